@@ -1,0 +1,555 @@
+"""The abstract syntax tree: what the parser builds, the printer prints and elaboration turns into core.
+
+It keeps everything the programmer wrote that matters for printing it again (infix or prefix use, parentheses through `Paren`, literal spelling); comments and preprocessor lines are kept beside the tree, by offset (`Module.trivia`).
+All nodes are frozen; each carries its span.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sacpy.lang.source import Span
+
+# ---------------------------------------------------------------- names and types
+
+
+@dataclass(frozen=True, slots=True)
+class QName:
+    """A possibly qualified name: `M::f`, `f`, `+`, `M::+`."""
+
+    module: str | None
+    name: str
+    span: Span
+
+    def __str__(self) -> str:
+        return f"{self.module}::{self.name}" if self.module else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class AnyExtent:
+    """`.`: one axis of any extent."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class FixedExtent:
+    """A number: one axis of that extent."""
+
+    value: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class NamedExtent:
+    """A name: one axis whose extent the name binds or checks; `_` ignores it."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AnyShape:
+    """`*`: any number of axes."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SomeShape:
+    """`+`: at least one axis."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RankSlice:
+    """`2:shp`, `d:shp` or `d>0:shp`: `rank` axes whose extents are the vector `shape`; in the last form at least `minimum + 1` of them (written `d > minimum : shp`)."""
+
+    rank: int | str
+    shape: str
+    minimum: int | None
+    span: Span
+
+
+Feature = AnyExtent | FixedExtent | NamedExtent | AnyShape | SomeShape | RankSlice
+
+
+@dataclass(frozen=True, slots=True)
+class TypeExpr:
+    """A type as written: base name, and the pattern in brackets (`None`: no brackets, a scalar). `struct` where the word stands before the name."""
+
+    base: QName
+    pattern: tuple[Feature, ...] | None
+    struct: bool
+    span: Span
+
+
+# ---------------------------------------------------------------- expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A number, `true`, `false` or a char. `base` is a base type's name; `value` an int (char: its code), float or bool; `text` the spelling."""
+
+    base: str
+    value: int | float | bool
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class StringLiteral:
+    """Adjacent literals are joined; `value` has escapes resolved, one character per byte (latin-1); `text` is the spelling."""
+
+    value: str
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A variable or global object."""
+
+    name: QName
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """`.` as an index or on the left of a comprehension: keeps one axis."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """`...` as an index or on the left of a comprehension: keeps all remaining axes."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayLiteral:
+    """`[a, b]`; elements may be `Dot` and `Dots` where it is an index."""
+
+    elements: tuple[Expr, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyArray:
+    """`[:int]`, `[:double[0,3]]`."""
+
+    type: TypeExpr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`f(a, b)`, `M::f(a)`, `+(a, b)`, `_add_SxS_(a, b)` (a primitive: underscore first and last, no module)."""
+
+    function: QName
+    args: tuple[Expr, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """Infix use of an operator or two-argument function."""
+
+    operator: QName
+    left: Expr
+    right: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """Prefix use of an operator or one-argument operator function."""
+
+    operator: QName
+    operand: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Logical:
+    """`&&` or `||`."""
+
+    operator: str
+    left: Expr
+    right: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """`c ? a : b`."""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """`(complex) e`, `(int[3,2]) e`."""
+
+    type: TypeExpr
+    operand: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Paren:
+    """`(e)`: kept for printing and precise spans."""
+
+    inner: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """`a[i]`, `a[i,j]`, `a[[i,j]]` (one index, an `ArrayLiteral`), with `Dot` and `Dots` among the indices. `a[]` has none."""
+
+    array: Expr
+    indices: tuple[Expr, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`e.name`."""
+
+    value: Expr
+    name: str
+    name_span: Span
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class StructLiteral:
+    """`Body{p, v}` (positional) or `Body{.pos = p}` (named; the others zero); `Body{}`."""
+
+    name: QName
+    positional: tuple[Expr, ...]
+    named: tuple[tuple[str, Expr], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Pragma:
+    """`#pragma ...`: the text behind the word `pragma`, joined over continuation lines, with its span."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """`lb <= iv < ub step s width w`. A dot bound is None. Index names: `vector` (`iv`), `scalars` (`[i,j]`), or both (`iv=[i,j]`)."""
+
+    lower: Expr | None
+    lower_inclusive: bool
+    vector: str | None
+    scalars: tuple[str, ...] | None
+    upper_inclusive: bool
+    upper: Expr | None
+    step: Expr | None
+    width: Expr | None
+    span: Span
+    index_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One partition. `results` is one expression per operator; None where void or absent."""
+
+    generator: Generator
+    pragmas: tuple[Pragma, ...]
+    body: tuple[Stmt, ...]
+    results: tuple[Expr, ...] | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class GenarrayOp:
+    shape: Expr
+    default: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ModarrayOp:
+    array: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class FoldOp:
+    """`fold(f, n)`, `fold(f(a, b), n)`, `foldfix(f, n, stop)`."""
+
+    function: QName
+    args: tuple[Expr, ...]
+    neutral: Expr
+    stop: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class PropagateOp:
+    object: Expr
+    span: Span
+
+
+WithOp = GenarrayOp | ModarrayOp | FoldOp | PropagateOp
+
+
+@dataclass(frozen=True, slots=True)
+class With:
+    pragmas: tuple[Pragma, ...]
+    parts: tuple[Part, ...]
+    operators: tuple[WithOp, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TensorRange:
+    """The part behind `|`; `lower` or `upper` may be missing."""
+
+    lower: Expr | None
+    lower_inclusive: bool
+    upper: Expr | None
+    upper_inclusive: bool
+    step: Expr | None
+    width: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TensorPart:
+    """`lhs -> value | range`. `vector` is set for `iv -> ..`, else `items`: names, `Dot`, `Dots`."""
+
+    vector: str | None
+    items: tuple[str | Dot | Dots, ...]
+    value: Expr
+    range: TensorRange | None
+    span: Span
+    lhs_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    parts: tuple[TensorPart, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class BadExpr:
+    """Stands where the parser reported an error and went on."""
+
+    span: Span
+
+
+Expr = (
+    Literal | StringLiteral | Name | Dot | Dots | ArrayLiteral | EmptyArray | Call | Binary | Unary | Logical | Conditional | Cast | Paren | Select | Field
+    | StructLiteral | With | Tensor | BadExpr
+)  # fmt: skip
+
+# ---------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStep:
+    """`[i,j]` on the left of an assignment."""
+
+    indices: tuple[Expr, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class FieldStep:
+    """`.name` on the left of an assignment."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What an assignment sets: a variable, or a part of it through `path`. The name `_` ignores the value."""
+
+    name: str
+    path: tuple[IndexStep | FieldStep, ...]
+    span: Span
+    name_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """`x = e;` `a, b = f(x);` `x += e;` (`operator` is the function `+`)."""
+
+    targets: tuple[Target, ...]
+    operator: QName | None
+    value: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`x++;` `x--;` `++x;`: `operator` is the function `++` or `--`."""
+
+    target: Target
+    operator: QName
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CallStmt:
+    """An expression for its effect; usually a call, a with-loop for `void`."""
+
+    call: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class VarDecl:
+    type: TypeExpr
+    names: tuple[tuple[str, Span], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Expr
+    then: tuple[Stmt, ...]
+    otherwise: tuple[Stmt, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    condition: Expr
+    body: tuple[Stmt, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class DoWhile:
+    body: tuple[Stmt, ...]
+    condition: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    init: tuple[Stmt, ...]
+    condition: Expr
+    update: tuple[Stmt, ...]
+    body: tuple[Stmt, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    values: tuple[Expr, ...]
+    span: Span
+
+
+Stmt = Assign | Step | CallStmt | VarDecl | If | While | DoWhile | For | Return
+
+# ---------------------------------------------------------------- definitions
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    type: TypeExpr
+    name: str
+    by_reference: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeVar:
+    """`<T: num>` before a library function's result types: one definition for every base type of a kind ("num", "int", "signed", "real", "builtin", "any")."""
+
+    name: str
+    kind: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class FunDef:
+    """A function definition or declaration. `linkage`: "" (defined here), "external" or "specialize". `results` empty: void. `varargs`: `...` ends the parameters; `varresults`: `...` ends the results.
+    `doc` is the text of the comment right above, "" without one. `conditions` stand behind the head's `|`."""
+
+    typevars: tuple[TypeVar, ...]
+    inlining: str
+    linkage: str
+    results: tuple[TypeExpr, ...]
+    varresults: bool
+    name: str
+    params: tuple[Param, ...]
+    varargs: bool
+    conditions: tuple[Expr, ...]
+    body: tuple[Stmt, ...] | None
+    pragmas: tuple[Pragma, ...]
+    doc: str
+    span: Span
+    name_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeDef:
+    """`typedef double[2] complex;`, `external typedef string;` (`type` is None)."""
+
+    name: str
+    type: TypeExpr | None
+    pragmas: tuple[Pragma, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class StructDef:
+    name: str
+    fields: tuple[tuple[TypeExpr, str, Span], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ObjDef:
+    type: TypeExpr
+    name: str
+    value: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """`use`, `import` (with `module`), `export`, `provide` (without). `all` with the exceptions in `symbols`, or just `symbols`."""
+
+    kind: str
+    module: str
+    all: bool
+    symbols: tuple[tuple[str, Span], ...]
+    span: Span
+    module_span: Span
+
+
+Definition = FunDef | TypeDef | StructDef | ObjDef | Interface
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A whole file. `kind`: "program", "module" or "class". For a class, `classtype` is the implementing type, None where external. `trivia`: comments and preprocessor lines, by offset."""
+
+    kind: str
+    name: str
+    deprecated: str | None
+    classtype: TypeExpr | None
+    definitions: tuple[Definition, ...]
+    pragmas: tuple[Pragma, ...]
+    trivia: tuple[tuple[int, str], ...]
+    span: Span

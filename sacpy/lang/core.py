@@ -1,0 +1,348 @@
+"""Core: the small language that is left after desugaring and elaboration. Interpreter, inference and specialiser all read it.
+
+A function is a block of single-assignment statements. Operands are atoms (variables and constants), so the order of evaluation is the order of the statements: elaboration has already put arguments right to left. Base types, operators, fields
+and casts are settled: a struct is its fields side by side (`b.pos`, `b.mass`), a typedef is its underlying array with `cell` trailing axes, comprehensions are with-loops, updates are `modarray`, `&&` and `?:` are `If`, a reference
+parameter is one more result. Calls keep the candidates that differ in shape class only; dispatch looks at shapes alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from sacpy.lang.ast import Feature, Pragma
+from sacpy.lang.source import Span
+from sacpy.lang.types import Scalar
+
+# ---------------------------------------------------------------- atoms
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A use of a variable. Names are unique within a function (loop targets are the one exception: set before the loop and again at the end of each iteration)."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A constant: a scalar (`shape` is ()), or a small array, flat in row-major order. Of base `String::string` the value is one `bytes`."""
+
+    base: str
+    shape: tuple[int, ...]
+    value: tuple[Scalar | bytes, ...]
+    span: Span
+
+
+Atom = Var | Const
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """A variable being set, with its base type. `source` is the programmer's name for it, "" for a temporary."""
+
+    name: str
+    base: str
+    source: str
+    span: Span
+
+
+# ---------------------------------------------------------------- right-hand sides
+
+
+@dataclass(frozen=True, slots=True)
+class Prim:
+    """A primitive. `op` such as "add", "sel", "shape" (`lang/primitives.py` lists them). `form` gives the rank each argument must have where the program called `_add_SxV_` itself: letters S, V, A; "" where any
+    mix is meant. `cell`: the last `cell` axes of the array arguments belong to the element (a typedef such as complex has 1), so `shape`, `dim`, `sel`, `reshape`, `cat`, `take`, `drop`, `modarray` leave them alone.
+    `attrs`: constants that some primitives need (see the table)."""
+
+    op: str
+    args: tuple[Atom, ...]
+    form: str = ""
+    cell: int = 0
+    attrs: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayCons:
+    """`[a, b, c]`: elements of equal shape, at least one; the result has one more axis, in front."""
+
+    elements: tuple[Atom, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call. `candidates` are keys of functions that differ in shape class only, in order of definition; `bases` the base types of the arguments (natives with `...` need them); `name` is what the programmer wrote."""
+
+    name: str
+    candidates: tuple[str, ...]
+    args: tuple[Atom, ...]
+    bases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalGet:
+    """The present value of a global object (key "Module::name")."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda:
+    """A block with parameters, for the function of a fold."""
+
+    params: tuple[Bind, ...]
+    body: Block
+    results: tuple[Atom, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Genarray:
+    """One result array: `shape ++ shape(cell)`. Cells that no partition covers are `default`; without one, zeros of the cell's shape."""
+
+    shape: Atom
+    default: Atom | None
+
+
+@dataclass(frozen=True, slots=True)
+class Modarray:
+    """One result array: `array` with the covered cells replaced."""
+
+    array: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """One result per neutral element (a fold over structs has several). `combine` takes the accumulators, then the partition's values, and gives the new accumulators. Every partition counts in full, from the neutral: the partials are then combined in order:
+    f(F(p3), f(F(p2), F(p1))). `stop`: foldfix; iteration ends once the accumulators equal it, tested after each application."""
+
+    neutrals: tuple[Atom, ...]
+    combine: Lambda
+    stop: tuple[Atom, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Propagate:
+    """Values threaded through all iterations in order: `params` name them inside the bodies, the partition's values are the next ones."""
+
+    initial: tuple[Atom, ...]
+    params: tuple[Bind, ...]
+
+
+Operator = Genarray | Modarray | Fold | Propagate
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """An index set with a body. Bounds as written (`lower_inclusive`, `upper_inclusive`); None is a dot bound: the smallest or largest legal index. A scalar bound, step or width spreads over all axes. `index` binds the index vector; `scalars`, where given, its
+    components as well. `values`: the body's results, operator by operator, as many for each as it has results."""
+
+    lower: Atom | None
+    lower_inclusive: bool
+    upper: Atom | None
+    upper_inclusive: bool
+    step: Atom | None
+    width: Atom | None
+    index: Bind
+    scalars: tuple[Bind, ...] | None
+    body: Block
+    values: tuple[Atom, ...]
+    pragmas: tuple[Pragma, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class WithLoop:
+    """Its results are those of its operators in order. For genarray and modarray the earlier partition wins where several cover a cell."""
+
+    partitions: tuple[Partition, ...]
+    operators: tuple[Operator, ...]
+    pragmas: tuple[Pragma, ...]
+
+
+Rhs = Atom | Prim | ArrayCons | Call | GlobalGet | WithLoop
+
+# ---------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """Sets one variable, or several for a call or with-loop with several results, none for a void one. An atom on the right is an alias."""
+
+    targets: tuple[Bind, ...]
+    rhs: Rhs
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A variable set by both branches of an `If`."""
+
+    target: Bind
+    then: Atom
+    otherwise: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """`condition` must be a scalar bool. Lazy operators and `?:` arrive here too."""
+
+    condition: Atom
+    then: Block
+    otherwise: Block
+    merges: tuple[Merge, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A variable of a loop: `target` is `initial` before the first iteration and `update` after each one; it is visible in condition, body and after the loop."""
+
+    target: Bind
+    initial: Atom
+    update: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`while`, `do` and `for`. Each round: `condition` block, `test` (a scalar bool; false leaves), `body`, then all carried variables at once. With `body_first` the first round starts at the body. Carried variables nobody changes are not carried."""
+
+    carried: tuple[Carried, ...]
+    condition: Block
+    test: Atom
+    body: Block
+    body_first: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalSet:
+    """Sets a global object."""
+
+    name: str
+    value: Atom
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Asserts that a value has a type's pattern (a cast to a shape, a declared local). `text` is the type as written, `what` says whose it is ("the declared type of x", "this cast"). Names in the pattern are looked up in `names`, or ignored."""
+
+    value: Atom
+    pattern: tuple[Feature, ...] | None
+    cell: tuple[int | None, ...]
+    text: str
+    what: str
+    span: Span
+
+
+Stmt = Let | If | Loop | GlobalSet | Check
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    statements: tuple[Stmt, ...]
+
+
+# ---------------------------------------------------------------- functions
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One parameter or result of a function in core: base type, outer pattern (None: a scalar), the extents of the element itself (`cell`, () for built-in types), the type as the programmer wrote it, and the programmer's name for it (a field of a struct: `b.pos`)."""
+
+    bind: Bind
+    pattern: tuple[Feature, ...] | None
+    cell: tuple[int | None, ...]
+    text: str
+
+    @property
+    def base(self) -> str:
+        """The core base type."""
+        return self.bind.base
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """An external function: the name to bind by ("TermFile::printf"), its `linkname` pragma ("" without), and whether `...` ends its parameters or results."""
+
+    name: str
+    linkname: str
+    varargs: bool
+    varresults: bool
+    pragmas: tuple[Pragma, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """All that a caller needs. `key` is unique in the program and names the instance; `name` is "Module::f". The results are the declared ones, then one for each reference parameter. `pattern_names` are the names that the patterns bind, with the core
+    variable each is in the body."""
+
+    key: str
+    name: str
+    params: tuple[Slot, ...]
+    results: tuple[Slot, ...]
+    pattern_names: tuple[tuple[str, str], ...]
+    inlining: str
+    native: Native | None
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition behind the head: `block` computes `value`, a scalar bool. On entry, names are those bound by the parameters; on exit (`on_exit`), those of the results too (as variables named in `Function.exit_names`)."""
+
+    block: Block
+    value: Atom
+    on_exit: bool
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function with its body. Patterns bind `signature.pattern_names` on entry; `conditions` are checked, the body runs, `returns` are the results. `exit_names`: pattern names that only results bind, with the core variable that exit conditions use."""
+
+    signature: Signature
+    conditions: tuple[Condition, ...]
+    body: Block
+    returns: tuple[Atom, ...]
+    exit_names: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Global:
+    """A global object: the function (no parameters, one result) that makes its first value."""
+
+    name: str
+    base: str
+    initial: str
+    span: Span
+
+
+class Program(Protocol):
+    """What inference and interpreter ask for. Bodies are elaborated when first asked for; `function` raises `SacError` if one is wrong."""
+
+    def signature(self, key: str) -> Signature: ...
+
+    def function(self, key: str) -> Function: ...
+
+    def global_object(self, name: str) -> Global: ...
+
+
+EMPTY = Block(())
+
+
+@dataclass(slots=True)
+class Names:
+    """Makes names that are unique within a function."""
+
+    used: dict[str, int] = field(default_factory=dict)
+
+    def fresh(self, base: str) -> str:
+        """`base`, or `base~1`, `base~2`, ... once it is taken."""
+        count = self.used.get(base, 0)
+        self.used[base] = count + 1
+        return base if count == 0 else f"{base}~{count}"
