@@ -1,0 +1,54 @@
+# make run    set up, then run a real program from end to end
+# make test   set up, then run the tests
+# make lint   style and types
+# make bench  measurements against peers
+# make clean  remove everything that was built
+#
+# The set-up is a virtual environment in .venv, with sacpy installed in place. It is done once: stamp files
+# remember it, and a change of pyproject.toml renews it. Another interpreter: make PYTHON=/path/to/python test
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+BASE   := $(VENV)/.installed
+TEST   := $(VENV)/.installed-test
+PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+# The newest Python that is recent enough and can make a virtual environment.
+SUITS  := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+              if $$p -c '$(SUITS)' >/dev/null 2>&1; then echo $$p; break; fi; done)
+
+PYTEST_FLAGS ?= -q -n 2
+
+.PHONY: run test lint bench clean
+.DELETE_ON_ERROR:
+
+run: $(BASE)
+	@mkdir -p build
+	$(BIN)/sacpy programs/mandelbrot.sac build/mandelbrot.pgm
+
+test: $(TEST)
+	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+lint: $(TEST)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(TEST)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "sacpy needs Python 3.11 or later, with venv; none was found on PATH" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(BASE): pyproject.toml | $(BIN)/python
+	$(PIP) --editable .
+	@touch $@
+
+$(TEST): pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[test]'
+	@touch $(BASE) $@
