@@ -23,7 +23,6 @@ the front or from the back:
     AtLeast(n, m)                 fail unless n >= m
     BindShape(n, arg, p, q)       n := extents[axis(p) : axis(q)]
     CheckShape(n, arg, p, q)      fail unless extents[axis(p) : axis(q)] == n
-    CheckLength(n, l)             fail unless len(n) == length(l)
 
 For example `double[n] f(double[n,d:shp] a, int[d] b)` has entry
 
@@ -135,13 +134,7 @@ class CheckShape:
     stop: Place
 
 
-@dataclass(frozen=True, slots=True)
-class CheckLength:
-    name: str
-    length: Length
-
-
-Step = RankIs | RankAtLeast | ExtentIs | TakeParameter | BindExtent | CheckExtent | BindRank | BindLength | AtLeast | BindShape | CheckShape | CheckLength
+Step = RankIs | RankAtLeast | ExtentIs | TakeParameter | BindExtent | CheckExtent | BindRank | BindLength | AtLeast | BindShape | CheckShape
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +160,7 @@ class _State:
 
     ints: dict[str, None] = field(default_factory=dict)
     shapes: dict[str, None] = field(default_factory=dict)
+    parameters: set[str] = field(default_factory=set)  # these may be negative
     steps: list[Step] = field(default_factory=list)
 
     def size(self, feature: Feature) -> Length | None:
@@ -196,8 +190,9 @@ def is_open(feature: Feature) -> bool:
 
 
 def parameter_names(signature: Signature) -> dict[str, int]:
-    """The int parameters that patterns may name, with their positions: scalars and vectors."""
-    return {s.bind.source: i for i, s in enumerate(signature.params) if s.base == "int" and not s.cell and s.bind.source}
+    """The int parameters, scalars and vectors, that patterns name, with their positions."""
+    used = names_used((*signature.params, *signature.results))
+    return {s.bind.source: i for i, s in enumerate(signature.params) if s.base == "int" and not s.cell and s.bind.source in used}
 
 
 def names_used(slots: Iterable[Slot]) -> set[str]:
@@ -216,14 +211,13 @@ def compile_plan(signature: Signature) -> Plan:
     """The steps that check a call of a function with this signature."""
     state = _State()
     _first_checks(signature.params, state)
-    used = names_used((*signature.params, *signature.results))
     for name, arg in parameter_names(signature).items():
-        if name in used:
-            state.steps.append(TakeParameter(name, arg))
-            (state.shapes if signature.params[arg].pattern is not None else state.ints)[name] = None
+        state.steps.append(TakeParameter(name, arg))
+        state.parameters.add(name)
+        (state.shapes if signature.params[arg].pattern is not None else state.ints)[name] = None
     unsolved = _solve(signature.params, state)
     entry, ints, shapes = tuple(state.steps), tuple(state.ints), tuple(state.shapes)
-    state.steps = []
+    state.steps, state.parameters = [], set()
     _first_checks(signature.results, state)
     unsolved += _solve(signature.results, state)
     return Plan(entry, tuple(state.steps), ints, shapes, tuple(state.ints)[len(ints) :], tuple(state.shapes)[len(shapes) :], tuple(unsolved))
@@ -245,8 +239,11 @@ def _first_checks(slots: Sequence[Slot], state: _State) -> None:
 def _solve(slots: Sequence[Slot], state: _State) -> list[str]:
     """Emits steps until nothing changes; the texts of what is left."""
     todo = [_Pending(arg, slot) for arg, slot in enumerate(slots)]
-    while any([pending.advance(state) for pending in todo]):
-        pass
+    changed = True
+    while changed:
+        changed = False
+        for pending in todo:
+            changed = pending.advance(state) or changed
     return [pending.slot.text for pending in todo if not pending.done()]
 
 
@@ -303,9 +300,8 @@ class _Pending:
             return
         self.rank_checked = True
         for feature in self.pattern:
-            if isinstance(feature, RankSlice) and isinstance(feature.rank, str) and feature.rank != "_":
-                minimum = least(feature)
-                state.steps.append(AtLeast(feature.rank, minimum))
+            if isinstance(feature, RankSlice) and isinstance(feature.rank, str) and (least(feature) > 0 or feature.rank in state.parameters):
+                state.steps.append(AtLeast(feature.rank, least(feature)))
 
     @staticmethod
     def _bind_int(name: str, state: _State) -> None:
