@@ -68,7 +68,9 @@ def _rows() -> dict[str, Primitive]:
         Primitive("hideValue", ("int", "T"), "T", BUILTIN, True),
         Primitive("hideShape", ("int", "T"), "T", BUILTIN, True),
         Primitive("hideDim", ("int", "T"), "T", BUILTIN, True),
-        # Made by elaboration only. `slice`: attrs = (spec,), a string over "i" (an int index, one further argument each, in order), "." (keep one axis), "*" (keep the remaining axes); args = (array, index...).
+        # Made by elaboration only. `ravel`: a scalar as a vector of one, a vector as it is. `like`: the first argument, which must have the second's shape (attrs: whose shape it is, for the message). `slice`: attrs = (spec,), a string over "i" (an int index, one further argument each, in order), "." (keep one axis), "*" (keep the remaining axes); args = (array, index...).
+        Primitive("ravel", ("int",), "int"),
+        Primitive("like", ("T", "T"), "T", BUILTIN, True),
         Primitive("slice", ("T", "..."), "T", BUILTIN, True),
         # `place`: attrs = (spec,) as above over the left side of a comprehension: the argument's first axes are those of the indices ("i"), the value's own axes go where "." and "*" stand.
         Primitive("place", ("T",), "T", BUILTIN, True),
@@ -78,7 +80,7 @@ def _rows() -> dict[str, Primitive]:
 
 PRIMITIVES = _rows()
 
-_LONG = {"neq": "neq"}
+INTERNAL = ("ravel", "like", "slice", "place")
 _FORMS = {"S", "V", "A"}
 
 
@@ -88,7 +90,7 @@ def parse(name: str) -> tuple[str, str] | None:
         return None
     op, _, form = name[1:-1].rpartition("_")
     letters = form.split("x")
-    if op in PRIMITIVES and op not in ("slice", "place") and all(x in _FORMS for x in letters) and len(letters) == len(PRIMITIVES[op].args):
+    if op in PRIMITIVES and op not in INTERNAL and all(x in _FORMS for x in letters) and len(letters) == len(PRIMITIVES[op].args):
         return op, "".join(letters)
     return None
 
