@@ -1,0 +1,157 @@
+"""The world a program runs in: standard streams, command line, environment, files, processes and clocks, with switches that say which of them it may touch.
+
+In: what a session allows. Out: the object every native function gets as its first argument. Nothing else in the interpreter reaches outside.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import time
+from collections.abc import MutableMapping
+from typing import cast
+
+from sacpy.interp.errors import Exit, Fault
+from sacpy.interp.streams import RawFile, Stream
+
+MODES = {"r": "rb", "r+": "r+b", "w": "wb", "w+": "w+b", "a": "ab", "a+": "a+b"}
+
+
+class World:
+    """Streams are binary and unbuffered underneath; `argv[0]` is the program's name. `files`, `processes` and `environment` say what the program may use; `output_limit` bounds the bytes it may print."""
+
+    def __init__(
+        self,
+        stdin: RawFile,
+        stdout: RawFile,
+        stderr: RawFile,
+        argv: tuple[bytes, ...] = (b"sac",),
+        *,
+        files: bool = True,
+        processes: bool = True,
+        environment: bool = True,
+        environ: MutableMapping[bytes, bytes] | None = None,
+        output_limit: int | None = None,
+        by_line: bool = False,
+    ) -> None:
+        self.argv = argv
+        self.files = files
+        self.processes = processes
+        self.environment = environment
+        self.stdout = Stream(stdout, "stdout", writable=True, by_line=by_line, limit=output_limit)
+        self.stderr = Stream(stderr, "stderr", writable=True, unbuffered=True, before=self.flush, limit=output_limit)
+        self.stdin = Stream(stdin, "stdin", readable=True, before=self.flush)
+        self.state: dict[str, object] = {}  # what a library module keeps between calls (the scanner of options, an open pipe's process)
+        self._environ = environ if environ is not None else {}
+        self._open: set[Stream] = set()
+
+    @classmethod
+    def system(cls, argv: tuple[bytes, ...]) -> World:
+        """The real world, for the command line: the process's own streams and environment, everything allowed."""
+        return cls(_standard(0), _standard(1), _standard(2), argv, environ=os.environb, by_line=os.isatty(1))
+
+    @classmethod
+    def captured(cls, stdin: bytes = b"", argv: tuple[bytes, ...] = (b"test",), *, allowed: bool = True, output_limit: int | None = None) -> World:
+        """A world in memory, for tests and embedding: `out()` and `err()` tell what was written."""
+        return cls(
+            io.BytesIO(stdin), io.BytesIO(), io.BytesIO(), argv,
+            files=allowed, processes=allowed, environment=allowed, environ=dict(os.environb) if allowed else None, output_limit=output_limit,
+        )  # fmt: skip
+
+    def out(self) -> bytes:
+        """What a captured world's standard output holds so far."""
+        self.stdout.flush()
+        return cast(io.BytesIO, self.stdout.raw).getvalue()
+
+    def err(self) -> bytes:
+        """What a captured world's standard error holds so far."""
+        self.stderr.flush()
+        return cast(io.BytesIO, self.stderr.raw).getvalue()
+
+    # ------------------------------------------------------------ streams
+
+    def flush(self) -> None:
+        """Flushes standard output."""
+        self.stdout.flush()
+
+    def finish(self) -> int | None:
+        """Writes everything that is still buffered, at the end of a program however it ends, and closes its files. The status to exit with where the reader of the output is gone, else None."""
+        status = None
+        for stream in (self.stdout, self.stderr, *self._open):
+            try:
+                stream.flush()
+            except Exit as stop:
+                status = stop.status
+                stream.discard()
+        for stream in tuple(self._open):
+            self.close(stream)
+        return status
+
+    def open(self, path: bytes, mode: bytes) -> Stream:
+        """Opens a file as C's `fopen` does. Raises OSError where the system refuses, and Fault for a mode that does not exist."""
+        self.allow_files(f"open {shown(path)}")
+        plain = mode.replace(b"b", b"").replace(b"t", b"").decode("latin-1")
+        if plain not in MODES:
+            raise Fault("E0651", f'"{shown(mode)}" is not a mode to open a file in', help='use "r", "w", "a", "r+", "w+" or "a+", with a "b" at the end if you like')
+        raw = cast(RawFile, open(path, MODES[plain], buffering=0))
+        return self.adopt(Stream(raw, shown(path), readable=plain[0] == "r" or "+" in plain, writable=plain != "r"))
+
+    def adopt(self, stream: Stream) -> Stream:
+        """Takes care of a stream: it is flushed and closed at the end at the latest."""
+        self._open.add(stream)
+        return stream
+
+    def close(self, stream: Stream) -> None:
+        """Closes a stream."""
+        self._open.discard(stream)
+        stream.close()
+
+    # ------------------------------------------------------------ permissions
+
+    def allow_files(self, what: str) -> None:
+        """Raises a Fault unless the program may use files."""
+        if not self.files:
+            raise Fault("E0750", f"this session has no access to files, so the program cannot {what}", help="run it from the command line, or open the session with access to files")
+
+    def allow_processes(self, what: str) -> None:
+        """Raises a Fault unless the program may start processes."""
+        if not self.processes:
+            raise Fault("E0751", f"this session has no access to processes, so the program cannot {what}", help="run it from the command line, or open the session with access to processes")
+
+    @property
+    def environ(self) -> MutableMapping[bytes, bytes]:
+        """The environment variables. Raises a Fault unless the program may see them."""
+        if not self.environment:
+            raise Fault("E0752", "this session has no access to the environment", help="run it from the command line, or open the session with access to the environment")
+        return self._environ
+
+    # ------------------------------------------------------------ clocks and processes
+
+    def monotonic(self) -> int:
+        """A clock that only goes forward, in nanoseconds."""
+        return time.monotonic_ns()
+
+    def now(self) -> int:
+        """The time of day in nanoseconds since 1970."""
+        return time.time_ns()
+
+    def run(self, command: bytes) -> int:
+        """Runs a command line in the shell with the program's streams and gives its wait status, as C's `system` does."""
+        self.allow_processes(f"run {shown(command)}")
+        self.flush()
+        status = subprocess.call(["/bin/sh", "-c", command], env=dict(self.environ))
+        return status << 8 if status >= 0 else -status
+
+
+def shown(text: bytes) -> str:
+    """Bytes as text for a message."""
+    return text.decode("utf-8", "backslashreplace")
+
+
+def _standard(number: int) -> RawFile:
+    """One of the process's own streams, without Python's buffers; an empty one where the process was started without it."""
+    try:
+        return cast(RawFile, open(number, "rb" if number == 0 else "wb", buffering=0, closefd=False))
+    except OSError:
+        return io.BytesIO()
