@@ -1,0 +1,293 @@
+"""Evaluation of element-wise primitives on single elements, exactly as the compiled C does it.
+
+In: an operation, the base type of its arguments, and Python scalars (int for integers and char, float, bool). Out: a Python scalar. Constant folding uses it, and it is the reference for every other evaluator.
+
+- Integers wrap to the width of their type. `div` truncates towards zero, `mod` is C's remainder (sign of the dividend), `aplmod` is floored and gives x for divisor 0. The smallest int divided by -1 wraps to itself.
+- Division and remainder by zero, and shifts by a negative count or by the width or more, raise `Undefined`.
+- `float` results are rounded to 32 bits after each operation. Division of reals by zero gives inf or nan.
+- Comparisons with NaN are false, but for `neq`. `min(a, b)` is `a < b ? a : b` and `max(a, b)` is `a > b ? a : b`, as the macros of the compiler's run-time system have it: with a NaN, both give b.
+- A real that does not fit into the integer type it is converted to (or is NaN) gives the smallest value of that type.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import struct
+from collections.abc import Callable
+
+from sacpy.lang.types import BITS, SIGNED, UNSIGNED, Scalar
+
+
+class Undefined(ArithmeticError):
+    """The operation has no result for these operands: `kind` is "division" or "shift"."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+# ---------------------------------------------------------------- base types
+
+_LIMITS: dict[str, tuple[int, int]] = {
+    **{base: (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) for base, bits in SIGNED.items()},
+    **{base: (0, (1 << bits) - 1) for base, bits in UNSIGNED.items()},
+    "char": (0, 255),
+}
+_FLOAT = struct.Struct("<f")
+FLOAT_MAX = 3.4028234663852886e38
+DOUBLE_MAX = 1.7976931348623157e308
+
+
+def wrap(base: str, value: int) -> int:
+    """An integer reduced to the width of its base type."""
+    low, high = _LIMITS[base]
+    return value if low <= value <= high else (value - low) % (high - low + 1) + low
+
+
+def to_float(value: float) -> float:
+    """A double rounded to 32 bits."""
+    try:
+        return float(_FLOAT.unpack(_FLOAT.pack(value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _int_to_float(value: int) -> float:
+    """An integer rounded to 32 bits once: to nearest, ties to even, without a detour over 53 bits."""
+    excess = abs(value).bit_length() - 24
+    if excess <= 0:
+        return float(value)
+    quotient, rest = divmod(abs(value), 1 << excess)
+    half = 1 << (excess - 1)
+    quotient += rest > half or (rest == half and quotient & 1)
+    return math.copysign(float(quotient << excess), value)
+
+
+def convert(base: str, value: Scalar) -> Scalar:
+    """A value converted to another base type (`toi`, `tod`, ...)."""
+    if base == "bool":
+        return bool(value)
+    if base == "double":
+        return float(value)
+    if base == "float":
+        return to_float(value) if isinstance(value, float) else _int_to_float(int(value))
+    if isinstance(value, float):
+        low, high = _LIMITS[base]
+        whole = math.trunc(value) if math.isfinite(value) else low - 1
+        return whole if low <= whole <= high else low
+    return wrap(base, int(value))
+
+
+def zero(base: str) -> Scalar:
+    """The zero of a base type."""
+    return convert(base, 0)
+
+
+def one(base: str) -> Scalar:
+    """The one of a base type."""
+    return convert(base, 1)
+
+
+def smallest(base: str) -> Scalar:
+    """The smallest (finite) value of a base type."""
+    if base in _LIMITS:
+        return _LIMITS[base][0]
+    return {"float": -FLOAT_MAX, "double": -DOUBLE_MAX, "bool": False}[base]
+
+
+def largest(base: str) -> Scalar:
+    """The largest (finite) value of a base type."""
+    if base in _LIMITS:
+        return _LIMITS[base][1]
+    return {"float": FLOAT_MAX, "double": DOUBLE_MAX, "bool": True}[base]
+
+
+# ---------------------------------------------------------------- two arguments
+
+
+def _int_div(a: int, b: int) -> int:
+    if b == 0:
+        raise Undefined("division")
+    return abs(a) // abs(b) * (-1 if (a < 0) != (b < 0) else 1)
+
+
+def _int_mod(a: int, b: int) -> int:
+    if b == 0:
+        raise Undefined("division")
+    return abs(a) % abs(b) * (-1 if a < 0 else 1)
+
+
+def _real_div(a: float, b: float) -> float:
+    if b != 0:
+        return a / b
+    return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, math.copysign(1, a) * math.copysign(1, b))
+
+
+def _shift(base: str, op: str, a: int, b: int) -> int:
+    if not 0 <= b < BITS[base]:
+        raise Undefined("shift")
+    return wrap(base, a << b) if op == "shl" else a >> b
+
+
+_INTS: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": _int_div,
+    "mod": _int_mod,
+    "aplmod": lambda a, b: a % b if b else a,
+    "bitand": operator.and_,
+    "bitor": operator.or_,
+    "bitxor": operator.xor,
+}
+_REALS: dict[str, Callable[[float, float], float]] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": _real_div}
+_COMPARISONS: dict[str, Callable[[Scalar, Scalar], bool]] = {
+    "eq": operator.eq,
+    "neq": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+
+
+def _pow(a: float, b: float) -> float:
+    try:
+        return math.pow(a, b)
+    except OverflowError:
+        return -math.inf if a < 0 and b % 2 == 1 else math.inf
+    except ValueError:
+        if a == 0:
+            return math.copysign(math.inf, a) if b % 2 == 1 else math.inf
+        return math.nan
+
+
+def _fmod(a: float, b: float) -> float:
+    return math.nan if b == 0 or math.isinf(a) else math.fmod(a, b)
+
+
+_REAL2: dict[str, Callable[[float, float], float]] = {"atan2": math.atan2, "pow": _pow, "hypot": math.hypot, "fmod": _fmod, "copysign": math.copysign}
+BINARY = frozenset({*_INTS, *_COMPARISONS, *_REAL2, "shl", "shr", "min", "max", "and", "or"})
+
+
+def binary(op: str, base: str, a: Scalar, b: Scalar) -> Scalar:
+    """An element-wise primitive of two arguments of one base type. Raises `Undefined`."""
+    if op in _COMPARISONS:
+        return _COMPARISONS[op](a, b)
+    if op == "min":
+        return a if a < b else b
+    if op == "max":
+        return a if a > b else b
+    if base == "bool":
+        return (a and b) if op == "and" else (a or b)
+    if base in ("double", "float"):
+        result = (_REALS.get(op) or _REAL2[op])(float(a), float(b))
+        return to_float(result) if base == "float" else result
+    if op in ("shl", "shr"):
+        return _shift(base, op, int(a), int(b))
+    return wrap(base, _INTS[op](int(a), int(b)))
+
+
+# ---------------------------------------------------------------- one argument
+
+CONVERSIONS = {
+    "tob": "byte", "tos": "short", "toi": "int", "tol": "long", "toll": "longlong", "toub": "ubyte", "tous": "ushort", "toui": "uint", "toul": "ulong",
+    "toull": "ulonglong", "tof": "float", "tod": "double", "tobool": "bool", "toc": "char",
+}  # fmt: skip
+
+
+def _whole(function: Callable[[float], float]) -> Callable[[float], float]:
+    """A rounding function that leaves inf and nan alone and keeps the sign of a zero."""
+    return lambda x: math.copysign(function(x), x) if math.isfinite(x) else x
+
+
+def _away(x: float) -> float:
+    whole = math.trunc(x)
+    return float(whole + (abs(x - whole) >= 0.5) * (1 if x > 0 else -1))
+
+
+def _log(function: Callable[[float], float], pole: float) -> Callable[[float], float]:
+    """A logarithm: -inf at its pole, nan below."""
+    return lambda x: -math.inf if x == pole else math.nan if x < pole else function(x)
+
+
+def _guard(function: Callable[[float], float]) -> Callable[[float], float]:
+    """Python's errors turned back into C's results: nan for a domain error, inf for overflow (of the argument's sign where the function is odd)."""
+    odd = function in (math.sinh, math.expm1)
+
+    def guarded(x: float) -> float:
+        try:
+            return function(x)
+        except ValueError:
+            return math.nan
+        except OverflowError:
+            return math.copysign(math.inf, x) if odd else math.inf
+
+    return guarded
+
+
+def _gamma(x: float) -> float:
+    if x == 0:
+        return math.copysign(math.inf, x)
+    try:
+        return math.gamma(x)
+    except ValueError:
+        return math.nan
+    except OverflowError:
+        return math.inf
+
+
+def _lgamma(x: float) -> float:
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):
+        return math.inf
+
+
+def _atanh(x: float) -> float:
+    return math.copysign(math.inf, x) if abs(x) == 1 else math.nan if abs(x) > 1 else math.atanh(x)
+
+
+_EXACT: dict[str, Callable[[float], float]] = {
+    "floor": _whole(math.floor), "ceil": _whole(math.ceil), "rint": _whole(round), "round": _whole(_away), "trunc": _whole(math.trunc), "sqrt": _guard(math.sqrt),
+}  # fmt: skip
+_REAL1: dict[str, Callable[[float], float]] = {
+    **_EXACT,
+    **{
+        name: _guard(getattr(math, name))
+        for name in ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "exp", "exp2", "expm1", "cbrt", "erf", "erfc"]
+    },
+    "log": _log(math.log, 0.0), "log2": _log(math.log2, 0.0), "log10": _log(math.log10, 0.0), "log1p": _log(math.log1p, -1.0),
+    "atanh": _atanh, "tgamma": _gamma, "lgamma": _lgamma,
+}  # fmt: skip
+_TESTS: dict[str, Callable[[float], bool]] = {"isnan": math.isnan, "isinf": math.isinf, "isfinite": math.isfinite}
+UNARY = frozenset({*CONVERSIONS, *_REAL1, *_TESTS, "neg", "abs", "not", "bitnot", "reciproc"})
+
+
+def unary(op: str, base: str, a: Scalar) -> Scalar:
+    """An element-wise primitive of one argument."""
+    if op in CONVERSIONS:
+        return convert(CONVERSIONS[op], a)
+    if op == "not":
+        return not a
+    if op in _TESTS:
+        return _TESTS[op](a)
+    if base in ("double", "float"):
+        return _real_unary(op, base, float(a))
+    value = int(a)
+    return wrap(base, {"neg": -value, "abs": abs(value), "bitnot": ~value}[op])
+
+
+def _real_unary(op: str, base: str, a: float) -> float:
+    if op == "neg":
+        return -a
+    if op == "abs":
+        return abs(a)
+    result = _real_div(1.0, a) if op == "reciproc" else _REAL1[op](a)
+    return to_float(result) if base == "float" else result
+
+
+def is_exact(op: str, base: str) -> bool:
+    """Whether folding gives what any libm gives: transcendental functions of `float` are left to the run-time's own (`sinf` is not `sin`, rounded)."""
+    return base != "float" or (op not in _REAL2 and (op not in _REAL1 or op in _EXACT))
