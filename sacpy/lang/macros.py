@@ -1,0 +1,362 @@
+"""Macros: what a `#define` says, and how a use of it is replaced.
+
+In: the tokens of a definition; a use with the tokens that follow it. Out: the replacement, macros in it replaced as C says: arguments are expanded before they are put in, save beside `#` and `##`; the result is read again together
+with what follows; a macro's name inside its own expansion is never expanded again, wherever it ends up (its token gets the kind "painted").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sacpy.lang.diagnostics import Diagnostic, Label, SacError
+from sacpy.lang.scanner import scan_text
+from sacpy.lang.source import Span
+from sacpy.lang.tokens import Token
+
+NESTED_LIMIT = 150  # macro calls within macro calls' arguments
+PREDEFINED = ("__FILE__", "__LINE__", "__DATE__", "__TIME__")
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """`params` is None for a macro used without parentheses; a variadic one's last parameter takes all remaining arguments. `span` is the name in the definition."""
+
+    name: str
+    params: tuple[str, ...] | None
+    variadic: bool
+    body: tuple[Token, ...]
+    span: Span
+
+    def same(self, other: Macro) -> bool:
+        """Whether a second definition may repeat this one silently."""
+        return (self.params, self.variadic) == (other.params, other.variadic) and [t.text for t in self.body] == [t.text for t in other.body]
+
+
+def define(line: Sequence[Token], directive: Token) -> Macro:
+    """The macro that the tokens behind `#define` define. Raises SacError."""
+
+    def wrong(message: str, at: Span, label: str, help: str) -> SacError:
+        return SacError(Diagnostic("E0112", message, at, label, help=help))
+
+    if not line or line[0].kind != "name":
+        raise wrong("`#define` without a name", line[0].span if line else directive.span, "a name belongs here", "write `#define NAME replacement`")
+    name = line[0]
+    if name.text == "defined":
+        raise wrong("`defined` cannot be a macro", name.span, "has a meaning of its own in `#if`", "choose another name")
+    params: tuple[str, ...] | None = None
+    variadic = False
+    body = list(line[1:])
+    if body and body[0].text == "(" and not body[0].spaced:
+        close = next((i for i, token in enumerate(body) if token.text == ")"), None)
+        if close is None:
+            raise wrong(f"the parameters of macro `{name.text}` have no end", body[0].span, "opened here", "close the list with `)` on the same line")
+        params, variadic = _parameters(body[1:close], wrong)
+        body = body[close + 1 :]
+    if body and "##" in (body[0].text, body[-1].text):
+        raise wrong(f"`##` at an end of macro `{name.text}`", (body[0] if body[0].text == "##" else body[-1]).span, "nothing to join with", "put a token on either side of `##`")
+    if params is not None:
+        for i, token in enumerate(body):
+            after = body[i + 1] if i + 1 < len(body) else token
+            if token.text == "#" and token.kind == "op" and after.text not in params and after.text not in ("pragma", "#"):
+                raise wrong(
+                    f"`#` in macro `{name.text}` is not followed by a parameter", token.span, "makes a string of a parameter", f"the parameters are: {', '.join(params) or 'none'}"
+                )
+    return Macro(name.text, params, variadic, tuple(body), name.span)
+
+
+def _parameters(tokens: Sequence[Token], wrong: Callable[[str, Span, str, str], SacError]) -> tuple[tuple[str, ...], bool]:
+    names: list[str] = []
+    for i, token in enumerate(tokens):
+        last = i == len(tokens) - 1
+        if i % 2 == 0 and token.text == "..." and last:
+            return (*names, "__VA_ARGS__"), True
+        if i % 2 == 1 and token.text == "..." and last:
+            return tuple(names), True
+        if (token.kind != "name" or token.text in names) if i % 2 == 0 else (token.text != "," or last):
+            raise wrong("a macro's parameters are names, each once, with commas between", token.span, "unexpected here", "write `#define NAME(a, b) ...`, or `(a, ...)` for any number")
+        if i % 2 == 0:
+            names.append(token.text)
+    return tuple(names), False
+
+
+class Overflow(SacError):
+    """Macros or included files without end: reading stops."""
+
+
+class Reader(Protocol):
+    """The tokens behind a use, in the file."""
+
+    def peek(self) -> Token | None:
+        """The next token, unless a directive or the end comes first."""
+
+    def next(self) -> Token | None:
+        """The next token, directives obeyed; None at the end."""
+
+
+class _Nothing:
+    """What stands behind an argument: no more tokens."""
+
+    def peek(self) -> Token | None:
+        return None
+
+    def next(self) -> Token | None:
+        return None
+
+
+@dataclass(slots=True)
+class _Level:
+    """A replacement that is being read again; its macro is not expanded meanwhile."""
+
+    macro: str
+    tokens: Sequence[Token]
+    at: int = 0
+
+
+class Budget:
+    """How much more may be produced by macros. Raises Overflow when it is used up, so that no program can make us run for ever."""
+
+    def __init__(self, amount: int) -> None:
+        self.amount = amount
+
+    def spend(self, amount: int, macro: Macro, use: Span) -> None:
+        self.amount -= amount
+        if self.amount < 0:
+            raise Overflow(
+                Diagnostic("E0122", f"the macros of this file expand to too much text, at last `{macro.name}`", use, "while expanding this", (Label(macro.span, "defined here"),), help="look for macros that double their argument again and again")
+            )
+
+
+class Expander:
+    """Replaces macros. `macros` is the table that directives change while a file is read."""
+
+    def __init__(self, macros: dict[str, Macro | None], report: Callable[[Diagnostic], None], budget: Budget, predefined: Callable[[str, Span], Token]) -> None:
+        self.macros, self._report, self._budget, self._predefined = macros, report, budget, predefined
+
+    def expand(self, name: Token, reader: Reader) -> list[Token]:
+        """The replacement of a macro's use in a file; `name` has been read."""
+        return self._run([name], reader, None, 0, frozenset())
+
+    def expand_all(self, tokens: Sequence[Token], use: Span | None = None, nesting: int = 0, disabled: frozenset[str] = frozenset()) -> list[Token]:
+        """The tokens of a whole list, such as an argument, with macros replaced."""
+        if not any(token.kind == "name" and token.text in self.macros for token in tokens):
+            return list(tokens)
+        return self._run(tokens, _Nothing(), use, nesting, disabled)
+
+    def _run(self, tokens: Sequence[Token], reader: Reader, use: Span | None, nesting: int, disabled: frozenset[str]) -> list[Token]:
+        out: list[Token] = []
+        stack = [_Level("", tokens)]
+        active = set(disabled)
+        macros = self.macros
+        while stack:
+            level = stack[-1]
+            if level.at == len(level.tokens):
+                stack.pop()
+                if level.macro not in disabled:
+                    active.discard(level.macro)
+                continue
+            token = level.tokens[level.at]
+            level.at += 1
+            if token.kind != "name" or token.text not in macros:
+                out.append(token)
+                continue
+            if token.text in active:
+                out.append(token._replace(kind="painted"))
+                continue
+            replacement = self._use(token, stack, active, disabled, reader, use, nesting)
+            if replacement is None:
+                out.append(token)
+                continue
+            if replacement:
+                first = replacement[0]
+                replacement[0] = first._replace(spaced=token.spaced, doc=token.doc)
+            stack.append(_Level(token.text, replacement))
+            active.add(token.text)
+        return out
+
+    def _use(self, name: Token, stack: list[_Level], active: set[str], disabled: frozenset[str], reader: Reader, use: Span | None, nesting: int) -> list[Token] | None:
+        """The tokens that replace a use, not yet read again; None where a macro with parameters stands without parentheses."""
+        macro = self.macros[name.text]
+        span = use or Span(name.span.source, name.span.start, name.span.end)
+        if macro is None:
+            return [self._predefined(name.text, span)._replace(span=name.span)]
+        if macro.params is None:
+            self._budget.spend(len(macro.body) + 1, macro, span)
+            return self._substitute(macro, {}, {}, span)
+        # Look for the parenthesis, in the levels below and then in the file.
+        while stack and stack[-1].at == len(stack[-1].tokens):
+            level = stack.pop()
+            if level.macro not in disabled:
+                active.discard(level.macro)
+        following = stack[-1].tokens[stack[-1].at] if stack else reader.peek()
+        if following is None or following.text != "(" or following.kind != "op":
+            return None
+        if nesting >= NESTED_LIMIT:
+            raise Overflow(Diagnostic("E0122", "macro calls stand too deep within one another", span, f"more than {NESTED_LIMIT} calls deep", help="take the expression apart"))
+        arguments, close = self._arguments(name, macro, stack, active, disabled, reader)
+        if use is None:
+            span = span.to(close.span) if close.span.macro is None else span
+        counted = self._counted(name, macro, arguments, span)
+        if counted is None:
+            return []
+        raw = dict(zip(macro.params, counted, strict=True))
+        below = frozenset(active)
+        beside = _unexpanded(macro)
+        expanded = {param: self.expand_all(tokens, None, nesting + 1, below) for param, tokens in raw.items() if param not in beside or beside[param]}
+        self._budget.spend(len(macro.body) + sum(map(len, expanded.values())) + 1, macro, span)
+        return self._substitute(macro, raw, expanded, span)
+
+    def _arguments(self, name: Token, macro: Macro, stack: list[_Level], active: set[str], disabled: frozenset[str], reader: Reader) -> tuple[list[list[Token]], Token]:
+        arguments: list[list[Token]] = [[]]
+        depth = 0
+        opened: Token | None = None
+        while True:
+            token: Token | None
+            if stack:
+                level = stack[-1]
+                if level.at == len(level.tokens):
+                    stack.pop()
+                    if level.macro not in disabled:
+                        active.discard(level.macro)
+                    continue
+                token = level.tokens[level.at]
+                level.at += 1
+            else:
+                token = reader.next()
+            if token is None:
+                at = opened.span if opened is not None else name.span
+                raise SacError(
+                    Diagnostic(
+                        "E0120", f"the call of macro `{name.text}` has no end", at, "this parenthesis is never closed", (Label(macro.span, "the macro is defined here"),), help="close the arguments with `)`", incomplete=isinstance(reader, _Nothing) is False
+                    )
+                )
+            text = token.text
+            if token.kind == "op":
+                if text == "(":
+                    depth += 1
+                    if depth == 1:
+                        opened = token
+                        continue
+                elif text == ")":
+                    depth -= 1
+                    if depth == 0:
+                        return arguments, token
+                elif text == "," and depth == 1 and not (macro.variadic and macro.params and len(arguments) >= len(macro.params)):
+                    arguments.append([])
+                    continue
+            arguments[-1].append(token)
+
+    def _counted(self, name: Token, macro: Macro, arguments: list[list[Token]], span: Span) -> list[list[Token]] | None:
+        """As many arguments as there are parameters, or None after a report."""
+        params = macro.params or ()
+        if not params and arguments == [[]]:
+            return []
+        if macro.variadic and len(arguments) == len(params) - 1:
+            return [*arguments, []]
+        if len(arguments) == len(params):
+            return arguments
+        wanted = f"at least {len(params) - 1}" if macro.variadic else str(len(params))
+        plural = "" if wanted in ("1", "at least 1") else "s"
+        extra = ("a comma within `[ ]` or `{ }` separates macro arguments too: put such an argument in parentheses",) if len(arguments) > len(params) else ()
+        self._report(
+            Diagnostic(
+                "E0119",
+                f"macro `{name.text}` takes {wanted} argument{plural}, but is given {len(arguments)}",
+                span,
+                f"{len(arguments)} given",
+                (Label(macro.span, f"defined with {', '.join(params) or 'no parameters'}"),),
+                extra,
+                "call it with the parameters of its definition",
+            )
+        )
+        return None
+
+    def _substitute(self, macro: Macro, raw: dict[str, list[Token]], expanded: dict[str, list[Token]], use: Span) -> list[Token]:
+        """The body with arguments put in."""
+        out: list[Token] = []
+        body = macro.body
+        at = 0
+        while at < len(body):
+            token = body[at]
+            after = body[at + 1] if at + 1 < len(body) else None
+            if token.text == "#" and token.kind == "op" and macro.params is not None and after is not None and after.text in raw:
+                piece = [self._string(raw[after.text], token, macro, use)]
+                at += 1
+            elif token.text == "##" and token.kind == "op" and out is not None and after is not None:
+                self._paste(out, token, after, body[at - 1], raw, macro, use)
+                at += 2
+                continue
+            elif token.text in raw and token.kind == "name":
+                joined = after is not None and after.text == "##"
+                piece = list(raw[token.text] if joined else expanded[token.text])
+                if not piece and joined:
+                    piece = [Token("op", "", self._placed(token, use))]  # an empty place to paste to
+                if piece:
+                    piece[0] = piece[0]._replace(spaced=token.spaced)
+            else:
+                piece = [token._replace(span=self._placed(token, use))]
+            out += piece
+            at += 1
+        return [token for token in out if token.text] if any(not token.text for token in out) else out
+
+    @staticmethod
+    def _placed(token: Token, use: Span) -> Span:
+        return Span(use.source, use.start, use.end, token.span)
+
+    def _string(self, tokens: Sequence[Token], mark: Token, macro: Macro, use: Span) -> Token:
+        parts: list[str] = []
+        for i, token in enumerate(tokens):
+            text = token.text
+            if token.kind in ("string", "char"):
+                text = text.replace("\\", "\\\\").replace('"', '\\"')
+            parts.append(" " + text if token.spaced and i else text)
+        text = "".join(parts)
+        self._budget.spend(len(text) // 8, macro, use)
+        return Token("string", f'"{text}"', self._placed(mark, use), None, mark.spaced)
+
+    def _paste(self, out: list[Token], mark: Token, after: Token, before: Token, raw: dict[str, list[Token]], macro: Macro, use: Span) -> None:
+        """Joins the last token of `out` with the first of what stands behind `##`."""
+        right = list(raw[after.text]) if after.text in raw else [after._replace(span=self._placed(after, use))]
+        if not right:
+            # `, ## __VA_ARGS__` without such arguments drops the comma.
+            if macro.variadic and macro.params and after.text == macro.params[-1] and out and out[-1].text == ",":
+                out.pop()
+            return
+        if not out or not out[-1].text:
+            if out:
+                out.pop()
+            out += right
+            return
+        left = out[-1]
+        if left.text == "," and macro.variadic and macro.params and after.text == macro.params[-1]:
+            out += self.expand_all(right)
+            return
+        text = left.text + right[0].text
+        self._budget.spend(len(text) // 8, macro, use)
+        made = scan_text(text)
+        if len(made) != 1 or made[0].kind == "bad":
+            self._report(
+                Diagnostic(
+                    "E0121", f"`{left.text[:40]}` and `{right[0].text[:40]}` joined by `##` are not one token", use, f"in this use of `{macro.name}`", (Label(mark.span, "joined here"),), help="leave out the `##`, or a blank where it stands"
+                )
+            )
+            out += right
+            return
+        out[-1] = made[0]._replace(span=self._placed(mark, use), spaced=left.spaced)
+        out += right[1:]
+
+
+def _unexpanded(macro: Macro) -> dict[str, bool]:
+    """The parameters beside `#` or `##`, each with whether it also stands elsewhere (and is to be expanded there)."""
+    found: dict[str, bool] = {}
+    elsewhere: set[str] = set()
+    for i, token in enumerate(macro.body):
+        if token.kind == "name" and macro.params and token.text in macro.params:
+            before = macro.body[i - 1].text if i else ""
+            after = macro.body[i + 1].text if i + 1 < len(macro.body) else ""
+            if before in ("#", "##") or after == "##":
+                found.setdefault(token.text, False)
+            else:
+                elsewhere.add(token.text)
+    return {param: param in elsewhere for param in found}

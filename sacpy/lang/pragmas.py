@@ -1,0 +1,75 @@
+"""Where a pragma ends.
+
+sac2c reads a pragma by its grammar, not by its line: macros put several, and the definition behind them, on one line. So does this: the words known take their operands; whatever follows belongs to the program. An unknown word takes the
+whole line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sacpy.lang.source import Span
+from sacpy.lang.tokens import Token
+
+_NO_OPERAND = frozenset(("safe", "nocuda"))
+_OPERANDS = frozenset("linkname linkobj linkwith linksign refcounting effect header copyfun freefun ctype sacarg wlcomp gpukernel".split())
+_CLOSING = {"(": ")", "[": "]"}
+
+
+def read(tokens: Sequence[Token], at: int, start: int, whole: bool = False) -> tuple[Token, int]:
+    """The pragma whose word `pragma` is `tokens[at]`, and where the tokens behind it begin. `start` is the offset of its `#`; `whole`: an unknown one reaches to the end of the tokens, otherwise only over its word."""
+    end = at + 1
+    word = tokens[end].text if end < len(tokens) else ""
+    if word in _NO_OPERAND:
+        end += 1
+    elif word in _OPERANDS:
+        end = _operands(tokens, end + 1)
+    elif whole:
+        end = len(tokens)
+    else:
+        end = min(end + 1, len(tokens))
+    parts = tokens[at + 1 : end]
+    text = "".join((" " if i and token.spaced else "") + token.text for i, token in enumerate(parts))
+    first, last = tokens[at].span, tokens[end - 1].span
+    stop = last.end if last.source is first.source else first.end
+    return Token("pragma", "#pragma " + text, Span(first.source, min(start, first.start), max(stop, first.end), first.macro), text, True), end
+
+
+def _operands(tokens: Sequence[Token], at: int) -> int:
+    """operands = operand {"," operand}"""
+    at = _operand(tokens, at)
+    while at < len(tokens) and tokens[at].text == "," and at + 1 < len(tokens):
+        at = _operand(tokens, at + 1)
+    return at
+
+
+def _operand(tokens: Sequence[Token], at: int) -> int:
+    """operand = string {string} | number | "[" ... "]" | name {"::" name} ["(" ... ")"]"""
+    if at >= len(tokens):
+        return at
+    kind = tokens[at].kind
+    if kind == "string":
+        while at < len(tokens) and tokens[at].kind == "string":
+            at += 1
+        return at
+    if kind == "number":
+        return at + 1
+    if tokens[at].text == "[":
+        return _group(tokens, at)
+    if kind == "name":
+        at += 1
+        while at + 1 < len(tokens) and tokens[at].text == "::" and tokens[at + 1].kind == "name":
+            at += 2
+        return _group(tokens, at) if at < len(tokens) and tokens[at].text == "(" else at
+    return at
+
+
+def _group(tokens: Sequence[Token], at: int) -> int:
+    """Past the bracket that closes `tokens[at]`."""
+    opening = tokens[at].text
+    depth = 0
+    for i in range(at, len(tokens)):
+        depth += (tokens[i].text == opening) - (tokens[i].text == _CLOSING[opening])
+        if depth == 0:
+            return i + 1
+    return len(tokens)
