@@ -61,6 +61,7 @@ class Stream:
         self._out = bytearray()
         self._in = b""
         self._pos = 0
+        self._fed = 0
 
     def __repr__(self) -> str:
         return f"<stream {self.name}>"
@@ -105,14 +106,20 @@ class Stream:
         self.flush()
         self._before()
         try:
-            data = self.raw.read(CHUNK)
+            data = self.raw.read(max(CHUNK, len(self._in) - self._pos))  # a long match is tried again after each chunk, so chunks grow
         except OSError as error:
             raise Fault("E0663", f"reading from {self.name} failed: {error.strerror or error}") from None
         if not data:
             return False
         self._in = self._in[self._pos :] + data
         self._pos = 0
+        self._fed += len(data)
         return True
+
+    @property
+    def consumed(self) -> int:
+        """How many bytes have been taken."""
+        return self._fed - (len(self._in) - self._pos)
 
     def peek(self) -> int:
         """The next byte without taking it; -1 at the end, and then the end-of-file flag is set."""

@@ -1,0 +1,258 @@
+"""Natives of FibreIO: arrays as text that says its own shape, `[0,2: 1 2 3]`, nested for more axes, or a bare scalar.
+
+Reading takes blanks and `# comments` anywhere, extents `lo,hi` (so hi-lo+1 elements), integers with the suffixes of their types, reals with a `d` or `e` exponent, and strings in double quotes.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any, NoReturn
+
+import numpy as np
+
+from sacpy.interp.errors import Fault
+from sacpy.interp.natives import native
+from sacpy.interp.natives.formatting import sprintf, sprintf_many
+from sacpy.interp.natives.printing import flat
+from sacpy.interp.natives.scanning import rounded, wrapped
+from sacpy.interp.natives.strings import StringArray
+from sacpy.interp.streams import Stream
+from sacpy.interp.world import World, shown
+from sacpy.lang.types import BITS, REAL
+
+FORMATS = {
+    "byte": b"%hhd", "short": b"%hd", "int": b"%i", "long": b"%ld", "longlong": b"%lld", "ubyte": b"%hhu", "ushort": b"%hu", "uint": b"%u", "ulong": b"%lu", "ulonglong": b"%llu",
+    "float": b"%f", "double": b"%f",
+}  # fmt: skip
+SCALAR_FORMATS = {**FORMATS, "byte": b"%hd", "ubyte": b"%hu", "float": b"%.16f", "double": b"%.16f"}
+DTYPES = {
+    "byte": np.int8, "short": np.int16, "int": np.int32, "long": np.int64, "longlong": np.int64, "ubyte": np.uint8, "ushort": np.uint16, "uint": np.uint32, "ulong": np.uint64,
+    "ulonglong": np.uint64, "float": np.float32, "double": np.float64,
+}  # fmt: skip
+STRINGS = "strings"
+
+# ---------------------------------------------------------------- writing
+
+
+def _write(lines: list[bytes], shape: tuple[int, ...], elements: list[bytes], at: int, indent: int) -> int:
+    """Appends one array, whose elements begin at `at`; gives where the next one begins."""
+    pad = b" " * indent
+    lines.append(b"%b[ 0,%d:\n" % (pad, shape[0] - 1))
+    if len(shape) == 1:
+        lines += [pad + element for element in elements[at : at + shape[0]]]
+        at += shape[0]
+    else:
+        for _ in range(shape[0]):
+            at = _write(lines, shape[1:], elements, at, indent + 1)
+    lines.append(pad + b"]\n")
+    return at
+
+
+def fibre_text(value: Any, base: str) -> bytes:
+    """What `FibrePrint` writes for a value."""
+    if isinstance(value, StringArray):
+        shape, elements = value.shape, [b' "%b"\n' % item for item in value.items]
+    else:
+        shape, items = flat(value)
+        if not shape:
+            return sprintf(SCALAR_FORMATS[base] + b"\n", items, (base,))
+        elements = sprintf_many(FORMATS[base], items, base)
+        pads = [b"    " if item >= 0 else b"   " for item in items] if base in REAL else [b" "] * len(items)
+        elements = [b"%b%b\n" % pair for pair in zip(pads, elements, strict=True)]
+    if not shape:
+        return elements[0].lstrip(b" ")
+    lines: list[bytes] = []
+    _write(lines, shape, elements, 0, 0)
+    return b"".join(lines)
+
+
+@native("FibreIO::FibrePrint/1", wants_bases=True)
+def fibre_print(world: World, value: Any, *, bases: tuple[str, ...]) -> None:
+    world.stdout.write(value if isinstance(value, bytes) else fibre_text(value, bases[0]))
+
+
+@native("FibreIO::FibrePrint/2", wants_bases=True)
+def fibre_fprint(world: World, stream: Stream, value: Any, *, bases: tuple[str, ...]) -> Stream:
+    stream.write(fibre_text(value, bases[1]))
+    return stream
+
+
+@native("FibreIO::FibrePrint/4", wants_bases=True)
+def fibre_fprint_shape(world: World, stream: Stream, rank: int, shape: Any, value: Any, *, bases: tuple[str, ...]) -> Stream:
+    return fibre_fprint(world, stream, value if isinstance(value, StringArray) or not rank else value.reshape(tuple(shape)), bases=(bases[0], bases[3]))
+
+
+# ---------------------------------------------------------------- reading
+
+_GAP = re.compile(rb"(?:[ \t\r\n\f]|#[^\n]*(?:\n|\Z))*")
+_BOUND = re.compile(rb"[+-]?[0-9]*")
+_PLAIN = re.compile(rb'[^\[\]#"]*')
+_TOKEN = re.compile(rb'[^ \t\r\n\f\[\]#",:]*')
+_QUOTED = re.compile(rb'"(?:[^"\n\\]|\\.)*"?')
+_INTEGER = re.compile(rb"([+-]?[0-9]+)(?:u?[bsil]|u?ll)?", re.IGNORECASE)
+_REAL = re.compile(rb"[+-]?[0-9]+\.?[0-9]*(?:[de](?:[+-]?[0-9]+)?)?", re.IGNORECASE)
+
+
+class _Reader:
+    """Reads one value of a base type from a stream."""
+
+    def __init__(self, stream: Stream, base: str) -> None:
+        self.stream = stream
+        self.base = base
+        self.start = stream.consumed
+        self.line = 1
+        self.shape: list[int] = []
+        self.items: list[Any] = []
+
+    def take(self, pattern: re.Pattern[bytes]) -> bytes:
+        data = self.stream.take(pattern)
+        self.line += data.count(b"\n")
+        return data
+
+    def value(self) -> tuple[tuple[int, ...], list[Any]]:
+        """Shape and elements."""
+        if self.next() == b"[":
+            self.array(0)
+        else:
+            self.items.append(self.one(self.token()))
+        return tuple(self.shape), self.items
+
+    def next(self) -> bytes:
+        """Skips blanks and comments and looks at the next character; b"" at the end."""
+        self.take(_GAP)
+        code = self.stream.peek()
+        return b"" if code < 0 else bytes((code,))
+
+    def array(self, depth: int) -> None:
+        """`[lo,hi: ...]` at nesting depth `depth`."""
+        first = not self.items and depth == len(self.shape)
+        self.expect(b"[")
+        low = self.bound()
+        self.expect(b",")
+        high = self.bound()
+        extent = high - low + 1
+        if extent < 0:
+            self.wrong(f"the bounds {low},{high} leave less than nothing", "write the lower bound first")
+        if first:
+            self.shape.append(extent)
+        elif depth >= len(self.shape):
+            self.wrong(f"a sub-array of more axes than the ones before it, which have {len(self.shape) - depth}")
+        elif extent != self.shape[depth]:
+            self.wrong(f"a sub-array of extent {extent} among sub-arrays of extent {self.shape[depth]}", "the sub-arrays of an array must have equal shapes")
+        self.expect(b":")
+        if self.next() == b"[":
+            self.subarrays(depth, extent)
+        else:
+            if depth + 1 < len(self.shape):
+                self.wrong(f"elements where a sub-array of {len(self.shape) - depth - 1} more axes is expected")
+            self.elements(extent)
+        self.expect(b"]")
+
+    def subarrays(self, depth: int, extent: int) -> None:
+        count = 0
+        while self.next() == b"[":
+            if count == extent:
+                self.wrong(f"more than the {extent} sub-arrays that the bounds announce")
+            self.array(depth + 1)
+            count += 1
+        if count < extent:
+            self.wrong(f"{count} sub-arrays where the bounds announce {extent}")
+
+    def elements(self, extent: int) -> None:
+        items: list[Any] = []
+        while (head := self.next()) not in (b"]", b""):
+            if head == b'"' or self.base == STRINGS:
+                items.append(self.one(self.token()))
+            elif head in (b"[", b",", b":"):
+                self.wrong(f"`{head.decode()}` among the elements", "put blanks between elements")
+            else:
+                items += map(self.one, self.take(_PLAIN).split())
+            if len(items) > extent:
+                self.wrong(f"more than the {extent} elements that the bounds announce")
+        if len(items) < extent:
+            self.wrong(f"{len(items)} element{'' if len(items) == 1 else 's'} where the bounds announce {extent}")
+        self.items += items
+
+    def expect(self, character: bytes) -> None:
+        found = self.next()
+        if found != character:
+            self.wrong(f"`{shown(found)}` where `{character.decode()}` is expected" if found else f"the text ends where `{character.decode()}` is expected")
+        self.stream.getc()
+
+    def bound(self) -> int:
+        self.next()
+        text = self.take(_BOUND)
+        if not text[-1:].isdigit():
+            found = self.next()
+            self.wrong(f"`{shown(found)}` where a bound is expected" if found else "the text ends where a bound is expected")
+        return int(text)
+
+    def token(self) -> bytes:
+        head = self.next()
+        if not head:
+            self.wrong("the text ends where a value is expected")
+        text = self.take(_QUOTED if head == b'"' else _TOKEN)
+        if not text:
+            self.wrong(f"`{shown(head)}` where a value is expected")
+        return text
+
+    def one(self, text: bytes) -> Any:
+        """The element that a token is."""
+        if self.base == STRINGS:
+            if len(text) < 2 or not text.startswith(b'"') or not text.endswith(b'"'):
+                self.wrong(f"`{shown(text)}` is not a string", "strings stand in double quotes")
+            return text[1:-1]
+        if self.base in BITS:
+            match = _INTEGER.fullmatch(text)
+            if match is None:
+                self.wrong(f"`{shown(text)}` is not an integer", "read reals with FibreScanDoubleArray" if _REAL.fullmatch(text) else "")
+            return wrapped(int(match[1]), self.base)
+        try:
+            value = float(text)
+        except ValueError:
+            value = self.real(text)
+        return rounded(value) if self.base == "float" else value
+
+    def real(self, text: bytes) -> float:
+        if _REAL.fullmatch(text) is None:
+            self.wrong(f"`{shown(text)}` is not a number")
+        return float(text.lower().replace(b"d", b"e").rstrip(b"e"))
+
+    def wrong(self, what: str, remedy: str = "") -> NoReturn:
+        where = f"line {self.line}, byte {self.stream.consumed - self.start + 1} of the text"
+        raise Fault("E0657", f"FibreScan: {what} ({where})", help=remedy or "an array is written [lo,hi: elements], with a bracket for each axis")
+
+
+def fibre_scan(stream: Stream, base: str) -> Any:
+    """The array or scalar at the present place of a stream."""
+    shape, items = _Reader(stream, base).value()
+    if base == STRINGS:
+        return StringArray(shape, tuple(items))
+    return np.array(items, dtype=DTYPES[base]).reshape(shape) if shape else items[0]
+
+
+def _register_readers(base: str) -> None:
+    """Scalars and arrays, from standard input, a stream, a string."""
+    name = "String" if base == STRINGS else base.capitalize()
+
+    @native(f"FibreIO::FibreScan{name}/1")
+    def scalar(world: World, stream: Stream) -> tuple[Any, Stream]:
+        reader = _Reader(stream, base)
+        return reader.one(reader.token()), stream
+
+    @native(f"FibreIO::FibreScan{name}Array/1")
+    def array(world: World, stream: Stream) -> tuple[Any, Stream]:
+        return fibre_scan(stream, base), stream
+
+    @native(f"FibreIO::FibreScan{name}Array/0")
+    def array_stdin(world: World) -> Any:
+        return fibre_scan(world.stdin, base)
+
+    @native(f"FibreIO::FibreScan{name}ArrayStr/1")
+    def array_string(world: World, text: bytes) -> Any:
+        return fibre_scan(Stream(io.BytesIO(text), "a string", readable=True), base)
+
+
+for _base in (*DTYPES, STRINGS):
+    _register_readers(_base)
