@@ -1,0 +1,309 @@
+"""Calls: which instances of a name take arguments of these base types, primitives called directly, reference parameters, natives with `...`.
+
+Base types decide here; shapes decide later. Of the definitions that take the arguments, the module's own and imported ones win over used ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sacpy.lang import ast, core
+from sacpy.lang.diagnostics import Edit, Label
+from sacpy.lang.elaborate.context import CONVERSIONS, Context, Failed, Value, conversion_help
+from sacpy.lang.elaborate.scope import Entry
+from sacpy.lang.elaborate.usertypes import BOOL, BUILTINS, INT, STRING, BaseType
+from sacpy.lang.primitives import PRIMITIVES, Primitive, parse
+from sacpy.lang.scan_formats import scan_bases
+from sacpy.lang.source import Span
+from sacpy.lang.suggest import closest
+from sacpy.lang.types import KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A definition that takes the arguments, with what its type variables stand for."""
+
+    entry: Entry
+    typevars: tuple[tuple[str, BaseType], ...]
+
+
+# ---------------------------------------------------------------- calls as written
+
+
+def call(cx: Context, node: ast.Call, wanted: int | None) -> tuple[Value, ...]:
+    """The results of a call."""
+    primitive = parse(node.function.name) if node.function.module is None else None
+    if primitive is not None:
+        return (_primitive(cx, node, *primitive),)
+    special = _class_conversion(cx, node)
+    if special is not None:
+        return (special,)
+    arguments = [cx.value(a) for a in reversed(node.args)][::-1]
+    matches = candidates(cx, node.function, [a.type for a in arguments], node.span, node.args)
+    formats = [a.value for a in node.args if isinstance(a, ast.StringLiteral)]
+    results, references = apply(cx, matches, arguments, node.span, str(node.function), formats[-1] if formats else None, wanted)
+    for position, value in references:
+        set_reference(cx, node.args[position], value)
+    return results
+
+
+def set_reference(cx: Context, argument: ast.Expr, value: Value) -> None:
+    """Gives a reference argument, a variable or a global object, its new value."""
+    while isinstance(argument, ast.Paren):
+        argument = argument.inner
+    if not isinstance(argument, ast.Name):
+        cx.fail("E0414", "a reference parameter needs a variable that can take the new value", argument.span, "not a variable", help="give the value a name first")
+    name = argument.name
+    if name.module is None and name.name in cx.variables:
+        cx.variables[name.name] = Value(value.type, value.atoms, argument.span)
+        return
+    found = cx.scope.global_object(name)
+    if found is not None:
+        cx.emit(core.GlobalSet(cx.program.global_key(*found)[0], value.atom, argument.span))
+
+
+def references(cx: Context, node: ast.Call) -> set[str]:
+    """The variables that a call may set through reference parameters."""
+    found: set[str] = set()
+    if not any(isinstance(a, ast.Name) for a in node.args):
+        return found
+    entries = entries_of(cx, node.function)
+    for i, argument in enumerate(node.args):
+        if isinstance(argument, ast.Name) and argument.name.module is None:
+            if any(i < len(e.definition.params) and e.definition.params[i].by_reference for e in entries):
+                found.add(argument.name.name)
+    return found
+
+
+# ---------------------------------------------------------------- candidates
+
+
+def entries_of(cx: Context, function: ast.QName) -> tuple[Entry, ...]:
+    """All functions of a name, nearest first."""
+    if function.module is not None:
+        return cx.scope.qualified(function.module, function.name, function.span)
+    near, used = cx.scope.tiers(function.name)
+    return near + used
+
+
+def candidates(cx: Context, function: ast.QName, types: list[BaseType], span: Span, args: tuple[ast.Expr, ...] = ()) -> list[Match]:
+    """The definitions that take arguments of these base types; of those with and without type variables, the former first."""
+    tiers = (cx.scope.qualified(function.module, function.name, function.span),) if function.module else cx.scope.tiers(function.name)
+    for tier in tiers:
+        matches = [m for m in (match(cx, e, types) for e in tier) if m is not None]
+        if matches:
+            return sorted(matches, key=lambda m: not m.typevars)
+    everything = [e for tier in tiers for e in tier]
+    if not everything:
+        _unknown_function(cx, function, types, span)
+    return _no_instance(cx, function, types, span, everything, args)
+
+
+def match(cx: Context, entry: Entry, types: list[BaseType]) -> Match | None:
+    """Whether a definition takes these base types."""
+    definition = entry.definition
+    if len(types) < len(definition.params) or (len(types) > len(definition.params) and not definition.varargs):
+        return None
+    bound: dict[str, BaseType] = {}
+    for parameter, type in zip(cx.program.parameter_types(entry), types, strict=False):
+        if isinstance(parameter, BaseType):
+            if parameter != type:
+                return None
+        elif bound.setdefault(parameter.name, type) != type or not _in_kind(type, parameter.kind):
+            return None
+    return Match(entry, tuple(sorted(bound.items())))
+
+
+def _in_kind(type: BaseType, kind: str) -> bool:
+    return any(part == "any" or type.key in KINDS.get(part, (part,)) for part in kind.replace(" ", "").split("+"))
+
+
+def _unknown_function(cx: Context, function: ast.QName, types: list[BaseType], span: Span) -> None:
+    owners = cx.program.modules_with(function.name)
+    is_operator = not (function.name[0].isalpha() or function.name[0] == "_")
+    what = "operator" if is_operator else "function"
+    near = [] if is_operator else closest(function.name, cx.program.visible_functions(cx.scope))
+    edit = None
+    if near:
+        help = f"did you mean {near[0]}?"
+        edit = Edit(function.span, near[0])
+    elif owners:
+        module = "Array" if "Array" in owners else "StdIO" if "StdIO" in owners else owners[0]
+        help = f"it is in the library: add 'use {module}: all;'" if function.module is None else f"it is in {module}"
+        if function.module is None and cx.scope.info.kind == "program":
+            start = cx.scope.info.span
+            edit = Edit(Span(start.source, start.start, start.start), f"use {module}: all;\n")
+    else:
+        help = f"define {function.name}, or use the module it is in"
+    cx.fail("E0307", f"there is no {what} {function}", function.span, f"unknown {what}", help=help, edit=edit)
+
+
+def _no_instance(cx: Context, function: ast.QName, types: list[BaseType], span: Span, entries: list[Entry], args: tuple[ast.Expr, ...]) -> list[Match]:
+    arities = sorted({len(e.definition.params) for e in entries})
+    shown = ", ".join(t.shown for t in types)
+    if not any(len(types) == n or (len(types) > n and any(e.definition.varargs for e in entries)) for n in arities):
+        counts = " or ".join(str(n) for n in arities)
+        labels = [Label(e.definition.name_span, "defined here") for e in entries if not e.scope.info.library][:3]
+        cx.fail("E0415", f"{function} takes {counts} argument{'s' if arities != [1] else ''}, not {len(types)}", span, f"{len(types)} given", labels=labels, help=f"give {counts}")
+    fitting = [e for e in entries if len(e.definition.params) == len(types)]
+    notes = [f"candidate: {cx.program.head(e)}" for e in fitting[:8]]
+    if len(fitting) > 8:
+        notes.append(f"and {len(fitting) - 8} more")
+    help, edit = _remedy(cx, fitting, types, args)
+    cx.fail("E0403", f"no instance of {function} takes ({shown})", span, f"called with ({shown})", notes=notes, help=help, edit=edit)
+
+
+def _remedy(cx: Context, entries: list[Entry], types: list[BaseType], args: tuple[ast.Expr, ...]) -> tuple[str, Edit | None]:
+    """A conversion of one argument that makes an instance fit: widening where there is one."""
+    order = list(BUILTINS)
+    best: tuple[tuple[int, int, int], int, BaseType] | None = None
+    for i, type in enumerate(types):
+        if type.kind != "builtin":
+            continue
+        for target in BUILTINS.values():
+            if target == type:
+                continue
+            changed = [*types[:i], target, *types[i + 1 :]]
+            if any(match(cx, e, changed) for e in entries):
+                same = 0 if target in types else 1
+                rank = (same, 0 if target.key == "double" else 1, abs(order.index(target.key) - order.index(type.key)))
+                if best is None or rank < best[0]:
+                    best = (rank, i, target)
+    if best is None:
+        for type in types:
+            if type.kind == "typedef":
+                return f"use the module that defines operations for {type.shown}", None
+        return "check the types of the arguments", None
+    _, i, target = best
+    if i >= len(args) or target == BOOL:
+        return conversion_help(types[i], target), None
+    argument = args[i]
+    if isinstance(argument, ast.Literal) and argument.base == "int" and target.key in ("double", "float"):
+        text = f"{argument.text}.0" + ("f" if target.key == "float" else "")
+    else:
+        text = f"{CONVERSIONS[target.key]}({argument.span.text})"
+    return f"SaC converts nothing by itself: write {text}", Edit(argument.span, text) if argument.span.macro is None else None
+
+
+# ---------------------------------------------------------------- applying
+
+
+def apply(
+    cx: Context, matches: list[Match], arguments: list[Value], span: Span, shown: str, format: str | None = None, wanted: int | None = None
+) -> tuple[tuple[Value, ...], list[tuple[int, Value]]]:
+    """Emits the call. Gives the results, and the new value of each reference argument with its position."""
+    first = matches[0].entry.definition
+    types = result_types(cx, matches, span, shown)
+    if first.varresults:
+        types = [*types, *_scanned(format, (wanted or 1) - len(types))]
+    by_reference = [i for i, p in enumerate(first.params) if p.by_reference]
+    results = [cx.binds("t", t, span) for t in types]
+    changed = [(i, cx.binds("t", arguments[i].type, span)) for i in by_reference]
+    targets = tuple(b for group in (*results, *(g for _, g in changed)) for b in group)
+    atoms = tuple(a for v in arguments for a in v.atoms)
+    bases = tuple(c.base for v in arguments for c in v.type.components)
+    keys = tuple(dict.fromkeys(cx.program.key(m.entry, m.typevars) for m in matches))
+    cx.emit(core.Let(targets, core.Call(shown, keys, atoms, bases), span))
+    return (
+        tuple(_bound(t, g, span) for t, g in zip(types, results, strict=True)),
+        [(i, _bound(arguments[i].type, g, span)) for i, g in changed],
+    )
+
+
+def _bound(type: BaseType, binds: tuple[core.Bind, ...], span: Span) -> Value:
+    return Value(type, tuple(core.Var(b.name, span) for b in binds), span)
+
+
+def result_types(cx: Context, matches: list[Match], span: Span, shown: str) -> list[BaseType]:
+    """The declared results, which all candidates must agree on."""
+    all_types = [cx.program.result_types(m.entry, m.typevars) for m in matches]
+    for other, found in zip(matches, all_types, strict=True):
+        if found != all_types[0]:
+            a, b = (", ".join(t.shown for t in ts) or "nothing" for ts in (all_types[0], found))
+            labels = [Label(m.entry.definition.name_span, f"gives {t}") for m, t in ((matches[0], a), (other, b))]
+            cx.fail("E0416", f"instances of {shown} that differ only in shape give different types: {a} and {b}", span, "called here", labels=labels, help="give them the same result types, or different names")
+    return all_types[0]
+
+
+def _scanned(format: str | None, count: int) -> list[BaseType]:
+    bases = scan_bases(format) if format is not None else ()
+    types = [STRING if b == STRING.key else BUILTINS[b] for b in bases]
+    return types if format is not None else [INT] * max(count, 0)
+
+
+# ---------------------------------------------------------------- primitives
+
+
+def _primitive(cx: Context, node: ast.Call, op: str, form: str) -> Value:
+    row = PRIMITIVES[op]
+    if len(node.args) != len(row.args):
+        cx.fail("E0415", f"{node.function} takes {len(row.args)} arguments, not {len(node.args)}", node.span, f"{len(node.args)} given", help=f"give {len(row.args)}")
+    arguments = [cx.value(a) for a in reversed(node.args)][::-1]
+    shared = _shared_type(cx, row, arguments, node)
+    return primitive(cx, op, arguments, shared, node.span, form)
+
+
+def _shared_type(cx: Context, row: Primitive, arguments: list[Value], node: ast.Call) -> BaseType | None:
+    shared: BaseType | None = None
+    for kind, value in zip(row.args, arguments, strict=True):
+        if kind != "T":
+            if value.type.key != kind:
+                wanted = BUILTINS[kind]
+                cx.fail("E0402", f"this argument of {node.function} must be {kind}, not {value.type.shown}", value.span, f"this is {value.type.shown}", help=conversion_help(value.type, wanted))
+            continue
+        if shared is not None and value.type != shared:
+            cx.fail(
+                "E0404", f"the arguments of {node.function} must have one type: {shared.shown} and {value.type.shown}", value.span, f"this is {value.type.shown}",
+                help=conversion_help(value.type, shared),
+            )  # fmt: skip
+        shared = value.type
+        if shared.key not in row.over and not row.structural:
+            cx.fail("E0417", f"{node.function} does not work on {shared.shown}", value.span, f"this is {shared.shown}", help="it works on " + ", ".join(row.over))
+    return shared
+
+
+def primitive(cx: Context, op: str, arguments: list[Value], shared: BaseType | None, span: Span, form: str = "", attrs: tuple[object, ...] = ()) -> Value:
+    """Emits a primitive, for each component of a typedef or struct."""
+    row = PRIMITIVES[op]
+    result = shared if row.result == "T" else BUILTINS[row.result]
+    assert result is not None
+    if shared is None or shared.kind == "builtin" or not row.structural:
+        return Value(result, (cx.prim(result.core, op, *(a.atom for a in arguments), span=span, form=form, attrs=attrs),), span)
+    if shared.any_cell or not shared.components:
+        cx.fail("E0418", f"values of type {shared.shown} have no shape of their own", span, "not possible here", help="use the functions of its module")
+    # A vector of cells has a longer shape underneath, so the ranks that the name demands are those of the source language: left to the shapes.
+    parts = range(1 if op in ("dim", "shape") else len(shared.components))
+    atoms: list[core.Atom] = []
+    for i in parts:
+        component = shared.components[i]
+        own = [a.atoms[i] if a.type == shared and kind in ("T", "...") else a.atom for a, kind in zip(arguments, _kinds(row, arguments), strict=True)]
+        base = component.base if row.result == "T" else row.result
+        atoms.append(cx.prim(base, op, *own, span=span, cell=len(component.cell), attrs=attrs))
+    return Value(result, tuple(atoms), span)
+
+
+def _kinds(row: Primitive, arguments: list[Value]) -> tuple[str, ...]:
+    if row.args[-1] == "...":
+        return (*row.args[:-1], *("int" for _ in range(len(arguments) - len(row.args) + 1)))
+    return row.args
+
+
+# ---------------------------------------------------------------- classes
+
+
+def _class_conversion(cx: Context, node: ast.Call) -> Value | None:
+    """`to_C(v)` and `from_C(c)` inside class C."""
+    info = cx.scope.info
+    name = node.function.name
+    if info.kind != "class" or info.classtype is None or name not in (f"to_{info.name}", f"from_{info.name}") or len(node.args) != 1 or cx.scope.own(name):
+        return None
+    own = cx.scope.own_type(info.name)
+    assert own is not None
+    underlying = cx.base_type(info.classtype)
+    value = cx.value(node.args[0])
+    wanted, result = (underlying, own) if name.startswith("to_") else (own, underlying)
+    if value.type != wanted:
+        cx.fail("E0402", f"{name} takes {wanted.shown}, not {value.type.shown}", value.span, f"this is {value.type.shown}", help=conversion_help(value.type, wanted))
+    return Value(result, value.atoms, node.span)
+
+
+__all__ = ["Failed", "Match", "apply", "call", "candidates", "primitive", "references", "set_reference"]

@@ -1,0 +1,57 @@
+"""Which names a piece of syntax mentions, and which variables it sets: elaboration asks before it knows more (conditions on entry or exit, loop variables, the ranges of comprehensions)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+
+from sacpy.lang import ast
+
+
+def nodes(root: object) -> Iterator[object]:
+    """All AST nodes below (and including) a node, in source order; iterative, so that depth does not matter."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, tuple):
+            stack.extend(reversed(node))
+        elif is_dataclass(node) and not isinstance(node, ast.QName) and hasattr(node, "span"):
+            yield node
+            stack.extend(reversed([getattr(node, f.name) for f in fields(node)]))
+
+
+def mentioned(root: object) -> set[str]:
+    """The unqualified variable names that occur."""
+    return {n.name.name for n in nodes(root) if isinstance(n, ast.Name) and n.name.module is None}
+
+
+def assigned(root: object, by_reference: Callable[[ast.Call], set[str]]) -> set[str]:
+    """The variables that statements set, with-loop bodies left out (what they set is local); `by_reference` gives those that a call may set."""
+    found: set[str] = set()
+    stack: list[object] = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, tuple):
+            stack.extend(node)
+            continue
+        if not is_dataclass(node) or isinstance(node, ast.QName) or not hasattr(node, "span"):
+            continue
+        if isinstance(node, ast.Target):
+            found.add(node.name)
+        elif isinstance(node, ast.Call):
+            found |= by_reference(node)
+        elif isinstance(node, ast.Part):
+            found |= _inside(node, by_reference)
+            stack.append(node.generator)
+            continue
+        stack.extend(getattr(node, f.name) for f in fields(node))
+    return found - {"_"}
+
+
+def _inside(part: ast.Part, by_reference: Callable[[ast.Call], set[str]]) -> set[str]:
+    """References handed on from within a with-loop's body: objects change there, local variables do not matter."""
+    found: set[str] = set()
+    for node in nodes((part.body, part.results or ())):
+        if isinstance(node, ast.Call):
+            found |= by_reference(node)
+    return found

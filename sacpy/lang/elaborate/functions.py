@@ -1,0 +1,162 @@
+"""Function heads and the frame around bodies: parameters and their patterns, conditions, results, reference parameters handed back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sacpy.lang import ast, core
+from sacpy.lang.diagnostics import Diagnostic, Label, SacError
+from sacpy.lang.elaborate.context import Context, Value, conversion_help
+from sacpy.lang.elaborate.expressions import type_text
+from sacpy.lang.elaborate.freenames import mentioned
+from sacpy.lang.elaborate.scope import Entry
+from sacpy.lang.elaborate.statements import statements
+from sacpy.lang.elaborate.usertypes import BOOL, INT, BaseType
+from sacpy.lang.printer import print_expr
+from sacpy.lang.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A signature with what elaborating the body needs: the values of the parameters by name, the names bound by results only, and the names already taken."""
+
+    signature: core.Signature
+    parameters: dict[str, Value]
+    exit_values: dict[str, Value]
+    names: core.Names
+
+
+def head(cx: Context, key: str, entry: Entry) -> Head:
+    """The signature of a function instance. Raises `SacError` where the head is wrong."""
+    definition = entry.definition
+    slots: list[core.Slot] = []
+    references: list[core.Slot] = []
+    parameters: dict[str, Value] = {}
+    for parameter in definition.params:
+        if parameter.name in parameters and parameter.name != "_":
+            raise SacError(Diagnostic("E0434", f"two parameters are called {parameter.name}", parameter.span, "again", help="rename one of them"))
+        type = cx.base_type(parameter.type)
+        own = _slots(cx, parameter.name, type, parameter.type, parameter.span)
+        slots += own
+        if parameter.by_reference:
+            references += own
+        parameters[parameter.name] = Value(type, tuple(core.Var(s.bind.name, parameter.span) for s in own), parameter.span)
+    pattern_names = _bind_names(cx, [p.type for p in definition.params], parameters)
+    results = [s for i, t in enumerate(definition.results) for s in _slots(cx, f"result{i}", cx.base_type(t), t, t.span)]
+    exit_names = _bind_names(cx, list(definition.results), parameters, keep=False)
+    exit_values = {n: Value(INT, (core.Var(v, definition.name_span),), definition.name_span) for n, v in exit_names}
+    native = _native(entry) if definition.linkage == "external" or definition.body is None else None
+    signature = core.Signature(
+        key, entry.qualified, tuple(slots), (*results, *references), tuple(pattern_names), definition.inlining, native, head_text(definition), definition.name_span
+    )
+    return Head(signature, parameters, exit_values, cx.names)
+
+
+def _slots(cx: Context, name: str, type: BaseType, written: ast.TypeExpr, span: Span) -> list[core.Slot]:
+    binds = cx.binds(name, type, span, name)
+    if type.any_cell:
+        return [core.Slot(binds[0], (ast.AnyShape(span),), (), type_text(written))]
+    return [core.Slot(b, written.pattern, c.cell, type_text(written)) for b, c in zip(binds, type.components, strict=True)]
+
+
+def _bind_names(cx: Context, types: list[ast.TypeExpr], parameters: dict[str, Value], keep: bool = True) -> list[tuple[str, str]]:
+    """A variable for each name that patterns bind and that is not a parameter itself (there the pattern checks against the argument). With `keep` they count as parameters from then on."""
+    found: list[tuple[str, str]] = []
+    for name, span in pattern_names(types):
+        if name in parameters or any(n == name for n, _ in found):
+            continue
+        bind = cx.bind(name, "int", span, name)
+        found.append((name, bind.name))
+        if keep:
+            parameters[name] = Value(INT, (core.Var(bind.name, span),), span)
+    return found
+
+
+def pattern_names(types: list[ast.TypeExpr]) -> Iterator[tuple[str, Span]]:
+    """The names in patterns, in order."""
+    for type in types:
+        for feature in type.pattern or ():
+            if isinstance(feature, ast.NamedExtent) and feature.name != "_":
+                yield feature.name, feature.span
+            elif isinstance(feature, ast.RankSlice):
+                if isinstance(feature.rank, str) and feature.rank != "_":
+                    yield feature.rank, feature.span
+                if feature.shape != "_":
+                    yield feature.shape, feature.span
+
+
+def _native(entry: Entry) -> core.Native:
+    d = entry.definition
+    linkname = next((p.text.split(None, 1)[1].strip().strip('"') for p in d.pragmas if p.text.startswith("linkname ")), "")
+    return core.Native(f"{entry.qualified}/{len(d.params)}{'...' if d.varargs or d.varresults else ''}", linkname, d.varargs, d.varresults, d.pragmas)
+
+
+def head_text(definition: ast.FunDef) -> str:
+    """The head of a function on one line, for messages."""
+    results = ", ".join(type_text(t) for t in definition.results) or "void"
+    params = ", ".join(f"{type_text(p.type)} {'&' if p.by_reference else ''}{p.name}".rstrip() for p in definition.params)
+    dots = ", ..." if definition.varargs else ""
+    conditions = " | " + ", ".join(print_expr(c) for c in definition.conditions) if definition.conditions else ""
+    return f"{results} {definition.name}({params}{dots}){conditions}"
+
+
+# ---------------------------------------------------------------- bodies
+
+
+def function(cx: Context, made: Head, entry: Entry) -> core.Function:
+    """The function with its body. Diagnostics are kept in the context."""
+    definition = entry.definition
+    cx.names = made.names
+    cx.variables = dict(made.parameters)
+    bound_by_results = set(made.exit_values)
+    conditions = [c for c in (_condition(cx, e, made, bound_by_results) for e in definition.conditions) if c is not None]
+    returns: list[core.Atom] = []
+    block = cx.block(lambda: returns.extend(_body(cx, definition, made)))
+    exit_names = tuple((n, v.atom.name) for n, v in made.exit_values.items() if isinstance(v.atom, core.Var))
+    return core.Function(made.signature, tuple(conditions), block, tuple(returns), exit_names)
+
+
+def _condition(cx: Context, expr: ast.Expr, made: Head, bound_by_results: set[str]) -> core.Condition | None:
+    on_exit = bool(mentioned(expr) & bound_by_results)
+    variables = {**made.parameters, **(made.exit_values if on_exit else {})}
+    atoms: list[core.Atom] = []
+    blocks: list[core.Block] = []
+    if not cx.guarded(lambda: blocks.append(cx.block(lambda: atoms.append(cx.scalar(expr, BOOL, "a condition")), dict(variables)))):
+        return None
+    return core.Condition(blocks[0], atoms[0], on_exit, print_expr(expr), expr.span)
+
+
+def _body(cx: Context, definition: ast.FunDef, made: Head) -> list[core.Atom]:
+    body = definition.body or ()
+    last = body[-1] if body and isinstance(body[-1], ast.Return) else None
+    statements(cx, body[:-1] if last is not None else body)
+    returns: list[core.Atom] = []
+    cx.guarded(lambda: returns.extend(_returns(cx, definition, last)))
+    for parameter in definition.params:
+        if parameter.by_reference:
+            value = cx.variables.get(parameter.name)
+            if isinstance(value, Value):
+                returns += value.atoms
+    return returns
+
+
+def _returns(cx: Context, definition: ast.FunDef, node: ast.Return | None) -> list[core.Atom]:
+    wanted = [cx.base_type(t) for t in definition.results]
+    if node is None:
+        if wanted:
+            cx.fail("E0435", f"{definition.name} ends without returning a value", definition.name_span, f"should give {', '.join(type_text(t) for t in definition.results)}", help="end the body with 'return ..;'")
+        return []
+    if len(node.values) == 1 and len(wanted) != 1:
+        values = list(cx.values(node.values[0], len(wanted)))
+    else:
+        values = [cx.value(e) for e in reversed(node.values)][::-1]
+    if len(values) != len(wanted):
+        n, m = len(values), len(wanted)
+        cx.fail("E0436", f"{definition.name} gives {m} value{'s' * (m != 1)}, {n} {'is' if n == 1 else 'are'} returned", node.span, f"returns {n}", labels=(Label(definition.name_span, f"declared to give {m}"),), help="return as many values as the head says")
+    atoms: list[core.Atom] = []
+    for value, type, written in zip(values, wanted, definition.results, strict=True):
+        if value.type != type:
+            cx.fail("E0437", f"{definition.name} should give {type.shown}, this is {value.type.shown}", value.span, f"this is {value.type.shown}", labels=(Label(written.span, "declared here"),), help=conversion_help(value.type, type))
+        atoms += value.atoms
+    return atoms

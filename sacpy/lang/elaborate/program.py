@@ -1,0 +1,284 @@
+"""A whole program: function instances by key, elaborated when first asked for.
+
+In: a loader and the parsed main module. Out: `ElaboratedProgram`, a `core.Program`. `check` elaborates everything the user wrote and runs the inference over it; library functions are elaborated when something calls them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sacpy.lang import ast, core
+from sacpy.lang.diagnostics import Diagnostic, Label, SacError
+from sacpy.lang.elaborate import expressions, selections, tensors, withloops  # noqa: F401 - they register themselves
+from sacpy.lang.elaborate.context import Context, Failed
+from sacpy.lang.elaborate.functions import Head, function, head, head_text
+from sacpy.lang.elaborate.scope import Entry, Scope, World
+from sacpy.lang.elaborate.usertypes import BaseType
+from sacpy.lang.infer import Inference, infer
+from sacpy.lang.modules import Loader, ModuleInfo
+from sacpy.lang.source import Span
+from sacpy.lang.suggest import closest
+
+Typevars = tuple[tuple[str, BaseType], ...]
+
+
+@dataclass(slots=True)
+class Instance:
+    """A function instance: its definition and what its type variables stand for; what has been elaborated of it."""
+
+    entry: Entry
+    typevars: Typevars
+    made: Head | None = None
+    function: core.Function | None = None
+    failure: SacError | None = None
+    inference: Inference | None = None
+
+
+@dataclass(slots=True)
+class ElaboratedProgram:
+    """All that is known of a program. `main` is the scope of the file that was given."""
+
+    world: World
+    main: Scope
+    instances: dict[str, Instance] = field(default_factory=dict)
+    globals: dict[str, core.Global] = field(default_factory=dict)
+    initials: dict[str, core.Function] = field(default_factory=dict)
+    _parameters: dict[int, tuple[BaseType | ast.TypeVar, ...]] = field(default_factory=dict)
+    _results: dict[tuple[int, Typevars], list[BaseType]] = field(default_factory=dict)
+    _entries: dict[int, Entry] = field(default_factory=dict)
+
+    # ------------------------------------------------------------ core.Program
+
+    def signature(self, key: str) -> core.Signature:
+        """The head of an instance. Raises `SacError`."""
+        if key in self.initials:
+            return self.initials[key].signature
+        return self._head(self.instances[key], key).signature
+
+    def function(self, key: str) -> core.Function:
+        """An instance with its body. Raises `SacError` with all that is wrong in it."""
+        if key in self.initials:
+            return self.initials[key]
+        instance = self.instances[key]
+        if instance.failure is not None:
+            raise instance.failure
+        if instance.function is None:
+            cx = self._context(instance)
+            try:
+                made = function(cx, self._head(instance, key), instance.entry)
+            except Failed:
+                made = None
+            if cx.diagnostics:
+                instance.failure = SacError(*cx.diagnostics)
+                raise instance.failure
+            assert made is not None
+            instance.function = made
+        return instance.function
+
+    def global_object(self, name: str) -> core.Global:
+        """A global object by key."""
+        return self.globals[name]
+
+    # ------------------------------------------------------------ for elaboration
+
+    def key(self, entry: Entry, typevars: Typevars) -> str:
+        """The key of an instance."""
+        self._entries[id(entry)] = entry
+        suffix = f"<{','.join(t.key for _, t in typevars)}>" if typevars else ""
+        key = f"{entry.qualified}/{entry.number}{suffix}"
+        if key not in self.instances:
+            self.instances[key] = Instance(entry, typevars)
+        return key
+
+    def parameter_types(self, entry: Entry) -> tuple[BaseType | ast.TypeVar, ...]:
+        """The base types of a definition's parameters; type variables as such."""
+        found = self._parameters.get(id(entry))
+        if found is None:
+            self._entries[id(entry)] = entry
+            variables = {v.name: v for v in entry.definition.typevars}
+            found = tuple(
+                variables[p.type.base.name] if p.type.base.module is None and p.type.base.name in variables else entry.scope.base_type(p.type.base, p.type.struct)
+                for p in entry.definition.params
+            )
+            self._parameters[id(entry)] = found
+        return found
+
+    def result_types(self, entry: Entry, typevars: Typevars) -> list[BaseType]:
+        """The base types of an instance's declared results."""
+        at = (id(entry), typevars)
+        if at not in self._results:
+            bound = dict(typevars)
+            self._results[at] = [
+                bound[t.base.name] if t.base.module is None and t.base.name in bound else entry.scope.base_type(t.base, t.struct) for t in entry.definition.results
+            ]
+        return self._results[at]
+
+    def head(self, entry: Entry) -> str:
+        """The head of a definition on one line."""
+        return f"{head_text(entry.definition)}" + (f"   in {entry.module}" if entry.scope.info.library else "")
+
+    def global_key(self, scope: Scope, definition: ast.ObjDef) -> tuple[str, BaseType]:
+        """The key and type of a global object; its initial value becomes a function without parameters."""
+        key = f"{scope.info.name}::{definition.name}"
+        type = scope.base_type(definition.type.base, definition.type.struct)
+        if key not in self.globals:
+            initial = f"{key}!"
+            self.globals[key] = core.Global(key, type.core, initial, definition.span)
+            self.initials[initial] = self._initial(scope, definition, initial, type)
+        return key, type
+
+    def modules_with(self, name: str) -> list[str]:
+        """Modules, loaded or in the library, that export a function of that name; umbrellas too."""
+        loader = self.world.loader
+        names = [*self.world.scopes, *(n for n in loader.library or {} if n not in self.world.scopes)]
+        found: list[str] = []
+        for module in names:
+            try:
+                if module != self.main.info.name and self.world.scope(module, self.main.info.span).exported(name):
+                    found.append(module)
+            except SacError:
+                continue
+        return found
+
+    def visible_functions(self, scope: Scope) -> list[str]:
+        """Names of functions visible in a module."""
+        names = set(scope.info.functions)
+        stack = [i for i in scope.info.interfaces if i.kind in ("use", "import")]
+        seen: set[str] = set()
+        while stack:
+            clause = stack.pop()
+            if clause.module in seen:
+                continue
+            seen.add(clause.module)
+            inner = self.world.scope(clause.module, clause.module_span)
+            names |= set(inner.info.functions)
+            stack += [i for i in inner.info.interfaces if i.kind == "import"]
+        return sorted(n for n in names if n[:1].isalpha())
+
+    # ------------------------------------------------------------ checking
+
+    def check(self) -> list[Diagnostic]:
+        """Elaborates and infers everything that the user wrote, uncalled functions included. Gives all diagnostics."""
+        found: list[Diagnostic] = list(self.main.info.diagnostics)
+        found += self.interface_problems(self.main)
+        if any(d.code in ("E0301", "E0302", "E0308") for d in found):
+            return found
+        for key in self.user_keys(found):
+            try:
+                self.function(key)
+            except SacError as error:
+                found += error.diagnostics
+        if not any(d.severity == "error" for d in found):
+            for key in self.user_keys(found):
+                found += self.inference(key).diagnostics
+        return _unique(found)
+
+    def user_keys(self, problems: list[Diagnostic]) -> list[str]:
+        """The instances of everything defined outside the library, generic functions left out; heads that are wrong go to `problems`."""
+        keys: list[str] = []
+        for scope in [s for s in self.world.scopes.values() if not s.info.library]:
+            for name in list(scope.info.functions):
+                for entry in scope.own(name):
+                    if entry.definition.typevars:
+                        continue
+                    key = self.key(entry, ())
+                    try:
+                        self.signature(key)
+                        keys.append(key)
+                    except SacError as error:
+                        problems += error.diagnostics
+            for definition in scope.info.objects.values():
+                try:
+                    self.global_key(scope, definition)
+                except SacError as error:
+                    problems += error.diagnostics
+            for type in (*scope.info.typedefs, *scope.info.structs):
+                try:
+                    scope.own_type(type)
+                except SacError as error:
+                    problems += error.diagnostics
+        return keys
+
+    def inference(self, key: str) -> Inference:
+        """What the declared types say about an instance's variables."""
+        if key in self.initials:
+            return infer(self.initials[key], None, self)
+        instance = self.instances[key]
+        if instance.inference is None:
+            instance.inference = infer(self.function(key), None, self)
+        return instance.inference
+
+    def interface_problems(self, scope: Scope) -> list[Diagnostic]:
+        """Modules and symbols in `use`, `import` and `export` lines that are not there."""
+        problems: list[Diagnostic] = []
+        for clause in scope.info.interfaces:
+            if clause.kind in ("use", "import"):
+                try:
+                    other = self.world.scope(clause.module, clause.module_span)
+                except SacError as error:
+                    problems += error.diagnostics
+                    continue
+                if not other.info.library:
+                    problems += other.info.diagnostics
+                problems += [self._unknown_symbol(clause, other, n, s) for n, s in clause.symbols if not _has(other, n)]
+                if other.info.deprecated is not None:
+                    problems.append(Diagnostic("W0302", f"the module {clause.module} is deprecated: {other.info.deprecated}", clause.module_span, "used here", help="use what it names instead"))
+        return problems
+
+    def _unknown_symbol(self, clause: ast.Interface, other: Scope, name: str, span: Span) -> Diagnostic:
+        names = {*self.visible_functions(other), *other.info.typedefs, *other.info.structs, *other.info.objects}
+        near = closest(name, sorted(names))
+        help = f"did you mean {near[0]}?" if near else f"see what {clause.module} exports"
+        return Diagnostic("E0308", f"{clause.module} has nothing called {name}", span, "unknown symbol", help=help)
+
+    # ------------------------------------------------------------ inside
+
+    def _context(self, instance: Instance) -> Context:
+        return Context(self, instance.entry.scope, dict(instance.typevars), [])
+
+    def _head(self, instance: Instance, key: str) -> Head:
+        if instance.made is None:
+            instance.made = head(self._context(instance), key, instance.entry)
+        return instance.made
+
+    def _initial(self, scope: Scope, definition: ast.ObjDef, key: str, type: BaseType) -> core.Function:
+        cx = Context(self, scope, {}, [])
+        atoms: list[core.Atom] = []
+
+        def fill() -> None:
+            value = cx.value(definition.value)
+            if value.type != type:
+                cx.fail("E0402", f"the object {definition.name} must be {type.shown}, not {value.type.shown}", value.span, f"this is {value.type.shown}", help=f"give a value of type {type.shown}")
+            atoms.extend(value.atoms)
+
+        blocks: list[core.Block] = []
+        if not cx.guarded(lambda: blocks.append(cx.block(fill))):
+            raise SacError(*cx.diagnostics)
+        slots = tuple(
+            core.Slot(core.Bind("result0", c.base, "", definition.span), (ast.AnyShape(definition.span),), (), type.shown) for c in type.components
+        )
+        signature = core.Signature(key, f"{scope.info.name}::{definition.name}", (), slots, (), "", None, definition.name, definition.span)
+        return core.Function(signature, (), blocks[0], tuple(atoms))
+
+
+def _has(scope: Scope, name: str) -> bool:
+    return bool(scope.exported(name)) or scope.exported_type(name) is not None or scope.exported_object(name) is not None
+
+
+def _unique(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    kept: dict[tuple[str, int, int, str], Diagnostic] = {}
+    for d in diagnostics:
+        kept.setdefault((d.code, d.span.start, d.span.end, d.span.source.name), d)
+    return sorted(kept.values(), key=lambda d: (d.span.source.name, d.span.start))
+
+
+def elaborate(info: ModuleInfo, loader: Loader) -> ElaboratedProgram:
+    """The program of a parsed main module."""
+    world = World(loader)
+    name = info.name or "_MAIN"
+    info.name = name
+    scope = world.scopes[name] = Scope(info, world)
+    loader.modules[name] = info
+    return ElaboratedProgram(world, scope)
+
+
+__all__ = ["ElaboratedProgram", "Label", "elaborate"]

@@ -1,0 +1,259 @@
+"""What names mean in a module.
+
+A `Scope` belongs to one module. Functions come in two tiers: the module's own together with the imported ones, then the used ones; an own definition that takes the arguments wins over a used one. The same function reached through two umbrellas is one function.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sacpy.lang import ast
+from sacpy.lang.diagnostics import Diagnostic, Label, SacError
+from sacpy.lang.elaborate.usertypes import BUILTINS, STRING, BaseType, opaque, struct, wrap
+from sacpy.lang.modules import Loader, ModuleInfo
+from sacpy.lang.source import Span
+from sacpy.lang.suggest import closest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """One function definition of a module, by its position among those of its name."""
+
+    scope: Scope
+    definition: ast.FunDef
+    number: int
+
+    @property
+    def module(self) -> str:
+        """The defining module's name."""
+        return self.scope.info.name
+
+    @property
+    def qualified(self) -> str:
+        """`Module::name`."""
+        return f"{self.module}::{self.definition.name}"
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """The names of one module. `world` is shared by all scopes of a program."""
+
+    info: ModuleInfo
+    world: World
+    _own: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
+    _exported: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
+    _tiers: dict[str, tuple[tuple[Entry, ...], tuple[Entry, ...]]] = field(default_factory=dict)
+    _types: dict[str, BaseType | None] = field(default_factory=dict)
+    _busy: set[str] = field(default_factory=set)
+
+    # ------------------------------------------------------------ functions
+
+    def own(self, name: str) -> tuple[Entry, ...]:
+        """Functions of that name defined in this module (`specialize` hints left out)."""
+        if name not in self._own:
+            definitions = [d for d in self.info.definitions(name) if d.linkage != "specialize"]
+            self._own[name] = tuple(Entry(self, d, i) for i, d in enumerate(definitions))
+        return self._own[name]
+
+    def tiers(self, name: str) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+        """Own and imported functions of that name; used ones."""
+        if name not in self._tiers:
+            near = (*self.own(name), *self._through("import", name))
+            self._tiers[name] = _unique(near), _unique(self._through("use", name))
+        return self._tiers[name]
+
+    def exported(self, name: str) -> tuple[Entry, ...]:
+        """Functions of that name that other modules see."""
+        if name not in self._exported:
+            if name in self._busy:
+                return ()
+            self._busy.add(name)
+            visible = _unique((*self.own(name), *self._through("import", name))) if self._exports(name) else ()
+            self._busy.discard(name)
+            self._exported[name] = visible
+        return self._exported[name]
+
+    def qualified(self, module: str, name: str, span: Span) -> tuple[Entry, ...]:
+        """Functions called `module::name`."""
+        if module == self.info.name:
+            return self.own(name)
+        return self.world.scope(module, span).exported(name)
+
+    def _exports(self, name: str) -> bool:
+        clauses = [i for i in self.info.interfaces if i.kind in ("export", "provide")]
+        return any(_admits(clause, name) for clause in clauses)
+
+    def _through(self, kind: str, name: str) -> tuple[Entry, ...]:
+        found: list[Entry] = []
+        for clause in self.info.interfaces:
+            if clause.kind == kind and _admits(clause, name):
+                found += self.world.scope(clause.module, clause.module_span).exported(name)
+        return tuple(found)
+
+    # ------------------------------------------------------------ objects
+
+    def global_object(self, name: ast.QName) -> tuple[Scope, ast.ObjDef] | None:
+        """The object definition that a name stands for, with the scope it is in."""
+        if name.module is not None and name.module != self.info.name:
+            return self.world.scope(name.module, name.span).exported_object(name.name)
+        if name.name in self.info.objects:
+            return self, self.info.objects[name.name]
+        for clause in self.info.interfaces:
+            if clause.kind in ("use", "import") and _admits(clause, name.name):
+                found = self.world.scope(clause.module, clause.module_span).exported_object(name.name)
+                if found is not None:
+                    return found
+        return None
+
+    def exported_object(self, name: str) -> tuple[Scope, ast.ObjDef] | None:
+        """The object of that name that other modules see."""
+        key = f"object {name}"
+        if key in self._busy or not self._exports(name):
+            return None
+        if name in self.info.objects:
+            return self, self.info.objects[name]
+        self._busy.add(key)
+        try:
+            for clause in self.info.interfaces:
+                if clause.kind == "import" and _admits(clause, name):
+                    found = self.world.scope(clause.module, clause.module_span).exported_object(name)
+                    if found is not None:
+                        return found
+        finally:
+            self._busy.discard(key)
+        return None
+
+    # ------------------------------------------------------------ types
+
+    def base_type(self, name: ast.QName, is_struct: bool = False) -> BaseType:
+        """The base type that a name stands for. Raises `SacError` (E0310)."""
+        if name.module is None and not is_struct and name.name in BUILTINS:
+            return BUILTINS[name.name]
+        found = self.world.scope(name.module, name.span).own_type(name.name) if name.module else self.find_type(name.name)
+        if found is None and name.module:
+            found = self.world.scope(name.module, name.span).exported_type(name.name)
+        if found is None or (is_struct and not found.fields):
+            raise SacError(self._unknown_type(name, is_struct))
+        return found
+
+    def find_type(self, name: str) -> BaseType | None:
+        """The type of that name visible in this module."""
+        own = self.own_type(name)
+        if own is not None:
+            return own
+        for clause in self.info.interfaces:
+            if clause.kind in ("use", "import") and _admits(clause, name):
+                found = self.world.scope(clause.module, clause.module_span).exported_type(name)
+                if found is not None:
+                    return found
+        return None
+
+    def exported_type(self, name: str) -> BaseType | None:
+        """The type of that name that other modules see; a class's own type always is."""
+        key = f"type {name}"
+        if key in self._busy or not (self._exports(name) or name == self.info.name):
+            return None
+        own = self.own_type(name)
+        if own is not None:
+            return own
+        self._busy.add(key)
+        try:
+            for clause in self.info.interfaces:
+                if clause.kind == "import" and _admits(clause, name):
+                    found = self.world.scope(clause.module, clause.module_span).exported_type(name)
+                    if found is not None:
+                        return found
+        finally:
+            self._busy.discard(key)
+        return None
+
+    def own_type(self, name: str) -> BaseType | None:
+        """The type of that name defined in this module."""
+        if name not in self._types:
+            if name in self._busy:
+                span = (self.info.structs.get(name) or self.info.typedefs[name]).span
+                raise SacError(Diagnostic("E0311", f"the type {name} contains itself", span, "defined here", help="a SaC value has a fixed layout; keep an index instead of a nested value"))
+            self._busy.add(name)
+            try:
+                self._types[name] = self._define_type(name)
+            finally:
+                self._busy.discard(name)
+        return self._types[name]
+
+    def _define_type(self, name: str) -> BaseType | None:
+        info = self.info
+        key = f"{info.name}::{name}"
+        if info.kind == "class" and name == info.name:
+            return opaque(key, "class") if info.classtype is None else self._wrap(key, "class", info.classtype)
+        if name in info.typedefs:
+            definition = info.typedefs[name]
+            if definition.type is None:
+                return STRING if key == STRING.key else opaque(key)
+            return self._wrap(key, "typedef", definition.type)
+        if name in info.structs:
+            return self._struct(key, info.structs[name])
+        return None
+
+    def _wrap(self, key: str, kind: str, type: ast.TypeExpr) -> BaseType:
+        base = self.base_type(type.base, type.struct)
+        if type.pattern is not None and any(isinstance(f, ast.AnyShape | ast.SomeShape | ast.RankSlice) for f in type.pattern):
+            if kind == "typedef":
+                raise SacError(Diagnostic("E0312", f"the type {key.rpartition('::')[2]} needs a fixed shape", type.span, "its rank is open", help="write the extents, as in 'typedef double[2] complex;'"))
+            return wrap(key, kind, base, (), any_cell=True)
+        return wrap(key, kind, base, extents(type))
+
+    def _struct(self, key: str, definition: ast.StructDef) -> BaseType:
+        fields: list[tuple[str, BaseType, tuple[int | None, ...]]] = []
+        seen: dict[str, Span] = {}
+        for type, name, span in definition.fields:
+            if name in seen:
+                raise SacError(Diagnostic("E0313", f"the struct has two fields {name}", span, "again", (Label(seen[name], "first here"),), help="rename one of them"))
+            seen[name] = span
+            if type.pattern is not None and any(isinstance(f, ast.AnyShape | ast.SomeShape | ast.RankSlice) for f in type.pattern):
+                raise SacError(Diagnostic("E0312", f"the field {name} needs a known rank", type.span, "its rank is open", help="write the extents, or dots"))
+            fields.append((name, self.base_type(type.base, type.struct), extents(type)))
+        return struct(key, tuple(fields))
+
+    def _unknown_type(self, name: ast.QName, is_struct: bool) -> Diagnostic:
+        what = "struct" if is_struct else "type"
+        names = [*BUILTINS, *self.info.typedefs, *self.info.structs]
+        near = closest(name.name, names)
+        owners = self.world.owners_of_type(name.name)
+        if owners and name.module is None:
+            help = f"it is defined in {owners[0]}: add 'use {owners[0]}: {{{name.name}}};'"
+        else:
+            help = f"did you mean {near[0]}?" if near else f"define it: {'struct' if is_struct else 'typedef'} ... {name.name}"
+        return Diagnostic("E0310", f"there is no {what} {name}", name.span, "unknown type", help=help)
+
+
+def extents(type: ast.TypeExpr) -> tuple[int | None, ...]:
+    """The extents of a type of known rank; names and dots are unknown."""
+    return tuple(f.value if isinstance(f, ast.FixedExtent) else None for f in type.pattern or ())
+
+
+def _admits(clause: ast.Interface, name: str) -> bool:
+    named = any(symbol == name for symbol, _ in clause.symbols)
+    return not named if clause.all else named
+
+
+def _unique(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    return tuple({(id(e.scope), e.definition.name, e.number): e for e in entries}.values())
+
+
+@dataclass(slots=True)
+class World:
+    """All modules of a program."""
+
+    loader: Loader
+    scopes: dict[str, Scope] = field(default_factory=dict)
+
+    def scope(self, module: str, span: Span) -> Scope:
+        """The scope of a module, loaded if need be. Raises `SacError` (E0301)."""
+        found = self.scopes.get(module)
+        if found is None:
+            found = self.scopes[module] = Scope(self.loader.load(module, span), self)
+        return found
+
+    def owners_of_type(self, name: str) -> list[str]:
+        """Loaded modules that define a type of that name."""
+        return [m for m, s in self.scopes.items() if name in s.info.typedefs or name in s.info.structs]

@@ -1,0 +1,222 @@
+"""Modules: from a module's name to its definitions.
+
+In: a name, and where to look (beside the program, `-L` folders, the standard library). Out: a `ModuleInfo`, whose function definitions are decoded one at a time. The standard library is kept parsed in one file in the cache folder, so that start-up does not grow with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sacpy.lang import ast
+from sacpy.lang.diagnostics import Diagnostic, Label, SacError
+from sacpy.lang.source import NOWHERE, Source, Span
+from sacpy.lang.suggest import closest
+
+STDLIB = Path(__file__).resolve().parent.parent / "stdlib"
+
+
+@dataclass(slots=True)
+class ModuleInfo:
+    """A parsed module. `functions` has, per name, the definitions in order, each an AST or its pickled bytes."""
+
+    name: str
+    kind: str
+    deprecated: str | None
+    classtype: ast.TypeExpr | None
+    interfaces: tuple[ast.Interface, ...]
+    typedefs: dict[str, ast.TypeDef]
+    structs: dict[str, ast.StructDef]
+    objects: dict[str, ast.ObjDef]
+    functions: dict[str, list[ast.FunDef | bytes]]
+    span: Span
+    library: bool = False
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def definitions(self, name: str) -> list[ast.FunDef]:
+        """The functions of that name, in order of definition."""
+        entries = self.functions.get(name, [])
+        for i, entry in enumerate(entries):
+            if isinstance(entry, bytes):
+                entries[i] = pickle.loads(entry)
+        return entries  # type: ignore[return-value]
+
+
+def module_info(module: ast.Module, library: bool = False, diagnostics: tuple[Diagnostic, ...] = ()) -> ModuleInfo:
+    """Sorts a module's definitions into tables."""
+    info = ModuleInfo(module.name, module.kind, module.deprecated, module.classtype, (), {}, {}, {}, {}, module.span, library, diagnostics)
+    interfaces: list[ast.Interface] = []
+    problems: list[Diagnostic] = []
+    for definition in module.definitions:
+        match definition:
+            case ast.Interface():
+                interfaces.append(definition)
+            case ast.FunDef():
+                info.functions.setdefault(definition.name, []).append(definition)
+            case ast.TypeDef():
+                _define(info.typedefs, definition.name, definition, problems)
+            case ast.StructDef():
+                _define(info.structs, definition.name, definition, problems)
+            case ast.ObjDef():
+                _define(info.objects, definition.name, definition, problems)
+    info.interfaces = tuple(interfaces)
+    info.diagnostics = (*diagnostics, *problems)
+    return info
+
+
+def _define(
+    table: dict[str, ast.TypeDef] | dict[str, ast.StructDef] | dict[str, ast.ObjDef],
+    name: str,
+    definition: ast.TypeDef | ast.StructDef | ast.ObjDef,
+    problems: list[Diagnostic],
+) -> None:
+    earlier = table.get(name)
+    if earlier is None:
+        table[name] = definition  # type: ignore[assignment]
+    else:
+        help = "rename one of the two, or remove it"
+        problems.append(Diagnostic("E0304", f"{name} is defined twice", definition.span, "defined again", (Label(earlier.span, "first defined here"),), help=help))
+
+
+@dataclass(slots=True)
+class Loader:
+    """Finds, parses and remembers modules."""
+
+    search: Sequence[Path] = ()
+    include_path: Sequence[Path] = ()
+    defines: Mapping[str, str] = field(default_factory=dict)
+    cache: Path | None = None
+    modules: dict[str, ModuleInfo] = field(default_factory=dict)
+    library: dict[str, bytes] | None = None
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    def load(self, name: str, wanted_by: Span = NOWHERE) -> ModuleInfo:
+        """The module of that name. Raises `SacError` (E0301) when there is none."""
+        info = self.modules.get(name)
+        if info is None:
+            info = self._find(name, wanted_by)
+            self.modules[name] = info
+        return info
+
+    def _find(self, name: str, wanted_by: Span) -> ModuleInfo:
+        for folder in self.search:
+            path = folder / f"{name}.sac"
+            if path.is_file():
+                info = parse_file(path, self.include_path, self.defines)
+                if info.kind == "program" or info.name != name:
+                    raise SacError(_not_that_module(name, path, info, wanted_by))
+                self.diagnostics += info.diagnostics
+                return info
+        if self.library is None:
+            self.library = load_library(self.cache)
+        blob = self.library.get(name)
+        if blob is not None:
+            return pickle.loads(blob)  # type: ignore[no-any-return]
+        raise SacError(self._missing(name, wanted_by))
+
+    def _missing(self, name: str, span: Span) -> Diagnostic:
+        known = sorted({*(self.library or {}), *(p.stem for folder in self.search for p in folder.glob("*.sac"))})
+        near = closest(name, known)
+        searched = ", ".join(str(folder) for folder in self.search)
+        return Diagnostic(
+            "E0301",
+            f"there is no module {name}",
+            span,
+            "no such module",
+            notes=(f"searched: {searched or 'no folder'}, then the standard library",),
+            help=f"did you mean {near[0]}?" if near else "put the module beside the program, or name its folder with -L DIR",
+        )
+
+
+def _not_that_module(name: str, path: Path, info: ModuleInfo, span: Span) -> Diagnostic:
+    what = "a program" if info.kind == "program" else f"the {info.kind} {info.name}"
+    return Diagnostic("E0302", f"{path} is {what}, not the module {name}", span, "wanted here", help=f"begin that file with 'module {name};' or rename it")
+
+
+def parse_file(path: Path, include_path: Sequence[Path] = (), defines: Mapping[str, str] | None = None, library: bool = False) -> ModuleInfo:
+    """Parses a file into a `ModuleInfo`. Raises `SacError` with what the parser found, or if the file cannot be read (E0303)."""
+    try:
+        text = path.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise SacError(Diagnostic("E0303", f"cannot read {path}: {error.strerror}", NOWHERE, help="check the file's name and its permissions")) from None
+    return parse_source(Source(str(path), text), include_path, defines, library)
+
+
+def parse_source(source: Source, include_path: Sequence[Path] = (), defines: Mapping[str, str] | None = None, library: bool = False) -> ModuleInfo:
+    """Parses a source into a `ModuleInfo`. Raises `SacError` with the errors that the parser found."""
+    from sacpy.lang.parser import parse_module
+
+    parsed = parse_module(source, defines=defines or {}, include_path=tuple(include_path), operators=_operators(source, include_path))
+    if any(d.severity == "error" for d in parsed.diagnostics):
+        raise SacError(*parsed.diagnostics)
+    return module_info(parsed.module, library, parsed.diagnostics)
+
+
+def _operators(source: Source, folders: Sequence[Path]) -> frozenset[str]:
+    """Operators that the modules beside the program define: they may be used here, so the lexer must know them."""
+    from sacpy.lang.lexer import defined_operators
+
+    found: set[str] = set()
+    home = Path(source.name).parent if Path(source.name).is_file() else None
+    for folder in {*folders, *([home] if home else [])}:
+        for path in folder.glob("*.sac"):
+            if f"{path.stem}" in source.text and str(path) != source.name:
+                found |= defined_operators(Source(str(path)))
+    return frozenset(found)
+
+
+# ---------------------------------------------------------------- the standard library, parsed once
+
+
+def library_digest() -> str:
+    """A digest of the library's files (names, sizes, times) and of the front end's own version."""
+    parts: list[str] = []
+    for folder, patterns in ((STDLIB, ("**/*.sac", "**/*.mac", "**/*.h")), (Path(__file__).parent, ("*.py",))):
+        for pattern in patterns:
+            for path in sorted(folder.glob(pattern)):
+                stat = path.stat()
+                parts.append(f"{path.name}:{stat.st_size}:{stat.st_mtime_ns}")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+
+
+def load_library(cache: Path | None) -> dict[str, bytes]:
+    """Module name -> pickled `ModuleInfo`, from the cache file where it is whole and current, else parsed anew and written (atomically)."""
+    digest = library_digest()
+    path = cache / f"stdlib-{digest}.pickle" if cache else None
+    if path is not None:
+        try:
+            loaded = pickle.loads(path.read_bytes())
+            if isinstance(loaded, dict):
+                return loaded
+        except (OSError, pickle.PickleError, EOFError, AttributeError, ImportError, IndexError, ValueError, TypeError):
+            pass  # not there yet, or damaged: parse and write it again
+    library = {p.stem: _pickled(parse_file(p, (STDLIB / "include",), library=True)) for p in sorted(STDLIB.glob("*.sac"))}
+    if path is not None:
+        write_atomically(path, pickle.dumps(library, pickle.HIGHEST_PROTOCOL))
+        for old in path.parent.glob("stdlib-*.pickle"):
+            if old != path:
+                old.unlink(missing_ok=True)
+    return library
+
+
+def _pickled(info: ModuleInfo) -> bytes:
+    info.functions = {name: [pickle.dumps(d, pickle.HIGHEST_PROTOCOL) for d in definitions] for name, definitions in info.functions.items()}
+    return pickle.dumps(info, pickle.HIGHEST_PROTOCOL)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Writes a cache file so that nobody ever reads half of it; a cache that cannot be written is not an error."""
+    import os
+    import tempfile
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except OSError:
+        pass
