@@ -1,0 +1,165 @@
+"""The command line.
+
+    sacpy FILE.sac [ARGS]                 run a program
+    sacpy run [options] FILE.sac [ARGS]   run a program; everything after FILE is its own
+    sacpy check [options] [--json] FILE   say what is wrong with a program, without running it
+    sacpy eval [options] 'EXPR'           print the value of an expression
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sacpy.lang.diagnostics import Diagnostic
+    from sacpy.session import Session
+
+USAGE_ERROR = 2
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs a command and gives the exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments and arguments[0] not in COMMANDS and not arguments[0].startswith("-"):
+        arguments.insert(0, "run")
+    if arguments and arguments[0] == "run":
+        options, rest = split_run(arguments[1:])
+        parsed = _parser().parse_args(["run", *options])
+        parsed.rest = rest
+    else:
+        parsed = _parser().parse_args(arguments)
+    if parsed.command is None:
+        _parser().print_help()
+        return USAGE_ERROR
+    return _guarded(parsed)
+
+
+def _guarded(parsed: argparse.Namespace) -> int:
+    """Whatever happens, a user sees a message and not a traceback."""
+    from sacpy.lang.diagnostics import SacError
+
+    try:
+        return COMMANDS[parsed.command](parsed)
+    except SacError as error:
+        _show(error.diagnostics)
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return INTERRUPTED
+    except BrokenPipeError:
+        return 1
+    except Exception as error:
+        if parsed.debug:
+            raise
+        sys.stderr.write(f"error[E0799]: sacpy itself failed: {type(error).__name__}: {error}\n")
+        sys.stderr.write("  = help: this is a defect of sacpy, not of your program; run again with --debug and report what it shows\n")
+        return 1
+
+
+def split_run(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """The options of `run` with the file, and what belongs to the program."""
+    with_value = {"-D", "-I", "-L", "--target", "--depth"}
+    at = 0
+    while at < len(arguments) and arguments[at].startswith("-") and arguments[at] != "-":
+        at += 2 if arguments[at] in with_value else 1
+    return arguments[: at + 1], arguments[at + 1 :]
+
+
+def _parser() -> argparse.ArgumentParser:
+    from sacpy import __version__
+
+    parser = argparse.ArgumentParser(prog="sacpy", description="SaC (Single Assignment C): run, check and evaluate programs.")
+    parser.add_argument("--version", action="version", version=f"sacpy {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("-D", dest="defines", action="append", default=[], metavar="NAME[=VALUE]", help="define a macro")
+    common.add_argument("-I", dest="include", action="append", default=[], type=Path, metavar="DIR", help="look for included files there")
+    common.add_argument("-L", dest="search", action="append", default=[], type=Path, metavar="DIR", help="look for modules there")
+    common.add_argument("--debug", action="store_true", help="show Python's traceback if sacpy itself fails")
+    running = argparse.ArgumentParser(add_help=False)
+    running.add_argument("--target", choices=["interp"], default="interp", help="how to run: interp, the interpreter")
+    running.add_argument("--depth", type=int, default=None, metavar="N", help="how deep calls may nest before the program is stopped")
+    run = commands.add_parser("run", parents=[common, running], help="run a program", usage="sacpy run [options] FILE.sac [ARGS]")
+    run.add_argument("file", type=Path)
+    check = commands.add_parser("check", parents=[common], help="say what is wrong with a program, without running it")
+    check.add_argument("--json", action="store_true", help="print the diagnostics as JSON")
+    check.add_argument("file", type=Path)
+    evaluate = commands.add_parser("eval", parents=[common, running], help="print the value of an expression")
+    evaluate.add_argument("expression")
+    return parser
+
+
+# ---------------------------------------------------------------- commands
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    from sacpy.interp.world import World
+
+    session = _session(parsed)
+    program, found = session.load(parsed.file)
+    _show([d for d in found if d.severity == "warning"])
+    argv = tuple(a.encode(errors="surrogateescape") for a in (str(parsed.file), *parsed.rest))
+    world = World.system(argv)
+    return _finish(session, program, world)
+
+
+def _evaluate(parsed: argparse.Namespace) -> int:
+    from sacpy.interp.world import World
+
+    session = _session(parsed)
+    return _finish(session, session.expression(parsed.expression), World.system((b"eval",)))
+
+
+def _finish(session: Session, program: object, world: object) -> int:
+    from sacpy.interp.world import World
+    from sacpy.lang.elaborate.program import ElaboratedProgram
+
+    assert isinstance(program, ElaboratedProgram) and isinstance(world, World)
+    try:
+        status = session.run(program, world)
+    finally:
+        closed = world.finish()
+    return status if closed is None else closed
+
+
+def _check(parsed: argparse.Namespace) -> int:
+    from sacpy.lang.diagnostics import SacError, to_json
+    from sacpy.session import main_key
+
+    session = _session(parsed)
+    try:
+        program, found = session.load(parsed.file)
+        if program.main.info.kind == "program":
+            main_key(program)
+    except SacError as error:
+        found = list(error.diagnostics)
+    if parsed.json:
+        print(to_json(found))
+    else:
+        _show(found)
+    return int(any(d.severity == "error" for d in found))
+
+
+COMMANDS = {"run": _run, "check": _check, "eval": _evaluate}
+
+
+def _session(parsed: argparse.Namespace) -> Session:
+    from sacpy.session import DEPTH_LIMIT, Session
+
+    defines = dict((d.partition("=")[0], d.partition("=")[2] if "=" in d else "1") for d in parsed.defines)
+    depth = getattr(parsed, "depth", None)
+    return Session(tuple(parsed.search), tuple(parsed.include), defines, DEPTH_LIMIT if depth is None else depth)
+
+
+def _show(diagnostics: Sequence[Diagnostic]) -> None:
+    if diagnostics:
+        from sacpy.lang.diagnostics import render_text
+
+        sys.stdout.flush()
+        text = render_text(diagnostics, color=sys.stderr.isatty())
+        sys.stderr.write(text if text.endswith("\n") else text + "\n")

@@ -1,0 +1,93 @@
+"""A session: programs loaded, checked and run, with the settings they share.
+
+In: files or texts, and settings (where modules and includes are, macros, limits). Out: checked programs, run statuses, and `SacError` with everything that is wrong."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sacpy.lang.diagnostics import Diagnostic, SacError
+from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
+from sacpy.lang.modules import Loader, parse_file, parse_source
+from sacpy.lang.source import Source, Span
+
+if TYPE_CHECKING:
+    from sacpy.interp.world import World
+
+DEPTH_LIMIT = 100_000
+
+
+def cache_folder() -> Path | None:
+    """Where parsed and compiled things are kept between runs: `SACPY_CACHE_DIR` (empty: nowhere), else the user's cache folder."""
+    chosen = os.environ.get("SACPY_CACHE_DIR")
+    if chosen is not None:
+        return Path(chosen) if chosen else None
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("sacpy", appauthor=False))
+
+
+@dataclass(slots=True)
+class Session:
+    """`search`: further folders of modules; `include_path`: further folders of included files; `defines`: macros; `depth_limit`: how deep calls may nest."""
+
+    search: Sequence[Path] = ()
+    include_path: Sequence[Path] = ()
+    defines: Mapping[str, str] = field(default_factory=dict)
+    depth_limit: int = DEPTH_LIMIT
+
+    def load(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
+        """The program in a file with its warnings and notes. Raises `SacError` with everything that is wrong."""
+        loader = self._loader(path.parent)
+        return _checked(elaborate(parse_file(path, self.include_path, self.defines), loader))
+
+    def load_text(self, text: str, name: str = "<text>") -> tuple[ElaboratedProgram, list[Diagnostic]]:
+        """The same for a program in a string."""
+        return _checked(elaborate(parse_source(Source(name, text), self.include_path, self.defines), self._loader(Path())))
+
+    def expression(self, text: str) -> ElaboratedProgram:
+        """A program whose `main` prints the value of an expression. Raises `SacError`."""
+        from sacpy.evaluation import expression_program
+
+        return expression_program(Source("<expression>", text), self._loader(Path()))
+
+    def run(self, program: ElaboratedProgram, world: World) -> int:
+        """Runs `main` and gives the exit status. Raises `SacError`."""
+        from sacpy.interp.errors import Exit
+        from sacpy.interp.evaluator import Evaluator
+
+        key = main_key(program)
+        try:
+            results = Evaluator(program, world, depth_limit=self.depth_limit).call(key, ())
+        except Exit as stop:
+            return stop.status & 0xFF
+        return int(results[0]) & 0xFF if results else 0
+
+    def _loader(self, home: Path) -> Loader:
+        return Loader((home, *self.search), self.include_path, self.defines, cache_folder())
+
+
+def main_key(program: ElaboratedProgram) -> str:
+    """The key of `main`. Raises `SacError` (E0309) if there is none to run."""
+    scope = program.main
+    for entry in scope.own("main"):
+        if not entry.definition.params and entry.definition.body is not None:
+            return program.key(entry, ())
+    info = scope.info
+    what = f"{info.kind} {info.name}" if info.kind != "program" else "program"
+    entries = scope.own("main")
+    span = entries[0].definition.name_span if entries else Span(info.span.source, info.span.start, info.span.start)
+    message = "main takes no arguments" if entries else f"this {what} has no main"
+    help = "write 'int main()'; argc() and argv(n) of CommandLine give the arguments" if entries else "define 'int main() { .. return 0; }'"
+    raise SacError(Diagnostic("E0309", message, span, "nothing to run", help=help))
+
+
+def _checked(program: ElaboratedProgram) -> tuple[ElaboratedProgram, list[Diagnostic]]:
+    found = program.check()
+    if any(d.severity == "error" for d in found):
+        raise SacError(*found)
+    return program, found
