@@ -71,11 +71,15 @@ class SacError(Exception):
         return render_text(self.diagnostics)
 
 
-def render_text(diagnostics: Iterable[Diagnostic]) -> str:
-    """The diagnostics as text with carets."""
-    return "\n".join(f"{d.severity}[{d.code}]: {d.message}\n --> {d.span!r}" for d in diagnostics)
+def render_text(diagnostics: Iterable[Diagnostic], *, color: bool = False, width: int | None = None) -> str:
+    """The diagnostics as text with carets, a blank line between them. `color`: with ANSI escapes. `width`: columns to fit source lines into."""
+    from sacpy.lang import render  # rendered late, and not at all in most runs
+
+    return render.render_text(diagnostics, color=color, width=width)
 
 
 def to_json(diagnostics: Iterable[Diagnostic]) -> str:
     """The diagnostics as a JSON array."""
-    raise NotImplementedError
+    from sacpy.lang import render
+
+    return render.to_json(diagnostics)

@@ -12,7 +12,7 @@ from sacpy.lang.source import Span
 from sacpy.lang.tokens import Token
 
 _NO_OPERAND = frozenset(("safe", "nocuda"))
-_OPERANDS = frozenset("linkname linkobj linkwith linksign refcounting effect header copyfun freefun ctype sacarg wlcomp gpukernel".split())
+_OPERANDS = frozenset(["linkname", "linkobj", "linkwith", "linksign", "refcounting", "effect", "header", "copyfun", "freefun", "ctype", "sacarg", "wlcomp", "gpukernel"])
 _CLOSING = {"(": ")", "[": "]"}
 
 

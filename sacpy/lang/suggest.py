@@ -16,7 +16,7 @@ def closest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
         other = candidate.lower()
         if abs(len(candidate) - len(name)) <= allowed and (distance := _distance(folded, other, allowed)) <= allowed:
             scored.append((distance, _distance(name, candidate, len(name) + len(candidate)), candidate))
-        elif len(name) > 3 and (other.startswith(folded) or len(candidate) > 3 and folded.startswith(other)):
+        elif len(name) > 3 and (other.startswith(folded) or (len(candidate) > 3 and folded.startswith(other))):
             scored.append((allowed + 1, abs(len(candidate) - len(name)), candidate))
     return [candidate for *_, candidate in sorted(scored)][:limit]
 
