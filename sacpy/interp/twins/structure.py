@@ -1,0 +1,205 @@
+"""Twins of ArrayBasics, ArrayTransform and ArrayTransformApl: making and rearranging arrays. The axes of the elements themselves come last and stay where they are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sacpy.interp.runtime.structure import extents, out_of_range
+from sacpy.interp.twins.tables import Array, Factory, Twin, counts, zeros
+from sacpy.interp.values import INT, Value, dtype_of
+
+ndarray = np.ndarray
+
+
+def _slices(shape: list[int], offset: list[int], into: list[int]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    """Where result[iv] = a[iv + offset] is defined: the slices of the result (extents `into`), and those of a (extents `shape`)."""
+    target, source = [], []
+    for n, o, m in zip(shape, offset, into):
+        low = min(max(-o, 0), m)
+        high = max(min(n - o, m), low)
+        target.append(slice(low, high))
+        source.append(slice(low + o, high + o))
+    return tuple(target), tuple(source)
+
+
+def _window(a: Array, offset: list[int], into: list[int], base: str) -> Array:
+    """The part of a that begins at offset and has the extents `into` on the first axes, zero outside a."""
+    rest = a.shape[len(offset) :]
+    if all(o >= 0 and o + m <= n for n, o, m in zip(a.shape, offset, into)) and min(into, default=0) >= 0:
+        return a[tuple(slice(o, o + m) for o, m in zip(offset, into))].copy()
+    result = zeros((*into, *rest), base)
+    target, source = _slices(list(a.shape), offset, into)
+    result[target] = a[source]
+    return result
+
+
+def _take(bases: tuple[str, ...], cell: int) -> Twin:
+    def take(v: Array, a: Value) -> Value:
+        if type(a) is not ndarray:
+            return a
+        wanted = counts(v)
+        return _window(a, [n + c if c < 0 else 0 for n, c in zip(a.shape, wanted)], counts(np.abs(v)), bases[1])
+
+    return take
+
+
+def _drop(bases: tuple[str, ...], cell: int) -> Twin:
+    def drop(v: Array, a: Value) -> Value:
+        if type(a) is not ndarray:
+            return a
+        return a[tuple(slice(c, None) if c >= 0 else slice(0, max(n + c, 0)) for n, c in zip(a.shape, counts(v)))].copy()
+
+    return drop
+
+
+def _tile(bases: tuple[str, ...], cell: int) -> Twin:
+    def tile(shp: Array, idx: Array, a: Value) -> Value:
+        if type(a) is not ndarray:
+            return a
+        wanted, offset = extents(shp), counts(idx)
+        if any(o < 0 or o + m > n for n, o, m in zip(a.shape, offset, wanted)):
+            raise out_of_range(a.shape, tuple(o + m - 1 if o >= 0 else o for o, m in zip(offset, wanted)), cell)
+        return _window(a, offset, list(wanted), bases[2])
+
+    return tile
+
+
+def _tile_apl(bases: tuple[str, ...], cell: int) -> Twin:
+    return lambda shp, idx, a: _window(a, counts(idx), counts(shp), bases[2]) if type(a) is ndarray else a
+
+
+def _lifted(value: Value, shape: tuple[int, ...], base: str) -> Array:
+    """An array of one element everywhere."""
+    result = np.empty(shape, dtype_of(base))
+    result[...] = value
+    return result
+
+
+def _rank(value: Value, cell: int) -> int:
+    return value.ndim - cell if type(value) is ndarray else 0
+
+
+def _cat(at_end: bool) -> Factory:
+    """Along the first or last axis of the outer array; a scalar stands for a slice of extent 1 filled with it."""
+
+    def make(bases: tuple[str, ...], cell: int) -> Twin:
+        def cat(a: Value, b: Value) -> Array:
+            rank = max(_rank(a, cell), _rank(b, cell), 1)
+            axis = rank - 1 if at_end else 0
+            if _rank(a, cell) and _rank(b, cell):
+                return np.concatenate((a, b), axis)
+            other = a if _rank(a, cell) else b if _rank(b, cell) else None
+            inner = np.shape(a)[np.ndim(a) - cell :]
+            shape = (1, *inner) if other is None else tuple(1 if k == axis else n for k, n in enumerate(other.shape))
+            return np.concatenate([x if _rank(x, cell) else _lifted(x, shape, bases[0]) for x in (a, b)], axis)
+
+        return cat
+
+    return make
+
+
+def _reverse(axis: int, a: Array) -> Array:
+    return np.flip(a, axis).copy()
+
+
+def _rotate(v: Array, a: Value) -> Value:
+    return np.roll(a, counts(v), tuple(range(len(v)))) if type(a) is ndarray else a
+
+
+def _moved(offset: list[int], boundary: Value, a: Array, base: str) -> Array:
+    result = _lifted(boundary, a.shape, base)
+    target, source = _slices(list(a.shape), [-o for o in offset], list(a.shape))
+    result[target] = a[source]
+    return result
+
+
+def _shift2(bases: tuple[str, ...], cell: int) -> Twin:
+    return lambda v, a: _window(a, [-c for c in counts(v)], list(a.shape[: len(v)]), bases[1]) if type(a) is ndarray else a
+
+
+def _shift3(bases: tuple[str, ...], cell: int) -> Twin:
+    return lambda v, boundary, a: _moved(counts(v), boundary, a, bases[2]) if type(a) is ndarray else a
+
+
+def _shift4(bases: tuple[str, ...], cell: int) -> Twin:
+    return lambda axis, count, boundary, a: _moved([0] * axis + [count], boundary, a, bases[3])
+
+
+def _transpose(bases: tuple[str, ...], cell: int) -> Twin:
+    def transpose(a: Value) -> Value:
+        if type(a) is not ndarray:
+            return a
+        outer = a.ndim - cell
+        return a.transpose(*reversed(range(outer)), *range(outer, a.ndim)).copy()
+
+    return transpose
+
+
+def _where(bases: tuple[str, ...], cell: int) -> Twin:
+    """Every mix of arrays and scalars, the condition included."""
+    lift = dtype_of(bases[1]).type
+
+    def where(p: Value, a: Value, b: Value) -> Value:
+        if type(p) is not ndarray:
+            chosen, other = (a, b) if p else (b, a)
+            if type(chosen) is ndarray:
+                return chosen.copy()
+            return _lifted(chosen, other.shape, bases[1]) if type(other) is ndarray else chosen
+        return np.where(p, a if type(a) is ndarray else lift(a), b if type(b) is ndarray else lift(b))
+
+    return where
+
+
+def _match(bases: tuple[str, ...], cell: int) -> Twin:
+    return lambda a, b: np.shape(a) == np.shape(b) and bool(np.all(np.equal(a, b)))
+
+
+def _genarray(bases: tuple[str, ...], cell: int) -> Twin:
+    def genarray(shp: Array, value: Value) -> Value:
+        shape = (*extents(shp), *np.shape(value))
+        return _lifted(value, shape, bases[1]) if shape else value
+
+    return genarray
+
+
+def _iota(shp: Value) -> Array:
+    if type(shp) is not ndarray:
+        return np.arange(extents((shp,))[0], dtype=INT)
+    shape = extents(shp)
+    result = np.empty((*shape, len(shape)), INT)
+    for axis, n in enumerate(shape):
+        result[..., axis] = np.arange(n, dtype=INT).reshape(n, *[1] * (len(shape) - axis - 1))
+    return result
+
+
+def _same(function: Twin) -> Factory:
+    return lambda bases, cell: function
+
+
+_WITH_CELLS: dict[str, Factory] = {
+    "ArrayTransform::take/2": _take,
+    "ArrayTransform::drop/2": _drop,
+    "ArrayTransform::tile/3": _tile,
+    "ArrayTransformApl::take_apl/2": _take,
+    "ArrayTransformApl::drop_apl/2": _drop,
+    "ArrayTransformApl::tile_apl/3": _tile_apl,
+    "ArrayTransform::++/2": _cat(at_end=False),
+    "ArrayTransform::reverse/1": _same(lambda a: _reverse(0, a)),
+    "ArrayTransform::reverse/2": _same(_reverse),
+    "ArrayTransform::rotate/2": _same(_rotate),
+    "ArrayTransform::rotate/3": _same(lambda axis, count, a: np.roll(a, count, axis)),
+    "ArrayTransform::shift/2": _shift2,
+    "ArrayTransform::shift/3": _shift3,
+    "ArrayTransform::shift/4": _shift4,
+    "ArrayTransform::transpose/1": _transpose,
+    "ArrayBasics::genarray/2": _genarray,
+}
+TWINS: dict[str, Factory] = _WITH_CELLS | {
+    "ArrayTransform::++^/2": _cat(at_end=True),
+    "ArrayTransform::catenate/2": _cat(at_end=True),
+    "ArrayTransform::where/3": _where,
+    "ArrayTransform::mask/3": _where,
+    "ArrayTransform::match/2": _match,
+    "ArrayBasics::iota/1": _same(_iota),
+}
+CELLS = frozenset(_WITH_CELLS)
