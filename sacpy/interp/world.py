@@ -94,7 +94,7 @@ class World:
         plain = mode.replace(b"b", b"").replace(b"t", b"").decode("latin-1")
         if plain not in MODES:
             raise Fault("E0651", f'"{shown(mode)}" is not a mode to open a file in', help='use "r", "w", "a", "r+", "w+" or "a+", with a "b" at the end if you like')
-        raw = cast(RawFile, open(path, MODES[plain], buffering=0))
+        raw = cast(RawFile, open(path, MODES[plain], buffering=0))  # noqa: SIM115
         return self.adopt(Stream(raw, shown(path), readable=plain[0] == "r" or "+" in plain, writable=plain != "r"))
 
     def adopt(self, stream: Stream) -> Stream:

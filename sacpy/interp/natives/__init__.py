@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 Native = Callable[..., Any]
+F = TypeVar("F", bound=Native)
 
 TABLE: dict[str, Native] = {}
 
@@ -25,15 +26,16 @@ MODULES: dict[str, str] = {
     "BinFile": "binfile",
     "FibreIO": "fibre",
     **dict.fromkeys(("String", "StringArray"), "strings"),
-    **dict.fromkeys(("World", "Terminal", "CommandLine", "Environment", "Process", "FileSystem", "Dir", "SysErr", "RuntimeError", "GetOpt"), "system"),
+    **dict.fromkeys(("World", "Terminal", "CommandLine", "Environment", "Process", "RuntimeError", "GetOpt"), "system"),
+    **dict.fromkeys(("FileSystem", "Dir", "SysErr"), "filesystem"),
     **dict.fromkeys(("RTClock", "RTimer", "MTClock", "Clock", "TimeStamp", "Benchmarking"), "clocks"),
 }
 
 
-def native(*names: str, wants_bases: bool = False, wants_result_bases: bool = False) -> Callable[[Native], Native]:
+def native(*names: str, wants_bases: bool = False, wants_result_bases: bool = False) -> Callable[[F], F]:
     """Registers a Python function under one or more native names."""
 
-    def register(function: Native) -> Native:
+    def register(function: F) -> F:
         setattr(function, "wants_bases", wants_bases or any(name.endswith("...") for name in names))  # noqa: B010
         setattr(function, "wants_result_bases", wants_result_bases)  # noqa: B010
         for name in names:

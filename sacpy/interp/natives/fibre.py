@@ -212,6 +212,8 @@ class _Reader:
             value = float(text)
         except ValueError:
             value = self.real(text)
+        if b"_" in text:
+            self.wrong(f"`{shown(text)}` is not a number")
         return rounded(value) if self.base == "float" else value
 
     def real(self, text: bytes) -> float:

@@ -1,0 +1,60 @@
+"""Natives of BinFile: arrays of doubles as raw bytes in files that are opened with POSIX flags."""
+
+from __future__ import annotations
+
+import os
+from math import prod
+from typing import Any, cast
+
+import numpy as np
+
+from sacpy.interp.errors import Fault
+from sacpy.interp.natives import native
+from sacpy.interp.natives.stdio import NO_ERROR, failed
+from sacpy.interp.streams import RawFile, Stream
+from sacpy.interp.world import World, shown
+
+
+def _register_flag(name: str) -> None:
+    @native(f"BinFile::{name}/0")
+    def flag(world: World) -> int:
+        return int(getattr(os, name))
+
+
+for _name in ("O_RDONLY", "O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC"):
+    _register_flag(_name)
+
+
+@native("BinFile::binfopen/2")
+def binfopen(world: World, name: bytes, flags: int) -> tuple[int, Stream]:
+    world.allow_files(f"open {shown(name)}")
+    access = flags & (os.O_WRONLY | os.O_RDWR)
+    mode = "r+b" if access == os.O_RDWR else "wb" if access == os.O_WRONLY else "rb"
+    try:
+        raw = cast(RawFile, open(os.open(name, flags, 0o600), mode, buffering=0))
+    except OSError as error:
+        return failed(error, name)
+    return NO_ERROR, world.adopt(Stream(raw, shown(name), readable="r" in mode, writable=mode != "rb"))
+
+
+@native("BinFile::binfclose/1")
+def binfclose(world: World, stream: Stream) -> int:
+    world.close(stream)
+    return NO_ERROR
+
+
+@native("BinFile::binfReadDoubleArray/3")
+def read_doubles(world: World, stream: Stream, rank: int, shape: Any) -> tuple[Any, Stream]:
+    extents = tuple(shape.tolist())
+    wanted = 8 * prod(extents)
+    data = stream.read(wanted)
+    if len(data) < wanted:
+        raise Fault("E0659", f"binfReadDoubleArray: {stream.name} has {len(data)} more bytes, but an array of shape {list(extents)} needs {wanted}")
+    array = np.frombuffer(data, dtype=np.float64).reshape(extents).copy()
+    return (array if extents else float(array)), stream
+
+
+@native("BinFile::binfWriteDoubleArray/4")
+def write_doubles(world: World, stream: Stream, rank: int, shape: Any, array: Any) -> Stream:
+    stream.write(np.asarray(array, dtype=np.float64).tobytes())
+    return stream
