@@ -1,0 +1,486 @@
+"""Parsing of expressions: operator precedence by climbing, everything else by recursive descent.
+
+One ambiguity is decided here. `(name)[i]` is a cast of an array to the type `name`, or a selection from the variable `name`; which types exist is known only when modules are. The rule (`cast_ahead`): built-in types, `struct S` and
+types this file defines make a cast; any other name makes one where an operand follows that cannot continue an expression, unless a variable, parameter or object of that name is known by then.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from sacpy.lang import ast
+from sacpy.lang.diagnostics import Edit, Label
+from sacpy.lang.parse_cursor import ASSIGNMENT, BASE_TYPES, OPERAND_WORDS, RESERVED, USER_OPERATOR
+from sacpy.lang.parse_types import TypeParser
+from sacpy.lang.types import SIGNED
+
+# What ends an expression at its outermost level, in `Cursor.stops`; brackets lift it.
+STOP_BAR = 1  # `|`, in a comprehension's value
+STOP_LESS = 2  # `<` and `<=`, in a generator's lower bound
+STOP_BRACE = 4  # `{`, in the conditions before a function's body
+
+GENERATOR_WORDS = frozenset({"step", "width"})
+CONVERSIONS = {"byte": "tob", "short": "tos", "int": "toi", "long": "tol", "longlong": "toll", "ubyte": "toub", "ushort": "tous", "uint": "toui", "ulong": "toul", "ulonglong": "toull", "float": "tof", "double": "tod", "bool": "tobool", "char": "toc"}  # fmt: skip
+LITERAL_TYPES = {"True": "true", "TRUE": "true", "False": "false", "FALSE": "false"}
+
+
+class Several(Exception):
+    """Not an error: carries the values of `(a, b)` where several results may stand."""
+
+    def __init__(self, values: tuple[ast.Expr, ...]) -> None:
+        self.values = values
+
+
+class ExpressionParser(TypeParser):
+    """Expressions, except with-loops and comprehensions."""
+
+    @abstractmethod
+    def with_loop(self) -> ast.Expr:
+        """See `parse_withloops`."""
+
+    @abstractmethod
+    def comprehension(self) -> ast.Expr:
+        """See `parse_withloops`."""
+
+    def expression(self) -> ast.Expr:
+        """expr = binary ["?" expr ":" expr]"""
+        self.depth += 1
+        if self.depth > 500:
+            self.too_deep()
+        start = self.pos
+        result = self.binary(1)
+        if self.keys[self.pos] == "?":
+            result = self._conditional(start, result)
+        self.depth -= 1
+        return result
+
+    def free_expression(self) -> ast.Expr:
+        """An expression inside brackets, where nothing but the bracket ends it."""
+        stops, self.stops = self.stops, 0
+        result = self.expression()
+        self.stops = stops
+        return result
+
+    def results(self, ends: str) -> tuple[ast.Expr, ...]:
+        """expr | "(" expr {"," expr} ")" before the token `ends`"""
+        stops, self.stops = self.stops, 0
+        depth = self.depth
+        self.tuple_at = self.pos if self.keys[self.pos] == "(" else -1
+        try:
+            values: tuple[ast.Expr, ...] = (self.expression(),)
+        except Several as several:
+            values = several.values
+            if self.keys[self.pos] != ends:
+                self.fail("E0201", f"expected `{ends}` behind several results, found {self.describe(self.pos)}", label=f"expected `{ends}`")
+        self.stops, self.depth = stops, depth
+        return values
+
+    def _conditional(self, start: int, condition: ast.Expr) -> ast.Expr:
+        """binary "?" expr ":" expr, from the question mark on"""
+        question = self.pos
+        self.pos += 1
+        stops = self.stops
+        self.stops = stops & ~STOP_LESS
+        then = self.expression()
+        self.stops = stops
+        if self.keys[self.pos] != ":":
+            self.refuse_assignment()
+            self.fail(
+                "E0207", f"expected `:` and the other value of `?`, found {self.describe(self.pos)}", label="expected `:`", labels=(Label(self.spans[question], "this `?`"),),
+                help="a conditional expression has two values: `condition ? a : b`",
+            )  # fmt: skip
+        self.pos += 1
+        otherwise = self.expression()
+        return ast.Conditional(condition, then, otherwise, self.span(start))
+
+    def binary(self, minimum: int) -> ast.Expr:
+        """binary = operand {operator operand}, operators of at least the precedence `minimum`, all left-associative"""
+        start = self.pos
+        left = self.operand()
+        infix, keys = self.infix, self.keys
+        length = 0
+        while (precedence := infix[self.pos]) >= minimum:
+            key = keys[self.pos]
+            if self.stops and ((key == "|" and self.stops & STOP_BAR) or (key in ("<", "<=") and self.stops & STOP_LESS)):
+                break
+            if key in ("++", "--") and not self._operand_follows(self.pos + 1):
+                break
+            if keys[self.pos + 1] == "=" and key in ("==", "!=", "<", ">") and not self.tokens[self.pos + 1].spaced:
+                self._refuse_comparison()
+            length += 1
+            if self.depth + length > 500:
+                self.too_deep()
+            operator = self._operator()
+            right = self.binary(precedence + 1)
+            if key == "&&" or key == "||":
+                left = ast.Logical(key, left, right, self.span(start))
+            else:
+                left = ast.Binary(operator, left, right, self.span(start))
+        return left
+
+    def _operand_follows(self, i: int) -> bool:
+        """Whether token i begins an operand, so that the `++` before it is a concatenation and no increment."""
+        return self.starts_operand(i) or self.infix[i] > 0
+
+    def _refuse_comparison(self) -> None:
+        key = self.keys[self.pos]
+        right = {"<": "<=", ">": ">="}.get(key, key)
+        span = self.spans[self.pos].to(self.spans[self.pos + 1])
+        self.fail("E0217", f"there is no operator `{key}=`", span, label="unknown operator", help=f"SaC compares with `{right}`", edit=Edit(span, right))
+
+    def _operator(self) -> ast.QName:
+        """[Id "::"] operator"""
+        start = self.pos
+        if self.kinds[start] == "name":
+            self.pos += 3
+            return ast.QName(self.keys[start], self.keys[start + 2], self.span(start))
+        self.pos += 1
+        return ast.QName(None, self.keys[start], self.spans[start])
+
+    def operand(self) -> ast.Expr:
+        """operand = "(" type ")" operand | operator operand | postfix"""
+        start = self.pos
+        if self.infix[start]:
+            return self._prefix()
+        if self.keys[start] == "(" and self.cast_ahead(start):
+            return self._cast()
+        return self.postfix(start, self.primary())
+
+    def _cast(self) -> ast.Expr:
+        """ "(" type ")" operand"""
+        start = self.pos
+        self.pos += 2 if self.keys[start + 1] == ":" else 1
+        type = self.type()
+        self.close(start)
+        self.deeper()
+        operand = self.operand()
+        self.depth -= 1
+        return ast.Cast(type, operand, self.span(start))
+
+    def _prefix(self) -> ast.Expr:
+        """operator operand | operator "(" args ")" """
+        start = self.pos
+        operator = self._operator()
+        if self.keys[self.pos] == "(" and not self.cast_ahead(self.pos):
+            return self._prefix_call(start, operator)
+        if operator.name == "-" and not operator.module and self.kinds[self.pos] == "number" and self._smallest(self.pos):
+            return self._smallest_literal(start)
+        if operator.name == "&" and "&" not in self.operators and self.kinds[self.pos] == "name":
+            self.pos = start
+            self.fail(
+                "E0218", "SaC has no addresses", self.spans[start], label="`&` before an argument", edit=Edit(self.spans[start], ""),
+                help="leave the `&` out: a reference parameter is marked in the function's head, the call passes the variable",
+            )  # fmt: skip
+        self.deeper()
+        operand = self.operand()
+        self.depth -= 1
+        return ast.Unary(operator, operand, self.span(start))
+
+    def _prefix_call(self, start: int, operator: ast.QName) -> ast.Expr:
+        """`+(a, b)` is a call and so is `-(a)[0]`, where the index belongs to the result; `-(a)` is kept as a prefix operator."""
+        opening = self.pos
+        args = self._arguments()
+        if len(args) == 1 and self.keys[self.pos] != "[" and not (self.keys[self.pos] == "." and self.kinds[self.pos + 1] == "name"):
+            return ast.Unary(operator, ast.Paren(args[0], self.span(opening)), self.span(start))
+        return self.postfix(start, ast.Call(operator, args, self.span(start)))
+
+    def _smallest(self, i: int) -> bool:
+        """Whether number i is one more than its type's largest value, so that it needs the minus before it."""
+        value = self.tokens[i].value
+        return isinstance(value, tuple) and value[0] in SIGNED and isinstance(value[1], int) and value[1] >= 1 << (SIGNED[value[0]] - 1)
+
+    def _smallest_literal(self, start: int) -> ast.Expr:
+        """`-2147483648`: the sign belongs to the literal."""
+        token = self.tokens[self.pos]
+        base, value = token.value  # type: ignore[misc]
+        self.pos += 1
+        return ast.Literal(base, -value, "-" + token.text, self.span(start))
+
+    def cast_ahead(self, i: int) -> bool:
+        """Whether the parenthesis at token i holds the type of a cast; see the head of this module."""
+        keys, kinds = self.keys, self.kinds
+        if kinds[i + 1] != "name" and keys[i + 1] != ":":
+            return False
+        first = i + 2 if keys[i + 1] == ":" else i + 1
+        closing = self.skip_type(first)
+        if closing < 0 or keys[closing] != ")":
+            return False
+        name = keys[first]
+        if name in BASE_TYPES or name == "struct":
+            return True
+        after = closing + 1
+        if keys[after] == "{" and self.stops & STOP_BRACE:
+            return False
+        qualified = keys[first + 1] == "::"
+        if qualified:
+            name = ""
+        variable = name in self.locals or name in self.objects
+        if self.starts_operand(after):
+            if kinds[after] == "name" and keys[after] in GENERATOR_WORDS:
+                return name in self.types
+            return name in self.types or not variable
+        if variable:
+            return False
+        return keys[after] in ("!", "~") or (name in self.types and self.infix[after] > 0)
+
+    # ------------------------------------------------------------ postfix
+
+    def postfix(self, start: int, result: ast.Expr) -> ast.Expr:
+        """postfix = primary {"[" [index {"," index}] "]" | "." Id}"""
+        keys = self.keys
+        length = 0
+        while True:
+            key = keys[self.pos]
+            if key == "[":
+                result = ast.Select(result, self.indices(), self.span(start))
+            elif key == "." and self.kinds[self.pos + 1] == "name" and keys[self.pos + 1] not in GENERATOR_WORDS:
+                self.pos += 2
+                result = ast.Field(result, keys[self.pos - 1], self.spans[self.pos - 1], self.span(start))
+            elif key == "->" and self.kinds[self.pos + 1] == "name":
+                self.fail("E0218", "SaC has no pointers", label="`->` reaches through a pointer", help="write `.` for the field of a struct", edit=Edit(self.spans[self.pos], "."))
+            else:
+                return result
+            length += 1
+            if self.depth + length > 500:
+                self.too_deep()
+
+    def indices(self) -> tuple[ast.Expr, ...]:
+        """ "[" [index {"," index}] "]", index = expr | "." | "..." """
+        opening = self.pos
+        self.pos += 1
+        self.dots_at = self.pos
+        elements = self._elements(opening, True)
+        return elements
+
+    def _elements(self, opening: int, dots: bool) -> tuple[ast.Expr, ...]:
+        """[element {"," element}] "]" """
+        keys = self.keys
+        elements: list[ast.Expr] = []
+        if keys[self.pos] == "]":
+            self.pos += 1
+            return ()
+        stops, self.stops = self.stops, 0
+        while True:
+            key = keys[self.pos]
+            if key in (".", "...") and keys[self.pos + 1] in (",", "]"):
+                elements.append(self._dots(dots))
+            else:
+                elements.append(self.expression())
+            if keys[self.pos] != ",":
+                break
+            self.pos += 1
+        self.stops = stops
+        self.close(opening, "`,` or ")
+        return tuple(elements)
+
+    def _dots(self, allowed: bool) -> ast.Expr:
+        """ "." | "..." among indices"""
+        key, span = self.keys[self.pos], self.spans[self.pos]
+        if not allowed:
+            self.report("E0219", f"`{key}` stands only for an axis of a selection", label="not an index", help="inside an array literal write a value; `a[., 1]` and `{ [., i] -> .. }` are where dots belong")
+        self.pos += 1
+        return ast.Dot(span) if key == "." else ast.Dots(span)
+
+    # ------------------------------------------------------------ primary
+
+    def primary(self) -> ast.Expr:
+        """primary = literal | name | call | struct | "(" expr ")" | array | comprehension | with-loop"""
+        start = self.pos
+        kind = self.kinds[start]
+        if kind == "name":
+            return self._named()
+        if kind == "number":
+            return self._number()
+        if kind == "string":
+            return self._string()
+        if kind == "char":
+            self.pos += 1
+            token = self.tokens[start]
+            assert isinstance(token.value, int)
+            return ast.Literal("char", token.value, token.text, token.span)
+        key = self.keys[start]
+        if key == "(":
+            return self._parenthesis()
+        if key == "[":
+            return self._array()
+        if key == "{":
+            return self.comprehension()
+        return self._no_expression()
+
+    def _number(self) -> ast.Expr:
+        token = self.tokens[self.pos]
+        base, value = token.value  # type: ignore[misc]
+        if base in SIGNED and self._smallest(self.pos):
+            self.report(
+                "E0224", f"`{token.text}` is too large for {'an' if base == 'int' else 'a'} {base}", label=f"the largest {base} is {value - 1}",
+                help=f"`-{token.text}` is legal: the sign must stand right before the number",
+            )  # fmt: skip
+            value -= 1
+        self.pos += 1
+        return ast.Literal(base, value, token.text, token.span)
+
+    def _string(self) -> ast.Expr:
+        """string {string}"""
+        start = self.pos
+        token = self.tokens[start]
+        self.pos += 1
+        if self.kinds[self.pos] != "string":
+            return ast.StringLiteral(str(token.value), token.text, token.span)
+        while self.kinds[self.pos] == "string":
+            self.pos += 1
+        parts = self.tokens[start : self.pos]
+        return ast.StringLiteral("".join(str(t.value) for t in parts), " ".join(t.text for t in parts), self.span(start))
+
+    def _named(self) -> ast.Expr:
+        """[Id "::"] Id ["(" args ")" | "{" fields "}"] | "true" | "false" | with-loop"""
+        start = self.pos
+        key, following = self.keys[start], self.keys[start + 1]
+        if key in RESERVED:
+            return self._word()
+        self.pos += 1
+        if following == "::":
+            return self._qualified(start)
+        if following == "(":
+            return ast.Call(ast.QName(None, key, self.spans[start]), self._arguments(), self.span(start))
+        if following == "{" and not self.stops & STOP_BRACE:
+            return self._struct(start, ast.QName(None, key, self.spans[start]))
+        span = self.spans[start]
+        if key in LITERAL_TYPES and key not in self.locals and key not in self.objects:
+            self.report("E0229", f"`{key}` is not a truth value in SaC", span, label="unknown", help=f"write `{LITERAL_TYPES[key]}`", edit=Edit(span, LITERAL_TYPES[key]))
+            return ast.BadExpr(span)
+        return ast.Name(ast.QName(None, key, span), span)
+
+    def _qualified(self, start: int) -> ast.Expr:
+        """Id "::" Id ..., from the `::` on"""
+        if self.kinds[start + 2] != "name":
+            self.pos += 1
+            self.fail("E0201", f"expected a name behind `{self.keys[start]}::`, found {self.describe(self.pos)}", label="expected a name")
+        self.pos += 2
+        name = ast.QName(self.keys[start], self.keys[start + 2], self.span(start))
+        if self.keys[self.pos] == "(":
+            return ast.Call(name, self._arguments(), self.span(start))
+        if self.keys[self.pos] == "{" and not self.stops & STOP_BRACE:
+            return self._struct(start, name)
+        return ast.Name(name, name.span)
+
+    def _word(self) -> ast.Expr:
+        """A word of the language where an expression is expected."""
+        key, span = self.keys[self.pos], self.spans[self.pos]
+        if key == "with":
+            return self.with_loop()
+        if key in OPERAND_WORDS:
+            self.pos += 1
+            return ast.Literal("bool", key == "true", key, span)
+        if key in BASE_TYPES:
+            function = CONVERSIONS[key]
+            if self.keys[self.pos + 1] == "(":
+                self.fail("E0220", f"`{key}` is a type and cannot be called", label="a type", help=f"write `{function}(..)` to convert", edit=Edit(span, function))
+            self.fail("E0220", f"expected an expression, found the type `{key}`", label="a type", help=f"`(({key}[2,3]) e)` asserts a shape, `{function}(e)` converts, `[:{key}]` is an empty vector")
+        return self._no_expression()
+
+    def _no_expression(self) -> ast.Expr:
+        """Nothing that begins an expression stands here."""
+        key = self.keys[self.pos]
+        help = ""
+        if key in (".", "..."):
+            help = "a dot stands for an axis in an index, or for a bound in a generator"
+        elif key in ASSIGNMENT:
+            help = "put the value, or the variable, before the sign"
+        elif key in (",", ")", "]") and self.pos and self.keys[self.pos - 1] == ",":
+            help = "leave the comma before it out, or write the missing value"
+        elif key in ("}", "|") or key == ";":
+            help = "write the missing value"
+        span = self.behind() if self.kinds[self.pos] == "end" or self.on_new_line(self.pos) else None
+        self.fail("E0205", f"expected an expression, found {self.describe(self.pos)}", span, label="expected an expression", help=help)
+
+    def _arguments(self) -> tuple[ast.Expr, ...]:
+        """ "(" [expr {"," expr}] ")" """
+        opening = self.pos
+        keys = self.keys
+        self.pos += 1
+        if keys[self.pos] == ")":
+            self.pos += 1
+            return ()
+        stops, self.stops = self.stops, 0
+        args = [self.expression()]
+        while keys[self.pos] == ",":
+            self.pos += 1
+            args.append(self.expression())
+        self.stops = stops
+        if keys[self.pos] == ")":
+            self.pos += 1
+        else:
+            self.close(opening, "`,` or ")
+        return tuple(args)
+
+    def arguments(self) -> tuple[ast.Expr, ...]:
+        """See `_arguments`; for the other parts of the grammar."""
+        return self._arguments()
+
+    def _struct(self, start: int, name: ast.QName) -> ast.Expr:
+        """ "{" [expr {"," expr}] "}" | "{" "." Id "=" expr {"," "." Id "=" expr} "}" """
+        opening = self.pos
+        self.pos += 1
+        stops, self.stops = self.stops, 0
+        positional: list[ast.Expr] = []
+        named: list[tuple[str, ast.Expr]] = []
+        while self.keys[self.pos] != "}":
+            if self.keys[self.pos] == "." and self.kinds[self.pos + 1] == "name" and self.keys[self.pos + 2] == "=":
+                if positional:
+                    self.fail("E0221", "a struct's values are either all named or all in order", label="named value", help="name every value, or none")
+                self.pos += 3
+                named.append((self.keys[self.pos - 2], self.expression()))
+            else:
+                if named:
+                    self.fail("E0221", "a struct's values are either all named or all in order", label="value without a name", help="write `.field = ` before it, or name none")
+                if self.keys[self.pos + 1] == "=" and self.kinds[self.pos] == "name":
+                    span = self.spans[self.pos]
+                    self.fail("E0221", "a named value of a struct begins with a dot", label="field", help=f"write `.{self.keys[self.pos]} = ..`", edit=Edit(span, "." + self.keys[self.pos]))
+                positional.append(self.expression())
+            if self.keys[self.pos] != ",":
+                break
+            self.pos += 1
+        self.stops = stops
+        self.close(opening, "`,` or ")
+        return ast.StructLiteral(name, tuple(positional), tuple(named), self.span(start))
+
+    def _parenthesis(self) -> ast.Expr:
+        """ "(" expr ")"; several values where `results` allows them"""
+        start = self.pos
+        several = self.tuple_at == start
+        self.pos += 1
+        if several and self.keys[self.pos] == ")":
+            self.pos += 1
+            raise Several(())
+        inner = self.free_expression()
+        if several and self.keys[self.pos] == ",":
+            values = [inner]
+            while self.keys[self.pos] == ",":
+                self.pos += 1
+                values.append(self.free_expression())
+            self.close(start, "`,` or ")
+            raise Several(tuple(values))
+        if self.keys[self.pos] == ")":
+            self.pos += 1
+        elif self.keys[self.pos] == ",":
+            self.fail("E0222", "a parenthesis holds one value", label="a second value", help="several values stand in brackets, `[a, b]`, or behind `return`")
+        else:
+            self.close(start)
+        return ast.Paren(inner, self.span(start))
+
+    def _array(self) -> ast.Expr:
+        """ "[" [element {"," element}] "]" | "[" [":"] type "]" """
+        start = self.pos
+        dots = self.dots_at == start
+        self.pos += 1
+        key = self.keys[self.pos]
+        if key == ":" or (key in BASE_TYPES and self.keys[self.pos + 1] != "(") or key == "struct":
+            if key == ":":
+                self.pos += 1
+            type = self.type()
+            self.close(start)
+            return ast.EmptyArray(type, self.span(start))
+        return ast.ArrayLiteral(self._elements(start, dots), self.span(start))
+
+
+__all__ = ["GENERATOR_WORDS", "STOP_BAR", "STOP_BRACE", "STOP_LESS", "USER_OPERATOR", "ExpressionParser"]

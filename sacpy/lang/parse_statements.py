@@ -1,0 +1,489 @@
+"""Parsing of statements and blocks."""
+
+from __future__ import annotations
+
+from sacpy.lang import ast
+from sacpy.lang.diagnostics import Edit, Label
+from sacpy.lang.parse_cursor import ASSIGNMENT, BASE_TYPES, DEFINES, RESERVED, Abandon
+from sacpy.lang.parse_withloops import WithLoopParser
+from sacpy.lang.source import Span
+
+C_JUMPS = {
+    "break": "make the loop's condition false instead, for instance with a bool that it tests",
+    "continue": "put the rest of the loop's body into an `if`",
+    "goto": "use `while`, `do` or a function that calls itself",
+    "switch": "use `if (..) {..} else if (..) {..} else {..}`",
+    "case": "use `if (..) {..} else if (..) {..} else {..}`",
+}
+
+
+class Unclosed(Exception):
+    """A definition begins where a block should have ended: the block's brace was never closed (and that is reported)."""
+
+
+class StatementParser(WithLoopParser):
+    """Statements and blocks."""
+
+    def block(self) -> tuple[ast.Stmt, ...]:
+        """ "{" {stmt} "}" """
+        opening = self.pos
+        self.pos += 1
+        self.deeper()
+        stops, self.stops = self.stops, 0
+        statements = self._statements(opening, False)
+        self.stops = stops
+        self.depth -= 1
+        return statements
+
+    def function_body(self) -> tuple[ast.Stmt, ...]:
+        """ "{" {vardecl} {stmt} ["return" ..] "}" """
+        opening = self.pos
+        self.pos += 1
+        return self._statements(opening, True)
+
+    def _statements(self, opening: int, outermost: bool) -> tuple[ast.Stmt, ...]:
+        """{stmt} "}", going on behind a broken statement"""
+        level = self.level[opening] + 1
+        found: list[ast.Stmt] = []
+        head = outermost
+        while True:
+            key = self.keys[self.pos]
+            if key == "}":
+                self.pos += 1
+                return tuple(found)
+            if self.kinds[self.pos] == "end":
+                self._report_unclosed(opening)
+                raise Unclosed
+            start, depth = self.pos, self.depth
+            try:
+                if self._may_define(start) and self.definition_ahead(start):
+                    self._misplaced_definition(opening)
+                elif key == ";":
+                    self.pos += 1
+                elif self.kinds[start] == "pragma":
+                    self.pos += 1
+                else:
+                    declares = self._declaration_ahead(start)
+                    if declares and not head:
+                        self._report_late_declaration(start, outermost)
+                    head = head and declares
+                    statement = self._declaration() if declares else self.statement()
+                    found.append(statement)
+                    if isinstance(statement, ast.Return):
+                        self._check_return(start, outermost)
+            except Abandon:
+                self.depth, self.stops = depth, 0
+                self.skip_statement(level)
+                if self.pos == start:
+                    self.pos += 1
+
+    def _may_define(self, i: int) -> bool:
+        """A quick look whether `definition_ahead` is worth asking."""
+        key = self.keys[i]
+        if key in RESERVED:
+            return key in DEFINES or key in BASE_TYPES or key in ("struct", "void")
+        return self.kinds[i + 1] == "name" or self.keys[i + 1] in ("[", "::")
+
+    def _misplaced_definition(self, opening: int) -> None:
+        """A definition starts inside a block: a brace is missing before it, or it is nested."""
+        braces = self.keys.count("{") - self.keys.count("}")
+        if braces > 0:
+            self._report_unclosed(opening)
+            raise Unclosed
+        self.fail("E0235", "a definition stands only outside all functions", label="begins here", help="functions do not nest: move it before or behind this function")
+
+    def _report_unclosed(self, opening: int) -> None:
+        """Reports the brace that is not closed: by indentation, if that tells, else the innermost one still open."""
+        outer = opening
+        while self.level[outer] and outer:
+            outer -= 1
+        culprit = self._badly_indented(outer, opening)
+        span = self.spans[culprit]
+        self.diagnostics = [d for d in self.diagnostics if d.span.source is not span.source or d.span.start < span.start]
+        here = "the end of the input" if self.kinds[self.pos] == "end" else "the next definition"
+        self.reported_at = -1
+        self.report(
+            "E0204", "this brace is never closed", span, label="opened here", labels=(Label(self.behind(), f"{here} is reached"),),
+            help="write the missing `}`; by the indentation of the text, this is the brace that lacks it" if culprit != opening else "write the missing `}`",
+        )  # fmt: skip
+
+    def _badly_indented(self, first: int, otherwise: int) -> int:
+        """The first brace from token `first` on whose closing brace stands at the margin of another line's text."""
+        opened: list[int] = []
+        for i in range(first, self.pos):
+            if self.keys[i] == "{":
+                opened.append(i)
+            elif self.keys[i] == "}" and opened:
+                opening = opened.pop()
+                if self.on_new_line(i) and self._indentation(opening) != self._indentation(i):
+                    return opening
+        return opened[-1] if opened else otherwise
+
+    def _indentation(self, i: int) -> str:
+        span = self.spans[i]
+        text = span.source.line(span.line)
+        return text[: len(text) - len(text.lstrip())]
+
+    def _check_return(self, start: int, outermost: bool) -> None:
+        """A return is the last statement of a function's body."""
+        if outermost and self.keys[self.pos] in ("}",) or self.kinds[self.pos] == "end":
+            return
+        help = "assign the result to a variable in each branch, and return it at the end" if not outermost else "remove the statements behind it, or move the return to the end"
+        span = self.spans[start]
+        self.reported_at = -1
+        self.report("E0215", "`return` stands only at the end of a function's body", span, label="not at the end", help=help)
+
+    # ------------------------------------------------------------ declarations
+
+    def _declaration_ahead(self, i: int) -> bool:
+        """Whether a local declaration starts at token i: a type and a name."""
+        key, following = self.keys[i], self.keys[i + 1]
+        if self.kinds[i] != "name":
+            return False
+        if key in RESERVED:
+            return (key in BASE_TYPES and following != "(") or key == "struct"
+        if key in C_JUMPS:
+            return False
+        if self.kinds[i + 1] == "name":
+            return following not in RESERVED and not self.infix[i + 1] and self.keys[i + 2] in (",", ";", "=", "[")
+        if following in ("[", "::"):
+            j = self.skip_type(i)
+            return j > 0 and self.kinds[j] == "name" and self.keys[j] not in RESERVED and not self.infix[j]
+        return False
+
+    def _declaration(self) -> ast.Stmt:
+        """vardecl = type Id {"," Id} ";" """
+        start = self.pos
+        type = self.type()
+        names: list[tuple[str, Span]] = []
+        while True:
+            at = self.pos
+            name = self.expect_name("a variable")
+            self.locals.add(name)
+            names.append((name, self.spans[at]))
+            if self.keys[self.pos] == "=":
+                return self._initialised(start, at)
+            if self.keys[self.pos] == "[":
+                self.refuse_declarator(start, at)
+            if self.keys[self.pos] != ",":
+                break
+            self.pos += 1
+        self.semicolon()
+        return ast.VarDecl(type, tuple(names), self.span(start))
+
+    def _initialised(self, start: int, name: int) -> ast.Stmt:
+        """`int x = 5;`: reported, and read as the assignment it should be."""
+        self.report_initialiser(start, name)
+        self.pos = name
+        statement = self._simple()
+        while self.keys[self.pos] == ",":
+            self.pos += 1
+            self._simple()
+        self.semicolon()
+        return statement
+
+    def report_initialiser(self, start: int, name: int) -> None:
+        """`int x = 5`"""
+        type, variable = self.spans[start].to(self.spans[name - 1]), self.keys[name]
+        edit = Edit(type.to(self.spans[name]), variable) if name - start == 1 or self.keys[name - 1] == "]" else None
+        self.report(
+            "E0212", "a declaration cannot give a value", type, label="type of a declaration", edit=edit,
+            help=f"leave the type out: `{variable} = ..;` makes the variable, and its type is that of the value",
+        )  # fmt: skip
+
+    def refuse_declarator(self, start: int, name: int) -> None:
+        """`int a[10]`: in SaC the extents belong to the type."""
+        type = self.spans[start].to(self.spans[name - 1])
+        opening = self.pos
+        closing = opening
+        while self.keys[closing] not in ("]", ";", ",", ")", "{") and self.kinds[closing] != "end":
+            closing += 1
+        edit = None
+        extents = "[..]"
+        if self.keys[closing] == "]":
+            extents = self.spans[opening].to(self.spans[closing]).text
+            edit = Edit(type.to(self.spans[closing]), f"{type.text}{extents if extents != '[]' else '[.]'} {self.keys[name]}")
+        self.fail(
+            "E0234", "extents stand behind the type, not behind the name", self.spans[opening].to(self.spans[min(closing, len(self.spans) - 1)]), label="belongs to the type", edit=edit,
+            help=f"write `{type.text}{extents if extents != '[]' else '[.]'} {self.keys[name]}`",
+        )  # fmt: skip
+
+    def _report_late_declaration(self, start: int, outermost: bool) -> None:
+        where = "before the function's first statement" if outermost else "at the head of the function's body"
+        if self.keys[self.skip_type(start) + 1] == "=":
+            return  # the initialiser is what will be reported
+        self.report("E0213", "declarations stand only at the head of a function's body", label="too late", help=f"move it {where}, or leave it out: an assignment makes its variable")
+        self.reported_at = -1
+
+    # ------------------------------------------------------------ statements
+
+    def statement(self) -> ast.Stmt:
+        """stmt = if | while | do | for | return | simple ";" """
+        key = self.keys[self.pos]
+        if key == "if":
+            return self._if()
+        if key == "for":
+            return self._for()
+        if key == "while":
+            return self._while()
+        if key == "return":
+            return self._return()
+        if key == "do":
+            return self._do()
+        if self.kinds[self.pos] == "name":
+            self._refuse_foreign(key)
+        elif key == "{" and not self._comprehension_ahead():
+            self.report("E0231", "a block stands only behind `if`, `else`, `while`, `do` and `for`", label="bare block", help="remove the braces: SaC has no scopes inside a function")
+        statement = self._simple()
+        self.semicolon()
+        return statement
+
+    def _comprehension_ahead(self) -> bool:
+        """Whether the brace at the position opens a comprehension and no block."""
+        i = self.pos + 1
+        if self.kinds[i] == "name":
+            return self.keys[i + 1] == "->"
+        if self.keys[i] != "[":
+            return False
+        while self.keys[i] not in ("]", ";", "}") and self.kinds[i] != "end":
+            i += 1
+        return self.keys[i + 1] == "->"
+
+    def _refuse_foreign(self, key: str) -> None:
+        """Words that begin a statement in C, and an `else` without its `if`."""
+        following = self.keys[self.pos + 1]
+        if key in C_JUMPS and (following in (";", "(", ":") or self.kinds[self.pos + 1] in ("name", "number", "char")) and key not in self.locals and not (following == "(" and key != "switch"):
+            self.report("E0214", f"SaC has no `{key}`", label="not in SaC", help=C_JUMPS[key])
+            raise Abandon
+        if key == "else":
+            self.fail("E0233", "this `else` belongs to no `if`", label="no `if` before it", help="look at the braces before it; `if (c) { .. } else { .. }` has no `;` before the `else`")
+
+    def semicolon(self) -> None:
+        """ ";" at the end of a statement; where it is surely missing, parsing goes on as if it were there"""
+        key = self.keys[self.pos]
+        if key == ";":
+            self.pos += 1
+            return
+        self.refuse_assignment()
+        if key in (")", "]"):
+            self.fail("E0208", f"this `{key}` closes nothing", label="not opened", help="remove it, or open it before", edit=Edit(self.spans[self.pos], ""))
+        sure = key == "}" or self.on_new_line(self.pos) or self.kinds[self.pos] == "end"
+        if not sure and self.starts_operand(self.pos):
+            self.missing_operator("`;`")
+        edit = Edit(self.behind(), ";") if sure else None
+        self.report("E0202", f"expected `;`, found {self.describe(self.pos)}", self.behind(), label="expected `;`", help="every statement ends with `;`", edit=edit)
+        if not sure:
+            raise Abandon
+
+    def _simple(self) -> ast.Stmt:
+        """simple = target {"," target} "=" expr | target op "=" expr | target "++" | "++" target | call"""
+        start = self.pos
+        key = self.keys[start]
+        if self.keys[start + 1] == "=" and self.kinds[start] == "name" and key not in RESERVED:
+            self.pos += 2
+            span = self.spans[start]
+            return self._assigned(start, (ast.Target(key, (), span, span),), None)
+        if key in ("++", "--") and self.keys[start + 1] != "(":
+            self.pos += 1
+            target = self._target(self.operand())
+            return ast.Step(target, ast.QName(None, key, self.spans[start]), self.span(start))
+        expr = self.expression()
+        key = self.keys[self.pos]
+        if key == ",":
+            return self._several_targets(start, expr)
+        if key in ASSIGNMENT:
+            operator = None if key == "=" else ast.QName(None, key[:-1], self.spans[self.pos])
+            target = self._target(expr)
+            self.pos += 1
+            return self._assigned(start, (target,), operator)
+        if key in ("++", "--"):
+            target = self._target(expr)
+            self.pos += 1
+            return ast.Step(target, ast.QName(None, key, self.spans[self.pos - 1]), self.span(start))
+        self.check_effect(expr)
+        return ast.CallStmt(expr, self.span(start))
+
+    def check_effect(self, expr: ast.Expr) -> None:
+        """An expression that is a statement must do something."""
+        if isinstance(expr, ast.Call | ast.With | ast.Tensor | ast.BadExpr):
+            return
+        if self.keys[self.pos] != ";" and not self.on_new_line(self.pos):
+            return  # something else is wrong here, and will be reported
+        help, edit = "assign it to a variable, or leave it out", None
+        if isinstance(expr, ast.Binary) and expr.operator.name == "==" and isinstance(expr.left, ast.Name):
+            help, edit = "`=` assigns, `==` compares", Edit(expr.operator.span, "=")
+        self.report("E0222", "this expression does nothing", expr.span, label="its value is not used", help=help, edit=edit)
+        self.reported_at = -1
+
+    def _assigned(self, start: int, targets: tuple[ast.Target, ...], operator: ast.QName | None) -> ast.Stmt:
+        """The right side of an assignment."""
+        value = self.expression()
+        for target in targets:
+            self.locals.add(target.name)
+        key = self.keys[self.pos]
+        if key == "=":
+            if isinstance(value, ast.Name):
+                help = f"write two statements: `{value.name} = ..; {targets[0].name} = {value.name};`"
+            else:
+                help = "`==` compares; each assignment is a statement of its own"
+            self.fail("E0216", "an assignment is not an expression", label="a second `=`", help=help)
+        return ast.Assign(targets, operator, value, self.span(start))
+
+    def _several_targets(self, start: int, first: ast.Expr) -> ast.Stmt:
+        """target {"," target} "=" expr, from the first comma on"""
+        targets = [self._target(first)]
+        while self.keys[self.pos] == ",":
+            self.pos += 1
+            targets.append(self._target(self.postfix(self.pos, self.primary())))
+        if self.keys[self.pos] in ASSIGNMENT and self.keys[self.pos] != "=":
+            self.fail("E0232", f"`{self.keys[self.pos]}` has one variable on its left side", label="with several variables", help="write one statement for each variable")
+        self.expect("=", "behind the variables")
+        statement = self._assigned(start, tuple(targets), None)
+        if self.keys[self.pos] == ",":
+            self.fail("E0232", "an assignment has one expression on its right side", label="a second one", help="write one assignment for each variable; only a call, a with-loop or a comprehension has several results")
+        return statement
+
+    def _target(self, expr: ast.Expr) -> ast.Target:
+        """target = Id {"[" indices "]" | "." Id}: an expression read, and now assigned to"""
+        path: list[ast.IndexStep | ast.FieldStep] = []
+        inner = expr
+        while isinstance(inner, ast.Select | ast.Field):
+            if isinstance(inner, ast.Select):
+                path.append(ast.IndexStep(inner.indices, Span(inner.span.source, inner.array.span.end, inner.span.end, inner.span.macro)))
+                inner = inner.array
+            else:
+                path.append(ast.FieldStep(inner.name, inner.name_span))
+                inner = inner.value
+        if isinstance(inner, ast.Name) and inner.name.module is None:
+            self.locals.add(inner.name.name)
+            return ast.Target(inner.name.name, tuple(reversed(path)), expr.span, inner.span)
+        if isinstance(inner, ast.Unary) and inner.operator.name == "*":
+            self.fail("E0218", "SaC has no pointers", inner.operator.span, label="`*` before a variable", help="arrays are values: assign to `a[i]`, or return the new value")
+        if isinstance(inner, ast.Name):
+            self.fail("E0231", "what belongs to another module cannot be assigned", expr.span, label="qualified name", help="an object changes through the functions of its class")
+        if not isinstance(inner, ast.BadExpr):
+            self.report("E0232", "this cannot be assigned to", expr.span, label="not a variable", help="left of the sign stand variables, elements `a[i]` and fields `s.f`")
+        raise Abandon
+
+    def _condition(self, word: int) -> ast.Expr:
+        """ "(" expr ")" behind `if` or `while`"""
+        if self.keys[self.pos] != "(":
+            key = self.keys[word]
+            self.fail("E0201", f"expected `(` behind `{key}`, found {self.describe(self.pos)}", label="expected `(`", help=f"the condition stands in parentheses: `{key} (c) {{ .. }}`")
+        opening = self.pos
+        self.pos += 1
+        condition = self.free_expression()
+        self.close(opening)
+        return condition
+
+    def _body(self) -> tuple[ast.Stmt, ...]:
+        """block | ";" | stmt"""
+        key = self.keys[self.pos]
+        if key == "{":
+            if not self._comprehension_ahead():
+                return self.block()
+        elif key == ";":
+            self.pos += 1
+            return ()
+        if key == "}" or self.kinds[self.pos] == "end":
+            self.fail("E0201", f"expected a statement or a block, found {self.describe(self.pos)}", self.behind(), label="expected a statement", help="write `{}` for nothing")
+        start = self.pos
+        self.deeper()
+        if self._declaration_ahead(start):
+            self._report_late_declaration(start, False)
+            statement = self._declaration()
+        else:
+            statement = self.statement()
+        self.depth -= 1
+        if isinstance(statement, ast.Return):
+            self._check_return(start, False)
+        return (statement,)
+
+    def _if(self) -> ast.Stmt:
+        """ "if" "(" expr ")" body ["else" body]"""
+        start = self.pos
+        self.pos += 1
+        condition = self._condition(start)
+        then = self._body()
+        otherwise: tuple[ast.Stmt, ...] = ()
+        if self.keys[self.pos] == "else":
+            self.pos += 1
+            otherwise = self._body()
+        return ast.If(condition, then, otherwise, self.span(start))
+
+    def _while(self) -> ast.Stmt:
+        """ "while" "(" expr ")" body"""
+        start = self.pos
+        self.pos += 1
+        condition = self._condition(start)
+        body = self._body()
+        return ast.While(condition, body, self.span(start))
+
+    def _do(self) -> ast.Stmt:
+        """ "do" body "while" "(" expr ")" ";" """
+        start = self.pos
+        self.pos += 1
+        body = self._body()
+        if self.keys[self.pos] != "while":
+            self.fail("E0201", f"expected `while` behind the body of `do`, found {self.describe(self.pos)}", self.behind(), label="expected `while`", labels=(Label(self.spans[start], "this `do`"),), help="write `do { .. } while (c);`")
+        word = self.pos
+        self.pos += 1
+        condition = self._condition(word)
+        self.semicolon()
+        return ast.DoWhile(body, condition, self.span(start))
+
+    def _for(self) -> ast.Stmt:
+        """ "for" "(" [simple {"," simple}] ";" expr ";" [simple {"," simple}] ")" body"""
+        start = self.pos
+        self.pos += 1
+        opening = self.expect("(", "behind `for`")
+        stops, self.stops = self.stops, 0
+        init = self._simples(";")
+        self._for_semicolon(opening)
+        if self.keys[self.pos] == ";":
+            self.fail("E0236", "a `for` loop needs a condition", label="condition missing", help="write the condition of another round; for a loop without end write `true`", edit=Edit(self.spans[self.pos], " true;"))
+        condition = self.expression()
+        self._for_semicolon(opening)
+        update = self._simples(")")
+        self.close(opening)
+        self.stops = stops
+        body = self._body()
+        return ast.For(init, condition, update, body, self.span(start))
+
+    def _for_semicolon(self, opening: int) -> None:
+        if self.keys[self.pos] == ";":
+            self.pos += 1
+            return
+        self.refuse_assignment()
+        self.fail(
+            "E0202", f"expected `;` in the head of the `for` loop, found {self.describe(self.pos)}", self.behind(), label="expected `;`", labels=(Label(self.spans[opening], "head of the loop"),),
+            help="a loop reads `for (i = 0; i < n; i++)`",
+        )  # fmt: skip
+
+    def _simples(self, end: str) -> tuple[ast.Stmt, ...]:
+        """[simple {"," simple}] before the token `end`"""
+        if self.keys[self.pos] == end:
+            return ()
+        found: list[ast.Stmt] = []
+        while True:
+            start = self.pos
+            if self._declaration_ahead(start):
+                after = self.skip_type(start)
+                self.report_initialiser(start, after)
+                self.pos = after
+            found.append(self._simple())
+            if self.keys[self.pos] != ",":
+                return tuple(found)
+            self.pos += 1
+
+    def _return(self) -> ast.Stmt:
+        """ "return" [expr | "(" [expr {"," expr}] ")"] ";" """
+        start = self.pos
+        self.pos += 1
+        values: tuple[ast.Expr, ...] = ()
+        if self.keys[self.pos] != ";" and not (self.keys[self.pos] == "}"):
+            values = self.results(";")
+            if self.keys[self.pos] == ",":
+                self.fail("E0232", "several results stand in parentheses", label="a second result", help="write `return (a, b);`")
+        self.semicolon()
+        return ast.Return(values, self.span(start))
