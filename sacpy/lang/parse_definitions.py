@@ -249,7 +249,7 @@ class DefinitionParser(StatementParser):
         return inlining, linkage
 
     def _typevars(self) -> tuple[ast.TypeVar, ...]:
-        """["<" Id ":" kind {"," Id ":" kind} ">"]"""
+        """["<" Id ":" kinds {"," Id ":" kinds} ">"], kinds = kind {"+" kind}"""
         if self.keys[self.pos] != "<":
             return ()
         found: list[ast.TypeVar] = []
@@ -262,6 +262,9 @@ class DefinitionParser(StatementParser):
                 self.fail("E0201", f"expected the kind of a type variable, found {self.describe(self.pos)}", label="expected a kind", help="kinds are num, int, signed, unsigned, real, builtin and any")
             kind = self.keys[self.pos]
             self.pos += 1
+            while self.keys[self.pos] == "+" and self.kinds[self.pos + 1] == "name":
+                kind += f"+{self.keys[self.pos + 1]}"
+                self.pos += 2
             found.append(ast.TypeVar(name, kind, self.span(start)))
             if self.keys[self.pos] != ",":
                 break
@@ -298,7 +301,9 @@ class DefinitionParser(StatementParser):
         if self.kinds[i] != "name":
             return False
         following = self.keys[i + 1]
-        if following in ASSIGNMENT or following in ("++", "--"):
+        if following in ("++", "--"):
+            return self.keys[i + 2] != "("  # `T ++(T a)` defines the operator
+        if following in ASSIGNMENT:
             return True
         if following == "(":
             return not self.parameters_ahead(i + 1) or (self.keys[i + 2] == ")" and self.keys[i + 3] == ";")
