@@ -1,0 +1,250 @@
+"""Calls in inference: which instances are left, what they declare, and what their bodies say about these arguments.
+
+In: a frame, a `Call`, and the `Analyzer` that remembers what function bodies give for which argument shapes. Out: the shapes of the results. Reports what is certain to fail in the call itself; what is wrong inside a callee is the callee's own report.
+
+Recursion starts from bottom (a call in progress gives what has been found so far), is bounded by the declared results, and widens. The nested calls of one function forget values first, then extents, then all but the declared shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from sacpy.lang.core import Block, Call, Function, If, Let, Loop, Program, Signature, WithLoop
+from sacpy.lang.diagnostics import SacError
+from sacpy.lang.dispatch import Ambiguous, Certain, NoneFits, Possible, Resolution, resolve
+from sacpy.lang.infer_frame import Frame
+from sacpy.lang.lattice import first_difference, join, meet, show, widen, without_value
+from sacpy.lang.patterns import declared_shapes, instantiate, match_arguments
+from sacpy.lang.shape_problems import Fails
+from sacpy.lang.source import Span
+from sacpy.lang.types import ANY, BOTTOM, Shape, of_rank
+
+_LARGE = 60  # statements of a function that is not worth following
+_ROUNDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a body gives for certain argument shapes: its results, and the entry conditions that it certainly violates."""
+
+    results: tuple[Shape, ...]
+    violated: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Active:
+    """A call being analysed: what it is assumed to give, and whether anything has asked."""
+
+    outcome: Outcome
+    asked: bool = False
+
+
+Key = tuple[str, tuple[object, ...]]
+Run = Callable[[Function, Sequence[Shape]], Outcome]
+
+
+@dataclass(slots=True)
+class Analyzer:
+    """Remembers results of bodies by function and argument shapes. `run` walks a body without reporting; `steps` and `depth` bound the work."""
+
+    program: Program
+    run: Run
+    steps: int = 20_000
+    depth: int = 16
+    memo: dict[Key, Outcome] = field(default_factory=dict)
+    functions: dict[str, Function | None] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    active: dict[Key, _Active] = field(default_factory=dict)
+    lowest: int = 1_000_000  # the outermost active call that the present one has asked
+
+    def function(self, key: str) -> Function | None:
+        """A function with its body, None if its text is wrong (that is reported where it is elaborated)."""
+        if key not in self.functions:
+            try:
+                self.functions[key] = self.program.function(key)
+            except SacError:
+                self.functions[key] = None
+        return self.functions[key]
+
+    def size(self, function: Function) -> int:
+        """The number of statements of a function."""
+        key = function.signature.key
+        if key not in self.sizes:
+            self.sizes[key] = _count(function.body)
+        return self.sizes[key]
+
+    def outcome(self, signature: Signature, shapes: Sequence[Shape], *, same_file: bool) -> Outcome | None:
+        """What the body gives; None where following it is not worth the work, or not possible."""
+        if signature.native is not None or self.steps <= 0 or len(self.active) >= self.depth:
+            return None
+        if not same_file and not _worth_following(signature, shapes):
+            return None
+        function = self.function(signature.key)
+        if function is None or (self.size(function) > _LARGE and not function.conditions):
+            return None
+        shapes = self._widened(signature, shapes)
+        key: Key = (signature.key, tuple((s, tuple(map(repr, s.value))) if s.value and isinstance(s.value[0], float) else s for s in shapes))
+        if key in self.memo:
+            return self.memo[key]
+        if key in self.active:
+            active = self.active[key]
+            active.asked = True
+            self.lowest = min(self.lowest, list(self.active).index(key))
+            return active.outcome
+        return self._iterate(key, function, shapes)
+
+    def _widened(self, signature: Signature, shapes: Sequence[Shape]) -> list[Shape]:
+        """The arguments; less is kept of them the deeper a function calls itself."""
+        level = sum(1 for key, _ in self.active if key == signature.key)
+        if level == 0:
+            return list(shapes)
+        plain = [without_value(s) for s in shapes]
+        if level == 1:
+            return plain
+        if level <= 3:
+            return [s if s.rank is None else of_rank(s.rank) for s in plain]
+        return [s if s.never else declared for s, declared in zip(plain, declared_shapes(signature.params))]
+
+    def _iterate(self, key: Key, function: Function, shapes: Sequence[Shape]) -> Outcome:
+        declared = declared_shapes(function.signature.results)
+        level, outer_lowest = len(self.active), self.lowest
+        self.lowest = 1_000_000
+        active = self.active[key] = _Active(Outcome((BOTTOM,) * len(declared)))
+        try:
+            for round_ in range(_ROUNDS):
+                active.asked = False
+                found = self.run(function, shapes)
+                if not active.asked:
+                    active.outcome = found
+                    break
+                results = tuple(widen(old, new, d, round_) for old, new, d in zip(active.outcome.results, found.results, declared))
+                stable = results == active.outcome.results
+                active.outcome = Outcome(results, found.violated)
+                if stable:
+                    break
+            else:
+                active.outcome = Outcome(tuple(declared))
+        finally:
+            del self.active[key]
+        if self.lowest >= level:
+            self.memo[key] = active.outcome
+        self.lowest = min(outer_lowest, self.lowest if self.lowest < level else 1_000_000)
+        return active.outcome
+
+
+def _worth_following(signature: Signature, shapes: Sequence[Shape]) -> bool:
+    """Whether a body may say more than the declared results."""
+    results = declared_shapes(signature.results)
+    if any(s.extents is None or None in s.extents for s in results):
+        return True
+    if not results:
+        return False
+    if all(s.value is not None for s in shapes):
+        return True
+    small = any(slot.base in ("int", "bool") for slot in signature.results)
+    return small and signature.inlining == "inline" and any(s.rank != 0 for s in shapes)
+
+
+def _count(block: Block) -> int:
+    total = 0
+    for s in block.statements:
+        total += 1
+        match s:
+            case If():
+                total += _count(s.then) + _count(s.otherwise)
+            case Loop():
+                total += _count(s.condition) + _count(s.body)
+            case Let(rhs=WithLoop(partitions=partitions)):
+                total += sum(_count(p.body) for p in partitions)
+    return total
+
+
+# ---------------------------------------------------------------- one call
+
+
+def call(frame: Frame, analyzer: Analyzer, c: Call, count: int, span: Span) -> list[Shape]:
+    """The shapes of the `count` results of a call. Raises `Fails`."""
+    shapes = [frame.shape(a) for a in c.args]
+    if any(s.never for s in shapes):
+        return [BOTTOM] * count
+    frame.record(c, shapes)
+    signatures = [analyzer.program.signature(key) for key in c.candidates]
+    left = _left(frame, c, signatures, resolve(signatures, shapes), shapes)
+    results: list[Shape] | None = None
+    failures: list[Fails] = []
+    for signature in left:
+        try:
+            found = _instance(analyzer, c, signature, shapes, span)
+        except Fails as fails:
+            failures.append(fails)
+            continue
+        found += [ANY] * (count - len(found))
+        results = found if results is None else [join(a, b) for a, b in zip(results, found)]
+    if results is None:
+        raise failures[0]
+    return results
+
+
+def _left(frame: Frame, c: Call, signatures: Sequence[Signature], resolution: Resolution, shapes: Sequence[Shape]) -> Sequence[Signature]:
+    """The instances that the call may take."""
+    everything = tuple(range(len(shapes)))
+    types = ", ".join(show(frame.base(a), s) for a, s in zip(c.args, shapes))
+    match resolution:
+        case Certain(signature):
+            return (signature,)
+        case Possible(possible):
+            return possible
+        case Ambiguous(tied):
+            raise Fails(
+                "E0502",
+                f"this call of {c.name} is ambiguous: {len(tied)} instances fit ({types}) equally well",
+                notes=tuple(f"candidate: {s.text}" for s in tied),
+                operands=everything,
+                help="add an instance that is at least as specific as these in every parameter",
+            )
+        case NoneFits(reasons):
+            message = f"no instance of {c.name} takes ({types})" if len(reasons) > 1 else f"{c.name} does not take ({types}): {reasons[0]}"
+            notes = tuple(f"{s.text}: {reason}" for s, reason in zip(signatures, reasons)) if len(reasons) > 1 else (f"candidate: {signatures[0].text}",)
+            raise Fails("E0501", message, notes=notes, operands=everything, help="dispatch looks at ranks and fixed extents: change the arguments, or add an instance for these")
+
+
+def _instance(analyzer: Analyzer, c: Call, signature: Signature, shapes: Sequence[Shape], span: Span) -> list[Shape]:
+    """The results if the call takes this instance."""
+    found = match_arguments(signature, shapes)
+    if found.violations:
+        texts = [v.text for v in found.violations]
+        involved = {v.arg for v in found.violations} | {v.origin.arg for v in found.violations if v.origin is not None and not v.origin.is_result}
+        differences = [
+            first_difference(shapes[v.origin.arg], shapes[v.arg]) for v in found.violations if v.origin is not None and not v.origin.is_result and v.origin.arg != v.arg
+        ]
+        raise Fails(
+            "E0503",
+            f"the arguments of {c.name} do not match its patterns: {texts[0]}",
+            notes=(*texts[1:], *(d for d in dict.fromkeys(differences) if d.startswith("axis")), f"the function is {signature.text}"),
+            operands=tuple(sorted(involved)),
+            help="a name in a pattern stands for the same number, or shape, wherever it is used",
+        )
+    declared = [instantiate(slot, found.bindings) for slot in signature.results]
+    arguments = [_narrowed(shape, instantiate(slot, found.bindings)) for slot, shape in zip(signature.params, shapes)]
+    outcome = analyzer.outcome(signature, arguments, same_file=signature.span.source is span.source)
+    if outcome is None:
+        return declared
+    if outcome.violated:
+        raise Fails(
+            "E0504",
+            f"a condition of {c.name} is violated: {outcome.violated[0]}",
+            notes=(*(f"violated too: {text}" for text in outcome.violated[1:]), f"the function is {signature.text}"),
+            operands=tuple(range(len(shapes))),
+            help="call it only with arguments for which its conditions hold",
+        )
+    return [result if result.never else _narrowed(result, d) for result, d in zip(outcome.results, declared)]
+
+
+def _narrowed(shape: Shape, declared: Shape) -> Shape:
+    """What both say; the declaration where they contradict each other (the callee reports that)."""
+    both = meet(shape, declared)
+    return declared if both.never else both
+
+
+__all__ = ["Analyzer", "Outcome", "call"]

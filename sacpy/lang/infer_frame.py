@@ -1,0 +1,122 @@
+"""What inference knows while it walks one function: the shapes of its variables, and where to report.
+
+`Frame` is the part that statements, calls and with-loops share. The walk itself (`block`) is in `infer`; the frame only declares it, so that the rules of with-loops can walk bodies without importing it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+
+from sacpy.lang.core import Atom, Bind, Block, Call, Const
+from sacpy.lang.diagnostics import Diagnostic, Label
+from sacpy.lang.lattice import constant, join, show, widen
+from sacpy.lang.shape_problems import Problem
+from sacpy.lang.source import NOWHERE, Span
+from sacpy.lang.types import ANY, BOTTOM, Scalar, Shape
+
+_ROUNDS = 10  # widening has reached the top long before
+
+
+class Frame(ABC):
+    """The state of one walk. `shapes` is what is known now; `types` joins what was known at each visit. `sink` collects diagnostics, None: nothing is reported."""
+
+    def __init__(self, sink: list[Diagnostic] | None) -> None:
+        self.sink = sink
+        self.shapes: dict[str, Shape] = {}
+        self.bases: dict[str, str] = {}
+        self.definitions: dict[str, Bind] = {}
+        self.types: dict[str, Shape] = {}
+        self.calls: dict[int, tuple[Call, list[Shape]]] = {}
+
+    @abstractmethod
+    def block(self, block: Block) -> None:
+        """Walks a block."""
+
+    # ---- variables
+
+    def shape(self, atom: Atom) -> Shape:
+        """What is known of an operand."""
+        return constant_shape(atom) if isinstance(atom, Const) else self.shapes.get(atom.name, BOTTOM)
+
+    def base(self, atom: Atom) -> str:
+        """The base type of an operand."""
+        return atom.base if isinstance(atom, Const) else self.bases.get(atom.name, "int")
+
+    def bind(self, bind: Bind, shape: Shape) -> None:
+        """Sets a variable."""
+        self.shapes[bind.name] = shape
+        self.bases[bind.name] = bind.base
+        self.definitions[bind.name] = bind
+        self.types[bind.name] = join(self.types.get(bind.name, BOTTOM), shape)
+
+    def record(self, call: Call, shapes: Sequence[Shape]) -> None:
+        """Remembers the argument shapes of a call, joined over all visits."""
+        before = self.calls.get(id(call))
+        joined = list(shapes) if before is None else [join(a, b) for a, b in zip(before[1], shapes)]
+        self.calls[id(call)] = (call, joined)
+
+    # ---- iteration
+
+    def fixpoint(self, state: list[Shape], run: Callable[[list[Shape]], list[Shape]]) -> list[Shape]:
+        """The least state, found with widening, that `run` does not enlarge. Only the last run reports."""
+        for round_ in range(_ROUNDS):
+            new, found = self._silently(run, state)
+            wider = [widen(old, found_, ANY, round_) for old, found_ in zip(state, new)]
+            if wider == state:
+                break
+            state = wider
+        else:
+            state = [ANY] * len(state)
+            _, found = self._silently(run, state)
+        if self.sink is not None:
+            self.sink += found
+        return state
+
+    def _silently(self, run: Callable[[list[Shape]], list[Shape]], state: list[Shape]) -> tuple[list[Shape], list[Diagnostic]]:
+        outer, found = self.sink, list[Diagnostic]()
+        self.sink = None if outer is None else found
+        try:
+            return run(state), found
+        finally:
+            self.sink = outer
+
+    # ---- reports
+
+    def report(self, problem: Problem, span: Span, operands: Sequence[Atom] = (), labels: Sequence[Label] = ()) -> None:
+        """Adds a diagnostic, with a label for each operand that matters."""
+        if self.sink is None:
+            return
+        all_labels = list(labels)
+        primary = ""
+        for position in problem.operands:
+            if position >= len(operands):
+                continue
+            atom = operands[position]
+            text = self.describe(atom)
+            if atom.span == span:
+                primary = primary or text
+            elif atom.span is not NOWHERE:
+                all_labels.append(Label(atom.span, text))
+            all_labels += self._origin(atom, span)
+        unique = tuple(dict.fromkeys(all_labels))
+        notes = tuple(note for note in problem.notes if note)
+        self.sink.append(Diagnostic(problem.code, problem.message, span, primary, unique, notes, problem.help))
+
+    def describe(self, atom: Atom) -> str:
+        """An operand with its type: "b is double[3,5]"."""
+        bind = None if isinstance(atom, Const) else self.definitions.get(atom.name)
+        name = bind.source if bind is not None and bind.source else "this"
+        return f"{name} is {show(self.base(atom), self.shape(atom), value=True)}"
+
+    def _origin(self, atom: Atom, span: Span) -> list[Label]:
+        bind = None if isinstance(atom, Const) else self.definitions.get(atom.name)
+        if bind is None or not bind.source or bind.span in (span, atom.span, NOWHERE):
+            return []
+        return [Label(bind.span, f"{bind.source} is set here")]
+
+
+def constant_shape(atom: Const) -> Shape:
+    """The shape and value of a constant; strings have no value here."""
+    values: list[Scalar] = [v for v in atom.value if not isinstance(v, bytes)]
+    return constant(atom.shape, values if len(values) == len(atom.value) else None)
