@@ -249,8 +249,7 @@ class ExpressionParser(TypeParser):
         opening = self.pos
         self.pos += 1
         self.dots_at = self.pos
-        elements = self._elements(opening, True)
-        return elements
+        return self._elements(opening, True)
 
     def _elements(self, opening: int, dots: bool) -> tuple[ast.Expr, ...]:
         """[element {"," element}] "]" """

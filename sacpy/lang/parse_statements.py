@@ -58,9 +58,7 @@ class StatementParser(WithLoopParser):
             try:
                 if self._may_define(start) and self.definition_ahead(start):
                     self._misplaced_definition(opening)
-                elif key == ";":
-                    self.pos += 1
-                elif self.kinds[start] == "pragma":
+                elif key == ";" or self.kinds[start] == "pragma":
                     self.pos += 1
                 else:
                     declares = self._declaration_ahead(start)
@@ -126,7 +124,7 @@ class StatementParser(WithLoopParser):
 
     def _check_return(self, start: int, outermost: bool) -> None:
         """A return is the last statement of a function's body."""
-        if outermost and self.keys[self.pos] in ("}",) or self.kinds[self.pos] == "end":
+        if (outermost and self.keys[self.pos] == "}") or self.kinds[self.pos] == "end":
             return
         help = "assign the result to a variable in each branch, and return it at the end" if not outermost else "remove the statements behind it, or move the return to the end"
         span = self.spans[start]
@@ -481,7 +479,7 @@ class StatementParser(WithLoopParser):
         start = self.pos
         self.pos += 1
         values: tuple[ast.Expr, ...] = ()
-        if self.keys[self.pos] != ";" and not (self.keys[self.pos] == "}"):
+        if self.keys[self.pos] != ";" and self.keys[self.pos] != "}":
             values = self.results(";")
             if self.keys[self.pos] == ",":
                 self.fail("E0232", "several results stand in parentheses", label="a second result", help="write `return (a, b);`")

@@ -18,11 +18,11 @@ from typing import TypeVar
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic
-from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.parse_cursor import Abandon
 from sacpy.lang.parse_definitions import DefinitionParser
 from sacpy.lang.parse_expressions import Several
 from sacpy.lang.parse_statements import Unclosed
+from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.source import Source
 from sacpy.lang.tokens import Tokens
 
@@ -113,7 +113,7 @@ class Parser(DefinitionParser):
             super().semicolon()
 
 
-def parse_module(source: Source, *, defines: Mapping[str, str] = {}, include_path: Sequence[Path] = (), operators: Collection[str] = ()) -> Parsed:  # noqa: B006
+def parse_module(source: Source, *, defines: Mapping[str, str] = {}, include_path: Sequence[Path] = (), operators: Collection[str] = ()) -> Parsed:
     """The tree of a file. `operators` are those of the modules it uses, which the lexer must know to cut runs of operator characters."""
     tokens = tokenize(source, defines=defines, include_path=include_path, operators=operators)
     return parse_tokens(tokens)
@@ -127,7 +127,7 @@ def parse_tokens(tokens: Tokens) -> Parsed:
 
 
 def parse_expression(
-    source: Source, *, defines: Mapping[str, str] = {}, include_path: Sequence[Path] = (), operators: Collection[str] = (), variables: Sequence[str] = (),  # noqa: B006
+    source: Source, *, defines: Mapping[str, str] = {}, include_path: Sequence[Path] = (), operators: Collection[str] = (), variables: Sequence[str] = (),
 ) -> ParsedExpression:  # fmt: skip
     """The tree of an expression, a `;` behind it allowed. `variables` are the names that are no types."""
     tokens = tokenize(source, defines=defines, include_path=include_path, operators=operators)
@@ -146,7 +146,7 @@ def parse_expression(
 
 
 def parse_input(
-    source: Source, *, defines: Mapping[str, str] = {}, include_path: Sequence[Path] = (), operators: Collection[str] = (), variables: Sequence[str] = (),  # noqa: B006
+    source: Source, *, defines: Mapping[str, str] = {}, include_path: Sequence[Path] = (), operators: Collection[str] = (), variables: Sequence[str] = (),
 ) -> ParsedInput:  # fmt: skip
     """What is typed at a prompt: definitions, statements, expressions in any order. `variables` are the names already defined that are no types."""
     tokens = tokenize(source, defines=defines, include_path=include_path, operators=operators)
