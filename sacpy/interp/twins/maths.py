@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from sacpy.interp.arithmetic import HELPERS
 from sacpy.interp.runtime.elementwise import elementwise
 from sacpy.interp.twins.reductions import total
 from sacpy.interp.twins.tables import Array, Factory, Twin
 from sacpy.interp.values import INT, Value
 
 Pair = tuple[Value, Value]
+round_single: Callable[[float], float] = HELPERS["_f32"]
 
 
 def _sincos(bases: tuple[str, ...], cell: int) -> Twin:
@@ -41,7 +44,7 @@ def _ldexp(bases: tuple[str, ...], cell: int) -> Twin:
             result = math.ldexp(x, n)
         except OverflowError:
             result = math.copysign(math.inf, x)
-        return float(np.float32(result)) if single else result
+        return round_single(result) if single else result
 
     return ldexp
 
