@@ -14,6 +14,7 @@ from sacpy.lang.operators import Cutter
 from sacpy.lang.tokens import Token
 
 NESTED_LIMIT = 100
+LENGTH_LIMIT = 10_000
 _LEVELS = {
     "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7, "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
 }  # fmt: skip
@@ -45,6 +46,8 @@ def evaluate(tokens: Sequence[Token], directive: Token) -> int:
 class _Expression:
     def __init__(self, tokens: Sequence[Token], directive: Token) -> None:
         self._directive = directive
+        if len(tokens) > LENGTH_LIMIT:
+            raise SacError(Diagnostic("E0116", "the expression is too long", directive.span, f"more than {LENGTH_LIMIT} tokens", help="take it apart, with macros for its parts"))
         self._tokens: list[Token] = []
         for token in tokens:
             self._tokens += [token._replace(text=text) for text in _CUTTER.cut(token.text)] if token.kind == "op" else [token]

@@ -19,18 +19,17 @@ _QUOTES = {"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019":
 Report = Callable[[Diagnostic], None]
 
 
-def finish(tokens: Sequence[Token], cutter: Cutter, report: Report) -> list[Token]:
-    """The tokens for the parser, without the one at the end."""
-    return _Finisher(tokens, cutter, report).run()
+def finish(tokens: Sequence[Token], cutter: Cutter, report: Report, out: list[Token]) -> None:
+    """Appends the tokens for the parser to `out`, without the one at the end."""
+    _Finisher(tokens, cutter, report, out).run()
 
 
 class _Finisher:
-    def __init__(self, tokens: Sequence[Token], cutter: Cutter, report: Report) -> None:
-        self._tokens, self._cutter, self._report = tokens, cutter, report
-        self._out: list[Token] = []
+    def __init__(self, tokens: Sequence[Token], cutter: Cutter, report: Report, out: list[Token]) -> None:
+        self._tokens, self._cutter, self._report, self._out = tokens, cutter, report, out
         self._numbers: dict[str, tuple[str, int | float] | literals.Flaw] = {}
 
-    def run(self) -> list[Token]:
+    def run(self) -> None:
         tokens, out = self._tokens, self._out
         known = (self._cutter.known | set("()[]{},;")) - {"#", "##"}
         append = out.append
@@ -57,7 +56,6 @@ class _Finisher:
                 self._bad(token)
             else:
                 append(token)
-        return out
 
     def _number(self, token: Token) -> None:
         text = token.text
@@ -92,11 +90,13 @@ class _Finisher:
             return after
         offset = 0
         exact = token.span.macro is None and token.span.end - token.span.start == len(token.text)
+        spaced, doc = token.spaced, token.doc
         for piece in self._cutter.cut(token.text):
             start = token.span.start + offset
             span = Span(token.span.source, start, start + len(piece)) if exact else token.span
             if piece in self._cutter.known and piece not in ("#", "##"):
-                self._out.append(token._replace(text=piece, span=span, spaced=token.spaced and offset == 0, doc=token.doc if offset == 0 else ""))
+                self._out.append(Token("op", piece, span, None, spaced, doc))
+                spaced, doc = False, ""
             else:
                 self._stray(piece, span)
             offset += len(piece)
@@ -128,6 +128,7 @@ class _Finisher:
             self._report(Diagnostic("E0102", "this string has no end on its line", start, "opened here", help='close it with `"`; a long string is written as several side by side, a new line in it as `\\n`'))
         else:
             self._report(Diagnostic("E0103", "this character literal has no end", start, "opened here", help="close it with `'`; a string stands between double quotes"))
+            self._out.append(token._replace(kind="char", value=0))
 
     def _flaws(self, token: Token, flaws: Sequence[literals.Flaw]) -> None:
         for flaw in flaws:

@@ -15,7 +15,7 @@ from sacpy.lang.scanner import scan_text
 from sacpy.lang.source import Span
 from sacpy.lang.tokens import Token
 
-NESTED_LIMIT = 150  # macro calls within macro calls' arguments
+NESTED_LIMIT = 100  # macro calls within macro calls' arguments
 PREDEFINED = ("__FILE__", "__LINE__", "__DATE__", "__TIME__")
 
 
@@ -67,7 +67,7 @@ def define(line: Sequence[Token], directive: Token) -> Macro:
 
 
 def _parameters(tokens: Sequence[Token], wrong: Callable[[str, Span, str, str], SacError]) -> tuple[tuple[str, ...], bool]:
-    names: list[str] = []
+    names: dict[str, None] = {}
     for i, token in enumerate(tokens):
         last = i == len(tokens) - 1
         if i % 2 == 0 and token.text == "..." and last:
@@ -77,7 +77,7 @@ def _parameters(tokens: Sequence[Token], wrong: Callable[[str, Span, str, str], 
         if (token.kind != "name" or token.text in names) if i % 2 == 0 else (token.text != "," or last):
             raise wrong("a macro's parameters are names, each once, with commas between", token.span, "unexpected here", "write `#define NAME(a, b) ...`, or `(a, ...)` for any number")
         if i % 2 == 0:
-            names.append(token.text)
+            names[token.text] = None
     return tuple(names), False
 
 
@@ -200,10 +200,15 @@ class Expander:
         counted = self._counted(name, macro, arguments, span)
         if counted is None:
             return []
+        if nesting:
+            self._budget.spend(sum(map(len, arguments)), macro, span)
         raw = dict(zip(macro.params, counted, strict=True))
         below = frozenset(active)
         beside = _unexpanded(macro)
-        expanded = {param: self.expand_all(tokens, None, nesting + 1, below) for param, tokens in raw.items() if param not in beside or beside[param]}
+        expanded: dict[str, list[Token]] = {}
+        for param, tokens in raw.items():
+            if beside.get(param, True):
+                expanded[param] = self.expand_all(tokens, None, nesting + 1, below)
         self._budget.spend(len(macro.body) + sum(map(len, expanded.values())) + 1, macro, span)
         return self._substitute(macro, raw, expanded, span)
 

@@ -77,7 +77,7 @@ def defined(tokens: Iterable[Token]) -> set[str]:
                     if before and first and first != "objdef":
                         found.add(before.removeprefix("::"))
                 before = text if text not in ",()[]" else ""
-        elif kind in ("name", "painted"):
+        else:
             before = ""
         if depth == 0 and not first and kind != "pragma" and kind != "directive" and text != "}":
             first = text

@@ -6,9 +6,11 @@ are left their values; this module obeys the directives between them.
 
 from __future__ import annotations
 
+import gc
 import re
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sacpy.lang import lexer, pragmas
@@ -24,8 +26,9 @@ from sacpy.lang.tokens import Token, Tokens
 LIBRARY = Path(__file__).resolve().parent.parent / "stdlib" / "include"
 NESTED_INCLUDES = 60
 INCLUDES = 2000
-EXPANSION = 150_000  # tokens that macros may produce, and some more for each character of the file
-REPORTS = 50
+EXPANSION = 200_000  # tokens that macros may produce, and 4 more for each character of the file
+REPORTS = 30
+DIRECTIVE = 200_000  # characters
 COMMAND_LINE = "<command line>"
 _WORD = re.compile(r"\s*([a-z]+)")
 _INCLUDED = re.compile(r'\s*include\s*(?:"([^"\n]+)"|<([^>\n]+)>)')
@@ -35,19 +38,40 @@ def tokenize(
     source: Source, *, defines: Mapping[str, str] | None = None, include_path: Sequence[Path] = (), operators: Collection[str] = ()
 ) -> Tokens:
     """The tokens of a text after preprocessing. Never raises: what is wrong is in `diagnostics`. `operators` are user operators that other modules define (see `defined_operators`)."""
-    state = _Preprocessor(include_path, len(source.text))
-    tokens = state.run(source, defines or {})
-    cutter = Cutter(defined(tokens) | set(operators))
-    ready = lexer.finish(tokens, cutter, state.report)
-    end = len(source.text)
-    ready.append(Token("end", "", Span(source, end, end)))
-    return Tokens(ready, state.diagnostics, tuple(state.trivia), tuple(state.included))
+    with _no_collection():
+        state = _Preprocessor(include_path, len(source.text))
+        ready: list[Token] = []
+        with suppress(_TooMany):
+            tokens = state.run(source, defines or {})
+            lexer.finish(tokens, Cutter(defined(tokens) | set(operators)), state.report, ready)
+        end = len(source.text)
+        ready.append(Token("end", "", Span(source, end, end)))
+        found = sorted(state.diagnostics, key=lambda diagnostic: diagnostic.span.start if diagnostic.span.source is source else -1)
+        return Tokens(ready, found, tuple(state.trivia), tuple(state.included))
 
 
 def defined_operators(source: Source, *, include_path: Sequence[Path] = ()) -> set[str]:
     """The operators of its own that a module's file defines, or names in its lists."""
     state = _Preprocessor(include_path, len(source.text))
-    return defined(state.run(source, {}))
+    with suppress(_TooMany):
+        state.run(source, {})
+    return defined(state.tokens)
+
+
+class _TooMany(Exception):
+    """So many errors that there is no sense in reading on."""
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without Python's search for cycles: hundreds of thousands of tokens have none, and looking through them again and again takes longer than making them."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class _Condition:
@@ -87,9 +111,9 @@ class _Preprocessor:
         self.diagnostics: list[Diagnostic] = []
         self.trivia: list[tuple[int, str]] = []
         self.included: dict[Path, None] = {}
-        self._out: list[Token] = []
+        self.tokens: list[Token] = []
         self._macros: dict[str, Macro | None] = dict.fromkeys(PREDEFINED)
-        self._expander = Expander(self._macros, self.report, Budget(EXPANSION + 16 * size), self._predefined)
+        self._expander = Expander(self._macros, self.report, Budget(EXPANSION + 4 * size), self._predefined)
         self._scanned: dict[Path, list[Token]] = {}
         self._nesting: list[Path] = []
         self._once: set[str] = set()
@@ -113,9 +137,11 @@ class _Preprocessor:
         }
 
     def report(self, diagnostic: Diagnostic) -> None:
-        """Takes a diagnostic; beyond a number no more is to be learnt from further ones."""
+        """Takes a diagnostic. Beyond a number nothing is to be learnt from further ones: warnings are dropped, errors end the reading."""
         if len(self.diagnostics) < REPORTS:
             self.diagnostics.append(diagnostic)
+        elif diagnostic.severity == "error":
+            raise _TooMany
 
     def run(self, source: Source, defines: Mapping[str, str]) -> list[Token]:
         """The tokens that reach the parser, operators not yet cut and literals without values."""
@@ -128,11 +154,11 @@ class _Preprocessor:
         except SacError as error:  # nothing sensible can be made of what follows
             for diagnostic in error.diagnostics:
                 self.report(diagnostic)
-        return self._out
+        return self.tokens
 
     def _file(self, tokens: list[Token]) -> None:
         file = _File(tokens, self._obey)
-        out, macros, end = self._out, self._macros, len(tokens)
+        out, macros, end = self.tokens, self._macros, len(tokens)
         append = out.append
         at = 0
         while at < end:
@@ -168,7 +194,10 @@ class _Preprocessor:
     # Directives. Each gets its token, its line's tokens, and the file that it stands in.
 
     def _obey(self, directive: Token, file: _File) -> None:
-        line = scan_line(directive)
+        if len(directive.text) > DIRECTIVE:
+            self.report(Diagnostic("E0111", "this directive is too long", Span(directive.span.source, directive.span.start, directive.span.start + 1), f"more than {DIRECTIVE} characters", help="take it apart"))
+            return
+        line = scan_line(directive) if directive.text else []
         if not line or line[0].kind == "number":  # a lone `#`, or a line mark of another preprocessor
             return
         word = line[0]
@@ -205,8 +234,8 @@ class _Preprocessor:
             self._once.add(directive.span.source.name)
             return
         token, taken = pragmas.read(line, 0, directive.span.start, whole=True)
-        self._out.append(token)
-        self._out += line[taken:]
+        self.tokens.append(token)
+        self.tokens += line[taken:]
 
     def _define(self, directive: Token, line: list[Token], file: _File) -> None:
         macro = define(line[1:], directive)

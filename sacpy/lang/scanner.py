@@ -128,9 +128,9 @@ class _Scanner:
         for begin, end in reversed(comments):
             if self.text.count("\n", end, start) > 1:
                 break
-            lines[:0] = [_DECORATION.sub("", line).rstrip() for line in self.text[begin:end].removesuffix("*/").split("\n")]
+            lines += [_DECORATION.sub("", line).rstrip() for line in reversed(self.text[begin:end].removesuffix("*/").split("\n"))]
             start = begin
-        return "\n".join(lines).strip()
+        return "\n".join(reversed(lines)).strip()
 
 
 def scan(source: Source) -> Scanned:
