@@ -40,6 +40,10 @@ class Abandon(Exception):
     """What was being parsed cannot be finished; the diagnostic is already recorded."""
 
 
+class GiveUp(Exception):
+    """Nothing that follows can be parsed sensibly; the diagnostic is already recorded."""
+
+
 class Cursor:
     """The tokens, as parallel lists that are fast to look at, and the position in them."""
 
@@ -241,8 +245,8 @@ class Cursor:
             self.fail("E0228", f"`{key}` is a word of the language and cannot be the name of {what}", label="reserved word", help=f"choose another name, for instance `{key}_`")
         self.fail("E0201", f"expected the name of {what}, found {self.describe(self.pos)}", label="expected a name")
 
-    def close(self, opening: int, more: str = "") -> None:
-        """Steps over the bracket that closes the one at index `opening`, or fails; `more` names what else might have come."""
+    def close(self, opening: int, more: str = "", *, operands: bool = True) -> None:
+        """Steps over the bracket that closes the one at index `opening`, or fails; `more` names what else might have come. `operands`: expressions stand between the brackets."""
         key = self.keys[self.pos]
         closing = CLOSER[self.keys[opening]]
         if key == closing:
@@ -251,7 +255,7 @@ class Cursor:
         self.refuse_assignment()
         opened = Label(self.spans[opening], "opened here")
         expected = f"{more}`{closing}`"
-        if self.starts_operand(self.pos) and not self.on_new_line(self.pos) and key != "{":
+        if operands and self.starts_operand(self.pos) and not self.on_new_line(self.pos) and key != "{":
             self.missing_operator(expected, opened)
         edit = Edit(self.behind(), closing) if key in (";", "{", "}", ")", "]") or self.kinds[self.pos] == "end" else None
         self.fail(
@@ -286,14 +290,8 @@ class Cursor:
 
     def too_deep(self) -> NoReturn:
         """The program nests beyond what the passes over the tree can follow; nothing after this place is parsed."""
-        self.fail_for_good("E0223", f"this is nested more than {MAX_DEPTH} levels deep", help="name intermediate results, or move the inner part to a function of its own")
-
-    def fail_for_good(self, code: str, message: str, *, help: str) -> NoReturn:
-        """Records a diagnostic and ends the parse: what follows would only give consequences."""
-        self.report(code, message, help=help)
-        self.pos = len(self.tokens) - 1
-        self.reported_at = self.pos
-        raise Abandon
+        self.report("E0223", f"this is nested more than {MAX_DEPTH} levels deep", label="too deep", help="name intermediate results, or move the inner part to a function of its own")
+        raise GiveUp
 
     # ------------------------------------------------------------ skipping
 

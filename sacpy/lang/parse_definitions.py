@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
-from sacpy.lang.parse_cursor import ASSIGNMENT, BASE_TYPES, INTERFACES, RESERVED, STATEMENTS, Abandon
+from sacpy.lang.parse_cursor import ASSIGNMENT, BASE_TYPES, INTERFACES, RESERVED, STATEMENTS, Abandon, GiveUp
 from sacpy.lang.parse_expressions import STOP_BRACE
 from sacpy.lang.parse_statements import StatementParser, Unclosed
 from sacpy.lang.source import Span
@@ -63,6 +63,13 @@ class DefinitionParser(StatementParser):
     def _definitions(self) -> tuple[ast.Definition, ...]:
         """{definition}, going on behind a broken one"""
         found: list[ast.Definition] = []
+        try:
+            self._collect(found)
+        except GiveUp:
+            self.pos = len(self.tokens) - 1
+        return tuple(found)
+
+    def _collect(self, found: list[ast.Definition]) -> None:
         while self.kinds[self.pos] != "end":
             start = self.pos
             if self.keys[start] == ";" or self.kinds[start] == "pragma":
@@ -77,7 +84,6 @@ class DefinitionParser(StatementParser):
                 if self.pos == start:
                     self.pos += 1
                 self.skip_definition()
-        return tuple(found)
 
     def definition(self) -> ast.Definition:
         """definition = interface | typedef | struct | objdef | function"""
@@ -381,7 +387,7 @@ class DefinitionParser(StatementParser):
             if self.keys[self.pos] != ",":
                 break
             self.pos += 1
-        self.close(opening, "" if varargs else "`,` or ")
+        self.close(opening, "" if varargs else "`,` or ", operands=False)
         return tuple(params), varargs
 
     def _parameter(self) -> ast.Param:

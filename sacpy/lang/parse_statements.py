@@ -231,7 +231,7 @@ class StatementParser(WithLoopParser):
         if self.kinds[self.pos] == "name":
             self._refuse_foreign(key)
         elif key == "{" and not self._comprehension_ahead():
-            self.report("E0231", "a block stands only behind `if`, `else`, `while`, `do` and `for`", label="bare block", help="remove the braces: SaC has no scopes inside a function")
+            self.fail("E0231", "a block stands only behind `if`, `else`, `while`, `do` and `for`", label="bare block", help="remove the braces: SaC has no scopes inside a function")
         statement = self._simple()
         self.semicolon()
         return statement

@@ -58,7 +58,7 @@ class TypeParser(Cursor):
         while self.keys[self.pos] == ",":
             self.pos += 1
             features.append(self._feature())
-        self.close(opening, "`,` or ")
+        self.close(opening, "`,` or ", operands=False)
         loose = [f for f in features if isinstance(f, ast.AnyShape | ast.SomeShape)]
         if len(loose) > 1:
             self.report("E0211", "a type pattern holds at most one `*` or `+`", loose[1].span, label="one too many", help="name the parts instead, as in `int[o:outer,i:inner]`")

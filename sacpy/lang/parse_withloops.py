@@ -157,7 +157,7 @@ class WithLoopParser(ExpressionParser):
             if self.keys[self.pos] != ",":
                 break
             self.pos += 1
-        self.close(opening, "`,` or ")
+        self.close(opening, "`,` or ", operands=False)
         self.locals.update(names)
         return tuple(names)
 
@@ -315,7 +315,7 @@ class WithLoopParser(ExpressionParser):
             if self.keys[self.pos] != ",":
                 break
             self.pos += 1
-        self.close(opening, "`,` or ")
+        self.close(opening, "`,` or ", operands=False)
         return tuple(items)
 
     def _range(self, vector: str | None, names: tuple[str, ...]) -> ast.TensorRange:

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic
-from sacpy.lang.parse_cursor import Abandon
+from sacpy.lang.parse_cursor import Abandon, GiveUp
 from sacpy.lang.parse_definitions import DefinitionParser
 from sacpy.lang.parse_expressions import Several
 from sacpy.lang.parse_statements import Unclosed
@@ -86,6 +86,8 @@ class Parser(DefinitionParser):
                 else:
                     found.append(self._entered())
                     known |= self.locals
+            except GiveUp:
+                break
             except (Abandon, Unclosed):
                 self.depth = self.stops = 0
                 self.skip_statement(0)
@@ -140,7 +142,7 @@ def parse_expression(
         if parser.kinds[parser.pos] != "end":
             parser.semicolon()
             parser.fail("E0201", f"expected the end of the expression, found {parser.describe(parser.pos)}", label="not part of it")
-    except (Abandon, Unclosed):
+    except (Abandon, GiveUp, Unclosed):
         pass
     return ParsedExpression(expr, _all_diagnostics(tokens, parser), tokens.included)
 

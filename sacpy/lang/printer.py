@@ -69,7 +69,6 @@ class _Printer:
         return ", ".join(self.expr(e, 0) for e in exprs)
 
     def _expr(self, expr: ast.Expr) -> str:
-        inner: str
         match expr:
             case ast.Literal():
                 return expr.text
@@ -102,8 +101,8 @@ class _Printer:
             case ast.Select(array, indices):
                 return f"{self.expr(array, POSTFIX)}[{self.all(indices)}]"
             case ast.Field(value, name):
-                inner = self.expr(value, POSTFIX)
-                return f"({inner}).{name}" if isinstance(value, ast.Literal) else f"{inner}.{name}"
+                text = self.expr(value, POSTFIX)
+                return f"({text}).{name}" if isinstance(value, ast.Literal) else f"{text}.{name}"
             case ast.StructLiteral(name, positional, named):
                 values = self.all(positional) if positional else ", ".join(f".{field} = {self.expr(value, 0)}" for field, value in named)
                 return f"{name}{{{values}}}"
