@@ -151,7 +151,7 @@ COMMANDS = {"run": _run, "check": _check, "eval": _evaluate}
 def _session(parsed: argparse.Namespace) -> Session:
     from sacpy.session import DEPTH_LIMIT, Session
 
-    defines = dict((d.partition("=")[0], d.partition("=")[2] if "=" in d else "1") for d in parsed.defines)
+    defines = {d.partition("=")[0]: d.partition("=")[2] if "=" in d else "1" for d in parsed.defines}
     depth = getattr(parsed, "depth", None)
     return Session(tuple(parsed.search), tuple(parsed.include), defines, DEPTH_LIMIT if depth is None else depth)
 

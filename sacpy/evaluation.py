@@ -15,9 +15,9 @@ LIBRARY = ("StdIO", "Structures", "Numerical", "FibreIO", "CommandLine")
 def expression_program(source: Source, loader: Loader) -> ElaboratedProgram:
     """A program that prints the value of the expression, or evaluates it where it has none. Raises `SacError`."""
     parsed = parse_expression(source)
-    if any(d.severity == "error" for d in parsed.diagnostics) or parsed.expression is None:
+    if any(d.severity == "error" for d in parsed.diagnostics) or parsed.expr is None:
         raise SacError(*parsed.diagnostics)
-    expr = parsed.expression
+    expr = parsed.expr
     shown = ast.Call(ast.QName(None, "print", NOWHERE), (expr,), expr.span)
     problems: SacError | None = None
     for statement in (ast.CallStmt(shown, expr.span), ast.CallStmt(expr, expr.span)):

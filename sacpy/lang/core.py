@@ -34,6 +34,11 @@ class Const:
     value: tuple[Scalar | bytes, ...]
     span: Span
 
+    @property
+    def undefined(self) -> bool:
+        """A scalar without an element: the initial value, which nobody sees, of a variable that a `do` loop's body sets and its condition reads."""
+        return self.shape == () and self.value == ()
+
 
 Atom = Var | Const
 

@@ -64,6 +64,8 @@ def atom(a: Atom) -> str:
     if any(isinstance(v, bytes) for v in a.value):
         return " ".join(ascii(v)[1:] for v in a.value)
     values: list[Scalar] = [v for v in a.value if not isinstance(v, bytes)]
+    if a.undefined:
+        return "undefined"
     text = show_value(Shape(len(a.shape), a.shape, len(a.shape), tuple(values)))
     return text if a.base in ("int", "double", "bool") and values else f"{text}:{a.base}"
 

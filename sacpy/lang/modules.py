@@ -157,7 +157,7 @@ def parse_source(source: Source, include_path: Sequence[Path] = (), defines: Map
 
 def _operators(source: Source, folders: Sequence[Path]) -> frozenset[str]:
     """Operators that the modules beside the program define: they may be used here, so the lexer must know them."""
-    from sacpy.lang.lexer import defined_operators
+    from sacpy.lang.preprocessor import defined_operators
 
     found: set[str] = set()
     home = Path(source.name).parent if Path(source.name).is_file() else None

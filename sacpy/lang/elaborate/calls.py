@@ -68,9 +68,9 @@ def references(cx: Context, node: ast.Call) -> set[str]:
         return found
     entries = entries_of(cx, node.function)
     for i, argument in enumerate(node.args):
-        if isinstance(argument, ast.Name) and argument.name.module is None:
-            if any(i < len(e.definition.params) and e.definition.params[i].by_reference for e in entries):
-                found.add(argument.name.name)
+        by_reference = any(i < len(e.definition.params) and e.definition.params[i].by_reference for e in entries)
+        if by_reference and isinstance(argument, ast.Name) and argument.name.module is None:
+            found.add(argument.name.name)
     return found
 
 

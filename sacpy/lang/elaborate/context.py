@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sacpy.lang.elaborate.scope import Scope
 
 
-class Failed(Exception):  # noqa: N818 - not an error of its own: the diagnostic has been noted
+class Failed(Exception):
     """An expression or statement cannot be elaborated; why has been said."""
 
 
@@ -174,10 +174,10 @@ def expression(*nodes: type) -> Callable[[Elaborate], Elaborate]:
     return register
 
 
-CONVERSIONS = dict(
-    byte="tob", short="tos", int="toi", long="tol", longlong="toll", ubyte="toub", ushort="tous", uint="toui", ulong="toul", ulonglong="toull", float="tof",
-    double="tod", bool="tobool", char="toc",
-)  # fmt: skip
+CONVERSIONS = {
+    "byte": "tob", "short": "tos", "int": "toi", "long": "tol", "longlong": "toll", "ubyte": "toub", "ushort": "tous", "uint": "toui", "ulong": "toul",
+    "ulonglong": "toull", "float": "tof", "double": "tod", "bool": "tobool", "char": "toc",
+}  # fmt: skip
 
 
 def conversion_help(found: BaseType, wanted: BaseType) -> str:

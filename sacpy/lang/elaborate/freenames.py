@@ -21,8 +21,34 @@ def nodes(root: object) -> Iterator[object]:
 
 
 def mentioned(root: object) -> set[str]:
-    """The unqualified variable names that occur."""
-    return {n.name.name for n in nodes(root) if isinstance(n, ast.Name) and n.name.module is None}
+    """The unqualified variable names that occur free: index names and what a with-loop's body sets are bound inside."""
+    found: set[str] = set()
+    stack: list[tuple[object, frozenset[str]]] = [(root, frozenset())]
+    while stack:
+        node, bound = stack.pop()
+        if isinstance(node, tuple):
+            stack.extend((n, bound) for n in node)
+        elif isinstance(node, ast.Name):
+            if node.name.module is None and node.name.name not in bound:
+                found.add(node.name.name)
+        elif isinstance(node, ast.TensorPart):
+            stack += [(node.value, bound | binds(node)), (node.range, bound)]
+        elif isinstance(node, ast.Part):
+            stack += [((node.body, node.results), bound | binds(node)), (node.generator, bound)]
+        elif is_dataclass(node) and not isinstance(node, ast.QName) and hasattr(node, "span"):
+            stack.extend((getattr(node, f.name), bound) for f in fields(node))
+    return found
+
+
+def binds(node: object) -> frozenset[str]:
+    """The names that a part of a comprehension or a partition of a with-loop binds for its body."""
+    if isinstance(node, ast.TensorPart):
+        return frozenset((node.vector,) if node.vector is not None else (i for i in node.items if isinstance(i, str)))
+    if isinstance(node, ast.Part):
+        g = node.generator
+        local = {t.name for s in nodes(node.body) if isinstance(s, ast.Assign) for t in s.targets}
+        return frozenset(local | set(g.scalars or ()) | ({g.vector} if g.vector else set()))
+    return frozenset()
 
 
 def assigned(root: object, by_reference: Callable[[ast.Call], set[str]]) -> set[str]:

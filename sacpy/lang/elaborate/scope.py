@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sacpy.lang import ast
-from sacpy.lang.diagnostics import Diagnostic, Label, SacError
+from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
 from sacpy.lang.elaborate.usertypes import BUILTINS, STRING, BaseType, opaque, struct, wrap
 from sacpy.lang.modules import Loader, ModuleInfo
 from sacpy.lang.source import Span
@@ -219,11 +219,16 @@ class Scope:
         names = [*BUILTINS, *self.info.typedefs, *self.info.structs]
         near = closest(name.name, names)
         owners = self.world.owners_of_type(name.name)
+        edit = None
         if owners and name.module is None:
-            help = f"it is defined in {owners[0]}: add 'use {owners[0]}: {{{name.name}}};'"
+            line = f"use {owners[0]}: {{ {name.name} }};"
+            help = f"it is defined in {owners[0]}: add '{line}'"
+            if self.info.kind == "program":
+                start = self.info.span
+                edit = Edit(Span(start.source, start.start, start.start), line + "\n")
         else:
             help = f"did you mean {near[0]}?" if near else f"define it: {'struct' if is_struct else 'typedef'} ... {name.name}"
-        return Diagnostic("E0310", f"there is no {what} {name}", name.span, "unknown type", help=help)
+        return Diagnostic("E0310", f"there is no {what} {name}", name.span, "unknown type", help=help, edit=edit)
 
 
 def extents(type: ast.TypeExpr) -> tuple[int | None, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sacpy.lang import ast, core
 from sacpy.lang.elaborate.context import Context, Failed, Lost, Value, Variables, conversion_help, expression
-from sacpy.lang.elaborate.freenames import mentioned
+from sacpy.lang.elaborate.freenames import binds, mentioned
 from sacpy.lang.elaborate.usertypes import INT, BaseType
 from sacpy.lang.source import Span
 
@@ -163,7 +163,7 @@ def _selections(cx: Context, part: ast.TensorPart, left: Indices) -> list[Select
             continue
         if not hasattr(node, "span") or not hasattr(node, "__dataclass_fields__") or isinstance(node, ast.QName):
             continue
-        inner = bound | _binds(node)
+        inner = bound | binds(node)
         if names & inner:
             continue
         selection = _as_selection(node)
@@ -171,17 +171,6 @@ def _selections(cx: Context, part: ast.TensorPart, left: Indices) -> list[Select
             found.append(selection)
         stack.extend((getattr(node, f), inner) for f in reversed(node.__dataclass_fields__))
     return found
-
-
-def _binds(node: object) -> frozenset[str]:
-    match node:
-        case ast.TensorPart():
-            return frozenset((node.vector,) if node.vector is not None else (i for i in node.items if isinstance(i, str)))
-        case ast.Part():
-            g = node.generator
-            local = {t.name for s in node.body if isinstance(s, ast.Assign) for t in s.targets}
-            return frozenset(local | set(g.scalars or ()) | ({g.vector} if g.vector else set()))
-    return frozenset()
 
 
 def _as_selection(node: object) -> Selection | None:
