@@ -118,5 +118,7 @@ class Frame(ABC):
 
 def constant_shape(atom: Const) -> Shape:
     """The shape and value of a constant; strings have no value here."""
+    if atom.undefined:
+        return BOTTOM
     values: list[Scalar] = [v for v in atom.value if not isinstance(v, bytes)]
     return constant(atom.shape, values if len(values) == len(atom.value) else None)
