@@ -118,7 +118,8 @@ class _Finisher:
         meant = _QUOTES.get(text)
         if meant is not None:
             help = f"write `{meant}`" if meant.strip() else "write an ordinary blank" if meant else "remove it"
-        self._report(Diagnostic("E0108", what, span, "belongs to no token", help=help, edit=Edit(span, meant) if meant is not None and span.macro is None else None))
+        mends = meant is not None and meant not in ("'", '"') and span.macro is None
+        self._report(Diagnostic("E0108", what, span, "belongs to no token", help=help, edit=Edit(span, meant) if meant is not None and mends else None))
 
     def _bad(self, token: Token) -> None:
         start = token.span

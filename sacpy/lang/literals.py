@@ -86,7 +86,7 @@ def _whole(text: str, at: int, radix: int) -> tuple[str, int] | Flaw:
     shown = text if at <= 80 else text[:20] + "..."
     for other, suffix in WIDER:
         if value <= _largest(other):
-            help = f"write `{text[:at]}{suffix}` for {'an' if other[0] in 'iu' else 'a'} {other}"
+            help = f"write `{text[:at]}{suffix}` for {'an' if other == 'int' else 'a'} {other}"
             break
     else:
         help = f"the largest whole number is {_largest('ulong')} (ulong); for a double write `{shown if at > 80 or radix != 10 else text[:at]}.0`" if radix == 10 else "no type holds a number this large"

@@ -263,14 +263,15 @@ class Expander:
             return arguments
         wanted = f"at least {len(params) - 1}" if macro.variadic else str(len(params))
         plural = "" if wanted in ("1", "at least 1") else "s"
-        extra = ("a comma within `[ ]` or `{ }` separates macro arguments too: put such an argument in parentheses",) if len(arguments) > len(params) else ()
+        bracketed = len(arguments) > len(params) and any(token.text in ("[", "{") for argument in arguments for token in argument)
+        extra = ("a comma within `[ ]` or `{ }` separates macro arguments too: put such an argument in parentheses",) if bracketed else ()
         self._report(
             Diagnostic(
                 "E0119",
                 f"macro `{name.text}` takes {wanted} argument{plural}, but is given {len(arguments)}",
                 span,
                 f"{len(arguments)} given",
-                (Label(macro.span, f"defined with {', '.join(params) or 'no parameters'}"),),
+                (Label(macro.span, f"defined as {macro.name}({', '.join(params)})"),),
                 extra,
                 "call it with the parameters of its definition",
             )

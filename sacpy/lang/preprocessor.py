@@ -180,8 +180,11 @@ class _Preprocessor:
 
     def _unclosed(self, condition: _Condition) -> None:
         word = (scan_line(condition.directive) or [condition.directive])[0].text
+        source = condition.directive.span.source
+        end = len(source.text)
+        edit = Edit(Span(source, end, end), "#endif\n" if source.text.endswith("\n") else "\n#endif\n")
         self.report(
-            Diagnostic("E0114", f"`#{word}` without `#endif`", condition.directive.span, "opened here", help="close it with a line `#endif`", incomplete=True)
+            Diagnostic("E0114", f"`#{word}` without `#endif`", condition.directive.span, "opened here", help="close it with a line `#endif`", edit=edit, incomplete=True)
         )
 
     def _predefined(self, name: str, use: Span) -> Token:
@@ -330,7 +333,7 @@ class _Preprocessor:
 
     def _astray(self, directive: Token, line: list[Token], labels: tuple[Label, ...]) -> None:
         why = "behind `#else`" if labels else "without `#if`"
-        self.report(Diagnostic("E0115", f"`#{line[0].text}` {why}", directive.span, "belongs to nothing", labels, help="remove it, or add the `#if` it is to end" if not labels else "remove it"))
+        self.report(Diagnostic("E0115", f"`#{line[0].text}` {why}", directive.span, "belongs to nothing", labels, help="remove it" if labels else "remove it, or add the `#if` it is to end"))
 
     def _skip(self, file: _File) -> None:
         """Leaves out tokens up to the part that holds, or past the `#endif`."""

@@ -166,6 +166,10 @@ class _Renderer:
         before = source.line(first)[: span.column - 1]
         behind = source.line(last)[source.position(span.end)[1] - 1 :] if source.position(span.end)[0] == last else ""
         room = self._width - self._gutter - 3
+        if span.start == span.end and not before and edit.text.endswith("\n"):  # whole lines put in
+            for number, line in enumerate(edit.text.splitlines()[:6], first):
+                self._row(number, self._paint("added", "+"), _show(line, 0, room).text)
+            return
         new = (before + edit.text + behind).split("\n")
         if len(new) > 1 or last > first or not edit.text:
             old = [source.line(number) for number in range(first, min(last, first + 5) + 1)]
