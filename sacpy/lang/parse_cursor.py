@@ -245,14 +245,28 @@ class Cursor:
             self.fail("E0228", f"`{key}` is a word of the language and cannot be the name of {what}", label="reserved word", help=f"choose another name, for instance `{key}_`")
         self.fail("E0201", f"expected the name of {what}, found {self.describe(self.pos)}", label="expected a name")
 
-    def close(self, opening: int, more: str = "", *, operands: bool = True) -> None:
-        """Steps over the bracket that closes the one at index `opening`, or fails; `more` names what else might have come. `operands`: expressions stand between the brackets."""
+    def matching(self, opening: int) -> int:
+        """The index of the bracket that closes the one at token `opening`; -1 if the brackets between do not match."""
+        awaited: list[str] = []
+        for i in range(opening, len(self.tokens)):
+            key = self.keys[i]
+            if key in CLOSER:
+                awaited.append(CLOSER[key])
+            elif key in (")", "]", "}"):
+                if awaited.pop() != key:
+                    return -1
+                if not awaited:
+                    return i
+        return -1
+
+    def close(self, opening: int, more: str = "", *, operands: bool = True, condition: bool = False) -> None:
+        """Steps over the bracket that closes the one at index `opening`, or fails; `more` names what else might have come. `operands`: expressions stand between the brackets; `condition`: a truth value does."""
         key = self.keys[self.pos]
         closing = CLOSER[self.keys[opening]]
         if key == closing:
             self.pos += 1
             return
-        self.refuse_assignment()
+        self.refuse_assignment(condition)
         opened = Label(self.spans[opening], "opened here")
         expected = f"{more}`{closing}`"
         if operands and self.starts_operand(self.pos) and not self.on_new_line(self.pos) and key != "{":
@@ -267,16 +281,21 @@ class Cursor:
         """Two operands side by side."""
         word = {"and": "&&", "or": "||", "mod": "%", "xor": "^"}.get(self.keys[self.pos])
         help, edit = "put an operator or a comma between the two", None
+        if expected == "`;`":
+            help = "put an operator between the two, or a `;` if a statement ends here"
         if word:
             help, edit = f"SaC writes `{word}` for `{self.keys[self.pos]}`", Edit(self.spans[self.pos], word)
-        self.fail("E0206", f"expected an operator or {expected}, found {self.describe(self.pos)}", label=f"expected an operator or {expected}", labels=labels, help=help, edit=edit)
+        wanted = f"an operator{',' if ' or ' in expected else ' or'} {expected}"
+        self.fail("E0206", f"expected {wanted}, found {self.describe(self.pos)}", label=f"expected {wanted}", labels=labels, help=help, edit=edit)
 
-    def refuse_assignment(self) -> None:
+    def refuse_assignment(self, condition: bool = False) -> None:
         """Fails if an assignment operator stands where an expression should go on."""
         key = self.keys[self.pos]
+        if key in ("++", "--"):
+            self.fail("E0216", f"`{key}` changes a variable and is not an expression", label="a statement of its own", help="write it as a statement before or behind this one")
         if key == "=":
             self.fail(
-                "E0216", "an assignment is not an expression", label="`=` assigns", edit=Edit(self.spans[self.pos], "=="),
+                "E0216", "an assignment is not an expression", label="`=` assigns", edit=Edit(self.spans[self.pos], "==") if condition else None,
                 help="`==` compares; to assign, write a statement of its own",
             )  # fmt: skip
         if key in ASSIGNMENT:

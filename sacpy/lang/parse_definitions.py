@@ -400,7 +400,7 @@ class DefinitionParser(StatementParser):
         if by_reference:
             self.pos += 1
         if self.keys[self.pos] in (",", ")"):
-            self.fail("E0243", "a parameter is a type and a name", self.span(start), label="the name is missing", help="name it; `_` does not, so choose any name that is not used")
+            self.fail("E0243", "a parameter is a type and a name", self.span(start), label="the name is missing", help="write a name behind the type; it need not be used")
         if self.keys[self.pos] == "*":
             self.fail("E0218", "SaC has no pointers", label="`*` behind a type", help="an array parameter is written `int[.] a`, a parameter that the function changes `int &a`")
         at = self.pos
@@ -434,5 +434,5 @@ class DefinitionParser(StatementParser):
             self.fail("E0244", "the result types stand before the function's name", label="not behind the head", help=f"write `int {name}(..) {{ .. }}`")
         self.fail(
             "E0244", f"expected the body of `{name}` or `;`, found {self.describe(self.pos)}", self.behind(), label="expected `{` or `;`", labels=(Label(self.spans[start], "of this function"),),
-            help="a definition has a block behind its head, a declaration a `;`",
+            help="a definition has a block behind its head, a declaration a `;`", edit=None if self.definition_ahead(self.pos) or self.kinds[self.pos] == "end" else Edit(self.behind(), " {"),
         )  # fmt: skip

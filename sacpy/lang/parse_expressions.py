@@ -16,9 +16,10 @@ from sacpy.lang.types import SIGNED
 
 # What ends an expression at its outermost level, in `Cursor.stops`; brackets lift it.
 STOP_BAR = 1  # `|`, in a comprehension's value
-STOP_LESS = 2  # `<` and `<=`, in a generator's lower bound
+STOP_LESS = 2  # `<` and `<=` (and `>`, `>=`, to refuse them with a good word), in a generator's lower bound
 STOP_BRACE = 4  # `{`, in the conditions before a function's body
 
+COMPARISONS = ("<", "<=", ">", ">=")
 GENERATOR_WORDS = frozenset({"step", "width"})
 CONVERSIONS = {"byte": "tob", "short": "tos", "int": "toi", "long": "tol", "longlong": "toll", "ubyte": "toub", "ushort": "tous", "uint": "toui", "ulong": "toul", "ulonglong": "toull", "float": "tof", "double": "tod", "bool": "tobool", "char": "toc"}  # fmt: skip
 LITERAL_TYPES = {"True": "true", "TRUE": "true", "False": "false", "FALSE": "false"}
@@ -101,7 +102,7 @@ class ExpressionParser(TypeParser):
         length = 0
         while (precedence := infix[self.pos]) >= minimum:
             key = keys[self.pos]
-            if self.stops and ((key == "|" and self.stops & STOP_BAR) or (key in ("<", "<=") and self.stops & STOP_LESS)):
+            if self.stops and ((key == "|" and self.stops & STOP_BAR) or (key in COMPARISONS and self.stops & STOP_LESS)):
                 break
             if key in ("++", "--") and not self._operand_follows(self.pos + 1):
                 break
@@ -462,7 +463,7 @@ class ExpressionParser(TypeParser):
         if self.keys[self.pos] == ")":
             self.pos += 1
         elif self.keys[self.pos] == ",":
-            self.fail("E0222", "a parenthesis holds one value", label="a second value", help="several values stand in brackets, `[a, b]`, or behind `return`")
+            self.fail("E0245", "a parenthesis holds one value", label="a second value", help="several values stand in brackets, `[a, b]`, or behind `return`")
         else:
             self.close(start)
         return ast.Paren(inner, self.span(start))

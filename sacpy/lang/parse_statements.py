@@ -5,6 +5,7 @@ from __future__ import annotations
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
 from sacpy.lang.parse_cursor import ASSIGNMENT, BASE_TYPES, DEFINES, RESERVED, Abandon
+from sacpy.lang.parse_types import C_TYPES
 from sacpy.lang.parse_withloops import WithLoopParser
 from sacpy.lang.source import Span
 
@@ -142,6 +143,8 @@ class StatementParser(WithLoopParser):
             return (key in BASE_TYPES and following != "(") or key == "struct"
         if key in C_JUMPS:
             return False
+        if key in C_TYPES and self.kinds[i + 1] == "name":
+            return True
         if self.kinds[i + 1] == "name":
             return following not in RESERVED and not self.infix[i + 1] and self.keys[i + 2] in (",", ";", "=", "[")
         if following in ("[", "::"):
@@ -253,6 +256,10 @@ class StatementParser(WithLoopParser):
         if key in C_JUMPS and (following in (";", "(", ":") or self.kinds[self.pos + 1] in ("name", "number", "char")) and key not in self.locals and not (following == "(" and key != "switch"):
             self.report("E0214", f"SaC has no `{key}`", label="not in SaC", help=C_JUMPS[key])
             raise Abandon
+        if key == "then" and self.kinds[self.pos - 1] == "op":
+            self.fail("E0214", "SaC has no `then`", label="not in SaC", help="the statement stands right behind the condition", edit=Edit(self.spans[self.pos], ""))
+        if key in ("elif", "elsif", "elseif") and following == "(":
+            self.fail("E0214", f"SaC has no `{key}`", label="not in SaC", help="write `else if`", edit=Edit(self.spans[self.pos], "else if"))
         if key == "else":
             self.fail("E0233", "this `else` belongs to no `if`", label="no `if` before it", help="look at the braces before it; `if (c) { .. } else { .. }` has no `;` before the `else`")
 
@@ -269,7 +276,7 @@ class StatementParser(WithLoopParser):
         if not sure and self.starts_operand(self.pos):
             self.missing_operator("`;`")
         edit = Edit(self.behind(), ";") if sure else None
-        self.report("E0202", f"expected `;`, found {self.describe(self.pos)}", self.behind(), label="expected `;`", help="every statement ends with `;`", edit=edit)
+        self.report("E0202", f"expected `;`, found {self.describe(self.pos)}", self.behind(), label="expected `;`", help="a `;` ends every statement and declaration", edit=edit)
         if not sure:
             raise Abandon
 
@@ -358,7 +365,7 @@ class StatementParser(WithLoopParser):
         if isinstance(inner, ast.Unary) and inner.operator.name == "*":
             self.fail("E0218", "SaC has no pointers", inner.operator.span, label="`*` before a variable", help="arrays are values: assign to `a[i]`, or return the new value")
         if isinstance(inner, ast.Name):
-            self.fail("E0231", "what belongs to another module cannot be assigned", expr.span, label="qualified name", help="an object changes through the functions of its class")
+            self.fail("E0232", "what belongs to another module cannot be assigned", expr.span, label="qualified name", help="an object changes through the functions of its class")
         if not isinstance(inner, ast.BadExpr):
             self.report("E0232", "this cannot be assigned to", expr.span, label="not a variable", help="left of the sign stand variables, elements `a[i]` and fields `s.f`")
         raise Abandon
@@ -370,9 +377,23 @@ class StatementParser(WithLoopParser):
             self.fail("E0201", f"expected `(` behind `{key}`, found {self.describe(self.pos)}", label="expected `(`", help=f"the condition stands in parentheses: `{key} (c) {{ .. }}`")
         opening = self.pos
         self.pos += 1
-        condition = self.free_expression()
-        self.close(opening)
+        depth, stops = self.depth, self.stops
+        try:
+            condition = self.free_expression()
+            self.close(opening, condition=True)
+        except Abandon:
+            # The statement's shape is still clear where the parentheses match; its body may hold more.
+            self.pos = self._behind_brackets(opening)
+            self.depth, self.stops = depth, stops
+            return ast.BadExpr(self.spans[opening])
         return condition
+
+    def _behind_brackets(self, opening: int) -> int:
+        """The index behind the bracket that closes the one at `opening`, or the failure again."""
+        closing = self.matching(opening)
+        if closing < self.pos:
+            raise Abandon
+        return closing + 1
 
     def _body(self) -> tuple[ast.Stmt, ...]:
         """block | ";" | stmt"""
@@ -435,18 +456,31 @@ class StatementParser(WithLoopParser):
         start = self.pos
         self.pos += 1
         opening = self.expect("(", "behind `for`")
-        stops, self.stops = self.stops, 0
-        init = self._simples(";")
-        self._for_semicolon(opening)
-        if self.keys[self.pos] == ";":
-            self.fail("E0236", "a `for` loop needs a condition", label="condition missing", help="write the condition of another round; for a loop without end write `true`", edit=Edit(self.spans[self.pos], " true;"))
-        condition = self.expression()
-        self._for_semicolon(opening)
-        update = self._simples(")")
-        self.close(opening)
+        depth, stops, self.stops = self.depth, self.stops, 0
+        init: tuple[ast.Stmt, ...] = ()
+        update: tuple[ast.Stmt, ...] = ()
+        condition: ast.Expr = ast.BadExpr(self.spans[opening])
+        try:
+            init = self._simples(";")
+            self._for_semicolon(opening)
+            condition = self._for_condition()
+            self._for_semicolon(opening)
+            update = self._simples(")")
+            self.close(opening)
+        except Abandon:
+            self.pos = self._behind_brackets(opening)
+            self.depth = depth
         self.stops = stops
         body = self._body()
         return ast.For(init, condition, update, body, self.span(start))
+
+    def _for_condition(self) -> ast.Expr:
+        """expr, which cannot be left out"""
+        if self.keys[self.pos] != ";":
+            return self.expression()
+        span = self.spans[self.pos]
+        self.report("E0236", "a `for` loop needs a condition", label="condition missing", help="write the condition of another round; for a loop without end write `true`", edit=Edit(span, " true;"))
+        return ast.BadExpr(span)
 
     def _for_semicolon(self, opening: int) -> None:
         if self.keys[self.pos] == ";":

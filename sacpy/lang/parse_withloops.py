@@ -153,6 +153,8 @@ class WithLoopParser(ExpressionParser):
         self.pos += 1
         names: list[str] = []
         while self.keys[self.pos] != "]":
+            if self.kinds[self.pos] != "name":
+                self.fail("E0226", f"expected the name of an index, found {self.describe(self.pos)}", label="expected a name", help="between the bounds stands the index: `lb <= iv < ub` or `lb <= [i,j] < ub`")
             names.append(self.expect_name("an index"))
             if self.keys[self.pos] != ",":
                 break
@@ -334,24 +336,24 @@ class WithLoopParser(ExpressionParser):
         else:
             lower = first
             lower_inclusive = self._comparison(bar)
-            self._range_index(vector, names)
+            self._range_index(start, vector, names)
             if self.keys[self.pos] in ("<", "<="):
                 upper_inclusive = self._comparison(bar)
                 upper = self._bound(0)
         step, width = self._step_width()
         return ast.TensorRange(lower, lower_inclusive, upper, upper_inclusive, step, width, self.span(start))
 
-    def _range_index(self, vector: str | None, names: tuple[str, ...]) -> None:
-        """The index again, which must be the one on the left of `->`."""
-        start = self.pos
-        written = vector or f"[{','.join(names)}]"
+    def _range_index(self, start: int, vector: str | None, names: tuple[str, ...]) -> None:
+        """The index again, which must be the one on the left of `->`; the range begins at token `start`."""
         found: tuple[str | None, tuple[str, ...] | None] = (None, None)
-        if self.keys[start] == "[" or self.kinds[start] == "name":
+        if self.kinds[self.pos] == "name" or (self.keys[self.pos] == "[" and self.kinds[self.pos + 1] == "name"):
             found = self._index()
         if found != ((vector, None) if vector else (None, names)):
-            span = self.span(start)
-            self.pos = start
-            self.fail("E0230", f"the range of this comprehension must be one of `{written}`", span, label="another index", help=f"write it as `lb <= {written} < ub`, `{written} < ub` or `lb <= {written}`")
+            written = vector or f"[{','.join(names)}]"
+            self.fail(
+                "E0230", f"the range of this comprehension must be one of its index `{written}`", self.span(start), label=f"`{written}` expected",
+                help=f"write `lb <= {written} < ub`, `{written} < ub` or `lb <= {written}`",
+            )  # fmt: skip
 
 
 def _is_index(expr: ast.Expr, vector: str | None, names: tuple[str, ...]) -> bool:

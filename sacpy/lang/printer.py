@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from sacpy.lang import ast
 from sacpy.lang.literals import codes
 from sacpy.lang.parse_cursor import POSTFIX, PRECEDENCE, PREFIX, USER_OPERATOR
+from sacpy.lang.parse_expressions import COMPARISONS
 
 INDENT = "    "
 
@@ -164,7 +165,7 @@ class _Printer:
 
     def _no_less(self, bound: ast.Expr) -> str:
         """A bound on the left of `<`, which must not hold another `<` itself."""
-        return self.expr(bound, 0 if not _exposes(bound, ("<", "<=")) else POSTFIX)
+        return self.expr(bound, 0 if not _exposes(bound, COMPARISONS) else POSTFIX)
 
     def _operator(self, operator: ast.WithOp) -> str:
         match operator:
