@@ -5,6 +5,7 @@ In: what a session allows. Out: the object every native function gets as its fir
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import subprocess
@@ -76,17 +77,25 @@ class World:
         self.stdout.flush()
 
     def finish(self) -> int | None:
-        """Writes everything that is still buffered, at the end of a program however it ends, and closes its files. The status to exit with where the reader of the output is gone, else None."""
+        """Writes everything that is still buffered, at the end of a program however it ends, and closes its files. The status to exit with where that cannot be done (its reader is gone, the disk is full), else None."""
         status = None
         for stream in (self.stdout, self.stderr, *self._open):
             try:
                 stream.flush()
             except Exit as stop:
                 status = stop.status
-                stream.discard()
+            except Fault as fault:
+                status = 1
+                self._say(fault.message)
+            stream.discard()
         for stream in tuple(self._open):
             self.close(stream)
         return status
+
+    def _say(self, message: str) -> None:
+        """A last word on standard error, if that still works."""
+        with contextlib.suppress(OSError):
+            self.stderr.raw.write(f"sacpy: {message}\n".encode())
 
     def open(self, path: bytes, mode: bytes) -> Stream:
         """Opens a file as C's `fopen` does. Raises OSError where the system refuses, and Fault for a mode that does not exist."""

@@ -102,6 +102,7 @@ class _Reader:
         self.base = base
         self.start = stream.consumed
         self.line = 1
+        self.place: int | None = None
         self.shape: list[int] = []
         self.items: list[Any] = []
 
@@ -164,15 +165,27 @@ class _Reader:
         while (head := self.next()) not in (b"]", b""):
             if head == b'"' or self.base == STRINGS:
                 items.append(self.one(self.token()))
-            elif head in (b"[", b",", b":"):
-                self.wrong(f"`{head.decode()}` among the elements", "put blanks between elements")
+            elif head == b"[":
+                self.wrong("a sub-array among the elements")
             else:
-                items += map(self.one, self.take(_PLAIN).split())
+                items += self.several(self.take(_PLAIN))
             if len(items) > extent:
                 self.wrong(f"more than the {extent} elements that the bounds announce")
         if len(items) < extent:
             self.wrong(f"{len(items)} element{'' if len(items) == 1 else 's'} where the bounds announce {extent}")
         self.items += items
+
+    def several(self, text: bytes) -> list[Any]:
+        """The elements that a stretch of text holds."""
+        try:
+            return [self.one(word) for word in text.split()]
+        except Fault:
+            end, line = self.stream.consumed, self.line
+            for match in re.finditer(rb"\S+", text):  # once more, to name the place of the wrong one
+                self.place = end - len(text) + match.start()
+                self.line = line - text.count(b"\n", match.start())
+                self.one(match[0])
+            raise
 
     def expect(self, character: bytes) -> None:
         found = self.next()
@@ -206,7 +219,8 @@ class _Reader:
         if self.base in BITS:
             match = _INTEGER.fullmatch(text)
             if match is None:
-                self.wrong(f"`{shown(text)}` is not an integer", "read reals with FibreScanDoubleArray" if _REAL.fullmatch(text) else "")
+                remedy = "read reals with FibreScanDoubleArray" if _REAL.fullmatch(text) else "put blanks between elements" if b"," in text else ""
+                self.wrong(f"`{shown(text)}` is not an integer", remedy)
             return wrapped(int(match[1]), self.base)
         try:
             value = float(text)
@@ -222,7 +236,8 @@ class _Reader:
         return float(text.lower().replace(b"d", b"e").rstrip(b"e"))
 
     def wrong(self, what: str, remedy: str = "") -> NoReturn:
-        where = f"line {self.line}, byte {self.stream.consumed - self.start + 1} of the text"
+        place = self.stream.consumed if self.place is None else self.place
+        where = f"line {self.line}, byte {place - self.start + 1} of the text"
         raise Fault("E0657", f"FibreScan: {what} ({where})", help=remedy or "an array is written [lo,hi: elements], with a bracket for each axis")
 
 

@@ -20,7 +20,7 @@ ERRORS = (
     "perm noent srch intr io nxio 2big noexec badf child again nomem acces fault notblk busy exist xdev nodev notdir isdir inval nfile mfile notty txtbsy fbig nospc spipe rofs "
     "mlink pipe loop nametoolong dom range netdown netunreach netreset connaborted connreset nobufs isconn notconn shutdown toomanyrefs timedout connrefused hostdown hostunreach "
     "notempty users dquot stale remote"
-).split()
+).split()  # noqa: SIM905
 
 
 def _register_error(name: str) -> None:

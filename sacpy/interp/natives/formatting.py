@@ -229,7 +229,8 @@ def _slow(plan: Plan, fmt: bytes, args: Sequence[Value], bases: Sequence[str], w
         value = args[at]
         if isinstance(value, np.ndarray):
             shape = ",".join(map(str, value.shape))
-            raise Fault("E0652", f"{who}: {_place(piece)} takes a scalar, but argument {at + 1} is an array of shape [{shape}]", help="print arrays with `print`, or select an element")
+            message = f"{who}: {_place(piece)} takes a scalar, but argument {at + 1} is an array of shape [{shape}]"
+            raise Fault("E0652", message, help="print arrays with `print`, or select an element")
         out += convert(value, bases[at], piece.letter, flags, width or 0, precision, piece.length)
         at += 1
     return bytes(out)

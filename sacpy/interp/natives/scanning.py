@@ -6,6 +6,7 @@ In: a stream, a format, and what the call's results are. Out: the number of conv
 from __future__ import annotations
 
 import io
+import math
 import re
 import struct
 from functools import lru_cache
@@ -31,6 +32,9 @@ FLOAT = re.compile(
     rb"[+-]?(?:0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*(?:[pP][+-]?[0-9]*)?|[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]*)?|\.(?:[0-9]+(?:[eE][+-]?[0-9]*)?)?"
     rb"|i(?:n(?:f(?:i(?:n(?:i(?:t(?:y)?)?)?)?)?)?)?|n(?:a(?:n)?)?)?",
     re.IGNORECASE,
+)
+NUMBER = re.compile(
+    rb"[+-]?(?:0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan)", re.IGNORECASE
 )
 RADIX = {"d": 10, "u": 10, "i": 0, "x": 16, "X": 16, "o": 8}
 
@@ -167,7 +171,9 @@ def _convert(stream: Stream, step: _Conversion) -> Value | None:
 def integer(text: bytes, radix: int, base: str) -> int | None:
     """The number a text is, as C's `strtol` reads it, cut to the base type; None if it is none."""
     digits = text.lstrip(b"+-").lower()
-    if digits in (b"", b"0x"):
+    if digits == b"0x":
+        return 0  # as glibc does
+    if not digits:
         return None
     if radix == 0:
         radix = 16 if digits.startswith(b"0x") else 8 if digits.startswith(b"0") else 10
@@ -189,17 +195,15 @@ def wrapped(value: int, base: str) -> int:
 
 
 def real(text: bytes) -> float | None:
-    """The number a text is, as C's `strtod` reads it; None if it is none."""
-    word = text.decode("latin-1").lower()
-    bare = word.lstrip("+-")
-    try:
-        if bare.startswith("0x"):
-            return float.fromhex(word) if "p" not in bare or bare[-1].isdigit() else None
-        if bare == "infinity" or bare == "inf" or bare == "nan":
-            return float(word)
-        return float(word) if bare and bare[0] in "0123456789." else None
-    except (ValueError, OverflowError):
+    """The number at the head of a text, as C's `strtod` reads it (`1e` is 1); None if there is none."""
+    match = NUMBER.match(text)
+    if match is None:
         return None
+    word = match[0].decode("latin-1")
+    try:
+        return float.fromhex(word) if "x" in word.lower() else float(word)
+    except OverflowError:
+        return -math.inf if word.startswith("-") else math.inf
 
 
 def rounded(value: float) -> float:

@@ -58,7 +58,7 @@ def mkstemp(world: World, template: bytes) -> tuple[int, Stream, bytes]:
         number, path = tempfile.mkstemp(prefix=os.path.basename(stem), dir=os.path.dirname(stem) or b".")
     except OSError as error:
         return *failed(error, template), template
-    raw = cast(RawFile, open(number, "w+b", buffering=0))
+    raw = cast(RawFile, open(number, "w+b", buffering=0))  # noqa: SIM115
     name = os.path.join(os.path.dirname(stem), os.path.basename(path))
     return NO_ERROR, world.adopt(Stream(raw, shown(name), readable=True, writable=True)), name
 
@@ -227,11 +227,11 @@ def fprintf(world: World, stream: Stream, fmt: bytes, *args: Any, bases: tuple[s
     return stream
 
 
-@native("TermFile::scanf/1", wants_result_bases=True)
+@native("TermFile::scanf/1...", wants_result_bases=True)
 def scanf(world: World, fmt: bytes, *, result_bases: tuple[str, ...]) -> tuple[Any, ...]:
     return scan(world.stdin, fmt, result_bases)
 
 
-@native("TermFile::fscanf/2", "File::fscanf/2", wants_result_bases=True)
+@native("TermFile::fscanf/2...", "File::fscanf/2...", wants_result_bases=True)
 def fscanf(world: World, stream: Stream, fmt: bytes, *, result_bases: tuple[str, ...]) -> tuple[Any, ...]:
     return *scan(stream, fmt, result_bases, "fscanf"), stream

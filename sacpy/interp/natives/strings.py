@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
@@ -13,13 +12,10 @@ import numpy as np
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives import native
 from sacpy.interp.natives.formatting import STRING, sprintf
-from sacpy.interp.natives.scanning import real, rounded, scan_text, wrapped
+from sacpy.interp.natives.scanning import NUMBER, real, rounded, scan_text, wrapped
 from sacpy.interp.world import World, shown
 
 BLANKS = b" \t\n\v\f\r"
-_FLOAT = re.compile(
-    rb"[ \t\n\v\f\r]*([+-]?(?:0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan))", re.IGNORECASE
-)
 _DIGITS = b"0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -267,7 +263,7 @@ def sprintf_native(world: World, fmt: bytes, *args: Any, bases: tuple[str, ...])
     return sprintf(fmt, args, bases[1:], "sprintf").partition(b"\0")[0]
 
 
-@native("String::sscanf/2", wants_result_bases=True)
+@native("String::sscanf/2...", wants_result_bases=True)
 def sscanf(world: World, text: bytes, fmt: bytes, *, result_bases: tuple[str, ...]) -> tuple[Any, ...]:
     return scan_text(text, fmt, result_bases)
 
@@ -296,9 +292,12 @@ def _strtol(text: bytes, base: int) -> tuple[int, bytes]:
 
 
 def _strtod(text: bytes) -> tuple[float, bytes]:
-    match = _FLOAT.match(text)
-    value = real(match[1]) if match else None
-    return (0.0, text) if match is None or value is None else (value, text[match.end() :])
+    rest = text.lstrip(BLANKS)
+    value = real(rest)
+    if value is None:
+        return 0.0, text
+    match = NUMBER.match(rest)
+    return value, rest[match.end() if match else 0 :]
 
 
 @native("String::strtoi/2")
