@@ -43,7 +43,7 @@ from sacpy.lang.patterns import Bindings, declared_shapes, found_type, instantia
 from sacpy.lang.plan import compile_plan
 from sacpy.lang.shape_problems import Fails, Problem
 from sacpy.lang.source import Span
-from sacpy.lang.types import ANY, BOTTOM, Shape, Type, known
+from sacpy.lang.types import BOTTOM, Shape, Type, known
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +170,10 @@ class _Walk(Frame):
         names = copy(bindings)
         names.ints, names.shapes, names.origins = dict(bindings.ints), dict(bindings.shapes), dict(bindings.origins)
         found = match_results(signature, results, names)
-        for violation in found.violations:
-            atom = function.returns[violation.arg]
-            problem = Problem("E0524", violation.text, "return a value of the declared type, or declare the type that is returned", operands=(0,))
-            self.report(problem, atom.span, (atom,))
+        for arg in dict.fromkeys(v.arg for v in found.violations):
+            texts = [v.text for v in found.violations if v.arg == arg]
+            problem = Problem("E0524", texts[0], "return a value of the declared type, or declare the type that is returned", tuple(texts[1:]), (0,))
+            self.report(problem, function.returns[arg].span, (function.returns[arg],))
         for name, variable in function.exit_names:
             self._name(variable, found.bindings.shape_of(name))
 
@@ -200,7 +200,7 @@ class _Walk(Frame):
             shapes = self._rhs(let)
         except Fails as fails:
             self.report(fails.problem, let.span, _operands(let))
-            shapes = [ANY] * len(let.targets)
+            shapes = [BOTTOM] * len(let.targets)  # execution ends here: nothing that needs the result is reached
         for target, shape in zip(let.targets, shapes):
             self.bind(target, shape)
 

@@ -83,24 +83,24 @@ class Analyzer:
         function = self.function(signature.key)
         if function is None or (self.size(function) > _LARGE and not function.conditions):
             return None
-        shapes = self._widened(signature, shapes)
-        key: Key = (signature.key, tuple((s, tuple(map(repr, s.value))) if s.value and isinstance(s.value[0], float) else s for s in shapes))
-        if key in self.memo:
-            return self.memo[key]
-        if key in self.active:
-            active = self.active[key]
-            active.asked = True
-            self.lowest = min(self.lowest, list(self.active).index(key))
-            return active.outcome
-        return self._iterate(key, function, shapes)
+        for candidate in (list(shapes), self._widened(signature, shapes)):
+            key = _key(signature, candidate)
+            if key in self.memo:
+                return self.memo[key]
+            if key in self.active:
+                active = self.active[key]
+                active.asked = True
+                self.lowest = min(self.lowest, list(self.active).index(key))
+                return active.outcome
+        return self._iterate(key, function, candidate)
 
     def _widened(self, signature: Signature, shapes: Sequence[Shape]) -> list[Shape]:
-        """The arguments; less is kept of them the deeper a function calls itself."""
+        """The arguments; less is kept of them the deeper a function calls itself with new ones."""
         level = sum(1 for key, _ in self.active if key == signature.key)
         if level == 0:
             return list(shapes)
         plain = [without_value(s) for s in shapes]
-        if level == 1:
+        if level == 1 or _key(signature, plain) in self.active:
             return plain
         if level <= 3:
             return [s if s.rank is None else of_rank(s.rank) for s in plain]
@@ -131,6 +131,11 @@ class Analyzer:
             self.memo[key] = active.outcome
         self.lowest = min(outer_lowest, self.lowest if self.lowest < level else 1_000_000)
         return active.outcome
+
+
+def _key(signature: Signature, shapes: Sequence[Shape]) -> Key:
+    """What a result is remembered by; 0.0 and -0.0 are different arguments."""
+    return signature.key, tuple((s, tuple(map(repr, s.value))) if s.value and isinstance(s.value[0], float) else s for s in shapes)
 
 
 def _worth_following(signature: Signature, shapes: Sequence[Shape]) -> bool:

@@ -14,7 +14,7 @@ from sacpy.lang.infer_indexsets import IndexSet, Legal, index_set, legal_indices
 from sacpy.lang.lattice import concat, disjoint, drop_axes, first_difference, join, join_all, meet, show, without_value
 from sacpy.lang.shape_problems import Problem
 from sacpy.lang.source import Span
-from sacpy.lang.types import ANY, BOTTOM, SCALAR, Shape, known, of_rank
+from sacpy.lang.types import BOTTOM, SCALAR, Shape, known, of_rank
 
 Values = list[list[Shape]]  # per partition, the shape of each of its values
 
@@ -105,7 +105,7 @@ def _common_cell(frame: Frame, cells: Sequence[_Cell]) -> Shape:
                 other.atom.span if other.what == "the default" else other.span,
                 (first.atom, other.atom),
             )
-            return ANY
+            return BOTTOM
     certain = [cell.shape for cell in cells if cell.certain]
     if not certain:
         return join_all(cell.shape for cell in cells)

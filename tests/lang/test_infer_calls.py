@@ -1,0 +1,162 @@
+"""Calls in inference: declared and inferred results, recursion, violated patterns and conditions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sacpy.lang.core import Function, Native, Signature, Stmt
+from sacpy.lang.dispatch import Certain, Possible
+from sacpy.lang.infer import Inference, infer
+from sacpy.lang.lattice import at_least, scalar, vector
+from sacpy.lang.types import ANY, SCALAR, Shape, known, of_rank
+from tests.lang.coretools import Operand, SlotSpec, Table, block, branch, c, call, entry, fun, genarray, let, part, prim, sig, with_
+
+SHAPE = fun(sig("shape", [("int", "a", "*")], [("int", "", ".")], inlining="inline"), [let("int s", prim("shape", "a"))], "s")
+DIM = fun(sig("dim", [("int", "a", "*")], [("int", "", None)], inlining="inline"), [let("int s", prim("dim", "a"))], "s")
+PLUS = fun(
+    sig("plus", [("int", "a", "d>0:shp"), ("int", "b", "d>0:shp")], [("int", "", "d>0:shp")], inlining="inline"),
+    [
+        let(
+            "int r",
+            with_([genarray("shp", 0)], part(None, None, block(let("int x", prim("sel", "iv", "a")), let("int y", prim("sel", "iv", "b")), let("int z", prim("add", "x", "y"))), "z", inclusive=(True, True))),
+        )
+    ],
+    "r",
+)
+IOTA = fun(sig("iota", [("int", "n", None)], [("int", "", "n")], inlining="inline"), [let("int i", with_([genarray("n", 0)], part(0, "n", block(), "iv0", scalars=1)))], "i")
+
+
+def run(statements: list[Stmt], *functions: Function, params: list[SlotSpec] | None = None, args: list[Shape] | None = None, natives: tuple[Signature, ...] = ()) -> Inference:
+    function = fun(sig("main", params or [], []), statements)
+    return infer(function, args, Table(function, SHAPE, DIM, PLUS, IOTA, *functions, natives=natives))
+
+
+def shape_of(keys: str, *args: Operand, functions: tuple[Function, ...] = (), params: list[SlotSpec] | None = None, shapes: list[Shape] | None = None) -> Shape:
+    found = run([let("int x", call(keys, *args))], *functions, params=params, args=shapes)
+    assert not found.diagnostics, found.diagnostics
+    return found.types["x"].shape
+
+
+def errors(keys: str, *args: Operand, functions: tuple[Function, ...] = (), params: list[SlotSpec] | None = None, shapes: list[Shape] | None = None) -> list[tuple[str, str]]:
+    found = run([let("int x", call(keys, *args))], *functions, params=params, args=shapes)
+    return [(d.code, d.message) for d in found.diagnostics]
+
+
+A: list[SlotSpec] = [("int", "a", "*")]
+
+
+def test_small_functions_are_followed() -> None:
+    assert shape_of("shape", [[1, 2, 3]]) == vector(2, [1, 3])
+    assert shape_of("dim", "a", params=A, shapes=[of_rank(4)]) == scalar(4)
+    assert shape_of("plus", [3, 4], [1, 1]) == known((2,))
+
+
+def test_declared_results_are_instantiated() -> None:
+    assert shape_of("plus", "a", "a", params=A, shapes=[known((3, None))]) == known((3, None))
+    assert shape_of("iota", 3) == known((3,))
+    assert shape_of("iota", "n", params=[("int", "n", None)]) == known((None,))
+
+
+def test_a_violated_pattern_names_both_sides() -> None:
+    ((code, message),) = errors("plus", "a", [1, 2], params=A, shapes=[known((3,))])
+    assert code == "E0503"
+    assert message == "the arguments of plus do not match its patterns: argument 2 (b) is int[2] but takes int[d>0:shp], where shp is [2], but shp is [3] in argument 1 (a)"
+
+
+def test_no_instance_fits() -> None:
+    ((code, message),) = errors("plus", 1, [1, 2])
+    assert (code, message) == ("E0501", "plus does not take (int, int[2]): argument 1 (a) is int but takes int[d>0:shp]")
+
+
+def test_ambiguous_calls() -> None:
+    left = fun(sig("f", [("int", "a", "."), ("int", "b", "*")], [("int", "", None)], key="f.l"), [], 1)
+    right = fun(sig("f", [("int", "a", "*"), ("int", "b", ".")], [("int", "", None)], key="f.r"), [], 2)
+    ((code, _),) = errors("f.l f.r", [1], [2], functions=(left, right))
+    assert code == "E0502"
+
+
+def test_conditions_that_fold_to_false() -> None:
+    even = fun(
+        sig("half", [("int", "n", None)], [("int", "", None)]),
+        [let("int h", prim("div", "n", 2))],
+        "h",
+        conditions=(entry("n % 2 == 0", "ok", let("int r", prim("mod", "n", 2)), let("bool ok", prim("eq", "r", 0))),),
+    )
+    assert shape_of("half", 4, functions=(even,)) == scalar(2)
+    ((code, message),) = errors("half", 3, functions=(even,))
+    assert (code, message) == ("E0504", "a condition of half is violated: n % 2 == 0")
+    assert errors("half", "n", functions=(even,), params=[("int", "n", None)]) == []
+
+
+def test_an_error_inside_a_callee_is_not_the_callers() -> None:
+    broken = fun(sig("f", [("int", "a", "*")], [("int", "", "*")]), [let("int x", prim("sel", [5], "a"))], "x")
+    assert errors("f", [1], functions=(broken,)) == []
+
+
+def test_instances_left_to_run_time_are_joined() -> None:
+    vec = fun(sig("f", [("int", "a", ".")], [("int", "", "2")], key="f.v"), [let("int x", prim("add", [1, 2], 1))], "x")
+    rest = fun(sig("f", [("int", "a", "*")], [("int", "", "3")], key="f.a"), [let("int y", prim("add", [1, 2, 3], 1))], "y")
+    statement = let("int x", call("f.v f.a", "a"))
+    found = run([statement], vec, rest, params=A)
+    assert found.types["x"].shape == of_rank(1)
+    resolution = found.resolution(statement.rhs)  # type: ignore[arg-type]
+    assert resolution == Possible((vec.signature, rest.signature), True)
+    found = run([statement], vec, rest, params=A, args=[of_rank(1)])
+    assert found.resolution(statement.rhs) == Certain(vec.signature)  # type: ignore[arg-type]
+    assert found.types["x"].shape == vector(2, [2, 3])
+
+
+def recursion(result: str | None, base_case: Operand, step: Stmt, returned: str) -> Function:
+    return fun(
+        sig("rec", [("int", "n", None)], [("int", "", result)]),
+        [
+            let("bool done", prim("le", "n", 0)),
+            branch("done", block(), block(let("int less", prim("sub", "n", 1)), let("int inner", call("rec", "less")), step), ("int r", base_case, returned)),
+        ],
+        "r",
+    )
+
+
+def test_recursion_starts_from_bottom_and_widens() -> None:
+    same = recursion("*", [1, 2], let("int up", prim("add", "inner", 1)), "up")
+    assert shape_of("rec", "n", functions=(same,), params=[("int", "n", None)]) == known((2,))
+    growing = recursion("*", c([]), let("int up", prim("cat", "inner", [1])), "up")
+    assert shape_of("rec", "n", functions=(growing,), params=[("int", "n", None)]) == of_rank(1)
+
+
+def test_recursion_is_bounded_by_the_declared_result() -> None:
+    nesting = recursion("+", [1], let("int up", prim("reshape", "any", "inner")), "up")
+    nesting = fun(nesting.signature, [let("int any", prim("hideDim", 0, [1])), *nesting.body.statements], "r")
+    assert shape_of("rec", "n", functions=(nesting,), params=[("int", "n", None)]) == at_least(1)
+
+
+def test_recursion_on_known_values_ends() -> None:
+    endless = fun(sig("rec", [("int", "n", None)], [("int", "", "*")]), [let("int more", prim("add", "n", 1)), let("int r", call("rec", "more"))], "r")
+    found = run([let("int x", call("rec", 0))], endless)
+    assert found.types["x"].shape.never
+
+
+def test_mutual_recursion() -> None:
+    def half(name: str, other: str) -> Function:
+        return fun(
+            sig(name, [("int", "a", "*")], [("int", "", "*")]),
+            [let("bool p", prim("any", c([True]))), let("bool q", prim("hideValue", 0, "p")), branch("q", block(), block(let("int inner", call(other, "a"))), ("int r", "a", "inner"))],
+            "r",
+        )
+
+    assert shape_of("even", [1, 2], functions=(half("even", "odd"), half("odd", "even"))) == vector(2, [1, 2])
+
+
+def test_exponential_call_trees_stay_cheap() -> None:
+    functions = [fun(sig("f0", [("int", "a", "*")], [("int", "", "*")]), [], "a")]
+    for k in range(1, 40):
+        functions.append(fun(sig(f"f{k}", [("int", "a", "*")], [("int", "", "*")]), [let("int x", call(f"f{k - 1}", "a")), let("int y", call(f"f{k - 1}", "x"))], "y"))
+    found = run([let("int x", call("f12", [1, 2]))], *functions)
+    assert found.types["x"].shape.extents == (2,)
+    assert shape_of("f39", [1, 2], functions=tuple(functions)) == ANY
+
+
+def test_natives_give_what_they_declare() -> None:
+    native = replace(sig("get", [], [("int", "", None)]), native=Native("M::get", "", False, False, ()))
+    found = run([let("int x", call("get"))], natives=(native,))
+    assert found.types["x"].shape == SCALAR
