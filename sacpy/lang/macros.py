@@ -21,13 +21,14 @@ PREDEFINED = ("__FILE__", "__LINE__", "__DATE__", "__TIME__")
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """`params` is None for a macro used without parentheses; a variadic one's last parameter takes all remaining arguments. `span` is the name in the definition."""
+    """`params` is None for a macro used without parentheses; a variadic one's last parameter takes all remaining arguments. `span` is the name in the definition. The arguments of the parameters `expanded` are expanded before they are put in."""
 
     name: str
     params: tuple[str, ...] | None
     variadic: bool
     body: tuple[Token, ...]
     span: Span
+    expanded: frozenset[str] = frozenset()
 
     def same(self, other: Macro) -> bool:
         """Whether a second definition may repeat this one silently."""
@@ -63,7 +64,7 @@ def define(line: Sequence[Token], directive: Token) -> Macro:
                 raise wrong(
                     f"`#` in macro `{name.text}` is not followed by a parameter", token.span, "makes a string of a parameter", f"the parameters are: {', '.join(params) or 'none'}"
                 )
-    return Macro(name.text, params, variadic, tuple(body), name.span)
+    return Macro(name.text, params, variadic, tuple(body), name.span, _expanded(params or (), body))
 
 
 def _parameters(tokens: Sequence[Token], wrong: Callable[[str, Span, str, str], SacError]) -> tuple[tuple[str, ...], bool]:
@@ -204,10 +205,9 @@ class Expander:
             self._budget.spend(sum(map(len, arguments)), macro, span)
         raw = dict(zip(macro.params, counted, strict=True))
         below = frozenset(active)
-        beside = _unexpanded(macro)
         expanded: dict[str, list[Token]] = {}
         for param, tokens in raw.items():
-            if beside.get(param, True):
+            if param in macro.expanded:
                 expanded[param] = self.expand_all(tokens, None, nesting + 1, below)
         self._budget.spend(len(macro.body) + sum(map(len, expanded.values())) + 1, macro, span)
         return self._substitute(macro, raw, expanded, span)
@@ -237,7 +237,9 @@ class Expander:
                     )
                 )
             text = token.text
-            if token.kind == "op":
+            if token.kind == "name" and text in active:
+                token = token._replace(kind="painted")
+            elif token.kind == "op":
                 if text == "(":
                     depth += 1
                     if depth == 1:
@@ -289,7 +291,7 @@ class Expander:
             if token.text == "#" and token.kind == "op" and macro.params is not None and after is not None and after.text in raw:
                 piece = [self._string(raw[after.text], token, macro, use)]
                 at += 1
-            elif token.text == "##" and token.kind == "op" and out is not None and after is not None:
+            elif token.text == "##" and token.kind == "op" and after is not None:
                 self._paste(out, token, after, body[at - 1], raw, macro, use)
                 at += 2
                 continue
@@ -336,7 +338,7 @@ class Expander:
             return
         left = out[-1]
         if left.text == "," and macro.variadic and macro.params and after.text == macro.params[-1]:
-            out += self.expand_all(right)
+            out += right
             return
         text = left.text + right[0].text
         self._budget.spend(len(text) // 8, macro, use)
@@ -353,16 +355,13 @@ class Expander:
         out += right[1:]
 
 
-def _unexpanded(macro: Macro) -> dict[str, bool]:
-    """The parameters beside `#` or `##`, each with whether it also stands elsewhere (and is to be expanded there)."""
-    found: dict[str, bool] = {}
-    elsewhere: set[str] = set()
-    for i, token in enumerate(macro.body):
-        if token.kind == "name" and macro.params and token.text in macro.params:
-            before = macro.body[i - 1].text if i else ""
-            after = macro.body[i + 1].text if i + 1 < len(macro.body) else ""
-            if before in ("#", "##") or after == "##":
-                found.setdefault(token.text, False)
-            else:
-                elsewhere.add(token.text)
-    return {param: param in elsewhere for param in found}
+
+def _expanded(params: Sequence[str], body: Sequence[Token]) -> frozenset[str]:
+    """The parameters that stand in a body other than beside `#` and `##`: their arguments are expanded first."""
+    found: set[str] = set()
+    for i, token in enumerate(body):
+        if token.kind == "name" and token.text in params:
+            beside = [body[i - 1].text if i else "", body[i + 1].text if i + 1 < len(body) else ""]
+            if beside[0] not in ("#", "##") and beside[1] != "##":
+                found.add(token.text)
+    return frozenset(found)
