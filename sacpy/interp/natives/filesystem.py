@@ -16,11 +16,11 @@ from sacpy.interp.world import World, shown
 
 # ---------------------------------------------------------------- errors
 
-ERRORS = (
+ERRORS = (  # noqa: SIM905
     "perm noent srch intr io nxio 2big noexec badf child again nomem acces fault notblk busy exist xdev nodev notdir isdir inval nfile mfile notty txtbsy fbig nospc spipe rofs "
     "mlink pipe loop nametoolong dom range netdown netunreach netreset connaborted connreset nobufs isconn notconn shutdown toomanyrefs timedout connrefused hostdown hostunreach "
     "notempty users dquot stale remote"
-).split()  # noqa: SIM905
+).split()
 
 
 def _register_error(name: str) -> None:
