@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sacpy.interp.world import World
     from sacpy.lang.diagnostics import Diagnostic
     from sacpy.session import Session
 
@@ -24,19 +25,24 @@ INTERRUPTED = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and gives the exit status."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments and arguments[0] not in COMMANDS and not arguments[0].startswith("-"):
-        arguments.insert(0, "run")
-    if arguments and arguments[0] == "run":
-        options, rest = split_run(arguments[1:])
-        parsed = _parser().parse_args(["run", *options])
-        parsed.rest = rest
-    else:
-        parsed = _parser().parse_args(arguments)
+    parsed = parse(sys.argv[1:] if argv is None else argv)
     if parsed.command is None:
         _parser().print_help()
         return USAGE_ERROR
     return _guarded(parsed)
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """The command line taken apart; what belongs to the program is in `rest`."""
+    arguments = list(argv)
+    if arguments and arguments[0] not in COMMANDS and not arguments[0].startswith("-"):
+        arguments.insert(0, "run")
+    if not arguments or arguments[0] != "run":
+        return _parser().parse_args(arguments)
+    options, rest = split_run(arguments[1:])
+    parsed = _parser().parse_args(["run", *options])
+    parsed.rest = rest
+    return parsed
 
 
 def _guarded(parsed: argparse.Namespace) -> int:
@@ -100,26 +106,29 @@ def _parser() -> argparse.ArgumentParser:
 def _run(parsed: argparse.Namespace) -> int:
     from sacpy.interp.world import World
 
+    world = World.system(tuple(a.encode(errors="surrogateescape") for a in (str(parsed.file), *parsed.rest)))
+    try:
+        status, _ = run_program(parsed, world, _show_warnings)
+    finally:
+        closed = world.finish()
+    return status if closed is None else closed
+
+
+def run_program(parsed: argparse.Namespace, world: World, loaded: Callable[[Sequence[Diagnostic]], None] | None = None) -> tuple[int, Sequence[Diagnostic]]:
+    """Loads and runs a program: its exit status, and warnings and notes about it (`loaded` is told before it runs). Raises `SacError`."""
     session = _session(parsed)
     program, found = session.load(parsed.file)
-    _show([d for d in found if d.severity == "warning"])
-    argv = tuple(a.encode(errors="surrogateescape") for a in (str(parsed.file), *parsed.rest))
-    world = World.system(argv)
-    return _finish(session, program, world)
+    if loaded is not None:
+        loaded(found)
+    return session.run(program, world), found
 
 
 def _evaluate(parsed: argparse.Namespace) -> int:
     from sacpy.interp.world import World
 
     session = _session(parsed)
-    return _finish(session, session.expression(parsed.expression), World.system((b"eval",)))
-
-
-def _finish(session: Session, program: object, world: object) -> int:
-    from sacpy.interp.world import World
-    from sacpy.lang.elaborate.program import ElaboratedProgram
-
-    assert isinstance(program, ElaboratedProgram) and isinstance(world, World)
+    program = session.expression(parsed.expression)
+    world = World.system((b"eval",))
     try:
         status = session.run(program, world)
     finally:
@@ -128,21 +137,28 @@ def _finish(session: Session, program: object, world: object) -> int:
 
 
 def _check(parsed: argparse.Namespace) -> int:
-    from sacpy.lang.diagnostics import SacError, to_json
-    from sacpy.session import main_key
+    from sacpy.lang.diagnostics import to_json
 
-    session = _session(parsed)
-    try:
-        program, found = session.load(parsed.file)
-        if program.main.info.kind == "program":
-            main_key(program)
-    except SacError as error:
-        found = list(error.diagnostics)
+    status, found = check_program(parsed)
     if parsed.json:
         print(to_json(found))
     else:
         _show(found)
-    return int(any(d.severity == "error" for d in found))
+    return status
+
+
+def check_program(parsed: argparse.Namespace) -> tuple[int, Sequence[Diagnostic]]:
+    """Checks a program: the exit status, and everything there is to say about it."""
+    from sacpy.lang.diagnostics import SacError
+    from sacpy.session import main_key
+
+    try:
+        program, found = _session(parsed).check(parsed.file)
+        if program.main.info.kind == "program":
+            main_key(program)
+    except SacError as error:
+        found = list(error.diagnostics)
+    return int(any(d.severity == "error" for d in found)), found
 
 
 COMMANDS = {"run": _run, "check": _check, "eval": _evaluate}
@@ -154,6 +170,10 @@ def _session(parsed: argparse.Namespace) -> Session:
     defines = {d.partition("=")[0]: d.partition("=")[2] if "=" in d else "1" for d in parsed.defines}
     depth = getattr(parsed, "depth", None)
     return Session(tuple(parsed.search), tuple(parsed.include), defines, DEPTH_LIMIT if depth is None else depth)
+
+
+def _show_warnings(diagnostics: Sequence[Diagnostic]) -> None:
+    _show([d for d in diagnostics if d.severity == "warning"])
 
 
 def _show(diagnostics: Sequence[Diagnostic]) -> None:

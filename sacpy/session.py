@@ -40,14 +40,19 @@ class Session:
     defines: Mapping[str, str] = field(default_factory=dict)
     depth_limit: int = DEPTH_LIMIT
 
+    def check(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
+        """The program in a file, with everything there is to say about it."""
+        program = elaborate(parse_file(path, self.include_path, self.defines), self._loader(path.parent))
+        return program, program.check()
+
     def load(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
-        """The program in a file with its warnings and notes. Raises `SacError` with everything that is wrong."""
-        loader = self._loader(path.parent)
-        return _checked(elaborate(parse_file(path, self.include_path, self.defines), loader))
+        """The program in a file, ready to run, with its warnings and notes. Raises `SacError` with everything that is wrong."""
+        return _checked(*self.check(path))
 
     def load_text(self, text: str, name: str = "<text>") -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The same for a program in a string."""
-        return _checked(elaborate(parse_source(Source(name, text), self.include_path, self.defines), self._loader(Path())))
+        program = elaborate(parse_source(Source(name, text), self.include_path, self.defines), self._loader(Path()))
+        return _checked(program, program.check())
 
     def expression(self, text: str) -> ElaboratedProgram:
         """A program whose `main` prints the value of an expression. Raises `SacError`."""
@@ -86,8 +91,7 @@ def main_key(program: ElaboratedProgram) -> str:
     raise SacError(Diagnostic("E0309", message, span, "nothing to run", help=help))
 
 
-def _checked(program: ElaboratedProgram) -> tuple[ElaboratedProgram, list[Diagnostic]]:
-    found = program.check()
+def _checked(program: ElaboratedProgram, found: list[Diagnostic]) -> tuple[ElaboratedProgram, list[Diagnostic]]:
     if any(d.severity == "error" for d in found):
         raise SacError(*found)
     return program, found

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools import ROOT, Place, apply_edit, check_file, first_directive, read_directives, run_broken_file
+from tests.tools import ROOT, Place, apply_edit, check_file, first_directive, read_directives, run_file
 
 PROGRAMS = sorted((ROOT / "tests" / "errors").glob("*.sac"))
 FIXABLE = [path for path in PROGRAMS if first_directive(read_directives(path), "fixed")]
@@ -40,7 +40,7 @@ def test_there_are_at_least_forty() -> None:
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_mistake_is_found_where_it_is(program: Path) -> None:
     line, column, words = _expected(program)
-    result = check_file(program) if _stage(program) == "check" else run_broken_file(program)
+    result = check_file(program) if _stage(program) == "check" else run_file(program)
     assert result.status == 1, result.stderr
     place = _only(result.diagnostics, result.stderr)
     assert (place.line, place.column) == (line, column), place.text

@@ -5,19 +5,19 @@ A directive is a comment line `// name: value`. `read_directives` returns them i
 
 from __future__ import annotations
 
-import json
+import contextlib
 import re
-import subprocess
-import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-TIME_LIMIT = 60.0
+from sacpy import cli
+from sacpy.interp.world import World
+from sacpy.lang.diagnostics import Diagnostic, SacError, render_text
 
-_RENDERED = re.compile(r"^error\[(E\d{4})\]", re.MULTILINE)
-_POINTER = re.compile(r"^\s*-+> ?[^\n]*?:(\d+):(\d+)", re.MULTILINE)
+ROOT = Path(__file__).resolve().parent.parent
+
 _DIRECTIVE = re.compile(r"^\s*//\s*([a-z][a-z-]*):\s?(.*)$")
 
 
@@ -29,8 +29,8 @@ class Place:
     line: int
     column: int
     text: str
-    edit: tuple[int, int, int, int, str] | None = None
-    """Start line and column, end line and column (exclusive, all from 1), replacement."""
+    edit: tuple[int, int, str] | None = None
+    """Start and end offset, replacement."""
 
 
 @dataclass(frozen=True)
@@ -43,69 +43,48 @@ class Result:
     diagnostics: tuple[Place, ...] = field(default=())
 
 
-def _sacpy(arguments: Sequence[str], stdin: bytes, cwd: Path | None) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "sacpy", *arguments], input=stdin, capture_output=True, timeout=TIME_LIMIT, cwd=cwd or ROOT, check=False
-    )
-
-
 def run_file(path: Path, args: Sequence[str] = (), stdin: bytes = b"", flags: Sequence[str] = (), cwd: Path | None = None) -> Result:
-    """Run a SaC program as the command line does. `args` are the program's own, `flags` are options of `sacpy run`."""
-    done = _sacpy(["run", *flags, str(path), *args], stdin, cwd)
-    return Result(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
+    """Run a SaC program as the command line does, in this process. `args` are the program's own, `flags` are options of `sacpy run`."""
+    parsed = cli.parse(["run", *flags, str(path.resolve()), *args])
+    world = World.captured(stdin, tuple(a.encode() for a in (str(path), *args)))
+    found: Sequence[Diagnostic] = ()
+    with contextlib.chdir(cwd or ROOT):
+        try:
+            status, found = cli.run_program(parsed, world)
+        except SacError as error:
+            status, found = 1, error.diagnostics
+        closed = world.finish()
+    shown = [d for d in found if d.severity != "note"]
+    text = render_text(shown) if shown else ""
+    return Result(status if closed is None else closed, world.out(), world.err().decode("utf-8", "replace") + text, tuple(_places(found)))
 
 
 def check_file(path: Path, flags: Sequence[str] = ()) -> Result:
     """Check a SaC program without running it; the result carries the diagnostics."""
-    done = _sacpy(["check", "--json", *flags, str(path)], b"", None)
-    return Result(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"), tuple(_places(done.stdout)))
+    status, found = cli.check_program(cli.parse(["check", *flags, str(path)]))
+    return Result(status, b"", render_text(found) if found else "", tuple(_places(found)))
 
 
-def run_broken_file(path: Path, flags: Sequence[str] = ()) -> Result:
-    """Run a SaC program that is expected to fail; the result carries the diagnostics as standard error shows them."""
-    result = run_file(path, flags=flags)
-    return Result(result.status, result.stdout, result.stderr, tuple(_rendered_places(result.stderr)))
+def run_text(text: str, args: Sequence[str] = (), stdin: bytes = b"", flags: Sequence[str] = ()) -> Result:
+    """Run a program given as text."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "program.sac"
+        path.write_text(text, encoding="utf-8")
+        return run_file(path, args, stdin, flags)
 
 
-def _rendered_places(text: str) -> Iterator[Place]:
-    """The errors in rendered diagnostics: `error[E0213]: ...` and the `--> file:line:column` below it."""
-    starts = [match.start() for match in _RENDERED.finditer(text)]
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
-        block = text[start:end]
-        code, place = _RENDERED.match(block), _POINTER.search(block)
-        if code and place:
-            yield Place(code[1], int(place[1]), int(place[2]), block)
+def _places(diagnostics: Sequence[Diagnostic]) -> Iterator[Place]:
+    """Errors as a test sees them; warnings and notes are left out."""
+    for d in diagnostics:
+        if d.severity == "error":
+            texts = (d.message, d.label, d.help, *d.notes, *(label.text for label in d.labels))
+            edit = (d.edit.span.start, d.edit.span.end, d.edit.text) if d.edit else None
+            yield Place(d.code, d.span.line, d.span.column, "\n".join(text for text in texts if text), edit)
 
 
-def _places(text: bytes) -> Iterator[Place]:
-    """The diagnostics in the JSON array that `text` ends in; warnings and notes are left out."""
-    start = text.find(b"[")
-    for item in json.loads(text[start:]) if start >= 0 else []:
-        if item["code"].startswith("E"):
-            yield place_of(item)
-
-
-def place_of(item: dict) -> Place:
-    """A diagnostic from its JSON object."""
-    texts = [item["message"], item.get("label", ""), item.get("help", ""), *item.get("notes", ()), *(label["text"] for label in item.get("labels", ()))]
-    edit = item.get("edit")
-    change = None
-    if edit:
-        span = edit["span"]
-        change = (span["start"]["line"], span["start"]["column"], span["end"]["line"], span["end"]["column"], edit["text"])
-    start = item["span"]["start"]
-    return Place(item["code"], start["line"], start["column"], "\n".join(text for text in texts if text), change)
-
-
-def apply_edit(text: str, edit: tuple[int, int, int, int, str]) -> str:
+def apply_edit(text: str, edit: tuple[int, int, str]) -> str:
     """The program with the edit that a diagnostic suggests."""
-    lines = text.splitlines(keepends=True)
-    offsets = [0]
-    for line in lines:
-        offsets.append(offsets[-1] + len(line))
-    start_line, start_column, end_line, end_column, replacement = edit
-    start = offsets[start_line - 1] + start_column - 1
-    end = offsets[end_line - 1] + end_column - 1
+    start, end, replacement = edit
     return text[:start] + replacement + text[end:]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sacpy.lang import ast
-from sacpy.lang.diagnostics import Diagnostic, Label, SacError
+from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
 from sacpy.lang.source import NOWHERE, Source, Span
 from sacpy.lang.suggest import closest
 
@@ -128,6 +128,7 @@ class Loader:
             "no such module",
             notes=(f"searched: {searched or 'no folder'}, then the standard library",),
             help=f"did you mean {near[0]}?" if near else "put the module beside the program, or name its folder with -L DIR",
+            edit=Edit(span, near[0]) if near else None,
         )
 
 

@@ -121,11 +121,13 @@ def _unknown_function(cx: Context, function: ast.QName, types: list[BaseType], s
     owners = cx.program.modules_with(function.name)
     is_operator = not (function.name[0].isalpha() or function.name[0] == "_")
     what = "operator" if is_operator else "function"
-    near = [] if is_operator else closest(function.name, cx.program.visible_functions(cx.scope))
+    scope = cx.program.world.scope(function.module, function.span) if function.module else cx.scope
+    near = [] if is_operator else closest(function.name, cx.program.visible_functions(scope))
     edit = None
     if near:
-        help = f"did you mean {near[0]}?"
-        edit = Edit(function.span, near[0])
+        meant = f"{function.module}::{near[0]}" if function.module else near[0]
+        help = f"did you mean {meant}?"
+        edit = Edit(function.span, meant)
     elif owners:
         module = "Array" if "Array" in owners else "StdIO" if "StdIO" in owners else owners[0]
         help = f"it is in the library: add 'use {module}: all;'" if function.module is None else f"it is in {module}"

@@ -146,7 +146,7 @@ class Context:
         """The single value of an expression."""
         found = self.values(expr, 1)
         if len(found) != 1:
-            what = "nothing" if not found else f"{len(found)} values"
+            what = "no value" if not found else f"{len(found)} values"
             help = "call it as a statement of its own" if not found else "give every value a name: a, b = ...;"
             self.fail("E0401", f"this gives {what} where one value is wanted", expr.span, f"gives {what}", help=help)
         return found[0]

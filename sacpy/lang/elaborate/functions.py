@@ -35,7 +35,9 @@ def head(cx: Context, key: str, entry: Entry) -> Head:
     parameters: dict[str, Value] = {}
     for parameter in definition.params:
         if parameter.name in parameters and parameter.name != "_":
-            raise SacError(Diagnostic("E0434", f"two parameters are called {parameter.name}", parameter.span, "again", help="rename one of them"))
+            end = parameter.span.end
+            name_span = Span(parameter.span.source, end - len(parameter.name), end, parameter.span.macro)
+            raise SacError(Diagnostic("E0434", f"two parameters are called {parameter.name}", name_span, "again", help="rename one of them"))
         type = cx.base_type(parameter.type)
         own = _slots(cx, parameter.name, type, parameter.type, parameter.span)
         slots += own
@@ -145,7 +147,8 @@ def _returns(cx: Context, definition: ast.FunDef, node: ast.Return | None) -> li
     wanted = [cx.base_type(t) for t in definition.results]
     if node is None:
         if wanted:
-            cx.fail("E0435", f"{definition.name} ends without returning a value", definition.name_span, f"should give {', '.join(type_text(t) for t in definition.results)}", help="end the body with 'return ..;'")
+            end = Span(definition.span.source, definition.span.end - 1, definition.span.end, definition.span.macro)
+            cx.fail("E0435", f"{definition.name} ends without returning a value", end, f"should give {', '.join(type_text(t) for t in definition.results)}", help="end the body with 'return ..;'")
         return []
     if len(node.values) == 1 and len(wanted) != 1:
         values = list(cx.values(node.values[0], len(wanted)))
@@ -153,7 +156,7 @@ def _returns(cx: Context, definition: ast.FunDef, node: ast.Return | None) -> li
         values = [cx.value(e) for e in reversed(node.values)][::-1]
     if len(values) != len(wanted):
         n, m = len(values), len(wanted)
-        cx.fail("E0436", f"{definition.name} gives {m} value{'s' * (m != 1)}, {n} {'is' if n == 1 else 'are'} returned", node.span, f"returns {n}", labels=(Label(definition.name_span, f"declared to give {m}"),), help="return as many values as the head says")
+        cx.fail("E0436", f"{definition.name} gives {m} value{'s' * (m != 1)}, {n} {'is' if n == 1 else 'are'} returned", node.values[0].span.to(node.values[-1].span) if n else node.span, f"returns {n}", labels=(Label(definition.name_span, f"declared to give {m}"),), help="return as many values as the head says")
     atoms: list[core.Atom] = []
     for value, type, written in zip(values, wanted, definition.results, strict=True):
         if value.type != type:

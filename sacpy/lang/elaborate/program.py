@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sacpy.lang import ast, core
-from sacpy.lang.diagnostics import Diagnostic, Label, SacError
+from sacpy.lang.diagnostics import Diagnostic, Edit, SacError
 from sacpy.lang.elaborate import expressions, selections, tensors, withloops  # noqa: F401 - they register themselves
 from sacpy.lang.elaborate.context import Context, Failed
 from sacpy.lang.elaborate.functions import Head, function, head, head_text
@@ -182,8 +182,8 @@ class ElaboratedProgram:
                         continue
                     key = self.key(entry, ())
                     try:
-                        self.signature(key)
-                        keys.append(key)
+                        if self.signature(key).native is None:
+                            keys.append(key)
                     except SacError as error:
                         problems += error.diagnostics
             for definition in scope.info.objects.values():
@@ -228,7 +228,7 @@ class ElaboratedProgram:
         names = {*self.visible_functions(other), *other.info.typedefs, *other.info.structs, *other.info.objects}
         near = closest(name, sorted(names))
         help = f"did you mean {near[0]}?" if near else f"see what {clause.module} exports"
-        return Diagnostic("E0308", f"{clause.module} has nothing called {name}", span, "unknown symbol", help=help)
+        return Diagnostic("E0308", f"{clause.module} has nothing called {name}", span, "unknown symbol", help=help, edit=Edit(span, near[0]) if near else None)
 
     # ------------------------------------------------------------ inside
 
@@ -281,4 +281,4 @@ def elaborate(info: ModuleInfo, loader: Loader) -> ElaboratedProgram:
     return ElaboratedProgram(world, scope)
 
 
-__all__ = ["ElaboratedProgram", "Label", "elaborate"]
+__all__ = ["ElaboratedProgram", "elaborate"]

@@ -219,7 +219,7 @@ class Scope:
         names = [*BUILTINS, *self.info.typedefs, *self.info.structs]
         near = closest(name.name, names)
         owners = self.world.owners_of_type(name.name)
-        edit = None
+        edit: Edit | None = None
         if owners and name.module is None:
             line = f"use {owners[0]}: {{ {name.name} }};"
             help = f"it is defined in {owners[0]}: add '{line}'"
@@ -228,6 +228,7 @@ class Scope:
                 edit = Edit(Span(start.source, start.start, start.start), line + "\n")
         else:
             help = f"did you mean {near[0]}?" if near else f"define it: {'struct' if is_struct else 'typedef'} ... {name.name}"
+            edit = Edit(name.span, near[0]) if near else None
         return Diagnostic("E0310", f"there is no {what} {name}", name.span, "unknown type", help=help, edit=edit)
 
 

@@ -156,7 +156,7 @@ def _no_dots(cx: Context, node: ast.With) -> None:
     for part in node.parts:
         g = part.generator
         if g.lower is None or g.upper is None:
-            cx.fail("E0426", "a dot bound means the smallest or largest index of the result, and this with-loop has none", g.span, "a dot", help="write the bound, as in 0 * shape(a) <= iv < shape(a)")
+            cx.fail("E0426", "a dot bound means the smallest or largest index of the result, and a fold has none", g.span, "a dot", help="write the bound, as in 0 * shape(a) <= iv < shape(a)")
 
 
 # ---------------------------------------------------------------- partitions
