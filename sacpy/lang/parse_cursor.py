@@ -135,7 +135,7 @@ class Cursor:
         """Whether a parameter list starts at token i, as opposed to arguments of a call."""
         if self.keys[i] != "(":
             return False
-        if self.keys[i + 1] in (")", "...", "void"):
+        if self.keys[i + 1] in (")", "...", "void") or self.kinds[i + 1] == "end":
             return True
         j = self.skip_type(i + 1)
         return j > 0 and (self.kinds[j] == "name" or self.keys[j] == "&")
@@ -145,7 +145,7 @@ class Cursor:
         keys, kinds = self.keys, self.kinds
         key = keys[i]
         if key in DEFINES:
-            return kinds[i + 1] == "name" or keys[i + 1] in ("<", "{", "...")
+            return kinds[i + 1] in ("name", "end") or keys[i + 1] in ("<", "{", "...")
         if key == "struct" and keys[i + 2] == "{":
             return kinds[i + 1] == "name"
         if key == "<" and kinds[i + 1] == "name" and keys[i + 2] == ":":

@@ -326,7 +326,7 @@ class DefinitionParser(StatementParser):
         if self.keys[self.pos] == "...":
             self.pos += 1
             return (), True
-        if self.keys[self.pos + 1] == "(":
+        if self.keys[self.pos + 1] == "(" and not (self.infix[self.pos + 2] and self.keys[self.pos + 3] == ")"):
             return (), False  # no result type: `_function_head_name` tells
         results = [self.type()]
         while self.keys[self.pos] == ",":

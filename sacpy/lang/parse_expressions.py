@@ -203,12 +203,12 @@ class ExpressionParser(TypeParser):
         if kinds[i + 1] != "name" and keys[i + 1] != ":":
             return False
         first = i + 2 if keys[i + 1] == ":" else i + 1
+        name = keys[first]
+        if name in BASE_TYPES or name == "struct":
+            return keys[first + 1] != "("
         closing = self.skip_type(first)
         if closing < 0 or keys[closing] != ")":
             return False
-        name = keys[first]
-        if name in BASE_TYPES or name == "struct":
-            return True
         after = closing + 1
         if keys[after] == "{" and self.stops & STOP_BRACE:
             return False
@@ -263,6 +263,8 @@ class ExpressionParser(TypeParser):
         while True:
             key = keys[self.pos]
             if key in (".", "...") and keys[self.pos + 1] in (",", "]"):
+                if key == "..." and any(isinstance(e, ast.Dots) for e in elements):
+                    self.refuse_second_dots()
                 elements.append(self._dots(dots))
             else:
                 elements.append(self.expression())
@@ -272,6 +274,10 @@ class ExpressionParser(TypeParser):
         self.stops = stops
         self.close(opening, "`,` or ")
         return tuple(elements)
+
+    def refuse_second_dots(self) -> None:
+        """`...` twice in one index"""
+        self.report("E0219", "`...` stands at most once among indices", label="the second one", help="it keeps all the axes the other indices leave; write `.` for each axis that this one should keep")
 
     def _dots(self, allowed: bool) -> ast.Expr:
         """ "." | "..." among indices"""

@@ -306,6 +306,8 @@ class WithLoopParser(ExpressionParser):
         while self.keys[self.pos] != "]":
             key, span = self.keys[self.pos], self.spans[self.pos]
             if key in (".", "..."):
+                if key == "..." and any(isinstance(item, ast.Dots) for item in items):
+                    self.refuse_second_dots()
                 self.pos += 1
                 items.append(ast.Dot(span) if key == "." else ast.Dots(span))
             else:

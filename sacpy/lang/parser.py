@@ -164,7 +164,7 @@ def _all_diagnostics(tokens: Tokens, parser: Parser) -> tuple[Diagnostic, ...]:
     found = parser.diagnostics
     if unread:
         first = unread[0].span
-        found = [d for d in found if d.span.source is first.source and d.span.start < first.start]
+        found = [d for d in found if d.span.source is first.source and d.span.start < first.start and not d.incomplete]
     return (*tokens.diagnostics, *found)
 
 
