@@ -1,9 +1,16 @@
-"""Twins of the functions that work element by element: each is the primitive of the same meaning, on whole arrays."""
+"""Twins of the functions that work element by element: each is the primitive of the same meaning, on whole arrays.
+
+A twin with an attribute `in_place` can also write its result into an argument: `in_place(*arguments, argument)`.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
 from sacpy.interp.runtime.elementwise import elementwise
 from sacpy.interp.twins.tables import Factory, Twin
+from sacpy.interp.values import Value
+from sacpy.lang.types import REAL
 
 BINARY = {
     "+": "add", "-": "sub", "*": "mul", "/": "div", "%": "mod", "mod": "aplmod", "min": "min", "max": "max", "^": "bitxor", "<<": "shl", ">>": "shr", "==": "eq", "!=": "neq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
@@ -17,8 +24,24 @@ REAL1 = "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 l
 REAL2 = "atan2 pow hypot fmod copysign"
 
 
+UFUNCS = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "neg": np.negative, "abs": np.absolute}
+REAL_UFUNCS = {"div": np.divide, "sqrt": np.sqrt, "floor": np.floor, "ceil": np.ceil, "rint": np.rint}
+
+
 def _of(op: str) -> Factory:
-    return lambda bases, cell: elementwise(op, bases[0])
+    def make(bases: tuple[str, ...], cell: int) -> Twin:
+        function = elementwise(op, bases[0])
+        ufunc = UFUNCS.get(op) or (REAL_UFUNCS.get(op) if bases[0] in REAL else None)
+        if ufunc is None:
+            return function
+
+        def twin(*args: Value) -> Value:
+            return function(*args)
+
+        twin.in_place = ufunc  # type: ignore[attr-defined]
+        return twin
+
+    return make
 
 
 def _logical(on_ints: str, on_bools: str) -> Factory:
