@@ -1,0 +1,114 @@
+"""Dispatch at run time: the Python functions that calls go through where inference cannot name the one instance.
+
+In: the keys of the candidates. Out: the name of a generated function that looks at the arguments' ranks (at their shapes, where a candidate fixes extents), remembers its choice for each, and calls the instance. One such dispatcher serves all
+calls with the same candidates. It has no place in the SaC call stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sacpy.interp.errors import Fault
+from sacpy.interp.ownership import Protocol, protocol
+from sacpy.interp.values import Value, shape_of
+from sacpy.lang.ast import FixedExtent
+from sacpy.lang.core import Signature
+from sacpy.lang.dispatch import choose
+
+if TYPE_CHECKING:
+    from sacpy.interp.evaluator import Evaluator
+
+
+class CallSites:
+    """The dispatchers of one evaluator."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.dispatchers: dict[tuple[str, ...], str] = {}
+
+    def callee(self, certain: str | None, candidates: tuple[str, ...]) -> tuple[str, Protocol, Signature]:
+        """What to call: name, protocol, and one signature that stands for all candidates."""
+        first = self.evaluator.program.signature(certain or candidates[0])
+        if certain is not None or (first.native is not None and first.native.varargs):
+            return self.evaluator.python_name(first.key), protocol(first), first
+        signatures = [self.evaluator.program.signature(key) for key in candidates]
+        name = self.dispatchers.get(candidates)
+        if name is None:
+            name = self.dispatchers[candidates] = self._dispatcher(signatures)
+        return name, union(signatures), first
+
+    def enter(self, key: str, args: tuple[Value, ...]) -> tuple[Value, ...]:
+        """A call from outside: the arguments are borrowed."""
+        signature = self.evaluator.program.signature(key)
+        if len(args) != len(signature.params):
+            raise Fault("E0619", f"{signature.name} takes {len(signature.params)} arguments, but here are {len(args)}", notes=(f"the function is {signature.text}",))
+        rules = protocol(signature)
+        self._choose([signature], args)
+        result = self.evaluator.compiled(key)(*args, *[False] * len(rules.takes))
+        count = len(signature.results)
+        if count + len(rules.gives) == 1:
+            return (result,)
+        return tuple(result[:count]) if count else ()
+
+    def _dispatcher(self, signatures: list[Signature]) -> str:
+        """Generates a dispatcher."""
+        rules = union(signatures)
+        count = len(signatures[0].params)
+        name = f"_d{len(self.dispatchers)}_{''.join(c if c.isalnum() and c.isascii() else '_' for c in signatures[0].name)[:40]}"
+        args = [f"a{i}" for i in range(count)] + [f"o{i}" for i in rules.takes]
+        by_shape = any(isinstance(f, FixedExtent) for s in signatures for p in s.params for f in p.pattern or ())
+        look = "{0}.shape if type({0}) is ndarray else ()" if by_shape else "{0}.ndim if type({0}) is ndarray else 0"
+        key = ", ".join(f"({look.format(f'a{i}')})" for i in range(count)) or "()"
+        memo: dict[Any, Callable[..., Any]] = {}
+
+        def find(key: Any, values: tuple[Value, ...]) -> Callable[..., Any]:
+            at = self._choose(signatures, values)
+            memo[key] = self._adapted(f"{name}_{at}", signatures[at], rules, args)
+            return memo[key]
+
+        space = self.evaluator.namespace
+        space[f"{name}_find"], space[f"{name}_memo"] = find, memo
+        source = f"""def {name}({", ".join(args)}):
+ key = {key if count == 1 else f"({key})"}
+ f = {name}_memo.get(key)
+ if f is None: f = {name}_find(key, ({"".join(f"a{i}, " for i in range(count))}))
+ return f({", ".join(args)})
+"""
+        exec(compile(source, "<dispatch>", "exec"), space)
+        return name
+
+    def _choose(self, signatures: list[Signature], values: tuple[Value, ...]) -> int:
+        found = choose(signatures, [shape_of(v) for v in values])
+        if isinstance(found, int):
+            return found
+        name = signatures[0].name
+        if isinstance(found, list):
+            texts = tuple(f"candidate: {signatures[i].text}" for i in found)
+            raise Fault("E0620", f"this call of {name} is ambiguous: {len(found)} instances fit equally well", notes=texts, help="add an instance that is more specific than both")
+        reasons = tuple(f"{s.text}: {why}" for s, why in zip(signatures, found))
+        shapes = ", ".join(f"[{','.join(map(str, shape_of(v)))}]" if shape_of(v) else "a scalar" for v in values)
+        raise Fault("E0619", f"no instance of {name} takes arguments of these shapes: {shapes}", notes=reasons, help="pass arguments of a shape that an instance takes, or add an instance")
+
+    def _adapted(self, name: str, signature: Signature, rules: Protocol, args: list[str]) -> Callable[..., Any]:
+        """The instance under the dispatcher's protocol."""
+        own = protocol(signature)
+        function = self.evaluator.compiled(signature.key)
+        if own == rules:
+            return function
+        count = len(signature.params)
+        passed = [f"a{i}" for i in range(count)] + [f"o{i}" for i in own.takes]
+        results = [f"r{i}" for i in range(len(signature.results))]
+        left = results + [f"g{i}" for i in own.gives]
+        back = results + [f"g{i}" if i in own.gives else "True" for i in rules.gives]
+        call = f"{self.evaluator.python_name(signature.key)}({', '.join(passed)})"
+        source = f"def {name}({', '.join(args)}):\n {', '.join(left)} = {call}\n return {', '.join(back)}\n" if left else f"def {name}({', '.join(args)}):\n {call}\n"
+        exec(compile(source, "<dispatch>", "exec"), self.evaluator.namespace)
+        adapted: Callable[..., Any] = self.evaluator.namespace[name]
+        return adapted
+
+
+def union(signatures: list[Signature]) -> Protocol:
+    """The flags that any of the candidates takes and gives."""
+    all_rules = [protocol(s) for s in signatures]
+    return Protocol(tuple(sorted({i for r in all_rules for i in r.takes})), tuple(sorted({i for r in all_rules for i in r.gives})))

@@ -1,0 +1,236 @@
+"""Text and names of a generated function: lines with their places, expressions that wait for their use, local variables.
+
+In: pieces of Python text, from the modules `codegen_*`. Out: the source text of one function and, for each of its lines, the span of the SaC source it came from. A part of an expression that may raise stands on a line of its own
+(`mark`), so that a traceback's line number alone leads back to the operator or index that failed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sacpy.interp.values import DTYPES, array
+from sacpy.lang.core import Atom, Bind, Const, Var
+from sacpy.lang.source import Span
+from sacpy.lang.types import Scalar, Shape
+
+if TYPE_CHECKING:
+    from sacpy.interp.facts import Facts
+    from sacpy.interp.ownership import Ownership
+
+DEEPEST = 30  # nesting of expressions; Python's own limit is 200 parentheses
+
+
+@dataclass(frozen=True, slots=True)
+class Ex:
+    """A Python expression. `rank` where known; `atomic`: a name or literal, which may be repeated; `parts`: the components of an int vector whose length is known; `tuple_text`: the vector as a tuple of ints; `value` of a constant scalar; `natural`: certainly not negative."""
+
+    text: str
+    base: str
+    rank: int | None = None
+    atomic: bool = False
+    parts: tuple[Ex, ...] | None = None
+    tuple_text: str = ""
+    value: Scalar | None = None
+    depth: int = 0
+    natural: bool = False
+
+
+@dataclass(slots=True)
+class Line:
+    indent: int
+    text: str
+    span: Span
+    guard: tuple[str, tuple[str, ...]] | None = None
+
+
+_MARK = re.compile("\x01(\\d+)\x02|\x03")
+
+
+@dataclass
+class Emitter:
+    """One function being generated. `globals` is the namespace that all generated functions share. `selections`: by mark, the array and the indices of a direct access; `guarded`: the same by line, so that the fault can name them."""
+
+    facts: Facts
+    globals: dict[str, Any]
+    prefix: str
+    lines: list[Line] = field(default_factory=list)
+    indent: int = 1
+    pending: dict[str, tuple[Ex, Span]] = field(default_factory=dict)
+    virtual: dict[str, Ex] = field(default_factory=dict)
+    locals: dict[str, str] = field(default_factory=dict)
+    spans: list[Span] = field(default_factory=list)
+    loops: int = 0
+    counter: int = 0
+    selections: dict[int, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    guarded: dict[int, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    ownership: Ownership = field(init=False)
+
+    # ---- names
+
+    def name(self, core: str) -> str:
+        """The local variable of a core variable."""
+        known = self.locals.get(core)
+        if known is None:
+            known = f"{re.sub(r'[^0-9A-Za-z]', '_', core) or 'v'}_{len(self.locals)}"
+            if known[0] in "_0123456789":
+                known = "v" + known
+            self.locals[core] = known
+        return known
+
+    def flag_name(self, core: str) -> str:
+        """The local variable for the flag of a core variable."""
+        return "o_" + self.name(core)
+
+    def fresh(self, hint: str) -> str:
+        """A new local variable."""
+        self.counter += 1
+        return f"_{hint}{self.counter}"
+
+    def constant(self, value: Any) -> str:
+        """A global name for a value that every call shares."""
+        name = f"_k_{self.prefix}_{len(self.globals)}"
+        self.globals[name] = value
+        return name
+
+    # ---- atoms
+
+    def literal(self, const: Const) -> Ex:
+        """A constant."""
+        if const.shape:
+            value = array(const.value, const.base, const.shape)
+            value.flags.writeable = False
+            parts = None
+            if len(const.shape) == 1 and const.base in DTYPES:
+                parts = tuple(self.scalar_literal(v, const.base) for v in const.value)
+            return Ex(self.constant(value), const.base, len(const.shape), True, parts)
+        if const.undefined:
+            return Ex("None", const.base, None, True)
+        if const.undefined:
+            return Ex("None", const.base, 0, True)
+        value = const.value[0]
+        if isinstance(value, bytes):
+            return Ex(self.constant(value), const.base, 0, True)
+        return self.scalar_literal(value, const.base)
+
+    @staticmethod
+    def scalar_literal(value: Any, base: str) -> Ex:
+        """A scalar constant of a built-in type."""
+        text = repr(value)
+        if base in ("float", "double"):
+            text = repr(float(value))
+            text = {"inf": "_inf", "-inf": "(-_inf)", "nan": "_nan"}.get(text, text)
+        elif base != "bool":
+            text = repr(int(value))
+        return Ex(f"({text})" if text.startswith("-") else text, base, 0, True, value=value, natural=isinstance(value, int) and value >= 0)
+
+    def use(self, atom: Atom) -> Ex:
+        """The expression of an atom; one that has waited for this use is taken."""
+        if isinstance(atom, Const):
+            return self.literal(atom)
+        waiting = self.pending.pop(atom.name, None)
+        if waiting is not None:
+            return waiting[0]
+        shape = self.facts.shape(atom.name)
+        virtual = self.virtual.get(atom.name)
+        if virtual is not None:
+            return virtual
+        return Ex(self.name(atom.name), self.facts.base(atom.name), shape.rank, True)
+
+    def peek(self, atom: Atom) -> Ex | None:
+        """The expression of a constant, or of a variable that waits or is virtual."""
+        if isinstance(atom, Const):
+            return self.literal(atom)
+        waiting = self.pending.get(atom.name)
+        return waiting[0] if waiting is not None else self.virtual.get(atom.name)
+
+    def stable(self, atom: Atom) -> Ex:
+        """The expression of an atom in a form that may be repeated."""
+        ex = self.use(atom)
+        return ex if ex.atomic else self.local(ex, atom.span)
+
+    def local(self, ex: Ex, span: Span, hint: str = "t") -> Ex:
+        """The expression in a local variable."""
+        if ex.atomic:
+            return ex
+        name = self.fresh(hint)
+        self.emit(f"{name} = {ex.text}", span)
+        return Ex(name, ex.base, ex.rank, True)
+
+    def shape(self, atom: Atom) -> Shape:
+        """What is known of an atom's shape."""
+        return self.facts.atom_shape(atom)
+
+    # ---- lines
+
+    def emit(self, text: str, span: Span, guard: tuple[str, tuple[str, ...]] | None = None) -> None:
+        """Adds a line; `guard`: the array and indices of an access that NumPy checks."""
+        self.lines.append(Line(self.indent, text, span, guard))
+
+    def mark(self, text: str, span: Span) -> str:
+        """An expression that may raise, with its place."""
+        self.spans.append(span)
+        return f"(\x01{len(self.spans) - 1}\x02{text}\x03)"
+
+    def flush(self) -> None:
+        """Computes all expressions that wait, before something that must come after them."""
+        for core in list(self.pending):
+            ex, span = self.pending.pop(core)
+            self.emit(f"{self.name(core)} = {ex.text}", span)
+
+    def capture(self) -> tuple[list[Line], dict[str, tuple[Ex, Span]]]:
+        """Starts a block: what is emitted from now on is kept apart until `release`."""
+        saved = self.lines, self.pending
+        self.lines, self.pending = [], {}
+        self.indent += 1
+        return saved
+
+    def release(self, saved: tuple[list[Line], dict[str, tuple[Ex, Span]]]) -> tuple[list[Line], dict[str, tuple[Ex, Span]]]:
+        """Ends the block: its lines and the expressions still waiting."""
+        block = self.lines, self.pending
+        self.lines, self.pending = saved
+        self.indent -= 1
+        return block
+
+    def define_flag(self, target: Bind, source: str, span: Span) -> None:
+        """Sets the flag of a variable, where that is a local variable."""
+        if self.ownership.is_dynamic(target.name):
+            self.emit(f"{self.flag_name(target.name)} = {source}", span)
+
+    def clear_flag(self, core: str | None, span: Span) -> None:
+        """The variable is from now on not the only holder of its array."""
+        if core is not None and self.ownership.is_dynamic(core):
+            self.emit(f"{self.flag_name(core)} = False", span)
+
+    def assemble(self, header: str, span: Span) -> tuple[str, list[Span]]:
+        """The source text, and the span of each of its lines."""
+        rows, places = [header], [span]
+        for line in self.lines:
+            stack, at = [line.span], 0
+            current = " " * line.indent
+            if line.guard is not None:
+                self.guarded[len(rows) + 1] = line.guard
+            for match in _MARK.finditer(line.text):
+                current += line.text[at : match.start()]
+                rows.append(current)
+                places.append(stack[-1])
+                if match.group(1) is not None:
+                    number = int(match.group(1))
+                    stack.append(self.spans[number])
+                    if number in self.selections:
+                        self.guarded[len(rows) + 1] = self.selections[number]
+                else:
+                    stack.pop()
+                current, at = "", match.end()
+            rows.append(current + line.text[at:])
+            places.append(stack[-1])
+        return "\n".join(rows) + "\n", places
+
+
+def reads(text: str) -> set[str]:
+    """The identifiers in a Python text."""
+    return set(re.findall(r"[A-Za-z_]\w*", text))
+
+
+__all__ = ["DEEPEST", "Emitter", "Ex", "Line", "Var", "reads"]

@@ -1,0 +1,193 @@
+"""Runs core programs: `Evaluator(program).call(key, args)`.
+
+In: a `core.Program`, and values. Out: values; or a `SacError` with the place and the SaC call stack. Each function becomes generated Python (`codegen`) when it is first called: until then its name in the shared namespace is a stub that
+generates it and takes its own place.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sacpy.interp import arithmetic, natives, twins
+from sacpy.interp.callsites import CallSites
+from sacpy.interp.emitter import Emitter
+from sacpy.interp.errors import Exit, Fault
+from sacpy.interp.faults import PREFIX, Place, to_sac_error
+from sacpy.interp.ownership import Ownership, protocol
+from sacpy.interp.prepare import Preparer
+from sacpy.interp.runtime import calls, structure, withloops
+from sacpy.interp.usage import Usage
+from sacpy.interp.values import Value, shape_of, vector
+from sacpy.lang.core import Program, Signature
+from sacpy.lang.diagnostics import SacError
+
+RUNTIME: dict[str, Any] = {
+    **arithmetic.HELPERS, **withloops.HELPERS, "ndarray": np.ndarray, "_array": np.array, "_vector": vector, "_shape_of": shape_of, "_shape": structure.shape, "_dim": structure.dim, "_sel": structure.sel, "_set_at": structure.set_at,
+    "_stack": structure.stack, "_bad_index": structure.bad_index, "_to_index": structure.to_index, "_copy": calls.copy, "_owned": calls.owned, "_violation": calls.violation, "_condition_failed": calls.condition_failed, "_check": calls.check,
+    "_truth": calls.truth, "_need_rank": calls.need_rank, "_is_fresh": calls.is_fresh,
+}  # fmt: skip
+
+
+class Evaluator:
+    """Runs the functions of one program. `depth_limit` bounds the depth of Python frames; `always_copy` turns in-place updates off (for tests)."""
+
+    def __init__(self, program: Program, world: Any = None, *, depth_limit: int = 100_000, always_copy: bool = False) -> None:
+        self.program = program
+        self.world = world
+        self.depth_limit = depth_limit
+        self.always_copy = always_copy
+        self.places: dict[str, Place] = {}
+        self.names: dict[str, str] = {}
+        self.globals: dict[str, Value] = {}
+        self.namespace: dict[str, Any] = {**RUNTIME, "_world": world, "_globals": self.globals, "_global_get": self._global_get}
+        self.sites = CallSites(self)
+        self.preparer = Preparer(program)
+
+    def call(self, key: str, args: Sequence[Value]) -> tuple[Value, ...]:
+        """Calls a function; its results, the new values of reference parameters included. Raises `SacError`."""
+        limit = sys.getrecursionlimit()
+        try:
+            sys.setrecursionlimit(max(limit, self.depth_limit))
+            with np.errstate(all="ignore"):
+                return self.sites.enter(key, tuple(args))
+        except (SacError, Exit):
+            raise
+        except BaseException as error:
+            raise to_sac_error(error, self.places) from (error if not isinstance(error, Fault) else None)
+        finally:
+            sys.setrecursionlimit(limit)
+
+    # ---- functions
+
+    def python_name(self, key: str) -> str:
+        """The name of a function in the shared namespace; makes a stub for a new one."""
+        name = self.names.get(key)
+        if name is None:
+            name = self.names[key] = f"f{len(self.names)}_{''.join(c if c.isalnum() and c.isascii() else '_' for c in key.rpartition('::')[2])[:40]}"
+            self.namespace[name] = self._stub(key, name)
+        return name
+
+    def _stub(self, key: str, name: str) -> Callable[..., Any]:
+        def stub(*args: Value, **options: Any) -> Any:
+            return self.compiled(key)(*args, **options)
+
+        stub.sac_stub = True  # type: ignore[attr-defined]
+        return stub
+
+    def compiled(self, key: str) -> Callable[..., Any]:
+        """The generated function; generates it now if need be."""
+        name = self.python_name(key)
+        function: Callable[..., Any] = self.namespace[name]
+        if hasattr(function, "sac_stub"):
+            source, place = self._generate(key, name)
+            filename = f"{PREFIX}{key}>"
+            self.places[filename] = place
+            exec(compile(source, filename, "exec"), self.namespace)
+            function = self.namespace[name]
+        return function
+
+    def _generate(self, key: str, name: str) -> tuple[str, Place]:
+        signature = self.program.signature(key)
+        if signature.native is not None:
+            return self._native(signature, name)
+        twin = twins.find(signature)
+        if twin is not None:
+            return self._twin(signature, name, twin)
+        from sacpy.interp.codegen import Codegen
+
+        function, facts = self.preparer.prepare(self.program.function(key))
+
+        class Generator(Codegen):
+            """With this evaluator's call sites."""
+
+            callee = self.sites.callee
+
+        generator = Generator(facts, self.namespace, name)
+        generator.ownership = Ownership(function, self.program.signature, lambda v: facts.shape(v).rank != 0, generator.flag_name, self.always_copy)
+        generator.usage = Usage(function, lambda a: facts.atom_shape(a).rank == 0)
+        generated = generator.function(function, name)
+        return generated.source, Place(signature.name, generated.spans, generated.guarded)
+
+    def _twin(self, signature: Signature, name: str, twin: Callable[..., Any]) -> tuple[str, Place]:
+        """Pattern checks, then the twin."""
+        from sacpy.interp.codegen_patterns import Patterns
+        from sacpy.interp.facts import Facts
+        from sacpy.lang.core import EMPTY, Function
+
+        generator = Patterns(Facts(), self.namespace, name)
+        rules = protocol(signature)
+        generator.entry_checks(Function(signature, (), EMPTY, ()))
+        args = [generator.name(p.bind.name) for p in signature.params]
+        flags = [f"o_{i}" for i in rules.takes]
+        results = [f"r{i}" for i in range(len(signature.results))]
+        left = f"{', '.join(results)} = " if results else ""
+        in_place = getattr(twin, "in_place", None)
+        for i in rules.takes if in_place else ():  # an argument that nobody else holds takes up the result
+            generator.emit(f"if o_{i}: return {generator.constant(in_place)}({', '.join(args)}, {args[i]}), True", signature.span)
+        generator.emit(f"{left}{generator.constant(twin)}({', '.join(args)})", signature.span)
+        self._hand_back(generator, signature, results, args, rules.gives)
+        source, spans = generator.assemble(f"def {name}({', '.join(args + flags)}):", signature.span)
+        return source, Place(signature.name, spans, generator.guarded)
+
+    @staticmethod
+    def _hand_back(generator: Emitter, signature: Signature, results: list[str], args: list[str], gives: tuple[int, ...]) -> None:
+        """The results of a Python function: arrays come with a flag, or are copied if they are no fresh ones."""
+        given = f"({''.join(a + ', ' for a in args)})"
+        texts = [r if i in gives or signature.results[i].pattern is None else f"_owned({r}, _is_fresh({r}, {given}))" for i, r in enumerate(results)]
+        texts += [f"_is_fresh({results[i]}, {given})" for i in gives]
+        generator.emit(f"return {', '.join(texts)}" if texts else "return None", signature.span)
+
+    def _native(self, signature: Signature, name: str) -> tuple[str, Place]:
+        """A wrapper of an external function: a frame for the call stack, and results that are certainly nobody else's."""
+        from sacpy.interp.facts import Facts
+
+        native = signature.native
+        assert native is not None
+        function = natives.find(native.name)
+        generator = Emitter(Facts(), self.namespace, name)
+        args = [f"a{i}" for i in range(len(signature.params))]
+        if function is None:
+            help_ = f'bind it: register a Python function as "{native.name}" with sacpy.interp.natives.native'
+            generator.emit(f"_unbound({signature.text!r}, {help_!r})", signature.span)
+            self.namespace["_unbound"] = _unbound
+            source, spans = generator.assemble(f"def {name}(*args, bases=()):", signature.span)
+            return source, Place(signature.name, spans, {})
+        params, passed = ", ".join(args), ", ".join(args)
+        if native.varargs:
+            params, passed = "*args, bases=()", "*args, bases=bases"
+        elif "bases" in inspect.signature(function).parameters:
+            passed += f"{', ' if passed else ''}bases={tuple(p.base for p in signature.params)!r}"
+        call = f"{generator.constant(function)}(_world{', ' if passed else ''}{passed})"
+        results = [f"r{i}" for i in range(len(signature.results))]
+        if native.varresults:
+            generator.emit(f"return {call}", signature.span)
+        else:
+            generator.emit(f"{', '.join(results)} = {call}" if results else call, signature.span)
+            self._hand_back(generator, signature, results, ["*args"] if native.varargs else args, ())
+        source, spans = generator.assemble(f"def {name}({params}):", signature.span)
+        return source, Place(signature.name, spans, {})
+
+    # ---- globals
+
+    def _global_get(self, name: str) -> Value:
+        if name not in self.globals:
+            definition = self.program.global_object(name)
+            self.globals[name] = None
+            try:
+                (self.globals[name],) = self.sites.enter(definition.initial, ())
+            except BaseException:
+                del self.globals[name]
+                raise
+        return self.globals[name]
+
+
+def _unbound(text: str, help_: str) -> None:
+    raise Fault("E0618", f"the external function {text} is not bound", help=help_)
+
+
+__all__ = ["Evaluator"]

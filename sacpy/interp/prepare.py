@@ -1,0 +1,225 @@
+"""From core to core, before code is generated: aliases are followed, small inline functions are put in place of calls, whole-array arithmetic of the library becomes primitives.
+
+In: a function as elaboration made it, and inference. Out: a function that means the same, and `Facts` about all its variables. A callee is substituted where it is the only instance that the call can take, is declared `inline`, and is a
+straight line of a few statements; so the scalar operators of the library cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sacpy.interp.facts import Facts, binds
+from sacpy.interp.walk import Renamer
+from sacpy.lang.ast import AnyExtent, AnyShape, Feature, FixedExtent, NamedExtent, RankSlice, SomeShape
+from sacpy.lang.core import ArrayCons, Atom, Bind, Call, Const, Function, Let, Prim, Program, Signature, Slot, Stmt, Var
+from sacpy.lang.dispatch import Certain, Possible, shape_class
+from sacpy.lang.infer import Inference, Inferrer
+from sacpy.lang.lattice import is_below, outer, without_value
+from sacpy.lang.source import Span
+from sacpy.lang.types import Shape
+
+LARGEST = 8  # statements of a function that is substituted
+DEEPEST = 6  # substitutions within substitutions
+
+ARITHMETIC = {
+    "+": "add", "*": "mul", "/": "div", "%": "mod", "min": "min", "max": "max", "==": "eq", "!=": "neq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
+}  # fmt: skip
+
+
+class Preparer:
+    """Prepares the functions of one program; it remembers inferences of callees."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.inferrer = Inferrer(program)
+        self.callees: dict[tuple[str, tuple[Shape, ...]], Inference] = {}
+        self.bodies: dict[str, Function | None] = {}
+
+    def prepare(self, function: Function) -> tuple[Function, Facts]:
+        """The function with its facts."""
+        rewriter = _Rewriter(self, function)
+        return rewriter.function(), rewriter.facts
+
+    def callee(self, key: str, shapes: tuple[Shape, ...]) -> Inference | None:
+        """Inference of an inline function called with these shapes, if it may be substituted."""
+        function = self.body(key)
+        if function is None:
+            return None
+        known = self.callees.get((key, shapes))
+        if known is None:
+            known = self.callees[key, shapes] = self.inferrer.infer(function, shapes)
+        return known if all(_result_fits(slot, shape) for slot, shape in zip(function.signature.results, known.results)) else None
+
+    def body(self, key: str) -> Function | None:
+        """The function of that key if it is of the kind that may be substituted."""
+        if key not in self.bodies:
+            signature = self.program.signature(key)
+            self.bodies[key] = None
+            if signature.inlining == "inline" and signature.native is None and not _binds_shared_names(signature):
+                function = self.program.function(key)
+                if _is_straight(function):
+                    self.bodies[key] = function
+        return self.bodies[key]
+
+
+def _is_straight(function: Function) -> bool:
+    statements = function.body.statements
+    if function.conditions or len(statements) > LARGEST or function.exit_names:
+        return False
+    names = {core for _, core in function.signature.pattern_names}
+    for s in statements:
+        match s:
+            case Let(rhs=Prim() | ArrayCons() | Var() | Const() | Call() as rhs):
+                atoms = rhs.args if isinstance(rhs, Prim | Call) else rhs.elements if isinstance(rhs, ArrayCons) else (rhs,)
+                if any(isinstance(a, Var) and a.name in names for a in atoms) or (isinstance(rhs, Call) and function.signature.key in rhs.candidates):
+                    return False
+            case _:
+                return False
+    return not any(isinstance(a, Var) and a.name in names for a in function.returns)
+
+
+def _names(features: tuple[Feature, ...]) -> list[str]:
+    result = []
+    for feature in features:
+        if isinstance(feature, NamedExtent):
+            result.append(feature.name)
+        elif isinstance(feature, RankSlice):
+            result += [feature.shape] + ([feature.rank] if isinstance(feature.rank, str) else [])
+    return [n for n in result if n != "_"]
+
+
+def _binds_shared_names(signature: Signature) -> bool:
+    """Whether patterns must be compared with each other at run time."""
+    used = [n for slot in (*signature.params, *signature.results) for n in _names(slot.pattern or ())]
+    used += [slot.bind.source for slot in signature.params]
+    shapes = any(isinstance(f, RankSlice) and f.minimum is not None for slot in signature.params for f in slot.pattern or ())
+    return len(set(used)) != len(used) or shapes
+
+
+def _result_fits(slot: Slot, shape: Shape) -> bool:
+    """Whether a result certainly has its declared type."""
+    if shape.never:
+        return False
+    if slot.pattern is not None and any(not isinstance(f, AnyExtent | AnyShape | SomeShape | FixedExtent) for f in slot.pattern):
+        return False
+    return is_below(outer(shape, len(slot.cell)), shape_class(slot))
+
+
+class _Rewriter(Renamer):
+    """Rewrites one function."""
+
+    def __init__(self, preparer: Preparer, function: Function) -> None:
+        super().__init__(self._atom, self._bind)
+        self.preparer = preparer
+        self.original = function
+        self.inference = preparer.inferrer.infer(function, None)
+        self.facts = Facts()
+        for bind in binds(function):
+            self.facts.bases[bind.name] = bind.base
+        for name, type_ in self.inference.types.items():
+            self.facts.bases.setdefault(name, type_.base)
+            if not type_.shape.never:
+                self.facts.shapes[name] = type_.shape
+        for _, core in (*function.signature.pattern_names, *function.exit_names):
+            self.facts.bases.setdefault(core, "int")
+        self.env: dict[str, Atom] = {}
+        self.suffix = ""
+        self.depth = 0
+        self.count = 0
+        self.span: Span | None = None
+        self.source = function.signature.span.source
+
+    def function(self) -> Function:
+        f = self.original
+        conditions = tuple(replace(c, block=self.block(c.block), value=self.atom(c.value)) for c in f.conditions)
+        body = self.block(f.body)
+        return replace(f, conditions=conditions, body=body, returns=self.atoms(f.returns))
+
+    def _atom(self, atom: Atom) -> Atom:
+        if isinstance(atom, Const):
+            return atom
+        found = self.env.get(atom.name)
+        if found is not None:
+            return Var(found.name, atom.span) if isinstance(found, Var) else found
+        return atom
+
+    def _bind(self, bind: Bind) -> Bind:
+        return bind
+
+    def statement(self, s: Stmt) -> Iterator[Stmt]:
+        match s:
+            case Let(targets=(target,), rhs=Var() | Const() as rhs):
+                self.env[target.name] = self.atom(rhs)
+                return
+            case Let(targets=(target,), rhs=Prim(op="hideValue" | "hideShape" | "hideDim", args=(_, value))):
+                self.env[target.name] = self.atom(value)
+                return
+            case Let(rhs=Call() as call):
+                yield from self._call(s, call)
+                return
+        yield from super().statement(s)
+
+    def _call(self, s: Let, call: Call) -> Iterator[Stmt]:
+        resolution = self.inference.resolution(call)
+        args = self.atoms(call.args)
+        span = self.span or s.span
+        if isinstance(resolution, Certain):
+            signature = resolution.signature
+            operation = self._operation(signature, call, args)
+            if operation is not None:
+                yield Let(self._targets(s.targets), operation, span)
+                return
+            shapes = tuple(without_value(self.facts.atom_shape(a)) for a in args)
+            inference = self.preparer.callee(signature.key, shapes) if self.depth < DEEPEST else None
+            if inference is not None:
+                yield from self._substitute(inference, args, s, span)
+                return
+        new = replace(call, args=args)
+        match resolution:
+            case Certain(signature=signature):
+                self.facts.certain[id(new)] = signature.key
+            case Possible(signatures=signatures):
+                self.facts.candidates[id(new)] = tuple(x.key for x in signatures)
+        yield Let(self._targets(s.targets), new, span)
+
+    def _targets(self, targets: tuple[Bind, ...]) -> tuple[Bind, ...]:
+        return tuple(map(self.bind, targets))
+
+    def _operation(self, signature: Signature, call: Call, args: tuple[Atom, ...]) -> Prim | None:
+        """Element-wise arithmetic of the library as one primitive."""
+        module, _, name = signature.name.partition("::")
+        if module not in ("ScalarArith", "ArrayArith") or any(slot.cell for slot in signature.params):
+            return None
+        op = {"-": "sub" if len(args) == 2 else "neg"}.get(name) or (ARITHMETIC.get(name) if len(args) == 2 else None)
+        return Prim(op, args) if op is not None else None
+
+    def _substitute(self, inference: Inference, args: tuple[Atom, ...], s: Let, span: Span) -> Iterator[Stmt]:
+        """The callee's statements with its parameters replaced and its variables renamed."""
+        callee = inference.function
+        self.count += 1
+        suffix = f"%{self.count}"
+        saved = self.env, self.inference, self.depth, self.span, self.bind
+        env: dict[str, Atom] = {slot.bind.name: arg for slot, arg in zip(callee.signature.params, args)}
+
+        def bind(b: Bind) -> Bind:
+            new = Bind(b.name + suffix, b.base, "", b.span)
+            self.facts.bases[new.name] = b.base
+            known = inference.types.get(b.name)
+            if known is not None and not known.shape.never:
+                self.facts.shapes[new.name] = known.shape
+            env[b.name] = Var(new.name, b.span)
+            return new
+
+        self.env, self.inference, self.depth, self.bind = env, inference, self.depth + 1, bind
+        if callee.signature.span.source is not self.source:
+            self.span = span
+        statements = []
+        for statement in callee.body.statements:
+            for new in self.statement(statement):
+                statements.append(replace(new, span=self.span) if self.span is not None else new)
+        results = self.atoms(callee.returns)
+        self.env, self.inference, self.depth, self.span, self.bind = saved
+        yield from statements
+        for target, result in zip(s.targets, results):
+            self.env[target.name] = result
