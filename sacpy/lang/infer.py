@@ -137,7 +137,7 @@ class _Walk(Frame):
         results = tuple(self.shape(atom) for atom in function.returns)
         self._check_results(function, results, bindings)
         self._conditions(function.conditions, on_exit=True)
-        return Outcome(results)
+        return Outcome(results, (), self.failure)
 
     def _name(self, variable: str, shape: Shape) -> None:
         if variable not in self.shapes:
@@ -255,10 +255,11 @@ class _Walk(Frame):
 
     def _if(self, statement: If) -> None:
         known_value = self._test(statement.condition, statement.span, "a condition")
-        if known_value is not False:
-            self.block(statement.then)
-        if known_value is not True:
-            self.block(statement.otherwise)
+        with self.perhaps(certain=known_value is not None):
+            if known_value is not False:
+                self.block(statement.then)
+            if known_value is not True:
+                self.block(statement.otherwise)
         for merge in statement.merges:
             then = BOTTOM if known_value is False else self.shape(merge.then)
             otherwise = BOTTOM if known_value is True else self.shape(merge.otherwise)
@@ -278,7 +279,8 @@ class _Walk(Frame):
                 self._enters(loop)
             return [join(old, new) for old, new in zip(state, updated)]
 
-        final = self.fixpoint([without_value(s) for s in initial], run)
+        with self.perhaps():
+            final = self.fixpoint([without_value(s) for s in initial], run)
         if not loop.body_first:
             self._carry(loop, final)
 

@@ -1,6 +1,7 @@
 """Calls in inference: which instances are left, what they declare, and what their bodies say about these arguments.
 
-In: a frame, a `Call`, and the `Analyzer` that remembers what function bodies give for which argument shapes. Out: the shapes of the results. Reports what is certain to fail in the call itself; what is wrong inside a callee is the callee's own report.
+In: a frame, a `Call`, and the `Analyzer` that remembers what function bodies give for which argument shapes. Out: the shapes of the results. Reports what is certain to fail in the call itself; what is wrong inside a callee is the callee's own report, but
+for inline functions of other files (the library's operators): what certainly goes wrong in those is said at the call.
 
 Recursion starts from bottom (a call in progress gives what has been found so far), is bounded by the declared results, and widens. The nested calls of one function forget values first, then extents, then all but the declared shape.
 """
@@ -16,7 +17,7 @@ from sacpy.lang.dispatch import Ambiguous, Certain, NoneFits, Possible, Resoluti
 from sacpy.lang.infer_frame import Frame
 from sacpy.lang.lattice import first_difference, join, meet, show, widen, without_value
 from sacpy.lang.patterns import declared_shapes, instantiate, match_arguments
-from sacpy.lang.shape_problems import Fails
+from sacpy.lang.shape_problems import Fails, Problem
 from sacpy.lang.source import Span
 from sacpy.lang.types import ANY, BOTTOM, Shape, of_rank
 
@@ -26,10 +27,11 @@ _ROUNDS = 8
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a body gives for certain argument shapes: its results, and the entry conditions that it certainly violates."""
+    """What a body gives for certain argument shapes: its results, the entry conditions that it certainly violates, and what certainly goes wrong in it."""
 
     results: tuple[Shape, ...]
     violated: tuple[str, ...] = ()
+    failure: Problem | None = None
 
 
 @dataclass(slots=True)
@@ -120,7 +122,7 @@ class Analyzer:
                     break
                 results = tuple(widen(old, new, d, round_) for old, new, d in zip(active.outcome.results, found.results, declared))
                 stable = results == active.outcome.results
-                active.outcome = Outcome(results, found.violated)
+                active.outcome = Outcome(results, found.violated, found.failure)
                 if stable:
                     break
             else:
@@ -243,6 +245,9 @@ def _instance(analyzer: Analyzer, c: Call, signature: Signature, shapes: Sequenc
             operands=tuple(range(len(shapes))),
             help="call it only with arguments for which its conditions hold",
         )
+    if outcome.failure is not None and signature.inlining == "inline" and signature.span.source is not span.source:
+        problem = outcome.failure
+        raise Fails(problem.code, problem.message, help=problem.help, notes=(*problem.notes, f"found in {signature.text}"), operands=tuple(range(len(shapes))))
     return [result if result.never else _narrowed(result, d) for result, d in zip(outcome.results, declared)]
 
 

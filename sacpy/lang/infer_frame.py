@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from sacpy.lang.core import Atom, Bind, Block, Call, Const
 from sacpy.lang.diagnostics import Diagnostic, Label
@@ -19,10 +20,13 @@ _ROUNDS = 10  # widening has reached the top long before
 
 
 class Frame(ABC):
-    """The state of one walk. `shapes` is what is known now; `types` joins what was known at each visit. `sink` collects diagnostics, None: nothing is reported."""
+    """The state of one walk. `shapes` is what is known now; `types` joins what was known at each visit. `sink` collects diagnostics, None: nothing is reported. `certain`: every execution comes here;
+    `failure` is the first problem found where that holds, so the function fails whenever it is called like this."""
 
     def __init__(self, sink: list[Diagnostic] | None) -> None:
         self.sink = sink
+        self.certain = True
+        self.failure: Problem | None = None
         self.shapes: dict[str, Shape] = {}
         self.bases: dict[str, str] = {}
         self.definitions: dict[str, Bind] = {}
@@ -56,6 +60,16 @@ class Frame(ABC):
         joined = list(shapes) if before is None else [join(a, b) for a, b in zip(before[1], shapes)]
         self.calls[id(call)] = (call, joined)
 
+    # ---- certainty
+
+    @contextmanager
+    def perhaps(self, *, certain: bool = False) -> Iterator[None]:
+        """Code that may not be executed, unless `certain`."""
+        before = self.certain
+        self.certain = before and certain
+        yield
+        self.certain = before
+
     # ---- iteration
 
     def fixpoint(self, state: list[Shape], run: Callable[[list[Shape]], list[Shape]]) -> list[Shape]:
@@ -85,6 +99,8 @@ class Frame(ABC):
 
     def report(self, problem: Problem, span: Span, operands: Sequence[Atom] = (), labels: Sequence[Label] = ()) -> None:
         """Adds a diagnostic, with a label for each operand that matters."""
+        if self.certain and self.failure is None and problem.code.startswith("E"):
+            self.failure = problem
         if self.sink is None:
             return
         all_labels = list(labels)
@@ -107,7 +123,7 @@ class Frame(ABC):
         """An operand with its type: "b is double[3,5]"."""
         bind = None if isinstance(atom, Const) else self.definitions.get(atom.name)
         name = bind.source if bind is not None and bind.source else "this"
-        return f"{name} is {show(self.base(atom), self.shape(atom), value=True)}"
+        return f"{name} is {show(self.base(atom), self.shape(atom), value=bind is not None)}"
 
     def _origin(self, atom: Atom, span: Span) -> list[Label]:
         bind = None if isinstance(atom, Const) else self.definitions.get(atom.name)

@@ -36,7 +36,8 @@ def with_loop(frame: Frame, loop: WithLoop, span: Span) -> list[Shape]:
         rounds = [[v[at + k] for op, at in carried for k in range(len(op.initial))] for v in values]
         return [join_all(column) for column in zip(state, *rounds)]
 
-    state = frame.fixpoint(initial, run)
+    with frame.perhaps(certain=not carried):
+        state = frame.fixpoint(initial, run)
     results: list[Shape] = []
     for op, at in _starts(loop):
         match op:
@@ -69,7 +70,8 @@ def _body(frame: Frame, partition: Partition, set_: IndexSet) -> list[Shape]:
     sink = frame.sink
     if set_.empty:
         frame.sink = None
-    frame.block(partition.body)
+    with frame.perhaps(certain=set_.nonempty):
+        frame.block(partition.body)
     frame.sink = sink
     return [frame.shape(v) for v in partition.values]
 
@@ -186,4 +188,5 @@ def _fold(frame: Frame, op: Fold, sets: Sequence[IndexSet], values: Values) -> l
 
     if any(s.never for s in neutrals):
         return [BOTTOM] * len(neutrals)
-    return frame.fixpoint([without_value(n) for n in neutrals], run)
+    with frame.perhaps():
+        return frame.fixpoint([without_value(n) for n in neutrals], run)

@@ -8,6 +8,7 @@ from sacpy.lang.core import Function, Native, Signature, Stmt
 from sacpy.lang.dispatch import Certain, Possible
 from sacpy.lang.infer import Inference, infer
 from sacpy.lang.lattice import at_least, scalar, vector
+from sacpy.lang.source import Source, Span
 from sacpy.lang.types import ANY, SCALAR, Shape, known, of_rank
 from tests.lang.coretools import Operand, SlotSpec, Table, block, branch, c, call, entry, fun, genarray, let, part, prim, sig, with_
 
@@ -160,3 +161,24 @@ def test_natives_give_what_they_declare() -> None:
     native = replace(sig("get", [], [("int", "", None)]), native=Native("M::get", "", False, False, ()))
     found = run([let("int x", call("get"))], natives=(native,))
     assert found.types["x"].shape == SCALAR
+
+
+def test_what_goes_wrong_in_an_inline_library_function_is_said_at_the_call() -> None:
+    library = Source("Library.sac", "inline int[*] over(int a) { return 1 / a; }")
+    division = fun(sig("over", [("int", "a", None)], [("int", "", None)], inlining="inline"), [let("int r", prim("div", 1, "a"))], "r")
+    elsewhere = replace(division, signature=replace(division.signature, span=Span(library, 0, 4)))
+    assert errors("over", 0, functions=(elsewhere,)) == [("E0508", "division by zero")]
+    assert errors("over", 0, functions=(division,)) == []
+    assert errors("over", 1, functions=(elsewhere,)) == []
+
+
+def test_what_may_not_be_reached_in_a_library_function_is_not_said() -> None:
+    library = Source("Library.sac", "inline int[*] over(int a, bool p)")
+    careful = fun(
+        sig("over", [("int", "a", None), ("bool", "p", None)], [("int", "", None)], inlining="inline"),
+        [branch("p", block(let("int r", prim("div", 1, "a"))), block(), ("int s", "r", 0))],
+        "s",
+    )
+    elsewhere = replace(careful, signature=replace(careful.signature, span=Span(library, 0, 4)))
+    assert errors("over", 0, "p", functions=(elsewhere,), params=[("bool", "p", None)]) == []
+    assert errors("over", 0, c(True), functions=(elsewhere,)) == [("E0508", "division by zero")]
