@@ -120,7 +120,7 @@ def run_program(parsed: argparse.Namespace, world: World, loaded: Callable[[Sequ
     program, found = session.load(parsed.file)
     if loaded is not None:
         loaded(found)
-    return session.run(program, world), found
+    return session.run(program, world, found), found
 
 
 def _evaluate(parsed: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sacpy.lang import core
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.modules import Loader, parse_file, parse_source
@@ -60,16 +61,22 @@ class Session:
 
         return expression_program(Source("<expression>", text), self._loader(Path()))
 
-    def run(self, program: ElaboratedProgram, world: World) -> int:
-        """Runs `main` and gives the exit status. Raises `SacError`."""
+    def run(self, program: ElaboratedProgram, world: World, found: Sequence[Diagnostic] = ()) -> int:
+        """Runs `main` and gives the exit status. `found`: what `load` had to say; its errors are reported when the run reaches them. Raises `SacError`."""
         from sacpy.interp.errors import Exit
         from sacpy.interp.evaluator import Evaluator
 
         key = main_key(program)
+        certain = [d for d in found if d.severity == "error"]
         try:
             results = Evaluator(program, world, depth_limit=self.depth_limit).call(key, ())
         except Exit as stop:
             return stop.status & 0xFF
+        except SacError as error:
+            if not certain:
+                raise
+            own = [d for d in error.diagnostics if not any(_within(d.span, c.span) or _within(c.span, d.span) for c in certain)]
+            raise SacError(*own, *certain) from None
         return int(results[0]) & 0xFF if results else 0
 
     def _loader(self, home: Path) -> Loader:
@@ -92,6 +99,19 @@ def main_key(program: ElaboratedProgram) -> str:
 
 
 def _checked(program: ElaboratedProgram, found: list[Diagnostic]) -> tuple[ElaboratedProgram, list[Diagnostic]]:
-    if any(d.severity == "error" for d in found):
+    errors = [d for d in found if d.severity == "error"]
+    if errors and not all(_is_reached(program, d) for d in errors):
         raise SacError(*found)
     return program, found
+
+
+def _is_reached(program: ElaboratedProgram, error: Diagnostic) -> bool:
+    """Whether a wrong shape or value stands in the straight line of `main`: then the program runs up to it, and what it prints before is not lost."""
+    if not error.code.startswith("E05"):
+        return False
+    statements = program.function(main_key(program)).body.statements
+    return any(isinstance(s, core.Let | core.Check) and _within(error.span, s.span) for s in statements)
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return inner.source.name == outer.source.name and outer.start <= inner.start and inner.end <= outer.end

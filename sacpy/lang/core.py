@@ -270,7 +270,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """An external function: the name to bind by ("TermFile::printf"), its `linkname` pragma ("" without), and whether `...` ends its parameters or results."""
+    """An external function: the name to bind by, with the number of declared parameters ("TermFile::printf/1...", "File::fclose/1"), its `linkname` pragma ("" without), and whether `...` ends its parameters or results."""
 
     name: str
     linkname: str
