@@ -29,6 +29,8 @@ class Expressions(Emitter):
             return self.shape_vector(prim, span)
         if prim.op == "dim":
             return self.dimension(prim)
+        if prim.op == "ravel" and self.shape(prim.args[0]).rank == 0:
+            return self.vector_of((self.use(prim.args[0]),), base)
         operand_base = self.operand_base(prim)
         args = [self.formed(prim, i, span) for i in range(len(prim.args))]
         if prim.op in ("zero", "one", "minval", "maxval"):
@@ -39,7 +41,7 @@ class Expressions(Emitter):
         if not PRIMITIVES[prim.op].structural and all(a.rank == 0 for a in args):
             return self.scalar_operation(prim.op, operand_base, base, args, span)
         function = self.evaluator(prim, operand_base)
-        texts = [a.tuple_text if a.parts is not None and prim.op == "reshape" and i == 0 else a.text for i, a in enumerate(args)]
+        texts = [(a.tuple_text or a.text) if a.parts is not None and prim.op == "reshape" and i == 0 else a.text for i, a in enumerate(args)]
         return self.made(self.mark(f"{function}({', '.join(texts)})", span), base, args, self.result_rank(prim, args))
 
     def made(self, text: str, base: str, args: list[Ex], rank: int | None) -> Ex:
@@ -69,7 +71,9 @@ class Expressions(Emitter):
 
     def evaluator(self, prim: Prim, base: str) -> str:
         """The global name of the function that evaluates a primitive."""
-        name = f"_p_{prim.op}_{base.replace('::', '_')}_{prim.cell}" + ("_" + "".join({"i": "i", ".": "d", "*": "s"}[c] for c in str(prim.attrs[0])) if prim.attrs else "")
+        name = f"_p_{prim.op}_{base.replace('::', '_')}_{prim.cell}" 
+        if prim.attrs:
+            name += "_" + "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in str(prim.attrs[0]))
         if name not in self.globals:
             self.globals[name] = evaluate(prim.op, base, prim.cell, prim.attrs)
         return name
