@@ -51,19 +51,30 @@ def test_truncated_programs_are_refused(cut: int, tmp_path: Path) -> None:
     assert (result.status, bool(result.diagnostics)) == (1, True)
 
 
-NESTED = {
-    "parentheses": _main("  x = " + "(" * DEPTH + "1" + ")" * DEPTH + ";"),
-    "brackets": _main("  x = " + "[" * DEPTH + "1" + "]" * DEPTH + ";"),
-    "blocks": _main("if (true) {" * DEPTH + "}" * DEPTH),
-    "prefix operators": _main("  x = " + "- " * DEPTH + "1;"),
-    "calls": _main("  x = " + "abs(" * DEPTH + "1" + ")" * DEPTH + ";"),
-    "comprehensions": _main("  x = " + "{ [i] -> " * DEPTH + "1" + " | [i] < [1] }" * DEPTH + ";"),
-    "conditional expressions": _main("  x = " + "true ? 1 : (" * DEPTH + "2" + ")" * DEPTH + ";"),
-    "unclosed parentheses": _main("  x = " + "(" * DEPTH),
-    "unclosed braces": "int main() " + "{" * DEPTH,
-    "types": "int" + "[" * DEPTH + " f() { return 1; }\n",
-    "conditional directives": "#if 1\n" * DEPTH + _main(""),
-}
+def _nested(depth: int) -> dict[str, str]:
+    return {
+        "parentheses": _main("  x = " + "(" * depth + "1" + ")" * depth + ";"),
+        "brackets": _main("  x = " + "[" * depth + "1" + "]" * depth + ";"),
+        "blocks": _main("if (true) {" * depth + "}" * depth),
+        "prefix operators": _main("  x = " + "- " * depth + "1;"),
+        "calls": _main("  x = " + "abs(" * depth + "1" + ")" * depth + ";"),
+        "comprehensions": _main("  x = " + "{ [i] -> " * depth + "1" + " | [i] < [1] }" * depth + ";"),
+        "conditional expressions": _main("  x = " + "true ? 1 : (" * depth + "2" + ")" * depth + ";"),
+        "unclosed parentheses": _main("  x = " + "(" * depth),
+        "unclosed braces": "int main() " + "{" * depth,
+        "types": "int" + "[" * depth + " f() { return 1; }\n",
+        "conditional directives": "#if 1\n" * depth + _main(""),
+    }
+
+
+NESTED = _nested(DEPTH)
+
+
+@pytest.mark.parametrize("depth", [20, 100, 400])
+@pytest.mark.parametrize("kind", NESTED)
+def test_moderate_nesting_is_accepted_or_refused_in_words(kind: str, depth: int, tmp_path: Path) -> None:
+    result = _check(_nested(depth)[kind], tmp_path)
+    assert (result.status == 0) == (not result.diagnostics)
 
 
 @pytest.mark.parametrize("kind", NESTED)
