@@ -30,7 +30,7 @@ class CallSites:
     def callee(self, certain: str | None, candidates: tuple[str, ...]) -> tuple[str, Protocol, Signature]:
         """What to call: name, protocol, and one signature that stands for all candidates."""
         first = self.evaluator.program.signature(certain or candidates[0])
-        if certain is not None or (first.native is not None and first.native.varargs):
+        if certain is not None or (first.native is not None and (first.native.varargs or first.native.varresults)):
             return self.evaluator.python_name(first.key), protocol(first), first
         signatures = [self.evaluator.program.signature(key) for key in candidates]
         name = self.dispatchers.get(candidates)

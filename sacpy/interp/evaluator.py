@@ -155,11 +155,13 @@ class Evaluator:
             help_ = f'bind it: register a Python function as "{native.name}" with sacpy.interp.natives.native'
             generator.emit(f"_unbound({signature.text!r}, {help_!r})", signature.span)
             self.namespace["_unbound"] = _unbound
-            source, spans = generator.assemble(f"def {name}(*args, bases=()):", signature.span)
+            source, spans = generator.assemble(f"def {name}(*args, **keywords):", signature.span)
             return source, Place(signature.name, spans, {})
         params, passed = ", ".join(args), ", ".join(args)
         if native.varargs:
             params, passed = "*args, bases=()", "*args, bases=bases"
+        elif native.varresults:
+            params, passed = f"{params}, result_bases=()", f"{passed}, result_bases=result_bases"
         elif "bases" in inspect.signature(function).parameters:
             passed += f"{', ' if passed else ''}bases={tuple(p.base for p in signature.params)!r}"
         call = f"{generator.constant(function)}(_world{', ' if passed else ''}{passed})"
