@@ -225,15 +225,15 @@ class Cursor:
         self.report(code, message, span, label=label, labels=labels, notes=notes, help=help, edit=edit)
         raise Abandon
 
-    def expect(self, key: str, what: str = "") -> int:
+    def expect(self, key: str, what: str = "", help: str = "") -> int:
         """Steps over the token `key` and returns its index, or fails."""
         if self.keys[self.pos] == key:
             self.pos += 1
             return self.pos - 1
         where = f" {what}" if what else ""
         if self.kinds[self.pos] == "end" or self.on_new_line(self.pos):
-            self.fail("E0201", f"expected `{key}`{where}, found {self.describe(self.pos)}", self.behind(), label=f"expected `{key}`")
-        self.fail("E0201", f"expected `{key}`{where}, found {self.describe(self.pos)}", label=f"expected `{key}`")
+            self.fail("E0201", f"expected `{key}`{where}, found {self.describe(self.pos)}", self.behind(), label=f"expected `{key}`", help=help or f"write `{key}` here")
+        self.fail("E0201", f"expected `{key}`{where}, found {self.describe(self.pos)}", label=f"expected `{key}`", help=help or f"write `{key}` here")
 
     def expect_name(self, what: str) -> str:
         """Steps over a name that is not reserved and returns it, or fails."""
@@ -243,7 +243,7 @@ class Cursor:
             return key
         if self.kinds[self.pos] == "name":
             self.fail("E0228", f"`{key}` is a word of the language and cannot be the name of {what}", label="reserved word", help=f"choose another name, for instance `{key}_`")
-        self.fail("E0201", f"expected the name of {what}, found {self.describe(self.pos)}", label="expected a name")
+        self.fail("E0201", f"expected the name of {what}, found {self.describe(self.pos)}", label="expected a name", help="a name is made of letters, digits and `_`, and begins with no digit")
 
     def matching(self, opening: int) -> int:
         """The index of the bracket that closes the one at token `opening`; -1 if the brackets between do not match."""
@@ -320,7 +320,8 @@ class Cursor:
         while kinds[self.pos] != "end":
             key, here = keys[self.pos], levels[self.pos]
             if here <= level:
-                if key == ";" and here == level:
+                # A `;` amid a line may belong to the head of a loop, so what is left of the line goes too.
+                if key == ";" and here == level and (self.on_new_line(self.pos + 1) or keys[self.pos + 1] == "}"):
                     self.pos += 1
                     return
                 if key == "}" and (here < level or self.level[self.pos + 1] < level):

@@ -209,7 +209,7 @@ class DefinitionParser(StatementParser):
         self.pos += 1
         type = self.type()
         name = self.expect_name("the object")
-        self.expect("=", "and the object's first value")
+        self.expect("=", "and the object's first value", "an object is made by a call: `objdef C c = create();`")
         value = self.expression()
         self.semicolon()
         return ast.ObjDef(type, name, value, self.span(start))
@@ -263,7 +263,7 @@ class DefinitionParser(StatementParser):
             self.pos += 1
             start = self.pos
             name = self.expect_name("a type variable")
-            self.expect(":", "and the kind of the type variable")
+            self.expect(":", "and the kind of the type variable", "type variables are written `<T: num>`")
             if self.kinds[self.pos] != "name":
                 self.fail("E0201", f"expected the kind of a type variable, found {self.describe(self.pos)}", label="expected a kind", help="kinds are num, int, signed, unsigned, real, builtin and any")
             kind = self.keys[self.pos]
@@ -353,7 +353,7 @@ class DefinitionParser(StatementParser):
             return key
         if key in RESERVED:
             self.fail("E0228", f"`{key}` is a word of the language and cannot be the name of a function", label="reserved word", help=f"choose another name, for instance `{key}_`")
-        self.fail("E0201", f"expected the function's name, found {self.describe(at)}", label="expected a name")
+        self.fail("E0201", f"expected the function's name, found {self.describe(at)}", label="expected a name", help="a definition begins with the types of its results and its name: `int f(..)`")
 
     def _open_parameters(self, start: int, name: str) -> int:
         """ "(" behind the function's name"""
@@ -366,7 +366,7 @@ class DefinitionParser(StatementParser):
                 "E0241", "SaC has no global variables", self.span(start), label="a variable outside all functions",
                 help="pass it to the functions that need it; a constant can be a function, or `#define`d; for state shared by the program see `objdef`",
             )  # fmt: skip
-        self.fail("E0201", f"expected `(` behind the name of the function `{name}`, found {self.describe(self.pos)}", self.behind(), label="expected `(`")
+        self.fail("E0201", f"expected `(` behind the name of the function `{name}`, found {self.describe(self.pos)}", self.behind(), label="expected `(`", help=f"its parameters stand in parentheses, which may be empty: `{name}()`")
 
     def _parameters(self, opening: int) -> tuple[tuple[ast.Param, ...], bool]:
         """params = [param {"," param} ["," "..."] | "..."] ")" """

@@ -72,7 +72,7 @@ class ExpressionParser(TypeParser):
         except Several as several:
             values = several.values
             if self.keys[self.pos] != ends:
-                self.fail("E0201", f"expected `{ends}` behind several results, found {self.describe(self.pos)}", label=f"expected `{ends}`")
+                self.fail("E0201", f"expected `{ends}` behind several results, found {self.describe(self.pos)}", label=f"expected `{ends}`", help="several results are no value to compute with")
         self.stops, self.depth = stops, depth
         return values
 
@@ -283,7 +283,7 @@ class ExpressionParser(TypeParser):
         """ "." | "..." among indices"""
         key, span = self.keys[self.pos], self.spans[self.pos]
         if not allowed:
-            self.report("E0219", f"`{key}` stands only for an axis of a selection", label="not an index", help="inside an array literal write a value; `a[., 1]` and `{ [., i] -> .. }` are where dots belong")
+            self.fail("E0219", f"`{key}` stands only for an axis of a selection", label="not an index", help="inside an array literal write a value; `a[., 1]` and `{ [., i] -> .. }` are where dots belong")
         self.pos += 1
         return ast.Dot(span) if key == "." else ast.Dots(span)
 
@@ -360,7 +360,7 @@ class ExpressionParser(TypeParser):
         """Id "::" Id ..., from the `::` on"""
         if self.kinds[start + 2] != "name":
             self.pos += 1
-            self.fail("E0201", f"expected a name behind `{self.keys[start]}::`, found {self.describe(self.pos)}", label="expected a name")
+            self.fail("E0201", f"expected a name behind `{self.keys[start]}::`, found {self.describe(self.pos)}", label="expected a name", help="write the name of a function or object of that module")
         self.pos += 2
         name = ast.QName(self.keys[start], self.keys[start + 2], self.span(start))
         if self.keys[self.pos] == "(":
@@ -394,7 +394,7 @@ class ExpressionParser(TypeParser):
             help = "put the value, or the variable, before the sign"
         elif key in (",", ")", "]") and self.pos and self.keys[self.pos - 1] == ",":
             help = "leave the comma before it out, or write the missing value"
-        elif key in ("}", "|") or key == ";":
+        elif key in ("}", "|", ")", "]", ";", ",") or self.kinds[self.pos] == "end":
             help = "write the missing value"
         span = self.behind() if self.kinds[self.pos] == "end" or self.on_new_line(self.pos) else None
         self.fail("E0205", f"expected an expression, found {self.describe(self.pos)}", span, label="expected an expression", help=help)

@@ -469,6 +469,8 @@ class StatementParser(WithLoopParser):
             self.close(opening)
         except Abandon:
             self.pos = self._behind_brackets(opening)
+            if self.keys[self.pos] != "{" and not self.on_new_line(self.pos):
+                raise
             self.depth = depth
         self.stops = stops
         body = self._body()
@@ -478,9 +480,8 @@ class StatementParser(WithLoopParser):
         """expr, which cannot be left out"""
         if self.keys[self.pos] != ";":
             return self.expression()
-        span = self.spans[self.pos]
-        self.report("E0236", "a `for` loop needs a condition", label="condition missing", help="write the condition of another round; for a loop without end write `true`", edit=Edit(span, " true;"))
-        return ast.BadExpr(span)
+        edit = Edit(self.spans[self.pos], " true;")
+        self.fail("E0236", "a `for` loop needs a condition", label="condition missing", help="write the condition of another round; for a loop without end write `true`", edit=edit)
 
     def _for_semicolon(self, opening: int) -> None:
         if self.keys[self.pos] == ";":

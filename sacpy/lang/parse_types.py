@@ -104,4 +104,4 @@ class TypeParser(Cursor):
         value = self.tokens[i].value
         if isinstance(value, tuple) and value[0] == "int" and isinstance(value[1], int):
             return value[1]
-        self.fail("E0211", f"an extent is a whole number, not {self.describe(i)}", self.spans[i], label="not an int")
+        self.fail("E0211", f"an extent is a whole number, not {self.describe(i)}", self.spans[i], label="not an int", help="write a whole number, `.` for any extent, or a name")

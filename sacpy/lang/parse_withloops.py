@@ -210,8 +210,9 @@ class WithLoopParser(ExpressionParser):
         if self.keys[self.pos] == "," and key == "genarray":
             self.pos += 1
             default = self.expression()
-        elif self.keys[self.pos] == ",":
-            self.fail("E0227", f"`{key}` takes one argument", label="a second argument", help="`genarray(shape, default)` is the only one with a default")
+        if self.keys[self.pos] == ",":
+            help = "write `genarray(shape)` or `genarray(shape, default)`" if key == "genarray" else "`genarray(shape, default)` is the only one with a default"
+            self.fail("E0227", f"`{key}` takes {'at most two arguments' if key == 'genarray' else 'one argument'}", label="one too many", help=help)
         self.close(opening, "`,` or " if key == "genarray" and default is None else "")
         if key == "genarray":
             return ast.GenarrayOp(first, default, self.span(start))
@@ -319,6 +320,8 @@ class WithLoopParser(ExpressionParser):
             if self.keys[self.pos] != ",":
                 break
             self.pos += 1
+        if self.infix[self.pos]:
+            self.fail("E0230", "the index of a comprehension holds names and dots, no computation", label="computed", help="put the computation behind the `->`")
         self.close(opening, "`,` or ", operands=False)
         return tuple(items)
 

@@ -162,6 +162,8 @@ def _all_diagnostics(tokens: Tokens, parser: Parser) -> tuple[Diagnostic, ...]:
     """The lexer's diagnostics and the parser's. What the parser finds wrong behind text that could not be read is a consequence."""
     unread = [d for d in tokens.diagnostics if d.severity == "error"]
     found = parser.diagnostics
+    if parser.keys.count("}") > parser.keys.count("{"):
+        found = found[:1]  # a brace too many ends things early, and then nothing fits
     if unread:
         first = unread[0].span
         found = [d for d in found if d.span.source is first.source and d.span.start < first.start and not d.incomplete]
