@@ -156,7 +156,7 @@ class Codegen(WithLoops):
 
     def _view(self, s: Let, prim: Prim) -> None:
         """A primitive whose result may be its argument: ownership moves, or is lost for both."""
-        target, atom = s.targets[0], prim.args[-1]
+        target, atom = s.targets[0], prim.args[VIEWS[prim.op]]
         (move,) = moves([atom], self.ownership.live_after[id(s)])
         ex = self.primitive(prim, target.base, s.span)
         if self.ownership.is_dynamic(target.name) or (move.cleared is not None and self.ownership.is_dynamic(move.cleared)):
@@ -325,6 +325,11 @@ class Codegen(WithLoops):
         args = [self.use(a) for a in call.args]
         self.flush()
         extra = [f"bases={self.constant(call.bases)}"] if signature.native is not None and signature.native.varargs else []
+        if signature.native is not None and signature.native.varresults:
+            by_reference = {p.bind.name for p in signature.params}
+            declared = sum(r.bind.name not in by_reference for r in signature.results)
+            scanned = s.targets[declared : len(s.targets) - (len(signature.results) - declared)]
+            extra.append(f"result_bases={self.constant(tuple(t.base for t in scanned))}")
         text = f"{function}({', '.join([a.text for a in args] + flags + extra)})"
         given = {g: self.flag_name(s.targets[g].name) if self.ownership.is_dynamic(s.targets[g].name) else f"_g{g}" for g in rules.gives if g < len(s.targets)}
         left = [self.name(t.name) for t in s.targets] + list(given.values())

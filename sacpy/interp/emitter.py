@@ -101,10 +101,10 @@ class Emitter:
         if const.shape:
             value = array(const.value, const.base, const.shape)
             value.flags.writeable = False
-            parts = None
             if len(const.shape) == 1 and const.base in DTYPES:
                 parts = tuple(self.scalar_literal(v, const.base) for v in const.value)
-            return Ex(self.constant(value), const.base, len(const.shape), True, parts)
+                return Ex(self.constant(value), const.base, 1, True, parts, f"({''.join(p.text + ', ' for p in parts)})")
+            return Ex(self.constant(value), const.base, len(const.shape), True)
         if const.undefined:
             return Ex("None", const.base, None, True)
         if const.undefined:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from sacpy.interp.walk import block_free, bodies_free, free_of, loop_free, names, operands
 from sacpy.lang.core import Atom, Bind, Block, Call, Const, Fold, Function, Genarray, GlobalGet, GlobalSet, If, Let, Loop, Modarray, Prim, Propagate, Signature, Stmt, Var, WithLoop
 
-VIEWS = frozenset({"reshape", "place"})  # primitives whose result may be their array argument
+VIEWS = {"reshape": 1, "place": 0, "like": 0, "ravel": 0}  # primitives whose result may be an argument, and which one
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class Ownership:
             case Var() | Const():
                 self._move(targets, [rhs], live)
             case Prim(op=op, args=args) if op in VIEWS:
-                self._move(targets, [args[-1]], live)
+                self._move(targets, [args[VIEWS[op]]], live)
             case GlobalGet():
                 self._source(targets[0].name, False)
             case Call():

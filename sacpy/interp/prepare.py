@@ -155,10 +155,21 @@ class _Rewriter(Renamer):
             case Let(targets=(target,), rhs=Prim(op="hideValue" | "hideShape" | "hideDim", args=(_, value))):
                 self.env[target.name] = self.atom(value)
                 return
+            case Let(targets=(target,), rhs=Prim(op="like", args=(new, old))) if self._same_shape(new, old):
+                self.env[target.name] = self.atom(new)
+                return
+            case Let(targets=(target,), rhs=Prim(op="ravel", args=(value,))) if self.facts.rank(self.atom(value)) == 1:
+                self.env[target.name] = self.atom(value)
+                return
             case Let(rhs=Call() as call):
                 yield from self._call(s, call)
                 return
         yield from super().statement(s)
+
+    def _same_shape(self, a: Atom, b: Atom) -> bool:
+        """Whether two values certainly have the same shape."""
+        first, second = self.facts.atom_shape(self.atom(a)).extents, self.facts.atom_shape(self.atom(b)).extents
+        return first is not None and first == second and None not in first
 
     def _call(self, s: Let, call: Call) -> Iterator[Stmt]:
         resolution = self.inference.resolution(call)

@@ -53,6 +53,8 @@ STRUCTURAL: dict[str, Maker] = {
     "mask": _simple(structure.mask),
     "all": _simple(structure.all_of),
     "any": _simple(structure.any_of),
+    "ravel": _simple(structure.ravel),
+    "like": lambda base, cell, attrs: structure.like_of(str(attrs[0]) if attrs else ""),
     "slice": lambda base, cell, attrs: structure.slice_of(str(attrs[0]), cell),
     "place": lambda base, cell, attrs: structure.place_of(str(attrs[0]), cell),
     **{op: _simple(lambda n, a: a) for op in ("hideValue", "hideShape", "hideDim")},

@@ -236,6 +236,27 @@ def place_of(spec: str, cell: int) -> Any:
     return arrange
 
 
+def ravel(a: Value) -> Array:
+    """A scalar as a vector of one; a vector as it is."""
+    if type(a) is ndarray:
+        if a.ndim != 1:
+            raise Fault("E0606", f"an index must be a scalar or a vector, but this one has the shape {brackets(a.shape)}")
+        return a
+    return np.array([a], INT)
+
+
+def like_of(what: str) -> Any:
+    """A new value for something whose shape must stay; `what` says whose."""
+
+    def like(a: Value, b: Value) -> Value:
+        if shape_of(a) != shape_of(b):
+            whose = f" of {what}" if what else ""
+            raise Fault("E0621", f"this value has the shape {brackets(shape_of(a))}, but it must have the shape{whose}, which is {brackets(shape_of(b))}", help="a field keeps its shape when it is replaced")
+        return a
+
+    return like
+
+
 def stack(elements: list[Value], base: str) -> Array:
     """`[a, b, c]`: elements of equal shape become one array."""
     dtype = dtype_of(base)
