@@ -28,8 +28,8 @@ _BINARY: dict[str, Callable[[int, int], int]] = {
     "<=": lambda a, b: int(a <= b),
     ">": lambda a, b: int(a > b),
     ">=": lambda a, b: int(a >= b),
-    "<<": lambda a, b: a << b if 0 <= b < 64 else 0,
-    ">>": lambda a, b: a >> min(b, 63) if b >= 0 else 0,
+    "<<": lambda a, b: _shifted(a, b),
+    ">>": lambda a, b: _shifted(a, -b),
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
@@ -170,3 +170,10 @@ class _Expression:
 
 def _wrap(value: int) -> int:
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def _shifted(value: int, places: int) -> int:
+    """Shifted to the left, or to the right by a negative count, as gcc has it."""
+    if places < 0:
+        return value >> min(-places, 63)
+    return value << places if places < 64 else 0
