@@ -129,7 +129,9 @@ def _pow_pole(x: float, y: float) -> float:
 
 
 def _gamma_pole(x: float) -> float:
-    return math.copysign(math.inf, x) if x == 0 else math.inf if x > 0 and x == x else math.nan
+    if x == 0 or -1 < x < 0:  # between the poles only overflow leads here
+        return math.copysign(math.inf, x)
+    return math.inf if x > 0 else math.nan
 
 
 def _integral(function: Callable[[float], float]) -> Callable[[float], float]:

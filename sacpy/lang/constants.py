@@ -6,7 +6,7 @@ In: an operation, the base type of its arguments, and Python scalars (int for in
 - Division and remainder by zero, and shifts by a negative count or by the width or more, raise `Undefined`.
 - `float` results are rounded to 32 bits after each operation. Division of reals by zero gives inf or nan.
 - Comparisons with NaN are false, but for `neq`. `min(a, b)` is `a < b ? a : b` and `max(a, b)` is `a > b ? a : b`, as the macros of the compiler's run-time system have it: with a NaN, both give b.
-- A real that does not fit into the integer type it is converted to (or is NaN) gives the smallest value of that type.
+- A real is converted to an integer as x86-64 does it: truncated; out of range (or NaN) it is the smallest int of the instruction's width, 32 bits for int and less, else 64; then it is cut to the width of the type.
 """
 
 from __future__ import annotations
@@ -64,6 +64,15 @@ def _int_to_float(value: int) -> float:
     return math.copysign(float(quotient << excess), value)
 
 
+def _real_to_int(base: str, value: float) -> int:
+    """C's conversion on x86-64. The unsigned 64-bit types have a case of their own for the upper half of their range."""
+    if base in ("ulong", "ulonglong") and 2.0**63 <= value < 2.0**64:
+        return int(value)
+    smallest_int = -(1 << (63 if base == "uint" or BITS.get(base, 8) == 64 else 31))
+    whole = math.trunc(value) if math.isfinite(value) else smallest_int
+    return wrap(base, whole if smallest_int <= whole < -smallest_int else smallest_int)
+
+
 def convert(base: str, value: Scalar) -> Scalar:
     """A value converted to another base type (`toi`, `tod`, ...)."""
     if base == "bool":
@@ -73,9 +82,7 @@ def convert(base: str, value: Scalar) -> Scalar:
     if base == "float":
         return to_float(value) if isinstance(value, float) else _int_to_float(int(value))
     if isinstance(value, float):
-        low, high = _LIMITS[base]
-        whole = math.trunc(value) if math.isfinite(value) else low - 1
-        return whole if low <= whole <= high else low
+        return _real_to_int(base, value)
     return wrap(base, int(value))
 
 
@@ -235,7 +242,7 @@ def _gamma(x: float) -> float:
     except ValueError:
         return math.nan
     except OverflowError:
-        return math.inf
+        return math.copysign(math.inf, x)
 
 
 def _lgamma(x: float) -> float:
