@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Edit, Label
 from sacpy.lang.elaborate.context import CONVERSIONS, Context, Failed, Value, conversion_help
+from sacpy.lang.elaborate.overlaps import rivals
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.elaborate.usertypes import BOOL, BUILTINS, INT, STRING, BaseType
 from sacpy.lang.primitives import PRIMITIVES, Primitive, parse
@@ -91,11 +92,21 @@ def candidates(cx: Context, function: ast.QName, types: list[BaseType], span: Sp
     for tier in tiers:
         matches = [m for m in (match(cx, e, types) for e in tier) if m is not None]
         if matches:
+            _refuse_rivals(cx, function, matches, span)
             return sorted(matches, key=lambda m: not m.typevars)
     everything = [e for tier in tiers for e in tier]
     if not everything:
         _unknown_function(cx, function, types, span)
     return _no_instance(cx, function, types, span, everything, args)
+
+
+def _refuse_rivals(cx: Context, function: ast.QName, matches: list[Match], span: Span) -> None:
+    if len({m.entry.module for m in matches}) < 2:
+        return
+    found = rivals(cx.program, cx.scope, [(m.entry, cx.program.key(m.entry, m.typevars)) for m in matches])
+    if found is not None:
+        labels = [Label(e.definition.name_span, f"one in {e.module}") for e in found]
+        cx.fail("E0315", f"{function} is ambiguous: {found[0].module} and {found[1].module} define it for the same types", span, "which one?", labels=labels, help=f"write {found[0].module}::{function.name} or {found[1].module}::{function.name}")
 
 
 def match(cx: Context, entry: Entry, types: list[BaseType]) -> Match | None:

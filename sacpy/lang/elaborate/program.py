@@ -11,6 +11,7 @@ from sacpy.lang.diagnostics import Diagnostic, Edit, SacError
 from sacpy.lang.elaborate import expressions, selections, tensors, withloops  # noqa: F401 - they register themselves
 from sacpy.lang.elaborate.context import Context, Failed
 from sacpy.lang.elaborate.functions import Head, function, head, head_text
+from sacpy.lang.elaborate.overlaps import hiding, replaced
 from sacpy.lang.elaborate.scope import Entry, Scope, World
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.infer import Inference, infer
@@ -168,6 +169,8 @@ class ElaboratedProgram:
             except SacError as error:
                 found += error.diagnostics
         if not any(d.severity == "error" for d in found):
+            for scope in [s for s in self.world.scopes.values() if not s.info.library]:
+                found += [*replaced(self, scope), *hiding(self, scope)]
             for key in self.user_keys(found):
                 found += self.inference(key).diagnostics
         return _unique(found)
