@@ -222,7 +222,7 @@ class ExpressionParser(TypeParser):
             return name in self.types or not variable
         if variable:
             return False
-        return keys[after] in ("!", "~") or (name in self.types and self.infix[after] > 0)
+        return keys[after] in ("!", "~") or ((qualified or name in self.types) and kinds[after] == "op" and self.infix[after] > 0)
 
     # ------------------------------------------------------------ postfix
 

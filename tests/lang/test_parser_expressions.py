@@ -145,6 +145,7 @@ def test_prefix_operators(text: str, tree: str) -> None:
         ("(complex[3])[0]", "<complex[3] [0]>"),
         ("(M::t[.,.]) x", "<M::t[.,.] x>"),
         ("(M::t) x", "<M::t x>"),
+        ("(M::t) -x", "<M::t (- x)>"),
         ("(struct S[3]) x", "<struct S[3] x>"),
         ("(v) Array::+ x", "('v' Array::+ x)"),
         ("(v).f", "'v'.f"),
