@@ -172,7 +172,7 @@ class Patterns(Expressions):
                 self.block(condition.block)
                 value = self.use(condition.value)
                 self.flush()
-                self.emit(f"if not {value.text}: _condition_failed({self.constant(function.signature)}, {condition.text!r})", condition.span)
+                self.emit(f"if not {value.text}: _condition_failed({self.constant(function.signature)}, {condition.text!r}, {on_exit})", condition.span)
 
     def block(self, block: object) -> None:
         """Emits the statements of a block; the statement part of the generator defines it."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from sacpy.interp.codegen_patterns import Patterns
 from sacpy.interp.emitter import Ex
 from sacpy.interp.ownership import fold_values, thread_values
+from sacpy.interp.runtime.withloops import Recipe
 from sacpy.interp.usage import Usage
-from sacpy.interp.walk import bodies_free, names, operator_atoms
+from sacpy.interp.walk import block_free, bodies_free, names, operator_atoms
 from sacpy.lang.core import Atom, Bind, Fold, Genarray, Let, Modarray, Operator, Partition, Propagate, Var, WithLoop
 from sacpy.lang.source import Span
 
@@ -30,6 +31,8 @@ class Sink:
     result: str = ""
     flat: str = ""
     cells: str = ""
+    value: int = 0
+    known_cell: bool = False
 
 
 @dataclass(slots=True)
@@ -71,7 +74,7 @@ class WithLoops(Patterns):
         if not boxes:
             for sink in folds:
                 self._start_fold(sink, loop, live, s.span)
-        self._finish(s, sinks, len(boxes))
+        self._finish(s, loop, sinks, len(boxes))
 
     # ---- operators
 
@@ -118,7 +121,7 @@ class WithLoops(Patterns):
         sinks, at, value_at = [], 0, 0
         for operator in loop.operators:
             width = len(operator.neutrals) if isinstance(operator, Fold) else len(operator.params) if isinstance(operator, Propagate) else 1
-            sink = Sink(operator, s.targets[at : at + width])
+            sink = Sink(operator, s.targets[at : at + width], value=value_at)
             values = [p.values[value_at] for p in loop.partitions] if width else []
             match operator:
                 case Genarray():
@@ -142,7 +145,9 @@ class WithLoops(Patterns):
             self.emit(f"{sink.flat} = _flat({sink.result})", span)
             return
         sink.cells = self.fresh("cells")
-        self.emit(f"{sink.cells} = _Cells({frame}, {base!r}, {text}, {default is not None}, {self._cell_shape(values, sink, length)})", span)
+        cell = self._cell_shape(values, sink, length)
+        sink.known_cell = default is not None or cell != "None"
+        self.emit(f"{sink.cells} = _Cells({frame}, {base!r}, {text}, {default is not None}, {cell})", span)
 
     def _cell_shape(self, values: list[Atom], sink: Sink, length: int | None) -> str:
         """The shape of the cells, where inference knows it."""
@@ -216,9 +221,10 @@ class WithLoops(Patterns):
             self._combine(fold, totals, live, span)
         self.emit(f"{', '.join(totals)} = {', '.join(accumulators)}", span)
 
-    def _finish(self, s: Let, sinks: list[Sink], count: int) -> None:
+    def _finish(self, s: Let, loop: WithLoop, sinks: list[Sink], count: int) -> None:
         for sink in sinks:
             if sink.cells:
+                self._unknown_cell(sink, loop, s.span)
                 self.emit(f"{sink.result} = {self.mark(f'{sink.cells}.finish()', s.span)}", s.span)
             if isinstance(sink.operator, Fold):
                 for target, accumulator in zip(sink.targets, sink.operator.combine.params):
@@ -230,6 +236,19 @@ class WithLoops(Patterns):
                     self.define_flag(target, self.ownership.flag(param.name), s.span)
             else:
                 self.define_flag(sink.targets[0], "True", s.span)
+
+    def _unknown_cell(self, sink: Sink, loop: WithLoop, span: Span) -> None:
+        """After a genarray that computed no cell: their shape, from inference with the values at hand."""
+        if not isinstance(sink.operator, Genarray) or sink.known_cell:
+            return
+        recipes, used = [], set()
+        for p in loop.partitions:
+            recipes.append(Recipe(p.body, p.values[sink.value], p.index.name, tuple(b.name for b in p.scalars or ())))
+            used |= block_free(p.body, (p.values[sink.value],)) - {p.index.name, *(b.name for b in p.scalars or ())}
+        values = [(name, self.use(Var(name, span)).text) for name in sorted(used)]
+        bases = {name: self.facts.base(name) for name, _ in values}
+        texts = ", ".join(f"{name!r}: {text}" for name, text in values)
+        self.emit(f"if {sink.cells}.cell is None: {sink.cells}.cell_from({self.constant((tuple(recipes), bases))}, {{{texts}}}, _inferrer)", span)
 
     # ---- index sets
 

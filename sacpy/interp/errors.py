@@ -14,6 +14,10 @@ class Fault(Exception):
         self.help = help
 
 
+class CallFault(Fault):
+    """A run-time error that is the caller's: the arguments of a call are wrong. Its place is the call."""
+
+
 class Exit(Exception):
     """The program asked to end with this status (a library function such as `exit`)."""
 

@@ -16,7 +16,7 @@ import numpy as np
 from sacpy.interp import arithmetic, natives, twins
 from sacpy.interp.callsites import CallSites
 from sacpy.interp.emitter import Emitter
-from sacpy.interp.errors import Exit, Fault
+from sacpy.interp.errors import CallFault, Exit, Fault
 from sacpy.interp.faults import PREFIX, Place, to_sac_error
 from sacpy.interp.ownership import Ownership, protocol
 from sacpy.interp.prepare import Preparer
@@ -47,6 +47,7 @@ class Evaluator:
         self.namespace: dict[str, Any] = {**RUNTIME, "_world": world, "_globals": self.globals, "_global_get": self._global_get}
         self.sites = CallSites(self)
         self.preparer = Preparer(program)
+        self.namespace["_inferrer"] = self.preparer.inferrer
 
     def call(self, key: str, args: Sequence[Value]) -> tuple[Value, ...]:
         """Calls a function; its results, the new values of reference parameters included. Raises `SacError`."""
@@ -189,7 +190,7 @@ class Evaluator:
 
 
 def _unbound(text: str, help_: str) -> None:
-    raise Fault("E0618", f"the external function {text} is not bound", help=help_)
+    raise CallFault("E0618", f"the external function {text} is not bound", help=help_)
 
 
 __all__ = ["Evaluator"]

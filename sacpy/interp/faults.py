@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sacpy.interp.errors import Fault
+from sacpy.interp.errors import CallFault, Fault
 from sacpy.interp.runtime.structure import out_of_range
 from sacpy.interp.values import shape_of
 from sacpy.lang.diagnostics import Diagnostic, Frame, SacError
 from sacpy.lang.source import NOWHERE, Span
 
 PREFIX = "<sac:"
+LIBRARY = str(Path(__file__).parent.parent / "stdlib")
 LONGEST = 50  # frames of a call stack that a diagnostic keeps at either end
 
 
@@ -45,11 +47,18 @@ def to_sac_error(error: BaseException, places: Mapping[str, Place]) -> SacError:
         trace = trace.tb_next
     frames.reverse()
     fault = _fault(error, innermost)
-    span = frames[0].span if frames else NOWHERE
+    span = _primary(frames, 1 if isinstance(error, CallFault) else 0)
     kept = frames if len(frames) <= 2 * LONGEST else frames[:LONGEST] + frames[-LONGEST:]
     dropped = len(frames) - len(kept)
     notes = fault.notes + ((f"{dropped} more calls in between are left out",) if dropped else ())
     return SacError(Diagnostic(fault.code, fault.message, span, notes=notes, help=fault.help, stack=tuple(kept)))
+
+
+def _primary(frames: list[Frame], skipped: int) -> Span:
+    """The place to show: the innermost one in the user's own text, if there is one; for a wrong call, the call."""
+    inner = frames[skipped:] or frames
+    own = next((f.span for f in inner if not f.span.source.name.startswith(LIBRARY)), None)
+    return own or (inner[0].span if inner else NOWHERE)
 
 
 def _fault(error: BaseException, innermost: tuple[Any, Place, int] | None) -> Fault:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sacpy.interp.errors import Fault
+from sacpy.interp.errors import CallFault, Fault
 from sacpy.interp.runtime.elementwise import brackets
 from sacpy.interp.values import Value, shape_of
 from sacpy.lang.core import Check, Signature, Slot
@@ -64,12 +64,12 @@ def violation(signature: Signature, args: tuple[Value, ...], results: tuple[Valu
     if not texts:
         texts = (f"the {what} does not fit {signature.text}",)
     message = f"this {what} of {signature.name} violates its type patterns: {texts[0]}"
-    raise Fault("E0615", message, notes=(*texts[1:], f"the function is {signature.text}"), help="the extents that share a name must agree")
+    raise (Fault if results is not None else CallFault)("E0615", message, notes=(*texts[1:], f"the function is {signature.text}"), help="the extents that share a name must agree")
 
 
-def condition_failed(signature: Signature, text: str) -> None:
+def condition_failed(signature: Signature, text: str, on_exit: bool) -> None:
     """Raises for a condition behind a function's head."""
-    raise Fault("E0616", f"the condition {text} of {signature.name} does not hold", notes=(f"the function is {signature.text}",))
+    raise (Fault if on_exit else CallFault)("E0616", f"the condition {text} of {signature.name} does not hold", notes=(f"the function is {signature.text}",), help="call it with arguments for which the condition holds" if not on_exit else "correct the function, or its condition")
 
 
 def check(value: Value, what: Check) -> None:

@@ -5,17 +5,25 @@ In: bounds and frames as tuples of ints. Out: ranges to loop over, masks, and `C
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sacpy.interp.errors import Fault
+from sacpy.interp.runtime.calls import known_shape
 from sacpy.interp.runtime.elementwise import brackets
 from sacpy.interp.runtime.structure import extents, filled, to_index
 from sacpy.interp.values import Value, dtype_of, shape_of, zero_of
+from sacpy.lang.core import Atom, Block
+from sacpy.lang.lattice import full_extents
+from sacpy.lang.types import SCALAR, Type, known
+
+if TYPE_CHECKING:
+    from sacpy.lang.infer import Inferrer
 
 ndarray = np.ndarray
 Index = tuple[int, ...]
@@ -94,10 +102,20 @@ def flat(array: ndarray[Any, Any]) -> Any:
     return array.reshape(-1) if array.dtype == object else memoryview(array.reshape(-1))
 
 
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What inference needs to tell the shape of a cell: a body, its value, the names of the index."""
+
+    body: Block
+    value: Atom
+    index: str
+    scalars: tuple[str, ...]
+
+
 class Cells:
     """A result under construction whose cells may be arrays. The first cell, or the default, tells their shape."""
 
-    def __init__(self, frame: Index, base: str, default: Value, has_default: bool, cell: Index | Callable[[], Index | None] | None) -> None:
+    def __init__(self, frame: Index, base: str, default: Value, has_default: bool, cell: Index | None) -> None:
         self.frame = frame
         self.base = base
         self.cell: Index | None = None
@@ -122,10 +140,22 @@ class Cells:
             raise Fault("E0613", f"the cells of a with-loop need one shape, but here is {brackets(found)} after {brackets(self.cell)}", help="make all values, and the default, the same shape")
         self.store[at] = value
 
+    def cell_from(self, recipe: tuple[tuple[Recipe, ...], dict[str, str]], values: dict[str, Value], inferrer: Inferrer) -> None:
+        """Learns the cells' shape from inference over the body, with the values that its free variables have."""
+        recipes, bases = recipe
+        types = {name: Type(bases[name], known_shape(value)) for name, value in values.items()}
+        for r in recipes:
+            inside = types | {r.index: Type("int", known((len(self.frame),)))} | {name: Type("int", SCALAR) for name in r.scalars}
+            (shape,) = inferrer.block_values(r.body, [r.value], inside)
+            cell = full_extents(shape)
+            if cell is not None and not shape.never:
+                self.known = cell
+                return
+
     def finish(self) -> Value:
         """The result."""
         if self.cell is None:
-            cell = self.known() if callable(self.known) else self.known
+            cell = self.known
             if cell is None:
                 raise Fault("E0614", "the index set is empty, and the shape of the cells cannot be told without computing one", help="give genarray a default of the right shape")
             self._allocate(cell, None)
