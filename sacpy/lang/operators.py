@@ -5,10 +5,8 @@ Any run of operator characters may name a function, so `a+++^b` can only be read
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
-from sacpy.lang.source import Source
 from sacpy.lang.tokens import Token
 
 LANGUAGE = frozenset(
@@ -82,12 +80,3 @@ def defined(tokens: Iterable[Token]) -> set[str]:
         if depth == 0 and not first and kind != "pragma" and kind != "directive" and text != "}":
             first = text
     return found - LANGUAGE - {""}
-
-
-_HEAD = re.compile(r"\b(?:use|import)\s+([A-Za-z_][A-Za-z0-9_]*)\s*:")
-
-
-def used_modules(source: Source) -> list[str]:
-    """The modules a text uses or imports, by a look at its words alone (comments are not told apart)."""
-    return list(dict.fromkeys(_HEAD.findall(source.text)))
-

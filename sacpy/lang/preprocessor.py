@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -109,6 +110,7 @@ class _Preprocessor:
     def __init__(self, include_path: Sequence[Path], size: int) -> None:
         self.include_path = tuple(include_path)
         self.diagnostics: list[Diagnostic] = []
+        self._reported: Counter[str] = Counter()
         self.trivia: list[tuple[int, str]] = []
         self.included: dict[Path, None] = {}
         self.tokens: list[Token] = []
@@ -138,7 +140,8 @@ class _Preprocessor:
 
     def report(self, diagnostic: Diagnostic) -> None:
         """Takes a diagnostic. Beyond a number nothing is to be learnt from further ones: warnings are dropped, errors end the reading."""
-        if len(self.diagnostics) < REPORTS:
+        self._reported[diagnostic.severity] += 1
+        if self._reported[diagnostic.severity] <= REPORTS:
             self.diagnostics.append(diagnostic)
         elif diagnostic.severity == "error":
             raise _TooMany

@@ -27,7 +27,7 @@ _NUMBER = r"""(?:0[xX](?:[0-9a-fA-F]*+\.?[0-9a-fA-F]*[pP][+-]?[0-9]+|[0-9a-fA-F]
 # Everything that is neither ASCII nor anything else may stand in an operator's name: what no operator takes is reported as a stray character later.
 _RUN = r"(?:[-+*%<>=!&|^~@$?:\\`\x00-\x08\x0e-\x1f\x7f-\U0010ffff]++|/(?![*/])|\.(?![0-9]))++"
 _REST = rf"""(?P<name>[A-Za-z_][A-Za-z0-9_]*+)|(?P<mark>[()\[\]{{}},;])|(?P<number>{_NUMBER})|(?P<run>{_RUN})|(?P<comment>{_COMMENT})|(?P<string>{_STRING})|(?P<char>{_CHAR})"""
-_BAD = r"""(?P<badstring>"[^\n]*+)|(?P<badchar>'[^\n]*+)|(?P<badcomment>/\*[\s\S]*+)"""
+_BAD = r"""(?P<badstring>"[^\r\n]*+)|(?P<badchar>'[^\r\n]*+)|(?P<badcomment>/\*[\s\S]*+)"""
 # A directive reaches to the end of its line; a comment that begins on it may reach further.
 _DIRECTIVE = rf"""\#(?P<directive>(?:[^"'/\n]++|{_COMMENT}|{_STRING}|{_CHAR}|/\*[\s\S]*+|[^\n])*+)"""
 _SPACE = r"[ \t\r\n\f\v]*+"

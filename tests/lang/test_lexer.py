@@ -5,7 +5,6 @@ import struct
 
 import pytest
 
-from sacpy.lang.operators import used_modules
 from sacpy.lang.preprocessor import defined_operators, tokenize
 from sacpy.lang.source import Source
 from sacpy.lang.suggest import closest
@@ -96,10 +95,6 @@ def test_defined_operators(text: str, expected: set[str]) -> None:
     assert defined_operators(Source("<test>", text)) == expected
 
 
-def test_used_modules_by_their_words() -> None:
-    assert used_modules(Source("<test>", "use Array: all;\nimport M :{f};\nuse Array: {x};\nexport all;")) == ["Array", "M"]
-
-
 @pytest.mark.parametrize(
     ("text", "codes"),
     [
@@ -140,8 +135,15 @@ def test_unknown_escape_is_its_character_with_a_warning() -> None:
 
 
 def test_warnings_never_hide_tokens() -> None:
-    found = tokenize(Source("<test>", '"' + "\\q" * 1000 + '" x'))
-    assert [token.kind for token in found.tokens] == ["string", "name", "end"]
+    found = tokenize(Source("<test>", '"' + "\\q" * 1000 + '" x 09'))
+    assert [token.kind for token in found.tokens] == ["string", "name", "number", "end"]
+    assert found.diagnostics[-1].code == "E0104"
+
+
+def test_line_ends_of_other_systems() -> None:
+    assert words('#define A 1 \\\r\n + 2\r\n// c\r\nA "a"\r\n"b"\r\n') == '1 + 2 "a"'
+    (found,) = tokenize(Source("<test>", '"a\r\nx')).diagnostics
+    assert found.span.text == '"a'
 
 
 def test_space_before_a_token_is_known() -> None:
