@@ -247,7 +247,7 @@ def unknown_field(cx: Context, type: BaseType, name: str, span: Span) -> NoRetur
     near = closest(name, [f for f, _, _ in type.fields])
     fields = ", ".join(f for f, _, _ in type.fields)
     cx.fail(
-        "E0410", f"{type.shown} has no field {name}", span, "no such field", notes=(f"its fields: {fields}",), help=f"did you mean {near[0]}?" if near else "",
+        "E0410", f"{type.shown} has no field {name}", span, "no such field", notes=(f"its fields: {fields}",), help=f"did you mean {near[0]}?" if near else f"add the field to {type.shown}, or select one that it has",
         edit=Edit(span, near[0]) if near else None,
     )  # fmt: skip
 
