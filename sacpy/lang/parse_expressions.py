@@ -1,7 +1,8 @@
 """Parsing of expressions: operator precedence by climbing, everything else by recursive descent.
 
 One ambiguity is decided here. `(name)[i]` is a cast of an array to the type `name`, or a selection from the variable `name`; which types exist is known only when modules are. The rule (`cast_ahead`): built-in types, `struct S` and
-types this file defines make a cast; any other name makes one where an operand follows that cannot continue an expression, unless a variable, parameter or object of that name is known by then.
+types this file defines make a cast; any other name makes one where an operand follows that cannot continue an expression, unless a variable, parameter or object of that name is known by then. `(name) - x` is a
+difference, unless the name is such a type or qualified.
 """
 
 from __future__ import annotations
@@ -222,7 +223,7 @@ class ExpressionParser(TypeParser):
             return name in self.types or not variable
         if variable:
             return False
-        return keys[after] in ("!", "~") or ((qualified or name in self.types) and kinds[after] == "op" and self.infix[after] > 0)
+        return keys[after] in ("!", "~") or (qualified and keys[after] == "-") or (name in self.types and self.infix[after] > 0)
 
     # ------------------------------------------------------------ postfix
 
