@@ -137,6 +137,10 @@ class Stream:
 
     def ungetc(self, code: int) -> None:
         """Puts a byte back in front of the unread ones."""
+        if self._pos and self._in[self._pos - 1] == code & 255:
+            self._pos -= 1
+            self.at_end = False
+            return
         self._in = bytes((code & 255,)) + self._in[self._pos :]
         self._pos = 0
         self.at_end = False

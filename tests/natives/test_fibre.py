@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives import find
 from sacpy.interp.natives.fibre import fibre_text
-from sacpy.interp.natives.strings import StringArray
+from sacpy.interp.natives.string_arrays import StringArray
 from sacpy.interp.world import World
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives import find
-from sacpy.interp.natives.strings import StringArray
+from sacpy.interp.natives.string_arrays import StringArray
 from sacpy.interp.world import World
 
 WORLD = World.captured()

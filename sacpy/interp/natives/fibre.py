@@ -16,7 +16,7 @@ from sacpy.interp.natives import native
 from sacpy.interp.natives.formatting import sprintf, sprintf_many
 from sacpy.interp.natives.printing import flat
 from sacpy.interp.natives.scanning import rounded, wrapped
-from sacpy.interp.natives.strings import StringArray
+from sacpy.interp.natives.string_arrays import StringArray
 from sacpy.interp.streams import Stream
 from sacpy.interp.world import World, shown
 from sacpy.lang.types import BITS, REAL
