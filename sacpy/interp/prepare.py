@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sacpy.interp.facts import Facts, binds
+from sacpy.interp.prune import prune
 from sacpy.interp.walk import Renamer
 from sacpy.lang.ast import AnyExtent, AnyShape, Feature, FixedExtent, NamedExtent, RankSlice, SomeShape
 from sacpy.lang.core import ArrayCons, Atom, Bind, Call, Const, Function, Let, Prim, Program, Signature, Slot, Stmt, Var
@@ -39,7 +40,7 @@ class Preparer:
     def prepare(self, function: Function) -> tuple[Function, Facts]:
         """The function with its facts."""
         rewriter = _Rewriter(self, function)
-        return rewriter.function(), rewriter.facts
+        return prune(rewriter.function()), rewriter.facts
 
     def callee(self, key: str, shapes: tuple[Shape, ...]) -> Inference | None:
         """Inference of an inline function called with these shapes, if it may be substituted."""
