@@ -230,7 +230,7 @@ def _instance(analyzer: Analyzer, c: Call, signature: Signature, shapes: Sequenc
             f"the arguments of {c.name} do not match its patterns: {texts[0]}",
             notes=(*texts[1:], *(d for d in dict.fromkeys(differences) if d.startswith("axis")), f"the function is {signature.text}"),
             operands=tuple(sorted(involved)),
-            help="a name in a pattern stands for the same number, or shape, wherever it is used",
+            help="a name in a pattern stands for the same number, or shape, wherever it is used: make the shapes agree",
         )
     declared = [instantiate(slot, found.bindings) for slot in signature.results]
     arguments = [_narrowed(shape, instantiate(slot, found.bindings)) for slot, shape in zip(signature.params, shapes)]

@@ -138,9 +138,11 @@ class _Matcher:
         self.is_result = is_result
         self.bindings = bindings
         self.violations: dict[tuple[object, ...], Violation] = {}
+        self.found: list[Shape] = []
 
     def run(self, shapes: Sequence[Shape]) -> Match:
         """Propagates until nothing changes; then all violations are known, and each is reported once."""
+        self.found = list(shapes)
         while True:
             before = dict(self.bindings.ints), dict(self.bindings.shapes), len(self.violations)
             for arg, (slot, shape) in enumerate(zip(self.slots, shapes)):
@@ -260,7 +262,8 @@ class _Matcher:
             self.bindings.shapes[name] = found
             self.bindings.origins.setdefault(name, Origin(arg, self.is_result))
         elif len(bound) != len(found) or any(a != b for a, b in zip(bound, found) if a is not None and b is not None):
-            self._add(arg, (name,), f"{self._subject(arg, slot, shape)}, where {name} is {_vector(found)}, but {self._bound(name, _vector(bound))}", name)
+            text = f"{self._subject(arg, slot, shape)}, where {name} is {_vector(found)}, but {self._bound(name, _vector(bound))}"
+            self._add(arg, (name,), self._whole(arg, name) or text, name)
         else:
             self.bindings.shapes[name] = tuple(b if a is None else a for a, b in zip(bound, found))
 
@@ -269,8 +272,21 @@ class _Matcher:
     def _rank_violation(self, arg: int, slot: Slot, shape: Shape, wanted: int, *, exact: bool) -> bool:
         ranks = [f.rank for f in slot.pattern or () if isinstance(f, RankSlice) and isinstance(f.rank, str) and self.bindings.ints.get(f.rank) is not None]
         why = "".join(f" ({self._bound(name, str(self.bindings.ints[name]))})" for name in dict.fromkeys(ranks))
-        self._add(arg, ("rank",), f"{self._subject(arg, slot, shape)}, which needs rank {'' if exact else 'at least '}{wanted}{why}", ranks[0] if ranks else "")
+        text = f"{self._subject(arg, slot, shape)}, which needs rank {'' if exact else 'at least '}{wanted}{why}"
+        self._add(arg, ("rank",), (ranks and self._whole(arg, ranks[0])) or text, ranks[0] if ranks else "")
         return False
+
+    def _whole(self, arg: int, name: str) -> str:
+        """The words for the commonest case: two arguments whose whole shape is one slice of the same names."""
+        origin = self.bindings.origins.get(name)
+        if origin is None or origin.is_result or self.is_result:
+            return ""
+        slots, other = self.slots, origin.arg
+        slices = [_whole_slice(slots[i]) for i in (other, arg)]
+        if slices[0] is None or slices[0] != slices[1]:
+            return ""
+        types = [found_type(slots[i], self.found[i]) for i in (other, arg)]
+        return f"{place(slots, other)} and {place(slots, arg)} must have the same shape, but they are {types[0]} and {types[1]}"
 
     def _minimum_violation(self, arg: int, slot: Slot, name: str, found: int, minimum: int) -> bool:
         self._add(arg, ("minimum", name), f"{self._place(arg, slot)} takes {slot.text}, which needs {name} to be at least {minimum}, but {self._bound(name, str(found))}", name)
@@ -295,6 +311,13 @@ class _Matcher:
         if not origin.is_result and slots[origin.arg].bind.source == name:
             return f"the argument {name} is {value}"
         return f"{name} is {value} in {place(slots, origin.arg, is_result=origin.is_result)}"
+
+
+def _whole_slice(slot: Slot) -> tuple[int | str, str] | None:
+    """The names of a pattern that is a single slice."""
+    if slot.pattern is None or len(slot.pattern) != 1 or not isinstance(slot.pattern[0], RankSlice):
+        return None
+    return slot.pattern[0].rank, slot.pattern[0].shape
 
 
 def _starts(counts: Sequence[int | None], rank: int) -> list[int | None]:

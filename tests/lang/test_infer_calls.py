@@ -61,7 +61,7 @@ def test_declared_results_are_instantiated() -> None:
 def test_a_violated_pattern_names_both_sides() -> None:
     ((code, message),) = errors("plus", "a", [1, 2], params=A, shapes=[known((3,))])
     assert code == "E0503"
-    assert message == "the arguments of plus do not match its patterns: argument 2 (b) is int[2] but takes int[d>0:shp], where shp is [2], but shp is [3] in argument 1 (a)"
+    assert message == "the arguments of plus do not match its patterns: argument 1 (a) and argument 2 (b) must have the same shape, but they are int[3] and int[2]"
 
 
 def test_no_instance_fits() -> None:

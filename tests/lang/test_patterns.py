@@ -80,6 +80,12 @@ def test_a_parameter_may_be_the_shape_itself() -> None:
     assert p.TakeParameter("shp", 0) in plan.entry and not plan.unsolved
 
 
+def test_two_arguments_of_one_shape_have_words_of_their_own() -> None:
+    signature = sig("f", [("int", "a", "d>0:shp"), ("int", "b", "d>0:shp")], [])
+    assert texts(signature, known((2, 3)), known((2, 4))) == ["argument 1 (a) and argument 2 (b) must have the same shape, but they are int[2,3] and int[2,4]"]
+    assert texts(signature, known((2, 3)), known((6,))) == ["argument 1 (a) and argument 2 (b) must have the same shape, but they are int[2,3] and int[6]"]
+
+
 def test_minimum_of_a_rank() -> None:
     signature = sig("f", [("int", "a", "d>1:shp")], [])
     assert texts(signature, known((3,))) == ["argument 1 (a) is int[3] but takes int[d>1:shp], which needs rank at least 2"]

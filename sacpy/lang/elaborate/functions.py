@@ -57,9 +57,12 @@ def head(cx: Context, key: str, entry: Entry) -> Head:
 
 def _slots(cx: Context, name: str, type: BaseType, written: ast.TypeExpr, span: Span) -> list[core.Slot]:
     binds = cx.binds(name, type, span, name)
+    text = type_text(written)
+    if written.base.module is None and written.base.name in cx.typevars:
+        text = type.shown + text.removeprefix(written.base.name)  # messages speak of the actual type
     if type.any_cell:
-        return [core.Slot(binds[0], (ast.AnyShape(span),), (), type_text(written))]
-    return [core.Slot(b, written.pattern, c.cell, type_text(written)) for b, c in zip(binds, type.components, strict=True)]
+        return [core.Slot(binds[0], (ast.AnyShape(span),), (), text)]
+    return [core.Slot(b, written.pattern, c.cell, text) for b, c in zip(binds, type.components, strict=True)]
 
 
 def _bind_names(cx: Context, types: list[ast.TypeExpr], parameters: dict[str, Value], keep: bool = True) -> list[tuple[str, str]]:
