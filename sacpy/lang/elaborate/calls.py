@@ -90,7 +90,7 @@ def candidates(cx: Context, function: ast.QName, types: list[BaseType], span: Sp
     """The definitions that take arguments of these base types; of those with and without type variables, the former first."""
     tiers = (cx.scope.qualified(function.module, function.name, function.span),) if function.module else cx.scope.tiers(function.name)
     for tier in tiers:
-        matches = [m for m in (match(cx, e, types) for e in tier) if m is not None]
+        matches = own_first(cx, [m for m in (match(cx, e, types) for e in tier) if m is not None])
         if matches:
             _refuse_rivals(cx, function, matches, span)
             return sorted(matches, key=lambda m: not m.typevars)
@@ -98,6 +98,15 @@ def candidates(cx: Context, function: ast.QName, types: list[BaseType], span: Sp
     if not everything:
         _unknown_function(cx, function, types, span)
     return _no_instance(cx, function, types, span, everything, args)
+
+
+def own_first(cx: Context, matches: list[Match]) -> list[Match]:
+    """Generic definitions step back where one made for these very types gives something else: `sel` of a string gives a char."""
+    own = [m for m in matches if not m.typevars]
+    if not own or len(own) == len(matches):
+        return matches
+    given = cx.program.result_types(own[0].entry, own[0].typevars)
+    return [m for m in matches if not m.typevars or cx.program.result_types(m.entry, m.typevars) == given]
 
 
 def _refuse_rivals(cx: Context, function: ast.QName, matches: list[Match], span: Span) -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from sacpy.lang import ast, core
-from sacpy.lang.elaborate.calls import Match, apply, candidates, match, primitive
+from sacpy.lang.elaborate.calls import Match, apply, candidates, match, own_first, primitive
 from sacpy.lang.elaborate.context import Context, Value, conversion_help, expression
 from sacpy.lang.elaborate.expressions import array_of, unknown_field
 from sacpy.lang.elaborate.usertypes import INT, BaseType, field_slice
@@ -42,7 +42,7 @@ def select_at(cx: Context, array: Value, index: Value, span: Span) -> Value:
 def _library_or_own(cx: Context, name: str, types: list[BaseType]) -> list[Match] | None:
     """The visible instances of `sel` or `modarray` for these types; None where they are the library's (a primitive) or there is none."""
     for tier in cx.scope.tiers(name):
-        matches = [m for m in (match(cx, e, types) for e in tier) if m is not None]
+        matches = own_first(cx, [m for m in (match(cx, e, types) for e in tier) if m is not None])
         if matches:
             return None if all(m.entry.module == "ArrayBasics" for m in matches) else matches
     return None
