@@ -1,28 +1,18 @@
-"""Parsing of statements and blocks."""
+"""Parsing of blocks and of the statements that hold them; `parse_assignments` has the others."""
 
 from __future__ import annotations
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
-from sacpy.lang.parse_cursor import ASSIGNMENT, BASE_TYPES, DEFINES, RESERVED, Abandon
-from sacpy.lang.parse_types import C_TYPES
-from sacpy.lang.parse_withloops import WithLoopParser
-from sacpy.lang.source import Span
-
-C_JUMPS = {
-    "break": "make the loop's condition false instead, for instance with a bool that it tests",
-    "continue": "put the rest of the loop's body into an `if`",
-    "goto": "use `while`, `do` or a function that calls itself",
-    "switch": "use `if (..) {..} else if (..) {..} else {..}`",
-    "case": "use `if (..) {..} else if (..) {..} else {..}`",
-}
+from sacpy.lang.parse_assignments import C_JUMPS, AssignmentParser
+from sacpy.lang.parse_cursor import BASE_TYPES, DEFINES, RESERVED, Abandon
 
 
 class Unclosed(Exception):
     """A definition begins where a block should have ended: the block's brace was never closed (and that is reported)."""
 
 
-class StatementParser(WithLoopParser):
+class StatementParser(AssignmentParser):
     """Statements and blocks."""
 
     def block(self) -> tuple[ast.Stmt, ...]:
@@ -132,90 +122,6 @@ class StatementParser(WithLoopParser):
         self.reported_at = -1
         self.report("E0215", "`return` stands only at the end of a function's body", span, label="not at the end", help=help)
 
-    # ------------------------------------------------------------ declarations
-
-    def _declaration_ahead(self, i: int) -> bool:
-        """Whether a local declaration starts at token i: a type and a name."""
-        key, following = self.keys[i], self.keys[i + 1]
-        if self.kinds[i] != "name":
-            return False
-        if key in RESERVED:
-            return (key in BASE_TYPES and following != "(") or key == "struct"
-        if key in C_JUMPS:
-            return False
-        if key in C_TYPES and self.kinds[i + 1] == "name":
-            return True
-        if self.kinds[i + 1] == "name":
-            return following not in RESERVED and not self.infix[i + 1] and self.keys[i + 2] in (",", ";", "=", "[")
-        if following in ("[", "::"):
-            j = self.skip_type(i)
-            return j > 0 and self.kinds[j] == "name" and self.keys[j] not in RESERVED and not self.infix[j]
-        return False
-
-    def _declaration(self) -> ast.Stmt:
-        """vardecl = type Id {"," Id} ";" """
-        start = self.pos
-        type = self.type()
-        names: list[tuple[str, Span]] = []
-        while True:
-            at = self.pos
-            name = self.expect_name("a variable")
-            self.locals.add(name)
-            names.append((name, self.spans[at]))
-            if self.keys[self.pos] == "=":
-                return self._initialised(start, at)
-            if self.keys[self.pos] == "[":
-                self.refuse_declarator(start, at)
-            if self.keys[self.pos] != ",":
-                break
-            self.pos += 1
-        self.semicolon()
-        return ast.VarDecl(type, tuple(names), self.span(start))
-
-    def _initialised(self, start: int, name: int) -> ast.Stmt:
-        """`int x = 5;`: reported, and read as the assignment it should be."""
-        self.report_initialiser(start, name)
-        self.pos = name
-        statement = self._simple()
-        while self.keys[self.pos] == ",":
-            self.pos += 1
-            self._simple()
-        self.semicolon()
-        return statement
-
-    def report_initialiser(self, start: int, name: int) -> None:
-        """`int x = 5`"""
-        type, variable = self.spans[start].to(self.spans[name - 1]), self.keys[name]
-        edit = Edit(type.to(self.spans[name]), variable) if name - start == 1 or self.keys[name - 1] == "]" else None
-        self.report(
-            "E0212", "a declaration cannot give a value", type, label="type of a declaration", edit=edit,
-            help=f"leave the type out: `{variable} = ..;` makes the variable, and its type is that of the value",
-        )  # fmt: skip
-
-    def refuse_declarator(self, start: int, name: int) -> None:
-        """`int a[10]`: in SaC the extents belong to the type."""
-        type = self.spans[start].to(self.spans[name - 1])
-        opening = self.pos
-        closing = opening
-        while self.keys[closing] not in ("]", ";", ",", ")", "{") and self.kinds[closing] != "end":
-            closing += 1
-        edit = None
-        extents = "[..]"
-        if self.keys[closing] == "]":
-            extents = self.spans[opening].to(self.spans[closing]).text
-            edit = Edit(type.to(self.spans[closing]), f"{type.text}{extents if extents != '[]' else '[.]'} {self.keys[name]}")
-        self.fail(
-            "E0234", "extents stand behind the type, not behind the name", self.spans[opening].to(self.spans[min(closing, len(self.spans) - 1)]), label="belongs to the type", edit=edit,
-            help=f"write `{type.text}{extents if extents != '[]' else '[.]'} {self.keys[name]}`",
-        )  # fmt: skip
-
-    def _report_late_declaration(self, start: int, outermost: bool) -> None:
-        where = "before the function's first statement" if outermost else "at the head of the function's body"
-        if self.keys[self.skip_type(start) + 1] == "=":
-            return  # the initialiser is what will be reported
-        self.report("E0213", "declarations stand only at the head of a function's body", label="too late", help=f"move it {where}, or leave it out: an assignment makes its variable")
-        self.reported_at = -1
-
     # ------------------------------------------------------------ statements
 
     def statement(self) -> ast.Stmt:
@@ -262,113 +168,6 @@ class StatementParser(WithLoopParser):
             self.fail("E0214", f"SaC has no `{key}`", label="not in SaC", help="write `else if`", edit=Edit(self.spans[self.pos], "else if"))
         if key == "else":
             self.fail("E0233", "this `else` belongs to no `if`", label="no `if` before it", help="look at the braces before it; `if (c) { .. } else { .. }` has no `;` before the `else`")
-
-    def semicolon(self) -> None:
-        """ ";" at the end of a statement; where it is surely missing, parsing goes on as if it were there"""
-        key = self.keys[self.pos]
-        if key == ";":
-            self.pos += 1
-            return
-        self.refuse_assignment()
-        if key in (")", "]"):
-            self.fail("E0208", f"this `{key}` closes nothing", label="not opened", help="remove it, or open it before", edit=Edit(self.spans[self.pos], ""))
-        sure = key == "}" or self.on_new_line(self.pos) or self.kinds[self.pos] == "end"
-        if not sure and self.starts_operand(self.pos):
-            self.missing_operator("`;`")
-        edit = Edit(self.behind(), ";") if sure else None
-        self.report("E0202", f"expected `;`, found {self.describe(self.pos)}", self.behind(), label="expected `;`", help="a `;` ends every statement and declaration", edit=edit)
-        if not sure:
-            raise Abandon
-
-    def _simple(self) -> ast.Stmt:
-        """simple = target {"," target} "=" expr | target op "=" expr | target "++" | "++" target | call"""
-        start = self.pos
-        key = self.keys[start]
-        if self.keys[start + 1] == "=" and self.kinds[start] == "name" and key not in RESERVED:
-            self.pos += 2
-            span = self.spans[start]
-            return self._assigned(start, (ast.Target(key, (), span, span),), None)
-        if key in ("++", "--") and self.keys[start + 1] != "(":
-            self.pos += 1
-            target = self._target(self.operand())
-            return ast.Step(target, ast.QName(None, key, self.spans[start]), self.span(start))
-        expr = self.expression()
-        key = self.keys[self.pos]
-        if key == ",":
-            return self._several_targets(start, expr)
-        if key in ASSIGNMENT:
-            operator = None if key == "=" else ast.QName(None, key[:-1], self.spans[self.pos])
-            target = self._target(expr)
-            self.pos += 1
-            return self._assigned(start, (target,), operator)
-        if key in ("++", "--"):
-            target = self._target(expr)
-            self.pos += 1
-            return ast.Step(target, ast.QName(None, key, self.spans[self.pos - 1]), self.span(start))
-        self.check_effect(expr)
-        return ast.CallStmt(expr, self.span(start))
-
-    def check_effect(self, expr: ast.Expr) -> None:
-        """An expression that is a statement must do something."""
-        if isinstance(expr, ast.Call | ast.With | ast.Tensor | ast.BadExpr):
-            return
-        if self.keys[self.pos] != ";" and not self.on_new_line(self.pos):
-            return  # something else is wrong here, and will be reported
-        help, edit = "assign it to a variable, or leave it out", None
-        if isinstance(expr, ast.Binary) and expr.operator.name == "==" and isinstance(expr.left, ast.Name):
-            help, edit = "`=` assigns, `==` compares", Edit(expr.operator.span, "=")
-        self.report("E0222", "this expression does nothing", expr.span, label="its value is not used", help=help, edit=edit)
-        self.reported_at = -1
-
-    def _assigned(self, start: int, targets: tuple[ast.Target, ...], operator: ast.QName | None) -> ast.Stmt:
-        """The right side of an assignment."""
-        value = self.expression()
-        for target in targets:
-            self.locals.add(target.name)
-        key = self.keys[self.pos]
-        if key == "=":
-            if isinstance(value, ast.Name):
-                help = f"write two statements: `{value.name} = ..; {targets[0].name} = {value.name};`"
-            else:
-                help = "`==` compares; each assignment is a statement of its own"
-            self.fail("E0216", "an assignment is not an expression", label="a second `=`", help=help)
-        return ast.Assign(targets, operator, value, self.span(start))
-
-    def _several_targets(self, start: int, first: ast.Expr) -> ast.Stmt:
-        """target {"," target} "=" expr, from the first comma on"""
-        targets = [self._target(first)]
-        while self.keys[self.pos] == ",":
-            self.pos += 1
-            targets.append(self._target(self.postfix(self.pos, self.primary())))
-        if self.keys[self.pos] in ASSIGNMENT and self.keys[self.pos] != "=":
-            self.fail("E0232", f"`{self.keys[self.pos]}` has one variable on its left side", label="with several variables", help="write one statement for each variable")
-        self.expect("=", "behind the variables")
-        statement = self._assigned(start, tuple(targets), None)
-        if self.keys[self.pos] == ",":
-            self.fail("E0232", "an assignment has one expression on its right side", label="a second one", help="write one assignment for each variable; only a call, a with-loop or a comprehension has several results")
-        return statement
-
-    def _target(self, expr: ast.Expr) -> ast.Target:
-        """target = Id {"[" indices "]" | "." Id}: an expression read, and now assigned to"""
-        path: list[ast.IndexStep | ast.FieldStep] = []
-        inner = expr
-        while isinstance(inner, ast.Select | ast.Field):
-            if isinstance(inner, ast.Select):
-                path.append(ast.IndexStep(inner.indices, Span(inner.span.source, inner.array.span.end, inner.span.end, inner.span.macro)))
-                inner = inner.array
-            else:
-                path.append(ast.FieldStep(inner.name, inner.name_span))
-                inner = inner.value
-        if isinstance(inner, ast.Name) and inner.name.module is None:
-            self.locals.add(inner.name.name)
-            return ast.Target(inner.name.name, tuple(reversed(path)), expr.span, inner.span)
-        if isinstance(inner, ast.Unary) and inner.operator.name == "*":
-            self.fail("E0218", "SaC has no pointers", inner.operator.span, label="`*` before a variable", help="arrays are values: assign to `a[i]`, or return the new value")
-        if isinstance(inner, ast.Name):
-            self.fail("E0232", "what belongs to another module cannot be assigned", expr.span, label="qualified name", help="an object changes through the functions of its class")
-        if not isinstance(inner, ast.BadExpr):
-            self.report("E0232", "this cannot be assigned to", expr.span, label="not a variable", help="left of the sign stand variables, elements `a[i]` and fields `s.f`")
-        raise Abandon
 
     def _condition(self, word: int) -> ast.Expr:
         """ "(" expr ")" behind `if` or `while`"""

@@ -6,7 +6,8 @@ from abc import abstractmethod
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
-from sacpy.lang.parse_expressions import STOP_BAR, STOP_LESS, ExpressionParser
+from sacpy.lang.parse_expressions import ExpressionParser
+from sacpy.lang.parse_operands import STOP_BAR, STOP_LESS
 
 OPERATORS = frozenset({"genarray", "modarray", "fold", "foldfix", "propagate"})
 

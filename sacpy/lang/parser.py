@@ -2,7 +2,9 @@
 
 In: a `Source`. Out: the tree, and diagnostics for what could not be understood; a tree is always given, without the broken definitions and statements. Hand-written recursive descent; the grammar is in the docstrings of
 
-- `parse_definitions` (files, interfaces, functions), `parse_statements`, `parse_expressions` (operator precedence), `parse_withloops` (with-loops and comprehensions), `parse_types`;
+- `parse_definitions` (files, interfaces, types) and `parse_functions`,
+- `parse_statements` (blocks, control flow) and `parse_assignments` (declarations, simple statements),
+- `parse_withloops` (with-loops and comprehensions), `parse_expressions` (operator precedence, casts), `parse_operands`, `parse_types`;
 - `parse_cursor` holds the tokens, reports and recovers.
 
 `parse_module` reads a file, `parse_expression` one expression, `parse_input` what somebody types at a prompt.
@@ -20,7 +22,7 @@ from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic
 from sacpy.lang.parse_cursor import Abandon, GiveUp
 from sacpy.lang.parse_definitions import DefinitionParser
-from sacpy.lang.parse_expressions import Several
+from sacpy.lang.parse_operands import Several
 from sacpy.lang.parse_statements import Unclosed
 from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.source import Source

