@@ -103,7 +103,7 @@ class _Verifier:
         count = 1
         for extent in atom.shape:
             count *= extent
-        if count != len(atom.value):
+        if count != len(atom.value) and not atom.undefined:
             self.wrong.append(f"a constant of shape {list(atom.shape)} has {len(atom.value)} values")
 
     # ---- statements
