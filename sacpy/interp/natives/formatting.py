@@ -5,7 +5,6 @@ In: a format, the arguments as interpreter values, and their base types. Out: by
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,44 +14,29 @@ import numpy as np
 
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives.hexfloat import hex_digits
+from sacpy.lang.printf_formats import INTEGER_LETTERS, STRING, Spec, problem, read
 from sacpy.lang.types import BITS, REAL, SIGNED
 
-STRING = "String::string"
 Value = object
 
-_SPEC = re.compile(rb"%(?P<flags>[-+ #0']*)(?P<width>\*|\d+)?(?:\.(?P<prec>\*|-?\d*))?(?P<length>hh|h|ll|l|L|q|j|z|t)?(?P<conv>.|\Z)", re.DOTALL)
 _LENGTH_BITS = {"hh": 8, "h": 16, "": 32, "l": 64, "ll": 64, "L": 64, "q": 64, "j": 64, "z": 64, "t": 64}
-_FITTING = {"float": "%f, %e or %g", "double": "%f, %e or %g", "char": "%c", STRING: "%s", "bool": "%d"} | {base: "%d" if base in SIGNED else "%u" for base in BITS}
-_FITTING |= {"long": "%ld", "longlong": "%lld", "ulong": "%lu", "ulonglong": "%llu"}
-
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """One conversion. `width` and `precision` are None where absent and -1 where the format has `*`, -2 is a negative precision (which counts as none)."""
-
-    text: str
-    offset: int
-    flags: str
-    width: int | None
-    precision: int | None
-    length: str
-    letter: str
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A format checked against base types. `pieces`: literal bytes and conversions in order. `python`: the same as a Python format, where that prints the same for finite numbers; `floats`: the arguments that must be finite for it."""
+    """A format checked against base types. `pieces`: literal bytes and conversions in order. `python`: the same as a Python format, where that prints the same for finite numbers; `floats`: the arguments that must be finite for it; `count`: how many arguments it takes (further ones are ignored, as in C)."""
 
     pieces: tuple[bytes | Spec, ...]
     python: bytes | None
     floats: tuple[int, ...]
+    count: int = 0
 
 
 def sprintf(fmt: bytes, args: Sequence[Value], bases: Sequence[str], who: str = "printf") -> bytes:
     """The formatted text. Raises Fault where a conversion does not fit its argument."""
     plan = plan_of(fmt, tuple(bases), who)
     if plan.python is not None and not any(isinstance(a, np.ndarray) for a in args) and all(isfinite(args[i]) for i in plan.floats):  # type: ignore[arg-type]
-        return plan.python % tuple(args)
+        return plan.python % tuple(args[: plan.count])
     return _slow(plan, fmt, args, bases, who)
 
 
@@ -62,6 +46,8 @@ def sprintf_many(fmt: bytes, values: Sequence[Value], base: str, who: str = "pri
     if plan.python is None:
         return [_slow(plan, fmt, (value,), (base,), who) for value in values]
     python = plan.python
+    if not plan.count:
+        return [python % ()] * len(values)
     if plan.floats:
         return [python % value if isfinite(value) else _slow(plan, fmt, (value,), (base,), who) for value in values]  # type: ignore[arg-type]
     return [python % value for value in values]
@@ -74,7 +60,9 @@ def sprintf_many(fmt: bytes, values: Sequence[Value], base: str, who: str = "pri
 def plan_of(fmt: bytes, bases: tuple[str, ...], who: str) -> Plan:
     """Reads a format and checks its conversions against the base types of the arguments."""
     pieces = read(fmt)
-    _check(pieces, bases, who)
+    wrong = problem(pieces, bases)
+    if wrong is not None:
+        raise Fault(wrong.code, f"{who}: {wrong.message}", help=wrong.help)
     python, floats, at = bytearray(), [], 0
     for piece in pieces:
         if isinstance(piece, bytes):
@@ -87,104 +75,7 @@ def plan_of(fmt: bytes, bases: tuple[str, ...], who: str) -> Plan:
         if bases[at] in REAL:
             floats.append(at)
         at += 1
-    return Plan(pieces, bytes(python), tuple(floats))
-
-
-def read(fmt: bytes) -> tuple[bytes | Spec, ...]:
-    """The pieces of a format; `%%` is part of the text, and so is a percent sign that no letter follows."""
-    pieces: list[bytes | Spec] = []
-    text = bytearray()
-    at = 0
-    for match in _SPEC.finditer(fmt):
-        text += fmt[at : match.start()]
-        at = match.end()
-        if match["conv"] == b"%":
-            text += b"%"
-            continue
-        if match["conv"] and not match["conv"].isalpha():
-            text += match[0]  # as glibc does with "100%\n"
-            continue
-        if text:
-            pieces.append(bytes(text))
-            text.clear()
-        pieces.append(_spec(match))
-    text += fmt[at:]
-    if text:
-        pieces.append(bytes(text))
-    return tuple(pieces)
-
-
-def _spec(match: re.Match[bytes]) -> Spec:
-    width = None if match["width"] is None else -1 if match["width"] == b"*" else int(match["width"])
-    prec = match["prec"]
-    precision = None if prec is None else -1 if prec == b"*" else -2 if prec.startswith(b"-") else int(prec or b"0")
-    return Spec(match[0].decode("latin-1"), match.start(), match["flags"].decode(), width, precision, (match["length"] or b"").decode(), match["conv"].decode("latin-1"))
-
-
-def _check(pieces: tuple[bytes | Spec, ...], bases: tuple[str, ...], who: str) -> None:
-    wanted = 0
-    for spec in pieces:
-        if isinstance(spec, bytes):
-            continue
-        for star, what in ((spec.width, "width"), (spec.precision, "precision")):
-            if star == -1:
-                _need(spec, bases, wanted, who)
-                if bases[wanted] not in BITS:
-                    raise Fault("E0652", f"{who}: the {what} `*` of {_place(spec)} takes an int, but argument {wanted + 1} is {_a(bases[wanted])}")
-                wanted += 1
-        _need(spec, bases, wanted, who)
-        if not _fits(spec, bases[wanted]):
-            raise _mismatch(spec, bases[wanted], wanted, who)
-        wanted += 1
-    if wanted < len(bases):
-        raise Fault(
-            "E0653",
-            f"{who}: the format has {_count(wanted, 'conversion')}, but {_count(len(bases), 'argument')} follow{'s' if len(bases) == 1 else ''} it",
-            help=f"add a conversion for argument {wanted + 1}, which is {_a(bases[wanted])} ({_FITTING.get(bases[wanted], 'print it with `print`')}), or drop the argument",
-        )
-
-
-def _need(spec: Spec, bases: tuple[str, ...], index: int, who: str) -> None:
-    if spec.letter not in _LETTERS:
-        note = "a lone % at the end" if not spec.letter else f"`{spec.text}`"
-        raise Fault("E0654", f"{who}: {note} (at byte {spec.offset + 1} of the format) is not a conversion", help="write %% for a percent sign")
-    if index >= len(bases):
-        raise Fault("E0653", f"{who}: there is no argument for {_place(spec)}: the format needs more than the {_count(len(bases), 'argument')} given")
-
-
-_INTS = frozenset("diuxXo")
-_REALS = frozenset("fFeEgGaA")
-_LETTERS = _INTS | _REALS | {"c", "s"}
-
-
-def _fits(spec: Spec, base: str) -> bool:
-    if spec.letter in _INTS:
-        return base in BITS or base in ("bool", "char")
-    if spec.letter in _REALS:
-        return base in REAL
-    if spec.letter == "c":
-        return base == "char" or base in BITS
-    return base == STRING
-
-
-def _mismatch(spec: Spec, base: str, index: int, who: str) -> Fault:
-    fitting = _FITTING.get(base)
-    if fitting is None:
-        return Fault("E0652", f"{who}: {_place(spec)} does not fit argument {index + 1}, which is {_a(base)}", help="print such a value with `print`, or its parts one by one")
-    return Fault("E0652", f"{who}: {_place(spec)} does not fit argument {index + 1}, which is {_a(base)}", help=f"{_a(base)} is printed with {fitting}")
-
-
-def _place(spec: Spec) -> str:
-    return f"`{spec.text}` (at byte {spec.offset + 1} of the format)"
-
-
-def _a(base: str) -> str:
-    name = base.rpartition("::")[2]
-    return f"{'an' if name[0] in 'aeiou' and not name.startswith('u') else 'a'} {name}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
+    return Plan(pieces, bytes(python), tuple(floats), at)
 
 
 def _python(spec: Spec, base: str) -> bytes | None:
@@ -229,7 +120,7 @@ def _slow(plan: Plan, fmt: bytes, args: Sequence[Value], bases: Sequence[str], w
         value = args[at]
         if isinstance(value, np.ndarray):
             shape = ",".join(map(str, value.shape))
-            message = f"{who}: {_place(piece)} takes a scalar, but argument {at + 1} is an array of shape [{shape}]"
+            message = f"{who}: {piece.place} takes a scalar, but argument {at + 1} is an array of shape [{shape}]"
             raise Fault("E0652", message, help="print arrays with `print`, or select an element")
         out += convert(value, bases[at], piece.letter, flags, width or 0, precision, piece.length)
         at += 1
@@ -243,7 +134,7 @@ def convert(value: Value, base: str, letter: str, flags: str, width: int, precis
         return _pad(value if precision is None else value[:precision], flags, width)
     if letter == "c":
         return _pad(bytes((int(value) & 255,)), flags, width)  # type: ignore[call-overload]
-    if letter in _INTS:
+    if letter in INTEGER_LETTERS:
         return _integer(int(value), base, letter, flags, width, precision, length)  # type: ignore[call-overload]
     return _real(float(value), letter, flags, width, precision)  # type: ignore[arg-type]
 

@@ -13,6 +13,7 @@ from sacpy.lang.elaborate.overlaps import rivals
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.elaborate.usertypes import BOOL, BUILTINS, INT, STRING, BaseType
 from sacpy.lang.primitives import PRIMITIVES, Primitive, parse
+from sacpy.lang.printf_formats import problem, read
 from sacpy.lang.scan_formats import scan_bases
 from sacpy.lang.source import Span
 from sacpy.lang.suggest import closest
@@ -41,10 +42,32 @@ def call(cx: Context, node: ast.Call, wanted: int | None) -> tuple[Value, ...]:
     arguments = [cx.value(a) for a in reversed(node.args)][::-1]
     matches = candidates(cx, node.function, [a.type for a in arguments], node.span, node.args)
     formats = [a.value for a in node.args if isinstance(a, ast.StringLiteral)]
+    _check_format(cx, matches, arguments)
     results, references = apply(cx, matches, arguments, node.span, str(node.function), formats[-1] if formats else None, wanted)
     for position, value in references:
         set_reference(cx, node.args[position], value)
     return results
+
+
+def _check_format(cx: Context, matches: list[Match], arguments: list[Value]) -> None:
+    """The conversions of a literal format against the arguments, for the library's natives that take `...`."""
+    entry = matches[0].entry
+    if not (entry.definition.varargs and entry.scope.info.library):
+        return
+    at = len(entry.definition.params) - 1
+    format = arguments[at]
+    if not isinstance(format.atom, core.Const) or not isinstance(format.atom.value[0], bytes):
+        return
+    given = arguments[at + 1 :]
+    if any(len(v.atoms) != 1 for v in given):
+        wrong_one = next(v for v in given if len(v.atoms) != 1)
+        cx.fail("E0429", f"{entry.definition.name} cannot take {wrong_one.type.shown}", wrong_one.span, f"this is {wrong_one.type.shown}", help="give its fields one by one")
+    wrong = problem(read(format.atom.value[0]), [v.type.core for v in given])
+    if wrong is not None:
+        span = format.span if wrong.argument is None else given[wrong.argument].span
+        label = "this format" if wrong.argument is None else f"this is {given[wrong.argument].type.shown}"
+        labels = () if wrong.argument is None else (Label(format.span, "the format"),)
+        cx.fail("E0429", wrong.message, span, label, labels=labels, help=wrong.help)
 
 
 def set_reference(cx: Context, argument: ast.Expr, value: Value) -> None:
@@ -134,7 +157,8 @@ def match(cx: Context, entry: Entry, types: list[BaseType]) -> Match | None:
 
 
 def _in_kind(type: BaseType, kind: str) -> bool:
-    return any(part == "any" or type.key in KINDS.get(part, (part,)) for part in kind.replace(" ", "").split("+"))
+    # "any" is every type whose values are arrays: files and strings have no shape of their own.
+    return any((part == "any" and type.kind not in ("opaque", "class")) or type.key in KINDS.get(part, (part,)) for part in kind.replace(" ", "").split("+"))
 
 
 def _unknown_function(cx: Context, function: ast.QName, types: list[BaseType], span: Span) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sacpy.lang import ast, core
+from sacpy.lang.deep import deeply
 from sacpy.lang.diagnostics import Diagnostic, Edit, SacError
 from sacpy.lang.elaborate import expressions, selections, tensors, withloops  # noqa: F401 - they register themselves
 from sacpy.lang.elaborate.context import Context, Failed
@@ -159,6 +160,9 @@ class ElaboratedProgram:
 
     def check(self) -> list[Diagnostic]:
         """Elaborates and infers everything that the user wrote, uncalled functions included. Gives all diagnostics."""
+        return deeply(self._check)
+
+    def _check(self) -> list[Diagnostic]:
         found: list[Diagnostic] = list(self.main.info.diagnostics)
         found += self.interface_problems(self.main)
         if any(d.code in ("E0301", "E0302", "E0308") for d in found):
