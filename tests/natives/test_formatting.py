@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sacpy.interp.errors import Fault
-from sacpy.interp.natives.formatting import STRING, plan_of, sprintf, sprintf_many
+from sacpy.interp.natives.formatting import plan_of, sprintf, sprintf_many
+from sacpy.lang.printf_formats import STRING
 
 LIBC = ctypes.CDLL(ctypes.util.find_library("c") or "libc.so.6")
 C_TYPES = {

@@ -14,7 +14,7 @@ import numpy as np
 
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives.hexfloat import hex_digits
-from sacpy.lang.printf_formats import INTEGER_LETTERS, STRING, Spec, problem, read
+from sacpy.lang.printf_formats import INTEGER_LETTERS, Spec, problem, read
 from sacpy.lang.types import BITS, REAL, SIGNED
 
 Value = object

@@ -9,10 +9,11 @@ import numpy as np
 
 from sacpy.interp.natives import native
 from sacpy.interp.natives.array_text import DEFAULT, array_text, framed, show_text
-from sacpy.interp.natives.formatting import STRING, sprintf
+from sacpy.interp.natives.formatting import sprintf
 from sacpy.interp.natives.scanning import scan
 from sacpy.interp.streams import Stream
 from sacpy.interp.world import World
+from sacpy.lang.printf_formats import STRING
 
 SCALAR_HEAD = b"Dimension:  0\nShape    : < >\n"
 # What sac2c's ScalarIO uses; the byte types print in hexadecimal there.

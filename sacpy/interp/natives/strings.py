@@ -9,9 +9,10 @@ import numpy as np
 
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives import native
-from sacpy.interp.natives.formatting import STRING, sprintf
+from sacpy.interp.natives.formatting import sprintf
 from sacpy.interp.natives.scanning import NUMBER, real, rounded, scan_text, wrapped
 from sacpy.interp.world import World, shown
+from sacpy.lang.printf_formats import STRING
 
 BLANKS = b" \t\n\v\f\r"
 _DIGITS = b"0123456789abcdefghijklmnopqrstuvwxyz"
