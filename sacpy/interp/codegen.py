@@ -10,12 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sacpy.interp.codegen_withloop import WithLoops
-from sacpy.interp.emitter import DEEPEST, Ex, Line, reads
+from sacpy.interp.emitter import DEEPEST, PART, Ex, Line, reads
 from sacpy.interp.ownership import VIEWS, Protocol, around, moves, protocol
 from sacpy.interp.usage import Usage
-from sacpy.interp.walk import names, partition_atoms
+from sacpy.interp.walk import defined, free_of, names, partition_atoms
 from sacpy.lang.core import ArrayCons, Atom, Bind, Block, Call, Check, Function, Genarray, GlobalGet, GlobalSet, If, Let, Loop, Prim, Signature, Stmt, Var, WithLoop
 from sacpy.lang.source import Span
+
+BLOCKS = 60  # nested blocks, and nested loops, from which on a statement becomes a Python function of its own
+LOOPS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,10 @@ class Codegen(WithLoops):
 
     def statement(self, s: Stmt) -> None:
         """One statement."""
+        nests = isinstance(s, If | Loop) or (isinstance(s, Let) and isinstance(s.rhs, WithLoop))
+        if nests and (self.indent >= BLOCKS or (self.loops >= LOOPS and not isinstance(s, If))):
+            self._outlined(s)
+            return
         match s:
             case Let():
                 self._let(s)
@@ -101,6 +108,27 @@ class Codegen(WithLoops):
                 self.emit(f"_globals[{name!r}] = _owned({ex.text}, {flag})", span)
             case Check():
                 self._check(s)
+
+    def _outlined(self, s: Stmt) -> None:
+        """A statement as a Python function of its own: Python allows only so many nested blocks."""
+        span = next((b.span for b in defined(s)), self.lines[-1].span if self.lines else s.span)
+        self.flush()
+        free = sorted(free_of(s))
+        texts = [self.use(Var(name, span)).text for name in free]
+        flags = [self.flag_name(name) for name in free if self.ownership.is_dynamic(name)]
+        known = {*self.locals.values(), *self.temporaries}
+        params = sorted({word for text in texts for word in reads(text) if word in known} | set(flags))
+        saved = self.lines, self.indent, self.loops
+        self.lines, self.indent, self.loops = [], 1, 0
+        self.statement(s)
+        self.flush()
+        results = [self.name(b.name) for b in defined(s)] + sorted({*flags, *(self.flag_name(b.name) for b in defined(s) if self.ownership.is_dynamic(b.name))})
+        self.emit(f"return {', '.join(results)}" if results else "return None", s.span)
+        name = f"{self.prefix}{PART}{len(self.parts)}"
+        self.parts.append([Line(0, f"def {name}({', '.join(params)}):", s.span), *self.lines])
+        self.lines, self.indent, self.loops = saved
+        call = f"{name}({', '.join(params)})"
+        self.emit(f"{', '.join(results)} = {call}" if results else call, s.span)
 
     def _check(self, s: Check) -> None:
         ex = self.stable(s.value)
@@ -183,6 +211,10 @@ class Codegen(WithLoops):
         index = f"({''.join(p.text + ', ' for p in parts)})" if parts is not None else self.index_tuple(iv)
         self.flush()
         name = self.name(target.name)
+        if not known.rank and not known.min_rank:
+            self.emit(f"{name} = _updated({source.text}, {flag}, {index}, {value.text}{f', {prim.cell}' if prim.cell else ''})", span)
+            self.define_flag(target, "True", span)
+            return
         copied = f"_copy({source.text})"
         self.emit(f"{name} = " + {"True": source.text, "False": copied}.get(flag, f"{source.text} if {flag} else {copied}"), span)
         rank = known.rank

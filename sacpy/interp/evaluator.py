@@ -27,7 +27,7 @@ from sacpy.lang.core import Program, Signature
 from sacpy.lang.diagnostics import SacError
 
 RUNTIME: dict[str, Any] = {
-    **arithmetic.HELPERS, **withloops.HELPERS, "ndarray": np.ndarray, "_array": np.array, "_vector": vector, "_shape_of": shape_of, "_shape": structure.shape, "_dim": structure.dim, "_sel": structure.sel, "_set_at": structure.set_at,
+    **arithmetic.HELPERS, **withloops.HELPERS, "ndarray": np.ndarray, "_array": np.array, "_vector": vector, "_shape_of": shape_of, "_shape": structure.shape, "_dim": structure.dim, "_sel": structure.sel, "_set_at": structure.set_at, "_updated": structure.updated,
     "_stack": structure.stack, "_bad_index": structure.bad_index, "_to_index": structure.to_index, "_copy": calls.copy, "_owned": calls.owned, "_violation": calls.violation, "_condition_failed": calls.condition_failed, "_check": calls.check,
     "_truth": calls.truth, "_need_rank": calls.need_rank, "_is_fresh": calls.is_fresh,
 }  # fmt: skip
@@ -112,7 +112,7 @@ class Evaluator:
         generator.ownership = Ownership(function, self.program.signature, lambda v: facts.shape(v).rank != 0, generator.flag_name, self.always_copy)
         generator.usage = Usage(function, lambda a: facts.atom_shape(a).rank == 0)
         generated = generator.function(function, name)
-        return generated.source, Place(signature.name, generated.spans, generated.guarded)
+        return generated.source, Place(calls.shown(signature), generated.spans, generated.guarded)
 
     def _twin(self, signature: Signature, name: str, twin: Callable[..., Any]) -> tuple[str, Place]:
         """Pattern checks, then the twin."""
@@ -133,7 +133,7 @@ class Evaluator:
         generator.emit(f"{left}{generator.constant(twin)}({', '.join(args)})", signature.span)
         self._hand_back(generator, signature, results, args, rules.gives)
         source, spans = generator.assemble(f"def {name}({', '.join(args + flags)}):", signature.span)
-        return source, Place(signature.name, spans, generator.guarded)
+        return source, Place(calls.shown(signature), spans, generator.guarded)
 
     @staticmethod
     def _hand_back(generator: Emitter, signature: Signature, results: list[str], args: list[str], gives: tuple[int, ...]) -> None:
@@ -157,7 +157,7 @@ class Evaluator:
             generator.emit(f"_unbound({signature.text!r}, {help_!r})", signature.span)
             self.namespace["_unbound"] = _unbound
             source, spans = generator.assemble(f"def {name}(*args, **keywords):", signature.span)
-            return source, Place(signature.name, spans, {})
+            return source, Place(calls.shown(signature), spans, {})
         params, passed = ", ".join(args), ", ".join(args)
         if native.varargs:
             params, passed = "*args, bases=()", "*args, bases=bases"
@@ -173,7 +173,7 @@ class Evaluator:
             generator.emit(f"{', '.join(results)} = {call}" if results else call, signature.span)
             self._hand_back(generator, signature, results, ["*args"] if native.varargs else args, ())
         source, spans = generator.assemble(f"def {name}({params}):", signature.span)
-        return source, Place(signature.name, spans, {})
+        return source, Place(calls.shown(signature), spans, {})
 
     # ---- globals
 

@@ -40,7 +40,7 @@ def out_of_range(shape: tuple[int, ...], index: tuple[int, ...], cell: int = 0) 
     axis = next((k for k, (i, n) in enumerate(zip(index, outer)) if not 0 <= i < n), 0)
     extent = outer[axis] if outer else 0
     legal = f"legal are 0 to {extent - 1}" if extent else "that axis is empty"
-    return Fault("E0601", f"index {brackets(index)} is out of range for the shape {brackets(outer)}", notes=(f"axis {axis} has extent {extent}, and the index there is {index[axis]}; {legal}",))
+    return Fault("E0601", f"index {brackets(index)} is out of range for the shape {brackets(outer)}", notes=(f"axis {axis} has extent {extent}, and the index there is {index[axis]}; {legal}",), help="test the index, or correct the bounds of the loop it comes from")
 
 
 def check_index(shape: tuple[int, ...], index: tuple[int, ...], cell: int = 0) -> None:
@@ -76,6 +76,18 @@ def set_at(a: Array, iv: Index, value: Value, cell: int = 0) -> None:
     if found != wanted:
         raise Fault("E0602", f"the sub-array at {brackets(index)} has the shape {brackets(wanted)}, but its replacement has {brackets(found)}", help="replace it by a value of the same shape")
     a[index] = value
+
+
+def updated(a: Value, owned: bool, iv: Index, value: Value, cell: int = 0) -> Value:
+    """The array with the element or sub-array at an index replaced: in place if nobody else holds it. A scalar has no index but the empty one."""
+    if type(a) is ndarray:
+        result = a if owned else a.copy()
+        set_at(result, iv, value, cell)
+        return result
+    check_index((), to_index(iv), cell)
+    if shape_of(value):
+        raise Fault("E0602", f"a scalar cannot be replaced by an array of shape {brackets(shape_of(value))}", help="replace it by a scalar")
+    return value
 
 
 def dim(a: Value, cell: int = 0) -> int:
@@ -196,7 +208,7 @@ def slice_of(spec: str, cell: int) -> Any:
             if letter == "i":
                 index = next(keep)
                 if not 0 <= index < shape[at]:
-                    raise Fault("E0601", f"index {index} on axis {at} is out of range for the shape {brackets(shape[:rank])}", notes=(f"axis {at} has extent {shape[at]}",))
+                    raise Fault("E0601", f"index {index} on axis {at} is out of range for the shape {brackets(shape[:rank])}", notes=(f"axis {at} has extent {shape[at]}",), help="test the index, or correct the bounds of the loop it comes from")
                 key.append(index)
                 at += 1
             else:

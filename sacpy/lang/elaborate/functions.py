@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Diagnostic, Label, SacError
-from sacpy.lang.elaborate.context import Context, Value, conversion_help
+from sacpy.lang.elaborate.context import Context, Value, Variables, conversion_help
 from sacpy.lang.elaborate.expressions import type_text
 from sacpy.lang.elaborate.freenames import mentioned
 from sacpy.lang.elaborate.scope import Entry
@@ -50,19 +50,23 @@ def head(cx: Context, key: str, entry: Entry) -> Head:
     exit_values = {n: Value(INT, (core.Var(v, definition.name_span),), definition.name_span) for n, v in exit_names}
     native = _native(entry) if definition.linkage == "external" or definition.body is None else None
     signature = core.Signature(
-        key, entry.qualified, tuple(slots), (*results, *references), tuple(pattern_names), definition.inlining, native, head_text(definition), definition.name_span
+        key, entry.qualified, tuple(slots), (*results, *references), tuple(pattern_names), definition.inlining, native, head_text(definition, cx), definition.name_span
     )
     return Head(signature, parameters, exit_values, cx.names)
 
 
 def _slots(cx: Context, name: str, type: BaseType, written: ast.TypeExpr, span: Span) -> list[core.Slot]:
     binds = cx.binds(name, type, span, name)
-    text = type_text(written)
-    if written.base.module is None and written.base.name in cx.typevars:
-        text = type.shown + text.removeprefix(written.base.name)  # messages speak of the actual type
+    text = instance_text(cx, written)
     if type.any_cell:
         return [core.Slot(binds[0], (ast.AnyShape(span),), (), text)]
     return [core.Slot(b, written.pattern, c.cell, text) for b, c in zip(binds, type.components, strict=True)]
+
+
+def instance_text(cx: Context, written: ast.TypeExpr) -> str:
+    """A type as one writes it, with the actual type in the place of a type variable."""
+    type = cx.typevars.get(written.base.name) if written.base.module is None else None
+    return type_text(written if type is None else replace(written, base=ast.QName(None, type.shown, written.base.span)))
 
 
 def _bind_names(cx: Context, types: list[ast.TypeExpr], parameters: dict[str, Value], keep: bool = True) -> list[tuple[str, str]]:
@@ -97,10 +101,14 @@ def _native(entry: Entry) -> core.Native:
     return core.Native(f"{entry.qualified}/{len(d.params)}{'...' if d.varargs or d.varresults else ''}", linkname, d.varargs, d.varresults, d.pragmas)
 
 
-def head_text(definition: ast.FunDef) -> str:
-    """The head of a function on one line, for messages."""
-    results = ", ".join(type_text(t) for t in definition.results) or "void"
-    params = ", ".join(f"{type_text(p.type)} {'&' if p.by_reference else ''}{p.name}".rstrip() for p in definition.params)
+def head_text(definition: ast.FunDef, cx: Context | None = None) -> str:
+    """The head of a function on one line, for messages; with a context, of the instance there."""
+
+    def text(type: ast.TypeExpr) -> str:
+        return type_text(type) if cx is None else instance_text(cx, type)
+
+    results = ", ".join(text(t) for t in definition.results) or "void"
+    params = ", ".join(f"{text(p.type)} {'&' if p.by_reference else ''}{p.name}".rstrip() for p in definition.params)
     dots = ", ..." if definition.varargs else ""
     conditions = " | " + ", ".join(print_expr(c) for c in definition.conditions) if definition.conditions else ""
     return f"{results} {definition.name}({params}{dots}){conditions}"
@@ -117,7 +125,9 @@ def function(cx: Context, made: Head, entry: Entry) -> core.Function:
     bound_by_results = set(made.exit_values)
     conditions = [c for c in (_condition(cx, e, made, bound_by_results) for e in definition.conditions) if c is not None]
     returns: list[core.Atom] = []
-    block = cx.block(lambda: returns.extend(_body(cx, definition, made)))
+    ends: Variables = {}
+    block = cx.block(lambda: returns.extend(_body(cx, definition, made, ends)))
+    conditions += [_agreement(cx, name, value, end) for name, value in made.exit_values.items() if isinstance(end := ends.get(name), Value) and end.type == INT]
     exit_names = tuple((n, v.atom.name) for n, v in made.exit_values.items() if isinstance(v.atom, core.Var))
     return core.Function(made.signature, tuple(conditions), block, tuple(returns), exit_names)
 
@@ -132,7 +142,20 @@ def _condition(cx: Context, expr: ast.Expr, made: Head, bound_by_results: set[st
     return core.Condition(blocks[0], atoms[0], on_exit, print_expr(expr), expr.span)
 
 
-def _body(cx: Context, definition: ast.FunDef, made: Head) -> list[core.Atom]:
+def _agreement(cx: Context, name: str, bound: Value, own: Value) -> core.Condition:
+    """A name that the result's pattern binds, and to which the body gives a value itself, must agree with the result."""
+    span = own.span
+    atoms: list[core.Atom] = []
+
+    def fill() -> None:
+        both = [cx.prim("int", "ravel", v.atom, span=span) for v in (bound, own)]
+        atoms.append(cx.prim("bool", "all", cx.prim("bool", "eq", *both, span=span), span=span))
+
+    return core.Condition(cx.block(fill), atoms[0], True, f"{name} of the result == {name} of the body", span)
+
+
+def _body(cx: Context, definition: ast.FunDef, made: Head, ends: Variables) -> list[core.Atom]:
+    """The returned atoms; `ends` receives the variables as they are at the end."""
     body = definition.body or ()
     last = body[-1] if body and isinstance(body[-1], ast.Return) else None
     statements(cx, body[:-1] if last is not None else body)
@@ -143,6 +166,7 @@ def _body(cx: Context, definition: ast.FunDef, made: Head) -> list[core.Atom]:
             value = cx.variables.get(parameter.name)
             if isinstance(value, Value):
                 returns += value.atoms
+    ends |= cx.variables
     return returns
 
 
