@@ -191,7 +191,7 @@ def _stack(frames: Sequence[Frame]) -> Iterator[str]:
     at = 0
     while at < len(frames):
         period, rounds = _repeats(frames, at)
-        lines += [f"called from {frame.function}" + (f" at {frame.span!r}" if _has_text(frame.span) else "") for frame in frames[at : at + period]]
+        lines += [f"in {frame.function}" + (f" at {frame.span!r}" if _has_text(frame.span) else "") for frame in frames[at : at + period]]
         if rounds > 1:
             lines.append(f"... {'this call' if period == 1 else f'these {period} calls'} {rounds - 1} more time{'s' if rounds > 2 else ''}")
         at += period * rounds

@@ -232,19 +232,19 @@ def stack_lines(frames: tuple[Frame, ...]) -> list[str]:
 
 
 def test_call_stack_is_innermost_first() -> None:
-    assert "  = called from f at a.sac:3:6" in shown(Diagnostic("E0601", "wrong", at("bb"), stack=calls("f"))).split("\n")
-    assert stack_lines(calls("f", "g", "main")) == ["called from f", "called from g", "called from main"]
+    assert "  = in f at a.sac:3:6" in shown(Diagnostic("E0601", "wrong", at("bb"), stack=calls("f"))).split("\n")
+    assert stack_lines(calls("f", "g", "main")) == ["in f", "in g", "in main"]
 
 
 def test_recursion_is_counted() -> None:
-    assert stack_lines(calls(*["f"] * 20_000, "main")) == ["called from f", "... this call 19999 more times", "called from main"]
-    assert stack_lines(calls(*["f", "g"] * 100, "main")) == ["called from f", "called from g", "... these 2 calls 99 more times", "called from main"]
-    assert stack_lines(calls("f", "f", "main")) == ["called from f", "called from f", "called from main"]
+    assert stack_lines(calls(*["f"] * 20_000, "main")) == ["in f", "... this call 19999 more times", "in main"]
+    assert stack_lines(calls(*["f", "g"] * 100, "main")) == ["in f", "in g", "... these 2 calls 99 more times", "in main"]
+    assert stack_lines(calls("f", "f", "main")) == ["in f", "in f", "in main"]
 
 
 def test_long_stack_is_elided_in_the_middle() -> None:
     lines = stack_lines(calls(*(f"f{i}" for i in range(100))))
-    assert lines == [*(f"called from f{i}" for i in range(8)), "... 86 more lines of the call stack", *(f"called from f{i}" for i in range(94, 100))]
+    assert lines == [*(f"in f{i}" for i in range(8)), "... 86 more lines of the call stack", *(f"in f{i}" for i in range(94, 100))]
 
 
 def test_colours_only_add_escapes() -> None:
