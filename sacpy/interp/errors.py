@@ -24,3 +24,25 @@ class Exit(Exception):
     def __init__(self, status: int) -> None:
         super().__init__(status)
         self.status = status
+
+
+class Stopped(BaseException):
+    """A run has gone beyond one of its limits. Raised from another thread, at any place; so it is no `Exception`, which code on the way might catch."""
+
+    def fault(self) -> Fault:
+        """What to tell the user."""
+        raise NotImplementedError
+
+
+class TimeUp(Stopped):
+    """The run took longer than it may."""
+
+    def fault(self) -> Fault:
+        return Fault("E0704", "the run takes longer than this session allows", help="raise the time limit, or give the program less to do")
+
+
+class MemoryUp(Stopped):
+    """The run took more memory than it may."""
+
+    def fault(self) -> Fault:
+        return Fault("E0703", "the run takes more memory than this session allows", help="raise the memory limit, or use smaller arrays")

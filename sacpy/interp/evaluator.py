@@ -7,16 +7,15 @@ generates it and takes its own place.
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from sacpy.interp import arithmetic, natives, twins
+from sacpy.interp import arithmetic, foreign, natives, twins
 from sacpy.interp.callsites import CallSites
 from sacpy.interp.emitter import Emitter
-from sacpy.interp.errors import CallFault, Exit, Fault
+from sacpy.interp.errors import CallFault, Exit, Fault, Stopped
 from sacpy.interp.faults import PREFIX, Place, to_sac_error
 from sacpy.interp.ownership import Ownership, protocol
 from sacpy.interp.prepare import Preparer
@@ -24,6 +23,7 @@ from sacpy.interp.runtime import calls, structure, withloops
 from sacpy.interp.usage import Usage
 from sacpy.interp.values import Value, shape_of, vector
 from sacpy.lang.core import Program, Signature
+from sacpy.lang.deep import Room
 from sacpy.lang.diagnostics import SacError
 
 RUNTIME: dict[str, Any] = {
@@ -32,18 +32,27 @@ RUNTIME: dict[str, Any] = {
     "_truth": calls.truth, "_need_rank": calls.need_rank, "_is_fresh": calls.is_fresh,
 }  # fmt: skip
 
+T = TypeVar("T")
+Bindings = Callable[[Signature], "Callable[..., Any] | None"]
+
+
+def _no_binding(signature: Signature) -> None:
+    """Nothing is bound."""
+
 
 class Evaluator:
-    """Runs the functions of one program. `depth_limit` bounds the depth of Python frames; `always_copy` turns in-place updates off (for tests)."""
+    """Runs the functions of one program. `depth_limit` bounds the depth of Python frames; `always_copy` turns in-place updates off (for tests); `bindings` finds the Python function that stands for an external one, asked before the library's."""
 
-    def __init__(self, program: Program, world: Any = None, *, depth_limit: int = 100_000, always_copy: bool = False) -> None:
+    def __init__(self, program: Program, world: Any = None, *, depth_limit: int = 100_000, always_copy: bool = False, bindings: Bindings = _no_binding) -> None:
         self.program = program
         self.world = world
         self.depth_limit = depth_limit
         self.always_copy = always_copy
+        self.bindings = bindings
         self.places: dict[str, Place] = {}
         self.names: dict[str, str] = {}
         self.globals: dict[str, Value] = {}
+        self.starting: set[str] = set()
         self.namespace: dict[str, Any] = {**RUNTIME, "_world": world, "_globals": self.globals, "_global_get": self._global_get}
         self.sites = CallSites(self)
         self.preparer = Preparer(program)
@@ -51,17 +60,19 @@ class Evaluator:
 
     def call(self, key: str, args: Sequence[Value]) -> tuple[Value, ...]:
         """Calls a function; its results, the new values of reference parameters included. Raises `SacError`."""
-        limit = sys.getrecursionlimit()
+        return self.guarded(lambda: self.sites.enter(key, tuple(args)))
+
+    def guarded(self, action: Callable[[], T]) -> T:
+        """Does something that runs generated functions: with room for recursion, without NumPy's warnings, and with exceptions explained. Raises `SacError`."""
         try:
-            sys.setrecursionlimit(max(limit, self.depth_limit))
-            with np.errstate(all="ignore"):
-                return self.sites.enter(key, tuple(args))
+            with Room(self.depth_limit), np.errstate(all="ignore"):
+                return action()
         except (SacError, Exit):
             raise
+        except Stopped as stopped:
+            raise to_sac_error(stopped.fault().with_traceback(stopped.__traceback__), self.places) from None
         except BaseException as error:
-            raise to_sac_error(error, self.places) from (error if not isinstance(error, Fault) else None)
-        finally:
-            sys.setrecursionlimit(limit)
+            raise to_sac_error(error, self.places) from (error.__cause__ if isinstance(error, Fault) else error)
 
     # ---- functions
 
@@ -149,11 +160,11 @@ class Evaluator:
 
         native = signature.native
         assert native is not None
-        function = natives.find(native.name)
+        function = self.bindings(signature) or natives.find(native.name) or foreign.find(signature, self.world)
         generator = Emitter(Facts(), self.namespace, name)
         args = [f"a{i}" for i in range(len(signature.params))]
         if function is None:
-            help_ = f'bind it: register a Python function as "{native.name}" with sacpy.interp.natives.native'
+            help_ = f'bind it: session.bind("{calls.shown(signature)}", a_python_function)'
             generator.emit(f"_unbound({signature.text!r}, {help_!r})", signature.span)
             self.namespace["_unbound"] = _unbound
             source, spans = generator.assemble(f"def {name}(*args, **keywords):", signature.span)
@@ -179,13 +190,14 @@ class Evaluator:
 
     def _global_get(self, name: str) -> Value:
         if name not in self.globals:
+            if name in self.starting:
+                raise Fault("E0622", f"the global object {name} is used while its first value is being made", help="make the first value from other values")
             definition = self.program.global_object(name)
-            self.globals[name] = None
+            self.starting.add(name)
             try:
                 (self.globals[name],) = self.sites.enter(definition.initial, ())
-            except BaseException:
-                del self.globals[name]
-                raise
+            finally:
+                self.starting.discard(name)
         return self.globals[name]
 
 

@@ -78,10 +78,14 @@ class Stream:
             self._limit -= len(data)
             if self._limit < 0:
                 self._limit = 0
-                raise Fault("E0664", f"the program writes more to {self.name} than this session allows", help="raise the session's output limit")
+                raise Fault("E0705", f"the program writes more to {self.name} than this session allows", help="raise the session's output limit")
         self._out += data
         if self._unbuffered or len(self._out) >= CHUNK or (self._by_line and b"\n" in data):
             self.flush()
+
+    def renew_limit(self, limit: int | None) -> None:
+        """From here on, so many bytes may be written."""
+        self._limit = limit
 
     def flush(self) -> None:
         """Hands what was written to the file."""

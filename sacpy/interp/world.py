@@ -10,7 +10,7 @@ import io
 import os
 import subprocess
 import time
-from collections.abc import MutableMapping
+from collections.abc import Collection, MutableMapping
 from typing import cast
 
 from sacpy.interp.errors import Exit, Fault
@@ -20,7 +20,7 @@ MODES = {"r": "rb", "r+": "r+b", "w": "wb", "w+": "w+b", "a": "ab", "a+": "a+b"}
 
 
 class World:
-    """Streams are binary and unbuffered underneath; `argv[0]` is the program's name. `files`, `processes` and `environment` say what the program may use; `output_limit` bounds the bytes it may print."""
+    """Streams are binary and unbuffered underneath; `argv[0]` is the program's name. `files`, `processes`, `environment` and `libraries` (shared ones, all or by name) say what the program may use; `output_limit` bounds the bytes it may print."""
 
     def __init__(
         self,
@@ -32,6 +32,7 @@ class World:
         files: bool = True,
         processes: bool = True,
         environment: bool = True,
+        libraries: bool | Collection[str] = True,
         environ: MutableMapping[bytes, bytes] | None = None,
         output_limit: int | None = None,
         by_line: bool = False,
@@ -40,6 +41,7 @@ class World:
         self.files = files
         self.processes = processes
         self.environment = environment
+        self.libraries = libraries
         self.stdout = Stream(stdout, "stdout", writable=True, by_line=by_line, limit=output_limit)
         self.stderr = Stream(stderr, "stderr", writable=True, unbuffered=True, before=self.flush, limit=output_limit)
         self.stdin = Stream(stdin, "stdin", readable=True, before=self.flush)
@@ -57,7 +59,7 @@ class World:
         """A world in memory, for tests and embedding: `out()` and `err()` tell what was written."""
         return cls(
             io.BytesIO(stdin), io.BytesIO(), io.BytesIO(), argv,
-            files=allowed, processes=allowed, environment=allowed, environ=dict(os.environb) if allowed else None, output_limit=output_limit,
+            files=allowed, processes=allowed, environment=allowed, libraries=allowed, environ=dict(os.environb) if allowed else None, output_limit=output_limit,
         )  # fmt: skip
 
     def out(self) -> bytes:
@@ -75,6 +77,11 @@ class World:
     def flush(self) -> None:
         """Flushes standard output."""
         self.stdout.flush()
+
+    def renew_limit(self, output_limit: int | None) -> None:
+        """From here on, so many bytes may be printed on either stream."""
+        self.stdout.renew_limit(output_limit)
+        self.stderr.renew_limit(output_limit)
 
     def finish(self) -> int | None:
         """Writes everything that is still buffered, at the end of a program however it ends, and closes its files. The status to exit with where that cannot be done (its reader is gone, the disk is full), else None."""
@@ -127,6 +134,11 @@ class World:
         """Raises a Fault unless the program may start processes."""
         if not self.processes:
             raise Fault("E0751", f"this session has no access to processes, so the program cannot {what}", help="run it from the command line, or open the session with access to processes")
+
+    def allow_library(self, name: str) -> None:
+        """Raises a Fault unless the program may load that shared library."""
+        if self.libraries is not True and (self.libraries is False or name not in self.libraries):
+            raise Fault("E0753", f"this session has no access to shared libraries, so the program cannot load {name}", help="run it from the command line, or open the session with access to that library")
 
     @property
     def environ(self) -> MutableMapping[bytes, bytes]:

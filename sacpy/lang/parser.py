@@ -12,13 +12,13 @@ In: a `Source`. Out: the tree, and diagnostics for what could not be understood;
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from sacpy.lang import ast
+from sacpy.lang.deep import Room
 from sacpy.lang.diagnostics import Diagnostic
 from sacpy.lang.parse_cursor import Abandon, GiveUp
 from sacpy.lang.parse_definitions import DefinitionParser
@@ -174,11 +174,8 @@ def _all_diagnostics(tokens: Tokens, parser: Parser) -> tuple[Diagnostic, ...]:
 
 def _deep(parse: Callable[[], T]) -> T:
     """Calls `parse` with room on the stack for the deepest legal nesting."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, _FRAMES))
     try:
-        return parse()
+        with Room(_FRAMES):
+            return parse()
     except Several as several:  # pragma: no cover
         raise AssertionError("several values outside results") from several
-    finally:
-        sys.setrecursionlimit(limit)

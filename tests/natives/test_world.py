@@ -90,7 +90,7 @@ def test_the_output_limit():
     world.stdout.write(b"0123456789")
     with pytest.raises(Fault) as caught:
         world.stdout.write(b"x")
-    assert caught.value.code == "E0664"
+    assert caught.value.code == "E0705"
     assert world.out() == b"0123456789"
 
 

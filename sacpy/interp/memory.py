@@ -1,0 +1,89 @@
+"""How much memory a run may take, asked before a large array is made.
+
+In: the size of what is about to be made. Out: nothing, or a `Fault` (E0703). What a run may take is set around it, for its thread. Small arrays are not looked at here: a run that takes its memory in small pieces is stopped by the watchdog.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from math import prod
+from pathlib import Path
+
+from sacpy.interp.errors import Fault
+
+SMALL = 1 << 20  # bytes
+_UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+class _Budget(threading.local):
+    """Of the run in this thread: the bytes it may add to the process, and what the process had when it began."""
+
+    limit: int | None = None
+    before: int = 0
+
+
+_budget = _Budget()
+
+
+@contextmanager
+def budget(limit: int | None) -> Iterator[None]:
+    """Inside, the thread may add so many bytes to the process."""
+    saved = _budget.limit, _budget.before
+    _budget.limit, _budget.before = limit, 0 if limit is None else resident()
+    try:
+        yield
+    finally:
+        _budget.limit, _budget.before = saved
+
+
+def check(shape: tuple[int, ...], itemsize: int) -> None:
+    """Raises a Fault if there is no room for an array."""
+    size = prod(shape) * itemsize
+    if size > SMALL:
+        reserve(size, shape)
+
+
+def reserve(size: int, shape: tuple[int, ...] | None = None) -> None:
+    """Raises a Fault if there is no room for so many bytes."""
+    limit = _budget.limit
+    what = "this needs" if shape is None else f"an array of shape [{','.join(map(str, shape))}] needs"
+    if limit is not None and size + resident() - _budget.before > limit:
+        raise Fault("E0703", f"out of memory: {what} {in_words(size)}, and this session allows {in_words(limit)}", help="use smaller arrays, or raise the memory limit")
+    if size > physical():
+        raise Fault("E0703", f"out of memory: {what} {in_words(size)}, and this machine has {in_words(physical())}", help="use smaller arrays")
+
+
+def in_words(size: int) -> str:
+    """A number of bytes for a message."""
+    for unit, name in _UNITS:
+        if size >= unit:
+            return f"{size / unit:.1f} {name}"
+    return f"{size} bytes"
+
+
+@cache
+def physical() -> int:
+    """The machine's memory, or what its container may use of it."""
+    size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        return min(size, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    except (OSError, ValueError):
+        return size
+
+
+def resident() -> int:
+    """The memory that the process occupies now; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * _page()
+    except OSError:
+        return 0
+
+
+@cache
+def _page() -> int:
+    return os.sysconf("SC_PAGE_SIZE")
