@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sacpy.interp.errors import Fault
 from sacpy.interp.ownership import Protocol, protocol
+from sacpy.interp.runtime.calls import shown
 from sacpy.interp.values import Value, shape_of
 from sacpy.lang.ast import FixedExtent
 from sacpy.lang.core import Signature
@@ -42,7 +43,7 @@ class CallSites:
         """A call from outside: the arguments are borrowed."""
         signature = self.evaluator.program.signature(key)
         if len(args) != len(signature.params):
-            raise Fault("E0619", f"{signature.name} takes {len(signature.params)} arguments, but here are {len(args)}", notes=(f"the function is {signature.text}",))
+            raise Fault("E0619", f"{shown(signature)} takes {len(signature.params)} arguments, but here are {len(args)}", notes=(f"the function is {signature.text}",))
         rules = protocol(signature)
         self._choose([signature], args)
         result = self.evaluator.compiled(key)(*args, *[False] * len(rules.takes))
@@ -82,7 +83,7 @@ class CallSites:
         found = choose(signatures, [shape_of(v) for v in values])
         if isinstance(found, int):
             return found
-        name = signatures[0].name
+        name = shown(signatures[0])
         if isinstance(found, list):
             texts = tuple(f"candidate: {signatures[i].text}" for i in found)
             raise Fault("E0620", f"this call of {name} is ambiguous: {len(found)} instances fit equally well", notes=texts, help="add an instance that is more specific than both")

@@ -212,7 +212,7 @@ class Codegen(WithLoops):
         self.flush()
         name = self.name(target.name)
         if not known.rank and not known.min_rank:
-            self.emit(f"{name} = _updated({source.text}, {flag}, {index}, {value.text}{f', {prim.cell}' if prim.cell else ''})", span)
+            self.emit(f"{name} = _updated(_owned({source.text}, {flag}), {index}, {value.text}{f', {prim.cell}' if prim.cell else ''})", span)
             self.define_flag(target, "True", span)
             return
         copied = f"_copy({source.text})"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sacpy.interp.facts import Facts
     from sacpy.interp.ownership import Ownership
 
+PART = "__part"  # in the names of functions that hold a part of another one
 DEEPEST = 30  # nesting of expressions; Python's own limit is 200 parentheses
 
 
@@ -50,7 +51,7 @@ _MARK = re.compile("\x01(\\d+)\x02|\x03")
 
 @dataclass
 class Emitter:
-    """One function being generated. `globals` is the namespace that all generated functions share. `selections`: by mark, the array and the indices of a direct access; `guarded`: the same by line, so that the fault can name them."""
+    """One function being generated. `globals` is the namespace that all generated functions share. `selections`: by mark, the array and the indices of a direct access; `guarded`: the same by line, so that the fault can name them. `parts`: Python functions split off this one; `temporaries`: names of local variables that stand for no core variable."""
 
     facts: Facts
     globals: dict[str, Any]
@@ -65,6 +66,8 @@ class Emitter:
     counter: int = 0
     selections: dict[int, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     guarded: dict[int, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    parts: list[list[Line]] = field(default_factory=list)
+    temporaries: set[str] = field(default_factory=set)
     ownership: Ownership = field(init=False)
 
     # ---- names
@@ -86,7 +89,9 @@ class Emitter:
     def fresh(self, hint: str) -> str:
         """A new local variable."""
         self.counter += 1
-        return f"_{hint}{self.counter}"
+        name = f"_{hint}{self.counter}"
+        self.temporaries.add(name)
+        return name
 
     def constant(self, value: Any) -> str:
         """A global name for a value that every call shares."""
@@ -205,8 +210,9 @@ class Emitter:
 
     def assemble(self, header: str, span: Span) -> tuple[str, list[Span]]:
         """The source text, and the span of each of its lines."""
-        rows, places = [header], [span]
-        for line in self.lines:
+        rows: list[str] = []
+        places: list[Span] = []
+        for line in [*(row for part in self.parts for row in part), Line(0, header, span), *self.lines]:
             stack, at = [line.span], 0
             current = " " * line.indent
             if line.guard is not None:

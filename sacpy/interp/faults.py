@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from sacpy.interp.emitter import PART
 from sacpy.interp.errors import CallFault, Fault
 from sacpy.interp.runtime.structure import out_of_range
 from sacpy.interp.values import shape_of
@@ -42,6 +43,8 @@ def to_sac_error(error: BaseException, places: Mapping[str, Place]) -> SacError:
         if place is not None:
             line = trace.tb_lineno
             span = place.spans[line - 1] if 0 < line <= len(place.spans) else NOWHERE
+            if PART in code.co_name and frames:
+                frames.pop()  # a part of the function whose frame is the one before
             frames.append(Frame(place.function, span))
             innermost = (trace.tb_frame, place, line)
         trace = trace.tb_next

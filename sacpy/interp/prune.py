@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sacpy.interp.walk import bodies_free, free_of, names, operands
+from sacpy.interp.walk import bodies_free, free_of, loop_free, names, operands
 from sacpy.lang.core import Block, Fold, Function, If, Let, Loop, Operator, Stmt, WithLoop
 
 
@@ -50,25 +50,21 @@ def _statement(s: Stmt, live: set[str]) -> tuple[Stmt, set[str]]:
     return s, live | free_of(s)
 
 
-def _loop(s: Loop, live: set[str]) -> tuple[Stmt, set[str]]:
+def _loop(s: Loop, live: set[str], rounds: int = 2) -> tuple[Stmt, set[str]]:
+    """Drops carried variables until no more are found dead; a second round only where the first dropped some."""
     targets = {c.target.name for c in s.carried}
-    needed = targets & live
-    while True:
-        carried = tuple(c for c in s.carried if c.target.name in needed)
-        around: set[str] = set()
-        while True:  # what lives around the loop without being carried
-            body, live_body = _block(s.body, around | (live - targets) | names(tuple(c.update for c in carried)))
-            condition, live_condition = _block(s.condition, live_body | live | names((s.test,)))
-            reached = (live_body | live_condition) - targets
-            if reached <= around:
-                break
-            around |= reached
-        more = ((live_body | live_condition) & targets) - needed
-        if not more:
-            break
-        needed |= more
-    before = around | (live - targets) | names(tuple(c.initial for c in carried))
-    return replace(s, carried=carried, condition=condition, body=body), before
+    around = loop_free(s) | (live - targets)  # what lives through all rounds without being carried
+    body, live_body = _block(s.body, around | names(tuple(c.update for c in s.carried)))
+    condition, live_condition = _block(s.condition, live_body | live | names((s.test,)))
+    needed, before = set(targets & (live | live_body | live_condition)), None
+    while needed != before:
+        before = set(needed)
+        needed |= names(tuple(c.update for c in s.carried if c.target.name in needed)) & targets
+    carried = tuple(c for c in s.carried if c.target.name in needed)
+    new = replace(s, carried=carried, condition=condition, body=body)
+    if len(carried) < len(s.carried) and rounds > 0 and not any(isinstance(x, Loop) for x in body.statements):
+        return _loop(new, live, rounds - 1)
+    return new, around | names(tuple(c.initial for c in carried))
 
 
 def _with_loop(loop: WithLoop, live: set[str]) -> WithLoop:

@@ -27,6 +27,11 @@ class Copies:
     count = 0
 
 
+def shown(signature: Signature) -> str:
+    """A function's name as the programmer knows it."""
+    return signature.name.removeprefix("_MAIN::")
+
+
 def copy(a: Value) -> Value:
     """A fresh array, for an update of one that others hold."""
     if type(a) is ndarray:
@@ -63,13 +68,13 @@ def violation(signature: Signature, args: tuple[Value, ...], results: tuple[Valu
     what = "result" if results is not None else "call"
     if not texts:
         texts = (f"the {what} does not fit {signature.text}",)
-    message = f"this {what} of {signature.name} violates its type patterns: {texts[0]}"
+    message = f"this {what} of {shown(signature)} violates its type patterns: {texts[0]}"
     raise (Fault if results is not None else CallFault)("E0615", message, notes=(*texts[1:], f"the function is {signature.text}"), help="the extents that share a name must agree")
 
 
 def condition_failed(signature: Signature, text: str, on_exit: bool) -> None:
     """Raises for a condition behind a function's head."""
-    raise (Fault if on_exit else CallFault)("E0616", f"the condition {text} of {signature.name} does not hold", notes=(f"the function is {signature.text}",), help="call it with arguments for which the condition holds" if not on_exit else "correct the function, or its condition")
+    raise (Fault if on_exit else CallFault)("E0616", f"the condition {text} of {shown(signature)} does not hold", notes=(f"the function is {signature.text}",), help="call it with arguments for which the condition holds" if not on_exit else "correct the function, or its condition")
 
 
 def check(value: Value, what: Check) -> None:

@@ -78,12 +78,11 @@ def set_at(a: Array, iv: Index, value: Value, cell: int = 0) -> None:
     a[index] = value
 
 
-def updated(a: Value, owned: bool, iv: Index, value: Value, cell: int = 0) -> Value:
-    """The array with the element or sub-array at an index replaced: in place if nobody else holds it. A scalar has no index but the empty one."""
+def updated(a: Value, iv: Index, value: Value, cell: int = 0) -> Value:
+    """An array with the element or sub-array at an index replaced, in place. A scalar has no index but the empty one."""
     if type(a) is ndarray:
-        result = a if owned else a.copy()
-        set_at(result, iv, value, cell)
-        return result
+        set_at(a, iv, value, cell)
+        return a
     check_index((), to_index(iv), cell)
     if shape_of(value):
         raise Fault("E0602", f"a scalar cannot be replaced by an array of shape {brackets(shape_of(value))}", help="replace it by a scalar")
