@@ -15,6 +15,7 @@ from sacpy.lang.tokens import Token
 from sacpy.lang.types import BUILTIN
 
 MAX_DEPTH = 500  # of nested expressions and blocks; later passes recurse over the tree
+MAX_CHAIN = 10_000  # of operators, selections or fields in a row: a chain leans to the left, one level each
 
 PRECEDENCE = {
     "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7, "++": 8, "<<": 9, ">>": 9, "+": 10, "-": 10, "*": 11, "/": 11, "%": 11,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
-from sacpy.lang.parse_cursor import BASE_TYPES, MAX_DEPTH
+from sacpy.lang.parse_cursor import BASE_TYPES, MAX_CHAIN, MAX_DEPTH
 from sacpy.lang.parse_operands import GENERATOR_WORDS, STOP_BAR, STOP_BRACE, STOP_LESS, OperandParser, Several
 
 COMPARISONS = ("<", "<=", ">", ">=")
@@ -84,7 +84,7 @@ class ExpressionParser(OperandParser):
             if keys[self.pos + 1] == "=" and key in ("==", "!=", "<", ">") and not self.tokens[self.pos + 1].spaced:
                 self._refuse_comparison()
             length += 1
-            if self.depth + length > MAX_DEPTH:
+            if length > MAX_CHAIN:
                 self.too_deep()
             operator = self._operator()
             right = self.binary(precedence + 1)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit
-from sacpy.lang.parse_cursor import ASSIGNMENT, BASE_TYPES, MAX_DEPTH, OPERAND_WORDS, RESERVED
+from sacpy.lang.parse_cursor import ASSIGNMENT, BASE_TYPES, MAX_CHAIN, OPERAND_WORDS, RESERVED
 from sacpy.lang.parse_types import TypeParser
 from sacpy.lang.types import SIGNED
 
@@ -67,7 +67,7 @@ class OperandParser(TypeParser):
             else:
                 return result
             length += 1
-            if self.depth + length > MAX_DEPTH:
+            if length > MAX_CHAIN:
                 self.too_deep()
 
     def indices(self) -> tuple[ast.Expr, ...]:
