@@ -847,12 +847,13 @@ DEEP = 10_000
 @pytest.mark.parametrize(
     "text",
     [
-        *(f"int main() {{ x = {a * DEEP}1{b * DEEP}; return x; }}" for a, b in [("(", ")"), ("[", "]"), ("- ", ""), ("!(", ")"), ("(int[3]) ", ""), ("f(", ")"), ("a ? b : ", ""), ("a ? ", " : b"), ("a + ", ""), ("S{", "}")]),
+        *(f"int main() {{ x = {a * DEEP}1{b * DEEP}; return x; }}" for a, b in [("(", ")"), ("[", "]"), ("- ", ""), ("!(", ")"), ("(int[3]) ", ""), ("f(", ")"), ("a ? b : ", ""), ("a ? ", " : b"), ("S{", "}")]),
+        f"int main() {{ x = {'a + ' * 2 * DEEP}1; return x; }}",
         *(f"int main() {{ x = {a * DEEP}" for a in ["(", "[", "{ iv -> ", "with { (. <= iv <= .) : ", "with { (. <= iv <= .) { a = ", "f(", "a[", "S{.a = "]),
         *(f"int main() {{ {a * DEEP} return 0; }}" for a in ["if (a) {", "while (a) ", "do ", "for (;a;) ", "if (a) x = 1; else "]),
         "int main() { if (a) {} " + "else if (a) { x = 1; } " * 5000 + "return 0; }",
-        "int main() { x = a" + "[0]" * DEEP + "; return x; }",
-        "int main() { x = a" + ".f" * DEEP + "; return x; }",
+        "int main() { x = a" + "[0]" * 2 * DEEP + "; return x; }",
+        "int main() { x = a" + ".f" * 2 * DEEP + "; return x; }",
     ],
     ids=range(26),
 )
@@ -864,6 +865,10 @@ def test_deep_nesting_is_one_diagnostic(text: str) -> None:
 @pytest.mark.parametrize("text", ["int[" * DEEP, "int," * DEEP, "int f(" * DEEP, "}" * DEEP, "{" * DEEP, "use A:{" * DEEP, "a " * DEEP, ";" * DEEP + "x", "int main(){" + "{" * DEEP, "int main() {" + "}{" * DEEP, "struct S {" * DEEP])
 def test_garbage_of_one_kind_ends_in_few_diagnostics(text: str) -> None:
     assert 1 <= len(found(text)) <= 2
+
+
+def test_a_long_chain_is_no_nesting() -> None:
+    assert not found("int main() { x = " + "a + " * 5000 + "1; y = a" + ".f" * 5000 + "; return x; }")
 
 
 def test_400_levels_are_fine() -> None:
