@@ -167,10 +167,10 @@ HELPERS |= {"_m_isnan": math.isnan, "_m_isinf": math.isinf, "_m_isfinite": math.
 
 # ---------------------------------------------------------------- conversions
 
-CONVERSIONS = dict(
-    tob="byte", tos="short", toi="int", tol="long", toll="longlong", toub="ubyte", tous="ushort", toui="uint", toul="ulong", toull="ulonglong", tof="float", tod="double",
-    tobool="bool", toc="char",
-)  # fmt: skip
+CONVERSIONS = {
+    "tob": "byte", "tos": "short", "toi": "int", "tol": "long", "toll": "longlong", "toub": "ubyte", "tous": "ushort", "toui": "uint", "toul": "ulong", "toull": "ulonglong", "tof": "float", "tod": "double",
+    "tobool": "bool", "toc": "char",
+}  # fmt: skip
 
 
 def real_to_integer(x: float, base: str) -> int:
@@ -244,7 +244,7 @@ def scalar(op: str, base: str, args: list[str]) -> str | None:
     return _integer(op, base, args)
 
 
-_EXACT = frozenset("neg abs min max eq neq lt le gt ge isnan isinf isfinite floor ceil rint round trunc copysign".split())
+_EXACT = frozenset(["neg", "abs", "min", "max", "eq", "neq", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "floor", "ceil", "rint", "round", "trunc", "copysign"])
 
 
 def constant_of(op: str, base: str) -> str:

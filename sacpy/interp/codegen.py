@@ -14,7 +14,28 @@ from sacpy.interp.emitter import DEEPEST, PART, Ex, Line, reads
 from sacpy.interp.ownership import VIEWS, Protocol, around, moves, protocol
 from sacpy.interp.usage import Usage
 from sacpy.interp.walk import defined, free_of, names, partition_atoms
-from sacpy.lang.core import ArrayCons, Atom, Bind, Block, Call, Check, Function, Genarray, GlobalGet, GlobalSet, If, Let, Loop, Prim, Signature, Stmt, Var, WithLoop
+from sacpy.lang.ast import AnyShape
+from sacpy.lang.core import (
+    ArrayCons,
+    Atom,
+    Bind,
+    Block,
+    Call,
+    Check,
+    Function,
+    Genarray,
+    GlobalGet,
+    GlobalSet,
+    If,
+    Let,
+    Loop,
+    Prim,
+    Signature,
+    Slot,
+    Stmt,
+    Var,
+    WithLoop,
+)
 from sacpy.lang.source import Span
 
 BLOCKS = 60  # nested blocks, and nested loops, from which on a statement becomes a Python function of its own
@@ -74,17 +95,16 @@ class Codegen(WithLoops):
         self.emit(f"return {', '.join(texts + given)}" if texts else "return None", span)
 
     @staticmethod
-    def _plain(slot: object, rank: int | None) -> bool:
-        pattern = getattr(slot, "pattern")
-        if getattr(slot, "cell"):
+    def _plain(slot: Slot, rank: int | None) -> bool:
+        """Whether a result of this rank certainly has its declared type, with no name to compare."""
+        if slot.cell:
             return False
-        return rank == 0 if pattern is None else len(pattern) == 1 and type(pattern[0]).__name__ == "AnyShape"
+        return rank == 0 if slot.pattern is None else len(slot.pattern) == 1 and isinstance(slot.pattern[0], AnyShape)
 
     # ---- statements
 
-    def block(self, block: object) -> None:
+    def block(self, block: Block) -> None:
         """The statements of a block."""
-        assert isinstance(block, Block)
         for statement in block.statements:
             self.statement(statement)
 
@@ -137,7 +157,7 @@ class Codegen(WithLoops):
         wanted = None if s.pattern is not None else len(s.cell)
         if wanted is not None and rank == wanted and not s.cell:
             return
-        if s.pattern is not None and len(s.pattern) == 1 and type(s.pattern[0]).__name__ == "AnyShape" and not s.cell:
+        if s.pattern is not None and len(s.pattern) == 1 and isinstance(s.pattern[0], AnyShape) and not s.cell:
             return
         self.emit(f"_check({ex.text}, {self.constant(s)})", s.span)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sacpy.interp.codegen_expressions import Expressions
 from sacpy.interp.walk import block_free
-from sacpy.lang.core import Function, Slot
+from sacpy.lang.core import Atom, Bind, Block, Function, Slot
 from sacpy.lang.lattice import is_below
 from sacpy.lang.plan import (
     AtLeast,
@@ -174,6 +174,10 @@ class Patterns(Expressions):
                 self.flush()
                 self.emit(f"if not {value.text}: _condition_failed({self.constant(function.signature)}, {condition.text!r}, {on_exit})", condition.span)
 
-    def block(self, block: object) -> None:
+    def block(self, block: Block) -> None:
         """Emits the statements of a block; the statement part of the generator defines it."""
+        raise NotImplementedError
+
+    def assign(self, targets: Sequence[Bind], atoms: Sequence[Atom], live: frozenset[str] | set[str], span: Span) -> None:
+        """Sets several variables at the same time; the statement part of the generator defines it."""
         raise NotImplementedError

@@ -441,8 +441,8 @@ class WithLoops(Patterns):
             self._combine(fold, texts, live, p.span)
         threads = thread_values(loop, p.values)
         if threads:
-            params = [b for o in loop.operators if isinstance(o, Propagate) for b in o.params]
-            self.assign(params, threads, self._kept(loop, p, live), p.span)
+            threaded = [b for o in loop.operators if isinstance(o, Propagate) for b in o.params]
+            self.assign(threaded, threads, self._kept(loop, p, live), p.span)
 
     def _kept(self, loop: WithLoop, p: Partition, live: frozenset[str] | set[str]) -> set[str]:
         return set(live) | fold_values(loop, p.values)

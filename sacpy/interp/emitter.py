@@ -104,16 +104,14 @@ class Emitter:
     def literal(self, const: Const) -> Ex:
         """A constant."""
         if const.shape:
-            value = array(const.value, const.base, const.shape)
-            value.flags.writeable = False
+            whole = array(const.value, const.base, const.shape)
+            whole.flags.writeable = False
             if len(const.shape) == 1 and const.base in DTYPES:
                 parts = tuple(self.scalar_literal(v, const.base) for v in const.value)
-                return Ex(self.constant(value), const.base, 1, True, parts, f"({''.join(p.text + ', ' for p in parts)})")
-            return Ex(self.constant(value), const.base, len(const.shape), True)
+                return Ex(self.constant(whole), const.base, 1, True, parts, f"({''.join(p.text + ', ' for p in parts)})")
+            return Ex(self.constant(whole), const.base, len(const.shape), True)
         if const.undefined:
             return Ex("None", const.base, None, True)
-        if const.undefined:
-            return Ex("None", const.base, 0, True)
         value = const.value[0]
         if isinstance(value, bytes):
             return Ex(self.constant(value), const.base, 0, True)

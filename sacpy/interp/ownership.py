@@ -14,7 +14,28 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from sacpy.interp.walk import block_free, bodies_free, free_of, loop_free, names, operands
-from sacpy.lang.core import Atom, Bind, Block, Call, Const, Fold, Function, Genarray, GlobalGet, GlobalSet, If, Let, Loop, Modarray, Prim, Propagate, Signature, Stmt, Var, WithLoop
+from sacpy.lang.core import (
+    Atom,
+    Bind,
+    Block,
+    Call,
+    Const,
+    Fold,
+    Function,
+    Genarray,
+    GlobalGet,
+    GlobalSet,
+    If,
+    Let,
+    Loop,
+    Modarray,
+    Prim,
+    Propagate,
+    Signature,
+    Stmt,
+    Var,
+    WithLoop,
+)
 
 VIEWS = {"reshape": 1, "place": 0, "like": 0, "ravel": 0}  # primitives whose result may be an argument, and which one
 
@@ -137,8 +158,8 @@ class Ownership:
                 rest = around(s, live)
                 body = self._block_live(s.body, rest | names(tuple(c.update for c in carried)))
                 condition = self._block_live(s.condition, body | live | names((s.test,)))
-                targets = {c.target.name for c in carried}
-                return (body | condition) - targets | rest | names(tuple(c.initial for c in carried))
+                own = {c.target.name for c in carried}
+                return (body | condition) - own | rest | names(tuple(c.initial for c in carried))
         return live | free_of(s)
 
     def _with_live(self, loop: WithLoop, live: set[str]) -> set[str]:
@@ -214,7 +235,9 @@ class Ownership:
 
     def _with_loop(self, targets: tuple[Bind, ...], loop: WithLoop, live: frozenset[str]) -> None:
         pinned = live | bodies_free(loop)
-        threaded, initial, at = [], [], 0
+        threaded: list[Bind] = []
+        initial: list[Atom] = []
+        at = 0
         for operator in loop.operators:
             match operator:
                 case Genarray() | Modarray():
@@ -247,7 +270,7 @@ class Ownership:
 
     def _resolve(self) -> None:
         """The least solution: a flag is constant if all that flows into it is."""
-        state: dict[str, bool | None | str] = dict.fromkeys(self.sources, "unset")
+        state: dict[str, bool | str | None] = dict.fromkeys(self.sources, "unset")
         changed = True
         while changed:
             changed = False

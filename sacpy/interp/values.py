@@ -15,9 +15,9 @@ Value = Any
 
 DTYPES: dict[str, np.dtype[Any]] = {
     name: np.dtype(dtype)
-    for name, dtype in dict(
-        byte="i1", short="i2", int="i4", long="i8", longlong="i8", ubyte="u1", ushort="u2", uint="u4", ulong="u8", ulonglong="u8", float="f4", double="f8", bool="?", char="u1",
-    ).items()
+    for name, dtype in {
+        "byte": "i1", "short": "i2", "int": "i4", "long": "i8", "longlong": "i8", "ubyte": "u1", "ushort": "u2", "uint": "u4", "ulong": "u8", "ulonglong": "u8", "float": "f4", "double": "f8", "bool": "?", "char": "u1",
+    }.items()
 }  # fmt: skip
 OBJECT = np.dtype(object)
 INT = DTYPES["int"]

@@ -155,9 +155,9 @@ class Renamer:
                 rhs = self.rhs(s.rhs)
                 yield Let(tuple(map(self.bind, s.targets)), rhs, s.span)
             case If():
-                condition = self.atom(s.condition)
+                test_first = self.atom(s.condition)
                 then, otherwise = self.block(s.then), self.block(s.otherwise)
-                yield If(condition, then, otherwise, tuple(Merge(self.bind(m.target), self.atom(m.then), self.atom(m.otherwise)) for m in s.merges), s.span)
+                yield If(test_first, then, otherwise, tuple(Merge(self.bind(m.target), self.atom(m.then), self.atom(m.otherwise)) for m in s.merges), s.span)
             case Loop():
                 initial = [self.atom(c.initial) for c in s.carried]
                 targets = [self.bind(c.target) for c in s.carried]
@@ -203,8 +203,8 @@ class Renamer:
                 return Propagate(self.atoms(o.initial), tuple(map(self.bind, o.params)))
 
     def partition(self, p: Partition) -> Partition:
-        bounds = {k: self.maybe(getattr(p, k)) for k in ("lower", "upper", "step", "width")}
+        lower, upper, step, width = map(self.maybe, (p.lower, p.upper, p.step, p.width))
         index = self.bind(p.index)
         scalars = None if p.scalars is None else tuple(map(self.bind, p.scalars))
         body = self.block(p.body)
-        return replace(p, **bounds, index=index, scalars=scalars, body=body, values=self.atoms(p.values))
+        return replace(p, lower=lower, upper=upper, step=step, width=width, index=index, scalars=scalars, body=body, values=self.atoms(p.values))

@@ -61,7 +61,13 @@ STRUCTURAL: dict[str, Maker] = {
     **{op: _constant(op) for op in ("zero", "one", "minval", "maxval")},
 }
 
-EVALUATION: dict[str, Maker] = {op: STRUCTURAL.get(op, lambda base, cell, attrs, op=op: elementwise(op, base)) for op in PRIMITIVES}
+
+
+def _elementwise(op: str) -> Maker:
+    return lambda base, cell, attrs: elementwise(op, base)
+
+
+EVALUATION: dict[str, Maker] = {op: STRUCTURAL.get(op) or _elementwise(op) for op in PRIMITIVES}
 
 
 @cache

@@ -180,7 +180,7 @@ def mask(m: Value, a: Value, b: Value) -> Value:
     if not arrays:
         return a if m else b
     dtype = next((x.dtype for x in (a, b) if type(x) is ndarray), None)
-    result = np.where(m, a, b)
+    result: Array = np.where(m, a, b)
     return result.astype(dtype) if dtype is not None and type(m) is ndarray else np.broadcast_to(result, arrays[0]).copy()
 
 
@@ -202,7 +202,8 @@ def slice_of(spec: str, cell: int) -> Any:
         rank, named = len(shape) - cell, len(spec) - spec.count("*")
         if named > rank:
             raise Fault("E0606", f"the selection names {named} axes, but the array of shape {brackets(shape[:rank])} has {rank}", help="select with at most as many indices and dots as the array has axes")
-        keep, at, key = iter(indices), 0, []
+        keep, at = iter(indices), 0
+        key: list[Any] = []
         for letter in spec:
             if letter == "i":
                 index = next(keep)

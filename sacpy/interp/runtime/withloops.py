@@ -86,18 +86,18 @@ def axes(lower: Any, upper: Any, step: Any, width: Any, frame: Index | None) -> 
     return tuple(low), tuple(high), [axis(*a) for a in zip(low, high, steps, widths)]
 
 
-def new(frame: Index, base: str, default: Value) -> ndarray[Any, Any]:
+def new(frame: Index, base: str, default: Value) -> Any:
     """The result of a genarray of scalars, all cells at their default."""
-    if default is None or default == 0 and base not in ("float", "double"):
+    if default is None or (default == 0 and base not in ("float", "double")):
         zero = zero_of(base)
         return np.zeros(frame, dtype_of(base)) if zero is not None and base in _ZEROED else filled(frame, zero, base)
     return filled(frame, default, base)
 
 
-_ZEROED = frozenset("byte short int long longlong ubyte ushort uint ulong ulonglong float double bool char".split())
+_ZEROED = frozenset(["byte", "short", "int", "long", "longlong", "ubyte", "ushort", "uint", "ulong", "ulonglong", "float", "double", "bool", "char"])
 
 
-def flat(array: ndarray[Any, Any]) -> Any:
+def flat(array: Any) -> Any:
     """Fast access to the elements in row-major order."""
     return array.reshape(-1) if array.dtype == object else memoryview(array.reshape(-1))
 
