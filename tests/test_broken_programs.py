@@ -8,6 +8,7 @@ Directives at the end of each file, so that they shift no line:
 """
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -60,4 +61,18 @@ def test_suggested_edit_mends_the_program(program: Path, tmp_path: Path) -> None
     assert first_directive(read_directives(program), "fixed") in [line.strip() for line in mended.splitlines()]
     (tmp_path / program.name).write_text(mended, encoding="utf-8")
     result = check_file(tmp_path / program.name)
+    assert result.status == 0, result.stderr
+
+
+@pytest.mark.parametrize("program", [path for path in PROGRAMS if _stage(path) == "check"], ids=lambda path: path.stem)
+def test_whatever_edit_is_suggested_mends_the_program(program: Path, tmp_path: Path) -> None:
+    place = _only(check_file(program).diagnostics, "")
+    if place.edit is None:
+        assert "help" in check_file(program).stderr, "no remedy"
+        return
+    folder = tmp_path / "mended"
+    shutil.copytree(program.parent, folder)
+    mended = folder / program.name
+    mended.write_text(apply_edit(program.read_text(encoding="utf-8"), place.edit), encoding="utf-8")
+    result = check_file(mended)
     assert result.status == 0, result.stderr
