@@ -62,7 +62,7 @@ class Expressions(Emitter):
         """An operand, with the check of the rank that the primitive's form demands of it."""
         ex = self.use(prim.args[at])
         letter = prim.form[at] if at < len(prim.form) else "A"
-        cell = prim.cell if PRIMITIVES[prim.op].structural and not (prim.op in ("sel", "reshape", "take", "drop") and at == 0 or prim.op == "modarray" and at == 1) else 0
+        cell = prim.cell if PRIMITIVES[prim.op].structural and not ((prim.op in ("sel", "reshape", "take", "drop") and at == 0) or (prim.op == "modarray" and at == 1)) else 0
         wanted = {"S": cell, "V": 1 + cell}.get(letter)
         if wanted is None or ex.rank == wanted:
             return ex
@@ -71,7 +71,7 @@ class Expressions(Emitter):
 
     def evaluator(self, prim: Prim, base: str) -> str:
         """The global name of the function that evaluates a primitive."""
-        name = f"_p_{prim.op}_{base.replace('::', '_')}_{prim.cell}" 
+        name = f"_p_{prim.op}_{base.replace('::', '_')}_{prim.cell}"
         if prim.attrs:
             name += "_" + "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in str(prim.attrs[0]))
         if name not in self.globals:
@@ -105,7 +105,7 @@ class Expressions(Emitter):
             return None
         if op in ("div", "mod") and not all(p.value for p in args[1].parts or (args[1],)):
             return None
-        if any(p.depth > 3 or not p.atomic and op in ("min", "max") for v in vectors for p in v):
+        if any(p.depth > 3 or (not p.atomic and op in ("min", "max")) for v in vectors for p in v):
             return None
         rows = [[a] * len(vectors[0]) if a.parts is None else list(a.parts) for a in args]
         return self.vector_of(tuple(self.scalar_operation(op, operand_base, base, list(column), span) for column in zip(*rows)), base)
