@@ -31,6 +31,8 @@ MODULES: dict[str, str] = {
     **dict.fromkeys(("World", "Terminal", "CommandLine", "Environment", "Process", "RuntimeError", "GetOpt"), "system"),
     **dict.fromkeys(("FileSystem", "Dir", "SysErr"), "filesystem"),
     **dict.fromkeys(("RTClock", "RTimer", "MTClock", "Clock", "TimeStamp", "Benchmarking"), "clocks"),
+    **dict.fromkeys(("Rand", "Random", "Rand48", "Xoshiro"), "randoms"),
+    **dict.fromkeys(("PNG", "PPM", "SDLdisplay"), "pictures"),
 }
 
 
