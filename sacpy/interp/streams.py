@@ -63,6 +63,11 @@ class Stream:
         self._pos = 0
         self._fed = 0
 
+    @property
+    def by_line(self) -> bool:
+        """Whether each line is written at once, as on a terminal."""
+        return self._by_line
+
     def __repr__(self) -> str:
         return f"<stream {self.name}>"
 
