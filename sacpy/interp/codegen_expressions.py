@@ -173,6 +173,8 @@ class Expressions(Emitter):
         rank = known.rank if known.rank is not None else a.rank
         if parts is not None and rank is not None and len(parts) == rank and prim.cell == 0 and rank > 0:
             return self._element(a if a.atomic else self.local(a, span), parts, base, span)
+        if parts and rank is None and prim.cell == 0 and a.atomic and self._simple(parts):
+            return self._guess(a, parts, base, span)
         length = len(parts) if parts is not None else None
         result = rank - length if rank is not None and length is not None and rank >= length else None
         cell = f", {prim.cell}" if prim.cell else ""
@@ -201,6 +203,15 @@ class Expressions(Emitter):
             return None
         self.pending.pop(a.name, None)
         return vector.parts[parts[0].value]
+
+    def _guess(self, a: Ex, parts: tuple[Ex, ...], base: str, span: Span) -> Ex:
+        """A selection from an array of unknown rank: most often the index is as long as the rank, and then it is one element."""
+        names = tuple(p.text for p in parts)
+        index = ", ".join(names)
+        tests = [f"type({a.text}) is ndarray and {a.text}.ndim == {len(parts)}"]
+        tests += [" | ".join(p.text for p in parts if not p.natural) + " >= 0"] if not all(p.natural for p in parts) else []
+        self.selections[len(self.spans)] = (a.text, names)
+        return self.made(self.mark(f"{a.text}.item({index}) if {' and '.join(tests)} else _sel(({index},), {a.text})", span), base, [a, *parts], None)
 
     def _element(self, a: Ex, parts: tuple[Ex, ...], base: str, span: Span) -> Ex:
         """One element of an array of known rank. NumPy refuses indices that are too large; negative ones are refused here."""
