@@ -2,14 +2,14 @@
 
 In: module names, function names. Out: `Entry` (a function of a module: definitions, documentation, examples), texts for the terminal (`sacpy doc`) and pages in Markdown (`python -m sacpy.documentation FOLDER`).
 
-A comment right above a definition is its documentation: the first sentence says what the function does. A line that begins with `>>>` is an example: statements that end in `;`, then, if a value is to be shown, expressions separated by commas. Below it stands what it prints and then the values, up to the next example or a blank line. The variables of earlier examples of the same comment are known. An overload without a comment shares that of the one before it.
+A comment right above a definition is its documentation: the first sentence says what the function does. A line that begins with `>>>` is an example: statements that end in `;`, then, if a value is to be shown, expressions separated by commas. Below it stands what it prints and then the values, up to the next example or a blank line. The variables of earlier examples of the same comment are known. A line that begins with `<<<` above an example is a line of standard input for it. An overload without a comment shares that of the one before it.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -21,15 +21,17 @@ from sacpy.lang.printer import print_definition
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.suggest import closest
 
-PROMPT = ">>>"
+KINDS_IN_WORDS = {"num": "any number type", "int": "any integer type", "real": "float, double", "signed": "any signed number type", "builtin": "any built-in type", "any": "any type", "unsigned": "any unsigned type"}
+PROMPT, INPUT = ">>>", "<<<"
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One `>>>` line and what it prints, line by line."""
+    """One `>>>` line, what it prints, line by line, and the lines of standard input that it needs."""
 
     code: str
-    output: tuple[str, ...]
+    output: tuple[str, ...] = ()
+    input: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,9 @@ class Overload:
 
     @property
     def head(self) -> str:
-        """The definition's head on one line."""
-        return head_text(self.definition)
+        """The definition's head on one line, and what its type variables stand for."""
+        variables = ", ".join(f"{v.name}: {KINDS_IN_WORDS.get(v.kind, v.kind)}" for v in self.definition.typevars)
+        return head_text(self.definition) + (f"   for {variables}" if variables else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +67,18 @@ def split_comment(doc: str) -> tuple[str, tuple[Example, ...]]:
     """The text and the examples of a comment."""
     text: list[str] = []
     examples: list[Example] = []
+    input: list[str] = []
     output: list[str] | None = None
     for line in map(str.strip, doc.split("\n")):
-        if line.startswith(PROMPT):
-            output = []
-            examples.append(Example(line.removeprefix(PROMPT).strip(), ()))
+        if line.startswith(INPUT):
+            input.append(line.removeprefix(INPUT).strip())
+            output = None
+        elif line.startswith(PROMPT):
+            examples.append(Example(line.removeprefix(PROMPT).strip(), (), tuple(input)))
+            input, output = [], []
         elif output is not None and line:
             output.append(line)
-            examples[-1] = Example(examples[-1].code, tuple(output))
+            examples[-1] = replace(examples[-1], output=tuple(output))
         else:
             output = None
             text.append(line)
@@ -222,6 +229,8 @@ def _entry_text(library: Library, entry: Entry) -> str:
 
 def _examples_text(examples: Sequence[Example], margin: str) -> Iterator[str]:
     for example in examples:
+        for line in example.input:
+            yield f"{margin}{INPUT} {line}"
         yield f"{margin}{PROMPT} {example.code}"
         for line in example.output:
             yield margin + line

@@ -71,7 +71,7 @@ def function_text(name: str, examples: Sequence[Example]) -> str:
     return f"void {name}()\n{{\n" + "\n".join(lines) + "\n}\n"
 
 
-def run_examples(module: str, comments: Sequence[Sequence[Example]], loader: Loader, stdin: bytes = b"") -> list[list[list[str]]]:
+def run_examples(module: str, comments: Sequence[Sequence[Example]], loader: Loader) -> list[list[list[str]]]:
     """What the examples print, per comment and example, line by line; blank lines left out. Errors are printed as text."""
     loader.modules["Example"] = parse_source(SHOWING)
     uses = "".join(f"use {name}: all;\n" for name in dict.fromkeys((*LIBRARY, module)))
@@ -79,6 +79,7 @@ def run_examples(module: str, comments: Sequence[Sequence[Example]], loader: Loa
     program = elaborate(parse_source(Source(f"<examples of {module}>", text)), loader)
     results = []
     for i, examples in enumerate(comments):
+        stdin = "".join(f"{line}\n" for example in examples for line in example.input).encode()
         world = World.captured(stdin, (b"program", b"first", b"second"))
         try:
             Evaluator(program, world).call(program.key(program.main.own(f"example{i}")[0], ()), ())
