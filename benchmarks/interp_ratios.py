@@ -14,9 +14,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from sacpy.interp.evaluator import Evaluator  # noqa: E402
-from sacpy.interp.world import World  # noqa: E402
-from sacpy.workspace import Workspace, main_key  # noqa: E402
+from sacpy.interp.evaluator import Evaluator
+from sacpy.interp.world import World
+from sacpy.workspace import Workspace, main_key
 
 HEAD = "use Array: all; use StdIO: all;\n"
 
