@@ -1,0 +1,76 @@
+"""`python -m benchmarks [--json FILE] [--target TARGET] [PART...]`: measures, prints tables, writes JSON.
+
+The JSON goes to the file given, or to `benchmarks.json` in the folder that `$OUT` names. The exit status is 1 where something is over its limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import interpreter, startup
+from benchmarks.measure import Row, as_json, table
+from benchmarks.sac import TARGETS
+
+PARTS: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
+    "interpreter": lambda options: interpreter.measure(options.repetitions),
+    "startup": lambda options: startup.measure(options.repetitions),
+}
+
+
+def main() -> int:
+    options = _options()
+    report: dict[str, object] = {"machine": _machine()}
+    print(", ".join(f"{k}: {v}" for k, v in _machine().items()))
+    over = False
+    for part in options.parts or list(PARTS):
+        rows = PARTS[part](options)
+        print(table(f"\n{part}, {options.repetitions} repetitions", rows), flush=True)
+        report[part] = [as_json(row) for row in rows]
+        over |= any(row.verdict == "OVER" for row in rows)
+    _write(options.json, report)
+    return int(over)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measurements of sacpy against peers.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"what to measure: {', '.join(PARTS)}; default: everything")
+    parser.add_argument("--repetitions", type=int, default=7, help="how often each thing is done (7)")
+    parser.add_argument("--target", choices=TARGETS, default="interp", help="what runs the SaC side where a peer comparison can choose")
+    parser.add_argument("--json", type=Path, default=None, metavar="FILE", help="write the measurements there")
+    options = parser.parse_args()
+    for part in options.parts:
+        if part not in PARTS:
+            parser.error(f"there is no part {part}; there is {', '.join(PARTS)}")
+    return options
+
+
+def _machine() -> dict[str, str]:
+    """Where this was measured."""
+    return {"python": platform.python_version(), "numpy": np.__version__, "cores": str(len(os.sched_getaffinity(0))), "processor": _processor()}
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def _write(chosen: Path | None, report: dict[str, object]) -> None:
+    folder = os.environ.get("OUT")
+    path = chosen or (Path(folder) / "benchmarks.json" if folder else None)
+    if path is not None:
+        path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""Timing of peers against one another, and the tables that come of it.
+
+In: actions without arguments. Out: `Timing`s, taken in turns so that whatever else the machine does falls on all peers alike; `Row`s with a value, a limit and a verdict; a table as text.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """The wall-clock seconds of each repetition."""
+
+    seconds: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a table. `value` is the median of the repetitions in `unit` ("x": times the peer's time, "s", "ms"); `low` and `high` are the smallest and the largest of them; `limit` is what it may be at most."""
+
+    name: str
+    value: float
+    unit: str
+    low: float
+    high: float
+    limit: float | None = None
+    note: str = ""
+
+    @property
+    def verdict(self) -> str:
+        if self.limit is None:
+            return ""
+        return "ok" if self.value <= self.limit else "OVER"
+
+
+def in_turns(actions: Mapping[str, Callable[[], object]], repetitions: int) -> dict[str, Timing]:
+    """The time of each action: one of each, then the next of each. Each has run once before, unmeasured. Python's garbage collector rests meanwhile."""
+    for action in actions.values():
+        action()
+    taken: dict[str, list[float]] = {name: [] for name in actions}
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(repetitions):
+            for name, action in actions.items():
+                start = time.perf_counter()
+                action()
+                taken[name].append(time.perf_counter() - start)
+    finally:
+        gc.enable()
+    return {name: Timing(tuple(seconds)) for name, seconds in taken.items()}
+
+
+def ratio(name: str, ours: Timing, peer: Timing, limit: float | None = None) -> Row:
+    """A row with our time over a peer's, repetition by repetition."""
+    ratios = [a / b for a, b in zip(ours.seconds, peer.seconds, strict=True)]
+    note = f"{seconds_text(ours.median)} against {seconds_text(peer.median)}"
+    return Row(name, statistics.median(ratios), "x", min(ratios), max(ratios), limit, note)
+
+
+def duration(name: str, seconds: Sequence[float], unit: str, limit: float | None = None, note: str = "") -> Row:
+    """A row with a time."""
+    scale = {"s": 1.0, "ms": 1e3}[unit]
+    scaled = [s * scale for s in seconds]
+    return Row(name, statistics.median(scaled), unit, min(scaled), max(scaled), limit, note)
+
+
+def seconds_text(seconds: float) -> str:
+    """A time with the unit that suits it: 1.23 s, 45.6 ms, 7.8 us."""
+    for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def table(title: str, rows: Sequence[Row]) -> str:
+    """The rows as text, with aligned columns."""
+    cells = [("", "median", "lowest", "highest", "limit", "", "")]
+    for r in rows:
+        limit = "" if r.limit is None else f"{r.limit:g} {r.unit}"
+        cells.append((r.name, f"{r.value:.3g} {r.unit}", f"{r.low:.3g}", f"{r.high:.3g}", limit, r.verdict, r.note))
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+    lines = ["  ".join(c.ljust(w) if i in (0, 5, 6) else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip() for row in cells]
+    return "\n".join([title, *(f"  {line}" for line in lines)])
+
+
+def as_json(row: Row) -> dict[str, Any]:
+    """A row for the JSON report."""
+    return {**asdict(row), "verdict": row.verdict}

@@ -1,0 +1,48 @@
+"""SaC functions called from a benchmark.
+
+In: a SaC program, and Python scalars and NumPy arrays of the right base types. Out: what its functions give. Arguments are borrowed, as in embedding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sacpy.interp.evaluator import Evaluator
+from sacpy.interp.world import World
+from sacpy.lang.elaborate.program import ElaboratedProgram
+from sacpy.workspace import Workspace
+
+TARGETS = ("interp",)
+
+
+class SacProgram:
+    """A loaded program, ready to be called. `target`: what runs it."""
+
+    def __init__(self, program: ElaboratedProgram, target: str = "interp") -> None:
+        if target not in TARGETS:
+            raise ValueError(f"{target!r} is no target; there is {', '.join(TARGETS)}")
+        self._program = program
+        self._evaluator = Evaluator(program, World.captured(), depth_limit=200_000)
+
+    @classmethod
+    def from_text(cls, text: str, target: str = "interp") -> SacProgram:
+        """A program in a string. Raises `SacError`."""
+        return cls(Workspace().load_text(text)[0], target)
+
+    @classmethod
+    def from_file(cls, path: Path, target: str = "interp") -> SacProgram:
+        """A program in a file. Raises `SacError`."""
+        return cls(Workspace().load(path)[0], target)
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """The function of that name, of which there must be one instance only. It gives its result, or a tuple of several."""
+        (entry,) = self._program.main.own(name)
+        key = self._program.key(entry, ())
+
+        def call(*args: Any) -> Any:
+            results = self._evaluator.call(key, args)
+            return results[0] if len(results) == 1 else results
+
+        return call
