@@ -63,6 +63,11 @@ def test_calls_keep_the_candidates_that_differ_in_shape_only() -> None:
     assert lines[0] == "int t = g(a) {_MAIN::g/0, _MAIN::g/1}"
 
 
+def test_a_new_value_of_a_reference_stays_with_its_variable() -> None:
+    lines = body_of("void g(int &a) { a = 2; } int f(int a) { g(a); b = a; return _add_SxS_(a, b); }")
+    assert lines == ["int t = g(a) {_MAIN::g/0}", "int b = t", "int t~1 = _add_SxS_(t, b)", "return t~1"]
+
+
 # ---------------------------------------------------------------- desugaring
 
 

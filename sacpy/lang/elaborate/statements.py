@@ -113,7 +113,7 @@ def set_variable(cx: Context, name: str, value: Value, span: Span) -> None:
 def _named(cx: Context, atom: core.Atom, name: str, path: str, base: str, span: Span) -> core.Atom:
     shown = f"{name}.{path}" if path else name
     last = cx.statements[-1] if cx.statements else None
-    if isinstance(atom, core.Var) and isinstance(last, core.Let) and len(last.targets) == 1 and last.targets[0].name == atom.name and not last.targets[0].source:
+    if isinstance(atom, core.Var) and isinstance(last, core.Let) and len(last.targets) == 1 and last.targets[0].name == atom.name and not last.targets[0].source and not _held(cx, atom):
         bind = cx.bind(shown, base, span, shown)
         cx.statements[-1] = core.Let((bind,), last.rhs, last.span)
         return core.Var(bind.name, span)
@@ -122,6 +122,11 @@ def _named(cx: Context, atom: core.Atom, name: str, path: str, base: str, span: 
     bind = cx.bind(shown, base, span, shown)
     cx.emit(core.Let((bind,), atom, span))
     return core.Var(bind.name, span)
+
+
+def _held(cx: Context, atom: core.Var) -> bool:
+    """Whether a variable has that temporary as its value already (a reference parameter's new value, say)."""
+    return any(isinstance(a, core.Var) and a.name == atom.name for v in cx.variables.values() if isinstance(v, Value) for a in v.atoms)
 
 
 def _declare(cx: Context, node: ast.VarDecl) -> None:
