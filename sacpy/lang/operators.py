@@ -53,6 +53,7 @@ def defined(tokens: Iterable[Token]) -> set[str]:
     found: set[str] = set()
     depth = 0
     first = before = ""  # the first and the latest token of the head
+    old = ""  # the run right behind the first parenthesis: a name in the old spelling `int (+)(..)`
     done = False  # the head's name lies behind
     listed = False
     for token in tokens:
@@ -70,10 +71,15 @@ def defined(tokens: Iterable[Token]) -> set[str]:
                 if text == ";":
                     first, before, done, listed = "", "", False, False
                     continue
+                if text == ")" and old and old == before:
+                    found.add(old)
+                old = text if before == "(" and not old else ""
                 if text == "(" and not done:
                     done = True
                     if before and first and first != "objdef":
                         found.add(before.removeprefix("::"))
+                    before = "("
+                    continue
                 before = text if text not in ",()[]" else ""
         else:
             before = ""

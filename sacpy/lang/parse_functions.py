@@ -124,7 +124,7 @@ class FunctionParser(StatementParser):
         if self.keys[self.pos] == "...":
             self.pos += 1
             return (), True
-        if self.keys[self.pos + 1] == "(" and not (self.infix[self.pos + 2] and self.keys[self.pos + 3] == ")"):
+        if self.keys[self.pos + 1] == "(" and not self._parenthesised_name(self.pos + 1):
             return (), False  # no result type: `_function_head_name` tells
         results = [self.type()]
         while self.keys[self.pos] == ",":
@@ -135,13 +135,18 @@ class FunctionParser(StatementParser):
             results.append(self.type())
         return tuple(results), False
 
+    def _parenthesised_name(self, i: int) -> bool:
+        """Whether `(name)` or `(+)`, an old spelling of a function's name, stands at token i."""
+        named = self.infix[i + 1] > 0 or (self.kinds[i + 1] == "name" and self.keys[i + 1] not in RESERVED)
+        return self.keys[i] == "(" and named and self.keys[i + 2] == ")" and self.keys[i + 3] == "("
+
     def _function_head_name(self, results: tuple[ast.TypeExpr, ...], start: int) -> str:
         """The name of the function, which may be an operator; `(+)` is an old spelling."""
         at = self.pos
         key = self.keys[at]
         if self.infix[at] and self.kinds[at] == "op":
             return self._operator_name()
-        if key == "(" and self.infix[at + 1] and self.keys[at + 2] == ")" and self.keys[at + 3] == "(":
+        if self._parenthesised_name(at):
             self.pos += 3
             return self.keys[at + 1]
         if self.kinds[at] == "name" and (key not in RESERVED or (key == "thread")):

@@ -119,6 +119,8 @@ class OperandParser(TypeParser):
         start = self.pos
         kind = self.kinds[start]
         if kind == "name":
+            if self._placement():
+                self.pos += 1
             return self._named()
         if kind == "number":
             return self._number()
@@ -137,6 +139,13 @@ class OperandParser(TypeParser):
         if key == "{":
             return self.comprehension()
         return self._no_expression()
+
+    def _placement(self) -> bool:
+        """Whether `local with ..`, `spawn f(..)` or `rspawn f(..)` stands here: where to compute something, which means nothing here."""
+        key, following = self.keys[self.pos], self.keys[self.pos + 1]
+        if key == "local":
+            return following == "with"
+        return key in ("spawn", "rspawn") and self.kinds[self.pos + 1] == "name" and self.keys[self.pos + 2] in ("(", "::")
 
     def _number(self) -> ast.Expr:
         token = self.tokens[self.pos]

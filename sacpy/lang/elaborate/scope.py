@@ -11,6 +11,7 @@ from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
 from sacpy.lang.elaborate.usertypes import BUILTINS, STRING, BaseType, opaque, struct, wrap
 from sacpy.lang.modules import Loader, ModuleInfo
+from sacpy.lang.printer import print_type
 from sacpy.lang.source import Span
 from sacpy.lang.suggest import closest
 
@@ -49,9 +50,11 @@ class Scope:
     # ------------------------------------------------------------ functions
 
     def own(self, name: str) -> tuple[Entry, ...]:
-        """Functions of that name defined in this module (`specialize` hints left out)."""
+        """Functions of that name defined in this module; `specialize` hints and the prototypes of functions that have a body are left out."""
         if name not in self._own:
             definitions = [d for d in self.info.definitions(name) if d.linkage != "specialize"]
+            bodies = {_parameters(d) for d in definitions if d.body is not None}
+            definitions = [d for d in definitions if d.body is not None or d.linkage or _parameters(d) not in bodies]
             self._own[name] = tuple(Entry(self, d, i) for i, d in enumerate(definitions))
         return self._own[name]
 
@@ -230,6 +233,11 @@ class Scope:
             help = f"did you mean {near[0]}?" if near else f"define it: {'struct' if is_struct else 'typedef'} ... {name.name}"
             edit = Edit(name.span, near[0]) if near else None
         return Diagnostic("E0310", f"there is no {what} {name}", name.span, "unknown type", help=help, edit=edit)
+
+
+def _parameters(definition: ast.FunDef) -> tuple[str, ...]:
+    """The types of the parameters as written, without the spaces."""
+    return tuple(print_type(p.type) for p in definition.params)
 
 
 def extents(type: ast.TypeExpr) -> tuple[int | None, ...]:
