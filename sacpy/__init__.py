@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from sacpy.embedding.functions import Function, Module
+    from sacpy.embedding.kinds import Handle
+    from sacpy.grants import World
+    from sacpy.interp.limits import Limits
     from sacpy.lang.diagnostics import Diagnostic, SacError
     from sacpy.session import Session
 
-__all__ = ["Diagnostic", "SacError", "Session", "__version__"]
+__all__ = ["Diagnostic", "Function", "Handle", "Limits", "Module", "SacError", "Session", "World", "__version__"]
+
+_WHERE = {
+    "Diagnostic": "sacpy.lang.diagnostics", "SacError": "sacpy.lang.diagnostics", "Function": "sacpy.embedding.functions", "Module": "sacpy.embedding.functions", "Handle": "sacpy.embedding.kinds", "Limits": "sacpy.interp.limits",
+    "World": "sacpy.grants", "Session": "sacpy.session",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     """The public names, loaded when first used: importing sacpy costs nothing."""
-    if name == "Session":
-        from sacpy.session import Session
+    if name in _WHERE:
+        from importlib import import_module
 
-        return Session
-    if name in ("Diagnostic", "SacError"):
-        from sacpy.lang import diagnostics
-
-        return getattr(diagnostics, name)
+        return getattr(import_module(_WHERE[name]), name)
     raise AttributeError(f"module 'sacpy' has no attribute {name!r}")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sacpy.interp.world import World
     from sacpy.lang.diagnostics import Diagnostic
-    from sacpy.session import Session
+    from sacpy.workspace import Workspace
 
 USAGE_ERROR = 2
 INTERRUPTED = 130
@@ -69,7 +69,7 @@ def _guarded(parsed: argparse.Namespace) -> int:
 
 def split_run(arguments: list[str]) -> tuple[list[str], list[str]]:
     """The options of `run` with the file, and what belongs to the program."""
-    with_value = {"-D", "-I", "-L", "--target", "--depth"}
+    with_value = {"-D", "-I", "-L", "--target", "--memory", "--seconds", "--depth"}
     at = 0
     while at < len(arguments) and arguments[at].startswith("-") and arguments[at] != "-":
         at += 2 if arguments[at] in with_value else 1
@@ -89,7 +89,9 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument("--debug", action="store_true", help="show Python's traceback if sacpy itself fails")
     running = argparse.ArgumentParser(add_help=False)
     running.add_argument("--target", choices=["interp"], default="interp", help="how to run: interp, the interpreter")
-    running.add_argument("--depth", type=int, default=None, metavar="N", help="how deep calls may nest before the program is stopped")
+    running.add_argument("--memory", type=_size, default=None, metavar="SIZE", help="how much memory the program may take: bytes, or a number with K, M, G or T")
+    running.add_argument("--seconds", type=_positive(float), default=None, metavar="S", help="how long the program may run")
+    running.add_argument("--depth", type=_positive(int), default=None, metavar="N", help="how deep calls may nest before the program is stopped")
     run = commands.add_parser("run", parents=[common, running], help="run a program", usage="sacpy run [options] FILE.sac [ARGS]")
     run.add_argument("file", type=Path)
     check = commands.add_parser("check", parents=[common], help="say what is wrong with a program, without running it")
@@ -98,6 +100,28 @@ def _parser() -> argparse.ArgumentParser:
     evaluate = commands.add_parser("eval", parents=[common, running], help="print the value of an expression")
     evaluate.add_argument("expression")
     return parser
+
+
+def _positive(number: Callable[[str], float]) -> Callable[[str], float]:
+    """A number above 0."""
+
+    def read(text: str) -> float:
+        value = number(text)
+        if not value > 0:
+            raise argparse.ArgumentTypeError(f"{text} is not above 0")
+        return value
+
+    read.__name__ = number.__name__  # argparse calls it that in its message
+    return read
+
+
+def _size(text: str) -> int:
+    """A number of bytes: 1000000, 64K, 1.5G."""
+    unit = "KMGT".find(text[-1:].upper()) + 1
+    size = float(text[:-1] if unit else text) * 1024**unit
+    if not size >= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return int(size)
 
 
 # ---------------------------------------------------------------- commands
@@ -116,21 +140,21 @@ def _run(parsed: argparse.Namespace) -> int:
 
 def run_program(parsed: argparse.Namespace, world: World, loaded: Callable[[Sequence[Diagnostic]], None] | None = None) -> tuple[int, Sequence[Diagnostic]]:
     """Loads and runs a program: its exit status, and warnings and notes about it (`loaded` is told before it runs). Raises `SacError`."""
-    session = _session(parsed)
-    program, found = session.load(parsed.file)
+    workspace = _workspace(parsed)
+    program, found = workspace.load(parsed.file)
     if loaded is not None:
         loaded(found)
-    return session.run(program, world, found), found
+    return workspace.run(program, world, found), found
 
 
 def _evaluate(parsed: argparse.Namespace) -> int:
     from sacpy.interp.world import World
 
-    session = _session(parsed)
-    program = session.expression(parsed.expression)
+    workspace = _workspace(parsed)
+    program = workspace.expression(parsed.expression)
     world = World.system((b"eval",))
     try:
-        status = session.run(program, world)
+        status = workspace.run(program, world)
     finally:
         closed = world.finish()
     return status if closed is None else closed
@@ -150,10 +174,10 @@ def _check(parsed: argparse.Namespace) -> int:
 def check_program(parsed: argparse.Namespace) -> tuple[int, Sequence[Diagnostic]]:
     """Checks a program: the exit status, and everything there is to say about it."""
     from sacpy.lang.diagnostics import SacError
-    from sacpy.session import main_key
+    from sacpy.workspace import main_key
 
     try:
-        program, found = _session(parsed).check(parsed.file)
+        program, found = _workspace(parsed).check(parsed.file)
         if program.main.info.kind == "program":
             main_key(program)
     except SacError as error:
@@ -164,12 +188,14 @@ def check_program(parsed: argparse.Namespace) -> tuple[int, Sequence[Diagnostic]
 COMMANDS = {"run": _run, "check": _check, "eval": _evaluate}
 
 
-def _session(parsed: argparse.Namespace) -> Session:
-    from sacpy.session import DEPTH_LIMIT, Session
+def _workspace(parsed: argparse.Namespace) -> Workspace:
+    from sacpy.interp.limits import Limits
+    from sacpy.workspace import DEPTH_LIMIT, Workspace
 
     defines = {d.partition("=")[0]: d.partition("=")[2] if "=" in d else "1" for d in parsed.defines}
     depth = getattr(parsed, "depth", None)
-    return Session(tuple(parsed.search), tuple(parsed.include), defines, DEPTH_LIMIT if depth is None else depth)
+    limits = Limits(getattr(parsed, "memory", None), getattr(parsed, "seconds", None), DEPTH_LIMIT if depth is None else depth)
+    return Workspace(tuple(parsed.search), tuple(parsed.include), defines, limits)
 
 
 def _show_warnings(diagnostics: Sequence[Diagnostic]) -> None:

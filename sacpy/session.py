@@ -1,117 +1,239 @@
-"""A session: programs loaded, checked and run, with the settings they share.
+"""A session: SaC from Python.
 
-In: files or texts, and settings (where modules and includes are, macros, limits). Out: checked programs, run statuses, and `SacError` with everything that is wrong."""
+In: programs, definitions, expressions, Python values. Out: Python values; or `SacError` with everything that is wrong. A session owns what it knows: definitions, named values, bound functions, limits, and what its programs may touch. It may be used from several threads: one call runs at a time.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar, overload
 
-from sacpy.lang import core
+from sacpy.embedding.functions import Module
+from sacpy.embedding.named import NamedValue, keep, split
+from sacpy.embedding.plans import finisher
+from sacpy.embedding.runner import Host, Runner, plain_error
+from sacpy.grants import World
+from sacpy.interp.limits import Limits
 from sacpy.lang.diagnostics import Diagnostic, SacError
+from sacpy.lang.elaborate.interactive import Expression, expression_function, extended, library_in_scope
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
-from sacpy.lang.modules import Loader, parse_file, parse_source
-from sacpy.lang.source import Source, Span
+from sacpy.lang.modules import ModuleInfo, module_info
+from sacpy.lang.parse_cursor import RESERVED
+from sacpy.lang.parser import parse_expression, parse_module
+from sacpy.lang.source import Source
+from sacpy.workspace import Workspace, execute
 
-if TYPE_CHECKING:
-    from sacpy.interp.world import World
-
-DEPTH_LIMIT = 100_000
-
-
-def cache_folder() -> Path | None:
-    """Where parsed and compiled things are kept between runs: `SACPY_CACHE_DIR` (empty: nowhere), else the user's cache folder."""
-    chosen = os.environ.get("SACPY_CACHE_DIR")
-    if chosen is not None:
-        return Path(chosen) if chosen else None
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("sacpy", appauthor=False))
+F = TypeVar("F", bound=Callable[..., Any])
+TARGETS = ("interp",)
+REMEMBERED = 256  # expressions that stay elaborated
 
 
-@dataclass(slots=True)
 class Session:
-    """`search`: further folders of modules; `include_path`: further folders of included files; `defines`: macros; `depth_limit`: how deep calls may nest."""
+    """Runs SaC programs, functions and expressions for Python.
 
-    search: Sequence[Path] = ()
-    include_path: Sequence[Path] = ()
-    defines: Mapping[str, str] = field(default_factory=dict)
-    depth_limit: int = DEPTH_LIMIT
+    `target`: how to run; "interp", the interpreter. `world`: what programs may touch; by default they print, and nothing else. `limits`: what one call may use. `search`: folders of modules. `include_path`: folders of included files. `defines`: macros."""
 
-    def check(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
-        """The program in a file, with everything there is to say about it."""
-        program = elaborate(parse_file(path, self.include_path, self.defines), self._loader(path.parent))
-        return program, program.check()
+    def __init__(
+        self,
+        target: str = "interp",
+        world: World | None = None,
+        limits: Limits | None = None,
+        search: Sequence[str | os.PathLike[str]] = (),
+        include_path: Sequence[str | os.PathLike[str]] = (),
+        defines: Mapping[str, str] | None = None,
+    ) -> None:
+        if target not in TARGETS:
+            raise ValueError(f"there is no target {target!r}; there is {', '.join(TARGETS)}")
+        self._grants = World() if world is None else world
+        self._limits = Limits() if limits is None else limits
+        self._workspace = Workspace(tuple(map(Path, search)), tuple(map(Path, include_path)), dict(defines or {}), self._limits)
+        self._host = Host(self._grants.open((b"sacpy",), self._limits.output), self._limits)
+        self._loader = self._workspace.loader(Path())
+        self._definitions = library_in_scope()
+        self._runner = Runner(self._host, lambda: elaborate(self._definitions, self._loader))
+        self._module = Module(self._runner, "session")
+        self._names: dict[str, NamedValue] = {}
+        self._numbers = count(1)
 
-    def load(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
-        """The program in a file, ready to run, with its warnings and notes. Raises `SacError` with everything that is wrong."""
-        return _checked(*self.check(path))
+    def __repr__(self) -> str:
+        return f"<sacpy.Session with {len(self._names)} named values>"
 
-    def load_text(self, text: str, name: str = "<text>") -> tuple[ElaboratedProgram, list[Diagnostic]]:
-        """The same for a program in a string."""
-        program = elaborate(parse_source(Source(name, text), self.include_path, self.defines), self._loader(Path()))
-        return _checked(program, program.check())
+    # ------------------------------------------------------------ programs
 
-    def expression(self, text: str) -> ElaboratedProgram:
-        """A program whose `main` prints the value of an expression. Raises `SacError`."""
-        from sacpy.evaluation import expression_program
-
-        return expression_program(Source("<expression>", text), self._loader(Path()))
-
-    def run(self, program: ElaboratedProgram, world: World, found: Sequence[Diagnostic] = ()) -> int:
-        """Runs `main` and gives the exit status. `found`: what `load` had to say; its errors are reported when the run reaches them. Raises `SacError`."""
-        from sacpy.interp.errors import Exit
-        from sacpy.interp.evaluator import Evaluator
-
-        key = main_key(program)
-        certain = [d for d in found if d.severity == "error"]
-        try:
-            results = Evaluator(program, world, depth_limit=self.depth_limit).call(key, ())
-        except Exit as stop:
-            return stop.status & 0xFF
-        except SacError as error:
-            if not certain:
+    def run(self, path: str | os.PathLike[str], args: Sequence[str] = ()) -> int:
+        """Runs a program file with command-line arguments, and gives its exit status. Raises `SacError`."""
+        program, found = self._workspace.load(Path(path))
+        argv = tuple(a.encode(errors="surrogateescape") for a in (str(path), *args))
+        with self._host.lock:
+            host = Host(self._grants.open(argv, self._limits.output), self._limits, self._host)
+            runner = Runner(host, lambda: program)
+            try:
+                return host.run(lambda: execute(program, runner.evaluator, found))
+            except SacError as error:
+                if isinstance(error.__cause__, KeyboardInterrupt):
+                    raise KeyboardInterrupt from error
                 raise
-            own = [d for d in error.diagnostics if not any(_within(d.span, c.span) or _within(c.span, d.span) for c in certain)]
-            raise SacError(*own, *certain) from None
-        return int(results[0]) & 0xFF if results else 0
+            finally:
+                host.world.finish()
 
-    def _loader(self, home: Path) -> Loader:
-        return Loader((home, *self.search), self.include_path, self.defines, cache_folder())
+    def load(self, path: str | os.PathLike[str]) -> Module:
+        """A program or module file, its functions ready to be called. Raises `SacError` with everything that is wrong in it."""
+        path = Path(path)
+        return self._loaded(lambda: self._workspace.check(path), path.name)
+
+    def compile(self, source: str, name: str = "<source>") -> Module:
+        """The same for a program or module in a string."""
+        return self._loaded(lambda: self._workspace.check_text(source, name), name)
+
+    def _loaded(self, check: Callable[[], tuple[ElaboratedProgram, list[Diagnostic]]], title: str) -> Module:
+        with self._host.lock:
+            program, found = check()
+            errors = [d for d in found if d.severity == "error"]
+            if errors:
+                raise SacError(*found)
+            info, loader = program.main.info, program.world.loader
+            made = [program]
+            runner = Runner(self._host, lambda: made.pop() if made else elaborate(info, loader))
+            return Module(runner, f"{info.kind} {title}", found)
+
+    # ------------------------------------------------------------ definitions and expressions
+
+    def define(self, source: str) -> Module:
+        """Adds definitions (functions, types, objects, `use` lines) to those that `eval` sees. A function with the name and parameter types of an earlier one takes its place. Gives all functions defined so far. Raises `SacError`, and then nothing has changed."""
+        text = Source("<definition>", source)
+        workspace = self._workspace
+        parsed = parse_module(text, defines=workspace.defines, include_path=tuple(workspace.include_path), operators=_operators(self._definitions))
+        if any(d.severity == "error" for d in parsed.diagnostics):
+            raise SacError(*parsed.diagnostics)
+        new = module_info(parsed.module, diagnostics=parsed.diagnostics)
+        if new.kind != "program":
+            raise plain_error("E0715", f"this is the {new.kind} {new.name}, not definitions", "put a module into a file in one of the session's search folders, and define 'use ...: all;'; or use session.compile")
+        with self._host.lock:
+            definitions = extended(self._definitions, new)
+            program = elaborate(definitions, self._loader)
+            found = program.check()
+            if any(d.severity == "error" for d in found):
+                raise SacError(*found)
+            self._module.warnings = tuple(found)
+            self._definitions = definitions
+            changed = {f"_MAIN::{name}" for name in new.objects}
+            self._runner.renew(lambda name: name not in changed)
+        return self._module
+
+    def eval(self, source: str, /, **values: Any) -> Any:
+        """The value of an expression; None where it has none, a tuple where it has several. It sees the session's definitions and named values, and `values`. Raises `SacError`."""
+        with self._host.lock:
+            program = self._runner.program
+            names = self._names if not values else self._names | {n: keep(program, n, v, copy=False) for n, v in values.items()}
+            key = ("eval", source, tuple((n, v.kind) for n, v in names.items() if n in source))
+            known: _Evaluation | None = self._runner.plans.get(key)
+            if known is None:
+                known = self._runner.plans[key] = self._evaluation(source, names)
+            args = [part for n in known.expression.parameters for part in names[n].parts]
+            raw = self._runner.run(known.function, args + known.flags)
+            for name, value in zip(known.expression.changed, known.changed(raw)):
+                if name not in values:
+                    self._names[name] = value
+            return known.finish(raw)
+
+    def _evaluation(self, source: str, names: Mapping[str, NamedValue]) -> _Evaluation:
+        """An expression, ready to be evaluated with named values of these types."""
+        if sum(isinstance(k, tuple) and k[0] == "eval" for k in self._runner.plans) >= REMEMBERED:
+            self._runner.renew()
+        program = self._runner.program
+        workspace = self._workspace
+        text = Source("<expression>", source)
+        parsed = parse_expression(text, defines=workspace.defines, include_path=tuple(workspace.include_path), operators=_operators(self._definitions), variables=tuple(names))
+        if parsed.expr is None or any(d.severity == "error" for d in parsed.diagnostics):
+            raise SacError(*parsed.diagnostics)
+        expression = expression_function(program, parsed.expr, {n: v.named for n, v in names.items()}, f"<expression {next(self._numbers)}>")
+        for name in expression.parameters:
+            names[name].check_current(program, name)
+        function, rules = self._runner.entry((expression.key,))
+        given = sum(len(t.components) for t in expression.results)
+        types = [names[n].type for n in expression.changed]
+
+        def changed(raw: Any) -> list[NamedValue]:
+            return split(types, raw[given:] if given + len(types) > 1 else (raw,)) if types else []
+
+        shown = finisher([*expression.results, *types], rules)
+        count_ = len(expression.results)
+
+        def finish(raw: Any) -> Any:
+            values = shown(raw)
+            if not types:
+                return values
+            all_values = values if count_ + len(types) > 1 else (values,)
+            return None if count_ == 0 else all_values[0] if count_ == 1 else all_values[:count_]
+
+        return _Evaluation(expression, function, [False] * len(rules.takes), finish, changed)
+
+    # ------------------------------------------------------------ named values
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Keeps a value under a name that expressions may use. An array is copied."""
+        if not name.isidentifier() or not name.isascii() or name in RESERVED or name == "_":
+            raise plain_error("E0717", f"{name!r} cannot be the name of a value", "use a name that SaC takes for a variable")
+        with self._host.lock:
+            self._names[name] = keep(self._runner.program, name, value, copy=True)
+
+    def __getitem__(self, name: str) -> Any:
+        """The value of that name; an array is read-only. Raises `KeyError`."""
+        with self._host.lock:
+            return self._names[name].present()
+
+    def __delitem__(self, name: str) -> None:
+        with self._host.lock:
+            del self._names[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(self._names))
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    # ------------------------------------------------------------ Python functions
+
+    @overload
+    def bind(self, name: str) -> Callable[[F], F]: ...
+
+    @overload
+    def bind(self, name: str, function: F) -> F: ...
+
+    def bind(self, name: str, function: Callable[..., Any] | None = None) -> Any:
+        """Lets a Python function stand for the external function of that name ("Mod::f"; "f" in a program). Without a function: a decorator. Programs loaded before see it too."""
+        if function is None:
+            return lambda f: self.bind(name, f)
+        if not callable(function):
+            raise TypeError(f"{function!r} is no function")
+        with self._host.lock:
+            self._host.bound[name] = function
+            for runner in tuple(self._host.runners):
+                runner.renew()
+        return function
 
 
-def main_key(program: ElaboratedProgram) -> str:
-    """The key of `main`. Raises `SacError` (E0309) if there is none to run."""
-    scope = program.main
-    for entry in scope.own("main"):
-        if not entry.definition.params and entry.definition.body is not None:
-            return program.key(entry, ())
-    info = scope.info
-    what = f"{info.kind} {info.name}" if info.kind != "program" else "program"
-    entries = scope.own("main")
-    span = entries[0].definition.name_span if entries else Span(info.span.source, info.span.start, info.span.start)
-    message = "main takes no arguments" if entries else f"this {what} has no main"
-    help = "write 'int main()'; argc() and argv(n) of CommandLine give the arguments" if entries else "define 'int main() { .. return 0; }'"
-    raise SacError(Diagnostic("E0309", message, span, "nothing to run", help=help))
+@dataclass(frozen=True, slots=True)
+class _Evaluation:
+    """An expression ready to run: its function, the flags that its arguments come with, and what to make of the results."""
+
+    expression: Expression
+    function: Callable[..., Any]
+    flags: list[bool]
+    finish: Callable[[Any], Any]
+    changed: Callable[[Any], list[NamedValue]]
 
 
-def _checked(program: ElaboratedProgram, found: list[Diagnostic]) -> tuple[ElaboratedProgram, list[Diagnostic]]:
-    errors = [d for d in found if d.severity == "error"]
-    if errors and not all(_is_reached(program, d) for d in errors):
-        raise SacError(*found)
-    return program, found
+def _operators(definitions: ModuleInfo) -> frozenset[str]:
+    """The operators that the session's definitions have made."""
+    return frozenset(name for name in definitions.functions if not (name[0].isalnum() or name[0] == "_"))
 
 
-def _is_reached(program: ElaboratedProgram, error: Diagnostic) -> bool:
-    """Whether a wrong shape or value stands in the straight line of `main`: then the program runs up to it, and what it prints before is not lost."""
-    if not error.code.startswith("E05"):
-        return False
-    statements = program.function(main_key(program)).body.statements
-    return any(isinstance(s, core.Let | core.Check) and _within(error.span, s.span) for s in statements)
-
-
-def _within(inner: Span, outer: Span) -> bool:
-    return inner.source.name == outer.source.name and outer.start <= inner.start and inner.end <= outer.end
+__all__ = ["Session"]

@@ -5,7 +5,6 @@ In: `Limits`, and an action that runs a program. Out: what the action gives; or 
 
 from __future__ import annotations
 
-import ctypes
 import threading
 import time
 from collections.abc import Callable
@@ -85,7 +84,7 @@ class Watchdog:
         with self._lock:
             watch, self._watch = self._watch, None
             if watch is not None and watch.struck:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(watch.thread), None)  # one that has not been raised yet
+                _raise_in(watch.thread, None)  # takes back one that has not been raised yet
 
     def _loop(self) -> None:
         idle = 0
@@ -111,4 +110,11 @@ def _look(watch: _Watch) -> None:
         reason = MemoryUp
     if reason is not None:
         watch.struck, watch.next = True, now + AGAIN
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(watch.thread), ctypes.py_object(reason))
+        _raise_in(watch.thread, reason)
+
+
+def _raise_in(thread: int, reason: type[Stopped] | None) -> None:
+    """Makes another thread raise an exception soon; or not, if it has not done so yet."""
+    import ctypes
+
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), None if reason is None else ctypes.py_object(reason))

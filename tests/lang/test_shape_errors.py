@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sacpy.lang.diagnostics import SacError
-from sacpy.session import Session
+from sacpy.workspace import Workspace
 
 TEXT = (Path(__file__).parents[2] / "docs" / "errors" / "shapes.md").read_text(encoding="utf-8")
 SECTIONS = re.findall(r"## (\w+):.*?```sac\n(.*?)```", TEXT, re.DOTALL)
@@ -19,7 +19,7 @@ def test_example(code: str, program: str, tmp_path: Path) -> None:
     path = tmp_path / "example.sac"
     path.write_text(program, encoding="utf-8")
     try:
-        _, found = Session().check(path)
+        _, found = Workspace().check(path)
     except SacError as error:
         found = list(error.diagnostics)
     assert [d.code for d in found if d.severity != "note"] == [code]

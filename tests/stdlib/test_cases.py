@@ -8,7 +8,7 @@ import pytest
 
 import sacpy.interp.twins
 from sacpy.interp.world import World
-from sacpy.session import Session
+from sacpy.workspace import Workspace
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.sac"))
 
@@ -22,7 +22,7 @@ def test_there_are_cases() -> None:
 def test_library_gives_what_it_should(path: Path, twins: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not twins:
         monkeypatch.setattr(sacpy.interp.twins, "find", lambda signature, strict=False: None)
-    session, world = Session(include_path=(path.parent,)), World.captured()
+    session, world = Workspace(include_path=(path.parent,)), World.captured()
     program, _ = session.load(path)
     status = session.run(program, world)
     assert (status, world.out().decode()) == (0, "0 checks failed\n")

@@ -8,7 +8,7 @@ import pytest
 
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import SacError
-from sacpy.session import Session
+from sacpy.workspace import Workspace
 
 CASES = sorted((Path(__file__).parent / "cases_io").glob("*.sac"))
 
@@ -22,7 +22,7 @@ def beside(path: Path, suffix: str, default: bytes = b"") -> bytes:
 @pytest.mark.parametrize("path", CASES, ids=lambda p: p.stem)
 def test_programs_print_what_they_should(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    session, world = Session(), World.captured(beside(path, ".in"))
+    session, world = Workspace(), World.captured(beside(path, ".in"))
     program, _ = session.load(path)
     try:
         status = session.run(program, world)

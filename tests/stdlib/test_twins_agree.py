@@ -7,7 +7,7 @@ import pytest
 import sacpy.interp.twins
 from sacpy.interp.twins import TWINS
 from sacpy.interp.world import World
-from sacpy.session import Session
+from sacpy.workspace import Workspace
 
 ARRAYS = {
     "int": ["[7, -7, 0, 2147483647]", "reshape([0], [:int])", "[[1, -2], [3, 4]]", "reshape([2, 0, 3], [:int])", "reshape([2, 1, 2], [5, 0, -1, 9])"],
@@ -88,7 +88,7 @@ GROUPS = {
 def _output(calls: list[str]) -> bytes:
     lines = "".join(f'    printf("%s\\n", "{call}");\n    print({call});\n' for call in calls)
     text = f"use Array: all; use Numerical: all; use Char: all; use StdIO: all;\nint main()\n{{\n{lines}    return 0;\n}}\n"
-    session, world = Session(), World.captured()
+    session, world = Workspace(), World.captured()
     program, _ = session.load_text(text)
     assert session.run(program, world) == 0
     return world.out()

@@ -1,0 +1,13 @@
+"""Programs called from Python.
+
+| file | job |
+|---|---|
+| `kinds.py` | what a Python value is: its kind, and how well a kind suits a SaC type |
+| `arguments.py` | Python values in: strict conversion to the interpreter's values |
+| `results.py` | Python values out |
+| `records.py` | structs as dictionaries and NumPy records |
+| `runner.py` | one program with its evaluator: calls within limits, and how it recovers from an interruption |
+| `functions.py` | `Module` and `Function`: the functions of a program as Python callables |
+| `bindings.py` | Python functions that stand for external ones |
+| `streams.py` | Python's own streams as a program's standard output and input |
+"""

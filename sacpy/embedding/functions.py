@@ -1,0 +1,166 @@
+"""The functions of a program as Python callables.
+
+In: a runner. Out: a `Module`, whose attributes and items are `Function`s. A function takes Python values and NumPy arrays, finds the instance that suits them, and gives its results; what it finds out about a call it remembers for the next one with arguments of the same kinds.
+"""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sacpy.embedding.kinds import kind_of
+from sacpy.embedding.plans import Plan, make
+from sacpy.embedding.runner import Runner, plain_error
+from sacpy.lang import ast
+from sacpy.lang.diagnostics import Diagnostic, SacError
+from sacpy.lang.elaborate.expressions import type_text
+from sacpy.lang.elaborate.functions import head_text
+from sacpy.lang.elaborate.scope import Entry
+from sacpy.lang.source import NOWHERE
+from sacpy.lang.suggest import closest
+
+
+class Function:
+    """A SaC function: all instances of a name. Call it with Python values; several results come as a tuple."""
+
+    def __init__(self, runner: Runner, name: ast.QName) -> None:
+        self._runner = runner
+        self._qname = name
+        self._lock = runner.host.lock
+        self.__name__ = name.name
+        self.__qualname__ = str(name)
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """Calls the instance that takes these arguments. Raises `SacError`."""
+        if named:
+            args = self._in_order(args, named)
+        with self._lock:
+            runner = self._runner
+            kinds = tuple([kind_of(a) for a in args])
+            plan: Plan | None = runner.plans.get((self.__qualname__, kinds))
+            if plan is None:
+                plan = runner.plans[self.__qualname__, kinds] = make(runner, self._qname, kinds, args)
+            return plan.finish(runner.run(plan.function, plan.arguments(args)))
+
+    def _in_order(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+        """Arguments given by name, put where the instances have them."""
+        orders: set[tuple[str, ...]] = set()
+        for entry in self._entries():
+            names = tuple(p.name for p in entry.definition.params)
+            if len(names) == len(args) + len(named) and set(names[len(args) :]) == set(named):
+                orders.add(names[len(args) :])
+        if len(orders) != 1:
+            what = "no instance has" if not orders else "several instances have, in different places,"
+            raise plain_error("E0709", f"{what} parameters called {', '.join(named)} behind {len(args)} others", "give the arguments by position", tuple(f"candidate: {h}" for h in self.instances))
+        return (*args, *(named[n] for n in next(iter(orders))))
+
+    def _entries(self) -> tuple[Entry, ...]:
+        main = self._runner.program.main
+        if self._qname.module is not None:
+            return main.qualified(self._qname.module, self._qname.name, NOWHERE)
+        near, used = main.tiers(self._qname.name)
+        return near + used
+
+    @property
+    def instances(self) -> tuple[str, ...]:
+        """The heads of all instances."""
+        with self._lock:
+            return tuple(head_text(e.definition) for e in self._entries())
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        """The comments above the instances; without any, their heads."""
+        with self._lock:
+            docs = dict.fromkeys(e.definition.doc for e in self._entries() if e.definition.doc)
+        return "\n\n".join(docs) or "\n".join(self.instances)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """The parameters, where all instances agree on their number."""
+        with self._lock:
+            definitions = [e.definition for e in self._entries()]
+        if len({len(d.params) for d in definitions}) != 1 or any(d.varargs for d in definitions):
+            return inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)])
+        parameters: list[inspect.Parameter] = []
+        for i, first in enumerate(definitions[0].params):
+            names = {d.params[i].name for d in definitions}
+            name = first.name if len(names) == 1 and _is_parameter(first.name, parameters) else f"arg{i + 1}"
+            types = dict.fromkeys(type_text(d.params[i].type) for d in definitions)
+            kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if name == first.name else inspect.Parameter.POSITIONAL_ONLY
+            if kind is inspect.Parameter.POSITIONAL_ONLY:
+                parameters = [p.replace(kind=kind) for p in parameters]
+            parameters.append(inspect.Parameter(name, kind, annotation=" | ".join(types)))
+        results = dict.fromkeys(", ".join(type_text(t) for t in d.results) or "void" for d in definitions)
+        return inspect.Signature(parameters, return_annotation=" | ".join(results))
+
+    def __repr__(self) -> str:
+        heads = self.instances
+        return f"<SaC function {self.__qualname__}, {len(heads)} instance{'s' * (len(heads) != 1)}:" + "".join(f"\n  {h}" for h in heads) + ">"
+
+
+def _is_parameter(name: str, others: Sequence[inspect.Parameter]) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name) and all(p.name != name for p in others)
+
+
+class Module:
+    """The functions of a SaC program or module. `m.f` is the function f; `m["+"]`, `m["Math::sin"]` any function that is visible in it. `diagnostics` of it are in `warnings`."""
+
+    def __init__(self, runner: Runner, title: str, warnings: Sequence[Diagnostic] = ()) -> None:
+        self._runner = runner
+        self._title = title
+        self._functions: dict[str, Function] = {}
+        self.warnings = tuple(warnings)
+
+    def __getitem__(self, name: str) -> Function:
+        function = self._functions.get(name)
+        if function is None:
+            with self._runner.host.lock:
+                function = self._find(name)
+            if function is None:
+                raise KeyError(self._missing(name))
+            self._functions[name] = function
+        return function
+
+    def __getattr__(self, name: str) -> Function:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except KeyError as error:
+            raise AttributeError(error.args[0]) from None
+
+    def _find(self, name: str) -> Function | None:
+        module, mark, last = name.rpartition("::")
+        qname = ast.QName(module if mark else None, last, NOWHERE)
+        main = self._runner.program.main
+        try:
+            entries: Sequence[Entry] = main.qualified(module, last, NOWHERE) if mark else [e for tier in main.tiers(last) for e in tier]
+        except SacError:
+            return None
+        return Function(self._runner, qname) if entries else None
+
+    def _missing(self, name: str) -> str:
+        near = closest(name, list(self))
+        return f"{self._title} has no function {name}" + (f"; did you mean {near[0]}?" if near else "")
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the functions that the program defines or imports."""
+        with self._runner.host.lock:
+            main = self._runner.program.main
+            names = set(main.info.functions)
+            for clause in main.info.interfaces:
+                if clause.kind == "import":
+                    names.update(n for n, _ in clause.symbols) if not clause.all else names.update(self._runner.program.world.scope(clause.module, NOWHERE).info.functions)
+            return iter(sorted(n for n in names if main.tiers(n)[0]))
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and (name in self._functions or self._find(name) is not None)
+
+    def __dir__(self) -> list[str]:
+        return [n for n in self if n.isidentifier()] + ["warnings"]
+
+    def __repr__(self) -> str:
+        heads = [h for name in self for h in self[name].instances]
+        return f"<SaC {self._title}" + "".join(f"\n  {h}" for h in heads) + ">"

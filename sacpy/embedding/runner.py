@@ -1,0 +1,138 @@
+"""One program with its evaluator, called from Python: within limits, one call at a time, and usable again whatever happened.
+
+In: functions of the program by key, and the interpreter's values. Out: values; or `SacError`. A run that is interrupted (Ctrl-C, a limit) may have been anywhere, in the middle of generating code too; so whatever had been prepared is dropped then, and made anew when it is needed. The values of global objects stay.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+from weakref import WeakSet
+
+from sacpy.embedding.bindings import Bound, bind
+from sacpy.interp.errors import Exit, Fault, Stopped
+from sacpy.interp.evaluator import Evaluator
+from sacpy.interp.limits import Limits, Watchdog
+from sacpy.interp.ownership import Protocol
+from sacpy.interp.world import World
+from sacpy.lang.core import Signature
+from sacpy.lang.diagnostics import Diagnostic, SacError
+from sacpy.lang.elaborate.program import ElaboratedProgram
+from sacpy.lang.source import NOWHERE
+
+T = TypeVar("T")
+DEEPEST = 50  # calls from Python into SaC within each other
+INTERRUPTED = ("E0701", "E0702", "E0703", "E0704")
+
+
+class Host:
+    """What the programs of a session share: the world, limits, bound Python functions, and one lock. `other`: a host to share lock and functions with."""
+
+    def __init__(self, world: World, limits: Limits, other: Host | None = None) -> None:
+        self.world = world
+        self.limits = limits
+        self.bound: dict[str, Bound] = {} if other is None else other.bound
+        self.lock: Any = threading.RLock() if other is None else other.lock
+        self.runners: WeakSet[Runner] = WeakSet()
+        self._watchdog = Watchdog()
+        self._nested = 0
+
+    def run(self, action: Callable[[], T]) -> T:
+        """Does something that runs a program. Limits count from the outermost call. Raises `SacError`."""
+        with self.lock:
+            if self._nested >= DEEPEST:
+                raise plain_error("E0701", f"SaC and Python call each other {DEEPEST} deep", "give the recursion an end")
+            self._nested += 1
+            try:
+                if self._nested > 1:
+                    return action()
+                self.world.renew_limit(self.limits.output)
+                return self._watchdog.guard(self.limits, action)
+            except Stopped as stopped:
+                if self._nested > 1:
+                    raise
+                raise fault_error(stopped.fault()) from None
+            finally:
+                self._nested -= 1
+                self._flush()
+
+    def _flush(self) -> None:
+        try:
+            self.world.flush()
+        except Fault as fault:
+            raise fault_error(fault) from fault
+
+
+def plain_error(code: str, message: str, help: str = "", notes: tuple[str, ...] = ()) -> SacError:
+    """An error without a place in a program."""
+    return SacError(Diagnostic(code, message, NOWHERE, notes=notes, help=help))
+
+
+def fault_error(fault: Fault) -> SacError:
+    """The error of a fault that struck outside any program."""
+    return plain_error(fault.code, fault.message, fault.help, fault.notes)
+
+
+class Runner:
+    """Runs the functions of one program. `make` elaborates it; `plans` is for the callers, who keep there what they know of calls, and is emptied when the program is made anew."""
+
+    def __init__(self, host: Host, make: Callable[[], ElaboratedProgram]) -> None:
+        self.host = host
+        self.plans: dict[Any, Any] = {}
+        self._make = make
+        self._program: ElaboratedProgram | None = None
+        self._evaluator: Evaluator | None = None
+        host.runners.add(self)
+
+    @property
+    def program(self) -> ElaboratedProgram:
+        """The program as it is now."""
+        if self._program is None:
+            self._program = self._make()
+        return self._program
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """Its evaluator."""
+        if self._evaluator is None:
+            self._evaluator = Evaluator(self.program, self.host.world, depth_limit=self.host.limits.depth, bindings=self._binding)
+        return self._evaluator
+
+    def renew(self, keep: Callable[[str], bool] = lambda name: True) -> None:
+        """Forgets what has been prepared. Global objects keep their values where `keep` says so."""
+        kept = {} if self._evaluator is None else {name: value for name, value in self._evaluator.globals.items() if keep(name) and value is not None}
+        self._program = self._evaluator = None
+        self.plans.clear()
+        if kept:
+            self.evaluator.globals.update(kept)
+
+    def entry(self, keys: tuple[str, ...]) -> tuple[Callable[..., Any], Protocol]:
+        """The Python function that calls the most specific of some instances, and how ownership crosses it."""
+        name, rules, _ = self.evaluator.sites.callee(None, keys)
+        return self.evaluator.namespace[name], rules
+
+    def run(self, function: Callable[..., Any], args: list[Any]) -> Any:
+        """Calls such a function. Raises `SacError`, or KeyboardInterrupt after Ctrl-C."""
+        evaluator = self.evaluator
+        try:
+            return self.host.run(lambda: evaluator.guarded(lambda: function(*args)))
+        except Exit as stop:
+            raise plain_error("E0706", f"the program ended itself with status {stop.status & 0xFF}", "a function called from Python should return; use session.run for programs") from None
+        except SacError as error:
+            if isinstance(error.__cause__, KeyboardInterrupt):
+                self.renew()
+                raise KeyboardInterrupt from error
+            if any(d.code in INTERRUPTED for d in error.diagnostics):
+                self.renew()
+            raise
+        except BaseException:
+            self.renew()
+            raise
+
+    def _binding(self, signature: Signature) -> Callable[..., Any] | None:
+        instance = self.program.instances.get(signature.key)
+        if instance is None or signature.native is None:
+            return None
+        bound = self.host.bound.get(signature.name) or self.host.bound.get(signature.name.removeprefix("_MAIN::"))
+        return None if bound is None else bind(bound, signature, self.program, instance)

@@ -1,0 +1,131 @@
+"""A workspace: programs loaded, checked and run, with the settings they share.
+
+In: files or texts, and settings (where modules and includes are, macros, limits). Out: checked programs, run statuses, and `SacError` with everything that is wrong."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sacpy.interp.limits import Limits, Watchdog
+from sacpy.lang import core
+from sacpy.lang.diagnostics import Diagnostic, SacError
+from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
+from sacpy.lang.modules import Loader, parse_file, parse_source
+from sacpy.lang.source import Source, Span
+
+if TYPE_CHECKING:
+    from sacpy.interp.evaluator import Evaluator
+    from sacpy.interp.world import World
+
+DEPTH_LIMIT = 100_000
+
+
+def cache_folder() -> Path | None:
+    """Where parsed and compiled things are kept between runs: `SACPY_CACHE_DIR` (empty: nowhere), else the user's cache folder."""
+    chosen = os.environ.get("SACPY_CACHE_DIR")
+    if chosen is not None:
+        return Path(chosen) if chosen else None
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("sacpy", appauthor=False))
+
+
+@dataclass(slots=True)
+class Workspace:
+    """`search`: further folders of modules; `include_path`: further folders of included files; `defines`: macros; `limits`: what a run may use."""
+
+    search: Sequence[Path] = ()
+    include_path: Sequence[Path] = ()
+    defines: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = field(default_factory=lambda: Limits(depth=DEPTH_LIMIT))
+
+    def check(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
+        """The program in a file, with everything there is to say about it."""
+        program = elaborate(parse_file(path, self.include_path, self.defines), self.loader(path.parent))
+        return program, program.check()
+
+    def load(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
+        """The program in a file, ready to run, with its warnings and notes. Raises `SacError` with everything that is wrong."""
+        return _checked(*self.check(path))
+
+    def load_text(self, text: str, name: str = "<text>") -> tuple[ElaboratedProgram, list[Diagnostic]]:
+        """The same for a program in a string."""
+        return _checked(*self.check_text(text, name))
+
+    def check_text(self, text: str, name: str = "<text>") -> tuple[ElaboratedProgram, list[Diagnostic]]:
+        """The program in a string, with everything there is to say about it."""
+        program = elaborate(parse_source(Source(name, text), self.include_path, self.defines), self.loader(Path()))
+        return program, program.check()
+
+    def expression(self, text: str) -> ElaboratedProgram:
+        """A program whose `main` prints the value of an expression. Raises `SacError`."""
+        from sacpy.evaluation import expression_program
+
+        return expression_program(Source("<expression>", text), self.loader(Path()))
+
+    def run(self, program: ElaboratedProgram, world: World, found: Sequence[Diagnostic] = ()) -> int:
+        """Runs `main` within the limits and gives the exit status. `found`: what `load` had to say. Raises `SacError`."""
+        from sacpy.interp.evaluator import Evaluator
+
+        evaluator = Evaluator(program, world, depth_limit=self.limits.depth)
+        return Watchdog().guard(self.limits, lambda: execute(program, evaluator, found))
+
+    def loader(self, home: Path) -> Loader:
+        """Finds modules beside a program in the folder `home`, then where the settings say, then in the library."""
+        return Loader((home, *self.search), self.include_path, self.defines, cache_folder())
+
+
+def execute(program: ElaboratedProgram, evaluator: Evaluator, found: Sequence[Diagnostic] = ()) -> int:
+    """Calls `main` and gives the exit status. The errors in `found` are reported when the run reaches them. Raises `SacError`."""
+    from sacpy.interp.errors import Exit
+
+    key = main_key(program)
+    certain = [d for d in found if d.severity == "error"]
+    try:
+        results = evaluator.call(key, ())
+    except Exit as stop:
+        return stop.status & 0xFF
+    except SacError as error:
+        if not certain:
+            raise
+        own = [d for d in error.diagnostics if not any(_within(d.span, c.span) or _within(c.span, d.span) for c in certain)]
+        raise SacError(*own, *certain) from None
+    return int(results[0]) & 0xFF if results else 0
+
+
+def main_key(program: ElaboratedProgram) -> str:
+    """The key of `main`. Raises `SacError` (E0309) if there is none to run."""
+    scope = program.main
+    for entry in scope.own("main"):
+        if not entry.definition.params and entry.definition.body is not None:
+            return program.key(entry, ())
+    info = scope.info
+    what = f"{info.kind} {info.name}" if info.kind != "program" else "program"
+    entries = scope.own("main")
+    span = entries[0].definition.name_span if entries else Span(info.span.source, info.span.start, info.span.start)
+    message = "main takes no arguments" if entries else f"this {what} has no main"
+    help = "write 'int main()'; argc() and argv(n) of CommandLine give the arguments" if entries else "define 'int main() { .. return 0; }'"
+    raise SacError(Diagnostic("E0309", message, span, "nothing to run", help=help))
+
+
+def _checked(program: ElaboratedProgram, found: list[Diagnostic]) -> tuple[ElaboratedProgram, list[Diagnostic]]:
+    errors = [d for d in found if d.severity == "error"]
+    if errors and not all(_is_reached(program, d) for d in errors):
+        raise SacError(*found)
+    return program, found
+
+
+def _is_reached(program: ElaboratedProgram, error: Diagnostic) -> bool:
+    """Whether a wrong shape or value stands in the straight line of `main`: then the program runs up to it, and what it prints before is not lost."""
+    if not error.code.startswith("E05"):
+        return False
+    statements = program.function(main_key(program)).body.statements
+    return any(isinstance(s, core.Let | core.Check) and _within(error.span, s.span) for s in statements)
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return inner.source.name == outer.source.name and outer.start <= inner.start and inner.end <= outer.end
