@@ -292,7 +292,7 @@ class Codegen(WithLoops):
         targets = tuple(m.target for m in s.merges)
         then_lines, then_values = self._branch(s.then, targets, [m.then for m in s.merges], live, s.span, probe=True)
         else_lines, else_values = self._branch(s.otherwise, targets, [m.otherwise for m in s.merges], live, s.span, probe=True)
-        if then_values is not None and else_values is not None and len(targets) == 1 and not self.ownership.is_dynamic(targets[0].name):
+        if then_values is not None and else_values is not None and len(targets) == 1 and not self._moves_flags(s, live):
             then, otherwise = then_values[0], else_values[0]
             if max(then.depth, otherwise.depth) < DEEPEST:
                 self._pure(targets[0], self._choice(condition, then, otherwise), s.span)
@@ -309,6 +309,11 @@ class Codegen(WithLoops):
         if else_lines:
             self.emit("else:", s.span)
             self.lines += else_lines
+
+    def _moves_flags(self, s: If, live: frozenset[str]) -> bool:
+        """Whether a merge sets or clears the flag of an array, for which an expression has no room."""
+        passed = [move for m in s.merges for atom in (m.then, m.otherwise) for move in moves([atom], live)]
+        return any(self.ownership.is_dynamic(m.target.name) for m in s.merges) or any(m.cleared is not None and self.ownership.is_dynamic(m.cleared) for m in passed)
 
     @staticmethod
     def _choice(condition: str, then: Ex, otherwise: Ex) -> Ex:

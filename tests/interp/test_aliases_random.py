@@ -44,3 +44,8 @@ def statements(draw: st.DrawFn, depth: int = 2) -> str:
 def test_updates_in_place_are_never_seen_through_an_alias(body: list[str]) -> None:
     text = HELPERS + "int main() { a = iota(4); b = a; c = [5, 6, 7, 8]; " + "\n".join(body) + " print(a); print(b); print(c); return 0; }"
     assert run(text).out == run(text, always_copy=True).out
+
+
+def test_a_merge_of_one_array_with_itself_shares_it() -> None:
+    text = HELPERS + "int main() { a = iota(4); b = a; if (a[0] > 0) { if (a[0] > 0) { a = a; } else { } } else { } b = fill(b, 3); print(a); return 0; }"
+    assert run(text).out == run(text, always_copy=True).out
