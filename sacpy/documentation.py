@@ -2,7 +2,7 @@
 
 In: module names, function names. Out: `Entry` (a function of a module: definitions, documentation, examples), texts for the terminal (`sacpy doc`) and pages in Markdown (`python -m sacpy.documentation FOLDER`).
 
-A comment right above a definition is its documentation: the first sentence says what the function does. A line that begins with `>>>` is an example: statements that end in `;`, then, if a value is to be shown, expressions separated by commas. Below it stands what it prints and then the values, up to the next example or a blank line. The variables of earlier examples of the same comment are known. A line that begins with `<<<` above an example is a line of standard input for it. An overload without a comment shares that of the one before it.
+A comment right above a definition is its documentation: the first sentence says what the function does. A line that begins with `>>>` is an example: statements that end in `;`, then, if a value is to be shown, expressions separated by commas. Below it stands what it prints and then the values, up to the next example or a blank line; `...` in it stands for anything. The variables of earlier examples of the same comment are known. A line that begins with `<<<` above an example is a line of standard input for it. An overload without a comment shares that of the one before it.
 """
 
 from __future__ import annotations
