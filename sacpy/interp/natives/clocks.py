@@ -177,10 +177,15 @@ def strptime(world: World, text: bytes, fmt: bytes) -> tuple[int, bytes]:
     return 0, b""
 
 
+SLICE = 0.1  # seconds that a sleeping program takes at most to notice that it must end
+
+
 @native("Clock::sleep/1")
 def sleep(world: World, seconds: int) -> None:
     world.flush()
-    time.sleep(max(0, seconds))
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        time.sleep(min(left, SLICE))
 
 
 @native("TimeStamp::timeStamp/0")

@@ -12,6 +12,7 @@ from math import copysign, isfinite, isnan
 
 import numpy as np
 
+from sacpy.interp import memory
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives.hexfloat import hex_digits
 from sacpy.lang.printf_formats import INTEGER_LETTERS, Spec, problem, read
@@ -80,7 +81,7 @@ def plan_of(fmt: bytes, bases: tuple[str, ...], who: str) -> Plan:
 
 def _python(spec: Spec, base: str) -> bytes | None:
     """The conversion for Python's `%`, if that prints the same."""
-    if -1 in (spec.width, spec.precision) or spec.precision == -2 or "'" in spec.flags or "#" in spec.flags:
+    if -1 in (spec.width, spec.precision) or spec.precision == -2 or "'" in spec.flags or "#" in spec.flags or max(spec.width or 0, spec.precision or 0) > memory.SMALL:
         return None
     width = "" if spec.width is None else str(spec.width)
     precision = "" if spec.precision is None else f".{spec.precision}"
@@ -129,6 +130,7 @@ def _slow(plan: Plan, fmt: bytes, args: Sequence[Value], bases: Sequence[str], w
 
 def convert(value: Value, base: str, letter: str, flags: str, width: int, precision: int | None, length: str) -> bytes:
     """One conversion of a value that fits it."""
+    memory.check((max(width, precision or 0),), 1)
     if letter == "s":
         assert isinstance(value, bytes)
         return _pad(value if precision is None else value[:precision], flags, width)

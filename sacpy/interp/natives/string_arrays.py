@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sacpy.interp import memory
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives import native
 from sacpy.interp.world import World, shown
@@ -58,6 +59,7 @@ def from_string_array(world: World, array: StringArray) -> bytes:
 @native("StringArray::genarray/2")
 def array_genarray(world: World, shape: np.ndarray, value: StringArray) -> StringArray:
     extents = tuple(shape.tolist())
+    memory.check((*extents, *value.shape), 8)
     return StringArray((*extents, *value.shape), value.items * prod(extents))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sacpy.interp import arithmetic
+from sacpy.interp import arithmetic, memory
 from sacpy.interp.errors import Fault
 from sacpy.interp.values import DTYPES, Value, dtype_of
 from sacpy.lang.primitives import PRIMITIVES
@@ -81,6 +81,7 @@ def _elements(function: Callable[..., Any], base: str, result: str) -> Callable[
 
     def apply(*args: Array) -> Array:
         shape = next(a.shape for a in args if type(a) is ndarray)
+        memory.check(shape, 40 * len(args))  # Python objects, for a while
         lists = [np.broadcast_to(a, shape).ravel().tolist() for a in args]
         return np.array(list(map(function, *lists)), dtype).reshape(shape)
 

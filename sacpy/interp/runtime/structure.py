@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sacpy.interp import memory
 from sacpy.interp.errors import Fault
 from sacpy.interp.runtime.elementwise import brackets, shape_mismatch
 from sacpy.interp.values import INT, Value, dtype_of, shape_of
@@ -131,7 +132,9 @@ def reshape_scalar(shp: Index, a: Value, base: str) -> Value:
 
 def filled(shape: tuple[int, ...], value: Value, base: str) -> Array:
     """An array of one value."""
-    result = np.empty(shape, dtype_of(base))
+    dtype = dtype_of(base)
+    memory.check(shape, dtype.itemsize)
+    result = np.empty(shape, dtype)
     result.fill(value)
     return result
 
@@ -147,6 +150,7 @@ def cat(a: Value, b: Value) -> Array:
     a, b = _vector_of(a, "concatenation"), _vector_of(b, "concatenation")
     if a.shape[1:] != b.shape[1:]:
         raise shape_mismatch("concatenation (beyond the first axis)", a.shape, b.shape)
+    memory.check((len(a) + len(b), *a.shape[1:]), a.itemsize)
     return np.concatenate((a, b))
 
 
@@ -276,6 +280,7 @@ def stack(elements: list[Value], base: str) -> Array:
     for at, element in enumerate(elements):
         if shape_of(element) != first:
             raise Fault("E0602", f"the elements of an array need equal shapes, but element 0 has {brackets(first)} and element {at} has {brackets(shape_of(element))}")
+    memory.check((len(elements), *first), dtype.itemsize)
     result = np.empty((len(elements), *first), dtype)
     for at, element in enumerate(elements):
         result[at] = element

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sacpy.interp import memory
 from sacpy.interp.errors import Fault
 from sacpy.interp.runtime.calls import known_shape
 from sacpy.interp.runtime.elementwise import brackets
@@ -63,6 +64,7 @@ def overlapping(boxes: Sequence[tuple[Index, Index]], frame: Index) -> bytearray
     for i, (low, high) in enumerate(boxes):
         for other_low, other_high in boxes[:i]:
             if all(max(a, c) < min(b, d) for a, b, c, d in zip(low, high, other_low, other_high)):
+                memory.check(frame, 1)
                 return bytearray(prod(frame))
     return None
 
@@ -90,7 +92,11 @@ def new(frame: Index, base: str, default: Value) -> Any:
     """The result of a genarray of scalars, all cells at their default."""
     if default is None or (default == 0 and base not in ("float", "double")):
         zero = zero_of(base)
-        return np.zeros(frame, dtype_of(base)) if zero is not None and base in _ZEROED else filled(frame, zero, base)
+        if zero is None or base not in _ZEROED:
+            return filled(frame, zero, base)
+        dtype = dtype_of(base)
+        memory.check(frame, dtype.itemsize)
+        return np.zeros(frame, dtype)
     return filled(frame, default, base)
 
 
@@ -128,7 +134,9 @@ class Cells:
 
     def _allocate(self, cell: Index, default: Value) -> None:
         self.cell = cell
-        self.store = np.empty((prod(self.frame), *cell), dtype_of(self.base))
+        dtype = dtype_of(self.base)
+        memory.check((*self.frame, *cell), dtype.itemsize)
+        self.store = np.empty((prod(self.frame), *cell), dtype)
         self.store[...] = zero_of(self.base) if default is None else default
 
     def put(self, at: int, value: Value) -> None:

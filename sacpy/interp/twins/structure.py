@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sacpy.interp import memory
 from sacpy.interp.runtime.structure import extents, out_of_range
 from sacpy.interp.twins.tables import Array, Factory, Twin, counts, zeros
 from sacpy.interp.values import INT, Value, dtype_of
@@ -70,7 +71,9 @@ def _tile_apl(bases: tuple[str, ...], cell: int) -> Twin:
 
 def _lifted(value: Value, shape: tuple[int, ...], base: str) -> Array:
     """An array of one element everywhere."""
-    result = np.empty(shape, dtype_of(base))
+    dtype = dtype_of(base)
+    memory.check(shape, dtype.itemsize)
+    result = np.empty(shape, dtype)
     result[...] = value
     return result
 
@@ -86,6 +89,7 @@ def _cat(at_end: bool) -> Factory:
         def cat(a: Value, b: Value) -> Array:
             rank = max(_rank(a, cell), _rank(b, cell), 1)
             axis = rank - 1 if at_end else 0
+            memory.check((np.size(a) + np.size(b),), 8)
             if _rank(a, cell) and _rank(b, cell):
                 return np.concatenate((a, b), axis)
             other = a if _rank(a, cell) else b if _rank(b, cell) else None
@@ -164,8 +168,10 @@ def _genarray(bases: tuple[str, ...], cell: int) -> Twin:
 
 def _iota(shp: Value) -> Array:
     if type(shp) is not ndarray:
-        return np.arange(extents((shp,))[0], dtype=INT)
+        memory.check(extents((shp,)), INT.itemsize)
+        return np.arange(shp, dtype=INT)
     shape = extents(shp)
+    memory.check((*shape, len(shape)), INT.itemsize)
     result = np.empty((*shape, len(shape)), INT)
     for axis, n in enumerate(shape):
         result[..., axis] = np.arange(n, dtype=INT).reshape(n, *[1] * (len(shape) - axis - 1))

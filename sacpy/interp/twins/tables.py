@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sacpy.interp import memory
 from sacpy.interp.runtime.structure import extents
 from sacpy.interp.values import OBJECT, Value, dtype_of, zero_of
 
@@ -24,6 +25,7 @@ def counts(v: Value) -> list[int]:
 def zeros(shape: tuple[int, ...], base: str) -> Array:
     """An array of the zeros of a base type; an error where an extent is negative."""
     dtype = dtype_of(base)
+    memory.check(extents(shape), dtype.itemsize)
     if dtype is not OBJECT:
         return np.zeros(extents(shape), dtype)
     result = np.empty(extents(shape), dtype)
