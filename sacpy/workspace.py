@@ -45,7 +45,7 @@ class Workspace:
 
     def check(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The program in a file, with everything there is to say about it."""
-        program = elaborate(parse_file(path, self.include_path, self.defines), self.loader(path.parent))
+        program = elaborate(parse_file(path, self.include_path, self.defines, search=self.search), self.loader(path.parent))
         return program, program.check()
 
     def load(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
@@ -58,7 +58,7 @@ class Workspace:
 
     def check_text(self, text: str, name: str = "<text>") -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The program in a string, with everything there is to say about it."""
-        program = elaborate(parse_source(Source(name, text), self.include_path, self.defines), self.loader(Path()))
+        program = elaborate(parse_source(Source(name, text), self.include_path, self.defines, search=self.search), self.loader(Path()))
         return program, program.check()
 
     def expression(self, text: str) -> ElaboratedProgram:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,7 +106,7 @@ class Loader:
         for folder in self.search:
             path = folder / f"{name}.sac"
             if path.is_file():
-                info = parse_file(path, self.include_path, self.defines)
+                info = parse_file(path, self.include_path, self.defines, search=self.search)
                 if info.kind == "program" or info.name != name:
                     raise SacError(_not_that_module(name, path, info, wanted_by))
                 self.diagnostics += info.diagnostics
@@ -137,36 +138,36 @@ def _not_that_module(name: str, path: Path, info: ModuleInfo, span: Span) -> Dia
     return Diagnostic("E0302", f"{path} is {what}, not the module {name}", span, "wanted here", help=f"begin that file with 'module {name};' or rename it")
 
 
-def parse_file(path: Path, include_path: Sequence[Path] = (), defines: Mapping[str, str] | None = None, library: bool = False) -> ModuleInfo:
-    """Parses a file into a `ModuleInfo`. Raises `SacError` with what the parser found, or if the file cannot be read (E0303)."""
+def parse_file(path: Path, include_path: Sequence[Path] = (), defines: Mapping[str, str] | None = None, library: bool = False, search: Sequence[Path] = ()) -> ModuleInfo:
+    """Parses a file into a `ModuleInfo`; `search`: further folders with modules whose operators it may use. Raises `SacError` with what the parser found, or if the file cannot be read (E0303)."""
     try:
         text = path.read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
         raise SacError(Diagnostic("E0303", f"cannot read {path}: {error.strerror}", NOWHERE, help="check the file's name and its permissions")) from None
-    return parse_source(Source(str(path), text), include_path, defines, library)
+    return parse_source(Source(str(path), text), include_path, defines, library, search)
 
 
-def parse_source(source: Source, include_path: Sequence[Path] = (), defines: Mapping[str, str] | None = None, library: bool = False) -> ModuleInfo:
+def parse_source(source: Source, include_path: Sequence[Path] = (), defines: Mapping[str, str] | None = None, library: bool = False, search: Sequence[Path] = ()) -> ModuleInfo:
     """Parses a source into a `ModuleInfo`. Raises `SacError` with the errors that the parser found."""
     from sacpy.lang.parser import parse_module
 
-    parsed = parse_module(source, defines=defines or {}, include_path=tuple(include_path), operators=_operators(source, include_path))
+    parsed = parse_module(source, defines=defines or {}, include_path=tuple(include_path), operators=_operators(source, search))
     if any(d.severity == "error" for d in parsed.diagnostics):
         raise SacError(*parsed.diagnostics)
     return module_info(parsed.module, library, parsed.diagnostics)
+
+
+_MENTIONED = re.compile(r"\b(?:use|import)\s+(\w+)|(\w+)\s*::")
 
 
 def _operators(source: Source, folders: Sequence[Path]) -> frozenset[str]:
     """Operators that the modules beside the program define: they may be used here, so the lexer must know them."""
     from sacpy.lang.preprocessor import defined_operators
 
-    found: set[str] = set()
-    home = Path(source.name).parent if Path(source.name).is_file() else None
-    for folder in {*folders, *([home] if home else [])}:
-        for path in folder.glob("*.sac"):
-            if f"{path.stem}" in source.text and str(path) != source.name:
-                found |= defined_operators(Source(str(path)))
-    return frozenset(found)
+    names = {a or b for a, b in _MENTIONED.findall(source.text)}
+    home = Path(source.name).parent
+    paths = [folder / f"{name}.sac" for folder in {*folders, home} for name in sorted(names)]
+    return frozenset(op for path in paths if path.is_file() for op in defined_operators(Source(str(path))))
 
 
 # ---------------------------------------------------------------- the standard library, parsed once
