@@ -14,7 +14,7 @@ from sacpy.interp.emitter import DEEPEST, PART, Ex, Line, reads
 from sacpy.interp.ownership import VIEWS, Protocol, around, moves, protocol
 from sacpy.interp.usage import Usage
 from sacpy.interp.walk import defined, free_of, names, partition_atoms
-from sacpy.lang.ast import AnyShape
+from sacpy.lang.ast import AnyShape, FixedExtent
 from sacpy.lang.core import (
     ArrayCons,
     Atom,
@@ -159,7 +159,12 @@ class Codegen(WithLoops):
             return
         if s.pattern is not None and len(s.pattern) == 1 and isinstance(s.pattern[0], AnyShape) and not s.cell:
             return
-        self.emit(f"_check({ex.text}, {self.constant(s)})", s.span)
+        fixed = tuple(f.value if isinstance(f, FixedExtent) else None for f in s.pattern or ()) + s.cell
+        call = f"_check({ex.text}, {self.constant(s)})"
+        if not rank or None in fixed:
+            self.emit(call, s.span)
+        elif self.shape(s.value).extents != fixed:
+            self.emit(f"if {ex.text}.shape != {fixed!r}: {call}", s.span)
 
     def _let(self, s: Let) -> None:
         rhs, span = s.rhs, s.span
