@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sacpy.lang.diagnostics import Diagnostic, Edit, Frame
-from sacpy.lang.source import Source, Span
+from sacpy.lang.source import NOWHERE, Source, Span
 
 WIDTH = 140
 TAB = 4
@@ -106,6 +106,8 @@ class _Renderer:
 
     def _block(self, source: Source, places: Sequence[tuple[Span, str, int]], arrow: str) -> None:
         head = places[0][0]
+        if source is NOWHERE.source:
+            return
         where = f"{_printable(source.name)}:{head.line}:{head.column}" if _has_text(head) else _printable(source.name)
         self._out.append(" " * self._gutter + self._paint("frame", arrow) + f" {where}")
         if not _has_text(head):

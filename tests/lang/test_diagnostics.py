@@ -214,7 +214,7 @@ def test_line_of_a_million_characters_is_quick() -> None:
 def test_place_at_the_end_and_place_nowhere() -> None:
     end = len(TEXT)
     assert shown(Diagnostic("E0201", "it ends", Span(SOURCE, end, end), "here")).split("\n")[1:] == [" --> a.sac:8:1", "  |", "8 |", "  | ^ here"]
-    assert shown(Diagnostic("E0701", "no such file", NOWHERE, help="name one")) == "error[E0701]: no such file\n --> <builtin>\n  = help: name one"
+    assert shown(Diagnostic("E0701", "no such file", NOWHERE, help="name one")) == "error[E0701]: no such file\n  = help: name one"
 
 
 def test_file_that_is_gone_is_only_named() -> None:

@@ -130,7 +130,8 @@ def _slow(plan: Plan, fmt: bytes, args: Sequence[Value], bases: Sequence[str], w
 
 def convert(value: Value, base: str, letter: str, flags: str, width: int, precision: int | None, length: str) -> bytes:
     """One conversion of a value that fits it."""
-    memory.check((max(width, precision or 0),), 1)
+    if max(width, precision or 0) > memory.SMALL:
+        memory.reserve(max(width, precision or 0))
     if letter == "s":
         assert isinstance(value, bytes)
         return _pad(value if precision is None else value[:precision], flags, width)
