@@ -86,16 +86,18 @@ def _slice(cx: Context, array: Value, items: tuple[ast.Expr, ...], span: Span) -
 # ---------------------------------------------------------------- updating
 
 
-def update(cx: Context, base: Value, path: tuple[ast.IndexStep | ast.FieldStep, ...], value: ast.Expr | Value, operator: ast.QName | None, span: Span) -> Value:
-    """The value of a variable after `variable<path> = value`, or with `operator`, `variable<path> op= value`."""
-    given = value if isinstance(value, Value) else cx.value(value)
+def update(cx: Context, base: Value, path: tuple[ast.IndexStep | ast.FieldStep, ...], value: ast.Expr | Value | None, operator: ast.QName | None, span: Span) -> Value:
+    """The value of a variable after `variable<path> = value`, or with `operator`, `variable<path> op= value`; without a value, `op variable<path>`."""
+    given = value if value is None or isinstance(value, Value) else cx.value(value)
     type, where, indices = _locate(cx, base, path)
     part = Value(type, base.atoms[where], span)
     index = _joined(cx, indices, span)
     if operator is not None:
         old = part if index is None else select_at(cx, part, index, span)
-        results, _ = apply(cx, candidates(cx, operator, [old.type, given.type], span), [old, given], span, str(operator))
+        operands = [old] if given is None else [old, given]
+        results, _ = apply(cx, candidates(cx, operator, [o.type for o in operands], span), operands, span, str(operator))
         given = results[0]
+    assert given is not None
     if given.type != type:
         cx.fail("E0402", f"this part is {type.shown}, the new value is {given.type.shown}", given.span, f"this is {given.type.shown}", help=conversion_help(given.type, type))
     new = given if index is None else _modarray(cx, part, index, given, span)

@@ -90,9 +90,7 @@ def _step(cx: Context, node: ast.Step) -> None:
         results, _ = apply(cx, candidates(cx, node.operator, [base.type], node.span), [base], node.span, str(node.operator))
         set_variable(cx, target.name, results[0], target.name_span)
         return
-    one = ast.Literal("int", 1, "1", node.span)
-    operator = ast.QName(node.operator.module, node.operator.name[0], node.operator.span)
-    set_variable(cx, target.name, update(cx, base, target.path, one, operator, node.span), target.name_span)
+    set_variable(cx, target.name, update(cx, base, target.path, None, node.operator, node.span), target.name_span)
 
 
 def set_variable(cx: Context, name: str, value: Value, span: Span) -> None:
