@@ -2,6 +2,7 @@
 # make test   set up, then run the tests
 # make lint   style and types
 # make bench  measurements against peers
+# make docs   the pages about the library, from its comments
 # make clean  remove everything that was built
 #
 # The set-up is a virtual environment in .venv, with sacpy installed in place. It is done once: stamp files
@@ -20,7 +21,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 
 PYTEST_FLAGS ?= -q -n 2
 
-.PHONY: run test lint bench clean
+.PHONY: run test lint bench docs clean
 .DELETE_ON_ERROR:
 
 run: $(BASE)
@@ -36,6 +37,9 @@ lint: $(TEST)
 
 bench: $(TEST)
 	$(BIN)/python -m benchmarks
+
+docs: $(BASE)
+	$(BIN)/python -m sacpy.documentation docs/library
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -1,9 +1,12 @@
 """The command line.
 
+    sacpy                                 a prompt: type SaC, see values
     sacpy FILE.sac [ARGS]                 run a program
     sacpy run [options] FILE.sac [ARGS]   run a program; everything after FILE is its own
     sacpy check [options] [--json] FILE   say what is wrong with a program, without running it
     sacpy eval [options] 'EXPR'           print the value of an expression
+    sacpy doc [NAME]                      what a function, module or type of the library is for
+    sacpy doctor                          what this installation can do, and what to do about what it cannot
 """
 
 from __future__ import annotations
@@ -19,16 +22,12 @@ if TYPE_CHECKING:
     from sacpy.lang.diagnostics import Diagnostic
     from sacpy.workspace import Workspace
 
-USAGE_ERROR = 2
 INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and gives the exit status."""
     parsed = parse(sys.argv[1:] if argv is None else argv)
-    if parsed.command is None:
-        _parser().print_help()
-        return USAGE_ERROR
     return _guarded(parsed)
 
 
@@ -37,7 +36,9 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     arguments = list(argv)
     if arguments and arguments[0] not in COMMANDS and not arguments[0].startswith("-"):
         arguments.insert(0, "run")
-    if not arguments or arguments[0] != "run":
+    if not arguments:
+        arguments = ["repl"]
+    if arguments[0] != "run":
         return _parser().parse_args(arguments)
     options, rest = split_run(arguments[1:])
     parsed = _parser().parse_args(["run", *options])
@@ -81,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = argparse.ArgumentParser(prog="sacpy", description="SaC (Single Assignment C): run, check and evaluate programs.")
     parser.add_argument("--version", action="version", version=f"sacpy {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("-D", dest="defines", action="append", default=[], metavar="NAME[=VALUE]", help="define a macro")
     common.add_argument("-I", dest="include", action="append", default=[], type=Path, metavar="DIR", help="look for included files there")
@@ -99,6 +100,10 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("file", type=Path)
     evaluate = commands.add_parser("eval", parents=[common, running], help="print the value of an expression")
     evaluate.add_argument("expression")
+    doc = commands.add_parser("doc", parents=[common], help="what a function, module or type of the library is for")
+    doc.add_argument("name", nargs="?", default="", help="a function, a module, Module::function, a type; all modules without it")
+    commands.add_parser("doctor", parents=[common], help="what this installation can do, and what to do about what it cannot")
+    commands.add_parser("repl", parents=[common, running], help="a prompt, as without a command, with options")
     return parser
 
 
@@ -185,7 +190,34 @@ def check_program(parsed: argparse.Namespace) -> tuple[int, Sequence[Diagnostic]
     return int(any(d.severity == "error" for d in found)), found
 
 
-COMMANDS = {"run": _run, "check": _check, "eval": _evaluate}
+def _doc(parsed: argparse.Namespace) -> int:
+    from sacpy.documentation import Library, describe, overview, unknown
+    from sacpy.workspace import cache_folder
+
+    library = Library((Path(), *parsed.search), cache_folder())
+    text = describe(library, parsed.name) if parsed.name else overview(library)
+    if text is None:
+        sys.stderr.write(f"error[E0718]: {unknown(library, parsed.name)}\n")
+        return 1
+    sys.stdout.write(text)
+    return 0
+
+
+def _doctor(parsed: argparse.Namespace) -> int:
+    from sacpy.doctor import diagnose, report
+
+    findings = diagnose()
+    sys.stdout.write(report(findings))
+    return int(any(f.level == "problem" for f in findings))
+
+
+def _repl(parsed: argparse.Namespace) -> int:
+    from sacpy.repl.prompt import run
+
+    return run(_workspace(parsed))
+
+
+COMMANDS = {"run": _run, "check": _check, "eval": _evaluate, "doc": _doc, "doctor": _doctor, "repl": _repl}
 
 
 def _workspace(parsed: argparse.Namespace) -> Workspace:

@@ -135,7 +135,7 @@ class Library:
         """The types and structs that a module defines, as text."""
         info = self.info(module)
         class_ = [f"class {info.name}"] if info.kind == "class" else []
-        return class_ + [print_definition(d) for d in (*info.typedefs.values(), *info.structs.values())]
+        return class_ + [print_definition(d) for d in info.typedefs.values()] + [print_definition(d) for d in info.structs.values()]
 
     def objects(self, module: str) -> list[str]:
         """The global objects that a module defines and exports."""
@@ -241,6 +241,7 @@ def _module_text(library: Library, module: str) -> str:
     lines = [f"{'class' if info.kind == 'class' else 'module'} {module}", "", *library.about(module).split("\n"), ""]
     lines += [f"    {line}" for definition in library.types(module) for line in definition.split("\n")]
     lines += [f"    {line}" for line in library.objects(module)]
+    lines += [""] if lines[-1] else []
     gathered = library.gathered(module)
     lines += [f"Hands on functions of {', '.join(gathered)}.", ""] if gathered else []
     entries = library.own(module)
