@@ -1,9 +1,12 @@
-"""Index spaces for property tests, and what they mean by brute force."""
+"""Index spaces and chains for property tests, and what spaces mean by brute force."""
 
 import itertools
 
 from hypothesis import strategies as st
 
+from sacpy.withloop.chains import Chain
+from sacpy.withloop.combinators import CompressGrid, FoldLast2, PadLast, Parameter, Permute, PruneGrid, ShiftLB, SplitLast
+from sacpy.withloop.placement import GridBlock
 from sacpy.withloop.spaces import IndexSpace
 
 
@@ -25,3 +28,38 @@ def spaces(draw, rank=None, extent=5, low=-3, dense=False):
     step = (1,) * n if dense else draw(vector(st.sampled_from((1, 1, 2, 3, 4, 7))))
     width = (1,) * n if dense else draw(vector(st.integers(1, 4)))
     return IndexSpace(lower, tuple(lo + e for lo, e in zip(lower, extents)), step, width)
+
+
+@st.composite
+def chains(draw, space, most=6):
+    """A random chain that is legal for the space: ShiftLB where it is needed, gaps compressed or pruned, then any steps; GridBlock's number within the rank."""
+    steps = []
+
+    def add(step):
+        nonlocal space
+        space = step.forward(space)
+        steps.append(step)
+
+    space = space.normalised()
+    if draw(st.booleans()) and space.rank:
+        add(PadLast(draw(st.integers(1, 5))))
+    if not space.zero_based or draw(st.booleans()):
+        add(ShiftLB())
+    if not space.dense or draw(st.booleans()):
+        if draw(st.booleans()):
+            add(CompressGrid(tuple(draw(st.integers(0, 1)) for _ in range(space.rank))))
+        if not space.dense:
+            add(PruneGrid())
+    for _ in range(draw(st.integers(0, most))):
+        kind = draw(st.sampled_from((Permute, FoldLast2, SplitLast, PadLast, ShiftLB, PruneGrid, CompressGrid)))
+        if kind is Permute:
+            add(Permute(tuple(draw(st.permutations(range(space.rank))))))
+        elif kind is CompressGrid:
+            add(CompressGrid(tuple(draw(st.integers(0, 1)) for _ in range(space.rank))))
+        elif kind is SplitLast or kind is PadLast:
+            if space.rank and space.size < 3000:
+                n = draw(st.integers(1, 6))
+                add(kind(Parameter("B", (n, 7)) if draw(st.booleans()) else n))
+        elif kind is not FoldLast2 or space.rank >= 2:
+            add(kind())
+    return Chain(tuple(steps), GridBlock(draw(st.integers(0, space.rank))))
