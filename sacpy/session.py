@@ -157,8 +157,10 @@ class Session:
         given = sum(len(t.components) for t in expression.results)
         types = [names[n].type for n in expression.changed]
 
+        single = given + sum(len(t.components) for t in types) + len(rules.gives) == 1
+
         def changed(raw: Any) -> list[NamedValue]:
-            return split(types, raw[given:] if given + len(types) > 1 else (raw,)) if types else []
+            return split(types, (raw,) if single else raw[given:]) if types else []
 
         shown = finisher([*expression.results, *types], rules)
         count_ = len(expression.results)

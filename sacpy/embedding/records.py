@@ -27,15 +27,16 @@ def components(type: BaseType) -> Callable[[Any], tuple[Value, ...]]:
             raise wrong_sort(value, type.shown)
         found: list[Value] = []
         outer: tuple[int, ...] | None = None
-        for (path, _, rank), to_core in zip(leaves, converters):
+        for (path, _, rank), component, to_core in zip(leaves, type.components, converters):
             part = _part(value, type, path)
             try:
                 core = to_core(part)
             except Misfit as misfit:
                 raise Misfit(misfit.code, f"field {'.'.join(path)}: {misfit.reason}", misfit.help) from None
             shape = shape_of(core)
-            if len(shape) < rank:
-                raise Misfit("E0708", f"field {'.'.join(path)} has the shape {list(shape)}, and needs {rank} axes")
+            if len(shape) < rank or any(n is not None and n != m for n, m in zip(component.cell, shape[len(shape) - rank :])):
+                wanted = ",".join("." if n is None else str(n) for n in component.cell)
+                raise Misfit("E0708", f"field {'.'.join(path)} has the shape {list(shape)}, and needs [{wanted}]")
             here = shape[: len(shape) - rank]
             if outer is not None and here != outer:
                 raise Misfit("E0708", f"field {'.'.join(path)} is for an array of shape {list(here)}, the ones before for {list(outer)}")

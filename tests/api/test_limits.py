@@ -1,0 +1,156 @@
+"""A program that means harm ends in a diagnostic, within its limits, and the next call works."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sacpy
+
+SOURCE = """
+use Structures: all; use StdIO: all; use Process: all; use Environment: all; use RuntimeError: all; use Clock: all; use Dir: all; use FileSystem: all;
+int[*] with_loop(int n) { return with { (. <= iv <= .) : 1; } : genarray([n,n,n]); }
+int[*] filled(int n) { return genarray([n,n,n], 1); }
+int[*] indices(int n) { return iota([n,n,n]); }
+int[.] doubling(int n) { a = [n]; while (true) { a = a ++ a; } return a; }
+int pieces(int n, int[.] a) { return n == 0 ? 0 : pieces(n - 1, a + 1) + a[0]; }
+int recursion(int n) { return 1 + recursion(n + 1); }
+int loop(int n) { while (true) { n = n + 1; } return n; }
+int fold_loop(int n) { return with { ([0,0] <= iv < [n,n]) : 1; } : fold(+, 0); }
+void sleeping(int n) { sleep(1000); }
+void output(int n) { while (true) { printf("hello world\\n"); } }
+void errors(int n) { while (true) { fprintf(stderr, "hello world\\n"); } }
+void wide(int n) { printf("%2000000000d", n); }
+void file(int n) { e, f = fopen("/etc/passwd", "r"); }
+void removing(int n) { e = remove("/tmp/nothing-of-that-name"); }
+int process(int n) { return system("true"); }
+void environment(int n) { printf("%s", GetEnv("HOME")); }
+void exiting(int n) { error(3, "bye"); }
+int fine(int n) { return n + 1; }
+"""
+LIMITS = sacpy.Limits(memory=200 << 20, seconds=0.5, depth=5000, output=1 << 16)
+
+
+@pytest.fixture(scope="module")
+def session() -> sacpy.Session:
+    session = sacpy.Session(limits=LIMITS)
+    session["kept"] = [1, 2, 3]
+    return session
+
+
+@pytest.fixture(scope="module")
+def module(session: sacpy.Session) -> sacpy.Module:
+    return session.compile(SOURCE)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("with_loop", "E0703"), ("filled", "E0703"), ("indices", "E0703"), ("doubling", "E0703"), ("wide", "E0703"), ("recursion", "E0701"), ("loop", "E0704"), ("fold_loop", "E0704"), ("sleeping", "E0704"), ("output", "E0705"),
+        ("errors", "E0705"), ("file", "E0750"), ("removing", "E0750"), ("process", "E0751"), ("environment", "E0752"), ("exiting", "E0706"),
+    ],
+)  # fmt: skip
+def test_a_hostile_function(session: sacpy.Session, module: sacpy.Module, name: str, code: str) -> None:
+    begin = time.perf_counter()
+    with pytest.raises(sacpy.SacError) as caught:
+        module[name](10_000)
+    assert [d.code for d in caught.value.diagnostics] == [code]
+    assert time.perf_counter() - begin < 5.0
+    assert module.fine(1) == 2
+    assert session.eval("sum(kept)") == 6
+
+
+def test_memory_taken_in_pieces(module: sacpy.Module) -> None:
+    with pytest.raises(sacpy.SacError) as caught:
+        module.pieces(2000, np.zeros(1 << 20, np.int32))
+    assert caught.value.diagnostics[0].code == "E0703"
+    assert module.fine(1) == 2
+
+
+@pytest.mark.parametrize("name", ["with_loop", "filled", "indices"])
+def test_no_limit_does_not_mean_more_than_the_machine_has(name: str) -> None:
+    with pytest.raises(sacpy.SacError, match="this machine has"):
+        sacpy.Session().compile(SOURCE)[name](10_000)
+
+
+def test_output_counts_from_each_call(module: sacpy.Module, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(sacpy.SacError):
+        module.output(1)
+    printed = capsys.readouterr().out
+    assert 0 < len(printed) <= 1 << 16
+    assert printed.startswith("hello world\nhello world\n")
+
+
+def test_the_time_limit_says_where(module: sacpy.Module) -> None:
+    with pytest.raises(sacpy.SacError) as caught:
+        module.loop(1)
+    assert [f.function for f in caught.value.diagnostics[0].stack] == ["loop"]
+
+
+def test_time_up_never_strikes_afterwards() -> None:
+    session = sacpy.Session(limits=sacpy.Limits(seconds=0.03))
+    module = session.compile(SOURCE)
+    for _ in range(3):
+        try:
+            module.loop(1)
+        except sacpy.SacError as error:
+            assert error.diagnostics[0].code == "E0704"
+        assert sum(i for i in range(400_000)) == 79_999_800_000
+
+
+def test_a_program_file_has_the_limits_too(tmp_path: Path) -> None:
+    path = tmp_path / "p.sac"
+    path.write_text("int main() { while (true) { } return 0; }")
+    session = sacpy.Session(limits=LIMITS)
+    with pytest.raises(sacpy.SacError) as caught:
+        session.run(path)
+    assert caught.value.diagnostics[0].code == "E0704"
+
+
+def test_ctrl_c() -> None:
+    session = sacpy.Session()
+    module = session.compile(SOURCE)
+    session["kept"] = 5
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        module.loop(1)
+    timer.join()
+    assert module.fine(1) == 2
+    assert session.eval("kept") == 5
+
+
+@pytest.mark.parametrize("bad", [{"memory": 0}, {"seconds": -1.0}, {"depth": None}, {"output": "1"}, {"depth": True}])
+def test_limits_that_are_none(bad: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        sacpy.Limits(**bad)  # type: ignore[arg-type]
+
+
+def test_what_is_granted_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "text"
+    path.write_text("from a file")
+    world = sacpy.World(files=True, processes=True, environment={"HOME": "nowhere"}, stdin="12 13")
+    session = sacpy.Session(world=world)
+    session.define("use Process: all; use Environment: all;")
+    session.define('string first(string name) { e, f = fopen(name, "r"); e2, s = fgets(100, f); fclose(f); return s; }')
+    assert session.eval("first(name)", name=str(path)) == "from a file"
+    assert session.eval('system("exit 3")') == 3 * 256
+    assert session.eval('GetEnv("HOME")') == "nowhere"
+    assert session.eval("scanint()") == 12
+    assert session.eval("scanint()") == 13
+    assert capsys.readouterr().out == ""
+
+
+def test_where_output_goes(tmp_path: Path) -> None:
+    import io
+
+    text, binary = io.StringIO(), io.BytesIO()
+    session = sacpy.Session(world=sacpy.World(stdout=text, stderr=binary))
+    session.eval('printf("grün\\n")')
+    session.eval('fprintf(stderr, "grün\\n")')
+    assert text.getvalue() == "grün\n"
+    assert binary.getvalue() == "grün\n".encode()
