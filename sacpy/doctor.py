@@ -1,0 +1,194 @@
+"""`sacpy doctor`: what this installation can do, and what to do about what it cannot.
+
+In: the machine it runs on. Out: findings in words a user can act on. Nothing heavy is imported and no device is opened: packages are asked for their version only, a graphics card through what its driver writes to the file system.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata, util
+from pathlib import Path
+
+OLDEST_PYTHON = (3, 11)
+REQUIRED = ("numpy", "platformdirs")
+FOR_NATIVE_CODE = ("llvmlite",)
+FOR_THE_PROMPT = ("prompt-toolkit", "pygments")
+FOR_CUDA = ("cuda-python", "nvidia-nvvm", "nvidia-nvjitlink")
+DRIVER = Path("/proc/driver/nvidia")
+MARKS = {"ok": "+", "note": "-", "problem": "!"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report. `level`: "ok", "note" (something optional is not there) or "problem" (sacpy does not work as it should). `remedy`: what to do."""
+
+    level: str
+    topic: str
+    text: str
+    remedy: str = ""
+
+
+def diagnose() -> list[Finding]:
+    """Everything there is to say, in the order of the report."""
+    return [*_sacpy(), *_packages(), *_gpu(), *_cache()]
+
+
+def report(findings: Sequence[Finding]) -> str:
+    """The findings as text: one line each, and below it what to do."""
+    lines: list[str] = []
+    for found in findings:
+        lines.append(f"{MARKS[found.level]} {found.topic}: {found.text}")
+        if found.remedy:
+            lines.append(f"    {found.remedy}")
+    problems = sum(f.level == "problem" for f in findings)
+    lines.append("everything needed to run SaC programs is there" if not problems else f"{problems} problem{'s' * (problems > 1)} to mend, marked with '!'")
+    return "\n".join(lines) + "\n"
+
+
+# ---------------------------------------------------------------- what runs the programs
+
+
+def _sacpy() -> Iterator[Finding]:
+    from sacpy import __version__
+
+    yield Finding("ok", "sacpy", f"{__version__}, in {Path(__file__).parent}")
+    version = ".".join(map(str, sys.version_info[:3]))
+    where = f"{platform.python_implementation()} {version}, {sys.executable}"
+    if sys.version_info[:2] < OLDEST_PYTHON:
+        yield Finding("problem", "Python", where, f"sacpy needs Python {'.'.join(map(str, OLDEST_PYTHON))} or later")
+    else:
+        yield Finding("ok", "Python", where)
+    yield Finding("ok", "machine", f"{platform.system()} {platform.machine()}, {os.cpu_count() or 1} cores")
+
+
+def _version(package: str) -> str | None:
+    """The version of an installed package, without importing it."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _packages() -> Iterator[Finding]:
+    for name in REQUIRED:
+        yield _package(name, "problem", f"needed: {_install(name)}")
+    for name in FOR_NATIVE_CODE:
+        yield _package(name, "note", f"not used yet; the compiler to come needs it: {_install(name)}")
+    for name in FOR_THE_PROMPT:
+        yield _package(name, "note", f"needed for the prompt only (`sacpy` alone): {_install(name)}")
+
+
+def _package(name: str, level: str, remedy: str) -> Finding:
+    version = _version(name)
+    if version is not None:
+        return Finding("ok", name, version)
+    if util.find_spec(name.replace("-", "_")) is not None:
+        return Finding("ok", name, "there, version unknown")
+    return Finding(level, name, "not installed", remedy)
+
+
+def _install(package: str) -> str:
+    return f"{Path(sys.executable).name} -m pip install {package}"
+
+
+# ---------------------------------------------------------------- graphics cards
+
+
+def _gpu() -> Iterator[Finding]:
+    cards = _cards()
+    missing = [name for name in FOR_CUDA if _version(name) is None]
+    if cards:
+        yield Finding("ok", "GPU", f"{', '.join(cards)}{_driver_version()}; programs run on the CPU, code for GPUs is yet to come")
+    else:
+        yield Finding("note", "GPU", "none found; programs run on the CPU, none is needed")
+    if not missing:
+        yield Finding("ok", "CUDA packages", ", ".join(f"{name} {_version(name)}" for name in FOR_CUDA))
+    elif cards:
+        yield Finding("note", "CUDA packages", f"without {', '.join(missing)}", "not used yet; later: pip install 'sacpy[cuda]'")
+    else:
+        yield Finding("note", "CUDA packages", "not installed, and not needed without a GPU")
+
+
+def _cards() -> list[str]:
+    """The names of the NVIDIA cards that the driver knows."""
+    names: list[str] = []
+    for file in sorted(DRIVER.glob("gpus/*/information")):
+        try:
+            lines = file.read_text(errors="replace").splitlines()
+        except OSError:
+            continue
+        names += [line.partition(":")[2].strip() for line in lines if line.startswith("Model:")]
+    if not names and (Path("/dev/nvidia0").exists() or shutil.which("nvidia-smi")):
+        names.append("an NVIDIA card")
+    return names
+
+
+def _driver_version() -> str:
+    try:
+        first = (DRIVER / "version").read_text(errors="replace").splitlines()[0]
+    except (OSError, IndexError):
+        return ""
+    version = next((word for word in first.split() if word[:1].isdigit() and "." in word), "")
+    return f" (driver {version})" if version else ""
+
+
+# ---------------------------------------------------------------- the cache
+
+
+def _cache() -> Iterator[Finding]:
+    from sacpy.workspace import cache_folder
+
+    try:
+        folder = cache_folder()
+    except ImportError:
+        return  # platformdirs is missing, which has been said
+    if folder is None:
+        yield Finding("note", "cache", "turned off by SACPY_CACHE_DIR, which is empty; every start parses the library anew, about a second", "unset SACPY_CACHE_DIR, or set it to a folder")
+        return
+    files = [path for path in folder.glob("**/*") if path.is_file()] if folder.is_dir() else []
+    size = sum(path.stat().st_size for path in files)
+    if not _writable(folder):
+        yield Finding("problem", "cache", f"{folder} cannot be written; every start parses the library anew, about a second", "make it writable, or set SACPY_CACHE_DIR to a folder that is")
+    elif not files:
+        yield Finding("ok", "cache", f"{folder}, empty; the first run fills it")
+    else:
+        yield Finding("ok", "cache", f"{folder}, {_size(size)} in {len(files)} file{'s' * (len(files) > 1)}; it may be deleted at any time")
+    yield from _library(folder)
+
+
+def _library(folder: Path) -> Iterator[Finding]:
+    from sacpy.lang.modules import STDLIB, library_digest
+
+    modules = len(list(STDLIB.glob("*.sac")))
+    if not modules:
+        yield Finding("problem", "standard library", f"missing: no module in {STDLIB}", "install sacpy again")
+    elif (folder / f"stdlib-{library_digest()}.pickle").is_file():
+        yield Finding("ok", "standard library", f"{modules} modules, parsed and in the cache")
+    else:
+        yield Finding("ok", "standard library", f"{modules} modules; the next run parses them and keeps the result in the cache")
+
+
+def _writable(folder: Path) -> bool:
+    """Whether a file can be made in the folder, or in the nearest one above it that exists."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _size(count: int) -> str:
+    amount = float(count)
+    for unit in ("bytes", "kB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"

@@ -1,0 +1,196 @@
+"""What a prompt remembers and shows, without a terminal."""
+
+import pytest
+
+from sacpy.interp.limits import Limits
+from sacpy.interp.world import World
+from sacpy.repl.engine import Engine, Outcome
+from sacpy.workspace import Workspace
+
+
+class Talk:
+    """An engine and what it has shown."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.world = World.captured()
+        self.engine = Engine(Workspace() if limits is None else Workspace(limits=limits), self.world)
+
+    def outcome(self, text: str) -> tuple[str, Outcome]:
+        before = len(self.world.out())
+        outcome = self.engine.enter(text)
+        return self.world.out()[before:].decode(), outcome
+
+    def says(self, text: str) -> str:
+        """What is shown; nothing may be wrong."""
+        shown, outcome = self.outcome(text)
+        assert not outcome.failed, outcome.diagnostics
+        return shown
+
+    def codes(self, text: str) -> list[str]:
+        return [d.code for d in self.outcome(text)[1].diagnostics if d.severity != "note"]
+
+
+@pytest.fixture
+def talk() -> Talk:
+    return Talk()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("1 + 2", "int 3\n"),
+        ("1 + 2;", "int 3\n"),
+        ("1.0 / 3.0", "double 0.3333333333333333\n"),
+        ("true && false", "bool false\n"),
+        ("'x'", "char 'x'\n"),
+        ('"a\\"b"', 'string "a\\"b"\n'),
+        ("255ub + 1ub", "ubyte 0\n"),
+        ("0.5f", "float 0.5\n"),
+        ("iota(5)", "int[5] [0, 1, 2, 3, 4]\n"),
+        ("[:double]", "double[0] []\n"),
+        ("reshape([0,3], [:int])", "int[0,3]\n[]\n"),
+        ("[[1,-20],[3,4]]", "int[2,2]\n[[  1, -20],\n [  3,   4]]\n"),
+        ("[0.0, -0.0] * 1.0", "double[2] [ 0.0, -0.0]\n"),
+        ("['a', 'b']", 'char[2] "ab"\n'),
+        ("[true, false]", "bool[2] [ true, false]\n"),
+        ("toc(1.0, 2.0)", "complex [1.0, 2.0]\n"),
+        ("[toc(1.0, 2.0)]", "complex[1]\n[[1.0, 2.0]]\n"),
+        ("print(7)", "Dimension:  0\nShape    : < >\n 7\n"),
+        ("", ""),
+        ("// nothing", ""),
+    ],
+)
+def test_values_are_shown(talk: Talk, text: str, shown: str) -> None:
+    assert talk.says(text) == shown
+
+
+def test_of_a_large_array_the_ends_are_shown(talk: Talk) -> None:
+    assert talk.says("iota(2000)") == "int[2000] [   0,    1,    2, ..., 1997, 1998, 1999]\n"
+
+
+def test_statements_keep_names(talk: Talk) -> None:
+    assert talk.says("x = 3; y = tod(x)") == ""
+    talk.says("for (i = 0; i < 3; i++) { x *= 2; }")
+    talk.says("if (y > 1.0) { z = [1, 2]; } else { z = [3, 4]; }")
+    talk.says("z[1] = 9;")
+    assert talk.says("x") == "int 24\n"
+    assert talk.says("z") == "int[2] [1, 9]\n"
+    assert talk.says("i") == "int 3\n"
+    assert {n: v.type_text for n, v in talk.engine.variables.items()} == {"x": "int", "y": "double", "i": "int", "z": "int[2]"}
+
+
+def test_values_are_values(talk: Talk) -> None:
+    talk.says("a = [1, 2, 3]; b = a; b[0] = 100; a[2] += 1;")
+    assert talk.says("a") == "int[3] [1, 2, 4]\n"
+    assert talk.says("b") == "int[3] [100,   2,   3]\n"
+
+
+def test_a_name_may_get_another_type(talk: Talk) -> None:
+    talk.says("x = 3; x = [1.5]")
+    assert talk.says("x") == "double[1] [1.5]\n"
+
+
+def test_structs(talk: Talk) -> None:
+    talk.says("struct Body { double[2] pos; int id; }; b = Body{[1.0, 2.0], 7};")
+    assert talk.says("b.pos += 1.0; b") == "struct Body\n  .pos double[2] [2.0, 3.0]\n  .id int 7\n"
+    assert talk.engine.type_of("b") == "struct Body"
+
+
+def test_definitions_in_any_order(talk: Talk) -> None:
+    assert talk.codes("int f(int n) { return n == 0 ? 0 : g(n - 1); }") == ["W0732"]
+    assert talk.codes("f(3)") == ["E0307"]
+    assert talk.codes("int g(int n) { return n == 0 ? 1 : f(n - 1); }") == []
+    assert talk.says("f(3)") == "int 1\n"
+    assert talk.says("int twice(int a) { return twice2(a); } int twice2(int a) { return 2 * a; } twice(4)") == "int 8\n"
+
+
+def test_redefinition_replaces(talk: Talk) -> None:
+    talk.says("int f(int a) { return a; } int f(double a) { return 7; }")
+    talk.says("int f(int a) { return a + 100; }")
+    assert talk.says("f(1)") == "int 101\n"
+    assert talk.says("f(1.0)") == "int 7\n"
+    assert talk.says("int g() { return 1; } int h() { return g(); }") == ""
+    talk.says("int g() { return 2; }")
+    assert talk.says("h()") == "int 2\n"
+
+
+def test_values_of_a_type_that_is_redefined_are_forgotten(talk: Talk) -> None:
+    talk.says("struct S { int a; }; s = S{1}; k = 5;")
+    assert talk.codes("struct S { double a; };") == ["W0731"]
+    assert list(talk.engine.variables) == ["k"]
+
+
+def test_wrong_definitions_change_nothing(talk: Talk) -> None:
+    talk.says("int f(int a) { return a; }")
+    assert talk.codes("int f(int a) { return a + 1.5; }") == ["E0403"]
+    assert talk.says("f(3)") == "int 3\n"
+    assert talk.codes("use Nowhere: all;") == ["E0301"]
+    assert talk.says("1") == "int 1\n"
+
+
+def test_modules_are_used(talk: Talk) -> None:
+    assert talk.codes("toXYZ(1)") == ["E0307"]
+    talk.says("use Constants: all")
+    assert talk.says("maxint()") == "int 2147483647\n"
+
+
+def test_objects_keep_their_state(talk: Talk) -> None:
+    talk.says("use List: all; l = cons(3, nil());")
+    assert talk.says("hd(l)") == "int 3\n"
+    assert talk.says("l") == "list <list>\n"
+
+
+def test_user_operators(talk: Talk) -> None:
+    talk.says("int +++(int a, int b) { return a * 10 + b; }")
+    assert talk.says("3 +++ 4") == "int 34\n"
+
+
+def test_macros(talk: Talk) -> None:
+    talk.says("#define N 3\n")
+    assert talk.says("N + N") == "int 6\n"
+
+
+def test_what_stands_before_a_mistake_is_done(talk: Talk) -> None:
+    assert talk.codes("x = 1; y = x + 1.5; z = 2;") == ["E0403"]
+    assert list(talk.engine.variables) == ["x"]
+
+
+def test_errors_keep_names(talk: Talk) -> None:
+    talk.says("a = [1, 2, 3]; i = 7;")
+    talk.says("int at(int[.] v, int i) { return v[i]; }")
+    assert talk.codes("a = [at(a, i)];") == ["E0601"]
+    assert talk.codes("b = a[3];") == ["E0506"]
+    assert talk.codes("c = [1, 2] +") == ["E0205"]
+    assert talk.says("a") == "int[3] [1, 2, 3]\n"
+    assert list(talk.engine.variables) == ["a", "i"]
+
+
+def test_limits_keep_names() -> None:
+    talk = Talk(Limits(seconds=0.3))
+    talk.says("n = 5;")
+    (code,) = talk.codes("while (true) { n = n; }")
+    assert code.startswith("E07")
+    assert talk.says("n") == "int 5\n"
+
+
+@pytest.mark.parametrize("text", ["int f(int a) {", "x = (1 +", "if (true) {", "struct S {"])
+def test_incomplete(talk: Talk, text: str) -> None:
+    assert talk.engine.incomplete(text)
+
+
+@pytest.mark.parametrize("text", ["x = 1", "f(", "int f() { return 1; }", ")", ""])
+def test_types_of_known_names_and_complete_texts(talk: Talk, text: str) -> None:
+    assert talk.engine.incomplete(text) == (text == "f(")
+
+
+@pytest.mark.parametrize(("text", "type"), [("iota(3) + 1", "int[3]"), ("v", "double[2,2]"), ("v[0]", "double[2]"), ("toc(1.0, 0.0)", "complex"), ("print(1)", "void"), ("sum(v) > 1.0", "bool")])
+def test_type_of(talk: Talk, text: str, type: str) -> None:
+    talk.says("v = [[1.0, 2.0], [3.0, 4.0]];")
+    assert talk.engine.type_of(text) == type
+
+
+def test_clear_forgets(talk: Talk) -> None:
+    talk.says("x = 1; int f() { return 1; }")
+    talk.engine.clear()
+    assert talk.codes("x") == ["E0305"]
+    assert talk.codes("f()") == ["E0307"]
