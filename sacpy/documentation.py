@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from sacpy.lang import ast
+from sacpy.lang.diagnostics import SacError
 from sacpy.lang.elaborate.functions import head_text
 from sacpy.lang.elaborate.scope import World
 from sacpy.lang.modules import STDLIB, Loader, ModuleInfo
@@ -93,15 +94,24 @@ class Library:
     cache: Path | None = None
     loader: Loader = field(init=False)
     world: World = field(init=False)
+    modules: list[str] = field(init=False)
+    """The names of all modules; those beside the program that cannot be read are left out."""
 
     def __post_init__(self) -> None:
         self.loader = Loader(tuple(self.search), cache=self.cache)
         self.world = World(self.loader)
+        beside = {p.stem for folder in self.search for p in folder.glob("*.sac") if self._is_module(p)}
+        self.modules = sorted({p.stem for p in STDLIB.glob("*.sac")} | beside)
 
-    @property
-    def modules(self) -> list[str]:
-        """The names of all modules."""
-        return sorted({p.stem for folder in (*self.search, STDLIB) for p in folder.glob("*.sac") if p.parent == STDLIB or _is_module(p)})
+    def _is_module(self, path: Path) -> bool:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if f"module {path.stem}" not in text and f"class {path.stem}" not in text:
+            return False  # a program: not read any further
+        try:
+            self.info(path.stem)
+        except SacError:
+            return False
+        return True
 
     def info(self, module: str) -> ModuleInfo:
         """A parsed module. Raises `SacError` where there is none."""
@@ -175,17 +185,11 @@ class Library:
         return list(found)
 
 
-def _is_module(path: Path) -> bool:
-    """Whether a file beside a program looks like a module: nothing else is read for documentation."""
-    text = path.read_text(encoding="utf-8", errors="replace")
-    return f"module {path.stem}" in text or f"class {path.stem}" in text
-
-
 # ---------------------------------------------------------------- on the terminal
 
 
 def describe(library: Library, name: str) -> str | None:
-    """What `sacpy doc NAME` prints: NAME is a module, a function, `Module::function` or a type. None where there is nothing of that name."""
+    """What `sacpy doc NAME` prints: NAME is a module, a function, `Module::function` or a type. None where there is nothing of that name. Raises `SacError` for a module with mistakes."""
     module, _, function = name.rpartition("::")
     if module:
         entry = library.entry(module, function) if module in library.modules else None
@@ -193,6 +197,8 @@ def describe(library: Library, name: str) -> str | None:
     parts = [_module_text(library, name)] if name in library.modules else []
     parts += [f"{definition}   in {module}\n" for module, definition in library.with_type(name) if name not in library.modules]
     parts += [_entry_text(library, entry) for entry in library.defining(name)]
+    if not parts and any((folder / f"{name}.sac").is_file() for folder in library.search):
+        library.info(name)  # says what is wrong with it
     return "\n".join(parts) if parts else None
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from sacpy import cli
 from sacpy.documentation import Library, Pages, describe, first_sentence, main, unknown
+from sacpy.lang.diagnostics import SacError
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = Library()
@@ -100,3 +101,11 @@ def test_the_first_sentence_ends_at_a_full_stop_or_question_mark() -> None:
     assert first_sentence("Is it? Yes.") == "Is it?"
     assert first_sentence("The number 2.5 is\nhere. More.") == "The number 2.5 is here."
     assert first_sentence("No end") == "No end"
+
+
+def test_a_module_with_mistakes_spoils_only_its_own_documentation(tmp_path: Path) -> None:
+    (tmp_path / "Bad.sac").write_text("module Bad;\nexport all;\nint f( { return 1; }\n")
+    library = Library((tmp_path,))
+    assert describe(library, "take") is not None
+    with pytest.raises(SacError):
+        describe(library, "Bad")
