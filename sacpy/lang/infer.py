@@ -255,11 +255,10 @@ class _Walk(Frame):
 
     def _if(self, statement: If) -> None:
         known_value = self._test(statement.condition, statement.span, "a condition")
-        with self.perhaps(certain=known_value is not None):
-            if known_value is not False:
-                self.block(statement.then)
-            if known_value is not True:
-                self.block(statement.otherwise)
+        for branch, skipped in ((statement.then, False), (statement.otherwise, True)):
+            if known_value is not skipped:
+                with self.perhaps(certain=known_value is not None):
+                    self.block(branch)
         for merge in statement.merges:
             then = BOTTOM if known_value is False else self.shape(merge.then)
             otherwise = BOTTOM if known_value is True else self.shape(merge.otherwise)
@@ -267,6 +266,8 @@ class _Walk(Frame):
 
     def _loop(self, loop: Loop) -> None:
         initial = [self.shape(c.initial) for c in loop.carried]
+        if not loop.body_first and self._skipped(loop, initial):
+            return
 
         def run(state: list[Shape]) -> list[Shape]:
             self._carry(loop, state)
@@ -283,6 +284,15 @@ class _Walk(Frame):
             final = self.fixpoint([without_value(s) for s in initial], run)
         if not loop.body_first:
             self._carry(loop, final)
+
+    def _skipped(self, loop: Loop, initial: Sequence[Shape]) -> bool:
+        """Whether the loop ends before its first round."""
+        self._carry(loop, initial)
+        sink, self.sink = self.sink, None
+        with self.perhaps():
+            enters = self._enters(loop)
+        self.sink = sink
+        return not enters
 
     def _carry(self, loop: Loop, shapes: Sequence[Shape]) -> None:
         for carried, shape in zip(loop.carried, shapes):
@@ -306,7 +316,7 @@ class _Walk(Frame):
             problem = Problem("E0523", f"{check.what} is {check.text}, but the value is {found_type(slot, shape)}", "change the type, or reshape the value", (difference,), (0,))
             self.report(problem, check.span, (check.value,))
         elif isinstance(check.value, Var):
-            self.shapes[check.value.name] = both
+            self.narrow(check.value.name, both)
 
 
 def _anonymous(base: str, span: Span) -> Bind:

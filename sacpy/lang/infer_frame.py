@@ -32,6 +32,7 @@ class Frame(ABC):
         self.definitions: dict[str, Bind] = {}
         self.types: dict[str, Shape] = {}
         self.calls: dict[int, tuple[Call, list[Shape]]] = {}
+        self.narrowed: list[dict[str, Shape]] = []
 
     @abstractmethod
     def block(self, block: Block) -> None:
@@ -49,10 +50,18 @@ class Frame(ABC):
 
     def bind(self, bind: Bind, shape: Shape) -> None:
         """Sets a variable."""
+        for before in self.narrowed:
+            before.pop(bind.name, None)
         self.shapes[bind.name] = shape
         self.bases[bind.name] = bind.base
         self.definitions[bind.name] = bind
         self.types[bind.name] = join(self.types.get(bind.name, BOTTOM), shape)
+
+    def narrow(self, name: str, shape: Shape) -> None:
+        """What an assertion tells of a variable, from here on; where it may not be reached, behind it nothing is told."""
+        if self.narrowed:
+            self.narrowed[-1].setdefault(name, self.shapes[name])
+        self.shapes[name] = shape
 
     def record(self, call: Call, shapes: Sequence[Shape]) -> None:
         """Remembers the argument shapes of a call, joined over all visits."""
@@ -67,7 +76,9 @@ class Frame(ABC):
         """Code that may not be executed, unless `certain`."""
         before = self.certain
         self.certain = before and certain
+        self.narrowed.append({})
         yield
+        self.shapes |= self.narrowed.pop()
         self.certain = before
 
     # ---- iteration
