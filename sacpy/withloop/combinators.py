@@ -24,14 +24,14 @@ Form = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A number left open in the kernel: what the pragma `gpuparam` lists as `choices`, and the one picked for a launch."""
+    """A number left open in the kernel: what the pragma `gpuparam` lists as `choices`, and the one picked for a launch. One that a strategy works out for each launch has no choices."""
 
     name: str
     choices: tuple[int, ...] = ()
     value: int | None = None
 
     def __str__(self) -> str:
-        return self.name
+        return self.name if self.choices or self.value is None else str(self.value)
 
 
 Number = int | Parameter

@@ -34,11 +34,13 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class GridBlock:
-    """The innermost `axes` axes are the block, the others the grid. `stride`: a grid beyond the device's limits, or of more than `most_blocks` blocks, is walked over in strides instead of refused."""
+    """The innermost `axes` axes are the block, the others the grid. `either_reading`: the number may be meant as sac2c means it (so in pragmas).
+    `stride`: a grid beyond the device's limits, or of more than `most_blocks` blocks, is walked over in strides instead of refused."""
 
     axes: Number
     stride: bool = False
     most_blocks: int | None = None
+    either_reading: bool = False
     span: Offsets | None = field(default=None, compare=False, repr=False)
     argument_span: Offsets | None = field(default=None, compare=False, repr=False)
 
@@ -69,7 +71,7 @@ class GridBlock:
         if problem is None:
             return self._cut(space, count, device)
         other = space.rank - count
-        if other != count and self._problem(space, other, device) is None:
+        if self.either_reading and other != count and self._problem(space, other, device) is None:
             return replace(self._cut(space, other, device), note=f"{count} is taken for the number of grid axes, as sac2c does: {problem.message}")
         raise problem
 
