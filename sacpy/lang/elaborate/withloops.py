@@ -30,6 +30,7 @@ class Op:
 
 @expression(ast.With)
 def _with(cx: Context, node: ast.With, wanted: int | None) -> tuple[Value, ...]:
+    node = _by_index_length(node)
     operators = [_operator(cx, op) for op in reversed(node.operators)][::-1]
     hidden = _implicit_objects(cx, node, operators)
     if not any(op.gives_shape for op in operators):
@@ -57,6 +58,27 @@ def _with(cx: Context, node: ast.With, wanted: int | None) -> tuple[Value, ...]:
     for object, value in objects:
         set_reference(cx, object, value)
     return tuple(results)
+
+
+def _by_index_length(node: ast.With) -> ast.With:
+    """The parts of a modarray may have indices of different lengths, some for elements and some for rows: those of another length make an array of their own first, as the earlier parts win."""
+    if len(node.operators) != 1 or not isinstance(node.operators[0], ast.ModarrayOp):
+        return node
+    lengths = [_index_length(part.generator) for part in node.parts]
+    known = [(i, length) for i, length in enumerate(lengths) if length is not None]
+    for i, length in known:
+        if length != known[0][1]:
+            later = ast.With(node.pragmas, node.parts[i:], node.operators, node.span)
+            return ast.With(node.pragmas, node.parts[:i], (ast.ModarrayOp(later, node.operators[0].span),), node.span)
+    return node
+
+
+def _index_length(generator: ast.Generator) -> int | None:
+    """The length of an index, where it can be seen: from the names or a bound written in brackets."""
+    if generator.scalars is not None:
+        return len(generator.scalars)
+    bounds = [b for b in (generator.lower, generator.upper) if isinstance(b, ast.ArrayLiteral) and b.elements]
+    return len(bounds[0].elements) if bounds else None
 
 
 # ---------------------------------------------------------------- operators
