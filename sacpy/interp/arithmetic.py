@@ -7,6 +7,7 @@ a shift out of range raises. `HELPERS` are the names that the texts use; generat
 from __future__ import annotations
 
 import math
+import re
 from array import array
 from collections.abc import Callable
 from typing import Any
@@ -312,7 +313,8 @@ def _integer(op: str, base: str, args: list[str]) -> str | None:
     if op in ("shl", "shr"):
         return f"_{op}_{base}({args[0]}, {args[1]})"
     if op == "aplmod":
-        return f"_aplmod({args[0]}, {args[1]})"
+        simple = _REPEATABLE(args[1]) is not None and len(args[0]) < 200  # the first text stands twice, but is evaluated once
+        return f"({args[0]} % {args[1]} if {args[1]} else {args[0]})" if simple else f"_aplmod({args[0]}, {args[1]})"
     if op == "neg":
         return fit(f"-{args[0]}", base)
     if op == "abs":
@@ -323,5 +325,7 @@ def _integer(op: str, base: str, args: list[str]) -> str | None:
         return f"(~{args[0]})" if base in SIGNED else f"({args[0]} ^ {limits(base)[1]})"
     return _common(op, args)
 
+
+_REPEATABLE = re.compile(r"[\w.\[\]]+").fullmatch
 
 HELPERS["_aplmod"] = lambda a, b: a % b if b else a

@@ -7,12 +7,13 @@ the same block, waits until then and becomes part of the line that uses it. What
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sacpy.interp.codegen_withloop import WithLoops
 from sacpy.interp.emitter import DEEPEST, PART, Ex, Line, reads
 from sacpy.interp.ownership import VIEWS, Protocol, around, moves, protocol
 from sacpy.interp.usage import Usage
+from sacpy.interp.versions import SHORT
 from sacpy.interp.walk import defined, free_of, names, partition_atoms
 from sacpy.lang.ast import AnyShape, FixedExtent
 from sacpy.lang.core import (
@@ -134,7 +135,7 @@ class Codegen(WithLoops):
         span = next((b.span for b in defined(s)), self.lines[-1].span if self.lines else s.span)
         self.flush()
         free = sorted(free_of(s))
-        texts = [self.use(Var(name, span)).text for name in free]
+        texts = [f"{ex.text} {ex.tuple_text}" for ex in (self.use(Var(name, span)) for name in free)]
         flags = [self.flag_name(name) for name in free if self.ownership.is_dynamic(name)]
         known = {*self.locals.values(), *self.temporaries}
         params = sorted({word for text in texts for word in reads(text) if word in known} | set(flags))
@@ -203,9 +204,13 @@ class Codegen(WithLoops):
         """A pure expression: it waits where it is used once, in this block."""
         if self.usage.may_wait(target.name) and ex.depth < DEEPEST and not self.ownership.is_dynamic(target.name):
             self.pending[target.name] = (ex, span)
-        else:
-            self.emit(f"{self.name(target.name)} = {ex.text}", span)
-            self.define_flag(target, "True", span)
+            return
+        name = self.name(target.name)
+        if ex.parts is not None and 0 < len(ex.parts) <= SHORT:  # a short vector keeps its components at hand
+            ex = self.vector_of(tuple(self.local(p, span, "c") for p in ex.parts), ex.base)
+            self.virtual[target.name] = replace(ex, text=name, atomic=True)
+        self.emit(f"{name} = {ex.text}", span)
+        self.define_flag(target, "True", span)
 
     def _view(self, s: Let, prim: Prim) -> None:
         """A primitive whose result may be its argument: ownership moves, or is lost for both."""

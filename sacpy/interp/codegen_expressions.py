@@ -98,7 +98,7 @@ class Expressions(Emitter):
 
     def small_vector(self, op: str, operand_base: str, base: str, args: list[Ex], span: Span) -> Ex | None:
         """Element-wise integer arithmetic on short vectors whose components are at hand, component by component."""
-        if op not in ("add", "sub", "mul", "min", "max", "div", "mod", "neg") or operand_base not in BITS or base != operand_base:
+        if op not in ("add", "sub", "mul", "min", "max", "div", "mod", "aplmod", "neg") or operand_base not in BITS or base != operand_base:
             return None
         vectors = [a.parts for a in args if a.parts is not None]
         if not vectors or len({len(v) for v in vectors}) > 1 or any(a.parts is None and (a.rank != 0 or not a.atomic) for a in args):

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.interp.codegen_expressions import Expressions
+from sacpy.interp.emitter import Ex
+from sacpy.interp.versions import SHORT
 from sacpy.interp.walk import block_free
 from sacpy.lang.core import Atom, Bind, Block, Function, Slot
 from sacpy.lang.lattice import is_below
@@ -69,7 +71,12 @@ class Patterns(Expressions):
             if source in ints:
                 self.emit(f"{self.name(core)} = {self._int(source)}", span)
             elif source in shapes:
-                self.emit(f"{self.name(core)} = _vector({self._shape_name(source)})", span)
+                name, shape = self.name(core), self._shape_name(source)
+                self.emit(f"{name} = _vector({shape})", span)
+                extents = self.facts.shape(core).extents
+                if extents is not None and extents[0] is not None and 0 < extents[0] <= SHORT:
+                    parts = tuple(Ex(f"{shape}[{k}]", "int", 0, True, natural=True) for k in range(extents[0]))
+                    self.virtual[core] = Ex(name, "int", 1, True, parts, shape)
 
     # ---- names of the plan
 

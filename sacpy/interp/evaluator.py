@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sacpy.interp import arithmetic, foreign, natives, twins
+from sacpy.interp import arithmetic, foreign, natives, twins, versions
 from sacpy.interp.callsites import CallSites
 from sacpy.interp.emitter import Emitter
 from sacpy.interp.errors import CallFault, Exit, Fault, Stopped
@@ -22,9 +22,11 @@ from sacpy.interp.prepare import Preparer
 from sacpy.interp.runtime import calls, structure, withloops
 from sacpy.interp.usage import Usage
 from sacpy.interp.values import Value, shape_of, vector
-from sacpy.lang.core import Program, Signature
+from sacpy.lang.core import Function, Program, Signature
 from sacpy.lang.deep import Room
 from sacpy.lang.diagnostics import SacError
+from sacpy.lang.patterns import declared_shapes
+from sacpy.lang.types import Shape
 
 RUNTIME: dict[str, Any] = {
     **arithmetic.HELPERS, **withloops.HELPERS, "ndarray": np.ndarray, "_array": np.array, "_vector": vector, "_shape_of": shape_of, "_shape": structure.shape, "_dim": structure.dim, "_sel": structure.sel, "_set_at": structure.set_at, "_updated": structure.updated,
@@ -96,23 +98,54 @@ class Evaluator:
         name = self.python_name(key)
         function: Callable[..., Any] = self.namespace[name]
         if hasattr(function, "sac_stub"):
-            source, place = self._generate(key, name)
-            filename = f"{PREFIX}{key}>"
-            self.places[filename] = place
-            exec(compile(source, filename, "exec"), self.namespace)
+            self._define(key, name)
             function = self.namespace[name]
         return function
 
-    def _generate(self, key: str, name: str) -> tuple[str, Place]:
+    def _define(self, key: str, name: str) -> None:
         signature = self.program.signature(key)
+        twin = twins.find(signature) if signature.native is None else None
         if signature.native is not None:
-            return self._native(signature, name)
-        twin = twins.find(signature)
-        if twin is not None:
-            return self._twin(signature, name, twin)
+            self._load(key, name, *self._native(signature, name))
+        elif twin is not None:
+            self._load(key, name, *self._twin(signature, name, twin))
+        else:
+            function = self.program.function(key)
+            positions = versions.open_parameters(function)
+            if positions:
+                self._select_versions(function, name, positions)
+            else:
+                self._load(key, name, *self._generate(function, name))
+
+    def _load(self, key: str, name: str, source: str, place: Place) -> None:
+        filename = f"{PREFIX}{key}:{name}>"
+        self.places[filename] = place
+        exec(compile(source, filename, "exec"), self.namespace)
+
+    def _select_versions(self, function: Function, name: str, positions: tuple[int, ...]) -> None:
+        """Defines a function that calls the version for its arguments' ranks; versions are generated when first wanted."""
+        signature = function.signature
+        declared = declared_shapes(signature.params)
+        params = [f"a{i}" for i in range(len(signature.params))] + [f"o{i}" for i in protocol(signature).takes]
+        made: dict[str, Callable[..., Any]] = {}
+
+        def find(kind: versions.Kind) -> Callable[..., Any]:
+            own = f"{name}_{'_'.join(str(k).replace('-', 'v') for k in kind)}"
+            shapes: list[Shape] | None = versions.shapes_of(function, positions, kind, declared)
+            if own not in made and len(made) >= versions.MOST:
+                own, shapes = f"{name}_any", None
+            if own not in made:
+                self._load(signature.key, own, *self._generate(function, own, shapes))
+                made[own] = self.namespace[own]
+            return made[own]
+
+        versions.selector(name, positions, params, [p.base for p in signature.params], find, self.namespace)
+
+    def _generate(self, original: Function, name: str, shapes: Sequence[Shape] | None = None) -> tuple[str, Place]:
         from sacpy.interp.codegen import Codegen
 
-        function, facts = self.preparer.prepare(self.program.function(key))
+        signature = original.signature
+        function, facts = self.preparer.prepare(original, shapes)
 
         class Generator(Codegen):
             """With this evaluator's call sites."""
@@ -129,7 +162,7 @@ class Evaluator:
         """Pattern checks, then the twin."""
         from sacpy.interp.codegen_patterns import Patterns
         from sacpy.interp.facts import Facts
-        from sacpy.lang.core import EMPTY, Function
+        from sacpy.lang.core import EMPTY
 
         generator = Patterns(Facts(), self.namespace, name)
         rules = protocol(signature)

@@ -6,7 +6,7 @@ straight line of a few statements; so the scalar operators of the library cost n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sacpy.interp.facts import Facts, binds
@@ -24,7 +24,7 @@ LARGEST = 8  # statements of a function that is substituted
 DEEPEST = 6  # substitutions within substitutions
 
 ARITHMETIC = {
-    "+": "add", "*": "mul", "/": "div", "%": "mod", "min": "min", "max": "max", "==": "eq", "!=": "neq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
+    "+": "add", "*": "mul", "/": "div", "%": "mod", "mod": "aplmod", "min": "min", "max": "max", "==": "eq", "!=": "neq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
 }  # fmt: skip
 
 
@@ -37,9 +37,9 @@ class Preparer:
         self.callees: dict[tuple[str, tuple[Shape, ...]], Inference] = {}
         self.bodies: dict[str, Function | None] = {}
 
-    def prepare(self, function: Function) -> tuple[Function, Facts]:
-        """The function with its facts."""
-        rewriter = _Rewriter(self, function)
+    def prepare(self, function: Function, shapes: Sequence[Shape] | None = None) -> tuple[Function, Facts]:
+        """The function with its facts, for arguments of these shapes (None: of the declared ones)."""
+        rewriter = _Rewriter(self, function, shapes)
         return prune(rewriter.function()), rewriter.facts
 
     def callee(self, key: str, shapes: tuple[Shape, ...]) -> Inference | None:
@@ -110,11 +110,11 @@ def _result_fits(slot: Slot, shape: Shape) -> bool:
 class _Rewriter(Renamer):
     """Rewrites one function."""
 
-    def __init__(self, preparer: Preparer, function: Function) -> None:
+    def __init__(self, preparer: Preparer, function: Function, shapes: Sequence[Shape] | None) -> None:
         super().__init__(self._atom, self._bind)
         self.preparer = preparer
         self.original = function
-        self.inference = preparer.inferrer.infer(function, None)
+        self.inference = preparer.inferrer.infer(function, shapes)
         self.facts = Facts()
         for bind in binds(function):
             self.facts.bases[bind.name] = bind.base

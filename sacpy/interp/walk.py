@@ -71,6 +71,17 @@ def partition_atoms(partition: Partition) -> tuple[Atom, ...]:
     return tuple(a for a in (partition.lower, partition.upper, partition.step, partition.width) if a is not None)
 
 
+def loops(block: Block) -> bool:
+    """Whether a block has a loop or with-loop in it."""
+    for s in block.statements:
+        match s:
+            case Loop() | Let(rhs=WithLoop()):
+                return True
+            case If() if loops(s.then) or loops(s.otherwise):
+                return True
+    return False
+
+
 def names(atoms: tuple[Atom, ...]) -> set[str]:
     """The variables among atoms."""
     return {a.name for a in atoms if isinstance(a, Var)}

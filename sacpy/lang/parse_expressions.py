@@ -7,6 +7,8 @@ difference, unless the name is such a type or qualified.
 
 from __future__ import annotations
 
+from typing import cast
+
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
 from sacpy.lang.parse_cursor import BASE_TYPES, MAX_CHAIN, MAX_DEPTH
@@ -163,7 +165,7 @@ class ExpressionParser(OperandParser):
     def _smallest_literal(self, start: int) -> ast.Expr:
         """`-2147483648`: the sign belongs to the literal."""
         token = self.tokens[self.pos]
-        base, value = token.value  # type: ignore[misc]
+        base, value = cast("tuple[str, int]", token.value)
         self.pos += 1
         return ast.Literal(base, -value, "-" + token.text, self.span(start))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import cast
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit
@@ -149,7 +150,7 @@ class OperandParser(TypeParser):
 
     def _number(self) -> ast.Expr:
         token = self.tokens[self.pos]
-        base, value = token.value  # type: ignore[misc]
+        base, value = cast("tuple[str, int | float | bool]", token.value)
         if base in SIGNED and self._smallest(self.pos):
             self.report(
                 "E0224", f"`{token.text}` is too large for {'an' if base == 'int' else 'a'} {base}", label=f"the largest {base} is {value - 1}",
