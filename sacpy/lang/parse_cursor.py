@@ -273,9 +273,12 @@ class Cursor:
         if operands and self.starts_operand(self.pos) and not self.on_new_line(self.pos) and key != "{":
             self.missing_operator(expected, opened)
         edit = Edit(self.behind(), closing) if key in (";", "{", "}", ")", "]") or self.kinds[self.pos] == "end" else None
+        help = f"write `{closing}` here, or look for a mistake between the `{self.keys[opening]}` and this place"
+        if key == ":" and closing == "]":
+            help = "SaC has no slices: `take([n], a)` and `drop([n], a)` are its ends, and `tile(shape, offset, a)` is any part of it"
         self.fail(
             "E0203", f"expected {expected}, found {self.describe(self.pos)}", self.behind(), label=f"expected {expected}", labels=(opened,),
-            help=f"write `{closing}` here, or look for a mistake between the `{self.keys[opening]}` and this place", edit=edit,
+            help=help, edit=edit,
         )  # fmt: skip
 
     def missing_operator(self, expected: str, *labels: Label) -> NoReturn:

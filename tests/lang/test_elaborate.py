@@ -194,3 +194,16 @@ def test_core_of_every_program_and_what_it_calls_is_well_formed(path: Path) -> N
             done.add(key)
             if program.signature(key).native is None:
                 assert verify(program.function(key), program) == [], key
+
+
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        ("double f() { return sqrt(2.0); }", "'use Math: all;'"),
+        ("use ScalarArith: all; int f() { return summ(1); }", "define summ"),
+        ("use Array: all; int f() { return summ([1]); }", "did you mean sum?"),
+        ("use String: { string }; use Array: all; string f() { return \"a\" + \"b\"; }", "'use String: all;'"),
+    ],
+)
+def test_help_names_what_was_meant(text: str, help: str) -> None:
+    assert help in (errors_of(text)[0].help or "")

@@ -56,6 +56,12 @@ CASES: dict[str, tuple[str, list[Expected]]] = {
             ("E0201", 3, 8, "expected `(` behind `if`, found `x`", "the condition stands in parentheses: `if (c) { .. }`", None),
         ],
     ),
+    "slice": (
+        "int main()\n{\n    x = a[1:3];\n    return x;\n}\n",
+        [
+            ("E0203", 3, 12, "expected `,` or `]`, found `:`", "SaC has no slices: `take([n], a)` and `drop([n], a)` are its ends, and `tile(shape, offset, a)` is any part of it", None),
+        ],
+    ),
     "missing_bracket": (
         "int main()\n{\n    x = a[1, 2;\n    return 0;\n}\n",
         [

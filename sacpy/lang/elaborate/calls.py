@@ -161,6 +161,10 @@ def _in_kind(type: BaseType, kind: str) -> bool:
     return any((part == "any" and type.kind not in ("opaque", "class")) or type.key in KINDS.get(part, (part,)) for part in kind.replace(" ", "").split("+"))
 
 
+USUAL = ("Array", "StdIO", "Math", "MathArray", "String", "Char")
+"""Where a function that several library modules have is most likely meant to come from."""
+
+
 def _unknown_function(cx: Context, function: ast.QName, types: list[BaseType], span: Span) -> None:
     owners = cx.program.modules_with(function.name)
     is_operator = not (function.name[0].isalpha() or function.name[0] == "_")
@@ -168,12 +172,12 @@ def _unknown_function(cx: Context, function: ast.QName, types: list[BaseType], s
     scope = cx.program.world.scope(function.module, function.span) if function.module else cx.scope
     near = [] if is_operator else closest(function.name, cx.program.visible_functions(scope))
     edit = None
-    if near:
+    if near and not owners:
         meant = f"{function.module}::{near[0]}" if function.module else near[0]
         help = f"did you mean {meant}?"
         edit = Edit(function.span, meant)
     elif owners:
-        module = "Array" if "Array" in owners else "StdIO" if "StdIO" in owners else owners[0]
+        module = next((m for m in USUAL if m in owners), owners[0])
         help = f"it is in the library: add 'use {module}: all;'" if function.module is None else f"it is in {module}"
         if function.module is None and cx.scope.info.kind == "program":
             start = cx.scope.info.span
@@ -195,6 +199,8 @@ def _no_instance(cx: Context, function: ast.QName, types: list[BaseType], span: 
     if len(fitting) > 8:
         notes.append(f"and {len(fitting) - 8} more")
     help, edit = _remedy(cx, fitting, types, args)
+    if any(t.shown == "string" for t in types) and "String" in cx.program.modules_with(function.name) and not any(e.scope.info.name == "String" for e in entries):
+        help, edit = f"is {function.name} for strings meant? Add 'use String: all;'", None
     cx.fail("E0403", f"no instance of {function} takes ({shown})", span, f"called with ({shown})", notes=notes, help=help, edit=edit)
 
 
