@@ -258,7 +258,7 @@ class _Parser:
         start = self.take().start
         entries: tuple[int, ...] = ()
         if self.here.text != "]":
-            entries = self.integers("one entry for each axis")
+            entries = self.integers("write one entry for each axis")
         return entries, (start, self.sign("]", "behind the last entry").end)
 
     def integers(self, help: str) -> tuple[int, ...]:

@@ -1,0 +1,81 @@
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sacpy.withloop.combinators import Parameter, SplitLast
+from sacpy.withloop.errors import MappingError
+from sacpy.withloop.pragmas import GpuKernel, GpuMem, GpuParam, Noncommutative, parse, parse_all
+from tests.withloop.spaces_strategy import chains, spaces
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(spaces().flatmap(chains), st.randoms())
+def test_a_chain_is_read_as_it_is_written_however_it_is_broken(chain, chance):
+    values = {p.name: p.choices for p in chain.parameters}
+    if len(values) < len(chain.parameters):
+        return  # the generator gave one name twice, with different values
+    text = "gpukernel " + str(chain)
+    broken = "".join(c + chance.choice(["", " ", "\n   ", " \\\n", "/* why */", " // here\n"]) if c in "(),[]" else c for c in text)
+    parsed = parse(broken, values)
+    assert isinstance(parsed, GpuKernel)
+    assert str(parsed.chain) == str(chain)
+    assert parsed.chain.steps == chain.steps and parsed.chain.grid_block.axes == chain.grid_block.axes
+    for step in (*parsed.chain.steps, parsed.chain.grid_block):
+        assert broken[slice(*step.span)] == type(step).__name__
+
+
+@pytest.mark.parametrize("text", ["gpukernel GridBlock(0,Gen)", "pragma gpukernel GridBlock(0,Gen)", "#pragma gpukernel GridBlock(0,Gen)", " # pragma\tgpukernel\nGridBlock ( 0 , Gen ) "])
+def test_the_word_pragma_may_be_there(text):
+    assert str(parse(text).chain) == "GridBlock(0, Gen)"
+
+
+def test_parameters_stay_open():
+    first, second = parse_all(["gpuparam B = 32, 64, 128, 256", "gpukernel GridBlock(1, SplitLast(B, ShiftLB(Gen)))"])
+    assert first == GpuParam("B", (32, 64, 128, 256), (9, 10))
+    assert second.chain.steps[1] == SplitLast(Parameter("B", (32, 64, 128, 256)))
+    assert str(second.chain) == "GridBlock(1, SplitLast(B, ShiftLB(Gen)))"
+
+
+def test_a_parameter_serves_only_what_stands_behind_it():
+    with pytest.raises(MappingError, match="E0813"):
+        parse_all(["gpukernel GridBlock(1, SplitLast(B, ShiftLB(Gen)))", "gpuparam B = 32"])
+
+
+def test_memory():
+    text = "gpumem shared(image, kernel)"
+    found = parse(text)
+    assert found == GpuMem("shared", ("image", "kernel"), ((14, 19), (21, 27)))
+    assert [text[slice(*span)] for span in found.spans] == ["image", "kernel"]
+    assert parse("gpumem global") == GpuMem("global")
+    assert parse("gpumem [0,2]") == GpuMem("arguments", arguments=(0, 2))
+    assert parse("gpumem []") == GpuMem("arguments")
+
+
+def test_noncommutative():
+    assert parse("noncommutative") == Noncommutative()
+
+
+@pytest.mark.parametrize("text", ["", "linkname \"f\"", "wlcomp Naive(Gen)", "pragma", "#pragma effect World::world", "((("])
+def test_other_pragmas_are_none_of_its_business(text):
+    assert parse(text) is None
+
+
+def test_others_are_left_out_of_all():
+    assert parse_all(["linkname \"f\"", "noncommutative"]) == [Noncommutative()]
+
+
+def test_long_mappings_need_no_stack():
+    text = "gpukernel GridBlock(0, " + "ShiftLB(" * 20000 + "Gen" + ")" * 20001
+    assert len(parse(text).chain.steps) == 20000
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(["gpukernel", "GridBlock", "(", ")", ",", "1", "-3", "[", "]", "SplitLast", "Gen", "B", "=", "gpuparam", "gpumem", "shared", "global", "\\", "\"", "é", "/*", "99999999999999999999"]), max_size=12))
+def test_whatever_the_text_an_error_has_a_place_in_it(words):
+    text = "gpukernel " + " ".join(words)
+    try:
+        parse(text)
+    except MappingError as error:
+        start, end = error.span
+        assert 0 <= start <= end <= len(text)
+        assert error.code.startswith("E08") and error.message
