@@ -11,6 +11,7 @@ from typing import Any
 
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
+from sacpy.lang.diagnostics import SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.workspace import Workspace
 
@@ -34,7 +35,10 @@ class SacProgram:
     @classmethod
     def from_file(cls, path: Path, target: str = "interp") -> SacProgram:
         """A program in a file. Raises `SacError`."""
-        return cls(Workspace().load(path)[0], target)
+        program, found = Workspace().check(path)
+        if any(d.severity == "error" for d in found):
+            raise SacError(*found)
+        return cls(program, target)
 
     def function(self, name: str) -> Callable[..., Any]:
         """The function of that name, of which there must be one instance only. It gives its result, or a tuple of several."""

@@ -3,8 +3,7 @@ from numba import get_num_threads, njit, prange
 
 
 @njit(parallel=True, cache=True)
-def run(x, bins):
-    parts = get_num_threads()
+def count(x, bins, parts):
     own = np.zeros((parts, bins), np.int32)
     for p in prange(parts):
         for i in range(len(x) * p // parts, len(x) * (p + 1) // parts):
@@ -13,3 +12,7 @@ def run(x, bins):
     for p in range(parts):
         h += own[p]
     return h
+
+
+def run(x, bins):
+    return count(x, bins, get_num_threads())

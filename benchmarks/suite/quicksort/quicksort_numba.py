@@ -1,0 +1,26 @@
+from numba import njit
+
+
+@njit(cache=True)
+def sort(v, lo, hi):
+    if lo < hi:
+        pivot = v[lo + (hi - lo) // 2]
+        i, j = lo, hi
+        while i <= j:
+            while v[i] < pivot:
+                i += 1
+            while v[j] > pivot:
+                j -= 1
+            if i <= j:
+                v[i], v[j] = v[j], v[i]
+                i += 1
+                j -= 1
+        sort(v, lo, j)
+        sort(v, i, hi)
+
+
+@njit(cache=True)
+def run(v):
+    v = v.copy()
+    sort(v, 0, len(v) - 1)
+    return v
