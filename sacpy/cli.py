@@ -129,6 +129,9 @@ def _size(text: str) -> int:
     return int(size)
 
 
+_size.__name__ = "size"
+
+
 # ---------------------------------------------------------------- commands
 
 

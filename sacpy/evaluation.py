@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import SacError
+from sacpy.lang.elaborate.interactive import LIBRARY
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.modules import Loader, module_info
 from sacpy.lang.parser import parse_expression
 from sacpy.lang.source import NOWHERE, Source
-
-LIBRARY = ("StdIO", "Structures", "Numerical", "FibreIO", "CommandLine")
 
 
 def expression_program(source: Source, loader: Loader) -> ElaboratedProgram:

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from sacpy.documentation import Example
-from sacpy.evaluation import LIBRARY
 from sacpy.interp.errors import Exit
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.natives import native
 from sacpy.interp.notation import notation
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import SacError, render_text
+from sacpy.lang.elaborate.interactive import LIBRARY
 from sacpy.lang.elaborate.program import elaborate
 from sacpy.lang.modules import Loader, parse_source
 from sacpy.lang.source import Source

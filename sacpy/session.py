@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -24,9 +25,11 @@ from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.modules import ModuleInfo, module_info
 from sacpy.lang.parse_cursor import RESERVED
 from sacpy.lang.parser import parse_expression, parse_module
+from sacpy.lang.preprocessor import CONFINED
 from sacpy.lang.source import Source
 from sacpy.workspace import Workspace, execute
 
+T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 TARGETS = ("interp",)
 REMEMBERED = 256  # expressions that stay elaborated
@@ -52,7 +55,7 @@ class Session:
         self._limits = Limits() if limits is None else limits
         self._workspace = Workspace(tuple(map(Path, search)), tuple(map(Path, include_path)), dict(defines or {}), self._limits)
         self._host = Host(self._grants.open((b"sacpy",), self._limits.output), self._limits)
-        self._loader = self._workspace.loader(Path())
+        self._loader = self._workspace.loader(None)
         self._definitions = library_in_scope()
         self._runner = Runner(self._host, lambda: elaborate(self._definitions, self._loader))
         self._module = Module(self._runner, "session")
@@ -66,7 +69,7 @@ class Session:
 
     def run(self, path: str | os.PathLike[str], args: Sequence[str] = ()) -> int:
         """Runs a program file with command-line arguments, and gives its exit status. Raises `SacError`."""
-        program, found = self._workspace.load(Path(path))
+        program, found = self._read(lambda: self._workspace.load(Path(path)))
         argv = tuple(a.encode(errors="surrogateescape") for a in (str(path), *args))
         with self._host.lock:
             host = Host(self._grants.open(argv, self._limits.output), self._limits, self._host)
@@ -74,8 +77,8 @@ class Session:
             try:
                 return host.run(lambda: execute(program, runner.evaluator, found))
             except SacError as error:
-                if isinstance(error.__cause__, KeyboardInterrupt):
-                    raise KeyboardInterrupt from error
+                if error.__cause__ is not None and not isinstance(error.__cause__, Exception):
+                    raise error.__cause__ from None
                 raise
             finally:
                 host.world.finish()
@@ -87,11 +90,11 @@ class Session:
 
     def compile(self, source: str, name: str = "<source>") -> Module:
         """The same for a program or module in a string."""
-        return self._loaded(lambda: self._workspace.check_text(source, name), name)
+        return self._loaded(lambda: self._workspace.check_text(source, name, None), name)
 
     def _loaded(self, check: Callable[[], tuple[ElaboratedProgram, list[Diagnostic]]], title: str) -> Module:
         with self._host.lock:
-            program, found = check()
+            program, found = self._read(check)
             errors = [d for d in found if d.severity == "error"]
             if errors:
                 raise SacError(*found)
@@ -100,13 +103,22 @@ class Session:
             runner = Runner(self._host, lambda: made.pop() if made else elaborate(info, loader))
             return Module(runner, f"{info.kind} {title}", found)
 
+    def _read(self, action: Callable[[], T]) -> T:
+        """Does something that reads SaC text: within the limits, and no files but those it may include."""
+        self._workspace.preload()  # outside the limits: it is no fault of the program
+        if self._loader.library is None:
+            self._loader = self._workspace.loader(None)
+        context = copy_context()
+        context.run(CONFINED.set, not self._grants.files)
+        return self._host.run(lambda: context.run(action))
+
     # ------------------------------------------------------------ definitions and expressions
 
     def define(self, source: str) -> Module:
         """Adds definitions (functions, types, objects, `use` lines) to those that `eval` sees. A function with the name and parameter types of an earlier one takes its place. Gives all functions defined so far. Raises `SacError`, and then nothing has changed."""
         text = Source("<definition>", source)
         workspace = self._workspace
-        parsed = parse_module(text, defines=workspace.defines, include_path=tuple(workspace.include_path), operators=_operators(self._definitions))
+        parsed = self._read(lambda: parse_module(text, defines=workspace.defines, include_path=tuple(workspace.include_path), operators=_operators(self._definitions)))
         if any(d.severity == "error" for d in parsed.diagnostics):
             raise SacError(*parsed.diagnostics)
         new = module_info(parsed.module, diagnostics=parsed.diagnostics)
@@ -115,13 +127,13 @@ class Session:
         with self._host.lock:
             definitions = extended(self._definitions, new)
             program = elaborate(definitions, self._loader)
-            found = program.check()
+            found = self._read(program.check)
             if any(d.severity == "error" for d in found):
                 raise SacError(*found)
             self._module.warnings = tuple(found)
             self._definitions = definitions
             changed = {f"_MAIN::{name}" for name in new.objects}
-            self._runner.renew(lambda name: name not in changed)
+            self._runner.renew(program, lambda name: name not in changed)
         return self._module
 
     def eval(self, source: str, /, **values: Any) -> Any:
@@ -132,7 +144,8 @@ class Session:
             key = ("eval", source, tuple((n, v.kind) for n, v in names.items() if n in source))
             known: _Evaluation | None = self._runner.plans.get(key)
             if known is None:
-                known = self._runner.plans[key] = self._evaluation(source, names)
+                known = self._read(lambda: self._evaluation(source, names))
+                self._runner.plans[key] = known
             args = [part for n in known.expression.parameters for part in names[n].parts]
             raw = self._runner.run(known.function, args + known.flags)
             for name, value in zip(known.expression.changed, known.changed(raw)):

@@ -14,7 +14,7 @@ from sacpy.interp.limits import Limits, Watchdog
 from sacpy.lang import core
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
-from sacpy.lang.modules import Loader, parse_file, parse_source
+from sacpy.lang.modules import Loader, load_library, parse_file, parse_source
 from sacpy.lang.source import Source, Span
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Workspace:
     include_path: Sequence[Path] = ()
     defines: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = field(default_factory=lambda: Limits(depth=DEPTH_LIMIT))
+    _library: dict[str, bytes] | None = None
 
     def check(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The program in a file, with everything there is to say about it."""
@@ -56,9 +57,9 @@ class Workspace:
         """The same for a program in a string."""
         return _checked(*self.check_text(text, name))
 
-    def check_text(self, text: str, name: str = "<text>") -> tuple[ElaboratedProgram, list[Diagnostic]]:
-        """The program in a string, with everything there is to say about it."""
-        program = elaborate(parse_source(Source(name, text), self.include_path, self.defines, search=self.search), self.loader(Path()))
+    def check_text(self, text: str, name: str = "<text>", home: Path | None = Path()) -> tuple[ElaboratedProgram, list[Diagnostic]]:
+        """The program in a string, with everything there is to say about it. `home`: the folder of its modules."""
+        program = elaborate(parse_source(Source(name, text), self.include_path, self.defines, search=self.search), self.loader(home))
         return program, program.check()
 
     def expression(self, text: str) -> ElaboratedProgram:
@@ -74,9 +75,14 @@ class Workspace:
         evaluator = Evaluator(program, world, depth_limit=self.limits.depth)
         return Watchdog().guard(self.limits, lambda: execute(program, evaluator, found))
 
-    def loader(self, home: Path) -> Loader:
-        """Finds modules beside a program in the folder `home`, then where the settings say, then in the library."""
-        return Loader((home, *self.search), self.include_path, self.defines, cache_folder())
+    def loader(self, home: Path | None) -> Loader:
+        """Finds modules beside a program in the folder `home`, if it has one, then where the settings say, then in the library."""
+        return Loader((*([] if home is None else [home]), *self.search), self.include_path, self.defines, cache_folder(), library=self._library)
+
+    def preload(self) -> None:
+        """Reads the library now, once for all programs to come; the first time ever it is parsed, which takes seconds."""
+        if self._library is None:
+            self._library = load_library(cache_folder())
 
 
 def execute(program: ElaboratedProgram, evaluator: Evaluator, found: Sequence[Diagnostic] = ()) -> int:

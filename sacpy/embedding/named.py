@@ -49,7 +49,7 @@ class NamedValue:
         module, _, type_name = self.type.key.rpartition("::")
         if module == program.main.info.name:
             now = program.main.own_type(type_name)
-            if now is None or now.components != self.type.components:
+            if now is None or (now.components, now.fields) != (self.type.components, self.type.fields):
                 raise plain_error("E0716", f"{name} was made with an earlier definition of {self.type.shown}", f'set it again: session["{name}"] = ...')
 
 

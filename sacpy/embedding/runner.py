@@ -99,10 +99,10 @@ class Runner:
             self._evaluator = Evaluator(self.program, self.host.world, depth_limit=self.host.limits.depth, bindings=self._binding)
         return self._evaluator
 
-    def renew(self, keep: Callable[[str], bool] = lambda name: True) -> None:
-        """Forgets what has been prepared. Global objects keep their values where `keep` says so."""
+    def renew(self, program: ElaboratedProgram | None = None, keep: Callable[[str], bool] = lambda name: True) -> None:
+        """Forgets what has been prepared; `program` takes the place of what there was. Global objects keep their values where `keep` says so."""
         kept = {} if self._evaluator is None else {name: value for name, value in self._evaluator.globals.items() if keep(name) and value is not None}
-        self._program = self._evaluator = None
+        self._program, self._evaluator = program, None
         self.plans.clear()
         if kept:
             self.evaluator.globals.update(kept)
@@ -120,9 +120,9 @@ class Runner:
         except Exit as stop:
             raise plain_error("E0706", f"the program ended itself with status {stop.status & 0xFF}", "a function called from Python should return; use session.run for programs") from None
         except SacError as error:
-            if isinstance(error.__cause__, KeyboardInterrupt):
+            if error.__cause__ is not None and not isinstance(error.__cause__, Exception):
                 self.renew()
-                raise KeyboardInterrupt from error
+                raise error.__cause__ from None  # Ctrl-C, or a bound function that ends Python
             if any(d.code in INTERRUPTED for d in error.diagnostics):
                 self.renew()
             raise

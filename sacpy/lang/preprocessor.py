@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 
 from sacpy.lang import lexer, pragmas
@@ -31,6 +32,8 @@ EXPANSION = 200_000  # tokens that macros may produce, and 4 more for each chara
 REPORTS = 30
 DIRECTIVE = 200_000  # characters
 COMMAND_LINE = "<command line>"
+CONFINED: ContextVar[bool] = ContextVar("CONFINED", default=False)
+"""Whether only files beside the including one, and in the folders for included files, may be read: for programs that nobody vouches for."""
 _WORD = re.compile(r"\s*([a-z]+)")
 _INCLUDED = re.compile(r'\s*include\s*(?:"([^"\n]+)"|<([^>\n]+)>)')
 
@@ -407,7 +410,12 @@ class _Preprocessor:
         raise SacError(Diagnostic("E0111", "`#include` without a file's name", span, "a name in quotes or angle brackets belongs here", help='write `#include "file.h"` or `#include <file.h>`'))
 
     def _find(self, name: str, span: Span) -> tuple[Path, str]:
-        folders = [Path(span.source.name).parent, *self.include_path, LIBRARY]
+        beside = Path(span.source.name)
+        folders = [beside.parent, *self.include_path, LIBRARY]
+        if CONFINED.get():
+            folders = folders if beside.is_file() else folders[1:]
+            if Path(name).is_absolute() or ".." in Path(name).parts:
+                raise SacError(Diagnostic("E0750", f"this session has no access to files, so the program cannot include `{name[:80]}`", span, "not in a folder for included files", help="name a file within the session's include_path, or open the session with access to files"))
         for folder in folders:
             path = folder / name
             try:

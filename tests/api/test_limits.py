@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import sacpy
+from sacpy import cli
+from tests.tools import run_text
 
 SOURCE = """
 use Structures: all; use StdIO: all; use Process: all; use Environment: all; use RuntimeError: all; use Clock: all; use Dir: all; use FileSystem: all;
@@ -92,8 +94,8 @@ def test_the_time_limit_says_where(module: sacpy.Module) -> None:
 
 
 def test_time_up_never_strikes_afterwards() -> None:
-    session = sacpy.Session(limits=sacpy.Limits(seconds=0.03))
-    module = session.compile(SOURCE)
+    session = sacpy.Session(limits=sacpy.Limits(seconds=0.15))
+    module = session.compile("int loop(int n) { while (true) { } return n; }")
     for _ in range(3):
         try:
             module.loop(1)
@@ -154,3 +156,48 @@ def test_where_output_goes(tmp_path: Path) -> None:
     session.eval('fprintf(stderr, "grün\\n")')
     assert text.getvalue() == "grün\n"
     assert binary.getvalue() == "grün\n".encode()
+
+
+def test_reading_a_source_has_the_limits_too() -> None:
+    bomb = "#define A0 1 + 1\n" + "".join(f"#define A{i} A{i - 1} + A{i - 1}\n" for i in range(1, 24)) + "int f() { return A23; }"
+    begin = time.perf_counter()
+    with pytest.raises(sacpy.SacError):
+        sacpy.Session(limits=LIMITS).compile(bomb)
+    assert time.perf_counter() - begin < 5.0
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../../../../../../etc/passwd", "secret.h"])
+def test_a_source_includes_no_file_that_it_may_not(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "secret.h").write_text("a secret")
+    (tmp_path / "Secret.sac").write_text("a secret")
+    monkeypatch.chdir(tmp_path)
+    session = sacpy.Session()
+    for text in (f'#include "{name}"\nint f() {{ return 1; }}', "use Secret: all; int f() { return 1; }"):
+        with pytest.raises(sacpy.SacError) as caught:
+            session.compile(text)
+        assert caught.value.diagnostics[0].code in ("E0750", "E0113", "E0301")
+        assert "a secret" not in str(caught.value)
+
+
+def test_a_bound_function_may_end_python() -> None:
+    session = sacpy.Session()
+    module = session.compile("external int stop(int x); int f() { return stop(1); }")
+    session.bind("stop", lambda x: exec("raise SystemExit(3)"))
+    with pytest.raises(SystemExit):
+        module.f()
+    session.bind("stop", lambda x: x)
+    assert module.f() == 1
+
+
+@pytest.mark.parametrize(("flag", "value", "code"), [("--seconds", "0.3", "E0704"), ("--memory", "100M", "E0703"), ("--depth", "2000", "E0701")])
+def test_the_command_line_has_the_limits_too(flag: str, value: str, code: str) -> None:
+    text = "use Array: all; int deep(int n) { return 1 + deep(n + 1); } int main() { " + {"E0704": "while (true) { } return 0;", "E0703": "a = [1]; while (true) { a = a ++ a; } return a[0];", "E0701": "return deep(0);"}[code] + " }"
+    result = run_text(text, flags=[flag, value])
+    assert [d.code for d in result.diagnostics] == [code]
+
+
+def test_sizes_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [cli.parse(["run", "--memory", size, "p.sac"]).memory for size in ("1000", "64K", "1.5G")] == [1000, 65536, 3 << 29]
+    for bad in ("0", "many", "-1M", ""):
+        with pytest.raises(SystemExit):
+            cli.parse(["run", "--memory", bad, "p.sac"])
