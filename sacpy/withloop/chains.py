@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from sacpy.withloop.arithmetic import PLAIN, Arithmetic, G, Ranges, Slot, V
 from sacpy.withloop.combinators import Combinator, Form, Parameter, both
@@ -58,9 +59,10 @@ class Chain:
 
     def spaces(self, space: IndexSpace) -> tuple[IndexSpace, ...]:
         """The space itself (Gen), then the space after each combinator."""
-        return (space.normalised(), *(stage.after for stage in self._stages(space)))
+        return (space.normalised(), *(stage.after for stage in self.stages(space)))
 
-    def _stages(self, space: IndexSpace) -> Iterator[Stage]:
+    def stages(self, space: IndexSpace) -> Iterator[Stage]:
+        """The combinators, innermost first, each between its two spaces."""
         before = space.normalised()
         for place, step in enumerate(self.steps):
             try:
@@ -77,23 +79,8 @@ class Chain:
         self.map(IndexSpace.of(lower, tuple(lo + 3 - dense * 2 for lo in lower), step), device)
 
     def map(self, space: IndexSpace, device: DeviceLimits | None = None) -> Mapping:
-        """The mapping of a concrete space. Without a device no limits apply. `MappingError` where a combinator's requirement does not hold or the result does not fit the device; it says where."""
-        stages, position = [], 0
-        final = space.normalised()
-        for stage in self._stages(space):
-            slots = []
-            for slot in stage.slots:
-                if not slot.known:
-                    slot, position = replace(slot, position=position), position + (3 if slot.divisor else 1)
-                slots.append(slot)
-            stages.append(replace(stage, slots=tuple(slots)))
-            final = stage.after
-        try:
-            placement = self.grid_block.place(final, device)
-        except MappingError as error:
-            error.place = len(self.steps)
-            raise
-        return Mapping(self, space, tuple(stages), placement)
+        """The mapping of a concrete space. Without a device no limits apply. `MappingError` where a combinator's requirement does not hold or the result does not fit the device; it says where. Remembered for spaces seen before."""
+        return _mapped(self, space, device)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +180,26 @@ class Mapping:
         """All that a kernel's code depends on beside the word size: equal keys share a kernel, with their own parameter blocks."""
         steps = tuple((stage.combinator.name, stage.form, tuple((slot.name, slot.value if slot.known else None) for slot in stage.slots)) for stage in self.stages)
         return self.space.rank, steps, len(self.placement.grid), len(self.placement.block), self.placement.strided
+
+
+@lru_cache(maxsize=4096)
+def _mapped(chain: Chain, space: IndexSpace, device: DeviceLimits | None) -> Mapping:
+    stages, position = [], 0
+    final = space.normalised()
+    for stage in chain.stages(space):
+        slots = []
+        for slot in stage.slots:
+            if not slot.known:
+                slot, position = replace(slot, position=position), position + (3 if slot.divisor else 1)
+            slots.append(slot)
+        stages.append(replace(stage, slots=tuple(slots)))
+        final = stage.after
+    try:
+        placement = chain.grid_block.place(final, device)
+    except MappingError as error:
+        error.place = len(chain.steps)
+        raise
+    return Mapping(chain, space, tuple(stages), placement)
 
 
 def _three(extents: Vector) -> tuple[int, int, int]:

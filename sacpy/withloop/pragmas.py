@@ -234,10 +234,10 @@ class _Parser:
         """number = INT | NAME"""
         token = self.here
         if token.kind == "number":
-            self.take()
-            if int(token.text) < 0:
-                raise MappingError("E0803", f"{name} needs {what}, and {token.text} is negative", f"write {_SHAPES[name]}", span=token.span)
-            return int(token.text), token.span
+            value = self.integer()
+            if value < 0:
+                raise MappingError("E0803", f"{name} needs {what}, and {value} is negative", f"write {_SHAPES[name]}", span=token.span)
+            return value, token.span
         if token.kind == "name" and token.text not in COMBINATORS and token.text != "Gen":
             return self.parameter(self.take()), token.span
         if token.text == "[":
@@ -267,10 +267,17 @@ class _Parser:
         while True:
             if self.here.kind != "number":
                 self.fail("a number", help, "E0803")
-            entries.append(int(self.take().text))
+            entries.append(self.integer())
             if self.here.text != ",":
                 return tuple(entries)
             self.take()
+
+    def integer(self) -> int:
+        """The number that stands here."""
+        token = self.take()
+        if len(token.text) > 10 or abs(int(token.text)) > _LARGEST:
+            raise MappingError("E0803", "this number is too large", f"write one of at most {_LARGEST}", span=token.span)
+        return int(token.text)
 
     def gpuparam(self) -> GpuParam:
         """NAME "=" INT {"," INT}"""
@@ -317,6 +324,7 @@ class _Parser:
         return GpuMem("shared", tuple(n.text for n in names), tuple(n.span for n in names))
 
 
+_LARGEST = 2**31 - 1  # no device has more threads along an axis
 _HELP_NUMBER = "write how many positions the last axis is to have, or to be a multiple of"
 _SHAPES = {
     "GridBlock": "GridBlock(b, mapping), b the number of block axes",

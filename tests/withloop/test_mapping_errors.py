@@ -151,6 +151,8 @@ PRAGMAS = [
     ("gpukernel GridBlock(1, Gen) x = 3;", "E0801: the end of the pragma is expected here, and `x` stands (put what belongs to the program on a line of its own)", "x"),
     ("gpukernel GridBlock(1 Gen)", "E0801: `,` is expected here, and `Gen` stands (write `,` between the number and the mapping)", "Gen"),
     ("gpukernel GridBlock(1, SplitLast(B, Gen))", "E0813: the parameter B has no values (put `#pragma gpuparam B = 32, 64` before this pragma)", "B"),
+    ("gpukernel GridBlock(1, SplitLast(2147483648, Gen))", "E0803: this number is too large (write one of at most 2147483647)", "2147483648"),
+    ("gpuparam B = " + "9" * 5000, "E0803: this number is too large (write one of at most 2147483647)", "9" * 5000),
     ("gpuparam = 3", "E0801: the name of a parameter is expected here, and `=` stands (write `gpuparam B = 32, 64, 128`)", "="),
     ("gpuparam B 3", "E0801: `=` is expected here, and `3` stands (write `=` behind the name)", "3"),
     ("gpuparam B =", "E0803: a number is expected here, and the pragma ends (write the values, with commas between them)", ""),
@@ -165,7 +167,7 @@ PRAGMAS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "message", "place"), PRAGMAS, ids=[p[0] for p in PRAGMAS])
+@pytest.mark.parametrize(("text", "message", "place"), PRAGMAS, ids=[p[0][:60] for p in PRAGMAS])
 def test_what_is_wrong_with_a_pragma(text, message, place):
     with pytest.raises(MappingError) as caught:
         parse(text)
