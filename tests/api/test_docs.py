@@ -40,6 +40,12 @@ def test_the_first_example_needs_nothing_else(tmp_path: Path) -> None:
     assert printed.getvalue() == expected
 
 
+def test_the_example_of_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    exec(code, {})
+    assert capsys.readouterr().out == "".join(f"{expected}\n" for expected in re.findall(r"# (.+)", code))
+
+
 def test_every_code_has_a_section() -> None:
     sources = [*(ROOT / "sacpy" / "embedding").glob("*.py"), ROOT / "sacpy" / "session.py", ROOT / "sacpy" / "interp" / "foreign.py"]
     used = {code for path in sources for code in re.findall(r'"(E07\d\d)"', path.read_text(encoding="utf-8"))}
