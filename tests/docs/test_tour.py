@@ -11,7 +11,7 @@ from tests.docs.blocks import updated
 from tests.tools import ROOT
 
 TEXT = (ROOT / "docs/tour.md").read_text(encoding="utf-8")
-ROWS = [row for row in re.findall(r"^\| `[^|]*\| (.*?) \|$", TEXT, re.MULTILINE)]
+ROWS = re.findall(r"^\| `[^|]*\| (.*?) \|$", TEXT, re.MULTILINE)
 PHRASES = [phrase for row in ROWS for phrase in re.findall(r"`([^`]+)`", row)]
 
 
