@@ -12,17 +12,20 @@ import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks import interpreter, startup
+from benchmarks import compare, interpreter, startup
 from benchmarks.measure import Row, as_json, table
 from benchmarks.sac import TARGETS
+from benchmarks.suite import SIZES, benchmarks
 
-PARTS: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
+LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "interpreter": lambda options: interpreter.measure(options.repetitions),
     "startup": lambda options: startup.measure(options.repetitions),
 }
+PARTS = (*LIMITED, "suite")
 
 
 def main() -> int:
@@ -30,8 +33,11 @@ def main() -> int:
     report: dict[str, object] = {"machine": _machine()}
     print(", ".join(f"{k}: {v}" for k, v in _machine().items()))
     over = False
-    for part in options.parts or list(PARTS):
-        rows = PARTS[part](options)
+    for part in options.parts or PARTS:
+        if part == "suite":
+            report[part] = {size: _suite(options, size) for size in options.size or ["small"]}
+            continue
+        rows = LIMITED[part](options)
         print(table(f"\n{part}, {options.repetitions} repetitions", rows), flush=True)
         report[part] = [as_json(row) for row in rows]
         over |= any(row.verdict == "OVER" for row in rows)
@@ -39,11 +45,25 @@ def main() -> int:
     return int(over)
 
 
+def _suite(options: argparse.Namespace, size: str) -> list[dict[str, Any]]:
+    """Compares at one size, and prints the tables."""
+    chosen = [b for b in benchmarks() if not options.only or b.name in options.only]
+    found = [compare.compare(b, size, options.target, options.repetitions) for b in chosen]
+    title = f"\nsuite, {size} sizes, --target {options.target}, {options.repetitions} repetitions"
+    print(compare.warm_table(title, found))
+    print(compare.first_table("\nfirst result, and peak memory beyond the inputs", found))
+    for version, reason in {v: r for c in found for v, r in c.missing.items()}.items():
+        print(f"left out: {version} ({reason})")
+    return [compare.as_json(c) for c in found]
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measurements of sacpy against peers.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"what to measure: {', '.join(PARTS)}; default: everything")
     parser.add_argument("--repetitions", type=int, default=7, help="how often each thing is done (7)")
-    parser.add_argument("--target", choices=TARGETS, default="interp", help="what runs the SaC side where a peer comparison can choose")
+    parser.add_argument("--target", choices=TARGETS, default="interp", help="what runs the SaC side of the suite")
+    parser.add_argument("--size", choices=SIZES, action="append", help="the sizes of the suite (small); may be given several times")
+    parser.add_argument("--only", action="append", metavar="NAME", help="of the suite, only that benchmark; may be given several times")
     parser.add_argument("--json", type=Path, default=None, metavar="FILE", help="write the measurements there")
     options = parser.parse_args()
     for part in options.parts:

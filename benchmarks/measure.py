@@ -43,22 +43,34 @@ class Row:
         return "ok" if self.value <= self.limit else "OVER"
 
 
-def in_turns(actions: Mapping[str, Callable[[], object]], repetitions: int) -> dict[str, Timing]:
-    """The time of each action: one of each, then the next of each. Each has run once before, unmeasured. Python's garbage collector rests meanwhile."""
-    for action in actions.values():
-        action()
+def in_turns(actions: Mapping[str, Callable[[], object]], repetitions: int, at_least: float = 0.0, pause: float = 0.0) -> dict[str, Timing]:
+    """The time of each action: one of each, then the next of each. Each has run before, unmeasured. Python's garbage collector rests meanwhile.
+
+    A repetition lasts `at_least` so many seconds: a short action is done several times in it, and the time is that of one. Before each there is a `pause`, in which the threads of the one before come to rest.
+    """
+    counts = {name: _count(action, at_least) for name, action in actions.items()}
     taken: dict[str, list[float]] = {name: [] for name in actions}
     gc.collect()
     gc.disable()
     try:
         for _ in range(repetitions):
             for name, action in actions.items():
+                time.sleep(pause)
                 start = time.perf_counter()
-                action()
-                taken[name].append(time.perf_counter() - start)
+                for _ in range(counts[name]):
+                    action()
+                taken[name].append((time.perf_counter() - start) / counts[name])
     finally:
         gc.enable()
     return {name: Timing(tuple(seconds)) for name, seconds in taken.items()}
+
+
+def _count(action: Callable[[], object], at_least: float) -> int:
+    """How often to do something for a repetition of `at_least` so many seconds."""
+    action()
+    start = time.perf_counter()
+    action()
+    return max(1, int(at_least / (time.perf_counter() - start)))
 
 
 def ratio(name: str, ours: Timing, peer: Timing, limit: float | None = None) -> Row:
@@ -89,8 +101,13 @@ def table(title: str, rows: Sequence[Row]) -> str:
     for r in rows:
         limit = "" if r.limit is None else f"{r.limit:g} {r.unit}"
         cells.append((r.name, f"{r.value:.3g} {r.unit}", f"{r.low:.3g}", f"{r.high:.3g}", limit, r.verdict, r.note))
+    return aligned(title, cells, left=(0, 5, 6))
+
+
+def aligned(title: str, cells: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
+    """Rows of texts under a title; the columns in `left` are flush left, the others flush right."""
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
-    lines = ["  ".join(c.ljust(w) if i in (0, 5, 6) else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip() for row in cells]
+    lines = ["  ".join(c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip() for row in cells]
     return "\n".join([title, *(f"  {line}" for line in lines)])
 
 

@@ -3,7 +3,7 @@
 A folder NAME holds
 - `NAME.sac`: the function `run`;
 - `NAME.c`: functions without result, which write through their pointers;
-- `NAME.py`: `SIZES`, `inputs(n)`, `numpy_version(*inputs)`, and `c_version(lib, *inputs)`, which makes room for the results and calls the library;
+- `NAME.py`: `SIZES`, `inputs(n)`, `numpy_version(*inputs)`, and `c_version(lib, *inputs)`, which makes room for the results and calls the library; perhaps `MAY_DIFFER`, the share of elements that rounding may change altogether;
 - `NAME_numba.py`: `run(*inputs)`.
 
 All versions take the same inputs, leave them as they are, and give fresh results.
@@ -15,7 +15,9 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from benchmarks import clib
 from benchmarks.sac import SacProgram
@@ -53,17 +55,29 @@ class Benchmark:
         if version == "sac":
             return SacProgram.from_file(self.folder / f"{self.name}.sac", target).function("run")
         if version == "numba":
-            run: Run = self._module(f"{self.name}_numba").run
-            return run
+            return cast(Run, self._module(f"{self.name}_numba").run)
         module = self._module(self.name)
         if version == "numpy":
-            run = module.numpy_version
-            return run
+            return cast(Run, module.numpy_version)
         library = clib.library(self.folder / f"{self.name}.c")
         return lambda *inputs: module.c_version(library, *inputs)
 
+    def check(self, found: Any, wanted: Any) -> None:
+        """Whether two versions agree: integers to the last bit, floating-point numbers but for the order of operations. Raises AssertionError."""
+        may_differ = getattr(self._module(self.name), "MAY_DIFFER", 0.0)
+        for f, w in zip(_arrays(found), _arrays(wanted), strict=True):
+            if f.shape != w.shape or f.dtype.kind != w.dtype.kind:
+                raise AssertionError(f"{self.name}: {f.dtype}{list(f.shape)} instead of {w.dtype}{list(w.shape)}")
+            same = np.isclose(f, w, rtol=1e-9, atol=1e-11) if f.dtype.kind == "f" else f == w
+            if np.count_nonzero(~same) > may_differ * same.size:
+                raise AssertionError(f"{self.name}: {np.count_nonzero(~same)} of {same.size} elements differ")
+
     def _module(self, name: str) -> Any:
         return importlib.import_module(f"benchmarks.suite.{self.name}.{name}")
+
+
+def _arrays(results: Any) -> list[Any]:
+    return [np.asarray(r) for r in (results if isinstance(results, tuple) else (results,))]
 
 
 def benchmarks() -> tuple[Benchmark, ...]:

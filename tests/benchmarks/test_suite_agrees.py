@@ -11,26 +11,14 @@ from benchmarks.clib import NoCompiler
 from benchmarks.suite import Benchmark, benchmarks
 
 
-def results(benchmark: Benchmark, version: str) -> tuple[Any, ...]:
+def results(benchmark: Benchmark, version: str) -> Any:
     """What a version gives at the small size; the inputs are left as they were."""
     inputs = benchmark.inputs(benchmark.size("small"))
     before = [np.copy(i) for i in inputs]
     found = benchmark.version(version)(*inputs)
     for was, now in zip(before, inputs, strict=True):
         np.testing.assert_array_equal(was, now)
-    return found if isinstance(found, tuple) else (found,)
-
-
-def agree(found: tuple[Any, ...], wanted: tuple[Any, ...]) -> None:
-    """Integers to the last bit, floating-point numbers but for the order of sums."""
-    assert len(found) == len(wanted)
-    for f, w in zip(map(np.asarray, found), map(np.asarray, wanted)):
-        assert f.shape == w.shape
-        assert f.dtype.kind == w.dtype.kind
-        if f.dtype.kind == "f":
-            np.testing.assert_allclose(f, w, rtol=1e-9, atol=1e-11)
-        else:
-            np.testing.assert_array_equal(f, w)
+    return found
 
 
 @pytest.mark.parametrize("benchmark_", benchmarks(), ids=lambda b: b.name)
@@ -42,7 +30,18 @@ def test_version_agrees_with_numpy(benchmark_: Benchmark, version: str) -> None:
         found = results(benchmark_, version)
     except NoCompiler as reason:
         pytest.skip(str(reason))
-    agree(found, results(benchmark_, "numpy"))
+    benchmark_.check(found, results(benchmark_, "numpy"))
+
+
+def test_a_wrong_result_is_found() -> None:
+    quicksort = Benchmark("quicksort")
+    right = results(quicksort, "numpy")
+    wrong = right.copy()
+    wrong[-1] += 1
+    quicksort.check(right, right)
+    for found in (wrong, right[1:], right.astype(np.float64)):
+        with pytest.raises(AssertionError):
+            quicksort.check(found, right)
 
 
 def test_there_are_benchmarks() -> None:

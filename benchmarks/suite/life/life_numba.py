@@ -15,8 +15,8 @@ def generation(v, u):
         for j in range(1, m - 1):
             v[i, j] = rule(b[j], a[j - 1] + a[j] + a[j + 1] + b[j - 1] + b[j + 1] + c[j - 1] + c[j] + c[j + 1])
         for j in (0, m - 1):
-            l, r = (j - 1) % m, (j + 1) % m
-            v[i, j] = rule(b[j], a[l] + a[j] + a[r] + b[l] + b[r] + c[l] + c[j] + c[r])
+            left, right = (j - 1) % m, (j + 1) % m
+            v[i, j] = rule(b[j], a[left] + a[j] + a[right] + b[left] + b[right] + c[left] + c[j] + c[right])
 
 
 @njit(cache=True)

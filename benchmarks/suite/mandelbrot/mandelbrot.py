@@ -8,6 +8,7 @@ import numpy as np
 
 SIZES = {"small": 20, "cached": 150, "large": 1000}
 LIMIT = 50
+MAY_DIFFER = 1e-3
 
 
 def inputs(n: int) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 from numba import njit
 
 
-@njit(cache=True)
+@njit("void(int32[::1], int64, int64)", cache=True)  # without its type, a recursive function read back from the cache crashes
 def sort(v, lo, hi):
     if lo < hi:
         pivot = v[lo + (hi - lo) // 2]

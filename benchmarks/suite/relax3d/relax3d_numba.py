@@ -15,17 +15,17 @@ def at(u, w, i, j, left, k, right):
 
 @njit(parallel=True, fastmath=True, cache=True)
 def relax(v, u, w):
-    n, m, l = u.shape
+    n, m, o = u.shape
     for i in prange(n):
         for j in range(m):
-            v[i, j, 0] = at(u, w, i, j, l - 1, 0, 1)
-            v[i, j, l - 1] = at(u, w, i, j, l - 2, l - 1, 0)
-            v[i, j, 1 : l - 1] = 0.0
+            v[i, j, 0] = at(u, w, i, j, o - 1, 0, 1)
+            v[i, j, o - 1] = at(u, w, i, j, o - 2, o - 1, 0)
+            v[i, j, 1 : o - 1] = 0.0
             for a in range(3):
                 for b in range(3):
                     row = u[(i + a - 1) % n, (j + b - 1) % m]
                     w0, w1, w2 = w[a, b, 0], w[a, b, 1], w[a, b, 2]
-                    for k in range(1, l - 1):
+                    for k in range(1, o - 1):
                         v[i, j, k] += w0 * row[k - 1] + w1 * row[k] + w2 * row[k + 1]
 
 
