@@ -74,9 +74,13 @@ class Chain:
             before = after
 
     def check(self, rank: int, device: DeviceLimits | None = None, zero_based: bool = True, dense: bool = True) -> None:
-        """What is wrong with the chain whatever the bounds are, before any are known: `MappingError`. `zero_based` and `dense` say false where the partition is known not to be."""
-        lower, step = (0 if zero_based else 1,) * rank, (1 if dense else 2,) * rank
-        self.map(IndexSpace.of(lower, tuple(lo + 3 - dense * 2 for lo in lower), step), device)
+        """What is wrong with the chain whatever the bounds are, before any are known, with any of the values that its open numbers may have: `MappingError`. `zero_based` and `dense` say false where the partition is known not to be."""
+        first = 0 if zero_based else 1
+        smallest = IndexSpace.of((first,) * rank, (first + (1 if dense else 3),) * rank, (1 if dense else 2,) * rank)
+        self.map(smallest, device)
+        for parameter in self.parameters:
+            for value in parameter.choices:
+                self.bind(**{parameter.name: value}).map(smallest, device)
 
     def map(self, space: IndexSpace, device: DeviceLimits | None = None) -> Mapping:
         """The mapping of a concrete space. Without a device no limits apply. `MappingError` where a combinator's requirement does not hold or the result does not fit the device; it says where. Remembered for spaces seen before."""

@@ -99,6 +99,13 @@ def test_what_needs_no_bounds_is_found_before_any_are_known():
         chain.check(2, H100, dense=False)
 
 
+def test_every_value_of_a_parameter_is_checked():
+    chain = parse("gpukernel GridBlock(1, SplitLast(B, Gen))", {"B": (32, 64, 2048)}).chain
+    with pytest.raises(MappingError, match="E0811: axis x of the block has extent 2048, and sm_90 allows 1024"):
+        chain.check(1, H100)
+    chain.check(1)
+
+
 def test_the_other_reading_is_taken_and_said_where_only_it_fits():
     chain = parse("gpukernel GridBlock(1, Gen)").chain
     space = IndexSpace.box([5000, 8, 8])

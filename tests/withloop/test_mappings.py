@@ -173,3 +173,38 @@ def test_binding():
 def test_text_of_a_chain():
     chain = Chain((ShiftLB(), CompressGrid((1, 0)), SplitLast(Parameter("B", (32,))), Permute((0, 1, 2))), GridBlock(2))
     assert str(chain) == "GridBlock(2, Permute([0, 1, 2], SplitLast(B, CompressGrid([1, 0], ShiftLB(Gen)))))"
+
+
+class FromBlock(Words):
+    """Words that read every number from a parameter block, as a kernel does."""
+
+    def __init__(self, bits, words):
+        super().__init__(bits)
+        self.words = words
+
+    def bound(self, slot):
+        return slot.value if slot.known else self.words[slot.position]
+
+    def divide(self, a, by):
+        divisor, multiplier, shift = self.words[by.position : by.position + 3]
+        quotient = ((2 * a) % 2**self.bits * multiplier >> self.bits) >> shift
+        return quotient, a - quotient * divisor
+
+
+@settings(relaxed, max_examples=150)
+@given(st.integers(1, 5).flatmap(lambda n: st.tuples(spaces(rank=n, dense=True), spaces(rank=n, dense=True))), st.data())
+def test_one_kernel_serves_every_space_of_its_key(pair, data):
+    first, second = pair
+    chain = data.draw(chains(first))
+    try:
+        kernel, launch = chain.map(first), chain.map(second)
+    except MappingError:
+        return
+    if kernel.key != launch.key or launch.threads > 3000:
+        return
+    reading = FromBlock(64, launch.words(64))
+    found = []
+    for b, t, _ in launch:
+        index, guard = kernel.recover(reading, b, t)
+        found += [index] if guard is None or guard else []
+    assert sorted(found) == members(second)
