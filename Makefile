@@ -2,7 +2,8 @@
 # make test   set up, then run the tests
 # make lint   style and types
 # make bench  measurements against peers
-# make docs   the pages about the library, from its comments
+# make docs   the pages about the library, from its comments; outputs in the other pages as they are now
+# make dist-check   the package built, installed in a clean environment, and used
 # make clean  remove everything that was built
 #
 # The set-up is a virtual environment in .venv, with sacpy installed in place. It is done once: stamp files
@@ -21,7 +22,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 
 PYTEST_FLAGS ?= -q -n 2
 
-.PHONY: run test lint bench docs clean
+.PHONY: run test lint bench docs dist-check clean
 .DELETE_ON_ERROR:
 
 run: $(BASE)
@@ -40,6 +41,12 @@ bench: $(TEST)
 
 docs: $(BASE)
 	$(BIN)/python -m sacpy.documentation docs/library
+	$(BIN)/python -m tests.docs.stages
+	$(BIN)/python -m tests.docs.blocks docs/tour.md docs/differences.md
+	$(BIN)/python -m tests.docs.readme
+
+dist-check: | $(BIN)/python
+	$(BIN)/python tests/packaging/dist_check.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
