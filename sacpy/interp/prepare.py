@@ -13,7 +13,7 @@ from sacpy.interp.facts import Facts, binds
 from sacpy.interp.prune import prune
 from sacpy.interp.walk import Renamer
 from sacpy.lang.ast import AnyExtent, AnyShape, Feature, FixedExtent, NamedExtent, RankSlice, SomeShape
-from sacpy.lang.core import ArrayCons, Atom, Bind, Call, Const, Function, Let, Prim, Program, Signature, Slot, Stmt, Var
+from sacpy.lang.core import ArrayCons, Atom, Bind, Call, Condition, Const, Function, Let, Prim, Program, Signature, Slot, Stmt, Var
 from sacpy.lang.dispatch import Certain, Possible, shape_class
 from sacpy.lang.infer import Inference, Inferrer
 from sacpy.lang.lattice import is_below, outer, without_value
@@ -132,10 +132,15 @@ class _Rewriter(Renamer):
         self.source = function.signature.span.source
 
     def function(self) -> Function:
+        """Rewritten in the order of execution: what is checked on exit may speak of aliases that the body makes."""
         f = self.original
-        conditions = tuple(replace(c, block=self.block(c.block), value=self.atom(c.value)) for c in f.conditions)
+        entry = [self._condition(c) for c in f.conditions if not c.on_exit]
         body = self.block(f.body)
-        return replace(f, conditions=conditions, body=body, returns=self.atoms(f.returns))
+        ending = [self._condition(c) for c in f.conditions if c.on_exit]
+        return replace(f, conditions=(*entry, *ending), body=body, returns=self.atoms(f.returns))
+
+    def _condition(self, condition: Condition) -> Condition:
+        return replace(condition, block=self.block(condition.block), value=self.atom(condition.value))
 
     def _atom(self, atom: Atom) -> Atom:
         if isinstance(atom, Const):

@@ -120,7 +120,7 @@ def resolve(signatures: Sequence[Signature], shapes: Sequence[Shape]) -> Resolut
     if not left:
         return NoneFits(tuple(reason(s, shapes) for s in signatures))
     certain = [s for s, f in zip(signatures, fit) if f is Fit.YES]
-    left = [s for s in left if not any(_beats(signatures, c, s) for c in certain)]
+    left = [s for s in left if not any(_beats(signatures, c, s) for c in certain) and not any(_replaces(signatures, t, s) for t in left)]
     best = [left[i] for i in most_specific(left)]
     if all(any(s is c for c in certain) for s in left):
         return Certain(best[0]) if len(best) == 1 else Ambiguous(tuple(best))
@@ -158,6 +158,11 @@ def _beats(signatures: Sequence[Signature], a: Signature, b: Signature) -> bool:
     if a is b or not at_least_as_specific(a, b):
         return False
     return not at_least_as_specific(b, a) or _index(signatures, a) > _index(signatures, b)
+
+
+def _replaces(signatures: Sequence[Signature], a: Signature, b: Signature) -> bool:
+    """Whether `a` has the shape classes of `b` and is defined later."""
+    return a is not b and at_least_as_specific(a, b) and _beats(signatures, a, b) and at_least_as_specific(b, a)
 
 
 def _index(signatures: Sequence[Signature], wanted: Signature) -> int:

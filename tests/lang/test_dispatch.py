@@ -106,6 +106,13 @@ def test_of_the_same_shape_classes_the_later_definition_wins() -> None:
     assert choose(candidates, [(2, 2)]) == 1
 
 
+def test_a_replaced_instance_is_not_left_to_run_time() -> None:
+    earlier, later, other = (sig("f", [("int", "a", features)], [], key=features) for features in (".,.", "2,.", "."))
+    found = resolve([earlier, later, other], [ANY])
+    assert isinstance(found, Possible)
+    assert set(map(id, found.signatures)) == {id(later), id(other)}
+
+
 def test_reasons_name_the_argument_as_the_programmer_counts() -> None:
     candidate = sig("f", [("double", "p.x", None), ("double", "p.y", None), ("int", "b", ".,.")], [])
     answer = resolve([candidate], [SCALAR, SCALAR, known((3,))])
