@@ -13,6 +13,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 BASE   := $(VENV)/.installed
 TEST   := $(VENV)/.installed-test
+BENCH  := $(VENV)/.installed-bench
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 # The newest Python that is recent enough and can make a virtual environment.
@@ -36,7 +37,7 @@ lint: $(TEST)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-bench: $(TEST)
+bench: $(BENCH)
 	$(BIN)/python -m benchmarks
 
 docs: $(BASE)
@@ -63,3 +64,7 @@ $(BASE): pyproject.toml | $(BIN)/python
 $(TEST): pyproject.toml | $(BIN)/python
 	$(PIP) --editable '.[test]'
 	@touch $(BASE) $@
+
+$(BENCH): pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[test,bench]'
+	@touch $(BASE) $(TEST) $@

@@ -51,7 +51,7 @@ def _suite(options: argparse.Namespace, size: str) -> list[dict[str, Any]]:
     found = [compare.compare(b, size, options.target, options.repetitions) for b in chosen]
     title = f"\nsuite, {size} sizes, --target {options.target}, {options.repetitions} repetitions"
     print(compare.warm_table(title, found))
-    print(compare.first_table("\nfirst result, and peak memory beyond the inputs", found))
+    print(compare.first_table("\nfirst result in a fresh process; peak memory of a call beyond its inputs", found))
     for version, reason in {v: r for c in found for v, r in c.missing.items()}.items():
         print(f"left out: {version} ({reason})")
     return [compare.as_json(c) for c in found]

@@ -28,7 +28,7 @@ PAUSE = 0.01  # seconds between two, longer than the threads of OpenMP spin
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """A first result in a fresh process: seconds with empty caches, seconds with what that left in the caches on disk, and bytes beyond the inputs in the second case."""
+    """A first result in a fresh process: seconds with empty caches, seconds with what that left in the caches on disk; and the most bytes that a further call took, its result included."""
 
     cold: float
     warm: float
@@ -91,7 +91,7 @@ def warm_table(title: str, found: Sequence[Comparison]) -> str:
 
 
 def first_table(title: str, found: Sequence[Comparison]) -> str:
-    """Time to the first result with empty caches and with those on disk, and peak memory beyond the inputs."""
+    """Time to the first result with empty caches and with those on disk, and the peak memory of a call, its result included."""
     versions = ("sac", "numba")
     cells = [("", *(f"{v}, {kind}" for v in versions for kind in ("cold", "from disk")), *(f"{v}, MiB" for v in VERSIONS))]
     for c in found:

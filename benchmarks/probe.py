@@ -1,6 +1,6 @@
 """One version of one benchmark in a fresh process: `python -m benchmarks.probe NAME VERSION SIZE TARGET` prints JSON.
 
-`first`: seconds from loading the version (imports and compilation included, the making of the inputs not) to its first result. `peak`: bytes that the process held at most beyond the inputs and what was there before; null where the system does not tell.
+`first`: seconds from loading the version (imports and compilation included, the making of the inputs not) to its first result. `peak`: bytes that the process held at most during a second call, result included, beyond what it held before that; null where the system does not tell.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ def main() -> int:
     name, version, label, target = sys.argv[1:]
     benchmark = Benchmark(name)
     inputs = benchmark.inputs(benchmark.size(label))
-    before = _reset_peak()
     start = time.perf_counter()
-    benchmark.version(version, target)(*inputs)
+    run = benchmark.version(version, target)
+    run(*inputs)
     first = time.perf_counter() - start
+    before = _reset_peak()
+    run(*inputs)
     after = _status("VmHWM")
     print(json.dumps({"first": first, "peak": None if before is None or after is None else after - before}))
     return 0
