@@ -16,7 +16,7 @@ from sacpy.lang.diagnostics import SacError
 from sacpy.lang.dispatch import Ambiguous, Certain, NoneFits, Possible, Resolution, resolve
 from sacpy.lang.infer_frame import Frame
 from sacpy.lang.lattice import first_difference, join, meet, show, widen, without_value
-from sacpy.lang.patterns import declared_shapes, instantiate, match_arguments
+from sacpy.lang.patterns import declared_shapes, found_type, instantiate, match_arguments
 from sacpy.lang.shape_problems import Fails, Problem
 from sacpy.lang.source import Span
 from sacpy.lang.types import ANY, BOTTOM, Shape, of_rank
@@ -196,7 +196,9 @@ def call(frame: Frame, analyzer: Analyzer, c: Call, count: int, span: Span) -> l
 def _left(frame: Frame, c: Call, signatures: Sequence[Signature], resolution: Resolution, shapes: Sequence[Shape]) -> Sequence[Signature]:
     """The instances that the call may take."""
     everything = tuple(range(len(shapes)))
-    types = ", ".join(show(frame.base(a), s) for a, s in zip(c.args, shapes))
+    slots = signatures[0].params
+    named = len(slots) == len(shapes)
+    types = ", ".join(found_type(slots[i], s) if named and slots[i].cell else show(frame.base(a), s) for i, (a, s) in enumerate(zip(c.args, shapes)))
     match resolution:
         case Certain(signature):
             return (signature,)
@@ -213,7 +215,7 @@ def _left(frame: Frame, c: Call, signatures: Sequence[Signature], resolution: Re
         case NoneFits(reasons):
             message = f"no instance of {c.name} takes ({types})" if len(reasons) > 1 else f"{c.name} does not take ({types}): {reasons[0]}"
             notes = tuple(f"{s.text}: {reason}" for s, reason in zip(signatures, reasons)) if len(reasons) > 1 else (f"candidate: {signatures[0].text}",)
-            raise Fails("E0501", message, notes=notes, operands=everything, help="dispatch looks at ranks and fixed extents: change the arguments, or add an instance for these")
+            raise Fails("E0501", message, notes=notes, operands=everything, help="pass arguments of a rank that an instance takes, apply it element by element, or add an instance for these shapes")
 
 
 def _instance(analyzer: Analyzer, c: Call, signature: Signature, shapes: Sequence[Shape], span: Span) -> list[Shape]:
