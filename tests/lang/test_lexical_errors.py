@@ -37,7 +37,7 @@ def test_every_code_has_a_program_and_an_explanation() -> None:
     folder = ROOT / "sacpy" / "lang"
     names = ["lexer", "literals", "macros", "conditionals", "preprocessor", "pragmas", "operators"]
     codes = {code for name in names for code in re.findall(r'"([EW]01\d\d)"', (folder / f"{name}.py").read_text(encoding="utf-8"))}
-    explained = set(re.findall(r"^## ([EW]01\d\d):", (ROOT / "docs" / "errors" / "lexical.md").read_text(encoding="utf-8"), re.MULTILINE))
+    explained = set(re.findall(r"^## ([EW]01\d\d):", (ROOT / "docs" / "errors.md").read_text(encoding="utf-8"), re.MULTILINE))
     assert codes == explained == {program.stem[:5] for program in PROGRAMS}
 
 
