@@ -208,7 +208,7 @@ class Codegen(WithLoops):
         name = self.name(target.name)
         if ex.parts is not None and 0 < len(ex.parts) <= SHORT:  # a short vector keeps its components at hand
             ex = self.vector_of(tuple(self.local(p, span, "c") for p in ex.parts), ex.base)
-            self.virtual[target.name] = replace(ex, text=name, atomic=True)
+            self.virtual[target.name] = replace(ex, text=name, atomic=True, fresh=False)
         self.emit(f"{name} = {ex.text}", span)
         self.define_flag(target, "True", span)
 

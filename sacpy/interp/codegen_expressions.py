@@ -5,10 +5,12 @@ In: a primitive of core. Out: an `Ex`: written-out scalar arithmetic where all o
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sacpy.interp import arithmetic
 from sacpy.interp.emitter import DEEPEST, Emitter, Ex
+from sacpy.interp.runtime.elementwise import REAL_REUSING, reusing
 from sacpy.interp.runtime.primitives import evaluate
 from sacpy.lang.core import ArrayCons, Atom, Prim, Var
 from sacpy.lang.primitives import PRIMITIVES
@@ -40,9 +42,11 @@ class Expressions(Emitter):
             return vector
         if not PRIMITIVES[prim.op].structural and all(a.rank == 0 for a in args):
             return self.scalar_operation(prim.op, operand_base, base, args, span)
-        function = self.evaluator(prim, operand_base)
+        new = prim.op in REAL_REUSING
+        function = (self.reusing(prim.op, operand_base, args) if new else None) or self.evaluator(prim, operand_base)
         texts = [(a.tuple_text or a.text) if a.parts is not None and prim.op == "reshape" and i == 0 else a.text for i, a in enumerate(args)]
-        return self.made(self.mark(f"{function}({', '.join(texts)})", span), base, args, self.result_rank(prim, args))
+        made = self.made(self.mark(f"{function}({', '.join(texts)})", span), base, args, self.result_rank(prim, args))
+        return replace(made, fresh=new)
 
     def made(self, text: str, base: str, args: list[Ex], rank: int | None) -> Ex:
         """An expression made of others."""
@@ -76,6 +80,16 @@ class Expressions(Emitter):
             name += "_" + "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in str(prim.attrs[0]))
         if name not in self.globals:
             self.globals[name] = evaluate(prim.op, base, prim.cell, prim.attrs)
+        return name
+
+    def reusing(self, op: str, base: str, args: list[Ex]) -> str | None:
+        """The global name of the version of an element-wise primitive that writes into an operand, where one is a new array."""
+        at = next((i for i, a in enumerate(args) if a.fresh), None)
+        function = None if at is None else reusing(op, base, at)
+        if function is None:
+            return None
+        name = f"_p_{op}_{base}_into_{at}"
+        self.globals.setdefault(name, function)
         return name
 
     def result_rank(self, prim: Prim, args: list[Ex]) -> int | None:

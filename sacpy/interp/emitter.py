@@ -25,7 +25,7 @@ DEEPEST = 30  # nesting of expressions; Python's own limit is 200 parentheses
 
 @dataclass(frozen=True, slots=True)
 class Ex:
-    """A Python expression. `rank` where known; `atomic`: a name or literal, which may be repeated; `parts`: the components of an int vector whose length is known; `tuple_text`: the vector as a tuple of ints; `value` of a constant scalar; `natural`: certainly not negative."""
+    """A Python expression. `rank` where known; `atomic`: a name or literal, which may be repeated; `parts`: the components of an int vector whose length is known; `tuple_text`: the vector as a tuple of ints; `value` of a constant scalar; `natural`: certainly not negative; `fresh`: an array that it makes is a new one, which nobody else holds."""
 
     text: str
     base: str
@@ -36,6 +36,7 @@ class Ex:
     value: Scalar | None = None
     depth: int = 0
     natural: bool = False
+    fresh: bool = False
 
 
 @dataclass(slots=True)

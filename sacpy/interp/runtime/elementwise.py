@@ -179,3 +179,23 @@ def elementwise(op: str, base: str) -> Callable[..., Value]:
         return scalars(a, b)
 
     return apply
+
+
+REUSING = {"add": np.add, "sub": np.subtract, "mul": np.multiply}
+REAL_REUSING = {**REUSING, "div": np.divide}
+
+
+def reusing(op: str, base: str, at: int) -> Callable[[Value, Value], Value] | None:
+    """The primitive where argument `at`, if it is an array, is a new one that nobody else holds: it takes up the result. None where there is no such version."""
+    ufunc = (REAL_REUSING if base in REAL else REUSING).get(op)
+    if ufunc is None:
+        return None
+    function = elementwise(op, base)
+
+    def apply(a: Value, b: Value) -> Value:
+        target, other = (b, a) if at else (a, b)
+        if type(target) is ndarray and (type(other) is not ndarray or other.shape == target.shape):
+            return ufunc(a, b, out=target)
+        return function(a, b)
+
+    return apply
