@@ -157,7 +157,7 @@ def parse_source(source: Source, include_path: Sequence[Path] = (), defines: Map
     return module_info(parsed.module, library, parsed.diagnostics)
 
 
-_MENTIONED = re.compile(r"\b(?:use|import)\s+(\w+)|(\w+)\s*::")
+_MENTIONED = re.compile(r"\b(?:use|import)\s+(\w+)|\b(\w+)\s*::")
 
 
 def _operators(source: Source, folders: Sequence[Path]) -> frozenset[str]:
