@@ -7,14 +7,12 @@ by `tests/api/test_docs.py`; `text` cannot be run here (it needs several files, 
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
-from sacpy.interp.errors import Stopped
 from sacpy.interp.limits import Limits
 from sacpy.interp.world import World
-from sacpy.lang.diagnostics import SacError
+from sacpy.lang.diagnostics import Diagnostic, SacError, render_text
+from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.repl.engine import Engine
 from sacpy.workspace import Workspace
 from tests.tools import ROOT
@@ -42,8 +40,17 @@ def examples(text: str) -> Iterator[tuple[str, str, str]]:
 
 def gives(label: str, example: str, code: str) -> bool:
     """Whether an example that can be run gives this code, and no other error or warning."""
-    attempts = [_typed(example)] if label == "sacpy" else (_said(p, allowed) for p in _programs(example) for allowed in (True, False))
-    return any({c for c in found if c[0] != "N" or c == code} == {code} for found in attempts)
+    return rendering(label, example, code) is not None
+
+
+def rendering(label: str, example: str, code: str) -> str | None:
+    """The message with this code that an example gives, as it is printed; None if it gives none, or another one too."""
+    attempts = [_typed(example)] if label == "sacpy" else (said(p, allowed) for p in _programs(example) for allowed in (False, True))
+    for found in attempts:
+        matter = [d for d in found if d.severity != "note" or d.code == code]
+        if {d.code for d in matter} == {code}:
+            return render_text(matter).rstrip("\n") + "\n"
+    return None
 
 
 def _programs(example: str) -> tuple[str, ...]:
@@ -51,35 +58,25 @@ def _programs(example: str) -> tuple[str, ...]:
     return example, USES + example, f"{USES}{example}\nint main() {{ return 0; }}\n", f"{USES}int main()\n{{\n{example}\nreturn 0;\n}}\n"
 
 
-def _typed(example: str) -> set[str]:
+def _typed(example: str) -> list[Diagnostic]:
     engine = Engine(Workspace(), World.captured())
-    found: set[str] = set()
-    for line in example.splitlines():
-        found |= {d.code for d in engine.enter(line.removeprefix(">>> ")).diagnostics}
-    return found
+    return [d for line in example.splitlines() for d in engine.enter(line.removeprefix(">>> ")).diagnostics]
 
 
-def _said(program: str, allowed: bool) -> set[str]:
+def said(program: str, allowed: bool = True) -> list[Diagnostic]:
+    """What sacpy says to a program: when it checks it, and if nothing is wrong so far, when it runs."""
     workspace = Workspace(limits=LIMITS)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "example.sac"
-        path.write_text(program, encoding="utf-8")
-        try:
-            loaded, found = workspace.check(path)
-            errors = {d.code for d in found}
-            if any(d.severity == "error" for d in found):
-                return errors
-            return errors | _ran(workspace, loaded, allowed)
-        except SacError as error:
-            return {d.code for d in error.diagnostics}
+    try:
+        loaded, found = workspace.check_text(program, "example.sac", None)
+        return found if any(d.severity == "error" for d in found) else [*found, *_ran(workspace, loaded, allowed)]
+    except SacError as error:
+        return list(error.diagnostics)
 
 
-def _ran(workspace: Workspace, loaded: object, allowed: bool) -> set[str]:
+def _ran(workspace: Workspace, loaded: ElaboratedProgram, allowed: bool) -> tuple[Diagnostic, ...]:
     world = World.captured(argv=(b"example",), allowed=allowed, output_limit=OUTPUT)
     try:
-        workspace.run(loaded, world)  # type: ignore[arg-type]
+        workspace.run(loaded, world)
     except SacError as error:
-        return {d.code for d in error.diagnostics}
-    except Stopped:
-        return {"E0704"}
-    return set()
+        return error.diagnostics
+    return ()
