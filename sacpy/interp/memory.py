@@ -16,6 +16,7 @@ from pathlib import Path
 from sacpy.interp.errors import Fault
 
 SMALL = 1 << 20  # bytes
+AXES = 64  # NumPy's limit
 _UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
@@ -41,7 +42,9 @@ def budget(limit: int | None) -> Iterator[None]:
 
 
 def check(shape: tuple[int, ...], itemsize: int) -> None:
-    """Raises a Fault if there is no room for an array."""
+    """Raises a Fault if there is no room for an array, or NumPy cannot hold one of that shape."""
+    if len(shape) > AXES:
+        raise Fault("E0623", f"an array of {len(shape)} axes", notes=(f"arrays have at most {AXES} axes here",), help="keep the elements in an array of fewer axes")
     size = prod(shape) * itemsize
     if size > SMALL:
         reserve(size, shape)

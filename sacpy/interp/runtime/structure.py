@@ -117,6 +117,7 @@ def reshape(shp: Index, a: Value, cell: int = 0) -> Value:
         raise Fault("E0608", f"cannot reshape {brackets(found)} to {brackets(wanted)}", notes=(f"that is {prod(found)} against {prod(wanted)} elements",), help="the number of elements must stay the same")
     if not wanted:
         return a.item() if type(a) is ndarray else a
+    memory.check(wanted, 0)
     return a.reshape(wanted) if type(a) is ndarray else a
 
 

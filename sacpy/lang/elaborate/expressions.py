@@ -93,9 +93,12 @@ def array_of(cx: Context, elements: list[Value], span: Span) -> Value:
     return Value(first.type, tuple(atoms), span)
 
 
+DEEPEST_CONSTANT = 32  # axes; deeper literals are put together at run time, which may refuse them
+
+
 def _constant(parts: tuple[core.Atom, ...], span: Span) -> core.Const | None:
     first = parts[0]
-    if not isinstance(first, core.Const) or any(not isinstance(p, core.Const) or p.shape != first.shape for p in parts) or first.base not in BUILTINS:
+    if not isinstance(first, core.Const) or len(first.shape) >= DEEPEST_CONSTANT or any(not isinstance(p, core.Const) or p.shape != first.shape for p in parts) or first.base not in BUILTINS:
         return None
     value = tuple(v for p in parts if isinstance(p, core.Const) for v in p.value)
     return core.Const(first.base, (len(parts), *first.shape), value, span)
