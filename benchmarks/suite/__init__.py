@@ -69,7 +69,7 @@ class Benchmark:
         for f, w in zip(_arrays(found), _arrays(wanted), strict=True):
             if f.shape != w.shape or f.dtype.kind != w.dtype.kind:
                 raise AssertionError(f"{self.name}: {f.dtype}{list(f.shape)} instead of {w.dtype}{list(w.shape)}")
-            same = np.isclose(f, w, rtol=1e-9, atol=1e-11) if f.dtype.kind == "f" else f == w
+            same = np.isclose(f, w, rtol=1e-9, atol=1e-13 * np.abs(w).max(initial=1.0)) if f.dtype.kind == "f" else f == w
             if np.count_nonzero(~same) > may_differ * same.size:
                 raise AssertionError(f"{self.name}: {np.count_nonzero(~same)} of {same.size} elements differ")
 
