@@ -184,12 +184,13 @@ def check_program(parsed: argparse.Namespace) -> tuple[int, Sequence[Diagnostic]
     from sacpy.lang.diagnostics import SacError
     from sacpy.workspace import main_key
 
+    found: list[Diagnostic] = []
     try:
         program, found = _workspace(parsed).check(parsed.file)
         if program.main.info.kind == "program":
             main_key(program)
     except SacError as error:
-        found = list(error.diagnostics)
+        found = [*found, *error.diagnostics]
     return int(any(d.severity == "error" for d in found)), found
 
 

@@ -127,7 +127,7 @@ def _checked(program: ElaboratedProgram, found: list[Diagnostic]) -> tuple[Elabo
 
 def _is_reached(program: ElaboratedProgram, error: Diagnostic) -> bool:
     """Whether a wrong shape or value stands in the straight line of `main`: then the program runs up to it, and what it prints before is not lost."""
-    if not error.code.startswith("E05"):
+    if not error.code.startswith("E05") or not program.main.own("main"):
         return False
     statements = program.function(main_key(program)).body.statements
     return any(isinstance(s, core.Let | core.Check) and _within(error.span, s.span) for s in statements)

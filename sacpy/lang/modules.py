@@ -20,7 +20,7 @@ from sacpy.lang.suggest import closest
 STDLIB = Path(__file__).resolve().parent.parent / "stdlib"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class ModuleInfo:
     """A parsed module. `functions` has, per name, the definitions in order, each an AST or its pickled bytes."""
 
@@ -82,7 +82,7 @@ def _define(
         problems.append(Diagnostic("E0304", f"{name} is defined twice", definition.span, "defined again", (Label(earlier.span, "first defined here"),), help=help))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Loader:
     """Finds, parses and remembers modules."""
 

@@ -48,7 +48,7 @@ class Lost:
 Variables = dict[str, "Value | Lost | None"]  # None: set by a statement that failed, so nothing more is said about it
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Context:
     """One function under elaboration. `statements` is the block being filled."""
 

@@ -23,7 +23,7 @@ from sacpy.lang.suggest import closest
 Typevars = tuple[tuple[str, BaseType], ...]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Instance:
     """A function instance: its definition and what its type variables stand for; what has been elaborated of it."""
 
@@ -35,7 +35,7 @@ class Instance:
     inference: Inference | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class ElaboratedProgram:
     """All that is known of a program. `main` is the scope of the file that was given."""
 

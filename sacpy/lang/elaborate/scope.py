@@ -16,7 +16,7 @@ from sacpy.lang.source import Span
 from sacpy.lang.suggest import closest
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Entry:
     """One function definition of a module, by its position among those of its name."""
 
@@ -35,7 +35,7 @@ class Entry:
         return f"{self.module}::{self.definition.name}"
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Scope:
     """The names of one module. `world` is shared by all scopes of a program."""
 
@@ -254,7 +254,7 @@ def _unique(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
     return tuple({(id(e.scope), e.definition.name, e.number): e for e in entries}.values())
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class World:
     """All modules of a program."""
 
