@@ -106,6 +106,8 @@ class Engine:
                     self._do(group)
         except SacError as error:
             said += error.diagnostics
+        except KeyboardInterrupt:  # before or after the program itself ran, which deals with it by itself
+            said.append(Diagnostic("E0702", "the run was interrupted", NOWHERE))
         except Exit as stop:
             return Outcome(tuple(said), stop.status & 0xFF)
         finally:
@@ -148,7 +150,11 @@ class Engine:
         old = self.definitions, self.program, self.evaluator
         source = definitions[0].span.source
         self._use(extended(self.definitions, added), self.evaluator.globals)
-        found = self.program.check()
+        try:
+            found = self.program.check()
+        except BaseException:  # Ctrl-C
+            self.definitions, self.program, self.evaluator = old
+            raise
         new = [d for d in found if d.span.source is source or _identity(d) not in self._known_problems]
         if any(d.severity == "error" and d.span.source is source and d.code not in LATER for d in new):
             self.definitions, self.program, self.evaluator = old

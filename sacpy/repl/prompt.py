@@ -44,9 +44,11 @@ class _Tail:
 
 def run(workspace: Workspace) -> int:
     """Talks to whoever sits at standard input, until it ends. Gives the exit status."""
+    if sys.stdin is None:  # closed: there is nothing to read
+        return 0
     world = World.system((b"sacpy",))
     try:
-        if sys.stdin.isatty() and sys.stdout.isatty():
+        if sys.stdin.isatty() and sys.stdout is not None and sys.stdout.isatty():
             return _terminal(Engine(workspace, world), world)
         return _pipe(Engine(workspace, world), sys.stdin)
     finally:

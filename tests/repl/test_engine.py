@@ -194,3 +194,15 @@ def test_clear_forgets(talk: Talk) -> None:
     talk.engine.clear()
     assert talk.codes("x") == ["E0305"]
     assert talk.codes("f()") == ["E0307"]
+
+
+def test_interrupted_while_checking(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    talk.says("x = 1; int f() { return 1; }")
+
+    def interrupted(program: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("sacpy.lang.elaborate.program.ElaboratedProgram.check", interrupted)
+        assert talk.codes("int f() { return 2; }") == ["E0702"]
+    assert talk.says("f() + x") == "int 2\n"
