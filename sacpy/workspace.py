@@ -86,7 +86,7 @@ class Workspace:
 
 
 def execute(program: ElaboratedProgram, evaluator: Evaluator, found: Sequence[Diagnostic] = ()) -> int:
-    """Calls `main` and gives the exit status. The errors in `found` are reported when the run reaches them. Raises `SacError`."""
+    """Calls `main` and gives the exit status. The errors in `found` are reported when the run reaches them, with the others that `main` is certain to come to. Raises `SacError`."""
     from sacpy.interp.errors import Exit
 
     key = main_key(program)
@@ -98,8 +98,8 @@ def execute(program: ElaboratedProgram, evaluator: Evaluator, found: Sequence[Di
     except SacError as error:
         if not certain:
             raise
-        own = [d for d in error.diagnostics if not any(_within(d.span, c.span) or _within(c.span, d.span) for c in certain)]
-        raise SacError(*own, *certain) from None
+        own = [d for d in error.diagnostics if not any(_overlap(c, d) for c in certain)]
+        raise SacError(*own, *(c for c in certain if _is_reached(program, c) or any(_overlap(c, d) for d in error.diagnostics))) from None
     return int(results[0]) & 0xFF if results else 0
 
 
@@ -119,18 +119,24 @@ def main_key(program: ElaboratedProgram) -> str:
 
 
 def _checked(program: ElaboratedProgram, found: list[Diagnostic]) -> tuple[ElaboratedProgram, list[Diagnostic]]:
-    errors = [d for d in found if d.severity == "error"]
-    if errors and not all(_is_reached(program, d) for d in errors):
+    if any(d.severity == "error" and not _may_wait(program, d) for d in found):
         raise SacError(*found)
     return program, found
 
 
+def _may_wait(program: ElaboratedProgram, error: Diagnostic) -> bool:
+    """Whether an error is one of shapes or values: the run may never come to it, and what it prints before is not lost. A definition that means nothing (E0526) is none of these."""
+    return error.code.startswith("E05") and error.code != "E0526" and bool(program.main.own("main"))
+
+
 def _is_reached(program: ElaboratedProgram, error: Diagnostic) -> bool:
-    """Whether a wrong shape or value stands in the straight line of `main`: then the program runs up to it, and what it prints before is not lost."""
-    if not error.code.startswith("E05") or not program.main.own("main"):
-        return False
+    """Whether a wrong shape or value stands in the straight line of `main`."""
     statements = program.function(main_key(program)).body.statements
     return any(isinstance(s, core.Let | core.Check) and _within(error.span, s.span) for s in statements)
+
+
+def _overlap(a: Diagnostic, b: Diagnostic) -> bool:
+    return _within(a.span, b.span) or _within(b.span, a.span)
 
 
 def _within(inner: Span, outer: Span) -> bool:
