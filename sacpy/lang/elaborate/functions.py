@@ -110,9 +110,8 @@ def head_text(definition: ast.FunDef, cx: Context | None = None) -> str:
     results = ", ".join(text(t) for t in definition.results) or "void"
     params = ", ".join(f"{text(p.type)} {'&' if p.by_reference else ''}{p.name}".rstrip() for p in definition.params)
     dots = ", ..." if definition.varargs else ""
-    variables = f"<{', '.join(f'{v.name}: {v.kind}' for v in definition.typevars)}> " if definition.typevars and cx is None else ""
     conditions = " | " + ", ".join(print_expr(c) for c in definition.conditions) if definition.conditions else ""
-    return f"{variables}{results} {definition.name}({params}{dots}){conditions}"
+    return f"{results} {definition.name}({params}{dots}){conditions}"
 
 
 # ---------------------------------------------------------------- bodies

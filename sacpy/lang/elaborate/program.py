@@ -116,7 +116,8 @@ class ElaboratedProgram:
 
     def head(self, entry: Entry) -> str:
         """The head of a definition on one line."""
-        return f"{head_text(entry.definition)}" + (f"   in {entry.module}" if entry.scope.info.library else "")
+        variables = ", ".join(f"{v.name}: {v.kind}" for v in entry.definition.typevars)
+        return (f"<{variables}> " if variables else "") + head_text(entry.definition) + (f"   in {entry.module}" if entry.scope.info.library else "")
 
     def global_key(self, scope: Scope, definition: ast.ObjDef) -> tuple[str, BaseType]:
         """The key and type of a global object; its initial value becomes a function without parameters."""
@@ -131,7 +132,7 @@ class ElaboratedProgram:
     def modules_with(self, name: str) -> list[str]:
         """Modules, loaded or in the library, that export a function of that name; umbrellas too."""
         loader = self.world.loader
-        names = [*self.world.scopes, *(n for n in loader.library or {} if n not in self.world.scopes)]
+        names = [*self.world.scopes, *(n for n in loader.read_library() if n not in self.world.scopes)]
         found: list[str] = []
         for module in names:
             try:
