@@ -15,7 +15,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from sacpy.interp.world import World
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from sacpy.workspace import Workspace
 
 INTERRUPTED = 130
+WRONG_USE = 2
+_WITHOUT_COMMAND = """SaC (Single Assignment C): run, check and evaluate programs.
+
+  sacpy                   a prompt: type SaC, see values
+  sacpy FILE.sac [ARGS]   run a program; everything behind FILE is its own"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,17 +38,38 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """The command line taken apart; what belongs to the program is in `rest`."""
-    arguments = list(argv)
-    if arguments and arguments[0] not in COMMANDS and not arguments[0].startswith("-"):
+    arguments = list(argv) or ["repl"]
+    if arguments[0] not in COMMANDS and arguments[0] not in ("-h", "--help", "--version"):
+        _not_understood(arguments[0])
         arguments.insert(0, "run")
-    if not arguments:
-        arguments = ["repl"]
-    if arguments[0] != "run":
-        return _parser().parse_args(arguments)
-    options, rest = split_run(arguments[1:])
-    parsed = _parser().parse_args(["run", *options])
+    rest: list[str] = []
+    if arguments[0] == "run":
+        options, rest = split_run(arguments[1:])
+        arguments = ["run", *options]
+    parsed, unknown = _parser().parse_known_args(arguments)
+    if unknown:
+        what = f"there is no option {unknown[0]}" if unknown[0].startswith("-") else f"{unknown[0]!r} is one argument too many"
+        _refuse(f"{what}; sacpy {arguments[0]} --help says what there is", f"sacpy {arguments[0]}")
     parsed.rest = rest
     return parsed
+
+
+def _not_understood(word: str) -> None:
+    """Ends with a message if a first word is meant neither as a command nor as a file to run."""
+    if word.startswith("-"):
+        known = any(word.startswith(option) for option in ("-D", "-I", "-L", "--target", "--memory", "--seconds", "--depth", "--debug"))
+        _refuse(f"options of a run stand behind the word run: sacpy run {word} .. FILE.sac" if known else f"there is no option {word}; sacpy --help says what there is")
+    if not Path(word).suffix and not Path(word).exists():
+        from sacpy.lang.suggest import closest
+
+        near = closest(word, list(COMMANDS))
+        if near and not Path(word + ".sac").exists():
+            _refuse(f"there is no command and no file {word}; did you mean sacpy {near[0]}?")
+
+
+def _refuse(message: str, command: str = "sacpy") -> NoReturn:
+    sys.stderr.write(f"{command}: error: {message}\n")
+    raise SystemExit(WRONG_USE)
 
 
 def _guarded(parsed: argparse.Namespace) -> int:
@@ -80,9 +106,9 @@ def split_run(arguments: list[str]) -> tuple[list[str], list[str]]:
 def _parser() -> argparse.ArgumentParser:
     from sacpy import __version__
 
-    parser = argparse.ArgumentParser(prog="sacpy", description="SaC (Single Assignment C): run, check and evaluate programs.")
+    parser = argparse.ArgumentParser(prog="sacpy", usage="sacpy [COMMAND] [options] ..", formatter_class=argparse.RawDescriptionHelpFormatter, description=_WITHOUT_COMMAND)
     parser.add_argument("--version", action="version", version=f"sacpy {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", required=True)
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("-D", dest="defines", action="append", default=[], metavar="NAME[=VALUE]", help="define a macro")
     common.add_argument("-I", dest="include", action="append", default=[], type=Path, metavar="DIR", help="look for included files there")

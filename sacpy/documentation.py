@@ -104,7 +104,10 @@ class Library:
         self.modules = sorted({p.stem for p in STDLIB.glob("*.sac")} | beside)
 
     def _is_module(self, path: Path) -> bool:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return False  # a folder called so, or a file that may not be read
         if f"module {path.stem}" not in text and f"class {path.stem}" not in text:
             return False  # a program: not read any further
         try:

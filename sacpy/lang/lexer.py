@@ -16,6 +16,8 @@ from sacpy.lang.tokens import Token
 
 _QUOTES = {"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u2212": "-", "\u2013": "-", "\u00d7": "*", "\u2264": "<=", "\u2265": ">=", "\u2260": "!=", "\u00a0": " ", "\u200b": "", "\ufeff": ""}  # fmt: skip
 
+_NO_TEXT = "bytes that are not UTF-8 text"
+
 Report = Callable[[Diagnostic], None]
 
 
@@ -26,8 +28,9 @@ def finish(tokens: Sequence[Token], cutter: Cutter, report: Report, out: list[To
 
 class _Finisher:
     def __init__(self, tokens: Sequence[Token], cutter: Cutter, report: Report, out: list[Token]) -> None:
-        self._tokens, self._cutter, self._report, self._out = tokens, cutter, report, out
+        self._tokens, self._cutter, self._hear, self._out = tokens, cutter, report, out
         self._numbers: dict[str, tuple[str, int | float] | literals.Flaw] = {}
+        self._no_text: set[int] = set()  # sources in which there were bytes that are no text
 
     def run(self) -> None:
         tokens, out = self._tokens, self._out
@@ -102,10 +105,18 @@ class _Finisher:
             offset += len(piece)
         return at
 
+    def _report(self, found: Diagnostic) -> None:
+        """Hands a diagnostic on, but for those about the rest of a file that turned out to be no text: one says it all."""
+        source = id(found.span.source)
+        if source not in self._no_text:
+            self._hear(found)
+            if found.message == _NO_TEXT:
+                self._no_text.add(source)
+
     def _stray(self, text: str, span: Span) -> None:
         shown = text[:10]
         if any(0xDC80 <= ord(letter) <= 0xDCFF for letter in shown):
-            help, what = "save the file as UTF-8 text", "bytes that are not UTF-8 text"
+            help, what = "save the file as UTF-8 text", _NO_TEXT
         elif text[0] == "#":
             help, what = "a directive stands on a line of its own; only `#pragma` may stand within one", f"stray `{text}`"
         elif text[0].isalpha():

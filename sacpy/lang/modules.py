@@ -111,12 +111,16 @@ class Loader:
                     raise SacError(_not_that_module(name, path, info, wanted_by))
                 self.diagnostics += info.diagnostics
                 return info
-        if self.library is None:
-            self.library = load_library(self.cache)
-        blob = self.library.get(name)
+        blob = self.read_library().get(name)
         if blob is not None:
             return pickle.loads(blob)  # type: ignore[no-any-return]
         raise SacError(self._missing(name, wanted_by))
+
+    def read_library(self) -> dict[str, bytes]:
+        """The modules of the standard library, pickled; read when they are first asked for."""
+        if self.library is None:
+            self.library = load_library(self.cache)
+        return self.library
 
     def _missing(self, name: str, span: Span) -> Diagnostic:
         known = sorted({*(self.library or {}), *(p.stem for folder in self.search for p in folder.glob("*.sac"))})
@@ -143,8 +147,18 @@ def parse_file(path: Path, include_path: Sequence[Path] = (), defines: Mapping[s
     try:
         text = path.read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
-        raise SacError(Diagnostic("E0303", f"cannot read {path}: {error.strerror}", NOWHERE, help="check the file's name and its permissions")) from None
+        raise SacError(Diagnostic("E0303", f"cannot read {path}: {error.strerror}", NOWHERE, help=_other_file(path))) from None
     return parse_source(Source(str(path), text), include_path, defines, library, search)
+
+
+def _other_file(path: Path) -> str:
+    """What to do about a file that cannot be read."""
+    try:
+        here = [] if path.exists() else [p.name for p in path.parent.glob("*.sac")]
+    except (OSError, ValueError):
+        here = []
+    near = [f"{path.name}.sac"] if f"{path.name}.sac" in here else closest(path.name, here)
+    return f"did you mean {path.parent / near[0]}?" if near else "check the file's name and its permissions"
 
 
 def parse_source(source: Source, include_path: Sequence[Path] = (), defines: Mapping[str, str] | None = None, library: bool = False, search: Sequence[Path] = ()) -> ModuleInfo:
