@@ -1,6 +1,6 @@
 """External functions in shared libraries, called through ctypes.
 
-In: the signature of an external function whose pragmas name a library (`linkobj "libm.so.6"`, `linkwith "-lm"`) and perhaps a symbol (`linkname "cos"`). Out: a Python function over interpreter values; or None where the program names no library. A scalar
+In: the signature of an external function whose pragmas name a library (`linkobj "libm.so.6"`, `linkwith "m"`) and perhaps a symbol (`linkname "cos"`). Out: a Python function over interpreter values; or None where the program names no library. A scalar
 goes as the C scalar, an array as a pointer to its elements, a string as `char *`; the result is the C function's, a scalar or a string. A reference parameter goes as a pointer, to a copy, which is handed back.
 """
 
@@ -51,10 +51,11 @@ def _libraries(signature: Signature) -> Iterator[str]:
         if word not in ("linkobj", "linkwith"):
             continue
         for name in (part.strip().strip('"') for part in rest.replace('" "', '","').split(",")):
-            if name.startswith("-l"):
+            if name.startswith("-l") or (word == "linkwith" and name.isidentifier()):
                 import ctypes.util
 
-                yield ctypes.util.find_library(name[2:]) or f"lib{name[2:]}.so"
+                plain = name.removeprefix("-l")
+                yield ctypes.util.find_library(plain) or f"lib{plain}.so"
             elif name and not name.endswith(".o") and not name.startswith("-"):
                 yield name
 

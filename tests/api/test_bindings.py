@@ -131,6 +131,8 @@ external double cos(double x);
 external double power(double x, double y);
 #pragma linkname "pow"
 #pragma linkwith "-lm"
+external double floor(double x);
+#pragma linkwith "m"
 external int nothing(int x);
 #pragma linkname "no_such_function_at_all"
 #pragma linkobj "libm.so.6"
@@ -148,6 +150,7 @@ def test_shared_libraries_need_a_grant() -> None:
 def test_functions_in_shared_libraries() -> None:
     m = sacpy.Session(world=sacpy.World(libraries=True)).compile(LIBM)
     assert m.both(2.0) == np.cos(2.0) + 4.0
+    assert m.floor(27.5) == 27.0
     assert error(m.no).diagnostics[0].code == "E0714"
 
 
