@@ -125,14 +125,23 @@ def _checked(program: ElaboratedProgram, found: list[Diagnostic]) -> tuple[Elabo
 
 
 def _may_wait(program: ElaboratedProgram, error: Diagnostic) -> bool:
-    """Whether an error is one of shapes or values: the run may never come to it, and what it prints before is not lost. A definition that means nothing (E0526) is none of these."""
-    return error.code.startswith("E05") and error.code != "E0526" and bool(program.main.own("main"))
+    """Whether a program with this error is run all the same. Only an error of shapes or values may wait (and no definition that means nothing, E0526): one in a branch or loop, which the run may never come to, or in the straight line of `main`, where what
+    is printed before is not lost. A function that fails whenever it is called is refused."""
+    if not error.code.startswith("E05") or error.code == "E0526" or not program.main.own("main"):
+        return False
+    main = main_key(program)
+    return not any(_in_straight_line(program, key, error) for key in program.user_keys([]) if key != main)
 
 
 def _is_reached(program: ElaboratedProgram, error: Diagnostic) -> bool:
     """Whether a wrong shape or value stands in the straight line of `main`."""
-    statements = program.function(main_key(program)).body.statements
-    return any(isinstance(s, core.Let | core.Check) and _within(error.span, s.span) for s in statements)
+    return _in_straight_line(program, main_key(program), error)
+
+
+def _in_straight_line(program: ElaboratedProgram, key: str, error: Diagnostic) -> bool:
+    """Whether an error stands in a statement that every call of the function comes to."""
+    plain = (s for s in program.function(key).body.statements if isinstance(s, core.Let | core.Check))
+    return any(_within(error.span, s.span) and not (isinstance(s, core.Let) and isinstance(s.rhs, core.WithLoop)) for s in plain)
 
 
 def _overlap(a: Diagnostic, b: Diagnostic) -> bool:
