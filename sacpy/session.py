@@ -51,6 +51,8 @@ class Session:
     ) -> None:
         if target not in TARGETS:
             raise ValueError(f"there is no target {target!r}; there is {', '.join(TARGETS)}")
+        _expect(world, World | None, "world")
+        _expect(limits, Limits | None, "limits")
         self._grants = World() if world is None else world
         self._limits = Limits() if limits is None else limits
         self._workspace = Workspace(tuple(map(Path, search)), tuple(map(Path, include_path)), dict(defines or {}), self._limits)
@@ -69,6 +71,10 @@ class Session:
 
     def run(self, path: str | os.PathLike[str], args: Sequence[str] = ()) -> int:
         """Runs a program file with command-line arguments, and gives its exit status. Raises `SacError`."""
+        if isinstance(args, str | bytes):
+            raise TypeError(f"args must be a sequence of strings, not one: [{args!r}]")
+        for argument in args:
+            _expect(argument, str, "each of args")
         program, found = self._read(lambda: self._workspace.load(Path(path)))
         argv = tuple(a.encode(errors="surrogateescape") for a in (str(path), *args))
         with self._host.lock:
@@ -90,6 +96,7 @@ class Session:
 
     def compile(self, source: str, name: str = "<source>") -> Module:
         """The same for a program or module in a string."""
+        _expect(source, str, "source")
         return self._loaded(lambda: self._workspace.check_text(source, name, None), name)
 
     def _loaded(self, check: Callable[[], tuple[ElaboratedProgram, list[Diagnostic]]], title: str) -> Module:
@@ -116,6 +123,7 @@ class Session:
 
     def define(self, source: str) -> Module:
         """Adds definitions (functions, types, objects, `use` lines) to those that `eval` sees. A function with the name and parameter types of an earlier one takes its place. Gives all functions defined so far. Raises `SacError`, and then nothing has changed."""
+        _expect(source, str, "source")
         text = Source("<definition>", source)
         workspace = self._workspace
         parsed = self._read(lambda: parse_module(text, defines=workspace.defines, include_path=tuple(workspace.include_path), operators=_operators(self._definitions)))
@@ -138,6 +146,7 @@ class Session:
 
     def eval(self, source: str, /, **values: Any) -> Any:
         """The value of an expression; None where it has none, a tuple where it has several. It sees the session's definitions and named values, and `values`. Raises `SacError`."""
+        _expect(source, str, "source")
         with self._host.lock:
             program = self._runner.program
             names = self._names if not values else self._names | {n: keep(program, n, v, copy=False) for n, v in values.items()}
@@ -191,6 +200,7 @@ class Session:
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Keeps a value under a name that expressions may use. An array is copied."""
+        _expect(name, str, "a name")
         if not name.isidentifier() or not name.isascii() or name in RESERVED or name == "_":
             raise plain_error("E0717", f"{name!r} cannot be the name of a value", "use a name that SaC takes for a variable")
         with self._host.lock:
@@ -244,6 +254,13 @@ class _Evaluation:
     flags: list[bool]
     finish: Callable[[Any], Any]
     changed: Callable[[Any], list[NamedValue]]
+
+
+def _expect(value: object, type: Any, what: str) -> None:
+    """Refuses an argument of another type at once, where the mistake is."""
+    if not isinstance(value, type):
+        wanted = getattr(type, "__name__", None) or str(type).replace("sacpy.grants.", "sacpy.").replace("sacpy.interp.limits.", "sacpy.")
+        raise TypeError(f"{what} must be {wanted}, not {value.__class__.__name__}")
 
 
 def _operators(definitions: ModuleInfo) -> frozenset[str]:

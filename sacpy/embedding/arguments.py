@@ -69,6 +69,12 @@ def bounds(base: str) -> tuple[int, int]:
     return (-(1 << bits - 1), (1 << bits - 1) - 1) if base in SIGNED else (0, (1 << bits) - 1)
 
 
+def _too_large(value: int, base: str, low: int, high: int) -> Misfit:
+    wider = next((other for other in ("int", "long", "ulong") if bounds(other)[0] <= value <= bounds(other)[1]), "")
+    help = f"pass a value in that range, or declare it as {wider}" if wider else "no integer type of SaC has this value: pass a smaller one, or a float"
+    return Misfit("E0707", f"{value} does not fit {base}, whose values are {low} to {high}", help)
+
+
 def _integers(base: str) -> Convert:
     low, high = bounds(base)
     dtype = DTYPES[base]
@@ -77,7 +83,7 @@ def _integers(base: str) -> Convert:
         if type(value) is int:
             if low <= value <= high:
                 return value
-            raise Misfit("E0707", f"{value} does not fit {base}, whose values are {low} to {high}")
+            raise _too_large(value, base, low, high)
         if type(value) is ndarray and value.dtype == dtype and value.ndim and value.flags.c_contiguous and value.flags.aligned:
             return value
         return _general(value, base, number)
@@ -87,8 +93,8 @@ def _integers(base: str) -> Convert:
             found = int(value)
             if low <= found <= high:
                 return found
-            raise Misfit("E0707", f"{found} does not fit {base}, whose values are {low} to {high}")
-        raise wrong_sort(value, base, "SaC converts nothing by itself: pass int(..)" if isinstance(value, float) else "")
+            raise _too_large(found, base, low, high)
+        raise wrong_sort(value, base, "SaC converts nothing by itself: pass int(..)" if isinstance(value, float) else "pass an int, or an array or list of integers")
 
     return convert
 
@@ -107,11 +113,11 @@ def _reals(base: str) -> Convert:
     def number(value: Any) -> float:
         if isinstance(value, float | np.floating):
             if isinstance(value, np.floating) and value.dtype.itemsize > 8:
-                raise wrong_sort(value, base)
+                raise wrong_sort(value, base, "round it: pass float(..)")
             return _single(float(value)) if single else float(value)
         if isinstance(value, int | np.integer) and not isinstance(value, bool):
             return _exact(int(value), base)
-        raise wrong_sort(value, base)
+        raise wrong_sort(value, base, "pass a number: float(..)")
 
     return convert
 
@@ -120,7 +126,7 @@ def _single(value: float) -> float:
     """A Python float rounded to 32 bits, as a float literal is."""
     rounded = round_single(value)
     if math.isinf(rounded) and not math.isinf(value):
-        raise Misfit("E0707", f"{value!r} does not fit float, whose largest value is {float(np.finfo(np.float32).max):.8g}")
+        raise Misfit("E0707", f"{value!r} does not fit float, whose largest value is {float(np.finfo(np.float32).max):.8g}", "declare it as double")
     return rounded
 
 
@@ -211,7 +217,7 @@ def _in_range(value: np.ndarray[Any, Any], low: int, high: int, what: str) -> No
         bad = smallest if smallest < low else largest
         at = np.unravel_index(int(np.argmin(value) if smallest < low else np.argmax(value)), value.shape)
         where = ", ".join(str(int(i)) for i in at)
-        raise Misfit("E0707", f"element [{where}] is {bad}, which does not fit {what}: legal are {low} to {high}")
+        raise Misfit("E0707", f"element [{where}] is {bad}, which does not fit {what}: legal are {low} to {high}", "pass values in that range, or declare a wider type")
 
 
 def _nested(items: Sequence[Any], base: str, number: Callable[[Any], Value]) -> np.ndarray[Any, Any]:
@@ -237,7 +243,7 @@ def _nested(items: Sequence[Any], base: str, number: Callable[[Any], Value]) -> 
             fill(item, depth + 1)
 
     def ragged() -> Misfit:
-        return Misfit("E0708", "the lists differ in length, and an array has rows of one length")
+        return Misfit("E0708", "the lists differ in length, and an array has rows of one length", "fill the shorter ones up, or pass each row by itself")
 
     fill(items, 0)
     return result
@@ -297,7 +303,7 @@ def _complex_number(value: Any) -> complex:
     if isinstance(value, ndarray):
         value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | complex | np.number):
-        raise wrong_sort(value, "complex")
+        raise wrong_sort(value, "complex", "pass a number: complex(..)")
     if isinstance(value, int | np.integer):
         return complex(_exact(int(value), "double"))
     return complex(value)
@@ -311,9 +317,9 @@ def _string(value: Any) -> Value:
     elif isinstance(value, bytes | bytearray):
         data = bytes(value)
     else:
-        raise wrong_sort(value, "string")
+        raise wrong_sort(value, "string", "pass text: str(..)")
     if 0 in data:
-        raise Misfit("E0707", "a SaC string ends at its first zero byte, and this one has one inside")
+        raise Misfit("E0707", "a SaC string ends at its first zero byte, and this one has one inside", "cut it there, or pass it to a char[.] as bytes")
     return data
 
 

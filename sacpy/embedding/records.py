@@ -39,7 +39,7 @@ def components(type: BaseType) -> Callable[[Any], tuple[Value, ...]]:
                 raise Misfit("E0708", f"field {'.'.join(path)} has the shape {list(shape)}, and needs [{wanted}]")
             here = shape[: len(shape) - rank]
             if outer is not None and here != outer:
-                raise Misfit("E0708", f"field {'.'.join(path)} is for an array of shape {list(here)}, the ones before for {list(outer)}")
+                raise Misfit("E0708", f"field {'.'.join(path)} is for an array of shape {list(here)}, the ones before for {list(outer)}", "give all fields as many values")
             outer = here
             found.append(core)
         return tuple(found)
@@ -68,7 +68,7 @@ def _part(value: Any, type: BaseType, path: Path) -> Any:
         if given is None:
             raise wrong_sort(value, type.shown, f"pass a dict with the fields {', '.join(names)}")
         if sorted(map(str, given)) != sorted(names):
-            raise Misfit("E0708", f"{type.shown} has the fields {', '.join(names)}, this value has {', '.join(map(str, given)) or 'none'}")
+            raise Misfit("E0708", f"{type.shown} has the fields {', '.join(names)}, this value has {', '.join(map(str, given)) or 'none'}", "give every field its value, and no others")
         value = value[name]
         type = next(base for field, base, _ in type.fields if field == name)
         if isinstance(value, list | tuple) and type.is_struct:

@@ -57,6 +57,9 @@ class Host:
                 self._nested -= 1
                 self._flush()
 
+    def __reduce__(self) -> str:
+        raise TypeError("a SaC session cannot be pickled or copied: open one in each process, for instance in the initializer of a pool")
+
     def _flush(self) -> None:
         try:
             self.world.flush()

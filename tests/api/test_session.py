@@ -1,5 +1,8 @@
 """Expressions, definitions, named values, programs."""
 
+import pickle
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -194,3 +197,23 @@ def test_a_program_that_fails(session: sacpy.Session, tmp_path: Path, capsys: py
 def test_an_unknown_target() -> None:
     with pytest.raises(ValueError, match="interp"):
         sacpy.Session("quantum")
+
+
+@pytest.mark.parametrize(
+    ("mistake", "said"),
+    [
+        (lambda s: s.eval(3), "source must be str, not int"),
+        (lambda s: s.compile(b"int f() { return 1; }"), "source must be str, not bytes"),
+        (lambda s: s.define(None), "source must be str, not NoneType"),
+        (lambda s: s.__setitem__(3, 1), "a name must be str, not int"),
+        (lambda s: s.run("p.sac", "abc"), "args must be a sequence of strings"),
+        (lambda s: s.run("p.sac", [1]), "each of args must be str, not int"),
+        (lambda s: sacpy.Session(limits=3), "limits must be sacpy.Limits | None, not int"),
+        (lambda s: sacpy.Session(world=True), "world must be sacpy.World | None, not bool"),
+        (lambda s: pickle.dumps(s), "open one in each process"),
+        (lambda s: pickle.dumps(s.define("int f() { return 1; }").f), "open one in each process"),
+    ],
+)
+def test_arguments_of_another_type_are_refused_by_name(session: sacpy.Session, mistake: Callable[[sacpy.Session], object], said: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(said)):
+        mistake(session)

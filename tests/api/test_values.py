@@ -251,3 +251,11 @@ def test_what_only_sac_understands_is_a_handle(m: sacpy.Module) -> None:
     assert isinstance(cells, sacpy.Handle)
     assert m.head(cells) == 5
     assert code(m.head, 5) == "E0708"
+
+
+@pytest.mark.parametrize("value", [300, -129, 2**80, [300], np.array([300]), 1.0, "a", None, 1j, [[1], [2, 3]]])
+def test_every_refusal_says_what_to_do(value: Any) -> None:
+    module = sacpy.Session().compile("byte[*] same(byte[*] b) { return b; }")
+    with pytest.raises(sacpy.SacError) as caught:
+        module.same(value)
+    assert caught.value.diagnostics[0].help
