@@ -187,6 +187,9 @@ def _operators(source: Source, folders: Sequence[Path]) -> frozenset[str]:
 # ---------------------------------------------------------------- the standard library, parsed once
 
 
+KEPT = 8  # parsed libraries in the cache
+
+
 def library_digest() -> str:
     """A digest of the library's files (names, sizes, times) and of the front end's own version."""
     parts: list[str] = []
@@ -212,10 +215,18 @@ def load_library(cache: Path | None) -> dict[str, bytes]:
     library = {p.stem: _pickled(parse_file(p, (STDLIB / "include",), library=True)) for p in sorted(STDLIB.glob("*.sac"))}
     if path is not None:
         write_atomically(path, pickle.dumps(library, pickle.HIGHEST_PROTOCOL))
-        for old in path.parent.glob("stdlib-*.pickle"):
-            if old != path:
-                old.unlink(missing_ok=True)
+        _drop_old(path.parent)
     return library
+
+
+def _drop_old(cache: Path) -> None:
+    """Removes all but the newest libraries: each installation that is in use has one, and must find it again."""
+    try:
+        files = sorted(cache.glob("stdlib-*.pickle"), key=lambda path: path.stat().st_mtime)
+        for old in files[:-KEPT]:
+            old.unlink(missing_ok=True)
+    except OSError:
+        pass  # another process was faster
 
 
 def _pickled(info: ModuleInfo) -> bytes:

@@ -117,11 +117,15 @@ def test_ctrl_c() -> None:
     session = sacpy.Session()
     module = session.compile(SOURCE)
     session["kept"] = 5
-    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        module.loop(1)
-    timer.join()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background ignores it
+    try:
+        timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            module.loop(1)
+        timer.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert module.fine(1) == 2
     assert session.eval("kept") == 5
 

@@ -18,24 +18,29 @@ READY = r">>>\s*$"
 PATIENCE = 20.0  # seconds; reached only when something is wrong
 
 
+def _hear_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a test run in the background ignores them, and hands that on
+
+
 class Terminal:
     """A prompt in a pseudo-terminal."""
 
     def __init__(self, state: Path) -> None:
         self.screen, inner = pty.openpty()
         environment = {**os.environ, "XDG_STATE_HOME": str(state), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
-        self.process = subprocess.Popen([sys.executable, "-m", "sacpy"], stdin=inner, stdout=inner, stderr=inner, env=environment, start_new_session=True)
+        self.process = subprocess.Popen([sys.executable, "-m", "sacpy"], stdin=inner, stdout=inner, stderr=inner, env=environment, start_new_session=True, preexec_fn=_hear_interrupts)
         os.close(inner)
         self.seen = b""
+        self.done = 0  # how much of what was shown has been waited for
 
     def wait_for(self, pattern: str) -> str:
-        """Reads until the pattern has been shown; gives what was shown up to its end, and forgets that."""
+        """Reads until the pattern has been shown behind what was waited for before; gives what was shown up to its end."""
         end = time.monotonic() + PATIENCE
         while True:
-            plain = ESCAPE.sub(b"", self.seen).replace(b"\r", b"").decode(errors="replace")
+            plain = ESCAPE.sub(b"", self.seen).replace(b"\r", b"").decode(errors="replace")[self.done :]
             match = re.search(pattern, plain)
             if match:
-                self.seen = b""
+                self.done += match.end()
                 return plain[: match.end()]
             assert time.monotonic() < end, f"{pattern!r} was not shown, but {plain!r}"
             if select.select([self.screen], [], [], 0.2)[0]:

@@ -1,0 +1,24 @@
+"""The parsed library on disk: several installations share the folder, and none takes another's file away at once."""
+
+import os
+from pathlib import Path
+
+from sacpy.lang import modules
+
+
+def test_other_installations_keep_their_files_and_old_ones_go(tmp_path: Path) -> None:
+    for age in range(modules.KEPT + 3):
+        other = tmp_path / f"stdlib-{age}.pickle"
+        other.write_bytes(b"")
+        os.utime(other, (1e9 - age, 1e9 - age))
+    modules.load_library(tmp_path)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {f"stdlib-{modules.library_digest()}.pickle", *(f"stdlib-{age}.pickle" for age in range(modules.KEPT - 1))}
+
+
+def test_a_damaged_file_is_written_again(tmp_path: Path) -> None:
+    path = tmp_path / f"stdlib-{modules.library_digest()}.pickle"
+    path.write_bytes(b"\x80\x05garbage")
+    library = modules.load_library(tmp_path)
+    assert "Array" in library
+    assert path.stat().st_size > 10_000
