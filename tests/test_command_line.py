@@ -86,3 +86,10 @@ def test_a_program_that_uses_nothing_is_told_which_module_it_needs(function: str
     program.write_text(f"int main() {{ x = {function}; return 0; }}")
     assert main(["check", str(program)]) == 1
     assert "it is in the library: add 'use " in capsys.readouterr().err
+
+
+def test_a_header_of_c_is_told_the_module(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    program = tmp_path / "c.sac"
+    program.write_text('#include <stdio.h>\nint main() { printf("hi\\n"); return 0; }')
+    assert main(["check", str(program)]) == 1
+    assert "`use StdIO: all;`" in capsys.readouterr().err

@@ -35,6 +35,7 @@ COMMAND_LINE = "<command line>"
 CONFINED: ContextVar[bool] = ContextVar("CONFINED", default=False)
 """Whether only files beside the including one, and in the folders for included files, may be read: for programs that nobody vouches for."""
 _WORD = re.compile(r"\s*([a-z]+)")
+C_HEADERS = {"stdio.h": "StdIO", "math.h": "Math", "string.h": "String", "ctype.h": "Char", "limits.h": "Constants"}
 _INCLUDED = re.compile(r'\s*include\s*(?:"([^"\n]+)"|<([^>\n]+)>)')
 
 
@@ -242,6 +243,10 @@ class _Preprocessor:
         if len(line) > 1 and line[1].text == "once":
             self._once.add(directive.span.source.name)
             return
+        if len(line) > 1 and line[1].text in pragmas.MAPPING:  # may go on in the next lines: left to the lexer, which sees them
+            start = directive.span
+            self.tokens += [Token("op", "#", Span(start.source, start.start, start.start + 1, start.macro), spaced=True), *line]
+            return
         token, taken = pragmas.read(line, 0, directive.span.start, whole=True)
         self.tokens.append(token)
         self.tokens += line[taken:]
@@ -425,4 +430,6 @@ class _Preprocessor:
                 reason = getattr(error, "strerror", None) or str(error)
                 raise SacError(Diagnostic("E0113", f"`{name[:80]}` cannot be read: {reason}", span, "included here", help="check the file's name and permissions")) from None
         searched = tuple(dict.fromkeys(f"looked in {folder}" for folder in folders))
-        raise SacError(Diagnostic("E0113", f"there is no file `{name[:80]}` to include", span, "not found", notes=searched, help="check the name, or add the file's folder with `-I FOLDER`"))
+        module = C_HEADERS.get(name)
+        help = f"SaC uses modules in place of C's headers: `use {module}: all;`" if module else "check the name, or add the file's folder with `-I FOLDER`"
+        raise SacError(Diagnostic("E0113", f"there is no file `{name[:80]}` to include", span, "not found", notes=searched, help=help))

@@ -32,6 +32,7 @@ from sacpy.workspace import Workspace
 
 LATER = ("E0307", "E0310")  # an unknown function or type: at a prompt it may be defined later
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(.*)$", re.MULTILINE)
+WORDS = {"quit": ":quit leaves the prompt", "exit": ":quit leaves the prompt", "help": ":help lists the commands"}
 Problem = tuple[str, str, int]
 
 
@@ -64,6 +65,12 @@ class Outcome:
     def failed(self) -> bool:
         """Whether something was wrong."""
         return any(d.severity == "error" for d in self.diagnostics)
+
+
+def _with_command(found: Diagnostic, text: str) -> Diagnostic:
+    """A diagnostic about a word that is a command of other prompts, with the command here."""
+    help = WORDS.get(text.strip().rstrip("; ").removesuffix("()"))
+    return found if help is None or found.code not in ("E0305", "E0307") else replace(found, help=help, edit=None)
 
 
 class Engine:
@@ -105,7 +112,7 @@ class Engine:
                 else:
                     self._do(group)
         except SacError as error:
-            said += error.diagnostics
+            said += [_with_command(d, text) for d in error.diagnostics]
         except KeyboardInterrupt:  # before or after the program itself ran, which deals with it by itself
             said.append(Diagnostic("E0702", "the run was interrupted", NOWHERE))
         except Exit as stop:

@@ -206,3 +206,10 @@ def test_interrupted_while_checking(talk: Talk, monkeypatch: pytest.MonkeyPatch)
         patch.setattr("sacpy.lang.elaborate.program.ElaboratedProgram.check", interrupted)
         assert talk.codes("int f() { return 2; }") == ["E0702"]
     assert talk.says("f() + x") == "int 2\n"
+
+
+@pytest.mark.parametrize(("word", "command"), [("quit", ":quit"), ("exit()", ":quit"), ("help;", ":help")])
+def test_words_of_other_prompts_are_told_the_command_here(talk: Talk, word: str, command: str) -> None:
+    outcome = talk.outcome(word)[1]
+    assert outcome.diagnostics[-1].help.startswith(command)
+    assert talk.says("quit = 3") == "" and talk.says("quit") == "int 3\n"
