@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from sacpy.lang.source import Span
 from sacpy.lang.tokens import Token
 
-_NO_OPERAND = frozenset(("safe", "nocuda"))
-_OPERANDS = frozenset(["linkname", "linkobj", "linkwith", "linksign", "refcounting", "effect", "header", "copyfun", "freefun", "ctype", "sacarg", "wlcomp", "gpukernel"])
+MAPPING = frozenset(("gpukernel", "gpuparam", "gpumem", "noncommutative"))  # may be broken anywhere between tokens, over several lines
+_NO_OPERAND = frozenset(("safe", "nocuda", "noncommutative"))
+_OPERANDS = frozenset(["linkname", "linkobj", "linkwith", "linksign", "refcounting", "effect", "header", "copyfun", "freefun", "ctype", "sacarg", "wlcomp", "gpukernel", "gpumem"])
+_PLAIN = frozenset(("Gen", "global"))  # take no arguments: a parenthesis behind them, on the next line say, is the generator's
 _CLOSING = {"(": ")", "[": "]"}
 
 
@@ -24,6 +26,8 @@ def read(tokens: Sequence[Token], at: int, start: int, whole: bool = False) -> t
         end += 1
     elif word in _OPERANDS:
         end = _operands(tokens, end + 1)
+    elif word == "gpuparam":
+        end = _parameter(tokens, end + 1)
     elif whole:
         end = len(tokens)
     else:
@@ -40,6 +44,13 @@ def _operands(tokens: Sequence[Token], at: int) -> int:
     at = _operand(tokens, at)
     while at < len(tokens) and tokens[at].text == "," and at + 1 < len(tokens):
         at = _operand(tokens, at + 1)
+    return at
+
+
+def _parameter(tokens: Sequence[Token], at: int) -> int:
+    """parameter = name "=" operands"""
+    if at + 1 < len(tokens) and tokens[at].kind == "name" and tokens[at + 1].text == "=":
+        return _operands(tokens, at + 2)
     return at
 
 
@@ -60,7 +71,8 @@ def _operand(tokens: Sequence[Token], at: int) -> int:
         at += 1
         while at + 1 < len(tokens) and tokens[at].text == "::" and tokens[at + 1].kind == "name":
             at += 2
-        return _group(tokens, at) if at < len(tokens) and tokens[at].text == "(" else at
+        has_group = at < len(tokens) and tokens[at].text == "(" and tokens[at - 1].text not in _PLAIN
+        return _group(tokens, at) if has_group else at
     return at
 
 

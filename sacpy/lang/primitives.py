@@ -34,14 +34,16 @@ def _rows() -> dict[str, Primitive]:
     # Element-wise, one argument.
     rows += [Primitive("neg", ("T",), "T", num), Primitive("abs", ("T",), "T", num), Primitive("reciproc", ("T",), "T", REAL)]
     rows += [Primitive("not", ("bool",), "bool"), Primitive("bitnot", ("T",), "T", ints)]
-    conversions = dict(
-        tob="byte", tos="short", toi="int", tol="long", toll="longlong", toub="ubyte", tous="ushort", toui="uint", toul="ulong", toull="ulonglong", tof="float",
-        tod="double", tobool="bool", toc="char",
-    )  # fmt: skip
+    conversions = {
+        "tob": "byte", "tos": "short", "toi": "int", "tol": "long", "toll": "longlong", "toub": "ubyte", "tous": "ushort", "toui": "uint", "toul": "ulong", "toull": "ulonglong", "tof": "float",
+        "tod": "double", "tobool": "bool", "toc": "char",
+    }  # fmt: skip
     rows += [Primitive(op, ("T",), base, BUILTIN) for op, base in conversions.items()]
-    real1 = (
-        "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10 log1p sqrt cbrt floor ceil rint round trunc erf erfc tgamma lgamma"
-    ).split()
+    real1 = [
+        "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2", "expm1",
+        "log", "log2", "log10", "log1p", "sqrt", "cbrt", "floor", "ceil", "rint", "round", "trunc", "erf", "erfc", "tgamma",
+        "lgamma",
+    ]
     rows += [Primitive(op, ("T",), "T", REAL) for op in real1]
     rows += [Primitive(op, ("T",), "bool", REAL) for op in ("isnan", "isinf", "isfinite")]
     rows += [Primitive(op, ("T", "T"), "T", REAL) for op in ("atan2", "pow", "hypot", "fmod", "copysign")]
