@@ -114,7 +114,12 @@ def main_key(program: ElaboratedProgram) -> str:
     entries = scope.own("main")
     span = entries[0].definition.name_span if entries else Span(info.span.source, info.span.start, info.span.start)
     message = "main takes no arguments" if entries else f"this {what} has no main"
-    help = "write 'int main()'; argc() and argv(n) of CommandLine give the arguments" if entries else "define 'int main() { .. return 0; }'"
+    if entries:
+        help = "write 'int main()'; argc() and argv(n) of CommandLine give the arguments"
+    elif info.kind == "program":
+        help = "define 'int main() { .. return 0; }'"
+    else:
+        help = f"run a program that uses it: 'use {info.name}: all;'"
     raise SacError(Diagnostic("E0309", message, span, "nothing to run", help=help))
 
 

@@ -93,3 +93,10 @@ def test_a_header_of_c_is_told_the_module(capsys: pytest.CaptureFixture[str], tm
     program.write_text('#include <stdio.h>\nint main() { printf("hi\\n"); return 0; }')
     assert main(["check", str(program)]) == 1
     assert "`use StdIO: all;`" in capsys.readouterr().err
+
+
+def test_a_module_is_not_run_but_used(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    module = tmp_path / "Shapes.sac"
+    module.write_text("module Shapes;\nexport all;\nint sides() { return 4; }\n")
+    assert main([str(module)]) == 1
+    assert "run a program that uses it: 'use Shapes: all;'" in capsys.readouterr().err
