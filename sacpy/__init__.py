@@ -27,5 +27,11 @@ def __getattr__(name: str) -> Any:
     if name in _WHERE:
         from importlib import import_module
 
-        return getattr(import_module(_WHERE[name]), name)
+        value = globals()[name] = getattr(import_module(_WHERE[name]), name)
+        return value
     raise AttributeError(f"module 'sacpy' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """What completion offers."""
+    return sorted(__all__)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar, overload
@@ -19,12 +19,13 @@ from sacpy.embedding.plans import finisher
 from sacpy.embedding.runner import Host, Runner, plain_error
 from sacpy.grants import World
 from sacpy.interp.limits import Limits
+from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.interactive import Expression, expression_function, extended, library_in_scope
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.modules import ModuleInfo, module_info
 from sacpy.lang.parse_cursor import RESERVED
-from sacpy.lang.parser import parse_expression, parse_module
+from sacpy.lang.parser import parse_expression, parse_input, parse_module
 from sacpy.lang.preprocessor import CONFINED
 from sacpy.lang.source import Source
 from sacpy.workspace import Workspace, execute
@@ -128,7 +129,7 @@ class Session:
         workspace = self._workspace
         parsed = self._read(lambda: parse_module(text, defines=workspace.defines, include_path=tuple(workspace.include_path), operators=_operators(self._definitions)))
         if any(d.severity == "error" for d in parsed.diagnostics):
-            raise SacError(*parsed.diagnostics)
+            raise SacError(*self._read(lambda: self._elsewhere(text, parsed.diagnostics)))
         new = module_info(parsed.module, diagnostics=parsed.diagnostics)
         if new.kind != "program":
             raise plain_error("E0715", f"this is the {new.kind} {new.name}, not definitions", "put a module into a file in one of the session's search folders, and define 'use ...: all;'; or use session.compile")
@@ -171,7 +172,7 @@ class Session:
         text = Source("<expression>", source)
         parsed = parse_expression(text, defines=workspace.defines, include_path=tuple(workspace.include_path), operators=_operators(self._definitions), variables=tuple(names))
         if parsed.expr is None or any(d.severity == "error" for d in parsed.diagnostics):
-            raise SacError(*parsed.diagnostics)
+            raise SacError(*self._elsewhere(text, parsed.diagnostics))
         expression = expression_function(program, parsed.expr, {n: v.named for n, v in names.items()}, f"<expression {next(self._numbers)}>")
         for name in expression.parameters:
             names[name].check_current(program, name)
@@ -195,6 +196,22 @@ class Session:
             return None if count_ == 0 else all_values[0] if count_ == 1 else all_values[:count_]
 
         return _Evaluation(expression, function, [False] * len(rules.takes), finish, changed)
+
+    def _elsewhere(self, text: Source, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+        """What is wrong with a text; where it is right for another method than the one it was given to, with that method for a help."""
+        workspace = self._workspace
+        typed = parse_input(text, defines=workspace.defines, include_path=tuple(workspace.include_path), operators=_operators(self._definitions))
+        if not typed.nodes or any(d.severity == "error" for d in typed.diagnostics):
+            return found
+        if all(isinstance(node, ast.Definition) for node in typed.nodes):
+            help = "eval takes an expression; session.define takes definitions"
+        elif isinstance(typed.nodes[0], ast.Assign):
+            help = "a session keeps values that Python gives it: session[name] = session.eval(expression); statements stand in functions"
+        elif len(typed.nodes) == 1 and isinstance(typed.nodes[0], ast.Expr | ast.CallStmt):
+            help = "define takes definitions; session.eval takes an expression"
+        else:
+            help = "statements stand in functions: session.define a function, and call it"
+        return [replace(found[0], help=help, edit=None), *found[1:]]
 
     # ------------------------------------------------------------ named values
 

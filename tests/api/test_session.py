@@ -217,3 +217,24 @@ def test_an_unknown_target() -> None:
 def test_arguments_of_another_type_are_refused_by_name(session: sacpy.Session, mistake: Callable[[sacpy.Session], object], said: str) -> None:
     with pytest.raises(TypeError, match=re.escape(said)):
         mistake(session)
+
+
+@pytest.mark.parametrize(
+    ("method", "text", "said"),
+    [
+        ("eval", "int f() { return 1; }", "session.define takes definitions"),
+        ("eval", "use Math: all;", "session.define takes definitions"),
+        ("eval", "v = 3", "session[name] = "),
+        ("eval", "1; 2", "statements stand in functions"),
+        ("define", "1 + 2", "session.eval takes an expression"),
+        ("define", "v = 3;", "session[name] = "),
+    ],
+)
+def test_a_text_for_another_method_is_told_which(session: sacpy.Session, method: str, text: str, said: str) -> None:
+    with pytest.raises(sacpy.SacError) as caught:
+        getattr(session, method)(text)
+    assert said in caught.value.diagnostics[0].help
+
+
+def test_completion_offers_the_public_names() -> None:
+    assert {"Session", "World", "Limits", "SacError"} <= set(dir(sacpy))
