@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -32,8 +33,16 @@ _WITHOUT_COMMAND = """SaC (Single Assignment C): run, check and evaluate program
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and gives the exit status."""
+    gc.disable()  # what is made until the program runs stays, so looking for garbage in it would be a fifth of the start-up
     parsed = parse(sys.argv[1:] if argv is None else argv)
     return _guarded(parsed)
+
+
+def _started() -> None:
+    """What is there now stays; from here on garbage is looked for again."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -108,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = argparse.ArgumentParser(prog="sacpy", usage="sacpy [COMMAND] [options] ..", formatter_class=argparse.RawDescriptionHelpFormatter, description=_WITHOUT_COMMAND)
     parser.add_argument("--version", action="version", version=f"sacpy {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", required=True)
+    commands = parser.add_subparsers(dest="command", prog="sacpy", metavar="COMMAND", title="commands", required=True)
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("-D", dest="defines", action="append", default=[], metavar="NAME[=VALUE]", help="define a macro")
     common.add_argument("-I", dest="include", action="append", default=[], type=Path, metavar="DIR", help="look for included files there")
@@ -178,6 +187,7 @@ def run_program(parsed: argparse.Namespace, world: World, loaded: Callable[[Sequ
     program, found = workspace.load(parsed.file)
     if loaded is not None:
         loaded(found)
+    _started()
     return workspace.run(program, world, found), found
 
 
@@ -188,6 +198,7 @@ def _evaluate(parsed: argparse.Namespace) -> int:
     program = workspace.expression(parsed.expression)
     world = World.system((b"eval",))
     try:
+        _started()
         status = workspace.run(program, world)
     finally:
         closed = world.finish()
@@ -244,7 +255,9 @@ def _doctor(parsed: argparse.Namespace) -> int:
 def _repl(parsed: argparse.Namespace) -> int:
     from sacpy.repl.prompt import run
 
-    return run(_workspace(parsed))
+    workspace = _workspace(parsed)
+    _started()
+    return run(workspace)
 
 
 COMMANDS = {"run": _run, "check": _check, "eval": _evaluate, "doc": _doc, "doctor": _doctor, "repl": _repl}
