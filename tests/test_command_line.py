@@ -28,7 +28,8 @@ def refused(*arguments: str) -> int:
         (("chek", "a.sac"), "did you mean sacpy check?"),
         (("run", "--foo", "a.sac"), "sacpy run: error: there is no option --foo"),
         (("check", "a.sac", "b.sac"), "sacpy check: error: 'b.sac' is one argument too many"),
-        (("run",), "file"),
+        (("run",), "sacpy run: error: the following arguments are required: file"),
+        (("eval", "--target", "abacus", "1"), "usage: sacpy eval "),
     ],
 )
 def test_a_wrong_command_line_is_told_what_is_wrong(arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
