@@ -207,7 +207,11 @@ def describe(library: Library, name: str) -> str | None:
 
 def unknown(library: Library, name: str) -> str:
     """What to say where there is nothing of that name."""
-    near = closest(name.rpartition("::")[2], library.names())
+    module, _, function = name.rpartition("::")
+    if module in library.modules:
+        inside = closest(function, [entry.name for entry in library.own(module)])
+        return f"there is nothing called {name} in the library" + (f"; did you mean {', '.join(f'{module}::{n}' for n in inside)}?" if inside else f"; sacpy doc {module} lists what it has")
+    near = closest(function, library.names())
     return f"there is nothing called {name} in the library" + (f"; did you mean {', '.join(near)}?" if near else "")
 
 

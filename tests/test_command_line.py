@@ -101,3 +101,9 @@ def test_a_module_is_not_run_but_used(capsys: pytest.CaptureFixture[str], tmp_pa
     module.write_text("module Shapes;\nexport all;\nint sides() { return 4; }\n")
     assert main([str(module)]) == 1
     assert "run a program that uses it: 'use Shapes: all;'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "said"), [("Math::snh", "Math::sinh"), ("Math::nosuch", "sacpy doc Math lists"), ("Maths::sin", "there is nothing called Maths::sin")])
+def test_what_documentation_does_not_know_is_looked_for_in_its_module(name: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doc", name]) == 1
+    assert said in capsys.readouterr().err

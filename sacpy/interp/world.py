@@ -128,12 +128,12 @@ class World:
     def allow_files(self, what: str) -> None:
         """Raises a Fault unless the program may use files."""
         if not self.files:
-            raise Fault("E0750", f"this session has no access to files, so the program cannot {what}", help="run it from the command line, or open the session with access to files")
+            raise Fault("E0750", f"this session has no access to files, so the program cannot {what}", help="run it from the command line, or open the session with sacpy.World(files=True)")
 
     def allow_processes(self, what: str) -> None:
         """Raises a Fault unless the program may start processes."""
         if not self.processes:
-            raise Fault("E0751", f"this session has no access to processes, so the program cannot {what}", help="run it from the command line, or open the session with access to processes")
+            raise Fault("E0751", f"this session has no access to processes, so the program cannot {what}", help="run it from the command line, or open the session with sacpy.World(processes=True)")
 
     def allow_library(self, name: str) -> None:
         """Raises a Fault unless the program may load that shared library."""
@@ -144,7 +144,7 @@ class World:
     def environ(self) -> MutableMapping[bytes, bytes]:
         """The environment variables. Raises a Fault unless the program may see them."""
         if not self.environment:
-            raise Fault("E0752", "this session has no access to the environment", help="run it from the command line, or open the session with access to the environment")
+            raise Fault("E0752", "this session has no access to the environment", help="run it from the command line, or open the session with sacpy.World(environment=True)")
         return self._environ
 
     # ------------------------------------------------------------ clocks and processes
