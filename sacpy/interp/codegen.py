@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sacpy.interp.codegen_withloop import WithLoops
+from sacpy.interp.counting import Counter, counter
 from sacpy.interp.emitter import DEEPEST, PART, Ex, Line, reads
 from sacpy.interp.ownership import VIEWS, Protocol, around, moves, protocol
 from sacpy.interp.usage import Usage
@@ -23,6 +24,7 @@ from sacpy.lang.core import (
     Block,
     Call,
     Check,
+    Const,
     Function,
     Genarray,
     GlobalGet,
@@ -358,6 +360,10 @@ class Codegen(WithLoops):
         targets = [c.target for c in s.carried]
         self.assign(targets, [c.initial for c in s.carried], rest, s.span)
         self.flush()
+        counted = counter(s)
+        if counted is not None and all(self.shape(a).rank == 0 for a in (Var(counted.carried.target.name, s.span), counted.bound)):
+            self._counted_loop(s, counted, rest)
+            return
         condition_saved = self.capture()
         self.block(s.condition)
         test = self.truth(s.test, self.use(s.test), s.test.span)
@@ -379,6 +385,28 @@ class Codegen(WithLoops):
         else:
             self.emit(f"while {test}:", s.test.span)
             self.lines += body or [Line(self.indent + 1, "pass", s.span)]
+
+    def _counted_loop(self, s: Loop, counted: Counter, rest: set[str]) -> None:
+        """A loop over a range; behind it the counter is where the test failed."""
+        target, span = counted.carried.target, s.test.span
+        name, first = self.name(target.name), counted.carried.initial
+        bound = self.stable(counted.bound).text + {0: "", 1: " + 1", -1: " - 1"}[counted.beyond]
+        start = self.fresh("from")
+        self.emit(f"{start} = {name}", span)
+        is_natural = counted.step == 1 and isinstance(first, Const) and isinstance(first.value[0], int) and first.value[0] >= 0
+        others = [c for c in s.carried if c is not counted.carried]
+        saved = self.capture()
+        self.loops += 1
+        self.virtual[target.name] = Ex(name, "int", 0, True, natural=is_natural)
+        self.block(counted.body)
+        self.assign([c.target for c in others], [c.update for c in others], rest, s.span)
+        del self.virtual[target.name]
+        self.loops -= 1
+        body, _ = self.release(saved)
+        self.emit(f"for {name} in range({start}, {bound}{', -1' if counted.step < 0 else ''}):", span)
+        self.lines += body or [Line(self.indent + 1, "pass", s.span)]
+        if target.name in self.ownership.live_after[id(s)]:
+            self.emit(f"{name} = {bound} if {start} {'<' if counted.step > 0 else '>'} {bound} else {start}", span)
 
     # ---- calls
 

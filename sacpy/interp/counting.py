@@ -1,0 +1,70 @@
+"""Loops that count: `for (i = a; i < n; i++)` as a Python `for` over a range, which tests and counts by itself.
+
+In: a loop of core, prepared. Out: its counter, if it has one. The bound must not change in the loop, and the counter must not wrap: a test that is true for every int (`i <= 2147483647`) is left alone, because it never ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sacpy.interp.walk import free_of
+from sacpy.lang.core import Atom, Block, Carried, Const, Let, Loop, Prim, Stmt, Var
+
+LARGEST = 2147483647
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """The carried variable that counts, by `step` (1 or -1), while it is on this side of `bound` + `beyond`; and the body without the counting."""
+
+    carried: Carried
+    bound: Atom
+    beyond: int
+    step: int
+    body: Block
+
+
+def counter(loop: Loop) -> Counter | None:
+    """The counter of a loop."""
+    if loop.body_first or len(loop.condition.statements) != 1:
+        return None
+    match loop.condition.statements[0]:
+        case Let(targets=(test,), rhs=Prim(op=("lt" | "le" | "gt" | "ge") as op, args=(Var(name=name), bound))) if loop.test == Var(test.name, loop.test.span):
+            pass
+        case _:
+            return None
+    targets = {c.target.name for c in loop.carried}
+    carried = next((c for c in loop.carried if c.target.name == name and c.target.base == "int"), None)
+    if carried is None or (isinstance(bound, Var) and bound.name in targets):
+        return None
+    up = op in ("lt", "le")
+    if op in ("le", "ge") and not (isinstance(bound, Const) and isinstance(bound.value[0], int) and abs(bound.value[0]) < LARGEST):
+        return None
+    body = _without_counting(loop, carried, "add" if up else "sub")
+    return None if body is None else Counter(carried, bound, (1 if up else -1) if op in ("le", "ge") else 0, 1 if up else -1, body)
+
+
+def _without_counting(loop: Loop, carried: Carried, op: str) -> Block | None:
+    """The body without `i + 1`, if that is all the counter's next value is, and nobody else looks at it."""
+    if not isinstance(carried.update, Var):
+        return None
+    own = {carried.update.name}
+    rest: list[Stmt] = []
+    for s in reversed(loop.body.statements):
+        match s:
+            case Let(targets=(target,), rhs=Prim(op=found, args=(Var(name=counted), one))) if target.name == carried.update.name and found == op and counted == carried.target.name:
+                if isinstance(one, Var):
+                    own.add(one.name)
+                elif one.value != (1,):
+                    return None
+            case Let(targets=(target,), rhs=Prim(op="one")) if target.name in own:
+                own.add(f"{target.name} is one")
+            case _:
+                rest.append(s)
+    ones = [name for name in own if name != carried.update.name and not name.endswith(" is one")]
+    found_step = len(rest) < len(loop.body.statements)
+    if not found_step or any(f"{name} is one" not in own for name in ones) or any(free_of(s) & own for s in rest):
+        return None
+    if any(isinstance(c.update, Var) and c.update.name in own for c in loop.carried if c is not carried):
+        return None
+    return Block(tuple(reversed(rest)))
