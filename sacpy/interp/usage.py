@@ -46,10 +46,6 @@ class Usage:
         """Whether the definition may move to its only use."""
         return self.counts[name] == 1 and self.blocks[name] == {self.home.get(name)}
 
-    def only_index(self, name: str) -> bool:
-        """Whether all uses are as an index."""
-        return self.counts[name] == self.as_index[name]
-
     def _use(self, atom: Atom | None, block: Block) -> None:
         if isinstance(atom, Var):
             self.counts[atom.name] += 1
@@ -92,10 +88,8 @@ class Usage:
 
     def _index_uses(self, rhs: object) -> None:
         match rhs:
-            case Prim(op="sel", args=(Var(name=iv), a)):
+            case Prim(op="sel", args=(Var(name=iv), _)):
                 self.as_index[iv] += 1
-                if isinstance(a, Var) and a.name != iv:
-                    pass
             case Prim(op="modarray", args=(_, Var(name=iv), _)):
                 self.as_index[iv] += 1
 

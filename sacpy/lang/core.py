@@ -232,7 +232,7 @@ class GlobalSet:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Asserts that a value has a type's pattern (a cast to a shape, a declared local). `text` is the type as written, `what` says whose it is ("the declared type of x", "this cast"). Names in the pattern are looked up in `names`, or ignored."""
+    """Asserts that a value has a type's pattern (a cast to a shape, a declared local). `text` is the type as written, `what` says whose it is ("the declared type of x", "this cast"). Names in the pattern stand for any extent."""
 
     value: Atom
     pattern: tuple[Feature, ...] | None

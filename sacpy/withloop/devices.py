@@ -33,7 +33,7 @@ def _generation(name: str, processors: int, threads: int, blocks: int, shared_pe
     return DeviceLimits(name, processors, threads, blocks, shared_per_block << 10, shared_per_processor << 10)
 
 
-# CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; processors: of a common card (T4, A100, A10, Orin, L40, H100, B200).
+# To be compared with the table "Technical Specifications per Compute Capability" of the CUDA C++ Programming Guide before a launch relies on it; processors: of a common card (T4, A100, A10, Orin, L40, H100, B200).
 DEVICES: dict[str, DeviceLimits] = {
     limits.name: limits
     for limits in (

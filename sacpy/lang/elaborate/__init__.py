@@ -6,6 +6,9 @@
 | `scope.py` | what names mean in a module: own definitions, `use`, `import`, qualified names |
 | `usertypes.py` | base types, typedefs and structs, and how their values lie side by side in core |
 | `context.py` | the state while one function is elaborated: variables, statements so far, fresh names |
+| `freenames.py` | which names a piece of syntax mentions, and which variables it sets |
+| `overlaps.py` | definitions that replace, hide or rival each other |
+| `interactive.py` | expressions and statements typed one by one, over named values |
 | `functions.py` | heads: signatures, patterns, conditions; the frame around a body |
 | `statements.py` | assignments, conditionals, loops, returns |
 | `expressions.py` | literals, operators, casts, fields, conditionals |

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Edit, Label
-from sacpy.lang.elaborate.context import CONVERSIONS, Context, Failed, Value, conversion_help
+from sacpy.lang.elaborate.context import CONVERSIONS, Context, Value, conversion_help
 from sacpy.lang.elaborate.overlaps import rivals
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.elaborate.usertypes import BOOL, BUILTINS, INT, STRING, BaseType
@@ -358,4 +358,4 @@ def _class_conversion(cx: Context, node: ast.Call) -> Value | None:
     return Value(result, value.atoms, node.span)
 
 
-__all__ = ["Failed", "Match", "apply", "call", "candidates", "primitive", "references", "set_reference"]
+__all__ = ["Match", "apply", "call", "candidates", "primitive", "references", "set_reference"]

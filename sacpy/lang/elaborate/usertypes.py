@@ -61,7 +61,6 @@ def builtin(name: str) -> BaseType:
 BUILTINS: dict[str, BaseType] = {name: builtin(name) for name in BUILTIN}
 INT = BUILTINS["int"]
 BOOL = BUILTINS["bool"]
-CHAR = BUILTINS["char"]
 STRING = BaseType("String::string", "opaque", (Component("", "String::string", ()),))
 
 
