@@ -7,7 +7,7 @@ becomes a function of core whose parameters are the names it uses and whose resu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -74,11 +74,12 @@ def _with_command(found: Diagnostic, text: str) -> Diagnostic:
 
 
 class Engine:
-    """The state of a prompt. `variables` are the named values, `definitions` the module of everything that was defined."""
+    """The state of a prompt. `variables` are the named values, `definitions` the module of everything that was defined. `present` gets each value that is to be shown (a notebook shows pictures and tables); by default it is written to the world's standard output."""
 
-    def __init__(self, workspace: Workspace, world: World) -> None:
+    def __init__(self, workspace: Workspace, world: World, present: Callable[[Variable], None] | None = None) -> None:
         self.workspace = workspace
         self.world = world
+        self.present = self._write if present is None else present
         self.loader = workspace.loader(Path())
         self._watchdog = Watchdog()
         self._inputs = 0  # texts so far
@@ -204,8 +205,11 @@ class Engine:
             given.append(Variable(type, values[at : at + len(type.components)]))
             at += len(type.components)
         for shown in given[: len(entered.results)]:
-            self.world.stdout.write((shown.text + "\n").encode("utf-8", "surrogateescape"))
+            self.present(shown)
         self.variables |= dict(zip(entered.changed, given[len(entered.results) :], strict=True))
+
+    def _write(self, shown: Variable) -> None:
+        self.world.stdout.write((shown.text + "\n").encode("utf-8", "surrogateescape"))
 
 
 def _groups(nodes: Sequence[ast.Definition | ast.Stmt | ast.Expr]) -> list[tuple[ast.Definition, ...] | ast.Stmt | ast.Expr]:
