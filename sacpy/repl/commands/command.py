@@ -1,0 +1,39 @@
+"""What a command is.
+
+In: the text behind a command's name. Out: text to show; or an `Outcome` where the command has shown by itself what there was, or leaves the prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from sacpy.lang.diagnostics import Diagnostic, SacError
+from sacpy.lang.source import Source, Span
+from sacpy.repl.engine import Engine, Outcome
+
+Arguments = Literal["", "file", "name", "expression", "setting"]
+Obey = Callable[[Engine, str], "str | Outcome"]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """`usage` such as ":type EXPR"; `summary` says in one line what it does; `arguments` what may stand behind the name, for completion; `obey` does it. Raises `SacError`."""
+
+    usage: str
+    summary: str
+    arguments: Arguments
+    obey: Obey
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The word behind the colon."""
+        return self.usage.partition(" ")[0].removeprefix(":")
+
+
+def refused(code: str, message: str, text: str, label: str, help: str, at: int = 0, end: int | None = None) -> SacError:
+    """The error of a command, which points into the text behind its name."""
+    span = Span(Source("<command>", text), at, len(text) if end is None else end)
+    return SacError(Diagnostic(code, message, span, label, help=help))
