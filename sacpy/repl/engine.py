@@ -97,10 +97,14 @@ class Engine:
         """Whether nothing is wrong with the text but that it ends too early."""
         return self._parse(Source("<input>", text)).incomplete
 
-    def enter(self, text: str) -> Outcome:
-        """Obeys an input. What stands before a mistake is done."""
+    def well_formed(self, text: str) -> bool:
+        """Whether the parser takes the text; what its names mean is another matter."""
+        return not any(d.severity == "error" for d in self._parse(Source("<input>", text)).diagnostics)
+
+    def enter(self, text: str, name: str = "") -> Outcome:
+        """Obeys an input. What stands before a mistake is done. `name`: how messages call the text; by default inputs are numbered."""
         self._inputs += 1
-        source = Source(f"<input {self._inputs}>", text)
+        source = Source(name or f"<input {self._inputs}>", text)
         parsed = self._parse(source)
         if any(d.severity == "error" for d in parsed.diagnostics):
             return Outcome(parsed.diagnostics)
