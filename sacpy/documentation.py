@@ -86,6 +86,17 @@ def split_comment(doc: str) -> tuple[str, tuple[Example, ...]]:
     return "\n".join(text).strip(), tuple(examples)
 
 
+def head_comment(info: ModuleInfo) -> str:
+    """The comment at the head of a module's file."""
+    text = info.span.source.text.lstrip()
+    if text.startswith("//"):
+        lines = text.split("\n")
+        count = next((i for i, line in enumerate(lines) if not line.startswith("//")), len(lines))
+        return "\n".join(line.removeprefix("//").strip() for line in lines[:count])
+    comment = text[2:].partition("*/")[0] if text.startswith("/*") else ""
+    return "\n".join(line.strip().removeprefix("*").strip() for line in comment.split("\n")).strip()
+
+
 @dataclass(slots=True)
 class Library:
     """The documentation of the standard library, and of the modules in the folders in `search`."""
@@ -122,13 +133,7 @@ class Library:
 
     def about(self, module: str) -> str:
         """The comment at the head of a module's file."""
-        text = self.info(module).span.source.text.lstrip()
-        if text.startswith("//"):
-            lines = text.split("\n")
-            count = next((i for i, line in enumerate(lines) if not line.startswith("//")), len(lines))
-            return "\n".join(line.removeprefix("//").strip() for line in lines[:count])
-        comment = text[2:].partition("*/")[0] if text.startswith("/*") else ""
-        return "\n".join(line.strip().removeprefix("*").strip() for line in comment.split("\n")).strip()
+        return head_comment(self.info(module))
 
     def own(self, module: str) -> list[Entry]:
         """The functions that a module defines and exports, in order of definition."""

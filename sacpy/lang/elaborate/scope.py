@@ -6,6 +6,7 @@ A `Scope` belongs to one module. Functions come in two tiers: the module's own t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
@@ -14,6 +15,8 @@ from sacpy.lang.modules import Loader, ModuleInfo
 from sacpy.lang.printer import print_type
 from sacpy.lang.source import Span
 from sacpy.lang.suggest import closest
+
+Kind = Literal["functions", "types", "objects"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -46,6 +49,34 @@ class Scope:
     _tiers: dict[str, tuple[tuple[Entry, ...], tuple[Entry, ...]]] = field(default_factory=dict)
     _types: dict[str, BaseType | None] = field(default_factory=dict)
     _busy: set[str] = field(default_factory=set)
+    _listed: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    # ------------------------------------------------------------ lists of names
+
+    def names(self, what: Kind) -> frozenset[str]:
+        """All names of functions, types or objects that can be used in this module without naming another. Raises `SacError` for a used module that cannot be read."""
+        return self._own_names(what) | self._handed_on(("use", "import"), what)
+
+    def exported_names(self, what: Kind) -> frozenset[str]:
+        """All names of functions, types or objects that other modules see. Raises `SacError` as `names` does."""
+        found = self._listed.get(what)
+        if found is None:
+            self._listed[what] = frozenset()  # for modules that import each other
+            all = self._own_names(what) | self._handed_on(("import",), what)
+            found = self._listed[what] = frozenset(n for n in all if self._exports(n) or (what == "types" and n == self.info.name))
+        return found
+
+    def _own_names(self, what: Kind) -> frozenset[str]:
+        info = self.info
+        if what == "functions":
+            return frozenset(info.functions)
+        if what == "objects":
+            return frozenset(info.objects)
+        return frozenset((*info.typedefs, *info.structs, *((info.name,) if info.kind == "class" else ())))
+
+    def _handed_on(self, kinds: tuple[str, ...], what: Kind) -> frozenset[str]:
+        clauses = [c for c in self.info.interfaces if c.kind in kinds]
+        return frozenset(n for c in clauses for n in self.world.scope(c.module, c.module_span).exported_names(what) if _admits(c, n))
 
     # ------------------------------------------------------------ functions
 
