@@ -7,6 +7,7 @@
     sacpy eval [options] 'EXPR'           print the value of an expression
     sacpy doc [NAME]                      what a function, module or type of the library is for
     sacpy doctor                          what this installation can do, and what to do about what it cannot
+    sacpy kernel install                  SaC for Jupyter notebooks
 """
 
 from __future__ import annotations
@@ -138,6 +139,11 @@ def _parser() -> argparse.ArgumentParser:
     doc = commands.add_parser("doc", parents=[common], help="what a function, module or type of the library is for")
     doc.add_argument("name", nargs="?", default="", help="a function, a module, Module::function, a type; all modules without it")
     commands.add_parser("doctor", parents=[common], help="what this installation can do, and what to do about what it cannot")
+    kernel = commands.add_parser("kernel", parents=[common], help="SaC for Jupyter notebooks: install or uninstall the kernel")
+    kernel.add_argument("action", choices=["install", "uninstall"])
+    kernel.add_argument("--user", action="store_true", help="for this user; by default in the virtual environment that runs sacpy, if it is one, else for this user")
+    kernel.add_argument("--prefix", metavar="DIR", help="under DIR/share/jupyter")
+    kernel.add_argument("--name", default="sac", help="what Jupyter calls the kernel in its folders and commands")
     commands.add_parser("repl", parents=[common, running], help="a prompt, as without a command, with options")
     return parser
 
@@ -252,6 +258,18 @@ def _doctor(parsed: argparse.Namespace) -> int:
     return int(any(f.level == "problem" for f in findings))
 
 
+def _kernel(parsed: argparse.Namespace) -> int:
+    from sacpy.notebook.install import install, uninstall
+
+    if parsed.action == "uninstall":
+        sys.stdout.write(uninstall(name=parsed.name))
+        return 0
+    if parsed.user and parsed.prefix:
+        _refuse("--user and --prefix are two places; give one", "sacpy kernel")
+    sys.stdout.write(install(user=parsed.user, prefix=parsed.prefix, name=parsed.name))
+    return 0
+
+
 def _repl(parsed: argparse.Namespace) -> int:
     from sacpy.repl.prompt import run
 
@@ -260,7 +278,7 @@ def _repl(parsed: argparse.Namespace) -> int:
     return run(workspace)
 
 
-COMMANDS = {"run": _run, "check": _check, "eval": _evaluate, "doc": _doc, "doctor": _doctor, "repl": _repl}
+COMMANDS = {"run": _run, "check": _check, "eval": _evaluate, "doc": _doc, "doctor": _doctor, "kernel": _kernel, "repl": _repl}
 
 
 def _workspace(parsed: argparse.Namespace) -> Workspace:

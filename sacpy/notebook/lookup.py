@@ -1,0 +1,48 @@
+"""What may stand at the cursor of a cell, and what is known of the name there.
+
+In: an engine, a cell's text and the cursor's place in it. Out: completions, names, documentation. It adds to the prompt's completion (`repl/completion.py`) that a cell may have lines that are commands, anywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from sacpy.repl.commands import is_command, obey
+from sacpy.repl.completion import Completions
+from sacpy.repl.completion import complete as complete_text
+from sacpy.repl.cursor import pieces
+from sacpy.repl.engine import Engine
+
+_NAME = re.compile(r"(?:[A-Za-z_]\w*::)?[A-Za-z_]\w*", re.ASCII)
+
+
+def complete(engine: Engine, code: str, cursor: int) -> Completions:
+    """The candidates at the cursor. `start` counts from the beginning of the cell."""
+    begin = code.rfind("\n", 0, cursor) + 1
+    if not is_command(code[begin:cursor]):
+        return complete_text(engine, code, cursor)
+    end = code.find("\n", cursor)
+    found = complete_text(engine, code[begin : end if end >= 0 else len(code)], cursor - begin)
+    return replace(found, start=found.start + begin)
+
+
+def name_at(code: str, cursor: int) -> str | None:
+    """The name that the cursor is in or behind; where there is none, that of the function whose arguments it is among."""
+    for match in _NAME.finditer(code):
+        if match.start() <= cursor <= match.end():
+            return match[0]
+    found = pieces(code[:cursor])
+    for at in reversed(found.open_brackets()):
+        before = found.found[at - 1] if at else None
+        if found.found[at].text == "(" and before is not None and before.kind == "name":
+            return before.text
+    return None
+
+
+def documentation(engine: Engine, name: str) -> str | None:
+    """What is known of a name: a variable's type and value, the definitions and documentation of a function, type or module. None for nothing."""
+    variable = engine.variables.get(name)
+    text, outcome = obey(engine, f"?{name}")
+    parts = [*([f"{name}: {variable.text}"] if variable is not None else []), *([] if outcome.failed else [text.rstrip()])]
+    return "\n\n".join(part for part in parts if part) or None
