@@ -1,0 +1,245 @@
+"""Rewriting graphs: substitution, renaming, free variables, counting uses. Passes and specialiser share it.
+
+`Rewriter` copies a tree of statements with atoms replaced by `env` (also inside types), and binds fresh names where `names` is given; a pass overrides `statement` to do its work on the way. Without a change it gives back equal code.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from sacpy.jit.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Call,
+    Check,
+    Cons,
+    Fold,
+    For,
+    Function,
+    Genarray,
+    If,
+    Let,
+    Load,
+    Loop,
+    Modarray,
+    Names,
+    Op,
+    Operator,
+    Partition,
+    Propagate,
+    Reshape,
+    Rhs,
+    ScalarType,
+    Stmt,
+    Type,
+    Update,
+    Var,
+    View,
+    WithLoop,
+    blocks,
+    inner_binders,
+    operands,
+    statements,
+)
+
+
+class Rewriter:
+    """Copies code. `env`: what stands for a variable from now on (by name). `names`: where given, every variable that the copied code binds gets a fresh name; so code can be copied into the function it came from."""
+
+    def __init__(self, env: dict[str, Atom] | None = None, names: Names | None = None) -> None:
+        self.env: dict[str, Atom] = {} if env is None else env
+        self.names = names
+
+    # ---- atoms and types
+
+    def atom(self, a: Atom) -> Atom:
+        """The atom that stands for `a`. Only variables of `env`, and those whose types mention such, change."""
+        if not isinstance(a, Var):
+            return a
+        found = self.env.get(a.name)
+        if found is not None:
+            return found
+        return a if isinstance(a.type, ScalarType) else self._retyped(a)
+
+    def _retyped(self, a: Var) -> Var:
+        type_ = self.type(a.type)
+        return a if type_ is a.type else Var(a.name, type_)
+
+    def var(self, a: Var) -> Var:
+        """The variable that stands for the array variable `a`."""
+        found = self.atom(a)
+        assert isinstance(found, Var)
+        return found
+
+    def atoms(self, many: tuple[Atom, ...]) -> tuple[Atom, ...]:
+        return tuple(map(self.atom, many))
+
+    def type(self, type_: Type) -> Type:
+        if isinstance(type_, ScalarType):
+            return type_
+        extents = self.atoms(type_.extents)
+        return type_ if extents == type_.extents and all(a is b for a, b in zip(extents, type_.extents)) else ArrayType(type_.base, extents)
+
+    def bind(self, v: Var) -> Var:
+        """A variable being set: under a fresh name where names are given."""
+        type_ = self.type(v.type)
+        if self.names is not None:
+            new = Var(self.names.fresh(v.name), type_)
+            self.env[v.name] = new
+            return new
+        self.env.pop(v.name, None)
+        if type_ is v.type:
+            return v
+        new = Var(v.name, type_)
+        self.env[v.name] = new
+        return new
+
+    def binds(self, many: tuple[Var, ...]) -> tuple[Var, ...]:
+        return tuple(map(self.bind, many))
+
+    # ---- code
+
+    def function(self, f: Function) -> Function:
+        params = self.binds(f.params)
+        return replace(f, params=params, body=self.block(f.body))
+
+    def block(self, b: Block) -> Block:
+        new: list[Stmt] = []
+        for s in b.statements:
+            new.extend(self.statement(s))
+        return Block(tuple(new), self.atoms(b.results))
+
+    def statement(self, s: Stmt) -> Iterable[Stmt]:
+        """The statements that take the place of one: by default one copy."""
+        if isinstance(s, Check):
+            return (Check(self.atom(s.condition), s.what, s.span),)
+        rhs = self.rhs(s.rhs)
+        return (Let(self.binds(s.targets), rhs, s.span),)
+
+    def rhs(self, r: Rhs) -> Rhs:
+        match r:
+            case Op(code=code, args=args, exact=exact):
+                return Op(code, self.atoms(args), exact)
+            case Load(array=array, index=index):
+                return Load(self.var(array), self.atoms(index))
+            case Var():
+                return self.atom(r)
+            case View(array=array, index=index):
+                return View(self.var(array), self.atoms(index))
+            case Reshape(array=array, extents=extents):
+                return Reshape(self.var(array), self.atoms(extents))
+            case Cons():
+                return Cons(r.base, r.extents, self.atoms(r.elements))
+            case Update(array=array, index=index, value=value):
+                return Update(self.var(array), self.atoms(index), self.atom(value))
+            case Call(function=function, args=args):
+                return Call(function, self.atoms(args))
+            case If():
+                return If(self.atom(r.condition), self.block(r.then), self.block(r.otherwise))
+            case Loop():
+                initial = self.atoms(r.initial)
+                params = self.binds(r.params)
+                return Loop(params, initial, self.block(r.condition), self.block(r.body), r.body_first)
+            case For():
+                lower, upper, initial = self.atom(r.lower), self.atom(r.upper), self.atoms(r.initial)
+                counter = self.bind(r.index)
+                return For(counter, lower, upper, r.step, self.binds(r.params), initial, self.block(r.body))
+            case WithLoop():
+                return self.with_loop(r)
+            case _:
+                return r
+
+    def with_loop(self, w: WithLoop) -> WithLoop:
+        frame = None if w.frame is None else self.atoms(w.frame)
+        operators = tuple(map(self.operator, w.operators))
+        return replace(w, frame=frame, partitions=tuple(map(self.partition, w.partitions)), operators=operators)
+
+    def operator(self, o: Operator) -> Operator:
+        match o:
+            case Genarray():
+                return Genarray(o.base, self.atoms(o.cell), self.atom(o.default))
+            case Modarray():
+                return Modarray(self.var(o.array))
+            case Fold():
+                neutrals, stop = self.atoms(o.neutrals), None if o.stop is None else self.atoms(o.stop)
+                accumulators, values = self.binds(o.accumulators), self.binds(o.values)
+                return Fold(neutrals, accumulators, values, self.block(o.combine), stop, o.commutative)
+            case Propagate():
+                initial = self.atoms(o.initial)
+                return Propagate(initial, self.binds(o.params))
+
+    def partition(self, p: Partition) -> Partition:
+        lower, upper = self.atoms(p.lower), self.atoms(p.upper)
+        step, width = (None if x is None else self.atoms(x) for x in (p.step, p.width))
+        index = self.binds(p.index)
+        return replace(p, lower=lower, upper=upper, step=step, width=width, index=index, body=self.block(p.body))
+
+
+# ---------------------------------------------------------------- looking
+
+
+def with_extents(atoms: Iterable[Atom]) -> Iterator[Atom]:
+    """Atoms, and the extents of those that are arrays."""
+    for a in atoms:
+        yield a
+        if isinstance(a.type, ArrayType):
+            yield from a.type.extents
+
+
+def uses(block: Block) -> Counter[str]:
+    """How often each variable is used in a block, inner blocks included; a use as an extent in the type of a variable that is used or set counts."""
+    count: Counter[str] = Counter()
+    _count(block, count)
+    return count
+
+
+def _count(block: Block, count: Counter[str]) -> None:
+    for s in block.statements:
+        if isinstance(s, Check):
+            _add(count, (s.condition,))
+            continue
+        _add(count, with_extents(operands(s.rhs)))
+        for target in (*s.targets, *inner_binders(s.rhs)):
+            if isinstance(target.type, ArrayType):
+                _add(count, target.type.extents)
+        for inner in blocks(s.rhs):
+            _count(inner, count)
+    _add(count, with_extents(block.results))
+
+
+def _add(count: Counter[str], atoms: Iterable[Atom]) -> None:
+    for a in atoms:
+        if isinstance(a, Var):
+            count[a.name] += 1
+
+
+def bound(block: Block) -> set[str]:
+    """The names that a block sets, inner blocks included."""
+    names: set[str] = set()
+    for s in statements(block):
+        if isinstance(s, Let):
+            names.update(t.name for t in s.targets)
+            names.update(t.name for t in inner_binders(s.rhs))
+    return names
+
+
+def free(block: Block) -> set[str]:
+    """The names that a block uses and does not set."""
+    return set(uses(block)) - bound(block)
+
+
+def names_of(function: Function) -> Names:
+    """A supply of names that are new in a function."""
+    names = Names()
+    for name in (*(p.name for p in function.params), *sorted(bound(function.body))):
+        stem, _, number = name.partition(".")
+        names.taken[stem] = max(names.taken.get(stem, 0), int(number) + 1 if number.isdigit() else 1)
+    return names
+
+
+def copied(block: Block, env: dict[str, Atom], names: Names) -> Block:
+    """A copy of a block under fresh names, with variables replaced."""
+    return Rewriter(dict(env), names).block(block)
