@@ -6,7 +6,7 @@ calls with the same candidates. It has no place in the SaC call stack.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sacpy.interp.errors import Fault
@@ -41,16 +41,23 @@ class CallSites:
 
     def enter(self, key: str, args: tuple[Value, ...]) -> tuple[Value, ...]:
         """A call from outside: the arguments are borrowed."""
+        return self.enter_giving(key, args, (False,) * len(args))[0]
+
+    def enter_giving(self, key: str, args: tuple[Value, ...], given: Sequence[bool]) -> tuple[tuple[Value, ...], tuple[bool, ...]]:
+        """A call from outside that gives the arguments away for which `given` is true: nobody else may hold them, and the function may overwrite them. The results, and for each whether certainly nobody else holds it."""
         signature = self.evaluator.program.signature(key)
         if len(args) != len(signature.params):
             raise Fault("E0619", f"{shown(signature)} takes {len(signature.params)} arguments, but here are {len(args)}", notes=(f"the function is {signature.text}",))
         rules = protocol(signature)
         self._choose([signature], args)
-        result = self.evaluator.compiled(key)(*args, *[False] * len(rules.takes))
+        result = self.evaluator.compiled(key)(*args, *[given[i] for i in rules.takes])
         count = len(signature.results)
         if count + len(rules.gives) == 1:
-            return (result,)
-        return tuple(result[:count]) if count else ()
+            return (result,), (True,)
+        if not count:
+            return (), ()
+        flags = dict(zip(rules.gives, result[count:], strict=True))
+        return tuple(result[:count]), tuple(flags.get(i, True) for i in range(count))
 
     def _dispatcher(self, signatures: list[Signature]) -> str:
         """Generates a dispatcher."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -55,6 +56,7 @@ class Evaluator:
         self.names: dict[str, str] = {}
         self.globals: dict[str, Value] = {}
         self.starting: set[str] = set()
+        self.generating = 0.0  # seconds spent on generating functions
         self.namespace: dict[str, Any] = {**RUNTIME, "_world": world, "_globals": self.globals, "_global_get": self._global_get}
         self.sites = CallSites(self)
         self.preparer = Preparer(program)
@@ -63,6 +65,10 @@ class Evaluator:
     def call(self, key: str, args: Sequence[Value]) -> tuple[Value, ...]:
         """Calls a function; its results, the new values of reference parameters included. Raises `SacError`."""
         return self.guarded(lambda: self.sites.enter(key, tuple(args)))
+
+    def call_giving(self, key: str, args: Sequence[Value], given: Sequence[bool]) -> tuple[tuple[Value, ...], tuple[bool, ...]]:
+        """The same, giving away the arguments for which `given` is true: nobody else may hold them, and they may be overwritten. With each result, whether certainly nobody else holds it."""
+        return self.guarded(lambda: self.sites.enter_giving(key, tuple(args), given))
 
     def guarded(self, action: Callable[[], T]) -> T:
         """Does something that runs generated functions: with room for recursion, without NumPy's warnings, and with exceptions explained. Raises `SacError`."""
@@ -98,7 +104,9 @@ class Evaluator:
         name = self.python_name(key)
         function: Callable[..., Any] = self.namespace[name]
         if hasattr(function, "sac_stub"):
+            start, before = perf_counter(), self.generating
             self._define(key, name)
+            self.generating = before + perf_counter() - start  # what was generated on the way is in it
             function = self.namespace[name]
         return function
 

@@ -147,11 +147,11 @@ def parse_file(path: Path, include_path: Sequence[Path] = (), defines: Mapping[s
     try:
         text = path.read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
-        raise SacError(Diagnostic("E0303", f"cannot read {path}: {error.strerror}", NOWHERE, help=_other_file(path))) from None
+        raise SacError(Diagnostic("E0303", f"cannot read {path}: {error.strerror}", NOWHERE, help=other_file(path))) from None
     return parse_source(Source(str(path), text), include_path, defines, library, search)
 
 
-def _other_file(path: Path) -> str:
+def other_file(path: Path) -> str:
     """What to do about a file that cannot be read."""
     try:
         here = [] if path.exists() else [p.name for p in path.parent.glob("*.sac")]
@@ -165,7 +165,7 @@ def parse_source(source: Source, include_path: Sequence[Path] = (), defines: Map
     """Parses a source into a `ModuleInfo`. Raises `SacError` with the errors that the parser found."""
     from sacpy.lang.parser import parse_module
 
-    parsed = parse_module(source, defines=defines or {}, include_path=tuple(include_path), operators=_operators(source, search))
+    parsed = parse_module(source, defines=defines or {}, include_path=tuple(include_path), operators=used_operators(source, search))
     if any(d.severity == "error" for d in parsed.diagnostics):
         raise SacError(*parsed.diagnostics)
     return module_info(parsed.module, library, parsed.diagnostics)
@@ -174,7 +174,7 @@ def parse_source(source: Source, include_path: Sequence[Path] = (), defines: Map
 _MENTIONED = re.compile(r"\b(?:use|import)\s+(\w+)|\b(\w+)\s*::")
 
 
-def _operators(source: Source, folders: Sequence[Path]) -> frozenset[str]:
+def used_operators(source: Source, folders: Sequence[Path]) -> frozenset[str]:
     """Operators that the modules beside the program define: they may be used here, so the lexer must know them."""
     from sacpy.lang.preprocessor import defined_operators
 

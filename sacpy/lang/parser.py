@@ -13,13 +13,14 @@ In: a `Source`. Out: the tree, and diagnostics for what could not be understood;
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from sacpy.lang import ast
 from sacpy.lang.deep import Room
 from sacpy.lang.diagnostics import Diagnostic
+from sacpy.lang.macros import Macro
 from sacpy.lang.parse_cursor import Abandon, GiveUp
 from sacpy.lang.parse_definitions import DefinitionParser
 from sacpy.lang.parse_operands import Several
@@ -54,11 +55,12 @@ class ParsedExpression:
 
 @dataclass(frozen=True, slots=True)
 class ParsedInput:
-    """What was typed: definitions, statements and expressions in their order. `incomplete`: nothing is wrong but that it ends too early."""
+    """What was typed: definitions, statements and expressions in their order. An expression with a `;` behind it is a `CallStmt`. `macros`: those defined now. `incomplete`: nothing is wrong but that it ends too early."""
 
     nodes: tuple[ast.Definition | ast.Stmt | ast.Expr, ...]
     diagnostics: tuple[Diagnostic, ...]
     included: tuple[Path, ...]
+    macros: Mapping[str, Macro | None] = field(default_factory=dict)
 
     @property
     def incomplete(self) -> bool:
@@ -98,11 +100,11 @@ class Parser(DefinitionParser):
         return tuple(found)
 
     def _entered(self) -> ast.Stmt | ast.Expr:
-        """A statement, or an expression to be shown."""
+        """A statement, or an expression to be shown: one without a `;` behind it."""
         if self._declaration_ahead(self.pos):
             return self._declaration()
         statement = self.statement()
-        if isinstance(statement, ast.CallStmt) and (self.keys[self.pos - 1] != ";" or not isinstance(statement.call, ast.Call | ast.With)):
+        if isinstance(statement, ast.CallStmt) and self.keys[self.pos - 1] != ";":
             return statement.call
         return statement
 
@@ -151,13 +153,14 @@ def parse_expression(
 
 def parse_input(
     source: Source, *, defines: Mapping[str, str] = {}, include_path: Sequence[Path] = (), operators: Collection[str] = (), variables: Sequence[str] = (),
+    macros: Mapping[str, Macro | None] | None = None,
 ) -> ParsedInput:  # fmt: skip
-    """What is typed at a prompt: definitions, statements, expressions in any order. `variables` are the names already defined that are no types."""
-    tokens = tokenize(source, defines=defines, include_path=include_path, operators=operators)
+    """What is typed at a prompt: definitions, statements, expressions in any order. `variables` are the names already defined that are no types, `macros` those that earlier inputs have defined."""
+    tokens = tokenize(source, defines=defines, include_path=include_path, operators=operators, macros=macros)
     parser = Parser(tokens.tokens, variables)
     parser.prompt = True
     nodes = _deep(parser.input)
-    return ParsedInput(nodes, _all_diagnostics(tokens, parser), tokens.included)
+    return ParsedInput(nodes, _all_diagnostics(tokens, parser), tokens.included, tokens.macros)
 
 
 def _all_diagnostics(tokens: Tokens, parser: Parser) -> tuple[Diagnostic, ...]:

@@ -40,11 +40,11 @@ _INCLUDED = re.compile(r'\s*include\s*(?:"([^"\n]+)"|<([^>\n]+)>)')
 
 
 def tokenize(
-    source: Source, *, defines: Mapping[str, str] | None = None, include_path: Sequence[Path] = (), operators: Collection[str] = ()
+    source: Source, *, defines: Mapping[str, str] | None = None, include_path: Sequence[Path] = (), operators: Collection[str] = (), macros: Mapping[str, Macro | None] | None = None
 ) -> Tokens:
-    """The tokens of a text after preprocessing. Never raises: what is wrong is in `diagnostics`. `operators` are user operators that other modules define (see `defined_operators`)."""
+    """The tokens of a text after preprocessing. Never raises: what is wrong is in `diagnostics`. `operators` are user operators that other modules define (see `defined_operators`). `macros` are those of an earlier text that this one goes on from (`Tokens.macros`)."""
     with _no_collection():
-        state = _Preprocessor(include_path, len(source.text))
+        state = _Preprocessor(include_path, len(source.text), macros or {})
         ready: list[Token] = []
         with suppress(_TooMany):
             tokens = state.run(source, defines or {})
@@ -52,7 +52,7 @@ def tokenize(
         end = len(source.text)
         ready.append(Token("end", "", Span(source, end, end)))
         found = sorted(state.diagnostics, key=lambda diagnostic: diagnostic.span.start if diagnostic.span.source is source else -1)
-        return Tokens(ready, found, tuple(state.trivia), tuple(state.included))
+        return Tokens(ready, found, tuple(state.trivia), tuple(state.included), state.macros)
 
 
 def defined_operators(source: Source, *, include_path: Sequence[Path] = ()) -> set[str]:
@@ -111,15 +111,15 @@ class _File:
 
 
 class _Preprocessor:
-    def __init__(self, include_path: Sequence[Path], size: int) -> None:
+    def __init__(self, include_path: Sequence[Path], size: int, macros: Mapping[str, Macro | None] = {}) -> None:
         self.include_path = tuple(include_path)
         self.diagnostics: list[Diagnostic] = []
         self._reported: Counter[str] = Counter()
         self.trivia: list[tuple[int, str]] = []
         self.included: dict[Path, None] = {}
         self.tokens: list[Token] = []
-        self._macros: dict[str, Macro | None] = dict.fromkeys(PREDEFINED)
-        self._expander = Expander(self._macros, self.report, Budget(EXPANSION + 4 * size), self._predefined)
+        self.macros: dict[str, Macro | None] = dict.fromkeys(PREDEFINED) | dict(macros)
+        self._expander = Expander(self.macros, self.report, Budget(EXPANSION + 4 * size), self._predefined)
         self._scanned: dict[Path, list[Token]] = {}
         self._nesting: list[Path] = []
         self._once: set[str] = set()
@@ -165,7 +165,7 @@ class _Preprocessor:
 
     def _file(self, tokens: list[Token]) -> None:
         file = _File(tokens, self._obey)
-        out, macros, end = self.tokens, self._macros, len(tokens)
+        out, macros, end = self.tokens, self.macros, len(tokens)
         append = out.append
         at = 0
         while at < end:
@@ -253,14 +253,14 @@ class _Preprocessor:
 
     def _define(self, directive: Token, line: list[Token], file: _File) -> None:
         macro = define(line[1:], directive)
-        before = self._macros.get(macro.name)
+        before = self.macros.get(macro.name)
         if before is not None and not before.same(macro):
             self.report(
                 Diagnostic(
                     "W0123", f"macro `{macro.name}` is defined again, and differently", macro.span, "holds from here on", (Label(before.span, "first defined here"),), help=f"write `#undef {macro.name}` before it where that is meant"
                 )
             )
-        self._macros[macro.name] = macro
+        self.macros[macro.name] = macro
 
     def _name(self, directive: Token, line: list[Token]) -> Token:
         """The name that an #undef, #ifdef or #ifndef is about."""
@@ -270,7 +270,7 @@ class _Preprocessor:
         return line[1]
 
     def _undef(self, directive: Token, line: list[Token], file: _File) -> None:
-        self._macros.pop(self._name(directive, line).text, None)
+        self.macros.pop(self._name(directive, line).text, None)
 
     def _error(self, directive: Token, line: list[Token], file: _File) -> None:
         text = directive.text.strip().removeprefix(line[0].text).strip()
@@ -284,7 +284,7 @@ class _Preprocessor:
     def _holds(self, directive: Token, line: list[Token]) -> bool:
         word = line[0].text
         if word not in ("if", "elif"):
-            return (self._name(directive, line).text in self._macros) == (word in ("ifdef", "elifdef"))
+            return (self._name(directive, line).text in self.macros) == (word in ("ifdef", "elifdef"))
         return evaluate(self._expander.expand_all(self._answered(line[1:])), directive) != 0
 
     def _answered(self, line: list[Token]) -> list[Token]:
@@ -299,7 +299,7 @@ class _Preprocessor:
                 size = 3 if len(texts) == 3 and texts[0] == "(" and texts[2] == ")" else 1
                 if at + size > len(line) or line[at + size // 2].kind != "name":
                     raise SacError(Diagnostic("E0116", "`defined` without a name", token.span, "which macro?", help="write `defined(NAME)`"))
-                known = line[at + size // 2].text in self._macros
+                known = line[at + size // 2].text in self.macros
                 out.append(Token("number", "1" if known else "0", token.span))
                 at += size
             else:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sacpy.lang.diagnostics import Diagnostic
 from sacpy.lang.source import Span
+
+if TYPE_CHECKING:
+    from sacpy.lang.macros import Macro
 
 
 class Token(NamedTuple):
@@ -24,9 +28,10 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What `tokenize` gives: the tokens, the last of them of kind "end"; what was wrong, in the order of the text; the comments of the main text by offset; the files that were included, each once."""
+    """What `tokenize` gives: the tokens, the last of them of kind "end"; what was wrong, in the order of the text; the comments of the main text by offset; the files that were included, each once; the macros that are defined at its end."""
 
     tokens: list[Token]
     diagnostics: list[Diagnostic]
     trivia: tuple[tuple[int, str], ...] = ()
     included: tuple[Path, ...] = ()
+    macros: Mapping[str, Macro | None] = field(default_factory=dict)

@@ -6,10 +6,10 @@ becomes a function of core whose parameters are the names it uses and whose resu
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 
 from sacpy.interp.errors import Exit
 from sacpy.interp.evaluator import Evaluator
@@ -23,63 +23,41 @@ from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.infer import infer
 from sacpy.lang.lattice import brackets
-from sacpy.lang.modules import ModuleInfo, module_info
+from sacpy.lang.macros import Macro
+from sacpy.lang.modules import ModuleInfo, module_info, used_operators
 from sacpy.lang.parser import ParsedInput, parse_input
+from sacpy.lang.preprocessor import tokenize
+from sacpy.lang.printer import print_expr, print_stmt
 from sacpy.lang.source import NOWHERE, Source, Span
 from sacpy.lang.types import Shape, known
-from sacpy.repl.display import show, type_text
+from sacpy.repl.display import PAGE
+from sacpy.repl.holding import handed_over
+from sacpy.repl.outcomes import Outcome, Step, Timing, Variable
+from sacpy.repl.page import Page
+from sacpy.repl.redefinitions import replaced, without_files
+from sacpy.repl.settings import Settings
 from sacpy.workspace import Workspace
 
 LATER = ("E0307", "E0310")  # an unknown function or type: at a prompt it may be defined later
-MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(.*)$", re.MULTILINE)
+AGAIN = "W0123"  # a macro that is defined again: at a prompt that is no mistake
+ANSWER = "ans"
 WORDS = {"quit": ":quit leaves the prompt", "exit": ":quit leaves the prompt", "help": ":help lists the commands"}
 Problem = tuple[str, str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """A named value: its base type, and one run-time value per component."""
-
-    type: BaseType
-    values: tuple[Value, ...]
-
-    @property
-    def type_text(self) -> str:
-        """The type with the shape."""
-        return type_text(self.type, self.values)
-
-    @property
-    def text(self) -> str:
-        """Type and elements."""
-        return show(self.type, self.values)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of an input: everything there is to say about it, and the status to end with where the program asked for that."""
-
-    diagnostics: tuple[Diagnostic, ...] = ()
-    status: int | None = None
-
-    @property
-    def failed(self) -> bool:
-        """Whether something was wrong."""
-        return any(d.severity == "error" for d in self.diagnostics)
-
-
-def _with_command(found: Diagnostic, text: str) -> Diagnostic:
-    """A diagnostic about a word that is a command of other prompts, with the command here."""
-    help = WORDS.get(text.strip().rstrip("; ").removesuffix("()"))
-    return found if help is None or found.code not in ("E0305", "E0307") else replace(found, help=help, edit=None)
+Definitions = tuple[ast.Definition, ...]
 
 
 class Engine:
-    """The state of a prompt. `variables` are the named values, `definitions` the module of everything that was defined. `present` gets each value that is to be shown (a notebook shows pictures and tables); by default it is written to the world's standard output."""
+    """The state of a prompt. `variables` are the named values (`ans` the last value shown), `definitions` the module of everything that was defined, `steps` what has been done, `loaded` the files that were read. `present` gets each value that is to be shown (a notebook shows pictures and tables); by default it is written to the world's standard output."""
+
+    definitions: ModuleInfo
+    program: ElaboratedProgram
+    evaluator: Evaluator
 
     def __init__(self, workspace: Workspace, world: World, present: Callable[[Variable], None] | None = None) -> None:
         self.workspace = workspace
         self.world = world
         self.present = self._write if present is None else present
+        self.settings = Settings()
         self.loader = workspace.loader(Path())
         self._watchdog = Watchdog()
         self._inputs = 0  # texts so far
@@ -89,9 +67,17 @@ class Engine:
     def clear(self) -> None:
         """Forgets all names and definitions."""
         self.variables: dict[str, Variable] = {}
-        self._defines = dict(self.workspace.defines)
+        self.steps: list[Step] = []
+        self.loaded: dict[Path, None] = {}
+        self.last_input = ""
+        self._macros: Mapping[str, Macro | None] = tokenize(Source("<command line>", ""), defines=self.workspace.defines).macros
         self._known_problems: set[Problem] = set()
         self._use(library_in_scope(), {})
+
+    @property
+    def page(self) -> Page:
+        """How much room there is for values."""
+        return self.settings.page(PAGE, terminal=self.world.stdout.by_line)
 
     def incomplete(self, text: str) -> bool:
         """Whether nothing is wrong with the text but that it ends too early."""
@@ -104,38 +90,45 @@ class Engine:
     def enter(self, text: str, name: str = "") -> Outcome:
         """Obeys an input. What stands before a mistake is done. `name`: how messages call the text; by default inputs are numbered."""
         self._inputs += 1
-        source = Source(name or f"<input {self._inputs}>", text)
-        parsed = self._parse(source)
-        if any(d.severity == "error" for d in parsed.diagnostics):
-            return Outcome(parsed.diagnostics)
-        self._defines |= dict(MACRO.findall(text))
-        said = list(parsed.diagnostics)
+        outcome = self._obey(Source(name or f"<input {self._inputs}>", text))
+        self.last_input = text if text.strip() else self.last_input
+        return outcome
+
+    def load(self, path: Path) -> Outcome:
+        """Obeys what stands in a file; a module is used. Files and modules beside it are found from here on."""
+        from sacpy.repl.files import read_source
+
         try:
-            for group in _groups(parsed.nodes):
-                if isinstance(group, tuple):
-                    said += self._define(group)
-                else:
-                    self._do(group)
+            source = read_source(path)
         except SacError as error:
-            said += [_with_command(d, text) for d in error.diagnostics]
-        except KeyboardInterrupt:  # before or after the program itself ran, which deals with it by itself
-            said.append(Diagnostic("E0702", "the run was interrupted", NOWHERE))
-        except Exit as stop:
-            return Outcome(tuple(said), stop.status & 0xFF)
-        finally:
-            self.world.flush()
+            return Outcome(error.diagnostics)
+        folder = path.resolve().parent
+        if folder not in [Path(f).resolve() for f in self.loader.search]:
+            self.loader.search = (*self.loader.search, folder)
+        self.loaded[path] = None
+        return self._obey(source)
+
+    def reload(self) -> Outcome:
+        """Reads the loaded files again, and the modules that are in use. If something is wrong in them, everything stays as it was."""
+        before = self.definitions, self.program, self.evaluator, dict(self.loader.modules), dict(self.variables), list(self.steps), self._known_problems
+        for name in [n for n, info in self.loader.modules.items() if not info.library and info is not self.program.main.info]:
+            del self.loader.modules[name]
+        said: list[Diagnostic] = []
+        try:
+            self._use(without_files(self.definitions, self.loaded), self.evaluator.globals)
+            for path in list(self.loaded):
+                said += self.load(path).diagnostics
+            if not self.loaded:
+                said += self._define(())
+        except SacError as error:
+            said += error.diagnostics
+        if any(d.severity == "error" for d in said):
+            self.definitions, self.program, self.evaluator, self.loader.modules, self.variables, self.steps, self._known_problems = before
         return Outcome(tuple(said))
 
     def type_of(self, text: str) -> str:
         """The types of an expression's values, as far as they are known without evaluating it. Raises `SacError`."""
-        source = Source("<input>", text)
-        parsed = self._parse(source)
-        if any(d.severity == "error" for d in parsed.diagnostics):
-            raise SacError(*parsed.diagnostics)
-        if len(parsed.nodes) != 1 or not isinstance(parsed.nodes[0], ast.Expr | ast.CallStmt):
-            raise SacError(Diagnostic("E0730", ":type wants one expression", Span(source, 0, len(text)), help="write it behind the word, as in :type iota(3) + 1"))
-        node = parsed.nodes[0]
-        entered = self._entered(node.call if isinstance(node, ast.CallStmt) else node)
+        entered = self._entered(self.expression(text, ":type"))
         results = infer(self.program.function(entered.key), [_shape(v) for n in entered.parameters for v in self.variables[n].values], self.program).results
         texts: list[str] = []
         for type in entered.results:
@@ -143,24 +136,99 @@ class Engine:
             texts.append(type.shown + brackets(_outer(type, first)))
         return ", ".join(texts) or "void"
 
+    def expression(self, text: str, command: str) -> ast.Expr:
+        """The tree of a command's expression. Raises `SacError`."""
+        source = Source("<input>", text)
+        parsed = self._parse(source)
+        if any(d.severity == "error" for d in parsed.diagnostics):
+            raise SacError(*parsed.diagnostics)
+        node = parsed.nodes[0] if len(parsed.nodes) == 1 else None
+        if isinstance(node, ast.CallStmt):
+            return node.call
+        if not isinstance(node, ast.Expr):
+            raise SacError(Diagnostic("E0730", f"{command} wants one expression", Span(source, 0, len(text)), help=f"write it behind the word, as in {command} iota(3) + 1"))
+        return node
+
+    def values_of(self, text: str, command: str) -> tuple[Variable, ...]:
+        """The values of a command's expression. Raises `SacError`."""
+        results, changed = self._run(self.expression(text, command))
+        self.variables.update(changed)
+        return results
+
+    def function_of(self, text: str, command: str) -> tuple[Expression, list[Shape]]:
+        """A command's expression as a function of core, and the shapes of its arguments. Raises `SacError`."""
+        entered = self._entered(self.expression(text, command))
+        return entered, [_shape(v) for n in entered.parameters for v in self.variables[n].values]
+
+    def measure(self, text: str, command: str, rounds: int) -> tuple[tuple[Variable, ...], Timing]:
+        """The values of an expression, and the seconds that it took; of the runs all. Raises `SacError`."""
+        start = perf_counter()
+        node = self.expression(text, command)
+        parse = perf_counter() - start
+        start = perf_counter()
+        entered = self._entered(node)
+        arguments = self._arguments(entered)
+        self._refuse_certain(entered, arguments)
+        check = perf_counter() - start
+        start, before = perf_counter(), self.evaluator.generating
+        self.evaluator.compiled(entered.key)
+        runs: list[float] = []
+        results: tuple[Variable, ...] = ()
+        for _ in range(rounds):
+            start, generated = perf_counter(), self.evaluator.generating
+            results, changed = self._call(entered, arguments, [False] * len(arguments))
+            runs.append(perf_counter() - start - (self.evaluator.generating - generated))
+            self.variables.update(changed)
+        del self.program.initials[entered.key]
+        return results, Timing(parse, check, self.evaluator.generating - before, tuple(runs))
+
     # ------------------------------------------------------------ inside
 
+    def _obey(self, source: Source) -> Outcome:
+        parsed = self._parse(source)
+        if any(d.severity == "error" for d in parsed.diagnostics):
+            return Outcome(parsed.diagnostics)
+        self._macros = parsed.macros
+        said = [d for d in parsed.diagnostics if d.code != AGAIN]
+        remarks = [f"{d.message.split('`')[1]} replaces the macro of {d.labels[0].span.source.name.strip('<>')}" for d in parsed.diagnostics if d.code == AGAIN]
+        status: int | None = None
+        try:
+            for group in _groups(parsed.nodes):
+                if isinstance(group, tuple):
+                    lines = replaced(self.definitions, group)
+                    said += self._define(group)
+                    remarks += lines
+                else:
+                    self._do(group)
+        except SacError as error:
+            said += [_with_command(d, source.text) for d in error.diagnostics]
+        except KeyboardInterrupt:  # before or after the program itself ran, which deals with it by itself
+            said.append(Diagnostic("E0702", "the run was interrupted", NOWHERE))
+        except Exit as stop:
+            status = stop.status & 0xFF
+        finally:
+            if self.world.stdout.by_line:
+                self.world.stdout.write("".join(f"{self.page.faint(r)}\n" for r in remarks).encode())
+            self.world.flush()
+        return Outcome(tuple(said), status, tuple(remarks))
+
     def _parse(self, source: Source) -> ParsedInput:
-        operators = {name for name in self.definitions.functions if not (name[0].isalnum() or name[0] == "_")}
-        return parse_input(source, defines=self._defines, include_path=tuple(self.workspace.include_path), operators=operators, variables=tuple(self.variables))
+        scopes = [self.definitions, *(s.info for s in self.program.world.scopes.values() if not s.info.library)]
+        operators = {name for info in scopes for name in info.functions if not (name[0].isalnum() or name[0] == "_")} | used_operators(source, self.loader.search)
+        return parse_input(source, include_path=tuple(self.workspace.include_path), operators=operators, variables=tuple(self.variables), macros=self._macros)
 
     def _use(self, definitions: ModuleInfo, objects: Mapping[str, Value]) -> None:
         """Makes these the definitions, with a program and an evaluator of their own; global objects keep their values."""
-        self.definitions: ModuleInfo = definitions
-        self.program: ElaboratedProgram = elaborate(replace(definitions), self.loader)
-        self.evaluator: Evaluator = Evaluator(self.program, self.world, depth_limit=self.workspace.limits.depth)
+        self.definitions = definitions
+        self.program = elaborate(replace(definitions), self.loader)
+        self.evaluator = Evaluator(self.program, self.world, depth_limit=self.workspace.limits.depth)
         self.evaluator.globals.update(objects)
 
     def _define(self, definitions: Sequence[ast.Definition]) -> list[Diagnostic]:
         """Takes definitions up. Raises `SacError`, and leaves everything as it was, if they are wrong; what they lack may be defined later."""
         added = module_info(ast.Module("program", "", None, None, tuple(definitions), (), (), NOWHERE))
         old = self.definitions, self.program, self.evaluator
-        source = definitions[0].span.source
+        source = definitions[0].span.source if definitions else None
         self._use(extended(self.definitions, added), self.evaluator.globals)
         try:
             found = self.program.check()
@@ -168,13 +236,15 @@ class Engine:
             self.definitions, self.program, self.evaluator = old
             raise
         new = [d for d in found if d.span.source is source or _identity(d) not in self._known_problems]
-        if any(d.severity == "error" and d.span.source is source and d.code not in LATER for d in new):
+        wrong = [d for d in new if d.span.source is source or source is None]
+        if any(d.severity == "error" and d.code not in LATER for d in wrong):
             self.definitions, self.program, self.evaluator = old
-            raise SacError(*(d for d in new if d.span.source is source))
+            raise SacError(*wrong)
         for name in added.objects:
             self.evaluator.globals.pop(f"{self.program.main.info.name}::{name}", None)
         self._known_problems = {_identity(d) for d in found}
-        return [*(_postponed(d) if d.severity == "error" else d for d in new), *self._drop_outdated(definitions[-1].span)]
+        outdated = self._drop_outdated(definitions[-1].span if definitions else NOWHERE)
+        return [*(_postponed(d) if d.severity == "error" else d for d in new), *outdated]
 
     def _drop_outdated(self, span: Span) -> list[Diagnostic]:
         """Forgets named values of types that are defined otherwise by now."""
@@ -189,36 +259,59 @@ class Engine:
                 said.append(Diagnostic("W0731", f"{name} is forgotten: {variable.type.shown} is another type now", span, "because of this", help="make it anew"))
         return said
 
+    def _do(self, node: ast.Expr | ast.Stmt) -> None:
+        """Runs a statement, or an expression, whose values are shown unless a `;` stands behind it."""
+        expr = node.call if isinstance(node, ast.CallStmt) else node if isinstance(node, ast.Expr) else None
+        results, changed = self._run(node if expr is None else expr)
+        self.variables.update(changed | ({ANSWER: results[-1]} if results else {}))
+        assert isinstance(expr or node, ast.Expr | ast.Stmt)
+        self.steps.append(Step(print_expr(expr) if expr is not None else print_stmt(node), bool(results)))  # type: ignore[arg-type]
+        for shown in results if isinstance(node, ast.Expr) else ():
+            self.present(shown)
+
+    def _run(self, node: ast.Expr | ast.Stmt) -> tuple[tuple[Variable, ...], dict[str, Variable]]:
+        """The values of an expression, and the names that an expression or statement sets."""
+        entered = self._entered(node)
+        try:
+            arguments = self._arguments(entered)
+            self._refuse_certain(entered, arguments)
+            given = handed_over(self.program.function(entered.key), entered, self.variables, self.evaluator.globals)
+            return self._call(entered, arguments, given)
+        finally:
+            del self.program.initials[entered.key]
+
     def _entered(self, node: ast.Expr | ast.Stmt) -> Expression:
         named = {n: Named(v.type, tuple(len(shape_of(value)) for value in v.values)) for n, v in self.variables.items()}
         self._entries += 1
         return expression_function(self.program, node, named, f"entry {self._entries}")
 
-    def _do(self, node: ast.Expr | ast.Stmt) -> None:
-        """Runs a statement, or shows an expression's values."""
-        entered = self._entered(node)
-        arguments = [value for name in entered.parameters for value in self.variables[name].values]
+    def _arguments(self, entered: Expression) -> list[Value]:
+        return [value for name in entered.parameters for value in self.variables[name].values]
+
+    def _refuse_certain(self, entered: Expression, arguments: Sequence[Value]) -> None:
+        """Raises `SacError` if it is certain to fail with these arguments."""
         certain = [d for d in infer(self.program.function(entered.key), [_shape(a) for a in arguments], self.program).diagnostics if d.severity == "error"]
         if certain:
             raise SacError(*certain)
-        values = self._watchdog.guard(self.workspace.limits, lambda: self.evaluator.call(entered.key, arguments))
-        del self.program.initials[entered.key]
+
+    def _call(self, entered: Expression, arguments: Sequence[Value], given: Sequence[bool]) -> tuple[tuple[Variable, ...], dict[str, Variable]]:
+        values, alone = self._watchdog.guard(self.workspace.limits, lambda: self.evaluator.call_giving(entered.key, arguments, given))
+        made: list[Variable] = []
         at = 0
-        given: list[Variable] = []
         for type in (*entered.results, *entered.changed_types):
-            given.append(Variable(type, values[at : at + len(type.components)]))
-            at += len(type.components)
-        for shown in given[: len(entered.results)]:
-            self.present(shown)
-        self.variables |= dict(zip(entered.changed, given[len(entered.results) :], strict=True))
+            end = at + len(type.components)
+            made.append(Variable(type, values[at:end], alone[at:end]))
+            at = end
+        count = len(entered.results)
+        return tuple(made[:count]), dict(zip(entered.changed, made[count:], strict=True))
 
     def _write(self, shown: Variable) -> None:
-        self.world.stdout.write((shown.text + "\n").encode("utf-8", "surrogateescape"))
+        self.world.stdout.write((shown.shown(self.page) + "\n").encode("utf-8", "surrogateescape"))
 
 
-def _groups(nodes: Sequence[ast.Definition | ast.Stmt | ast.Expr]) -> list[tuple[ast.Definition, ...] | ast.Stmt | ast.Expr]:
+def _groups(nodes: Sequence[ast.Definition | ast.Stmt | ast.Expr]) -> list[Definitions | ast.Stmt | ast.Expr]:
     """Definitions that stand side by side belong together: they may need each other."""
-    groups: list[tuple[ast.Definition, ...] | ast.Stmt | ast.Expr] = []
+    groups: list[Definitions | ast.Stmt | ast.Expr] = []
     for node in nodes:
         if not isinstance(node, ast.Definition):
             groups.append(node)
@@ -227,6 +320,12 @@ def _groups(nodes: Sequence[ast.Definition | ast.Stmt | ast.Expr]) -> list[tuple
         else:
             groups.append((node,))
     return groups
+
+
+def _with_command(found: Diagnostic, text: str) -> Diagnostic:
+    """A diagnostic about a word that is a command of other prompts, with the command here."""
+    help = WORDS.get(text.strip().rstrip("; ").removesuffix("()"))
+    return found if help is None or found.code not in ("E0305", "E0307") else replace(found, help=help, edit=None)
 
 
 def _identity(diagnostic: Diagnostic) -> Problem:
@@ -248,3 +347,6 @@ def _outer(type: BaseType, shape: Shape) -> Shape:
     if shape.rank is None or shape.extents is None:
         return Shape(min_rank=max(shape.min_rank - inner, 0))
     return known(shape.extents[: shape.rank - inner])
+
+
+__all__ = ["Engine", "Outcome", "Variable"]

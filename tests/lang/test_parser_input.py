@@ -17,7 +17,7 @@ def kinds(text: str, variables: tuple[str, ...] = ()) -> list[str]:
     [
         ("", []),
         ("1 + 2", ["Binary"]),
-        ("1 + 2;", ["Binary"]),
+        ("1 + 2;", ["CallStmt"]),
         ("x", ["Name"]),
         ("f(3)", ["Call"]),
         ("f(3);", ["CallStmt"]),

@@ -32,8 +32,8 @@ def extended(old: ModuleInfo, new: ModuleInfo) -> ModuleInfo:
     functions: dict[str, list[ast.FunDef | bytes]] = {name: list(definitions) for name, definitions in old.functions.items()}
     for name in new.functions:
         added = new.definitions(name)
-        taken = {_parameters(d) for d in added}
-        functions[name] = [*(d for d in old.definitions(name) if _parameters(d) not in taken), *added]
+        taken = {parameters(d) for d in added}
+        functions[name] = [*(d for d in old.definitions(name) if parameters(d) not in taken), *added]
     seen = {_clause(i) for i in old.interfaces}
     return replace(
         old,
@@ -46,7 +46,7 @@ def extended(old: ModuleInfo, new: ModuleInfo) -> ModuleInfo:
     )
 
 
-def _parameters(definition: ast.FunDef) -> tuple[object, ...]:
+def parameters(definition: ast.FunDef) -> tuple[object, ...]:
     """What tells one instance of a name from another: base types and shape classes."""
     return tuple((p.type.base.module, p.type.base.name, tuple(_feature(f) for f in p.type.pattern or ())) for p in definition.params)
 

@@ -1,0 +1,66 @@
+"""What a prompt keeps and gives: named values, outcomes of inputs, what has been done, how long it took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sacpy.interp.values import Value
+from sacpy.lang.diagnostics import Diagnostic
+from sacpy.lang.elaborate.usertypes import BaseType
+from sacpy.repl.display import PAGE, show, type_text
+from sacpy.repl.page import Page
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A named value: its base type, and one run-time value per component; `alone` says of each whether certainly no other value reaches its array, the other variables left aside."""
+
+    type: BaseType
+    values: tuple[Value, ...]
+    alone: tuple[bool, ...] = ()
+
+    @property
+    def type_text(self) -> str:
+        """The type with the shape."""
+        return type_text(self.type, self.values)
+
+    @property
+    def text(self) -> str:
+        """Type and elements."""
+        return self.shown(PAGE)
+
+    def shown(self, page: Page) -> str:
+        """Type and elements, as much as the page has room for."""
+        return show(self.type, self.values, page)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an input: everything there is to say about it, the status to end with where the program asked for that, and remarks on what went well ("f replaces ..")."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    status: int | None = None
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether something was wrong."""
+        return any(d.severity == "error" for d in self.diagnostics)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A statement or expression that has been obeyed, as SaC text; `has_value`: an expression, with a value."""
+
+    text: str
+    has_value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds: reading the text, checking it, generating code for it, and each run of it."""
+
+    parse: float
+    check: float
+    compile: float
+    runs: tuple[float, ...]
