@@ -31,25 +31,12 @@ def bundle(variable: Variable) -> Bundle:
     return data if html is None else {HTML: html, **data}
 
 
-def values_of(engine: Engine, text: str) -> list[Variable]:
-    """The values of an expression, without showing them. Raises `SacError`."""
-    caught: list[Variable] = []
-    before, engine.present = engine.present, caught.append
-    try:
-        outcome = engine.enter(text)
-    finally:
-        engine.present = before
-    if outcome.failed:
-        raise SacError(*outcome.diagnostics)
-    return caught
-
-
 # ---------------------------------------------------------------- commands with pictures
 
 
 def show_images(engine: Engine, text: str) -> list[Bundle]:
     """`:img EXPR`."""
-    bundles = []
+    bundles: list[Bundle] = []
     for variable in _wanted(engine, text, ":img"):
         found = image(variable)
         note = f"{variable.type_text}{f'; {found.scale}' if found.scale else ''}"
@@ -61,7 +48,7 @@ def show_plots(engine: Engine, text: str) -> list[Bundle]:
     """`:plot [lines|hist|heat] EXPR`. Without a kind: a vector and a matrix of few rows as lines, other matrices as a heat map."""
     word, _, rest = text.partition(" ")
     kind, expression = (word, rest.strip()) if word in KINDS and rest.strip() and word not in engine.variables else ("", text)
-    bundles = []
+    bundles: list[Bundle] = []
     for variable in _wanted(engine, expression, ":plot"):
         array = _numbers(variable)
         chosen = kind or ("lines" if array.ndim == 1 or array.shape[0] <= plots.MOST_LINES else "heat")
@@ -75,11 +62,10 @@ def show_plots(engine: Engine, text: str) -> list[Bundle]:
 DISPLAYS: dict[str, Callable[[Engine, str], list[Bundle]]] = {"img": show_images, "plot": show_plots}
 
 
-def _wanted(engine: Engine, text: str, command: str) -> list[Variable]:
-    found = values_of(engine, text) if text else []
-    if not found:
+def _wanted(engine: Engine, text: str, command: str) -> tuple[Variable, ...]:
+    if not text:
         raise _no_plot(f"{command} wants an expression", f"write it behind the word, as in {command} reshape([8, 8], tod(iota(64)))")
-    return found
+    return engine.values_of(text, command)
 
 
 def _numbers(variable: Variable) -> Array:

@@ -67,7 +67,7 @@ def _brightness(value: Array) -> tuple[png.Picture, str]:
     finite = value[np.isfinite(value)] if value.dtype.kind == "f" else value
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
     top = 255 if value.dtype.kind in "ui" else 1
-    if 0 <= low and high <= top:
+    if low >= 0 and high <= top:
         return np.nan_to_num(np.clip(value * (255 / top) + 0.5, 0, 255), nan=0).astype(np.uint8), ""
     spread = value.astype(np.float64) - low
     scaled = spread / (high - low) * 255 if high > low else np.zeros(value.shape)

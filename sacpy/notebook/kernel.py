@@ -14,7 +14,7 @@ from ipykernel.kernelbase import Kernel
 from sacpy import __version__
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.notebook.cells import Cells, remarks, report
-from sacpy.notebook.display import PLAIN, Bundle, bundle, values_of
+from sacpy.notebook.display import PLAIN, Bundle, bundle
 from sacpy.notebook.history import History
 from sacpy.notebook.lookup import complete, documentation, name_at
 from sacpy.notebook.streams import Page, open_world
@@ -102,7 +102,7 @@ class SacKernel(Kernel):
     def _expression(self, text: str) -> Content:
         """An expression that the page wants to know, beside the cell."""
         try:
-            found = values_of(self.engine, text)
+            found = self.engine.values_of(text, "user_expressions")
         except SacError as error:
             return {"status": "error", **_summary(error.diagnostics), "traceback": []}
         data: Bundle = bundle(found[-1]) if found else {PLAIN: ""}
