@@ -1,0 +1,222 @@
+"""Kernel programs: what stands between a mapped with-loop and LLVM. They mirror the machine: a grid of blocks of threads.
+
+Three levels of statements, as types of their own, so that what is illegal cannot be written. At block level (the same for all threads of a block) are `ForAll`, `Barrier`, `Allocate`, and loops and conditions on values that all threads share; inside a `ForAll` is code of one
+thread, where there is neither barrier nor allocation. After Svensson's Grid > Block > Thread programs (see docs/how-it-works.md): a barrier under divergent control flow cannot be expressed.
+
+A thread sees: the kernel's parameters, the indices of its block, block-level scalars, the indices of the `ForAll` it runs in, and arrays. Scalars set inside one `ForAll` are gone after it; what one phase leaves to the next is in an array. A `ForAll` may have more indices than the
+block has threads (virtual threads): each thread then takes several. Two `ForAll` without a barrier between run in any order, thread by thread.
+
+Arrays are "global" (parameters), "shared" (one per block), "private" (one per thread of the block's launch extents; kept across phases) or "scratch" (as private, in global memory: for extents that only the launch knows). `extents` of shared and private arrays are constants, or chain parameters that a
+launch fixes.
+
+Index words: kernels are built for 32 or for 64 bits; indices and bounds have base "int" or "long" accordingly. Atoms, `Op` and `Load` are those of graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sacpy.jit.graph import Atom, Load, Op, Var
+
+# ---------------------------------------------------------------- thread level
+
+
+@dataclass(frozen=True, slots=True)
+class Divide:
+    """Quotient by a number that is the same for all threads: `dividend` is not negative, `multiplier` and `shift` are those of `withloop.division` for the word size."""
+
+    dividend: Atom
+    divisor: Atom
+    multiplier: Atom
+    shift: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """Sets a scalar."""
+
+    target: Var
+    rhs: Atom | Op | Load | Divide
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Writes one element."""
+
+    array: Var
+    index: tuple[Atom, ...]
+    value: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Unless `condition` holds, the launch fails: a word in memory says so, the thread goes on (loads and stores behind a failed check keep in range by a guard of their own: `If`)."""
+
+    condition: Atom
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A scalar set by both branches of an `If`."""
+
+    target: Var
+    then: Atom
+    otherwise: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """A condition of one thread."""
+
+    condition: Atom
+    then: tuple[ThreadStmt, ...]
+    otherwise: tuple[ThreadStmt, ...] = ()
+    merges: tuple[Merge, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A scalar of a loop: `target` is `initial` at first, `update` after each round, and visible in the loop and after it."""
+
+    target: Var
+    initial: Atom
+    update: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class SeqFor:
+    """A counting loop of one thread: `index` from `lower` while below `upper` (above it, for a negative step)."""
+
+    index: Var
+    lower: Atom
+    upper: Atom
+    step: int
+    carried: tuple[Carried, ...]
+    body: tuple[ThreadStmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """Rounds of one thread: `condition`, `test` (false leaves), `body`. With `body_first` the first round starts at the body."""
+
+    carried: tuple[Carried, ...]
+    condition: tuple[ThreadStmt, ...]
+    test: Atom
+    body: tuple[ThreadStmt, ...]
+    body_first: bool = False
+
+
+ThreadStmt = Let | Store | Check | If | SeqFor | While
+
+# ---------------------------------------------------------------- block level
+
+
+@dataclass(frozen=True, slots=True)
+class ForAll:
+    """All threads of the block run `body`, for all `index` below `extents`, the last axis (x) running fastest over neighbouring threads."""
+
+    index: tuple[Var, ...]
+    extents: tuple[Atom, ...]
+    body: tuple[ThreadStmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """What was written before is seen by all threads of the block after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocate:
+    """An array of the block: `space` is "shared", "private" or "scratch". Uninitialised; it lives to the end of the statements it stands among."""
+
+    array: Var
+    space: str
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """Sets a scalar that is the same in all threads of the block, from such."""
+
+    target: Var
+    rhs: Atom | Op | Divide
+
+
+@dataclass(frozen=True, slots=True)
+class BlockFor:
+    """A loop of the whole block, with bounds that all threads share."""
+
+    index: Var
+    lower: Atom
+    upper: Atom
+    step: Atom
+    body: tuple[BlockStmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockIf:
+    """A condition that all threads of the block share."""
+
+    condition: Atom
+    then: tuple[BlockStmt, ...]
+
+
+BlockStmt = ForAll | Barrier | Allocate | Uniform | BlockFor | BlockIf
+
+# ---------------------------------------------------------------- kernels
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A result array of a kernel. `once`: every cell inside the launch's index space is written exactly once (what check mode asserts)."""
+
+    array: Var
+    once: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One launch. `params`: scalars and global arrays, extents of arrays among the scalars and before them. `slots`: the scalars at the end of `params` that are the mapping's parameter block (`Mapping.words`), in order. `grid`, `block`: the block's indices in the launched grid and the
+    extents of both (outermost axis first, at most three each); extents are constants or parameters. `writes`: the arrays it writes; all others are only read. `bits`: 32 or 64."""
+
+    name: str
+    params: tuple[Var, ...]
+    slots: tuple[Var, ...]
+    block_index: tuple[Var, ...]
+    grid: tuple[Atom, ...]
+    block: tuple[Atom, ...]
+    body: tuple[BlockStmt, ...]
+    writes: tuple[Written, ...]
+    bits: int = 32
+
+    @property
+    def index_base(self) -> str:
+        """The base type of indices."""
+        return "int" if self.bits == 32 else "long"
+
+
+def thread_statements(statements: tuple[ThreadStmt, ...]) -> Iterator[ThreadStmt]:
+    """All statements of a thread's code, inner ones included."""
+    for s in statements:
+        yield s
+        match s:
+            case If():
+                yield from thread_statements(s.then)
+                yield from thread_statements(s.otherwise)
+            case SeqFor():
+                yield from thread_statements(s.body)
+            case While():
+                yield from thread_statements(s.condition)
+                yield from thread_statements(s.body)
+
+
+def block_statements(statements: tuple[BlockStmt, ...]) -> Iterator[BlockStmt]:
+    """All statements of block level, inner ones included."""
+    for s in statements:
+        yield s
+        match s:
+            case BlockFor():
+                yield from block_statements(s.body)
+            case BlockIf():
+                yield from block_statements(s.then)
