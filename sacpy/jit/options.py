@@ -1,4 +1,4 @@
-"""What a user may ask of the compiler. Everything here is part of the key under which compiled code is kept, but `threads` and `verify`, which leave the code as it is."""
+"""What the compiler may be told: how many threads, how strict, how hard to try. Comes from the command line or a `Session`, goes to every stage of the compiler; part of the key of compiled code."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`strict_fp`: floating point bit for bit as the interpreter's. `threads`: how many threads a loop may take, None for one per core. `verify`: check the graph's laws after every pass."""
+    """`threads`: how many threads parallel loops may use, at least 1; compiled code is the same for any number. `strict_fp`: floating point bit-equal to the interpreter: folds left to right, the interpreter's own libm, no contraction. `opt_level`: LLVM's, 0 to 3."""
 
+    threads: int = 1
     strict_fp: bool = False
-    threads: int | None = None
-    verify: bool = False
+    opt_level: int = 3
 
-    @property
-    def key(self) -> str:
-        """The part that changes what is compiled."""
-        return "strict" if self.strict_fp else "default"
+    def __post_init__(self) -> None:
+        if self.threads < 1:
+            raise ValueError(f"threads must be at least 1, not {self.threads}")
+        if self.opt_level not in (0, 1, 2, 3):
+            raise ValueError(f"opt_level must be 0, 1, 2 or 3, not {self.opt_level}")
