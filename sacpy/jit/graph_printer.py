@@ -58,10 +58,11 @@ def print_block(block: Block) -> str:
 
 def type_text(type_: Type) -> str:
     """`double`, `double[n,3]`."""
-    return f"{type_.base}[{','.join(map(_atom, type_.extents))}]" if isinstance(type_, ArrayType) else type_.base
+    return f"{type_.base}[{','.join(map(atom_text, type_.extents))}]" if isinstance(type_, ArrayType) else type_.base
 
 
-def _atom(a: Atom) -> str:
+def atom_text(a: Atom) -> str:
+    """A name, or a constant: `3`, `2.5`, `true`, `1.0:float`."""
     if isinstance(a, Var):
         return a.name
     if a.base == "bool":
@@ -70,11 +71,11 @@ def _atom(a: Atom) -> str:
 
 
 def _atoms(many: Iterable[Atom]) -> str:
-    return ", ".join(map(_atom, many))
+    return ", ".join(map(atom_text, many))
 
 
 def _vector(many: Iterable[Atom]) -> str:
-    return f"[{','.join(map(_atom, many))}]"
+    return f"[{','.join(map(atom_text, many))}]"
 
 
 def _typed(v: Var) -> str:
@@ -89,7 +90,7 @@ def _block(block: Block, word: str) -> list[str]:
     lines: list[str] = []
     for s in block.statements:
         if isinstance(s, Check):
-            lines.append(f"check {_atom(s.condition)} : {s.what}")
+            lines.append(f"check {atom_text(s.condition)} : {s.what}")
         else:
             lines += _let(s)
     return [*lines, f"{word} {_atoms(block.results)}".rstrip()]
@@ -102,7 +103,7 @@ def _let(let: Let) -> list[str]:
 
 
 def _carried(params: tuple[Var, ...], initial: tuple[Atom, ...]) -> str:
-    return ", ".join(f"{_typed(p)} := {_atom(i)}" for p, i in zip(params, initial))
+    return ", ".join(f"{_typed(p)} := {atom_text(i)}" for p, i in zip(params, initial))
 
 
 def _rhs(rhs: Rhs) -> list[str]:
@@ -118,21 +119,21 @@ def _rhs(rhs: Rhs) -> list[str]:
         case Cons():
             return [f"array {rhs.base}[{','.join(map(str, rhs.extents))}] of {_atoms(rhs.elements)}"]
         case Update(array=array, index=index, value=value):
-            return [f"update {array.name}{_vector(index)} with {_atom(value)}"]
+            return [f"update {array.name}{_vector(index)} with {atom_text(value)}"]
         case Call(function=function, args=args):
             return [f"call {function}({_atoms(args)})"]
         case If():
-            return [f"if {_atom(rhs.condition)}", *_indent(_block(rhs.then, "give")), "else", *_indent(_block(rhs.otherwise, "give"))]
+            return [f"if {atom_text(rhs.condition)}", *_indent(_block(rhs.then, "give")), "else", *_indent(_block(rhs.otherwise, "give"))]
         case Loop():
             head = f"{'do' if rhs.body_first else 'loop'} {_carried(rhs.params, rhs.initial)}".rstrip()
             return [head, f"{INDENT}while", *_indent(_indent(_block(rhs.condition, "test"))), f"{INDENT}round", *_indent(_indent(_block(rhs.body, "next")))]
         case For():
-            head = f"for {rhs.index.name} from {_atom(rhs.lower)} to {_atom(rhs.upper)} step {rhs.step}"
+            head = f"for {rhs.index.name} from {atom_text(rhs.lower)} to {atom_text(rhs.upper)} step {rhs.step}"
             return [f"{head} with {_carried(rhs.params, rhs.initial)}" if rhs.params else head, *_indent(_block(rhs.body, "next"))]
         case WithLoop():
             return _with_loop(rhs)
         case _:
-            return [_atom(rhs)]
+            return [atom_text(rhs)]
 
 
 def _with_loop(w: WithLoop) -> list[str]:
@@ -149,7 +150,7 @@ def _operator(o: Operator) -> list[str]:
     match o:
         case Genarray():
             cell = f" cell {_vector(o.cell)}" if o.cell else ""
-            return [f"genarray {o.base}{cell} default {_atom(o.default)}"]
+            return [f"genarray {o.base}{cell} default {atom_text(o.default)}"]
         case Modarray():
             return [f"modarray {o.array.name}"]
         case Propagate():
