@@ -13,9 +13,9 @@ import numpy as np
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import NOWHERE
 from sacpy.notebook import plots
-from sacpy.notebook.images import image, looks_like_image
 from sacpy.notebook.tables import Array, table
 from sacpy.repl.engine import Engine, Variable
+from sacpy.repl.pixels import image, looks_like_image
 
 Bundle = Mapping[str, str]
 PNG, SVG, HTML, PLAIN = "image/png", "image/svg+xml", "text/html", "text/plain"

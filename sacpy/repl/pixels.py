@@ -13,7 +13,7 @@ import numpy as np
 from sacpy.interp import png
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import NOWHERE
-from sacpy.repl.engine import Variable
+from sacpy.repl.outcomes import Variable
 
 Array = np.ndarray[Any, np.dtype[Any]]
 COLOUR = "Color8::color"
