@@ -6,7 +6,25 @@ from collections.abc import Iterable
 
 from sacpy.jit.graph import Atom, Load, Op, Var
 from sacpy.jit.graph_printer import INDENT, atom_text, type_text
-from sacpy.jit.kernel import Allocate, Barrier, BlockFor, BlockIf, BlockStmt, Carried, Check, Divide, ForAll, If, Kernel, Let, SeqFor, Store, ThreadStmt, Uniform, While
+from sacpy.jit.kernel import (
+    Allocate,
+    Barrier,
+    BlockFor,
+    BlockIf,
+    BlockStmt,
+    Carried,
+    Check,
+    Divide,
+    ForAll,
+    If,
+    Kernel,
+    Let,
+    SeqFor,
+    Store,
+    ThreadStmt,
+    Uniform,
+    While,
+)
 
 
 def print_kernel(k: Kernel) -> str:

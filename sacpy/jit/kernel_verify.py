@@ -11,7 +11,25 @@ from dataclasses import dataclass, field
 from sacpy.jit.graph import ArrayType, Atom, Const, Load, Op, ScalarType, Type, Var, extents_of
 from sacpy.jit.graph_printer import type_text
 from sacpy.jit.graph_verify import GraphError, op_base
-from sacpy.jit.kernel import Allocate, Barrier, BlockFor, BlockIf, BlockStmt, Carried, Check, Divide, ForAll, If, Kernel, Let, SeqFor, Store, ThreadStmt, Uniform, While
+from sacpy.jit.kernel import (
+    Allocate,
+    Barrier,
+    BlockFor,
+    BlockIf,
+    BlockStmt,
+    Carried,
+    Check,
+    Divide,
+    ForAll,
+    If,
+    Kernel,
+    Let,
+    SeqFor,
+    Store,
+    ThreadStmt,
+    Uniform,
+    While,
+)
 
 SPACES = ("shared", "private", "scratch")
 INDICES = ("int", "long")
