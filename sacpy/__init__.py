@@ -18,12 +18,12 @@ __all__ = ["Diagnostic", "Function", "Handle", "Limits", "Module", "SacError", "
 
 _WHERE = {
     "Diagnostic": "sacpy.lang.diagnostics", "SacError": "sacpy.lang.diagnostics", "Function": "sacpy.embedding.functions", "Module": "sacpy.embedding.functions", "Handle": "sacpy.embedding.kinds", "Limits": "sacpy.interp.limits",
-    "World": "sacpy.grants", "Session": "sacpy.session",
+    "World": "sacpy.grants", "Session": "sacpy.session", "load_ipython_extension": "sacpy.notebook.magic", "unload_ipython_extension": "sacpy.notebook.magic",
 }  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    """The public names, loaded when first used: importing sacpy costs nothing."""
+    """The public names, and what `%load_ext sacpy` asks for, loaded when first used: importing sacpy costs nothing."""
     if name in _WHERE:
         from importlib import import_module
 

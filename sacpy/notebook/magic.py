@@ -1,0 +1,229 @@
+"""SaC in notebooks of Python: `%load_ext sacpy`, then cells that begin with `%%sac`, and `%sac` in front of a line.
+
+In: SaC text, and the Python names of the notebook. Out: values on the page, names for Python, and for a mistake the message with its carets in the place of Python's traceback. Python's names are the truth: a cell sees what they are when it begins, and what it sets is a Python name when it ends. Between cells SaC keeps the definitions, and the types
+of what it set, so that a `float` that Python has only looked at is a `float` again.
+
+Arrays go to SaC without a copy, which SaC never writes to; what comes out is a copy of its own, to be changed at will.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from IPython.core.magic import no_var_expand
+
+from sacpy.embedding.arguments import Misfit, converter
+from sacpy.embedding.named import keep
+from sacpy.embedding.records import components
+from sacpy.embedding.results import presenter
+from sacpy.embedding.runner import plain_error
+from sacpy.interp.values import Value
+from sacpy.lang.diagnostics import Diagnostic, SacError
+from sacpy.lang.elaborate.usertypes import BaseType
+from sacpy.lang.parse_cursor import RESERVED
+from sacpy.notebook.cells import Cells, remarks, report
+from sacpy.notebook.display import Bundle
+from sacpy.notebook.streams import Page, open_world
+from sacpy.repl.commands import is_command
+from sacpy.repl.engine import ANSWER, Engine, Variable
+from sacpy.workspace import Workspace
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+UNKNOWN = ("E0305", "E0307")
+
+
+class SacCellError(Exception):
+    """A mistake in a SaC cell: a notebook shows the messages, and stops running the cells behind it. `diagnostics` has them as data."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic], text: str) -> None:
+        super().__init__(next((d.message for d in diagnostics if d.severity == "error"), "the program ended itself"))
+        self.diagnostics = tuple(diagnostics)
+        self._text = text
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in the place of a traceback."""
+        return self._text.split("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What SaC set: the Python object it became, and its SaC type."""
+
+    object: Any
+    type: BaseType
+
+
+class Magic:
+    """The two magics of one notebook, and what their cells have defined."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self._shell = shell
+        self._shared: dict[str, _Shared] = {}
+        self._count = 0
+        self._cells = Cells(Engine(Workspace(), open_world(_ask, Page(_clear))), _display, _display)
+
+    @property
+    def engine(self) -> Engine:
+        """What the cells have defined so far."""
+        return self._cells.engine
+
+    @no_var_expand  # IPython would put Python's values in the place of SaC's braces
+    def cell(self, line: str, cell: str) -> None:
+        """`%%sac`: statements, definitions, expressions and commands. The values of expressions are shown."""
+        self._run(f"{line}\n{cell}" if line.strip() else cell)
+
+    @no_var_expand
+    def line(self, line: str) -> Any:
+        """`%sac EXPR` gives the value of an expression, for Python: `total = %sac sum(a)`. Of a statement, definition or command None."""
+        if is_command(line):
+            return self._run(line)
+        caught: list[Variable] = []
+        before, self.engine.present = self.engine.present, caught.append
+        try:
+            self._run(line)
+        finally:
+            self.engine.present = before
+        values = [_python(v) for v in caught]
+        return None if not values else values[0] if len(values) == 1 else tuple(values)
+
+    def _run(self, text: str) -> None:
+        """Obeys a text with Python's names, and hands back what it set; also where it stops in the middle."""
+        self._count += 1
+        refused = self._take(text)
+        before = dict(self.engine.variables)
+        outcome = self._cells.run(text, f"<sac {self._count}>")
+        self._give(before)
+        if remarks(outcome, color=True):
+            _say(remarks(outcome, color=True))
+        if outcome.failed:
+            found = [_explained(d, refused) for d in outcome.diagnostics]
+            raise SacCellError(found, report(type(outcome)(tuple(found)), color=True)) from None
+        if outcome.status:
+            raise SacCellError((), f"the program ended itself with status {outcome.status}")
+
+    # ------------------------------------------------------------ names
+
+    def _take(self, text: str) -> dict[str, str]:
+        """Makes SaC's names what Python's are, as far as the text mentions them. Gives the names whose values SaC cannot take, and why."""
+        refused: dict[str, str] = {}
+        taken: dict[str, Variable] = {}
+        hidden = self._shell.user_ns_hidden
+        self._shared = {n: s for n, s in self._shared.items() if self._shell.user_ns.get(n, _ABSENT) is s.object}
+        for name in dict.fromkeys((*NAME.findall(text), *self._shared)):
+            value = self._shell.user_ns.get(name, _ABSENT)
+            if value is _ABSENT or name in RESERVED or (name in hidden and hidden[name] is value) or value is getattr(builtins, name, _ABSENT):
+                continue
+            try:
+                taken[name] = self._variable(name, value)
+            except SacError as error:
+                refused[name] = error.diagnostics[0].message
+        self.engine.variables = {**{n: v for n, v in self.engine.variables.items() if n == ANSWER}, **taken}
+        return refused
+
+    def _variable(self, name: str, value: Any) -> Variable:
+        """A Python value in SaC: of the type it had when SaC set it, if it is still that object."""
+        shared = self._shared.get(name)
+        if shared is not None and _is_current(self.engine, shared.type):
+            return _of_type(shared.type, value)
+        found = keep(self.engine.program, name, value, copy=False)
+        return _borrowed(found.type, found.parts)
+
+    def _give(self, before: dict[str, Variable]) -> None:
+        """Makes Python's names what SaC has set."""
+        for name, variable in self.engine.variables.items():
+            if variable is before.get(name) or name == ANSWER:
+                continue
+            self._shell.user_ns[name] = value = _python(variable)
+            self._shared[name] = _Shared(value, variable.type)
+
+
+_ABSENT = object()
+
+
+def _python(variable: Variable) -> Any:
+    """The value for Python, its arrays its own."""
+    return presenter(variable.type)(tuple(v.copy() if isinstance(v, np.ndarray) else v for v in variable.values))
+
+
+def _of_type(type: BaseType, value: Any) -> Variable:
+    """A Python value as a value of a SaC type. Raises `SacError` where it has become something else."""
+    try:
+        return _borrowed(type, components(type)(value) if type.is_struct else (converter(type)(value),))
+    except Misfit as misfit:
+        raise plain_error(misfit.code, misfit.reason, misfit.help) from None
+
+
+def _borrowed(type: BaseType, values: tuple[Value, ...]) -> Variable:
+    """A variable whose arrays Python holds too, so that SaC writes to none of them."""
+    return Variable(type, values, (False,) * len(values))
+
+
+def _is_current(engine: Engine, type: BaseType) -> bool:
+    """Whether a type of the notebook's own is still defined as it was."""
+    module, _, name = type.key.rpartition("::")
+    if module != engine.program.main.info.name:
+        return True
+    now = engine.program.main.own_type(name)
+    return now is not None and (now.components, now.fields) == (type.components, type.fields)
+
+
+def _explained(found: Diagnostic, refused: dict[str, str]) -> Diagnostic:
+    """A message about an unknown name that Python knows, with what is in the way."""
+    name = found.span.text if found.code in UNKNOWN else ""
+    return found if name not in refused else replace(found, notes=(*found.notes, f"in Python {refused[name]}"), help="", edit=None)
+
+
+# ---------------------------------------------------------------- the page
+
+
+def _display(data: Bundle) -> None:
+    from IPython.display import display
+
+    _flush()
+    cast(Any, display)(dict(data), raw=True)
+
+
+def _clear() -> None:
+    from IPython.display import clear_output
+
+    cast(Any, clear_output)(wait=True)
+
+
+def _ask() -> str | None:
+    try:
+        return input()
+    except (EOFError, NotImplementedError):
+        return None
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text)
+
+
+def _flush() -> None:
+    sys.stdout.flush()
+
+
+# ---------------------------------------------------------------- loading
+
+
+def load_ipython_extension(ipython: InteractiveShell) -> None:
+    """Makes `%sac` and `%%sac` known; `%load_ext sacpy` calls it."""
+    magic = Magic(ipython)
+    cast(Any, ipython).register_magic_function(magic.cell, "cell", "sac")
+    cast(Any, ipython).register_magic_function(magic.line, "line", "sac")
+
+
+def unload_ipython_extension(ipython: InteractiveShell) -> None:
+    """Takes the magics away again."""
+    for kind in ("line", "cell"):
+        ipython.magics_manager.magics[kind].pop("sac", None)
