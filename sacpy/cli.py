@@ -273,9 +273,7 @@ def _kernel(parsed: argparse.Namespace) -> int:
 def _repl(parsed: argparse.Namespace) -> int:
     from sacpy.repl.prompt import run
 
-    workspace = _workspace(parsed)
-    _started()
-    return run(workspace)
+    return run(lambda: _workspace(parsed), loaded=_started)
 
 
 COMMANDS = {"run": _run, "check": _check, "eval": _evaluate, "doc": _doc, "doctor": _doctor, "kernel": _kernel, "repl": _repl}

@@ -98,9 +98,10 @@ class Stream:
             return
         self._before()
         data, self._out = bytes(self._out), bytearray()
+        at = 0
         try:
-            while data:
-                data = data[self.raw.write(data) or 0 :]
+            while at < len(data):
+                at += self.raw.write(data[at : at + CHUNK]) or 0
         except BrokenPipeError:
             raise Exit(BROKEN_PIPE) from None
         except OSError as error:

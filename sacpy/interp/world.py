@@ -10,7 +10,7 @@ import io
 import os
 import subprocess
 import time
-from collections.abc import Collection, MutableMapping
+from collections.abc import Callable, Collection, MutableMapping
 from typing import cast
 
 from sacpy.interp.errors import Exit, Fault
@@ -46,6 +46,7 @@ class World:
         self.stderr = Stream(stderr, "stderr", writable=True, unbuffered=True, before=self.flush, limit=output_limit)
         self.stdin = Stream(stdin, "stdin", readable=True, before=self.flush)
         self.state: dict[str, object] = {}  # what a library module keeps between calls (the scanner of options, an open pipe's process)
+        self.before_process: Callable[[], None] = _nothing  # called before a process starts that may write where the world's streams do
         self._environ = environ if environ is not None else {}
         self._open: set[Stream] = set()
 
@@ -131,9 +132,10 @@ class World:
             raise Fault("E0750", f"this session has no access to files, so the program cannot {what}", help="run it from the command line, or open the session with sacpy.World(files=True)")
 
     def allow_processes(self, what: str) -> None:
-        """Raises a Fault unless the program may start processes."""
+        """Raises a Fault unless the program may start processes; called right before one starts."""
         if not self.processes:
             raise Fault("E0751", f"this session has no access to processes, so the program cannot {what}", help="run it from the command line, or open the session with sacpy.World(processes=True)")
+        self.before_process()
 
     def allow_library(self, name: str) -> None:
         """Raises a Fault unless the program may load that shared library."""
@@ -163,6 +165,10 @@ class World:
         self.flush()
         status = subprocess.call(["/bin/sh", "-c", command], env=dict(self.environ))
         return status << 8 if status >= 0 else -status
+
+
+def _nothing() -> None:
+    """The default for what is done before a process starts."""
 
 
 def shown(text: bytes) -> str:

@@ -262,7 +262,21 @@ def _for_command(engine: Engine, name: str, rest: str, cursor: int) -> Completio
             return _chosen(cursor, _last_word(rest), (*_names(engine), *_modules(engine)))
         case "expression":
             return _in_code(engine, rest, "", cursor)
+        case "setting":
+            return _chosen(cursor, _last_word(rest), _settings(rest))
     return Completions(cursor)
+
+
+def _settings(rest: str) -> Iterator[Candidate]:
+    """The names of settings; behind one, the words that it may be."""
+    from sacpy.repl.settings import SETTINGS
+
+    name, space, _ = rest.partition(" ")
+    if not space:
+        yield from (Candidate(n, "command", lambda s=s: f"{s.summary}: {s.allowed}") for n, s in SETTINGS.items())  # type: ignore[misc]
+    elif name in SETTINGS:
+        setting = SETTINGS[name]
+        yield from (Candidate(word, "command") for word in re.findall(r"[a-z]+", setting.allowed) if setting.fits(word))
 
 
 def _files(typed: str, cursor: int, suffixes: tuple[str, ...] | None) -> Completions:

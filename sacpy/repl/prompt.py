@@ -1,91 +1,140 @@
-"""The prompt itself: on a terminal with history and editing; with input from a pipe or file, no prompt and an exit status that tells whether all went well.
+"""The prompt itself: on a terminal with an editor; on a dumb one with plain lines; with input from a pipe or file, no prompt and an exit status that tells whether all went well.
 
-In: settings. Out: the exit status. Ctrl-C at the prompt drops the line, while something runs it stops that; names stay. Ctrl-D ends.
+In: settings, and what is to be done before the first input. Out: the exit status. Ctrl-C at the prompt clears the input, while something runs it stops that; names stay. Ctrl-D ends.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sacpy.interp.streams import RawFile
-from sacpy.interp.world import World
-from sacpy.lang.diagnostics import Diagnostic, SacError, render_text
-from sacpy.lang.source import NOWHERE
-from sacpy.repl.commands import is_command, obey
-from sacpy.repl.engine import Engine, Outcome
-from sacpy.workspace import Workspace
+from sacpy.repl.later import Later
+from sacpy.repl.transcript import CONTINUED, PROMPT, inputs
+from sacpy.terminal import has_color, has_escapes, is_terminal
 
 if TYPE_CHECKING:
-    from prompt_toolkit import PromptSession
+    from sacpy.progress import Progress
+    from sacpy.repl.engine import Engine
+    from sacpy.repl.outcomes import Outcome
+    from sacpy.workspace import Workspace
 
-PROMPT = ">>> "
-CONTINUED = "... "
-
-
-class _Tail:
-    """Standard output that remembers how it ended: a prompt must begin on a line of its own."""
-
-    def __init__(self, raw: RawFile) -> None:
-        self.raw = raw
-        self.at_start = True
-
-    def write(self, data: bytes, /) -> int | None:
-        """Writes."""
-        if data:
-            self.at_start = bytes(data).endswith(b"\n")
-        return self.raw.write(data)
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.raw, name)
+OWN_SCREEN = ("edit",)  # commands that hand the terminal over to another program
+First = Callable[["Engine"], "Outcome"]
 
 
-def run(workspace: Workspace) -> int:
-    """Talks to whoever sits at standard input, until it ends. Gives the exit status."""
+def run(workspace: Callable[[], Workspace], first: First | None = None, loaded: Callable[[], None] = lambda: None) -> int:
+    """Talks to whoever sits at standard input, until it ends. Gives the exit status. `workspace` makes the settings; `first` is done before the first input; `loaded` is called when everything has been loaded."""
     if sys.stdin is None:  # closed: there is nothing to read
         return 0
-    world = World.system((b"sacpy",))
+    talker = Later(lambda: _talker(workspace, loaded))
     try:
-        if sys.stdin.isatty() and sys.stdout is not None and sys.stdout.isatty():
-            return _terminal(Engine(workspace, world), world)
-        return _pipe(Engine(workspace, world), sys.stdin)
+        if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
+            return _pipe(talker.get(), sys.stdin, first)
+        if has_escapes(sys.stdout):
+            return _terminal(talker, first)
+        return _dumb(talker.get(), first)
     finally:
-        world.finish()
+        if talker.ready is not None:
+            talker.ready.engine.world.finish()
 
 
-def _take(engine: Engine, text: str) -> Outcome:
-    """Obeys a command or an input, and says what there is to say."""
-    if is_command(text):
-        shown, outcome = obey(engine, text)
-        if shown:
-            engine.world.stdout.write(f"{shown}\n".encode())
-            engine.world.flush()
-    else:
-        outcome = engine.enter(text)
-    said = [d for d in outcome.diagnostics if d.severity != "note"]
-    if said:
-        sys.stderr.write(render_text(said, color=sys.stderr.isatty()).rstrip("\n") + "\n")
-        sys.stderr.flush()
-    return outcome
+@dataclass(frozen=True, slots=True)
+class _Talker:
+    """An engine, and the sign of life while it works."""
+
+    engine: Engine
+    progress: Progress
+
+    def is_whole(self, text: str) -> bool:
+        """Whether a text can be obeyed, rather than needing another line."""
+        from sacpy.repl.commands import is_command
+
+        return is_command(text) or not self.engine.incomplete(text)
+
+    def take(self, text: str, remarks: bool) -> Outcome:
+        """Obeys a command or an input, and says what there is to say; `remarks`: also about what went well."""
+        from sacpy.repl.commands import is_command, obey
+
+        engine = self.engine
+        if not is_command(text):
+            with self.progress.watching():
+                outcome = engine.enter(text)
+            return self._said(outcome, remarks)
+        own_screen = text.strip()[1:].partition(" ")[0] in OWN_SCREEN
+        with nullcontext() if own_screen else self.progress.watching():
+            shown, outcome = obey(engine, text)
+            if shown:
+                engine.world.stdout.write(f"{shown}\n".encode(errors="surrogateescape"))
+                engine.world.flush()
+        return self._said(outcome, remarks)
+
+    def take_all(self, text: str) -> int | None:
+        """Obeys a text that somebody typed, each input of a pasted transcript below its prompt. Gives the status to leave with."""
+        every = inputs(text)
+        for one in every:
+            if len(every) > 1:
+                print(PROMPT + one.replace("\n", "\n" + CONTINUED), flush=True)
+            outcome = self.take(one, remarks=True)
+            self.progress.end_line()
+            if outcome.status is not None:
+                return outcome.status
+        return None
+
+    def begin(self, first: First | None, remarks: bool) -> Outcome | None:
+        """Does what comes before the first input."""
+        if first is None:
+            return None
+        with self.progress.watching():
+            outcome = first(self.engine)
+        return self._said(outcome, remarks)
+
+    def _said(self, outcome: Outcome, remarks: bool) -> Outcome:
+        """Writes what there is to say about an input."""
+        from sacpy.lang.diagnostics import render_text
+
+        stdout, page = self.engine.world.stdout, self.engine.page
+        for remark in outcome.remarks if remarks else ():
+            stdout.write(f"{page.faint(remark)}\n".encode(errors="surrogateescape"))
+        stdout.flush()
+        said = [d for d in outcome.diagnostics if d.severity != "note"]
+        if said:
+            self.progress.end_line()
+            width = page.columns if is_terminal(sys.stderr) else None
+            sys.stderr.write(render_text(said, color=has_color(sys.stderr), width=width).rstrip("\n") + "\n")
+            sys.stderr.flush()
+        return outcome
 
 
-# ---------------------------------------------------------------- from a pipe
+def _talker(workspace: Callable[[], Workspace], loaded: Callable[[], None]) -> _Talker:
+    """Loads the front end and the library."""
+    from sacpy.interp.world import World
+    from sacpy.progress import Progress
+    from sacpy.repl.engine import Engine
+
+    world = World.system((b"sacpy",))
+    engine = Engine(workspace(), world)
+    engine.type_of("1 + 1")  # loads what every input needs
+    loaded()
+    return _Talker(engine, Progress(world))
 
 
-def _pipe(engine: Engine, lines: Iterable[str]) -> int:
-    failed = False
+# ---------------------------------------------------------------- from a pipe, and on a terminal that has no cursor
+
+
+def _pipe(talker: _Talker, lines: Iterable[str], first: First | None) -> int:
+    began = talker.begin(first, remarks=False)
+    if began is not None and began.status is not None:
+        return began.status
+    failed = began is not None and began.failed
     text = ""
     for line in (*lines, None):
-        if line is not None:
-            text += line
-            if not is_command(text) and engine.incomplete(text):
-                continue
-        if not text.strip():
-            text = ""
+        text += line or ""
+        if not text.strip() or (line is not None and not talker.is_whole(text)):
             continue
-        outcome = _take(engine, text)
+        outcome = talker.take(text, remarks=False)
         failed |= outcome.failed
         if outcome.status is not None:
             return outcome.status or int(failed)
@@ -93,67 +142,65 @@ def _pipe(engine: Engine, lines: Iterable[str]) -> int:
     return int(failed)
 
 
+def _dumb(talker: _Talker, first: First | None) -> int:
+    print(_greeting())
+    began = talker.begin(first, remarks=True)
+    if began is not None and began.status is not None:
+        return began.status
+    text = ""
+    while True:
+        try:
+            print(CONTINUED if text else PROMPT, end="", flush=True)
+            line = sys.stdin.readline()
+            text += line
+            if line and (not text.strip() or not talker.is_whole(text)):
+                text = text if text.strip() else ""
+                continue
+            status = talker.take_all(text)
+            text = ""
+        except KeyboardInterrupt:
+            text, status = "", None
+            print()
+        if status is not None:
+            return status
+        if not line:
+            return 0
+
+
 # ---------------------------------------------------------------- on a terminal
 
 
-def _terminal(engine: Engine, world: World) -> int:
-    from sacpy import __version__
+def _terminal(talker: Later[_Talker], first: First | None) -> int:
+    try:
+        from sacpy.repl.editor import Editor
+    except ModuleNotFoundError as error:
+        from sacpy.lang.diagnostics import Diagnostic, SacError
+        from sacpy.lang.source import NOWHERE
 
-    session = _session(engine)
-    tail = _Tail(world.stdout.raw)
-    world.stdout.raw = cast(RawFile, tail)
-    print(f"sacpy {__version__}; :help lists the commands, Ctrl-D leaves")
+        raise SacError(Diagnostic("E0735", f"the prompt needs {error.name}, which is not installed", NOWHERE, help="pip install prompt-toolkit; sacpy doctor says what else is missing")) from None
+    print(_greeting())
+    if first is not None:
+        began = talker.get().begin(first, remarks=True)
+        if began is not None and began.status is not None:
+            return began.status
+    editor = Editor(talker.begin, lambda: talker.get().engine, lambda: talker.ready.engine if talker.ready is not None else None)
     while True:
         try:
-            text = session.prompt(PROMPT)
-            if not text.strip():
-                continue
-            outcome = _take(engine, text)
+            text = editor.read()
+            if text.strip():
+                status = talker.get().take_all(text)
+                if status is not None:
+                    return status
         except KeyboardInterrupt:
-            print("interrupted")
             continue
         except EOFError:
             return 0
         finally:
-            world.flush()
-            if not tail.at_start:
-                tail.write(b"\n")
-        if outcome.status is not None:
-            return outcome.status
+            if talker.ready is not None:
+                talker.ready.progress.end_line()
 
 
-def _session(engine: Engine) -> PromptSession[str]:
-    """Line editing: Enter hands a complete text over and begins another line in one that is not; a second Enter hands it over as it is."""
-    try:
-        from prompt_toolkit import PromptSession
-        from prompt_toolkit.history import FileHistory, History, InMemoryHistory
-        from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
-    except ModuleNotFoundError as error:
-        raise SacError(Diagnostic("E0735", f"the prompt needs {error.name}, which is not installed", NOWHERE, help="pip install prompt-toolkit; sacpy doctor says what else is missing")) from None
+def _greeting() -> str:
+    from sacpy import __version__
 
-    keys = KeyBindings()
-
-    @keys.add("enter")
-    def _(event: KeyPressEvent) -> None:
-        text = event.current_buffer.text
-        if is_command(text) or text.endswith("\n") or not engine.incomplete(text):
-            event.current_buffer.validate_and_handle()
-        else:
-            event.current_buffer.insert_text("\n")
-
-    path = _history_file()
-    history: History = FileHistory(str(path)) if path is not None else InMemoryHistory()
-    return PromptSession(history=history, key_bindings=keys, multiline=True, prompt_continuation=CONTINUED)
-
-
-def _history_file() -> Path | None:
-    """Where the history is kept: in the user's folder for such things; None where that cannot be made."""
-    import platformdirs
-
-    folder = Path(platformdirs.user_state_dir("sacpy", appauthor=False))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with open(folder / "history", "ab"):
-            return folder / "history"
-    except OSError:
-        return None
+    return f"sacpy {__version__}; :help lists the commands, Ctrl-D leaves"
