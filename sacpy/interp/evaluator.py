@@ -15,7 +15,8 @@ import numpy as np
 
 from sacpy.interp import arithmetic, foreign, natives, twins, versions
 from sacpy.interp.callsites import CallSites
-from sacpy.interp.emitter import Emitter
+from sacpy.interp.emitter import PART, Emitter
+from sacpy.interp.engine import Engine, is_region, owner
 from sacpy.interp.errors import CallFault, Exit, Fault, Stopped
 from sacpy.interp.faults import PREFIX, Place, to_sac_error
 from sacpy.interp.ownership import Ownership, protocol
@@ -44,10 +45,15 @@ def _no_binding(signature: Signature) -> None:
 
 
 class Evaluator:
-    """Runs the functions of one program. `depth_limit` bounds the depth of Python frames; `always_copy` turns in-place updates off (for tests); `bindings` finds the Python function that stands for an external one, asked before the library's."""
+    """Runs the functions of one program. `depth_limit` bounds the depth of Python frames; `always_copy` turns in-place updates off (for tests); `bindings` finds the Python function that stands for an external one, asked before the library's.
+    `engine` decides what runs natively; `strict_fp`: floating-point numbers are added in the order the program says, in the library too."""
 
-    def __init__(self, program: Program, world: Any = None, *, depth_limit: int = 100_000, always_copy: bool = False, bindings: Bindings = _no_binding) -> None:
-        self.program = program
+    def __init__(
+        self, program: Program, world: Any = None, *, depth_limit: int = 100_000, always_copy: bool = False, bindings: Bindings = _no_binding, engine: Engine | None = None, strict_fp: bool = False
+    ) -> None:
+        self.program = program if engine is None else engine.prepared(program)
+        self.engine = engine
+        self.strict_fp = strict_fp
         self.world = world
         self.depth_limit = depth_limit
         self.always_copy = always_copy
@@ -59,7 +65,7 @@ class Evaluator:
         self.generating = 0.0  # seconds spent on generating functions
         self.namespace: dict[str, Any] = {**RUNTIME, "_world": world, "_globals": self.globals, "_global_get": self._global_get}
         self.sites = CallSites(self)
-        self.preparer = Preparer(program)
+        self.preparer = Preparer(self.program)
         self.namespace["_inferrer"] = self.preparer.inferrer
 
     def call(self, key: str, args: Sequence[Value]) -> tuple[Value, ...]:
@@ -88,7 +94,8 @@ class Evaluator:
         """The name of a function in the shared namespace; makes a stub for a new one."""
         name = self.names.get(key)
         if name is None:
-            name = self.names[key] = f"f{len(self.names)}_{''.join(c if c.isalnum() and c.isascii() else '_' for c in key.rpartition('::')[2])[:40]}"
+            part = PART if is_region(key) else ""
+            name = self.names[key] = f"f{len(self.names)}_{''.join(c if c.isalnum() and c.isascii() else '_' for c in key.rpartition('::')[2])[:40]}{part}"
             self.namespace[name] = self._stub(key, name)
         return name
 
@@ -112,7 +119,7 @@ class Evaluator:
 
     def _define(self, key: str, name: str) -> None:
         signature = self.program.signature(key)
-        twin = twins.find(signature) if signature.native is None else None
+        twin = twins.find(signature, self.strict_fp) if signature.native is None else None
         if signature.native is not None:
             self._load(key, name, *self._native(signature, name))
         elif twin is not None:
@@ -124,6 +131,8 @@ class Evaluator:
                 self._select_versions(function, name, positions)
             else:
                 self._load(key, name, *self._generate(function, name))
+            if self.engine is not None:
+                self.namespace[name] = self.engine.wrap(self, function, self.namespace[name])
 
     def _load(self, key: str, name: str, source: str, place: Place) -> None:
         filename = f"{PREFIX}{key}:{name}>"
@@ -164,7 +173,7 @@ class Evaluator:
         generator.ownership = Ownership(function, self.program.signature, lambda v: facts.shape(v).rank != 0, generator.flag_name, self.always_copy)
         generator.usage = Usage(function, lambda a: facts.atom_shape(a).rank == 0)
         generated = generator.function(function, name)
-        return generated.source, Place(calls.shown(signature), generated.spans, generated.guarded)
+        return generated.source, Place(owner(calls.shown(signature)), generated.spans, generated.guarded)
 
     def _twin(self, signature: Signature, name: str, twin: Callable[..., Any]) -> tuple[str, Place]:
         """Pattern checks, then the twin."""

@@ -39,13 +39,18 @@ class Limits:
 
 @dataclass(slots=True)
 class _Watch:
-    """One run under observation: its thread, when it must end, how large the process may become, and when it is stopped next."""
+    """One run under observation: its thread, when it must end, how large the process may become, what ends code that runs outside Python, and when it is stopped next."""
 
     thread: int
     deadline: float
     size: int | None
+    stop: Callable[[], None]
     next: float = 0.0
     struck: bool = False
+
+
+def _nothing() -> None:
+    """Only Python code runs."""
 
 
 class Watchdog:
@@ -56,13 +61,13 @@ class Watchdog:
         self._watch: _Watch | None = None
         self._thread: threading.Thread | None = None
 
-    def guard(self, limits: Limits, action: Callable[[], T]) -> T:
-        """Does something within limits on time and memory. Raises `Stopped` where the action does not deal with it itself."""
+    def guard(self, limits: Limits, action: Callable[[], T], stop: Callable[[], None] = _nothing) -> T:
+        """Does something within limits on time and memory. `stop` is called, from another thread, when it must end: native code does not see Python's exceptions. Raises `Stopped` where the action does not deal with it itself."""
         if limits.seconds is None and limits.memory is None:
             return action()
         with memory.budget(limits.memory):
             try:
-                self._start(limits)
+                self._start(limits, stop)
                 try:
                     return action()
                 finally:
@@ -71,11 +76,11 @@ class Watchdog:
                 self._stop()  # it may have struck inside the call above
                 raise
 
-    def _start(self, limits: Limits) -> None:
+    def _start(self, limits: Limits, stop: Callable[[], None]) -> None:
         size = None if limits.memory is None else memory.resident() + limits.memory
         deadline = float("inf") if limits.seconds is None else time.monotonic() + limits.seconds
         with self._lock:
-            self._watch = _Watch(threading.get_ident(), deadline, size)
+            self._watch = _Watch(threading.get_ident(), deadline, size, stop)
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._loop, name="sacpy watchdog", daemon=True)
                 self._thread.start()
@@ -111,6 +116,7 @@ def _look(watch: _Watch) -> None:
     if reason is not None:
         watch.struck, watch.next = True, now + AGAIN
         _raise_in(watch.thread, reason)
+        watch.stop()
 
 
 def _raise_in(thread: int, reason: type[Stopped] | None) -> None:
