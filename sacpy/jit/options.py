@@ -7,14 +7,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`threads`: how many threads parallel loops may use, at least 1; compiled code is the same for any number. `strict_fp`: floating point bit-equal to the interpreter: folds left to right, the interpreter's own libm, no contraction. `opt_level`: LLVM's, 0 to 3."""
+    """`threads`: how many threads parallel loops may use, at least 1; compiled code is the same for any number. `strict_fp`: floating point bit-equal to the interpreter: folds left to right, the interpreter's own libm, no contraction. `opt_level`: LLVM's, 0 to 3.
+    `verify`: check the graph's laws after every pass."""
 
     threads: int = 1
     strict_fp: bool = False
     opt_level: int = 3
+    verify: bool = False
 
     def __post_init__(self) -> None:
         if self.threads < 1:
             raise ValueError(f"threads must be at least 1, not {self.threads}")
         if self.opt_level not in (0, 1, 2, 3):
             raise ValueError(f"opt_level must be 0, 1, 2 or 3, not {self.opt_level}")
+
+    @property
+    def key(self) -> str:
+        """What of this the compiled code depends on."""
+        return f"{'strict' if self.strict_fp else 'default'} O{self.opt_level}"

@@ -1,0 +1,123 @@
+"""The name under which compiled code is kept: a digest of all that it depends on, found before anything is compiled.
+
+In: a function, the kind of its arguments, options. Out: a hexadecimal digest. It covers the text of the function's core and of all functions that it may call; a function of the library is named by its key, since a digest of the library's and the compiler's files is part of it as well; so are the
+processor with its features, and the versions of Python, NumPy and llvmlite. Redefining a function changes the digest; nothing else has to be forgotten.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from sacpy.jit.kinds import Kind
+from sacpy.jit.options import Options
+from sacpy.lang.ast import Feature
+from sacpy.lang.core import Block, Call, Fold, Function, If, Let, Loop, Program, Signature, Slot, Stmt, WithLoop
+from sacpy.lang.core_printer import print_function
+from sacpy.lang.diagnostics import SacError
+from sacpy.lang.modules import STDLIB, library_digest
+
+_HERE = Path(__file__).parent
+_LIBRARY = str(STDLIB)
+
+
+class Fingerprints:
+    """Digests of the functions of one program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._texts: dict[str, tuple[str, frozenset[str]]] = {}
+
+    def digest(self, key: str, kind: Kind, options: Options) -> str:
+        """The name of a function's version."""
+        found = hashlib.sha256(f"{platform_digest()}\n{options.key}\n{kind!r}\n{key}\n".encode())
+        seen = {key}
+        waiting = [key]
+        while waiting:
+            text, called = self._function(waiting.pop())
+            found.update(text.encode("utf-8", "surrogateescape"))
+            new = sorted(called - seen)
+            seen.update(new)
+            waiting += new
+        return found.hexdigest()[:40]
+
+    def _function(self, key: str) -> tuple[str, frozenset[str]]:
+        """What stands for a function in a digest, and the functions it may call."""
+        known = self._texts.get(key)
+        if known is None:
+            known = self._texts[key] = self._described(key)
+        return known
+
+    def _described(self, key: str) -> tuple[str, frozenset[str]]:
+        try:
+            signature = self.program.signature(key)
+            if signature.native is not None or (signature.span.source.name.startswith(_LIBRARY) and "_MAIN::" not in key):
+                return _head(signature), frozenset()
+            function = self.program.function(key)
+        except SacError as error:  # a candidate that is wrong in itself: reported by whoever calls it
+            return f"{key} {error}\n", frozenset()
+        return _head(signature) + print_function(function), frozenset(_callees(function))
+
+
+def _head(signature: Signature) -> str:
+    """A signature with all that its text leaves out."""
+    slots = "; ".join(map(_slot, (*signature.params, *signature.results)))
+    return f"{signature.key} {signature.text} {signature.inlining} {slots}\n"
+
+
+def _slot(slot: Slot) -> str:
+    pattern = "scalar" if slot.pattern is None else ",".join(map(_feature, slot.pattern))
+    return f"{slot.base} {slot.bind.name} {pattern} {slot.cell}"
+
+
+def _feature(feature: Feature) -> str:
+    assert is_dataclass(feature)
+    return f"{type(feature).__name__}({','.join(str(getattr(feature, f.name)) for f in fields(feature) if not f.name.endswith('span'))})"
+
+
+def _callees(function: Function) -> Iterator[str]:
+    for condition in function.conditions:
+        yield from _in_block(condition.block)
+    yield from _in_block(function.body)
+
+
+def _in_block(block: Block) -> Iterator[str]:
+    for statement in block.statements:
+        yield from _in_statement(statement)
+
+
+def _in_statement(statement: Stmt) -> Iterator[str]:
+    match statement:
+        case Let(rhs=Call(candidates=candidates)):
+            yield from candidates
+        case Let(rhs=WithLoop() as loop):
+            for operator in loop.operators:
+                if isinstance(operator, Fold):
+                    yield from _in_block(operator.combine.body)
+            for partition in loop.partitions:
+                yield from _in_block(partition.body)
+        case If():
+            yield from _in_block(statement.then)
+            yield from _in_block(statement.otherwise)
+        case Loop():
+            yield from _in_block(statement.condition)
+            yield from _in_block(statement.body)
+
+
+@cache
+def platform_digest() -> str:
+    """A digest of the machine, of the compiler, and of the library."""
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features().flatten()
+    parts = [binding.get_host_cpu_name(), features, sys.platform, sys.version, version("llvmlite"), version("numpy"), library_digest()]
+    for folder in (_HERE, _HERE.parent / "withloop", _HERE.parent / "interp"):
+        for path in sorted(folder.glob("**/*.py")):
+            stat = path.stat()
+            parts.append(f"{path.name}:{stat.st_size}:{stat.st_mtime_ns}")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

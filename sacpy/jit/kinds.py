@@ -1,0 +1,43 @@
+"""What a version of a function knows of its arguments: their ranks, and the extents that are small.
+
+In: the arguments' shapes. Out: a `Kind`, one entry per argument: () for a scalar, for an array its extents, None where the version takes any. Extents of up to 4 and the lengths of int vectors of up to 8 are known by value, since such vectors are mostly shapes and
+indices, and such axes mostly cells. A function that is called with many different ones gets versions that know less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+from sacpy.lang.core import Signature
+
+SMALL = 4  # the largest extent that a version knows
+SHORT = 8  # the length of the longest int vector that a version knows
+LARGEST = 2**31 - 1  # extents are ints
+
+Extents = tuple[int | None, ...]
+Kind = tuple[Extents, ...]
+
+
+class Detail(IntEnum):
+    """How much a version knows beyond ranks."""
+
+    EXTENTS = 0  # small extents, lengths of short int vectors
+    LENGTHS = 1  # lengths of short int vectors
+    RANKS = 2
+
+
+def kind_of(shapes: Sequence[tuple[int, ...]], bases: Sequence[str], detail: Detail) -> Kind:
+    """The kind of arguments of these shapes."""
+    return tuple(_extents(shape, base, detail) for shape, base in zip(shapes, bases))
+
+
+def _extents(shape: tuple[int, ...], base: str, detail: Detail) -> Extents:
+    if base == "int" and len(shape) == 1 and shape[0] <= SHORT and detail <= Detail.LENGTHS:
+        return shape
+    return tuple(e if e <= SMALL and detail == Detail.EXTENTS else None for e in shape)
+
+
+def kind_text(kind: Kind, signature: Signature) -> str:
+    """A kind as the programmer would write the arguments' types: "double[.,3], int"."""
+    return ", ".join(slot.base + (f"[{','.join('.' if e is None else str(e) for e in extents)}]" if extents else "") for slot, extents in zip(signature.params, kind))
