@@ -15,7 +15,8 @@ from __future__ import annotations
 import argparse
 import gc
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -67,7 +68,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 def _not_understood(word: str) -> None:
     """Ends with a message if a first word is meant neither as a command nor as a file to run."""
     if word.startswith("-"):
-        known = any(word.startswith(option) for option in ("-D", "-I", "-L", "--target", "--memory", "--seconds", "--depth", "--debug"))
+        known = any(word.startswith(option) for option in ("-D", "-I", "-L", "--target", "--memory", "--seconds", "--depth", "--debug", "--progress"))
         _refuse(f"options of a run stand behind the word run: sacpy run {word} .. FILE.sac" if known else f"there is no option {word}; sacpy --help says what there is")
     if not Path(word).suffix and not Path(word).exists():
         from sacpy.lang.suggest import closest
@@ -129,12 +130,14 @@ def _parser() -> argparse.ArgumentParser:
     running.add_argument("--memory", type=_size, default=None, metavar="SIZE", help="how much memory the program may take: bytes, or a number with K, M, G or T")
     running.add_argument("--seconds", type=_positive(float), default=None, metavar="S", help="how long the program may run")
     running.add_argument("--depth", type=_positive(int), default=None, metavar="N", help="how deep calls may nest before the program is stopped")
-    run = commands.add_parser("run", parents=[common, running], help="run a program", usage="sacpy run [options] FILE.sac [ARGS]")
+    watched = argparse.ArgumentParser(add_help=False)
+    watched.add_argument("--progress", action="store_true", help="show the elapsed time on the terminal when it takes longer than a second")
+    run = commands.add_parser("run", parents=[common, running, watched], help="run a program", usage="sacpy run [options] FILE.sac [ARGS]")
     run.add_argument("file", type=Path)
     check = commands.add_parser("check", parents=[common], help="say what is wrong with a program, without running it")
     check.add_argument("--json", action="store_true", help="print the diagnostics as JSON")
     check.add_argument("file", type=Path)
-    evaluate = commands.add_parser("eval", parents=[common, running], help="print the value of an expression")
+    evaluate = commands.add_parser("eval", parents=[common, running, watched], help="print the value of an expression")
     evaluate.add_argument("expression")
     doc = commands.add_parser("doc", parents=[common], help="what a function, module or type of the library is for")
     doc.add_argument("name", nargs="?", default="", help="a function, a module, Module::function, a type; all modules without it")
@@ -181,10 +184,29 @@ def _run(parsed: argparse.Namespace) -> int:
 
     world = World.system(tuple(a.encode(errors="surrogateescape") for a in (str(parsed.file), *parsed.rest)))
     try:
-        status, _ = run_program(parsed, world, _show_warnings)
+        with _progress(parsed, world) as erased:
+
+            def loaded(found: Sequence[Diagnostic]) -> None:
+                with erased():
+                    _show_warnings(found)
+
+            status, _ = run_program(parsed, world, loaded)
     finally:
         closed = world.finish()
     return status if closed is None else closed
+
+
+@contextmanager
+def _progress(parsed: argparse.Namespace, world: World) -> Iterator[Callable[[], AbstractContextManager[None]]]:
+    """With `--progress`, a sign of life on the terminal while the program runs. Gives what takes it off the screen for a while."""
+    if not parsed.progress:
+        yield nullcontext
+        return
+    from sacpy.progress import Progress
+
+    progress = Progress(world)
+    with progress.watching():
+        yield progress.erased
 
 
 def run_program(parsed: argparse.Namespace, world: World, loaded: Callable[[Sequence[Diagnostic]], None] | None = None) -> tuple[int, Sequence[Diagnostic]]:
@@ -205,7 +227,8 @@ def _evaluate(parsed: argparse.Namespace) -> int:
     world = World.system((b"eval",))
     try:
         _started()
-        status = workspace.run(program, world)
+        with _progress(parsed, world):
+            status = workspace.run(program, world)
     finally:
         closed = world.finish()
     return status if closed is None else closed
@@ -296,7 +319,8 @@ def _show_warnings(diagnostics: Sequence[Diagnostic]) -> None:
 def _show(diagnostics: Sequence[Diagnostic]) -> None:
     if diagnostics:
         from sacpy.lang.diagnostics import render_text
+        from sacpy.terminal import has_color
 
         sys.stdout.flush()
-        text = render_text(diagnostics, color=sys.stderr.isatty())
+        text = render_text(diagnostics, color=has_color(sys.stderr))
         sys.stderr.write(text if text.endswith("\n") else text + "\n")

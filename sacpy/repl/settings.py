@@ -41,6 +41,7 @@ SETTINGS: dict[str, Setting] = {
     "digits": Setting("significant digits of reals in arrays", "8", "a number from 1 to 17", _number(1, 17)),
     "width": Setting("columns that a value may take", AUTO, "auto (the terminal's), or a number from 16", _room(16)),
     "height": Setting("lines that a value may take", AUTO, "auto (the terminal's), or a number from 4", _room(4)),
+    "keys": Setting("keys of the line editor", "emacs", "emacs or vi", _one_of("emacs", "vi")),
     "images": Setting("how :img shows pictures", AUTO, f"auto (what the terminal can do), {', '.join(PROTOCOLS)}", _one_of(AUTO, *PROTOCOLS)),
 }
 
