@@ -47,7 +47,6 @@ class SacKernel(Kernel):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)  # type: ignore[no-untyped-call]
-        self._may_ask = False
         self._shown = ""
         self._silent = False
         world = open_world(self._ask, Page(lambda: self._send("clear_output", {"wait": True})))
@@ -59,13 +58,20 @@ class SacKernel(Kernel):
         """What the cells have defined so far."""
         return self._cells.engine
 
+    def set_parent(self, ident: Any, parent: Any, channel: str = "shell") -> None:
+        """What is printed from here on belongs to this request."""
+        cast(Any, super()).set_parent(ident, parent, channel)
+        for stream in (sys.stdout, sys.stderr) if channel == "shell" else ():
+            if hasattr(stream, "set_parent"):
+                stream.set_parent(parent)
+
     # ------------------------------------------------------------ running
 
     async def do_execute(
         self, code: str, silent: bool, store_history: bool = True, user_expressions: Content | None = None, allow_stdin: bool = False, *, cell_meta: Any = None, cell_id: Any = None
     ) -> Content:
         """Runs a cell."""
-        self._may_ask, self._silent, self._shown = allow_stdin, silent, ""
+        self._allow_stdin, self._silent, self._shown = allow_stdin, silent, ""
         paged = PAGED.match(code)
         if paged and not silent:
             return self._page(paged["before"].strip())
@@ -139,7 +145,7 @@ class SacKernel(Kernel):
 
     def _ask(self) -> str | None:
         """A line from the reader of the page, if there is one to ask."""
-        return cast(str, cast(Any, self).raw_input("")) if self._may_ask else None
+        return cast(str, cast(Any, self).raw_input("")) if self._allow_stdin else None
 
     # ------------------------------------------------------------ while typing
 
