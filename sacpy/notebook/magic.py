@@ -45,7 +45,7 @@ class SacCellError(Exception):
     """A mistake in a SaC cell: a notebook shows the messages, and stops running the cells behind it. `diagnostics` has them as data."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic], text: str) -> None:
-        super().__init__(next((d.message for d in diagnostics if d.severity == "error"), "the program ended itself"))
+        super().__init__(next((d.message for d in diagnostics if d.severity == "error"), text))
         self.diagnostics = tuple(diagnostics)
         self._text = text
 

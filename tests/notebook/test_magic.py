@@ -1,0 +1,166 @@
+"""`%sac` and `%%sac` in an IPython shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from traitlets.config import Config
+
+from sacpy.notebook.magic import SacCellError
+
+
+class Python:
+    """A notebook of Python."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self.shell = shell
+        self.names = shell.user_ns
+
+    def run(self, code: str) -> tuple[Any, str, list[dict[str, Any]]]:
+        """The cell's value, its text output, and what it displayed. Nothing may go wrong."""
+        with capture_output() as output:
+            result = self.shell.run_cell(code)
+        result.raise_error()
+        return result.result, output.stdout, [shown.data for shown in output.outputs]
+
+    def fails(self, code: str) -> tuple[SacCellError, str]:
+        """The error, and what is shown of it, without colours."""
+        with capture_output() as output:
+            error = self.shell.run_cell(code).error_in_exec
+        assert isinstance(error, SacCellError)
+        return error, re.sub(r"\x1b\[[0-9;]*m", "", output.stdout + output.stderr)
+
+
+@pytest.fixture(scope="module")
+def shell() -> Iterator[InteractiveShell]:
+    settings = Config()
+    settings.HistoryManager.enabled = False
+    yield InteractiveShell.instance(config=settings)
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def python(shell: InteractiveShell) -> Iterator[Python]:
+    shell.reset(new_session=False)
+    shell.run_line_magic("load_ext" if "sacpy" not in shell.extension_manager.loaded else "reload_ext", "sacpy")
+    yield Python(shell)
+
+
+def test_python_s_arrays_are_sac_s_and_the_other_way_round(python: Python) -> None:
+    python.names["a"] = np.arange(6.0).reshape(2, 3)
+    python.run("%%sac\nb = a + 1.0;\ntotal = sum(a);\n")
+    assert np.array_equal(python.names["b"], np.arange(1.0, 7.0).reshape(2, 3))
+    assert python.names["total"] == 15.0
+
+
+def test_what_a_cell_sets_anew_is_new_in_python(python: Python) -> None:
+    python.names["a"] = before = np.arange(3)
+    python.run("%%sac\na[1] = 50l;\n")
+    assert python.names["a"].tolist() == [0, 50, 2]
+    assert before.tolist() == [0, 1, 2]
+
+
+def test_python_s_changes_are_seen_and_sac_s_values_stay(python: Python) -> None:
+    python.run("%%sac\na = iota(3);\nb = a;\n")
+    python.names["a"][0] = 99
+    assert python.names["b"].tolist() == [0, 1, 2]
+    assert python.run("%sac a[0] + b[0]")[0] == 99
+
+
+def test_a_constant_of_the_program_is_no_part_of_python(python: Python) -> None:
+    python.run("%%sac\nint[3] fixed() { return [1, 2, 3]; }\na = fixed();\n")
+    python.names["a"][0] = 99
+    assert python.run("%sac fixed()")[0].tolist() == [1, 2, 3]
+
+
+def test_a_line_gives_python_a_value(python: Python) -> None:
+    python.names["n"] = 4
+    python.run("squares = %sac { [i] -> i * i | [i] < [n] }")
+    assert python.names["squares"].tolist() == [0, 1, 4, 9]
+    assert python.run("%sac 3; ")[0] is None
+
+
+def test_braces_and_dollars_are_sac_s_own(python: Python) -> None:
+    python.run("%%sac\nstruct Pair { int a; int b; };\n")
+    python.names["x"] = 3
+    assert python.run("%sac Pair{x, x}.b")[0] == 3
+
+
+def test_types_that_python_does_not_know_are_kept(python: Python) -> None:
+    python.run("%%sac\nsingle = 1.5f;\nunsigned = 3u;\nletter = 'x';\n")
+    assert python.run("%sac single * 2.0f")[0] == 3.0
+    assert python.run("%sac unsigned + 1u")[0] == 4
+    assert python.run("%sac letter == 'x'")[0] is True
+    python.names["single"] = 2.5
+    assert python.run("%sac single * 2.0")[0] == 5.0
+
+
+def test_structs_come_back(python: Python) -> None:
+    python.run("%%sac\nstruct Ball { double mass; double[2] place; };\nball = Ball{2.0, [0.0, 1.0]};\n")
+    python.names["ball"]["mass"] = 8.0
+    assert python.run("%sac ball.mass + ball.place[1]")[0] == 9.0
+
+
+def test_the_values_of_a_cell_are_shown_with_tables(python: Python) -> None:
+    _, _, shown = python.run("%%sac\n1 + 1\niota(3)\n")
+    assert [data["text/plain"] for data in shown] == ["int 2", "int[3] [0, 1, 2]"]
+    assert "<table" in shown[1]["text/html"]
+
+
+def test_pictures_and_plots_are_shown(python: Python) -> None:
+    python.names["a"] = np.random.default_rng(1).random((8, 8))
+    _, _, shown = python.run("%%sac\n:img a\n:plot a[0]\n")
+    assert "image/png" in shown[0] and "image/svg+xml" in shown[1]
+
+
+def test_printed_output_is_the_cell_s(python: Python) -> None:
+    assert python.run('%%sac\nprintf("%d\\n", 7);\n')[1] == "7\n"
+
+
+def test_a_mistake_is_a_message_and_what_stood_before_it_is_done(python: Python) -> None:
+    error, shown = python.fails("%%sac\nx = 1;\ny = x + nowhere;\n")
+    assert "3 | " not in shown and "2 | y = x + nowhere;" in shown and "^^^^^^^ unknown name" in shown
+    assert "Traceback" not in shown and ".py" not in shown
+    assert [d.code for d in error.diagnostics] == ["E0305"]
+    assert python.names["x"] == 1
+
+
+def test_a_name_that_sac_cannot_take_says_why(python: Python) -> None:
+    python.names["f"] = np.sin
+    _, shown = python.fails("%sac f + 1.0")
+    assert "in Python f: ufunc has no SaC type" in shown
+
+
+def test_a_name_that_sac_cannot_take_is_no_matter_where_it_is_not_used(python: Python) -> None:
+    python.names["i"] = object()
+    assert python.run("%sac { [i] -> i | [i] < [2] }")[0].tolist() == [0, 1]
+
+
+def test_a_deleted_name_is_gone(python: Python) -> None:
+    python.run("%sac gone = 3")
+    del python.names["gone"]
+    python.fails("%sac gone + 1")
+
+
+def test_commands_know_the_names(python: Python) -> None:
+    python.run("%sac here = 3")
+    assert python.run("%sac :vars")[1].split() == ["here", "int"]
+    assert "same elements" in python.run("%sac ?reshape")[1]
+
+
+def test_a_program_that_ends_itself_is_an_error_for_python(python: Python) -> None:
+    error, _ = python.fails('%sac RuntimeError::error(3, "over");')
+    assert str(error) == "the program ended itself with status 3"
+
+
+def test_unloading_takes_the_magics_away(python: Python) -> None:
+    python.run("%unload_ext sacpy")
+    assert "sac" not in python.shell.magics_manager.magics["cell"]
+    python.run("%load_ext sacpy")
+    assert "sac" in python.shell.magics_manager.magics["cell"]
