@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from sacpy.lang.diagnostics import Diagnostic, SacError, render_text
 from sacpy.lang.source import NOWHERE
-from sacpy.notebook.display import DISPLAYS, Bundle, bundle
-from sacpy.repl.commands import is_command, obey
+from sacpy.notebook.display import Bundle, bundle, display_for
+from sacpy.repl.commands import COMMANDS, is_command, obey
 from sacpy.repl.engine import Engine, Outcome, Variable
 
 COLUMNS = 100  # of messages; pages wrap what is wider
@@ -45,13 +45,14 @@ class Cells:
 
     def _command(self, text: str) -> Outcome:
         word, _, rest = text.strip()[1:].partition(" ")
-        if not text.lstrip().startswith(":") or word not in DISPLAYS:
+        display = display_for(word, rest.strip()) if text.lstrip().startswith(":") else None
+        if display is None:
             shown, outcome = obey(self.engine, text)
             if shown:
                 self.engine.world.stdout.write(shown.rstrip("\n").encode("utf-8", "surrogateescape") + b"\n")
             return outcome
         try:
-            for found in DISPLAYS[word](self.engine, rest.strip()):
+            for found in display(self.engine, rest.strip()):
                 self.engine.world.flush()
                 self.show(found)
         except SacError as error:
@@ -65,15 +66,24 @@ class Cells:
 
 def pieces(text: str, engine: Engine) -> Iterator[str]:
     """A cell cut at its commands, and where an expression ends without a semicolon. A line that begins with a colon or question mark is a command, unless it goes on with an expression begun above it. In front of each piece stand as many empty lines as there were lines above it, so that messages count lines as the cell does."""
-    gathered, begin = "", 0
+    gathered, begin, command = "", 0, ""
     for number, line in enumerate(text.splitlines(keepends=True)):
-        if is_command(line) and not (gathered.strip() and engine.incomplete(gathered)):
+        if command or (is_command(line) and not (gathered.strip() and engine.incomplete(gathered))):
             yield from _inputs(gathered, begin, engine)
-            yield line
+            command += line
             gathered, begin = "", number + 1
+            if not _goes_on(command, engine):
+                yield command
+                command = ""
         else:
             gathered += line
-    yield from _inputs(gathered, begin, engine)
+    yield from [command] if command else _inputs(gathered, begin, engine)
+
+
+def _goes_on(command: str, engine: Engine) -> bool:
+    """Whether a command's expression ends on a later line."""
+    word, _, rest = command.strip().removeprefix(":").partition(" ")
+    return word in COMMANDS and COMMANDS[word].arguments == "expression" and engine.incomplete(rest)
 
 
 def _inputs(text: str, begin: int, engine: Engine) -> Iterator[str]:

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from sacpy.interp import png
+from sacpy.repl.diagrams import MOST_LINES
 
 Array = np.ndarray[Any, np.dtype[Any]]
 WIDTH, HEIGHT = 640, 340
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 28, 34
 BINS = 60
-MOST_LINES = 10
-COLOURS = ("#1f6fb4", "#d95f02", "#2a9d5c", "#b5367a", "#7a5cc4", "#8c6d1f", "#3aa6a6", "#c0392b", "#5d6d7e", "#6b8e23")
+COLOURS = ("#1f6fb4", "#d95f02", "#2a9d5c", "#b5367a", "#7a5cc4", "#8c6d1f")
 _PALETTE = np.array([(24, 16, 72), (44, 84, 148), (32, 144, 140), (104, 196, 96), (252, 232, 64)], np.float64)
 _UNKNOWN = (200, 200, 200)
 
@@ -49,7 +49,7 @@ class _Axis:
 
 
 def lines(array: Array, title: str) -> str:
-    """A vector as a line over its indices; a matrix as a line for each row (the first ten)."""
+    """A vector as a line over its indices; a matrix as a line for each row (the first few)."""
     series = [np.asarray(row, np.float64) for row in (array[None] if array.ndim == 1 else array)[:MOST_LINES]]
     finite = np.concatenate([s[np.isfinite(s)] for s in series])
     length = array.shape[-1]
