@@ -58,6 +58,8 @@ class Engine:
         self.world = world
         self.present = self._write if present is None else present
         self.settings = Settings()
+        self.protocol: str | None = None  # how the terminal shows pictures, once that is known
+        self.saved: set[Path] = set()  # files that were written from here
         self.loader = workspace.loader(Path())
         self._watchdog = Watchdog()
         self._inputs = 0  # texts so far
@@ -182,6 +184,12 @@ class Engine:
         del self.program.initials[entered.key]
         return results, Timing(parse, check, self.evaluator.generating - before, tuple(runs))
 
+    def defined(self, name: str) -> list[ast.FunDef | ast.TypeDef | ast.StructDef | ast.ObjDef]:
+        """The definitions of a name that were made here, in order of their kinds."""
+        info = self.definitions
+        others = info.typedefs.get(name), info.structs.get(name), info.objects.get(name)
+        return [*info.definitions(name), *(d for d in others if d is not None)]
+
     # ------------------------------------------------------------ inside
 
     def _obey(self, source: Source) -> Outcome:
@@ -207,8 +215,6 @@ class Engine:
         except Exit as stop:
             status = stop.status & 0xFF
         finally:
-            if self.world.stdout.by_line:
-                self.world.stdout.write("".join(f"{self.page.faint(r)}\n" for r in remarks).encode())
             self.world.flush()
         return Outcome(tuple(said), status, tuple(remarks))
 

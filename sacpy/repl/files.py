@@ -9,7 +9,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, SacError
+from sacpy.lang.elaborate.interactive import LIBRARY
+from sacpy.lang.modules import other_file
 from sacpy.lang.printer import print_definition
 from sacpy.lang.source import NOWHERE, Source
 
@@ -21,8 +24,6 @@ _MODULE = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*(?:module|class)\s+(\w+)", re
 
 def read_source(path: Path) -> Source:
     """What a prompt obeys to load a file: its text; of a module, that it is used. Raises `SacError` (E0303)."""
-    from sacpy.lang.modules import other_file
-
     try:
         text = path.read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
@@ -36,9 +37,9 @@ def read_source(path: Path) -> Source:
 def as_program(engine: Engine) -> str:
     """The definitions as they are now, and what was done as the body of `main`: values that were shown are printed."""
     info = engine.definitions
-    common = library_clauses()
+    common = LIBRARY
     uses = [print_definition(i).rstrip() for i in info.interfaces if i.module not in common]
-    own = [*info.typedefs.values(), *info.structs.values(), *info.objects.values()]
+    own: list[ast.Definition] = [*info.typedefs.values(), *info.structs.values(), *info.objects.values()]
     functions = [d for name in info.functions for d in info.definitions(name) if name != "main"]
     parts = ["\n".join([*(f"use {module}: all;" for module in common), *uses])]
     parts += [print_definition(d).rstrip() for d in (*own, *functions)]
@@ -55,10 +56,3 @@ def as_program(engine: Engine) -> str:
             body += [f"ans = {step.text};", "print(ans);"] if named else [f"print({step.text});"]
     main = ["int main()", "{", *(f"  {line}" for line in body), "  return 0;", "}"]
     return "\n\n".join([*parts, "\n".join(main)]) + "\n"
-
-
-def library_clauses() -> tuple[str, ...]:
-    """The modules that are in scope at every prompt."""
-    from sacpy.lang.elaborate.interactive import LIBRARY
-
-    return LIBRARY

@@ -13,6 +13,7 @@ from sacpy.interp.limits import Limits
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import Diagnostic, SacError, render_text
 from sacpy.lang.elaborate.program import ElaboratedProgram
+from sacpy.repl.commands import is_command, obey
 from sacpy.repl.engine import Engine
 from sacpy.workspace import Workspace
 from tests.tools import ROOT
@@ -60,7 +61,8 @@ def _programs(example: str) -> tuple[str, ...]:
 
 def _typed(example: str) -> list[Diagnostic]:
     engine = Engine(Workspace(), World.captured())
-    return [d for line in example.splitlines() for d in engine.enter(line.removeprefix(">>> ")).diagnostics]
+    typed = [line.removeprefix(">>> ") for line in example.splitlines()]
+    return [d for text in typed for d in (obey(engine, text)[1] if is_command(text) else engine.enter(text)).diagnostics]
 
 
 def said(program: str, allowed: bool = True) -> list[Diagnostic]:

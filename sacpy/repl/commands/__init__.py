@@ -5,15 +5,21 @@ In: such a line, and the engine. Out: text to show, and what came of it. `COMMAN
 
 from __future__ import annotations
 
+from sacpy.interp.errors import Exit
 from sacpy.lang.diagnostics import Diagnostic, SacError
-from sacpy.lang.source import Source, Span
+from sacpy.lang.source import NOWHERE, Source, Span
 from sacpy.lang.suggest import closest
-from sacpy.repl.commands import names
+from sacpy.repl.commands import filing, measuring, names, settings, showing
 from sacpy.repl.commands.command import Command
-from sacpy.repl.engine import Engine, Outcome
+from sacpy.repl.commands.places import in_line
+from sacpy.repl.engine import Engine
+from sacpy.repl.outcomes import Outcome
 
 QUIT = Command(":quit", "leave (or Ctrl-D)", "", lambda engine, text: Outcome(status=0), ("q", "exit"))
-_ALL = (names.HELP, names.TYPE, names.VARS, names.CLEAR, QUIT)
+_ALL = (
+    names.HELP, names.DOC, names.TYPE, names.INFO, names.VARS, names.CLEAR, showing.PRINT, showing.IMG, showing.PLOT, filing.LOAD, filing.RELOAD, filing.SAVE, filing.EDIT,
+    measuring.TIME, settings.SET, QUIT,
+)  # fmt: skip
 COMMANDS: dict[str, Command] = {word: command for command in _ALL for word in (command.name, *command.aliases)}
 
 
@@ -29,13 +35,20 @@ def obey(engine: Engine, text: str) -> tuple[str, Outcome]:
         word, rest = "help", text[1:]
     else:
         word, _, rest = text[1:].partition(" ")
+    rest = rest.strip()
     command = COMMANDS.get(word)
     try:
         if command is None:
             raise SacError(_unknown(text, word))
-        shown = command.obey(engine, rest.strip())
+        shown = command.obey(engine, rest)
     except SacError as error:
-        return "", Outcome(error.diagnostics)
+        return "", Outcome(tuple(in_line(d, text, rest) for d in error.diagnostics))
+    except Exit as stop:
+        return "", Outcome(status=stop.status & 0xFF)
+    except KeyboardInterrupt:  # outside of what the program itself does
+        return "", Outcome((Diagnostic("E0702", "the command was interrupted", NOWHERE),))
+    finally:
+        engine.world.flush()
     return ("", shown) if isinstance(shown, Outcome) else (shown, Outcome())
 
 

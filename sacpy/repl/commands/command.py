@@ -11,7 +11,8 @@ from typing import Literal
 
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import Source, Span
-from sacpy.repl.engine import Engine, Outcome
+from sacpy.repl.engine import Engine
+from sacpy.repl.outcomes import Outcome
 
 Arguments = Literal["", "file", "name", "expression", "setting"]
 Obey = Callable[[Engine, str], "str | Outcome"]
@@ -19,13 +20,14 @@ Obey = Callable[[Engine, str], "str | Outcome"]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`usage` such as ":type EXPR"; `summary` says in one line what it does; `arguments` what may stand behind the name, for completion; `obey` does it. Raises `SacError`."""
+    """`usage` such as ":type EXPR"; `summary` says in one line what it does; `arguments` what may stand behind the name, for completion; `obey` does it, and raises `SacError`; `details` are for `:help NAME`."""
 
     usage: str
     summary: str
     arguments: Arguments
     obey: Obey
     aliases: tuple[str, ...] = ()
+    details: str = ""
 
     @property
     def name(self) -> str:
@@ -33,7 +35,7 @@ class Command:
         return self.usage.partition(" ")[0].removeprefix(":")
 
 
-def refused(code: str, message: str, text: str, label: str, help: str, at: int = 0, end: int | None = None) -> SacError:
-    """The error of a command, which points into the text behind its name."""
-    span = Span(Source("<command>", text), at, len(text) if end is None else end)
+def refused(code: str, message: str, text: str, label: str, help: str) -> SacError:
+    """The error of a command, which points at the text behind its name."""
+    span = Span(Source("<command>", text), 0, len(text))
     return SacError(Diagnostic(code, message, span, label, help=help))

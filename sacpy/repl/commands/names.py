@@ -4,34 +4,103 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sacpy.lang import ast
+from sacpy.lang.elaborate.functions import head_text
+from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.printer import print_definition
+from sacpy.lang.suggest import closest
 from sacpy.repl.commands.command import Command, refused
 from sacpy.repl.engine import Engine
+from sacpy.repl.statistics import statistics
 
 
 def _help(engine: Engine, name: str) -> str:
-    """The commands; or the documentation of what the user or the library defines under that name."""
+    """The commands; or what a name is for: a command, something the user has made, something in the library."""
     from sacpy.repl.commands import COMMANDS
 
     if not name:
         commands = [c for n, c in COMMANDS.items() if n == c.name]
         width = max(len(c.usage) for c in commands)
-        return "\n".join(["Type SaC: an expression shows its value; statements and definitions are kept.", *(f"{c.usage:<{width}}  {c.summary}" for c in commands)])
+        lines = [f"{c.usage:<{width}}  {c.summary}" for c in commands]
+        return "\n".join(["Type SaC: an expression shows its value, which ans is from then on; a ; behind it shows nothing; statements and definitions are kept.", *lines, f"{'?NAME':<{width}}  the same as :help NAME"])
+    command = COMMANDS.get(name.removeprefix(":"))
+    if command is not None and (name.startswith(":") or not _known(engine, name)):
+        return "\n".join([f"{command.usage}   {command.summary}", *([command.details] if command.details else [])])
+    own = _own(engine, name)
+    library = _library(engine, name)
+    if not own and library is None:
+        near = closest(name, [*engine.variables, *engine.definitions.functions, *engine.program.visible_functions(engine.program.main), *(f":{c}" for c in COMMANDS)])
+        raise refused("E0734", f"there is nothing called {name}", name, "unknown name", f"did you mean {' or '.join(near)}?" if near else ":help alone lists the commands, :doc the modules")
+    return "\n\n".join([*own, *([library.rstrip()] if library else [])])
+
+
+def _known(engine: Engine, name: str) -> bool:
+    return name in engine.variables or bool(_own(engine, name))
+
+
+def _own(engine: Engine, name: str) -> list[str]:
+    """What the user has defined under a name, with the comments above it."""
+    found = []
+    for d in engine.defined(name):
+        comment = d.doc.strip() if isinstance(d, ast.FunDef) else ""
+        found.append("".join(f"// {line}".rstrip() + "\n" for line in comment.splitlines()) + print_definition(d).rstrip())
+    if name in engine.variables:
+        found.append(f"{name} is a variable: {engine.variables[name].type_text}")
+    return found
+
+
+def _library(engine: Engine, name: str) -> str | None:
     from sacpy.documentation import Library, describe
     from sacpy.workspace import cache_folder
 
-    own = [print_definition(d).rstrip() for d in engine.definitions.definitions(name)]
-    own += [print_definition(d).rstrip() for table in (engine.definitions.typedefs, engine.definitions.structs, engine.definitions.objects) if (d := table.get(name))]
-    if name in engine.variables:
-        own.append(f"{name} is a variable: {engine.variables[name].type_text}")
-    found = describe(Library((Path(), *engine.workspace.search), cache_folder()), name)
-    if not own and found is None:
-        raise refused("E0734", f"there is nothing called {name}", name, "unknown name", ":help alone lists the commands, :help Array a module")
-    return "\n\n".join([*own, *([found.rstrip()] if found else [])])
+    return describe(Library((Path(), *engine.workspace.search), cache_folder()), name)
+
+
+def _doc(engine: Engine, name: str) -> str:
+    from sacpy.documentation import Library, describe, overview, unknown
+    from sacpy.workspace import cache_folder
+
+    library = Library((Path(), *engine.workspace.search), cache_folder())
+    if not name:
+        return overview(library).rstrip("\n")
+    text = describe(library, name)
+    if text is None:
+        raise refused("E0718", unknown(library, name), name, "unknown name", ":doc alone lists the modules, :help NAME tells about names of yours")
+    return text.rstrip("\n")
 
 
 def _type(engine: Engine, text: str) -> str:
     return engine.type_of(text)
+
+
+def _info(engine: Engine, text: str) -> str:
+    """Of a function its instances, of a type its definition, of everything else numbers about its value."""
+    entries = _entries(engine, text)
+    if entries and text not in engine.variables:
+        heads = [(head_text(e.definition), _origin(e)) for e in entries]
+        width = max(len(h) for h, _ in heads)
+        return "\n".join([f"{text}: {len(heads)} instance{'s' if len(heads) > 1 else ''}", *(f"  {head:<{width}}  {origin}" for head, origin in heads)])
+    if text not in engine.variables and (types := engine.defined(text)):
+        return "\n".join(print_definition(d).rstrip() for d in types)
+    values = (engine.variables[text],) if text in engine.variables else engine.values_of(text, ":info")
+    return "\n".join(statistics(variable) for variable in values) or "no value"
+
+
+def _entries(engine: Engine, name: str) -> tuple[Entry, ...]:
+    """The functions that a name, or `Module::name`, means at the prompt."""
+    module, _, own = name.rpartition("::")
+    if module:
+        return engine.program.main.qualified(module, own, engine.definitions.span)
+    first, second = engine.program.main.tiers(name)
+    return (*first, *second)
+
+
+def _origin(entry: Entry) -> str:
+    definition = entry.definition
+    kind = "external, " if definition.body is None else "inline, " if definition.inlining == "inline" else ""
+    if entry.scope.info.library:
+        return f"{kind}in {entry.module}"
+    return f"{kind}{definition.span.source.name.strip('<>')}, line {definition.span.line}"
 
 
 def _vars(engine: Engine, _: str) -> str:
@@ -39,12 +108,23 @@ def _vars(engine: Engine, _: str) -> str:
     return "\n".join(f"{name:<{width}}  {variable.type_text}" for name, variable in sorted(engine.variables.items())) or "no names yet"
 
 
-def _clear(engine: Engine, _: str) -> str:
-    engine.clear()
-    return "all names and definitions are forgotten"
+def _clear(engine: Engine, names: str) -> str:
+    if not names:
+        engine.clear()
+        return "all names and definitions are forgotten"
+    wanted = names.replace(",", " ").split()
+    for name in wanted:
+        if name not in engine.variables:
+            near = closest(name, engine.variables)
+            raise refused("E0734", f"there is no variable {name}", name, "unknown name", f"did you mean {near[0]}?" if near else ":vars lists them")
+    for name in wanted:
+        engine.variables.pop(name, None)
+    return f"forgotten: {', '.join(wanted)}"
 
 
-HELP = Command(":help [NAME]", "these lines; or what NAME is for, in the library or yours", "name", _help)
+HELP = Command(":help [NAME]", "these lines; or what NAME is for: a command, a definition of yours, a name of the library", "name", _help)
+DOC = Command(":doc [NAME]", "the library's modules; or what its documentation says about NAME", "name", _doc)
 TYPE = Command(":type EXPR", "the type of an expression, without evaluating it", "expression", _type)
+INFO = Command(":info NAME|EXPR", "the instances of a function; size, least, greatest and mean element of a value", "expression", _info)
 VARS = Command(":vars", "the names that have values, with their types", "", _vars)
-CLEAR = Command(":clear", "forget all names and definitions", "", _clear)
+CLEAR = Command(":clear [NAME ..]", "forget these variables, or all names and definitions", "name", _clear)

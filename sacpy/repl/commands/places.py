@@ -1,0 +1,35 @@
+"""Messages about a command show the whole line.
+
+In: a diagnostic about the text behind a command's name, and the line. Out: the diagnostic, its places in the line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sacpy.lang.diagnostics import Diagnostic
+from sacpy.lang.source import Source, Span
+
+OWN = ("<command>", "<input>")  # how the text behind a command is called
+
+
+def in_line(found: Diagnostic, line: str, rest: str) -> Diagnostic:
+    """The same with its places moved into the line, of which `rest` is the end."""
+    source, offset = Source("<input>", line), len(line) - len(rest)
+
+    def moved(span: Span) -> Span:
+        text = span.source.text
+        if span.source.name not in OWN or not rest.endswith(text):
+            return span
+        if not text:  # nothing stands behind the command: the command itself
+            return replace(span, source=source, start=0, end=len(line))
+        start = offset + len(rest) - len(text)
+        return replace(span, source=source, start=start + span.start, end=start + span.end)
+
+    return replace(
+        found,
+        span=moved(found.span),
+        labels=tuple(replace(label, span=moved(label.span)) for label in found.labels),
+        stack=tuple(replace(frame, span=moved(frame.span)) for frame in found.stack),
+        edit=replace(found.edit, span=moved(found.edit.span)) if found.edit is not None else None,
+    )
