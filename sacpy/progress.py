@@ -123,6 +123,8 @@ class _Watched:
     def write(self, data: bytes, /) -> int | None:
         """Writes."""
         with self._progress.erased():
+            if data and self._terminal:
+                self._progress.at_start = False  # until the last byte is known to be out: Ctrl-C may come in between
             written = self._raw.write(data)
             if written and self._terminal:
                 self._progress.at_start = data[written - 1] == LINE_END

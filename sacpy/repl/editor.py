@@ -39,7 +39,7 @@ class Editor:
         """`begin` starts loading the engine, `engine` waits for it, `ready` gives it if it is there."""
         self._engine, self._ready = engine, ready
         self._session: PromptSession[str] = PromptSession(
-            [("class:prompt", PROMPT)],
+            lambda: self._prompt("class:prompt", PROMPT),
             lexer=Coloring(),
             style=style(),
             include_default_pygments_style=False,
@@ -53,7 +53,7 @@ class Editor:
             input_processors=[HighlightMatchingBracketProcessor()],
             key_bindings=bindings(self._is_whole),
             multiline=True,
-            prompt_continuation=[("class:continued", CONTINUED)],
+            prompt_continuation=lambda width, number, wrapped: self._prompt("class:continued", CONTINUED),
         )
         self._session.app.before_render += self._before_render
         self._session.app.after_render += lambda _: begin()
@@ -65,10 +65,18 @@ class Editor:
             self._session.editing_mode = KEYS.get(engine.settings.values.get("keys", ""), EditingMode.EMACS)
         return self._session.prompt()
 
+    def _prompt(self, style: str, text: str) -> StyleAndTextTuples:
+        """A prompt; a pasted transcript has its own."""
+        return [] if is_transcript(self._session.default_buffer.text) else [(style, text)]
+
     def _is_whole(self, text: str) -> bool:
         """Whether a text can be handed over."""
+        self._session.app.erase_when_done = is_transcript(text)  # its inputs are shown again, each with its output
         last = inputs(text)[-1:] if is_transcript(text) else [text]
-        return all(_is_command(one) or not self._engine().incomplete(one) for one in last)
+        try:
+            return all(_is_command(one) or not self._engine().incomplete(one) for one in last)
+        except Exception:  # the engine could not be loaded: who takes the text says so
+            return True
 
     def _before_render(self, app: Application[str]) -> None:
         """Puts the signature of the function being called into the last line of the screen, and takes the line away where there is none."""
@@ -114,7 +122,10 @@ class _Completer(Completer):
         """The candidates at the cursor."""
         from sacpy.repl.completion import complete
 
-        found = complete(self._engine(), document.text, document.cursor_position)
+        try:
+            found = complete(self._engine(), document.text, document.cursor_position)
+        except Exception:  # a mistake here must not end the session
+            return
         for candidate in found.candidates:
             yield Completion(candidate.text, found.start - document.cursor_position, display_meta=candidate.about)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from prompt_toolkit.application.current import get_app
 from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import CompleteEvent, get_common_complete_suffix
 from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import (
     Condition,
@@ -57,7 +58,8 @@ def bindings(is_whole: Callable[[str], bool]) -> KeyBindings:
     @keys.add("enter", filter=_inserting | (_editing & vi_navigation_mode))
     def _(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
-        if not buffer.text.strip() or _given_up(buffer) or is_whole(buffer.text):
+        between = buffer.document.char_before_cursor == "{" and buffer.document.current_char == "}"
+        if not between and (not buffer.text.strip() or _given_up(buffer) or is_whole(buffer.text)):
             buffer.cursor_position = len(buffer.text)  # what follows is shown below the text, not in it
             buffer.validate_and_handle()
         else:
@@ -82,7 +84,7 @@ def bindings(is_whole: Callable[[str], bool]) -> KeyBindings:
         if buffer.complete_state:
             buffer.complete_next()
         else:
-            buffer.start_completion(insert_common_part=True)
+            complete(buffer)
 
     @keys.add("s-tab", filter=_inserting & has_completions)
     def _(event: KeyPressEvent) -> None:
@@ -110,6 +112,16 @@ def _given_up(buffer: Buffer) -> bool:
     """Whether the cursor stands on the second of two blank lines at the end of the text."""
     lines = buffer.text.split("\n")
     return len(lines) > 2 and not lines[-1].strip() and not lines[-2].strip() and buffer.document.on_last_line
+
+
+def complete(buffer: Buffer) -> None:
+    """Puts in the only candidate, or what all begin with and a menu of them. At once, so that what is typed right behind Tab goes behind it."""
+    found = list(buffer.completer.get_completions(buffer.document, CompleteEvent(completion_requested=True)))
+    if len(found) == 1:
+        buffer.apply_completion(found[0])
+    elif found:
+        buffer.insert_text(get_common_complete_suffix(buffer.document, found))
+        buffer.start_completion()
 
 
 def begin_line(buffer: Buffer) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sacpy.repl.outcomes import Outcome
     from sacpy.workspace import Workspace
 
+INTERRUPTED = "E0702"  # terminals show ^C for it, somewhere in a line
 OWN_SCREEN = ("edit",)  # commands that hand the terminal over to another program
 First = Callable[["Engine"], "Outcome"]
 
@@ -75,7 +76,7 @@ class _Talker:
         """Obeys a text that somebody typed, each input of a pasted transcript below its prompt. Gives the status to leave with."""
         every = inputs(text)
         for one in every:
-            if len(every) > 1:
+            if every != [text]:
                 print(PROMPT + one.replace("\n", "\n" + CONTINUED), flush=True)
             outcome = self.take(one, remarks=True)
             self.progress.end_line()
@@ -101,6 +102,7 @@ class _Talker:
         stdout.flush()
         said = [d for d in outcome.diagnostics if d.severity != "note"]
         if said:
+            self.progress.at_start &= all(d.code != INTERRUPTED for d in said)
             self.progress.end_line()
             width = page.columns if is_terminal(sys.stderr) else None
             sys.stderr.write(render_text(said, color=has_color(sys.stderr), width=width).rstrip("\n") + "\n")
