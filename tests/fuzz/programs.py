@@ -189,9 +189,9 @@ class _Generator:
         return self.r.choice([low, high, low + 1, high - 1, 0, 1]) if self.r.random() < 0.15 else self.r.randint(max(low, -9), min(high, 9))
 
     def value(self, base: str, shape: Shape) -> Any:
-        """An argument."""
+        """An argument, as Python passes it."""
         if not shape:
-            return self.number(base)
+            return chr(self.number(base)) if base == "char" else self.number(base)
         items = [self.number(base) for _ in range(prod(shape))]
         with np.errstate(all="ignore"):
             return np.array(items, dtype_of(base)).reshape(shape)
@@ -315,10 +315,11 @@ class _Generator:
                 (3, binary("+", "-", "*")),
                 (1, lambda d: f"{self.r.choice(('min', 'max'))}({self.expression(base, (), d)}, {self.expression(base, (), d)})"),
                 (0.5, lambda d: f"abs({self.expression(base, (), d)})" if base in SIGNED or base in REAL else self.leaf(base, ())),
-                (0.7, lambda d: f"{CONVERSION[base]}({self.expression(self.r.choice(('int', 'double', 'float', 'long')), (), d)})"),
                 (1.5, lambda d: self.reduction(base, d)),
                 (1.5, lambda d: self.fold(base, d)),
             ]
+        if base in CONVERSION:
+            makers.append((0.7, lambda d: f"{CONVERSION[base]}({self.expression(self.r.choice(('int', 'double', 'float', 'long')), (), d)})"))
         if base in REAL:
             makers += [(0.5, binary("/")), (0.8, lambda d: f"{self.r.choice(('sqrt', 'exp', 'sin', 'cos', 'floor', 'ceil', 'atan', 'tanh', 'log'))}({self.expression(base, (), d)})")]
         if base in BITS:
