@@ -5,6 +5,8 @@
     sacpy run [options] FILE.sac [ARGS]   run a program; everything after FILE is its own
     sacpy check [options] [--json] FILE   say what is wrong with a program, without running it
     sacpy eval [options] 'EXPR'           print the value of an expression
+    sacpy fmt [--check] [--diff] FILE ..  lay programs out in the one style
+    sacpy lsp                             what editors talk to: the language server
     sacpy doc [NAME]                      what a function, module or type of the library is for
     sacpy doctor                          what this installation can do, and what to do about what it cannot
     sacpy kernel install                  SaC for Jupyter notebooks
@@ -139,6 +141,11 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("file", type=Path)
     evaluate = commands.add_parser("eval", parents=[common, running, watched], help="print the value of an expression")
     evaluate.add_argument("expression")
+    fmt = commands.add_parser("fmt", parents=[common], help="lay programs out in the one style")
+    fmt.add_argument("--check", action="store_true", help="change nothing; name the files that would change, and end with status 1 if there are any")
+    fmt.add_argument("--diff", action="store_true", help="change nothing; print what would change")
+    fmt.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a file, a folder for all .sac files in it, or - for standard input")
+    commands.add_parser("lsp", parents=[common], help="what editors talk to: the language server, on standard input and output")
     doc = commands.add_parser("doc", parents=[common], help="what a function, module or type of the library is for")
     doc.add_argument("name", nargs="?", default="", help="a function, a module, Module::function, a type; all modules without it")
     commands.add_parser("doctor", parents=[common], help="what this installation can do, and what to do about what it cannot")
@@ -260,6 +267,19 @@ def check_program(parsed: argparse.Namespace) -> tuple[int, Sequence[Diagnostic]
     return int(any(d.severity == "error" for d in found)), found
 
 
+def _fmt(parsed: argparse.Namespace) -> int:
+    from sacpy.formatting import Formatting
+
+    return Formatting(parsed.check, parsed.diff, tuple(parsed.include), _defines(parsed), tuple(parsed.search)).run(parsed.files, _show)
+
+
+def _lsp(parsed: argparse.Namespace) -> int:
+    from sacpy.lsp import serve
+
+    _started()
+    return serve(tuple(parsed.search), tuple(parsed.include), _defines(parsed))
+
+
 def _doc(parsed: argparse.Namespace) -> int:
     from sacpy.documentation import Library, describe, overview, unknown
     from sacpy.workspace import cache_folder
@@ -299,17 +319,21 @@ def _repl(parsed: argparse.Namespace) -> int:
     return run(lambda: _workspace(parsed), loaded=_started)
 
 
-COMMANDS = {"run": _run, "check": _check, "eval": _evaluate, "doc": _doc, "doctor": _doctor, "kernel": _kernel, "repl": _repl}
+COMMANDS = {"run": _run, "check": _check, "eval": _evaluate, "fmt": _fmt, "lsp": _lsp, "doc": _doc, "doctor": _doctor, "kernel": _kernel, "repl": _repl}
 
 
 def _workspace(parsed: argparse.Namespace) -> Workspace:
     from sacpy.interp.limits import Limits
     from sacpy.workspace import DEPTH_LIMIT, Workspace
 
-    defines = {d.partition("=")[0]: d.partition("=")[2] if "=" in d else "1" for d in parsed.defines}
     depth = getattr(parsed, "depth", None)
     limits = Limits(getattr(parsed, "memory", None), getattr(parsed, "seconds", None), DEPTH_LIMIT if depth is None else depth)
-    return Workspace(tuple(parsed.search), tuple(parsed.include), defines, limits)
+    return Workspace(tuple(parsed.search), tuple(parsed.include), _defines(parsed), limits)
+
+
+def _defines(parsed: argparse.Namespace) -> dict[str, str]:
+    """The macros of -D."""
+    return {d.partition("=")[0]: d.partition("=")[2] if "=" in d else "1" for d in parsed.defines}
 
 
 def _show_warnings(diagnostics: Sequence[Diagnostic]) -> None:

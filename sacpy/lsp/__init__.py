@@ -1,0 +1,26 @@
+"""The language server: what editors know about SaC programs while they are being written.
+
+- `documents`: the open texts and what is known about each: tree, checked program, types;
+- `places`: what stands at a place of a text, and the way between offsets and an editor's positions;
+- `server`: the protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sacpy.lang.diagnostics import Diagnostic, SacError
+from sacpy.lang.source import NOWHERE
+
+
+def serve(search: Sequence[Path] = (), include_path: Sequence[Path] = (), defines: Mapping[str, str] | None = None) -> int:
+    """Serves an editor on standard input and output until it says goodbye. Raises `SacError` (E0790) where pygls is not installed."""
+    try:
+        import pygls  # noqa: F401
+    except ImportError:
+        raise SacError(Diagnostic("E0790", "the language server needs the package pygls, which is not installed", NOWHERE, help="pip install 'sacpy[lsp]'")) from None
+    from sacpy.lsp.server import make_server
+
+    make_server(search, include_path, defines or {}).start_io()
+    return 0
