@@ -1,8 +1,10 @@
 """The command line.
 
     sacpy                                 a prompt: type SaC, see values
+    sacpy -i FILE.sac                     a prompt that has loaded a file
     sacpy FILE.sac [ARGS]                 run a program
     sacpy run [options] FILE.sac [ARGS]   run a program; everything after FILE is its own
+    sacpy watch [options] FILE.sac [ARGS] run a program now and after each change of its text
     sacpy check [options] [--json] FILE   say what is wrong with a program, without running it
     sacpy eval [options] 'EXPR'           print the value of an expression
     sacpy fmt [--check] [--diff] FILE ..  lay programs out in the one style
@@ -32,6 +34,7 @@ WRONG_USE = 2
 _WITHOUT_COMMAND = """SaC (Single Assignment C): run, check and evaluate programs.
 
   sacpy                   a prompt: type SaC, see values
+  sacpy -i FILE.sac       the same, with a file loaded
   sacpy FILE.sac [ARGS]   run a program; everything behind FILE is its own"""
 
 
@@ -50,20 +53,23 @@ def _started() -> None:
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """The command line taken apart; what belongs to the program is in `rest`."""
+    """The command line taken apart; what belongs to the program is in `rest`, what stands before it in `options`."""
     arguments = list(argv) or ["repl"]
+    if arguments[0] == "-i":
+        arguments.insert(0, "repl")
     if arguments[0] not in COMMANDS and arguments[0] not in ("-h", "--help", "--version"):
         _not_understood(arguments[0])
         arguments.insert(0, "run")
+    options: list[str] = []
     rest: list[str] = []
-    if arguments[0] == "run":
+    if arguments[0] in ("run", "watch"):
         options, rest = split_run(arguments[1:])
-        arguments = ["run", *options]
+        arguments = [arguments[0], *options]
     parsed, unknown = _parser().parse_known_args(arguments)
     if unknown:
         what = f"there is no option {unknown[0]}" if unknown[0].startswith("-") else f"{unknown[0]!r} is one argument too many"
         _refuse(f"{what}; sacpy {arguments[0]} --help says what there is", f"sacpy {arguments[0]}")
-    parsed.rest = rest
+    parsed.options, parsed.rest = options, rest
     return parsed
 
 
@@ -136,6 +142,8 @@ def _parser() -> argparse.ArgumentParser:
     watched.add_argument("--progress", action="store_true", help="show the elapsed time on the terminal when it takes longer than a second")
     run = commands.add_parser("run", parents=[common, running, watched], help="run a program", usage="sacpy run [options] FILE.sac [ARGS]")
     run.add_argument("file", type=Path)
+    watch = commands.add_parser("watch", parents=[common, running], help="run a program now and after each change of its text", usage="sacpy watch [options] FILE.sac [ARGS]")
+    watch.add_argument("file", type=Path)
     check = commands.add_parser("check", parents=[common], help="say what is wrong with a program, without running it")
     check.add_argument("--json", action="store_true", help="print the diagnostics as JSON")
     check.add_argument("file", type=Path)
@@ -154,7 +162,8 @@ def _parser() -> argparse.ArgumentParser:
     kernel.add_argument("--user", action="store_true", help="for this user; by default in the virtual environment that runs sacpy, if it is one, else for this user")
     kernel.add_argument("--prefix", metavar="DIR", help="under DIR/share/jupyter")
     kernel.add_argument("--name", default="sac", help="what Jupyter calls the kernel in its folders and commands")
-    commands.add_parser("repl", parents=[common, running], help="a prompt, as without a command, with options")
+    repl = commands.add_parser("repl", parents=[common, running], help="a prompt, as without a command, with options")
+    repl.add_argument("-i", dest="load", type=Path, default=None, metavar="FILE", help="load a program or module first")
     return parser
 
 
@@ -316,10 +325,18 @@ def _kernel(parsed: argparse.Namespace) -> int:
 def _repl(parsed: argparse.Namespace) -> int:
     from sacpy.repl.prompt import run
 
-    return run(lambda: _workspace(parsed), loaded=_started)
+    file: Path | None = parsed.load
+    return run(lambda: _workspace(parsed), None if file is None else lambda engine: engine.load(file), _started)
 
 
-COMMANDS = {"run": _run, "check": _check, "eval": _evaluate, "fmt": _fmt, "lsp": _lsp, "doc": _doc, "doctor": _doctor, "kernel": _kernel, "repl": _repl}
+def _watch(parsed: argparse.Namespace) -> int:
+    from sacpy.watch import Files, watch
+
+    files = Files(parsed.file, parsed.search, parsed.include)
+    return watch(files, [sys.executable, "-m", "sacpy", "run", *parsed.options, *parsed.rest], screen=sys.stdout.isatty())
+
+
+COMMANDS = {"run": _run, "watch": _watch, "check": _check, "eval": _evaluate, "fmt": _fmt, "lsp": _lsp, "doc": _doc, "doctor": _doctor, "kernel": _kernel, "repl": _repl}
 
 
 def _workspace(parsed: argparse.Namespace) -> Workspace:
