@@ -32,14 +32,15 @@ from sacpy.workspace import Workspace, execute
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
-TARGETS = ("interp",)
+TARGETS = ("auto", "cpu", "interp")
 REMEMBERED = 256  # expressions that stay elaborated
 
 
 class Session:
     """Runs SaC programs, functions and expressions for Python.
 
-    `target`: how to run; "interp", the interpreter. `world`: what programs may touch; by default they print, and nothing else. `limits`: what one call may use. `search`: folders of modules. `include_path`: folders of included files. `defines`: macros."""
+    `target`: how to run: "auto" (interpreted, and compiled for the CPU once it is hot), "cpu" (compiled at once where there is some work), "interp" (never compiled). `world`: what programs may touch; by default they print, and nothing else. `limits`: what one call may use. `search`: folders of modules. `include_path`: folders of included files. `defines`: macros. `threads`: how many a compiled loop may use, by default one per core.
+    `strict_fp`: floating-point numbers are added in the order that the program says, and give the same to the last bit on every target."""
 
     def __init__(
         self,
@@ -49,15 +50,19 @@ class Session:
         search: Sequence[str | os.PathLike[str]] = (),
         include_path: Sequence[str | os.PathLike[str]] = (),
         defines: Mapping[str, str] | None = None,
+        threads: int | None = None,
+        strict_fp: bool = False,
     ) -> None:
         if target not in TARGETS:
             raise ValueError(f"there is no target {target!r}; there is {', '.join(TARGETS)}")
         _expect(world, World | None, "world")
         _expect(limits, Limits | None, "limits")
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+            raise ValueError(f"threads must be a number from 1 on, not {threads!r}")
         self._grants = World() if world is None else world
         self._limits = Limits() if limits is None else limits
-        self._workspace = Workspace(tuple(map(Path, search)), tuple(map(Path, include_path)), dict(defines or {}), self._limits)
-        self._host = Host(self._grants.open((b"sacpy",), self._limits.output), self._limits)
+        self._workspace = Workspace(tuple(map(Path, search)), tuple(map(Path, include_path)), dict(defines or {}), self._limits, target, threads, strict_fp)
+        self._host = Host(self._grants.open((b"sacpy",), self._limits.output), self._workspace)
         self._loader = self._workspace.loader(None)
         self._definitions = library_in_scope()
         self._runner = Runner(self._host, lambda: elaborate(self._definitions, self._loader))
@@ -79,7 +84,7 @@ class Session:
         program, found = self._read(lambda: self._workspace.load(Path(path)))
         argv = tuple(a.encode(errors="surrogateescape") for a in (str(path), *args))
         with self._host.lock:
-            host = Host(self._grants.open(argv, self._limits.output), self._limits, self._host)
+            host = Host(self._grants.open(argv, self._limits.output), self._workspace, self._host)
             runner = Runner(host, lambda: program)
             try:
                 return host.run(lambda: execute(program, runner.evaluator, found))

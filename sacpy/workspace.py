@@ -5,10 +5,11 @@ In: files or texts, and settings (where modules and includes are, macros, limits
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sacpy.interp.limits import Limits, Watchdog
 from sacpy.lang import core
@@ -18,9 +19,11 @@ from sacpy.lang.modules import Loader, load_library, parse_file, parse_source
 from sacpy.lang.source import Source, Span
 
 if TYPE_CHECKING:
-    from sacpy.interp.evaluator import Evaluator
+    from sacpy.interp.evaluator import Bindings, Evaluator
     from sacpy.interp.world import World
+    from sacpy.jit.on_demand import OnDemand
 
+T = TypeVar("T")
 DEPTH_LIMIT = 100_000
 
 
@@ -36,13 +39,20 @@ def cache_folder() -> Path | None:
 
 @dataclass(slots=True)
 class Workspace:
-    """`search`: further folders of modules; `include_path`: further folders of included files; `defines`: macros; `limits`: what a run may use."""
+    """`search`: further folders of modules; `include_path`: further folders of included files; `defines`: macros; `limits`: what a run may use. `target`: "interp", "cpu", or "auto" (interpreted until something is hot); `threads`: how many a compiled loop may use, None for one per core;
+    `strict_fp`: floating point in the order that the program says; `verify`: the compiler checks its own steps; `eager`: whatever can be compiled is."""
 
     search: Sequence[Path] = ()
     include_path: Sequence[Path] = ()
     defines: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = field(default_factory=lambda: Limits(depth=DEPTH_LIMIT))
+    target: str = "interp"
+    threads: int | None = None
+    strict_fp: bool = False
+    verify: bool = False
+    eager: bool = False
     _library: dict[str, bytes] | None = None
+    _engine: OnDemand | None = None
 
     def check(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The program in a file, with everything there is to say about it."""
@@ -70,10 +80,33 @@ class Workspace:
 
     def run(self, program: ElaboratedProgram, world: World, found: Sequence[Diagnostic] = ()) -> int:
         """Runs `main` within the limits and gives the exit status. `found`: what `load` had to say. Raises `SacError`."""
-        from sacpy.interp.evaluator import Evaluator
+        evaluator = self.evaluator(program, world)
+        return self.guard(Watchdog(), lambda: execute(program, evaluator, found))
 
-        evaluator = Evaluator(program, world, depth_limit=self.limits.depth)
-        return Watchdog().guard(self.limits, lambda: execute(program, evaluator, found))
+    def evaluator(self, program: core.Program, world: World, bindings: Bindings | None = None) -> Evaluator:
+        """What runs the functions of a program as the settings say. `bindings`: finds Python functions for external ones."""
+        from sacpy.interp.evaluator import Evaluator, no_binding
+
+        return Evaluator(program, world, depth_limit=self.limits.depth, bindings=bindings or no_binding, engine=self.engine, strict_fp=self.strict_fp)
+
+    @property
+    def engine(self) -> OnDemand | None:
+        """What decides which functions run natively, one for all programs; None: all are interpreted."""
+        if self._engine is None and self.target != "interp":
+            from sacpy.jit.on_demand import OnDemand
+
+            self._engine = OnDemand(self.target, threads=self.threads, strict_fp=self.strict_fp, verify=self.verify, eager=self.eager)
+        return self._engine
+
+    def guard(self, watchdog: Watchdog, action: Callable[[], T], *, signals: bool = True) -> T:
+        """Does something that runs a program within the limits; with `signals`, Ctrl-C ends native code too."""
+        engine = self.engine
+        if engine is None:
+            return watchdog.guard(self.limits, action)
+        from sacpy.jit.interrupts import listening
+
+        with listening(engine.stop) if signals else nullcontext():
+            return watchdog.guard(self.limits, action, engine.stop)
 
     def loader(self, home: Path | None) -> Loader:
         """Finds modules beside a program in the folder `home`, if it has one, then where the settings say, then in the library."""

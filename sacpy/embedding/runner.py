@@ -13,13 +13,14 @@ from weakref import WeakSet
 from sacpy.embedding.bindings import Bound, bind
 from sacpy.interp.errors import Exit, Fault, Stopped
 from sacpy.interp.evaluator import Evaluator
-from sacpy.interp.limits import Limits, Watchdog
+from sacpy.interp.limits import Watchdog
 from sacpy.interp.ownership import Protocol
 from sacpy.interp.world import World
 from sacpy.lang.core import Signature
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.source import NOWHERE
+from sacpy.workspace import Workspace
 
 T = TypeVar("T")
 DEEPEST = 50  # calls from Python into SaC within each other
@@ -27,11 +28,12 @@ INTERRUPTED = ("E0701", "E0702", "E0703", "E0704")
 
 
 class Host:
-    """What the programs of a session share: the world, limits, bound Python functions, and one lock. `other`: a host to share lock and functions with."""
+    """What the programs of a session share: the world, settings and limits, bound Python functions, and one lock. `other`: a host to share lock and functions with."""
 
-    def __init__(self, world: World, limits: Limits, other: Host | None = None) -> None:
+    def __init__(self, world: World, workspace: Workspace, other: Host | None = None) -> None:
         self.world = world
-        self.limits = limits
+        self.workspace = workspace
+        self.limits = workspace.limits
         self.bound: dict[str, Bound] = {} if other is None else other.bound
         self.lock: Any = threading.RLock() if other is None else other.lock
         self.runners: WeakSet[Runner] = WeakSet()
@@ -48,7 +50,7 @@ class Host:
                 if self._nested > 1:
                     return action()
                 self.world.renew_limit(self.limits.output)
-                return self._watchdog.guard(self.limits, action)
+                return self.workspace.guard(self._watchdog, action, signals=False)
             except Stopped as stopped:
                 if self._nested > 1:
                     raise
@@ -99,7 +101,7 @@ class Runner:
     def evaluator(self) -> Evaluator:
         """Its evaluator."""
         if self._evaluator is None:
-            self._evaluator = Evaluator(self.program, self.host.world, depth_limit=self.host.limits.depth, bindings=self._binding)
+            self._evaluator = self.host.workspace.evaluator(self.program, self.host.world, self._binding)
         return self._evaluator
 
     def renew(self, program: ElaboratedProgram | None = None, keep: Callable[[str], bool] = lambda name: True) -> None:

@@ -40,7 +40,7 @@ T = TypeVar("T")
 Bindings = Callable[[Signature], "Callable[..., Any] | None"]
 
 
-def _no_binding(signature: Signature) -> None:
+def no_binding(signature: Signature) -> None:
     """Nothing is bound."""
 
 
@@ -49,7 +49,7 @@ class Evaluator:
     `engine` decides what runs natively; `strict_fp`: floating-point numbers are added in the order the program says, in the library too."""
 
     def __init__(
-        self, program: Program, world: Any = None, *, depth_limit: int = 100_000, always_copy: bool = False, bindings: Bindings = _no_binding, engine: Engine | None = None, strict_fp: bool = False
+        self, program: Program, world: Any = None, *, depth_limit: int = 100_000, always_copy: bool = False, bindings: Bindings = no_binding, engine: Engine | None = None, strict_fp: bool = False
     ) -> None:
         self.program = program if engine is None else engine.prepared(program)
         self.engine = engine

@@ -1,0 +1,200 @@
+"""How much work a call is, before it is done: a rough number of steps of the interpreter.
+
+In: a function, and the arguments of a call. Out: a number; it need not be right, only large where the work is large. Index spaces count with their bodies; so do counting loops whose bounds are known from constants, extents and int arguments; a loop that nobody can see the end of counts as a
+few rounds. Functions that are called count as well, to a certain depth. Recursion is not followed: whoever decides watches how long it takes.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from sacpy.interp.runtime.calls import known_shape
+from sacpy.interp.values import Value
+from sacpy.lang.core import (
+    ArrayCons,
+    Atom,
+    Block,
+    Call,
+    Const,
+    Fold,
+    Function,
+    If,
+    Let,
+    Loop,
+    Partition,
+    Prim,
+    Program,
+    Stmt,
+    Var,
+    WithLoop,
+)
+from sacpy.lang.diagnostics import SacError
+from sacpy.lang.dispatch import Certain, Possible
+from sacpy.lang.infer import Inference, Inferrer
+from sacpy.lang.lattice import constant, without_value
+from sacpy.lang.types import ANY, Shape
+
+UNKNOWN_ROUNDS = 64.0
+UNKNOWN_SIZE = 64.0
+DEEPEST = 5  # functions within each other
+MOST = 1e15
+
+
+class Costs:
+    """Estimates for the functions of one program. `array`: what one element of a whole-array operation counts, which NumPy does faster than the interpreter does a step."""
+
+    def __init__(self, program: Program, inferrer: Inferrer, array: float = 1.0) -> None:
+        self.program = program
+        self.inferrer = inferrer
+        self.array = array
+        self._memo: dict[tuple[str, tuple[Shape, ...]], float] = {}
+        self._active: list[str] = []
+
+    def call(self, function: Function, args: tuple[Value, ...]) -> float:
+        """The work of a call with these arguments."""
+        return self.function(function, tuple(map(known_shape, args)))
+
+    def function(self, function: Function, shapes: tuple[Shape, ...]) -> float:
+        """The work of a call with arguments of which this much is known."""
+        key = function.signature.key
+        if key in self._active or len(self._active) >= DEEPEST:
+            return 1.0
+        at = (key, shapes)
+        if at not in self._memo:
+            self._active.append(key)
+            try:
+                found = self.inferrer.infer(function, list(shapes))
+                self._memo[at] = min(_Walk(self, found).block(function.body), MOST)
+            finally:
+                self._active.pop()
+        return self._memo[at]
+
+
+class _Walk:
+    """One function with what inference knows of it."""
+
+    def __init__(self, costs: Costs, inference: Inference) -> None:
+        self.costs = costs
+        self.inference = inference
+        self.definitions: dict[str, Let] = {}
+
+    def block(self, block: Block) -> float:
+        return sum(map(self.statement, block.statements))
+
+    def statement(self, s: Stmt) -> float:
+        match s:
+            case Let():
+                for target in s.targets:
+                    self.definitions[target.name] = s
+                return self.let(s)
+            case If():
+                return 1.0 + max(self.block(s.then), self.block(s.otherwise))
+            case Loop():
+                once = self.block(s.condition) + self.block(s.body) + 1.0
+                return once * self.rounds(s)
+        return 1.0
+
+    def let(self, s: Let) -> float:
+        match s.rhs:
+            case WithLoop():
+                return self.with_loop(s, s.rhs)
+            case Call():
+                return self.call(s.rhs)
+            case Prim(args=args) | ArrayCons(elements=args):
+                return 1.0 + self.elements((*(Var(t.name, s.span) for t in s.targets), *args) if isinstance(s.rhs, Prim) and s.rhs.op != "sel" else ())
+        return 0.0
+
+    def elements(self, atoms: tuple[Atom, ...]) -> float:
+        """What a whole-array operation on these counts: the largest of them decides."""
+        sizes = [self.size(self.shape(a)) for a in atoms]
+        largest = max(sizes, default=1.0)
+        return largest * self.costs.array if largest > 1 else 0.0
+
+    def call(self, call: Call) -> float:
+        resolution = self.inference.resolution(call)
+        match resolution:
+            case Certain(signature=signature):
+                pass
+            case Possible(signatures=(signature, *_)):
+                pass
+            case _:
+                return 0.0
+        shapes = tuple(self.shape(a) for a in call.args)
+        if signature.native is not None:
+            return 1.0
+        if signature.name.partition("::")[0] in ("ScalarArith", "ArrayArith", "Math", "MathArray"):
+            return 1.0 + self.elements(call.args)
+        try:
+            function = self.costs.program.function(signature.key)
+        except SacError:
+            return 0.0
+        return 1.0 + self.costs.function(function, tuple(s if s.rank == 0 or (s.value and len(s.value) <= 8) else without_value(s) for s in shapes))
+
+    def with_loop(self, s: Let, loop: WithLoop) -> float:
+        frame = next((self.size(self.shape(Var(t.name, s.span))) for t, o in zip(s.targets, loop.operators) if not isinstance(o, Fold)), UNKNOWN_SIZE)
+        combine = sum(self.block(o.combine.body) for o in loop.operators if isinstance(o, Fold))
+        return 1.0 + sum(self.index_space(p, frame) * (1.0 + combine + self.block(p.body)) for p in loop.partitions)
+
+    def index_space(self, p: Partition, frame: float) -> float:
+        """The number of indices, the whole result's where the bounds do not say."""
+        upper, lower = self.value(p.upper), self.value(p.lower)
+        if upper is None or (p.lower is not None and lower is None):
+            return frame
+        rank = max(len(upper), len(lower or ()))
+        if self.shape(Var(p.index.name, p.span)).extents not in (None, (None,)):
+            rank = (self.shape(Var(p.index.name, p.span)).extents or (rank,))[0] or rank
+        below, above = _spread(lower or (0,), rank), _spread(upper, rank)
+        return float(prod(max(b - a, 0) for a, b in zip(below, above)))
+
+    def rounds(self, loop: Loop) -> float:
+        """How often a loop runs: known where a carried variable that begins with a known int is compared with one, and moves by a constant."""
+        test = self.definitions.get(loop.test.name) if isinstance(loop.test, Var) else None
+        if test is None or not isinstance(test.rhs, Call | Prim) or len(test.rhs.args) != 2:
+            return UNKNOWN_ROUNDS
+        initial = {c.target.name: c for c in loop.carried}
+        for moving, fixed in (test.rhs.args, test.rhs.args[::-1]):
+            if not isinstance(moving, Var) or moving.name not in initial:
+                continue
+            carried = initial[moving.name]
+            start, end, step = self.value(carried.initial), self.value(fixed), self._step(carried.update, moving.name)
+            if end is not None and step is not None:
+                return max(abs(end[0] - (start[0] if start else 0)) / step, 1.0)
+        return UNKNOWN_ROUNDS
+
+    def _step(self, update: Atom, name: str) -> float | None:
+        """By how much a carried variable moves in a round."""
+        made = self.definitions.get(update.name) if isinstance(update, Var) else None
+        if made is None or not isinstance(made.rhs, Call | Prim):
+            return None
+        if isinstance(made.rhs, Call) and made.rhs.name in ("++", "--"):
+            return 1.0
+        by = [abs(int(a.value[0])) for a in made.rhs.args if isinstance(a, Const) and a.base == "int" and len(a.value) == 1 and not isinstance(a.value[0], bytes)]
+        return float(by[0]) if len(by) == 1 and by[0] and any(isinstance(a, Var) and a.name == name for a in made.rhs.args) else None
+
+    # ---- what is known
+
+    def shape(self, atom: Atom) -> Shape:
+        if isinstance(atom, Const):
+            plain = tuple(v for v in atom.value if not isinstance(v, bytes))
+            return constant(atom.shape, plain if len(plain) == len(atom.value) and plain else None)
+        found = self.inference.types.get(atom.name)
+        return ANY if found is None else found.shape
+
+    def value(self, atom: Atom | None) -> tuple[int, ...] | None:
+        """The ints that an atom certainly is."""
+        known = None if atom is None else self.shape(atom).value
+        return None if not known else tuple(int(v) for v in known)
+
+    def size(self, shape: Shape) -> float:
+        """The number of elements, a guess where it is not known."""
+        if shape.extents is None:
+            return UNKNOWN_SIZE
+        return prod((UNKNOWN_SIZE if e is None else float(e) for e in shape.extents), start=1.0)
+
+
+def _spread(bound: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    """A scalar bound counts for all axes."""
+    return bound * rank if len(bound) == 1 else bound
+
+
+__all__ = ["Costs"]

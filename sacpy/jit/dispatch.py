@@ -1,0 +1,226 @@
+"""One function at run time: whether a call of it runs natively, and in which version.
+
+In: a function that the interpreter has made ready, and the engine's judgement. Out: a Python function (`Site.entry`) that takes the place of the interpreted one. First it watches: it counts and times calls, and asks for an estimate when the arguments have grown. Once the first version is
+compiled, another takes its place, which looks at the shapes of the arguments and calls the version for them; a dictionary remembers which. What cannot be compiled is interpreted from then on, without further ado. Both are generated text, since a call should cost little, and since only plain Python calls may nest deep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sacpy.interp.ownership import protocol
+from sacpy.interp.values import Value, shape_of
+from sacpy.jit.failures import CheckFailed, NativeFailure, Unsupported
+from sacpy.jit.kinds import LARGEST, Detail, Kind, kind_of, kind_text
+from sacpy.jit.reports import Report
+from sacpy.lang.core import Function
+from sacpy.lang.source import Span
+
+if TYPE_CHECKING:
+    from sacpy.jit.engine import Engine, Room
+
+VERSIONS = 4  # of a function, for each degree of detail
+TRIES = 3  # kinds of arguments for which compiling failed, after which it is not tried again
+REMEMBERED = 4096  # shapes whose version is remembered
+DEEP = 200  # nested calls of itself that make a function worth compiling
+SPURIOUS = 4  # failed checks behind which there was no error, after which a version is given up
+RERUNS = 3  # calls within each other that are run again; then nothing runs natively, and the interpreter finds the error by itself
+
+_UNKNOWN = object()
+
+
+@dataclass(slots=True)
+class Version:
+    """A function compiled for one kind of arguments. `call` takes the tuple of arguments. Counts and seconds of its calls; `failed`: calls that were run again interpreted, `spurious`: those of them that had no error."""
+
+    kind: Kind
+    call: Callable[[tuple[Value, ...]], tuple[Value, ...]]
+    report: Report
+    calls: int = 0
+    seconds: float = 0.0
+    failed: int = 0
+    spurious: int = 0
+
+
+class Site:
+    """A function of a program that may be compiled. `entry` is what calls go to now; `put` is told when that is another."""
+
+    def __init__(self, engine: Engine, room: Room, function: Function, interpreted: Callable[..., Any], put: Callable[[Callable[..., Any]], None]) -> None:
+        signature = function.signature
+        rules = protocol(signature)
+        self.engine = engine
+        self.room = room
+        self.function = function
+        self.interpreted = interpreted
+        self.bases = [slot.base for slot in signature.params]
+        self.params = len(signature.params)
+        self.versions: dict[Kind, Version] = {}
+        self.refused: dict[Kind, Unsupported] = {}
+        self.detail = Detail.EXTENTS
+        self.memo: dict[Any, Version | None] = {}
+        self.calls = 0  # interpreted ones
+        self.seconds = 0.0  # spent in the outermost of them
+        self.active = 0
+        self._put = put
+        self._largest = -1
+        self._arrays = tuple(rules.takes)
+        self._results = len(signature.results)
+        self._gives = tuple(rules.gives)
+        self._room = VERSIONS
+        self.entry = _watcher(self.params, len(rules.takes))(self, interpreted, perf_counter)
+
+    @property
+    def key(self) -> str:
+        return self.function.signature.key
+
+    @property
+    def span(self) -> Span:
+        return self.function.signature.span
+
+    # ---- while it is interpreted
+
+    def look(self, args: tuple[Value, ...]) -> bool:
+        """Before an interpreted call: whether there is another entry from now on."""
+        policy = self.engine.policy
+        if not policy.eager and self.seconds < policy.seconds and self.active < DEEP:
+            size = max((a.size if type(a) is np.ndarray else a if type(a) is int else 0 for a in args), default=0)
+            if size <= 2 * self._largest:
+                return False
+            self._largest = size
+            if self.engine.estimate(self, args) < policy.work:
+                return False
+        self._find(args)
+        if self.versions:
+            make = _dispatcher(self.params, self._arrays, self._results, self._gives)
+            self.entry = make(self, self.memo, self.interpreted, self.engine, perf_counter, np.ndarray, NativeFailure, _UNKNOWN)
+        elif len(self.refused) >= (TRIES if self._arrays else 1):
+            self.entry = self.interpreted
+        else:
+            self._largest, self.seconds = 4 * max(self._largest, 16), 0.0  # perhaps others can be compiled, later
+            return False
+        self._put(self.entry)
+        return True
+
+    # ---- versions
+
+    def find(self, args: tuple[Value, ...]) -> Version | None:
+        """The version for arguments; None: interpret them. Remembers it for their shapes."""
+        version = self._find(args)
+        if len(self.memo) >= REMEMBERED:
+            self.memo.clear()
+        shapes = tuple(shape_of(args[i]) for i in self._arrays)
+        self.memo[shapes[0] if len(shapes) == 1 else shapes] = version
+        return version
+
+    def _find(self, args: tuple[Value, ...]) -> Version | None:
+        shapes = [shape_of(a) for a in args]
+        if any(e > LARGEST for shape in shapes for e in shape):
+            return None
+        kind = kind_of(shapes, self.bases, self.detail)
+        known = self.versions.get(kind)
+        if known is not None or kind in self.refused:
+            return known
+        if self._room == 0 and self.detail < Detail.RANKS:
+            self.detail, self._room = Detail(self.detail + 1), VERSIONS
+            return self._find(args)
+        if self._room == 0:
+            self.refused[kind] = Unsupported("it is called with arguments of too many ranks")
+            return None
+        self._room -= 1
+        try:
+            self.versions[kind] = self.engine.version(self, kind)
+        except Unsupported as reason:
+            self.refused[kind] = reason
+        return self.versions.get(kind)
+
+    def kind_text(self, kind: Kind) -> str:
+        """A kind in words."""
+        return kind_text(kind, self.function.signature)
+
+    # ---- when native code does not come to an end
+
+    def failed(self, version: Version, failure: NativeFailure) -> None:
+        """Returns where the call is to be run again, interpreted; otherwise raises."""
+        if not isinstance(failure, CheckFailed):
+            self.engine.raise_for(failure)
+        version.failed += 1
+        self.engine.reruns += 1
+
+    def rerun(self) -> None:
+        """The interpreter is through with such a call."""
+        self.engine.reruns -= 1
+
+    def recovered(self, version: Version) -> None:
+        """The interpreter found nothing wrong where a check had failed."""
+        version.spurious += 1
+        if version.spurious >= SPURIOUS and 2 * version.spurious > version.calls:
+            del self.versions[version.kind]
+            self.refused[version.kind] = Unsupported("conditions that it was compiled with do not hold in most calls")
+            self.memo.clear()
+
+
+# ---------------------------------------------------------------- generated functions
+
+
+@cache
+def _watcher(params: int, flags: int) -> Callable[..., Callable[..., Any]]:
+    """Makes functions that count and time interpreted calls."""
+    args = ", ".join([f"a{i}" for i in range(params)] + [f"o{i}" for i in range(flags)])
+    values = "".join(f"a{i}, " for i in range(params))
+    return _compiled(f"""def make(site, interpreted, clock):
+ def watching({args}):
+  if site.look(({values})): return site.entry({args})
+  site.calls += 1
+  site.active += 1
+  start = clock()
+  try: return interpreted({args})
+  finally:
+   site.active -= 1
+   if not site.active: site.seconds += clock() - start
+ return watching
+""")
+
+
+@cache
+def _dispatcher(params: int, arrays: tuple[int, ...], results: int, gives: tuple[int, ...]) -> Callable[..., Callable[..., Any]]:
+    """Makes functions that call the version for their arguments' shapes. `arrays`: the parameters that may be arrays, which come with flags; `gives`: the results that go with one. What native code returns is nobody else's."""
+    args = ", ".join([f"a{i}" for i in range(params)] + [f"o{i}" for i in range(len(arrays))])
+    values = "".join(f"a{i}, " for i in range(params))
+    shapes = [f"a{i}.shape if type(a{i}) is ndarray else ()" for i in arrays]
+    key = f"({shapes[0]})" if len(shapes) == 1 else f"({', '.join(f'({s})' for s in shapes)})"
+    back = "None" if not results else "r[0]" if results == 1 and not gives else ", ".join([f"r[{i}]" for i in range(results)] + ["True"] * len(gives))
+    return _compiled(f"""def make(site, memo, interpreted, engine, clock, ndarray, NativeFailure, unknown):
+ def dispatching({args}):
+  version = memo.get({key}, unknown)
+  if version is unknown: version = site.find(({values}))
+  if version is None or engine.reruns > {RERUNS}:
+   site.calls += 1
+   return interpreted({args})
+  start = clock()
+  try:
+   r = version.call(({values}))
+   version.calls += 1
+   version.seconds += clock() - start
+   return {back}
+  except NativeFailure as failure:
+   version.seconds += clock() - start
+   site.failed(version, failure)
+  try: r = interpreted({args})
+  finally: site.rerun()
+  site.recovered(version)
+  return r
+ return dispatching
+""")
+
+
+def _compiled(text: str) -> Callable[..., Callable[..., Any]]:
+    space: dict[str, Any] = {}
+    exec(compile(text, "<dispatch>", "exec"), space)
+    made: Callable[..., Callable[..., Any]] = space["make"]
+    return made

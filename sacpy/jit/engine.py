@@ -1,0 +1,210 @@
+"""The engine: decides which functions run natively, has them compiled, and remembers what it did and why.
+
+In: functions as the interpreter meets them. Out: functions that calls go to instead (`dispatch`). A function is compiled once it is hot: when the estimate for a call (`cost`) says that it pays, or when its calls so far have taken long. What a compiler cannot take stays interpreted, with a
+reason. The result of a program is the same either way; only floating-point sums may differ in their last bits, unless `strict_fp` is asked for.
+
+One engine serves one session, command or prompt, through all its programs: what was compiled for one is found again for the next, if the functions are the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakKeyDictionary
+
+from sacpy.interp.errors import Fault
+from sacpy.interp.memory import in_words
+from sacpy.jit.cache import Cache, native_folder
+from sacpy.jit.cost import Costs
+from sacpy.jit.dispatch import Site, Version
+from sacpy.jit.failures import Interrupted, NativeFailure, OutOfMemory, Unsupported
+from sacpy.jit.kinds import Kind
+from sacpy.jit.options import Options
+from sacpy.jit.reports import Report
+from sacpy.jit.worth import worth_watching
+from sacpy.lang import core
+from sacpy.lang.diagnostics import SacError
+
+if TYPE_CHECKING:
+    from sacpy.interp.evaluator import Evaluator
+    from sacpy.jit.fingerprint import Fingerprints
+
+TARGETS = ("interp", "cpu", "auto")
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """When a function is compiled: once a call's estimated work (steps of the interpreter) is at least `work`, or its calls so far have taken `seconds`. `array`: what an element of a whole-array operation counts. `eager`: at the first call."""
+
+    work: float
+    seconds: float
+    array: float = 1.0
+    eager: bool = False
+
+
+POLICIES = {
+    "auto": Policy(work=200_000, seconds=0.03, array=1 / 30),
+    "cpu": Policy(work=10_000, seconds=0.002),
+}
+EAGER = Policy(0, 0, eager=True)
+
+
+class Native(Protocol):
+    """A compiled function, ready to be called with the values of its arguments. Raises `NativeFailure`."""
+
+    def __call__(self, args: tuple[Any, ...], /) -> tuple[Any, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A compiled unit: how to call it, how to make it end early (from another thread), and what became of it on the way."""
+
+    call: Native
+    stop: Callable[[], None]
+    report: Report
+
+
+class Compiler(Protocol):
+    """What the engine asks of a compiler. Raises `Unsupported`."""
+
+    def __call__(self, program: core.Program, key: str, kind: Kind, options: Options, fingerprints: Fingerprints, cache: Cache) -> Compiled: ...
+
+
+class Room:
+    """What the engine keeps for one evaluator."""
+
+    def __init__(self, evaluator: Evaluator, array: float) -> None:
+        from sacpy.jit.fingerprint import Fingerprints
+
+        self.program = evaluator.program
+        self.fingerprints = Fingerprints(self.program)
+        self.costs = Costs(self.program, evaluator.preparer.inferrer, array)
+
+
+class Engine:
+    """`target`: "auto" (what is hot) or "cpu" (whatever may be). `threads`: how many a loop may use, None for one per core. `eager`: everything is compiled when it is first called. `cache`: the folder of compiled code, None for the user's. `defects`: errors inside the compiler are raised, which tests want; otherwise
+    what it fails on stays interpreted. `compiler` takes the place of the real one."""
+
+    def __init__(
+        self,
+        target: str = "auto",
+        *,
+        threads: int | None = None,
+        strict_fp: bool = False,
+        verify: bool = False,
+        eager: bool = False,
+        cache: Cache | None = None,
+        defects: bool = False,
+        compiler: Compiler | None = None,
+    ) -> None:
+        self.target = target
+        self.options = Options(threads=threads or cores(), strict_fp=strict_fp, verify=verify)
+        self.policy = EAGER if eager else POLICIES[target]
+        self.sites: list[Site] = []
+        self.reruns = 0
+        self.compiling = 0.0  # seconds
+        self._cache = cache
+        self._defects = defects
+        self._compiler = compiler
+        self._rooms: WeakKeyDictionary[Evaluator, Room] = WeakKeyDictionary()
+        self._compiled: dict[str, Compiled] = {}
+
+    # ---- what the interpreter asks
+
+    def prepared(self, program: core.Program) -> core.Program:
+        """The program with its hot regions outlined."""
+        from sacpy.jit.regions import Regions
+
+        return Regions(program)
+
+    def wrap(self, evaluator: Evaluator, function: core.Function, interpreted: Callable[..., Any]) -> Callable[..., Any]:
+        """What calls of a function go to."""
+        if not worth_watching(function):
+            return interpreted
+        room = self._rooms.get(evaluator)
+        if room is None:
+            room = self._rooms[evaluator] = Room(evaluator, self.policy.array)
+        name = evaluator.python_name(function.signature.key)
+        site = Site(self, room, function, interpreted, lambda entry: evaluator.namespace.__setitem__(name, entry))
+        self.sites.append(site)
+        return site.entry
+
+    def stop(self) -> None:
+        """Ends what runs natively now, as soon as it looks. Called from other threads."""
+        for compiled in tuple(self._compiled.values()):
+            compiled.stop()
+
+    # ---- what dispatch asks
+
+    def estimate(self, site: Site, args: tuple[Any, ...]) -> float:
+        """The work of a call."""
+        return site.room.costs.call(site.function, args)
+
+    def version(self, site: Site, kind: Kind) -> Version:
+        """Compiles a function for arguments of this kind, or finds it compiled. Raises `Unsupported`."""
+        start = perf_counter()
+        try:
+            compiled = self._compile(site, kind)
+        finally:
+            self.compiling += perf_counter() - start
+        return Version(kind, compiled.call, compiled.report)
+
+    def _compile(self, site: Site, kind: Kind) -> Compiled:
+        room = site.room
+        try:
+            name = room.fingerprints.digest(site.key, kind, self.options)
+            known = self._compiled.get(name)
+            if known is None:
+                known = self._compiled[name] = self.compiler(room.program, site.key, kind, self.options, room.fingerprints, self.cache)
+            return known
+        except Unsupported:
+            raise
+        except SacError as error:
+            raise Unsupported(f"something that it calls is wrong: {error.diagnostics[0].message}") from error
+        except Exception as error:
+            if self._defects:
+                raise
+            raise Unsupported(f"the compiler failed ({type(error).__name__}: {error}); please report this with the program") from error
+
+    @property
+    def compiler(self) -> Compiler:
+        """What compiles."""
+        if self._compiler is None:
+            from sacpy.jit.compiler import compile_unit
+
+            self._compiler = compile_unit
+        return self._compiler
+
+    @property
+    def cache(self) -> Cache:
+        """Where compiled code is kept."""
+        if self._cache is None:
+            self._cache = Cache(native_folder())
+        return self._cache
+
+    def raise_for(self, failure: NativeFailure) -> None:
+        """The error of native code that ended early; returns where the interpreter is to find it."""
+        if isinstance(failure, Interrupted):
+            _pending()
+            raise KeyboardInterrupt
+        if isinstance(failure, OutOfMemory):
+            what = f"this needs {in_words(failure.size)} more than" if failure.size else "this needs more than"
+            raise Fault("E0703", f"out of memory: {what} the session or the machine has", help="use smaller arrays, or raise the memory limit")
+
+    def entered(self) -> Sequence[Site]:
+        """The functions that were called, or that might have been."""
+        return [s for s in self.sites if s.calls or s.versions or s.refused]
+
+
+def cores() -> int:
+    """How many threads this process may run at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _pending() -> None:
+    """Gives an exception that another thread or a signal has ordered the opportunity to be raised."""
+    for _ in range(1000):
+        pass

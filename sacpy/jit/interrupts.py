@@ -1,0 +1,49 @@
+"""Ctrl-C while native code runs: Python's own handler has to wait for it to return, so somebody must tell it to.
+
+In: what stops native code. Out: a context in which Ctrl-C does, from a thread that reads the numbers of the signals that arrive. For the command line and the prompt; a program that embeds sacpy keeps its signals to itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+
+
+class _Ear:
+    """A thread that hears of signals; there is one for the process, since there is one place to be told of them."""
+
+    def __init__(self) -> None:
+        self.stops: list[Callable[[], None]] = []
+        self._read, self.write = os.pipe()
+        os.set_blocking(self.write, False)
+        threading.Thread(target=self._listen, name="sacpy signals", daemon=True).start()
+
+    def _listen(self) -> None:
+        while True:
+            if signal.SIGINT in os.read(self._read, 64):
+                for stop in tuple(self.stops):
+                    stop()
+
+
+_ears: list[_Ear] = []
+
+
+@contextlib.contextmanager
+def listening(stop: Callable[[], None]) -> Iterator[None]:
+    """Inside, Ctrl-C calls `stop`, from another thread. In any thread but the main one, which alone is told of signals, this does nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    if not _ears:
+        _ears.append(_Ear())
+    ear = _ears[0]
+    before = signal.set_wakeup_fd(ear.write, warn_on_full_buffer=False)
+    ear.stops.append(stop)
+    try:
+        yield
+    finally:
+        ear.stops.remove(stop)
+        signal.set_wakeup_fd(before)

@@ -1,0 +1,55 @@
+"""The engine as long as it may not be needed: a program without work for a compiler never loads one.
+
+In: settings. Out: an `interp.engine.Engine` that makes the real one when the first function comes along that is worth looking after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sacpy.jit.regions import Regions
+from sacpy.jit.worth import worth_watching
+from sacpy.lang.core import Function, Program
+
+if TYPE_CHECKING:
+    from sacpy.interp.evaluator import Evaluator
+    from sacpy.jit.engine import Engine
+
+TARGETS = ("auto", "cpu", "interp")
+
+
+class OnDemand:
+    """An engine that is made when it is needed. The arguments are those of `engine.Engine`."""
+
+    def __init__(self, target: str, **settings: Any) -> None:
+        self._target = target
+        self._settings = settings
+        self._engine: Engine | None = None
+
+    @property
+    def started(self) -> Engine | None:
+        """The real engine, if there is one yet."""
+        return self._engine
+
+    @property
+    def engine(self) -> Engine:
+        """The real engine."""
+        if self._engine is None:
+            from sacpy.jit.engine import Engine
+
+            self._engine = Engine(self._target, **self._settings)
+        return self._engine
+
+    def prepared(self, program: Program) -> Program:
+        """The program with its hot regions outlined."""
+        return Regions(program)
+
+    def wrap(self, evaluator: Evaluator, function: Function, interpreted: Callable[..., Any]) -> Callable[..., Any]:
+        """What calls of a function go to."""
+        return self.engine.wrap(evaluator, function, interpreted) if worth_watching(function) else interpreted
+
+    def stop(self) -> None:
+        """Ends what runs natively now."""
+        if self._engine is not None:
+            self._engine.stop()

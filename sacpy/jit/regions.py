@@ -1,0 +1,52 @@
+"""The program as the interpreter runs it under an engine: functions that cannot be compiled whole have their hot regions outlined.
+
+In: a core program. Out: the same, where such functions call others made of their own statements. The library's functions are left as they are: those with effects are no place to look for work.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sacpy.interp.engine import owner
+from sacpy.jit.worth import worth_outlining
+from sacpy.lang.core import Function, Global, Program, Signature
+from sacpy.lang.modules import STDLIB
+
+if TYPE_CHECKING:
+    from sacpy.jit.outline import OutlinedProgram
+
+_LIBRARY = str(STDLIB)
+
+
+class Regions:
+    """A `core.Program` with regions."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._outlined: OutlinedProgram | None = None
+
+    @property
+    def outlined(self) -> OutlinedProgram:
+        """What makes regions; loaded when there is something to outline."""
+        if self._outlined is None:
+            from sacpy.jit.outline import OutlinedProgram
+
+            self._outlined = OutlinedProgram(self.program)
+        return self._outlined
+
+    def signature(self, key: str) -> Signature:
+        """The head of a function or region. Raises `SacError`."""
+        return self.program.signature(key) if owner(key) == key else self.outlined.signature(key)
+
+    def function(self, key: str) -> Function:
+        """A function or region with its body. Raises `SacError`."""
+        if owner(key) != key:
+            return self.outlined.function(key)
+        function = self.program.function(key)
+        if function.signature.span.source.name.startswith(_LIBRARY) or not worth_outlining(function):
+            return function
+        return self.outlined.function(key)
+
+    def global_object(self, name: str) -> Global:
+        """A global object by key."""
+        return self.program.global_object(name)

@@ -1,0 +1,42 @@
+"""What is remembered of each unit that was compiled: how long the stages took, and what the passes made of it.
+
+A `Report` is kept with the code, so that `--explain` can tell of code that came out of the cache, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sacpy.jit.kinds import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a graph consists of. `with_loops`: nodes, with `partitions` in all; `arrays`: with-loops and updates that make an array; `loops`: other loops; `checks`: conditions that are tested at run time; `functions`: the root and those that it calls."""
+
+    with_loops: int
+    partitions: int
+    arrays: int
+    loops: int
+    checks: int
+    calls: int
+    functions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One unit. `stages`: name and seconds of each step on the way to native code; `size`: bytes of it; `parallel`: loops that may be spread over threads."""
+
+    key: str
+    kind: Kind
+    stages: tuple[tuple[str, float], ...]
+    before: Counts
+    after: Counts
+    size: int
+    parallel: int
+    cached: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """From the first stage to the last."""
+        return sum(seconds for _, seconds in self.stages)

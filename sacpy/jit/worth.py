@@ -1,0 +1,54 @@
+"""Which functions the engine looks after at all: those with work in them. A straight line of scalar operations is run by the interpreter faster than anybody decides about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sacpy.interp.values import DTYPES
+from sacpy.interp.walk import loops
+from sacpy.lang.core import Block, Call, Function, If, Let, Loop, Prim, WithLoop
+
+SCALAR_MODULES = ("ScalarArith", "Math", "Bits", "Bool", "Char")  # their functions on scalars are straight lines
+
+
+def worth_watching(function: Function) -> bool:
+    """Whether a function may be worth compiling: it has loops, or arrays, or calls itself, and all that it takes and gives can be represented."""
+    signature = function.signature
+    slots = (*signature.params, *signature.results)
+    if any(slot.base not in DTYPES for slot in slots):
+        return False
+    if loops(function.body):
+        return True
+    calls = list(_calls(function.body))
+    if any(signature.key in call.candidates for call in calls):
+        return True
+    arrays = any(slot.pattern is not None or slot.cell for slot in slots)
+    return (arrays and bool(calls or _prims(function.body))) or any(call.candidates and call.candidates[0].partition("::")[0] not in SCALAR_MODULES for call in calls)
+
+
+def _calls(block: Block) -> Iterator[Call]:
+    for s in block.statements:
+        match s:
+            case Let(rhs=Call() as call):
+                yield call
+            case If():
+                yield from _calls(s.then)
+                yield from _calls(s.otherwise)
+
+
+def _prims(block: Block) -> bool:
+    return any((isinstance(s, Let) and isinstance(s.rhs, Prim | WithLoop)) or isinstance(s, Loop) for s in block.statements)
+
+
+def worth_outlining(function: Function) -> bool:
+    """Whether a function may have regions that are worth compiling by themselves."""
+    return loops(function.body) or any(_is_work(call) for call in _calls(function.body))
+
+
+def _is_work(call: Call) -> bool:
+    """Whether a call may be one of a function that takes long."""
+    module = call.candidates[0].partition("::")[0] if call.candidates else ""
+    return module not in QUIET
+
+
+QUIET = (*SCALAR_MODULES, "StdIO", "ArrayIO", "ScalarIO", "TermFile", "String", "FibreIO", "CommandLine", "ComplexIO", "ArrayBasics")

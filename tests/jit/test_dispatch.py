@@ -1,0 +1,255 @@
+"""The engine's decisions, with a compiler that takes what the test says: what is compiled when, in how many versions, and what happens when native code does not come to an end."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sacpy.interp.evaluator import Evaluator
+from sacpy.interp.world import World
+from sacpy.jit.cache import Cache
+from sacpy.jit.engine import Compiled, Engine
+from sacpy.jit.failures import CheckFailed, Interrupted, OutOfMemory, TooDeep, Unsupported
+from sacpy.jit.reports import Counts, Report
+from sacpy.lang.diagnostics import SacError, render_text
+from sacpy.workspace import Workspace
+
+PRELUDE = "use Array: all;\n"
+NOTHING = Counts(0, 0, 0, 0, 0, 0, 0)
+Function = Callable[[tuple[Any, ...]], tuple[Any, ...]]
+
+
+class FakeCompiler:
+    """Compiles the functions that it was given, by name; it remembers for which kinds."""
+
+    def __init__(self, **functions: Function) -> None:
+        self.functions = functions
+        self.made: list[tuple[str, Any]] = []
+        self.stopped = 0
+
+    def __call__(self, program: Any, key: str, kind: Any, options: Any, fingerprints: Any, cache: Any) -> Compiled:
+        name = key.rpartition("::")[2].partition("/")[0]
+        self.made.append((name, kind))
+        if name not in self.functions:
+            raise Unsupported(f"{name} is not for me")
+        return Compiled(self.functions[name], self._stop, Report(key, kind, (), NOTHING, NOTHING, 0, 0))
+
+    def _stop(self) -> None:
+        self.stopped += 1
+
+
+class Plain(Engine):
+    """Without regions."""
+
+    def prepared(self, program: Any) -> Any:
+        return program
+
+
+def run(text: str, compiler: FakeCompiler, *, target: str = "cpu", eager: bool = True) -> tuple[Callable[..., Any], Plain]:
+    """The program's functions by name, run with this compiler."""
+    program, _ = Workspace().load_text(PRELUDE + text)
+    engine = Plain(target, eager=eager, cache=Cache(None), compiler=compiler, defects=True)
+    evaluator = Evaluator(program, World.captured(), engine=engine)
+
+    def call(name: str, *args: Any) -> Any:
+        return evaluator.call(program.key(program.main.own(name)[0], ()), args)
+
+    return call, engine
+
+
+LOOP = "int f(int n) { s = 0; for (i = 0; i < n; i++) { s += i; } return s; }  int main() { return 0; }"
+
+
+def test_a_function_with_a_loop_is_compiled_and_called() -> None:
+    compiler = FakeCompiler(f=lambda args: (args[0] + 1000,))
+    call, engine = run(LOOP, compiler)
+    assert call("f", 5) == (1005,)
+    assert call("f", 6) == (1006,)
+    assert compiler.made == [("f", ((),))]
+    (site,) = engine.entered()
+    assert [v.calls for v in site.versions.values()] == [2]
+
+
+def test_a_straight_line_of_scalars_is_left_alone() -> None:
+    compiler = FakeCompiler()
+    call, engine = run("int f(int n) { return n * n + 1; }  int main() { return 0; }", compiler)
+    assert call("f", 5) == (26,)
+    assert compiler.made == [] and not engine.sites
+
+
+def test_what_cannot_be_compiled_is_interpreted_with_a_reason_and_not_tried_again() -> None:
+    compiler = FakeCompiler()
+    call, engine = run(LOOP, compiler)
+    assert [call("f", 5), call("f", 5), call("f", 6)] == [(10,), (10,), (15,)]
+    assert len(compiler.made) == 1
+    assert [r.reason for r in engine.entered()[0].refused.values()] == ["f is not for me"]
+
+
+def test_little_work_is_interpreted_until_it_has_taken_long_enough() -> None:
+    compiler = FakeCompiler(f=lambda args: (-1,))
+    call, engine = run(LOOP, compiler, eager=False)
+    assert call("f", 10) == (45,)
+    assert compiler.made == []
+    engine.sites[0].seconds = engine.policy.seconds
+    assert call("f", 10) == (-1,)
+
+
+def test_much_work_is_compiled_at_the_first_call() -> None:
+    compiler = FakeCompiler(f=lambda args: (-1,))
+    call, _ = run(LOOP, compiler, eager=False)
+    assert call("f", 3) == (3,)
+    assert call("f", 1_000_000) == (-1,)
+
+
+RECURSION = "int f(int n) { return n == 0 ? 0 : 1 + f(n - 1); }  int main() { return 0; }"
+
+
+def test_a_deep_recursion_goes_native_on_its_way_down() -> None:
+    compiler = FakeCompiler(f=lambda args: (args[0],))
+    call, _ = run(RECURSION, compiler, eager=False)
+    assert call("f", 5000) == (5000,)
+    assert compiler.made == [("f", ((),))]
+
+
+SUM = "double f(double[.] v) { s = 0.0; for (i = 0; i < shape(v)[0]; i++) { s += v[i]; } return s; }  int main() { return 0; }"
+
+
+def test_versions_know_small_extents_and_a_fifth_knows_ranks_only() -> None:
+    compiler = FakeCompiler(f=lambda args: (float(args[0].sum()),))
+    call, _ = run(SUM, compiler)
+    for n in (1, 2, 3, 4, 5, 6, 0, 4, 50):
+        assert call("f", np.ones(n)) == (float(n),)
+    assert [kind for _, kind in compiler.made] == [((1,),), ((2,),), ((3,),), ((4,),), ((None,),)]
+
+
+def test_short_int_vectors_are_known_by_length() -> None:
+    compiler = FakeCompiler(f=lambda args: (int(args[0].sum()),))
+    call, _ = run(SUM.replace("double", "int").replace("0.0", "0"), compiler)
+    for n in (8, 9, 10):
+        assert call("f", np.ones(n, "i4")) == (n,)
+    assert [kind for _, kind in compiler.made] == [((8,),), ((None,),)]
+
+
+def test_many_ranks_do_not_make_versions_without_end() -> None:
+    compiler = FakeCompiler(f=lambda args: (args[0],))
+    call, engine = run("double[*] f(double[*] v) { for (i = 0; i < 3; i++) { v = v + 1.0; } return v; }  int main() { return 0; }", compiler)
+    for rank in range(1, 30):
+        assert call("f", np.ones((9,) * min(rank, 1) + (1,) * (rank - 1)))[0].ndim == rank
+    assert len(compiler.made) <= 12
+    assert any("too many ranks" in r.reason for r in engine.entered()[0].refused.values())
+
+
+def failing(*failures: Exception) -> Function:
+    """A function that fails so many times, then gives -1."""
+    waiting: Iterator[Exception] = iter(failures)
+
+    def call(args: tuple[Any, ...]) -> tuple[Any, ...]:
+        failure = next(waiting, None)
+        if failure is not None:
+            raise failure
+        return (-1,)
+
+    return call
+
+
+def test_a_failed_check_means_that_the_interpreter_runs_the_call_again() -> None:
+    call, engine = run(LOOP, FakeCompiler(f=failing(CheckFailed(3))))
+    assert call("f", 5) == (10,)
+    assert call("f", 5) == (-1,)
+    (version,) = engine.entered()[0].versions.values()
+    assert (version.failed, version.spurious, engine.reruns) == (1, 1, 0)
+
+
+def test_the_error_behind_a_failed_check_is_the_interpreters() -> None:
+    text = "int f(int[.] v, int n) { s = 0; for (i = 0; i < n; i++) { s += v[i]; } return s; }  int main() { return 0; }"
+    call, engine = run(text, FakeCompiler(f=failing(CheckFailed(0))))
+    with pytest.raises(SacError) as caught:
+        call("f", np.zeros(3, "i4"), 5)
+    plain, _ = run(text, FakeCompiler())
+    with pytest.raises(SacError) as wanted:
+        plain("f", np.zeros(3, "i4"), 5)
+    assert render_text(caught.value.diagnostics) == render_text(wanted.value.diagnostics)
+    assert engine.reruns == 0
+
+
+def test_checks_that_fail_without_an_error_time_and_again_end_the_version() -> None:
+    call, engine = run(LOOP, FakeCompiler(f=failing(*[CheckFailed(0)] * 100)))
+    for _ in range(10):
+        assert call("f", 5) == (10,)
+    (site,) = engine.entered()
+    assert not site.versions
+    assert [r.reason for r in site.refused.values()] == ["conditions that it was compiled with do not hold in most calls"]
+
+
+def test_failures_within_failures_do_not_multiply() -> None:
+    calls = []
+
+    def fails(args: tuple[Any, ...]) -> tuple[Any, ...]:
+        calls.append(args)
+        raise CheckFailed(0)
+
+    call, engine = run(RECURSION, FakeCompiler(f=fails))
+    assert call("f", 300) == (300,)
+    assert len(calls) < 10 and engine.reruns == 0
+
+
+def test_too_deep_a_recursion_is_the_interpreters_error() -> None:
+    call, _ = run(RECURSION, FakeCompiler(f=failing(*[TooDeep()] * 100)))
+    assert call("f", 50) == (50,)
+
+
+def test_no_room_for_an_array_is_an_error_of_its_own() -> None:
+    call, _ = run(LOOP, FakeCompiler(f=failing(OutOfMemory(3 << 30))))
+    with pytest.raises(SacError) as caught:
+        call("f", 5)
+    assert caught.value.diagnostics[0].code == "E0703"
+    assert "3.0 GiB" in caught.value.diagnostics[0].message
+
+
+def test_an_interrupt_in_native_code_is_one_of_the_run() -> None:
+    call, _ = run(LOOP, FakeCompiler(f=failing(Interrupted())))
+    with pytest.raises(SacError) as caught:
+        call("f", 5)
+    assert caught.value.diagnostics[0].code == "E0702"
+
+
+def test_stop_reaches_everything_that_was_compiled() -> None:
+    compiler = FakeCompiler(f=lambda args: (1,))
+    call, engine = run(LOOP, compiler)
+    call("f", 5)
+    engine.stop()
+    assert compiler.stopped == 1
+
+
+def test_arguments_given_away_come_back_as_results_of_nobody_else() -> None:
+    text = "int[.] f(int[.] v) { for (i = 0; i < 3; i++) { v[i] = i; } return v; }  int main() { return 0; }"
+    program, _ = Workspace().load_text(PRELUDE + text)
+    engine = Plain("cpu", eager=True, cache=Cache(None), compiler=FakeCompiler(f=lambda args: (args[0] + 1,)))
+    evaluator = Evaluator(program, World.captured(), engine=engine)
+    values, alone = evaluator.call_giving(program.key(program.main.own("f")[0], ()), (np.zeros(20, "i4"),), (False,))
+    assert values[0].tolist() == [1] * 20 and alone == (True,)
+
+
+def test_a_defect_of_the_compiler_never_reaches_the_program() -> None:
+    def broken(*args: Any) -> Compiled:
+        raise ZeroDivisionError("oh")
+
+    program, _ = Workspace().load_text(PRELUDE + LOOP)
+    engine = Plain("cpu", eager=True, cache=Cache(None), compiler=broken)
+    evaluator = Evaluator(program, World.captured(), engine=engine)
+    assert evaluator.call(program.key(program.main.own("f")[0], ()), (5,)) == (10,)
+    assert "ZeroDivisionError" in next(iter(engine.entered()[0].refused.values())).reason
+
+
+def test_without_an_engine_the_compiler_is_not_even_imported(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    code = "import sys\nfrom sacpy.cli import main\nstatus = main(sys.argv[1:])\nassert not [m for m in sys.modules if m.startswith(('llvmlite', 'sacpy.jit.engine', 'sacpy.jit.graph'))], sys.modules"
+    program = tmp_path / "hello.sac"
+    program.write_text('use StdIO: all;\nint main() { printf("hello\\n"); return 0; }')
+    for flags in ([], ["--target", "interp"]):
+        found = subprocess.run([sys.executable, "-c", code, "run", *flags, str(program)], capture_output=True, text=True)
+        assert (found.stdout, found.stderr) == ("hello\n", "")
