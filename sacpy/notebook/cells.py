@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sacpy.lang.diagnostics import Diagnostic, SacError, render_text
 from sacpy.lang.source import NOWHERE
 from sacpy.notebook.display import Bundle, bundle, display_for
+from sacpy.repl import cursor
 from sacpy.repl.commands import COMMANDS, is_command, obey
 from sacpy.repl.engine import Engine, Outcome, Variable
 
@@ -72,7 +73,7 @@ def pieces(text: str, engine: Engine) -> Iterator[str]:
             yield from _inputs(gathered, begin, engine)
             command += line
             gathered, begin = "", number + 1
-            if not _goes_on(command, engine):
+            if not _goes_on(command):
                 yield command
                 command = ""
         else:
@@ -80,10 +81,10 @@ def pieces(text: str, engine: Engine) -> Iterator[str]:
     yield from [command] if command else _inputs(gathered, begin, engine)
 
 
-def _goes_on(command: str, engine: Engine) -> bool:
-    """Whether a command's expression ends on a later line."""
+def _goes_on(command: str) -> bool:
+    """Whether the brackets of a command's expression are closed on a later line."""
     word, _, rest = command.strip().removeprefix(":").partition(" ")
-    return word in COMMANDS and COMMANDS[word].arguments == "expression" and engine.incomplete(rest)
+    return word in COMMANDS and COMMANDS[word].arguments == "expression" and bool(cursor.pieces(rest).open_brackets())
 
 
 def _inputs(text: str, begin: int, engine: Engine) -> Iterator[str]:
