@@ -1,0 +1,112 @@
+"""One walk over a function, forwards, with scopes: the frame in which most passes do their work.
+
+`Walker` is a `Rewriter` that hands every statement to `step`, which emits what takes its place into `out`. `definitions` has the right-hand side of each variable set so far. What a pass learns on its way (an expression that has been
+computed, a condition that holds) is true until the end of the block it was learnt in: tables changed through `note` get their old contents back there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from sacpy.jit.graph import Atom, Block, Check, Function, Let, Names, Op, Rhs, ScalarType, Stmt, Var
+from sacpy.jit.graph_verify import op_base
+from sacpy.jit.rewrite import Rewriter, names_of
+from sacpy.lang.source import NOWHERE, Span
+
+_MISSING = object()
+
+
+class Walker(Rewriter):
+    """See above. A pass overrides `step`, `check`, `let` or `define`."""
+
+    def __init__(self, function: Function) -> None:
+        super().__init__()
+        self.source = function
+        self.out: list[Stmt] = []
+        self.definitions: dict[str, Rhs] = {}
+        self._trail: list[tuple[dict[Any, Any], Any, Any]] = []
+
+    @cached_property
+    def supply(self) -> Names:
+        """Names that are new in the function."""
+        return names_of(self.source)
+
+    # ---- scopes
+
+    def note(self, table: dict[Any, Any], key: Any, value: Any) -> None:
+        """Sets an entry of a table until the current scope ends."""
+        self._trail.append((table, key, table.get(key, _MISSING)))
+        table[key] = value
+
+    def scoped(self, work: Callable[[], Any]) -> Any:
+        """The result of work in a scope of its own."""
+        mark = len(self._trail)
+        try:
+            return work()
+        finally:
+            while len(self._trail) > mark:
+                table, key, old = self._trail.pop()
+                if old is _MISSING:
+                    del table[key]
+                else:
+                    table[key] = old
+
+    # ---- code
+
+    def block(self, b: Block) -> Block:
+        return self.inside(b, None)
+
+    def inside(self, b: Block, before: Callable[[], None] | None) -> Block:
+        """A block, walked in a scope where `before` has taken notes."""
+        outer, self.out = self.out, []
+
+        def work() -> Block:
+            if before is not None:
+                before()
+            for s in b.statements:
+                self.step(s)
+            return Block(tuple(self.out), self.atoms(b.results))
+
+        try:
+            new: Block = self.scoped(work)
+        finally:
+            self.out = outer
+        return new
+
+    def step(self, s: Stmt) -> None:
+        """Handles one statement."""
+        if isinstance(s, Check):
+            self.check(s, self.atom(s.condition))
+        else:
+            self.let(s)
+
+    def check(self, s: Check, condition: Atom) -> None:
+        """Emits a check."""
+        self.out.append(s if condition is s.condition else Check(condition, s.what, s.span))
+
+    def let(self, s: Let) -> None:
+        """Walks a right-hand side and defines the targets."""
+        self.define(s.targets, self.rhs(s.rhs), s.span)
+
+    def define(self, targets: tuple[Var, ...], rhs: Rhs, span: Span = NOWHERE) -> None:
+        """Sets variables to a right-hand side that has been walked."""
+        targets = self.binds(targets)
+        for t in targets:
+            self.definitions[t.name] = rhs
+        self.out.append(Let(targets, rhs, span))
+
+    def alias(self, target: Var, atom: Atom) -> None:
+        """Lets an atom stand for a variable from now on."""
+        self.env[target.name] = atom
+
+    def emit(self, stem: str, rhs: Op, span: Span = NOWHERE) -> Atom:
+        """Sets a new scalar variable; gives the atom that stands for it, which may be another one that has the value."""
+        target = self.supply.var(stem, ScalarType(op_base(rhs.code, rhs.args)))
+        self.define((target,), rhs, span)
+        return self.atom(target)
+
+    def definition(self, atom: Atom) -> Rhs | None:
+        """What a variable was set to, where that is known."""
+        return self.definitions.get(atom.name) if isinstance(atom, Var) else None

@@ -1,0 +1,270 @@
+"""With-loop folding, on printed graphs: what becomes one loop, and what must not."""
+
+from __future__ import annotations
+
+from sacpy.jit.passes.fold_withloops import run
+from tests.jit.pass_tools import after, check, unchanged
+
+
+def test_a_product_under_a_sum_is_one_loop() -> None:
+    check(
+        run,
+        """
+        function f(int n, double[n] a, double[n] b)
+            double[n] t = with [n]
+                genarray double default 0.0
+                part [0] <= [i] < [n]
+                    double x = load a[i]
+                    double y = load b[i]
+                    double z = mul x, y
+                    yield z
+            double s = with
+                fold from 0.0 by (double acc), (double val)
+                    double r = add acc, val
+                    give r
+                part [0] <= [j] < [n]
+                    double v = load t[j]
+                    yield v
+            return s
+        """,
+        """
+        function f(int n, double[n] a, double[n] b)
+            double s = with
+                fold from 0.0 by (double acc), (double val)
+                    double r = add acc, val
+                    give r
+                part [0] <= [j] < [n]
+                    double x.1 = load a[j]
+                    double y.1 = load b[j]
+                    double z.1 = mul x.1, y.1
+                    yield z.1
+            return s
+        """,
+    )
+
+
+def test_shift_reversal_transpose_and_take_melt_together() -> None:
+    check(
+        run,
+        """
+        function f(int n, int m, double[n,m] a, int k)
+            double[m,n] t = with [m,n]
+                genarray double default 0.0
+                part [0,0] <= [i,j] < [m,n]
+                    double x = load a[j,i]
+                    yield x
+            int last = sub m, 1
+            double[m,n] r = with [m,n]
+                genarray double default 0.0
+                part [0,0] <= [i2,j2] < [m,n]
+                    int back = sub last, i2
+                    double y = load t[back,j2]
+                    yield y
+            double[3] c = with [3]
+                genarray double default 0.0
+                part [0] <= [p] < [3]
+                    int q = add p, k
+                    double z = load r[q,0]
+                    yield z
+            return c
+        """,
+        """
+        function f(int n, int m, double[n,m] a, int k)
+            int last = add m, -1
+            double[3] c = with [3]
+                genarray double default 0.0
+                part [0] <= [p] < [3]
+                    int q = add p, k
+                    int back.1 = sub last, q
+                    double x.2 = load a[0,back.1]
+                    yield x.2
+            return c
+        """,
+    )
+
+
+SMOOTHED = """
+function f(int n, double[n] a)
+    double[n] t = with [n]
+        genarray double default 0.0
+        part [0] <= [i] < [n]
+            double x = load a[i]
+            double y = {work} x
+            yield y
+    double[n] s = with [n]
+        genarray double default 0.0
+        part [2] <= [j] < [n]
+            double v = load t[j]
+            int l = sub j, 2
+            double w = load t[l]
+            double u = add v, w
+            yield u
+    return n, s
+"""
+
+
+def test_dear_work_that_two_places_need_is_not_done_twice() -> None:
+    assert "load t[j]" in after(run, SMOOTHED.format(work="exp"))
+    assert after(run, SMOOTHED.format(work="neg")).count("with") == 1
+
+
+def test_dear_work_is_not_moved_into_a_loop() -> None:
+    text = """
+    function f(int n, int m, double[n] a, double[m] b)
+        double[n] t = with [n]
+            genarray double default 0.0
+            part [0] <= [i] < [n]
+                double x = load a[i]
+                double y = exp x
+                yield y
+        double[m,n] s = with [m,n]
+            genarray double default 0.0
+            part [0,0] <= [j,k] < [m,n]
+                double v = load t[k]
+                double w = load b[j]
+                double u = add v, w
+                yield u
+        return m, n, s
+    """
+    unchanged(run, text)
+
+
+def test_an_array_that_is_used_as_a_whole_stays() -> None:
+    unchanged(
+        run,
+        """
+        function f(int n, double[n] a)
+            double[n] t = with [n]
+                genarray double default 0.0
+                part [0] <= [i] < [n]
+                    double x = load a[i]
+                    yield x
+            double y = load t[0]
+            return n, t, y
+        """,
+    )
+
+
+def test_the_old_contents_of_an_array_that_is_written_to_are_not_kept_alive() -> None:
+    unchanged(
+        run,
+        """
+        function f(int n, double[n] a)
+            double[n] t = with [n]
+                genarray double default 0.0
+                part [0] <= [i] < [n]
+                    double x = load a[i]
+                    yield x
+            double[n] b = update a[0] with 1.0
+            double y = load t[0]
+            return n, b, y
+        """,
+    )
+
+
+def test_of_overlapping_partitions_the_earlier_wins_and_the_default_comes_last() -> None:
+    check(
+        run,
+        """
+        function f(int n, double[n] a, int k)
+            double[n] t = with [n]
+                genarray double default 9.0
+                part [1] <= [i] < [4]
+                    double x = load a[i]
+                    yield x
+                part [0] <= [j] < [n] step [2] width [1]
+                    yield 1.0
+            double y = load t[k]
+            return y
+        """,
+        """
+        function f(int n, double[n] a, int k)
+            bool in = le 1, k
+            bool in.1 = lt k, 4
+            bool in.2 = and in, in.1
+            double y.3 = if in.2
+                double x.1 = load a[k]
+                give x.1
+            else
+                int in.4 = aplmod k, 2
+                bool in.5 = lt in.4, 1
+                double y.2 = select in.5, 1.0, 9.0
+                give y.2
+            return y.3
+        """,
+    )
+
+
+def test_outside_its_partitions_a_modarray_is_what_it_was_made_from() -> None:
+    check(
+        run,
+        """
+        function f(int n, double[n] a, int k)
+            double[n] t = with [n]
+                modarray a
+                part [1] <= [i] < [n]
+                    yield 1.0
+            double y = load t[k]
+            return y
+        """,
+        """
+        function f(int n, double[n] a, int k)
+            bool in = le 1, k
+            double y.2 = if in
+                give 1.0
+            else
+                double y.1 = load a[k]
+                give y.1
+            return y.2
+        """,
+    )
+
+
+def test_cells_that_are_with_loops_themselves_fold_to_the_element() -> None:
+    check(
+        run,
+        """
+        function f(int n, int m, double[n] a, double[m] b)
+            double[n,m] t = with [n]
+                genarray double cell [m] default 0.0
+                part [0] <= [i] < [n]
+                    double x = load a[i]
+                    double[m] row = with [m]
+                        genarray double default 0.0
+                        part [0] <= [j] < [m]
+                            double y = load b[j]
+                            double z = mul x, y
+                            yield z
+                    yield row
+            double s = load t[1,2]
+            return s
+        """,
+        """
+        function f(int n, int m, double[n] a, double[m] b)
+            double x.1 = load a[1]
+            double y.2 = load b[2]
+            double z.2 = mul x.1, y.2
+            return z.2
+        """,
+    )
+
+
+def test_checks_go_where_the_element_is_computed() -> None:
+    assert "check" in after(
+        run,
+        """
+        function f(int n, double[n] a, int[n] p)
+            double[n] t = with [n]
+                genarray double default 0.0
+                part [0] <= [i] < [n]
+                    int k = load p[i]
+                    bool low = le 0, k
+                    check low : not negative
+                    bool high = lt k, n
+                    check high : below the extent
+                    double x = load a[k]
+                    yield x
+            double y = load t[3]
+            return y
+        """,
+    )

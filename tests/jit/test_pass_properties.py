@@ -1,0 +1,20 @@
+"""Every pass, and the pipeline, keeps the meaning of random units, bit for bit, and the laws of graphs."""
+
+from __future__ import annotations
+
+import pytest
+
+from sacpy.jit.options import Options
+from sacpy.jit.passes import dead_code, fold_withloops, optimise, simplify
+from tests.jit.pass_tools import assert_keeps_meaning
+
+PASSES = {module.__name__.rpartition(".")[2]: module.run for module in (simplify, dead_code, fold_withloops)}
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_a_pass_keeps_the_meaning(name: str) -> None:
+    assert assert_keeps_meaning(PASSES[name], range(40)) > 20
+
+
+def test_the_pipeline_keeps_the_meaning() -> None:
+    assert assert_keeps_meaning(lambda unit: optimise(unit, Options(verify=True)), range(1000, 1040)) > 20
