@@ -72,10 +72,10 @@ def heat_map(array: Array, page: Page) -> str:
     shown = _means(values, min(values.shape[0], height), min(values.shape[1], page.columns // wide))
     low, high = _range(shown)
     text = ["".join(_cell(v, low, high, wide, page) for v in row) for row in shown.tolist()]
-    note = "" if shown.shape == values.shape else f", means of {shown.shape[0]} x {shown.shape[1]} blocks"
+    note = [] if shown.shape == values.shape else [f"means of {shown.shape[0]} x {shown.shape[1]} blocks"]
     scale = "".join(_cell(low * (1 - k / 7) + high * (k / 7), low, high, 1, page) for k in range(8))
     spread = high / 2 - low / 2
-    return "\n".join([*text, f"{_label(low, spread)} {scale} {_label(high, spread)}{note}", *_left_out(values)])
+    return "\n".join([*text, f"{_label(low, spread)} {scale} {_label(high, spread)}", *note, *_left_out(values)])
 
 
 # ---------------------------------------------------------------- inside
@@ -104,7 +104,7 @@ def _label(value: float, spread: float) -> str:
 
 def _left_out(values: Floats) -> list[str]:
     count = int(values.size - np.isfinite(values).sum())
-    return [f"{count} of {values.size} left out: they are no finite numbers"] if count else []
+    return [f"{count} of {values.size} not finite"] if count else []
 
 
 def _strokes(row: Floats, low: float, high: float, width: int, height: int) -> Iterator[tuple[int, int, int]]:
