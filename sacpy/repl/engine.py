@@ -227,7 +227,7 @@ class Engine:
         """Makes these the definitions, with a program and an evaluator of their own; global objects keep their values."""
         self.definitions = definitions
         self.program = elaborate(replace(definitions), self.loader)
-        self.evaluator = Evaluator(self.program, self.world, depth_limit=self.workspace.limits.depth)
+        self.evaluator = self.workspace.evaluator(self.program, self.world)
         self.evaluator.globals.update(objects)
 
     def _define(self, definitions: Sequence[ast.Definition]) -> list[Diagnostic]:
@@ -301,7 +301,7 @@ class Engine:
             raise SacError(*certain)
 
     def _call(self, entered: Expression, arguments: Sequence[Value], given: Sequence[bool]) -> tuple[tuple[Variable, ...], dict[str, Variable]]:
-        values, alone = self._watchdog.guard(self.workspace.limits, lambda: self.evaluator.call_giving(entered.key, arguments, given))
+        values, alone = self.workspace.guard(self._watchdog, lambda: self.evaluator.call_giving(entered.key, arguments, given))
         made: list[Variable] = []
         at = 0
         for type in (*entered.results, *entered.changed_types):
