@@ -1,0 +1,42 @@
+"""From core to graph: a function, specialised for the base types, ranks and small extents of its arguments.
+
+    specialise(program, key, [Argument("double", (None, None)), Argument("int")]) -> Unit
+
+The function is executed symbolically: scalars are atoms, short vectors and small arrays are their elements side by side, arrays are variables whose types tell their extents. Calls are inlined, patterns become comparisons of extents, whole-array operations with-loops. What cannot be compiled raises
+`Unsupported`, with a reason that a user understands; what the interpreter would refuse at run time becomes a `Check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sacpy.jit.failures import Unsupported
+from sacpy.jit.graph import Unit
+from sacpy.jit.specialise.maker import Again, Argument, Knowledge, Maker
+from sacpy.lang.core import Program
+from sacpy.lang.infer import Inferrer
+
+
+class Specialiser:
+    """Specialises functions of one program; it remembers what they have in common."""
+
+    def __init__(self, program: Program, inferrer: Inferrer | None = None) -> None:
+        self.knowledge = Knowledge(program, Inferrer(program) if inferrer is None else inferrer)
+
+    def specialise(self, key: str, arguments: Sequence[Argument]) -> Unit:
+        """The unit for a call of a function with such arguments. Raises `Unsupported`."""
+        while True:
+            try:
+                return Maker(self.knowledge).root(key, arguments)
+            except Again:
+                continue
+            except RecursionError:
+                raise Unsupported("its calls nest too deeply to be compiled") from None
+
+
+def specialise(program: Program, key: str, arguments: Sequence[Argument], inferrer: Inferrer | None = None) -> Unit:
+    """`Specialiser.specialise` for a single function. Raises `Unsupported`."""
+    return Specialiser(program, inferrer).specialise(key, arguments)
+
+
+__all__ = ["Argument", "Specialiser", "Unsupported", "specialise"]

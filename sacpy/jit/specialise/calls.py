@@ -1,0 +1,84 @@
+"""Calls: which instance, and whether its body is put in place or becomes a function of the unit.
+
+In: a call of core and its arguments' values. Out: its results' values. Instances that only extents tell apart become branches. A function is inlined unless it calls itself, or the caller has grown large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sacpy.interp.prepare import ARITHMETIC
+from sacpy.jit.failures import Unsupported
+from sacpy.jit.graph import TRUE, Atom, integer
+from sacpy.jit.specialise import control, primitives
+from sacpy.jit.specialise.values import Fails, Kind, Value, extents_of
+from sacpy.lang import core
+from sacpy.lang.ast import FixedExtent
+from sacpy.lang.dispatch import Ambiguous, Certain, NoneFits, Possible
+
+if TYPE_CHECKING:
+    from sacpy.jit.specialise.walk import Walk
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A call in progress that is being inlined: the function, and the kinds of its arguments."""
+
+    key: str
+    kinds: tuple[Kind, ...]
+
+
+def call(walk: Walk, c: core.Call, count: int) -> list[Value]:
+    """The results of a call."""
+    args = [walk.value(a) for a in c.args]
+    match walk.maker.resolution(c.candidates, args):
+        case Certain(signature=signature):
+            return instance(walk, signature, args, c.name)
+        case Possible(signatures=signatures, exact=True):
+            return _first_that_fits(walk, signatures, args, c.name)
+        case Possible():
+            raise Unsupported(f"which instance of {c.name} is called depends on more than one argument's extents", walk.b.span)
+        case NoneFits() | Ambiguous():
+            raise Fails("an instance fits")
+
+
+def _first_that_fits(walk: Walk, signatures: Sequence[core.Signature], args: list[Value], name: str) -> list[Value]:
+    """Instances that differ in the extents they take, tried in order."""
+    first, *rest = signatures
+    condition = _fits(walk, first, args)
+    if not rest:
+        walk.b.check(condition, f"an instance of {name} fits")
+        return instance(walk, first, args, name)
+    return control.choose(walk, condition, lambda: instance(walk, first, args, name), lambda: _first_that_fits(walk, rest, args, name))
+
+
+def _fits(walk: Walk, signature: core.Signature, args: Sequence[Value]) -> Atom:
+    """Whether the extents are those that the parameters fix."""
+    result: Atom = TRUE
+    for slot, arg in zip(signature.params, args):
+        for feature, extent in zip(slot.pattern or (), extents_of(arg)):
+            if isinstance(feature, FixedExtent):
+                result = walk.b.op("and", result, walk.b.op("eq", extent, integer(feature.value)))
+    return result
+
+
+def instance(walk: Walk, signature: core.Signature, args: list[Value], name: str) -> list[Value]:
+    """The results of a call of this instance."""
+    if signature.native is not None:
+        raise Unsupported(f"it calls {name}, which is not written in SaC", walk.b.span)
+    op = arithmetic(signature, len(args))
+    if op is not None:
+        return [primitives.apply(walk.b, core.Prim(op, ()), args)]
+    return walk.maker.invoke(walk, signature, args)
+
+
+def arithmetic(signature: core.Signature, count: int) -> str | None:
+    """The element-wise primitive that a function of the library's arithmetic is."""
+    module, _, name = signature.name.partition("::")
+    if module not in ("ScalarArith", "ArrayArith") or any(slot.cell for slot in signature.params):
+        return None
+    if name == "-":
+        return "sub" if count == 2 else "neg"
+    return ARITHMETIC.get(name) if count == 2 else None

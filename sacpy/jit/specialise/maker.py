@@ -1,0 +1,266 @@
+"""The maker of one unit: its functions, and what is remembered about the program's.
+
+In: a program and the arguments that a function is specialised for. Out: a `Unit`. `Knowledge` is what stays true for a program and may serve many units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sacpy.jit.failures import Unsupported
+from sacpy.jit.graph import INT, ArrayType, Atom, Call, Const, Function, Input, Output, ScalarType, Unit, Var, integer
+from sacpy.jit.specialise.calls import Frame
+from sacpy.jit.specialise.emit import Builder
+from sacpy.jit.specialise.kinds import apart, kind_of, targets
+from sacpy.jit.specialise.tidy import tidy
+from sacpy.jit.specialise.values import LIMIT, Fails, Kind, Small, Value, extents_of, is_scalar, shape_of
+from sacpy.jit.specialise.walk import KNOWN, Walk
+from sacpy.lang import core
+from sacpy.lang.diagnostics import SacError
+from sacpy.lang.dispatch import Resolution, resolve
+from sacpy.lang.infer import Inferrer
+from sacpy.lang.lattice import without_value
+from sacpy.lang.plan import Plan, compile_plan
+from sacpy.lang.types import Shape
+
+NESTED = 8  # calls of one function inside each other, with arguments of other shapes each time, before it counts as recursive
+VERSIONS = 4  # of a recursive function; after that, small arrays are passed as arrays
+FEW = 4  # the largest extent of an array that a version of a recursive function keeps
+BUDGET = 4_000  # statements of a function, from which on calls are no longer inlined
+LITTLE = 12  # statements of a function that is inlined all the same
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What a function is specialised for: base type, and an extent per axis; None where it stays open. Scalars have shape ()."""
+
+    base: str
+    shape: tuple[int | None, ...] = ()
+
+
+@dataclass(slots=True)
+class Knowledge:
+    """What is remembered about a program: plans of signatures, resolutions of calls, inference, which functions call themselves."""
+
+    program: core.Program
+    inferrer: Inferrer
+    plans: dict[str, Plan] = field(default_factory=dict)
+    resolutions: dict[tuple[tuple[str, ...], tuple[Shape, ...]], Resolution] = field(default_factory=dict)
+    recursive: set[str] = field(default_factory=set)
+    functions: dict[str, core.Function] = field(default_factory=dict)
+
+
+class Again(Exception):
+    """A function turned out to be recursive: the unit is made once more, with that known."""
+
+
+@dataclass(slots=True)
+class Version:
+    """A function of the unit. `results`: the forms of its results, extents not known outside as None; before `made` is there, as inference tells."""
+
+    name: str
+    params: tuple[Kind, ...]
+    results: tuple[Kind, ...]
+    made: Function | None = None
+
+
+class Maker:
+    """Makes one unit."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.known = knowledge
+        self.versions: dict[tuple[str, tuple[Kind, ...]], Version] = {}
+
+    # ---- what the walk asks for
+
+    def plan(self, signature: core.Signature) -> Plan:
+        """The steps that check a signature's patterns."""
+        found = self.known.plans.get(signature.key)
+        if found is None:
+            found = self.known.plans[signature.key] = compile_plan(signature)
+        return found
+
+    def resolution(self, candidates: tuple[str, ...], args: Sequence[Value]) -> Resolution:
+        """Which instances a call may take."""
+        shapes = tuple(without_value(shape_of(a)) for a in args)
+        key = (candidates, shapes)
+        found = self.known.resolutions.get(key)
+        if found is None:
+            found = self.known.resolutions[key] = resolve([self.known.program.signature(k) for k in candidates], shapes)
+        return found
+
+    def function(self, key: str) -> core.Function:
+        """A function of the program. Raises `Unsupported` where its text is wrong."""
+        found = self.known.functions.get(key)
+        if found is None:
+            try:
+                found = self.known.functions[key] = self.known.program.function(key)
+            except SacError as error:
+                raise Unsupported(f"there is an error in {_plain(key)}: {error.diagnostics[0].message}") from None
+        return found
+
+    # ---- calls
+
+    def invoke(self, walk: Walk, signature: core.Signature, args: Sequence[Value]) -> list[Value]:
+        """The results of a call: inlined, or as a call of a function of the unit."""
+        b, key = walk.b, signature.key
+        if key in self.known.recursive:
+            return self._call(b, signature, args)
+        function = self.function(key)
+        frame = Frame(key, tuple(kind_of(b, a, -1) for a in args))
+        same = [f for f in walk.stack if f.key == key]
+        if frame in same or len(same) >= NESTED:
+            self.known.recursive.add(key)
+            raise Again
+        if b.count > BUDGET and len(function.body.statements) > LITTLE:
+            return self._call(b, signature, args)
+        span = b.span
+        try:
+            return Walk(self, b, function, (*walk.stack, frame)).run(args)
+        finally:
+            b.span = span
+
+    def _call(self, b: Builder, signature: core.Signature, args: Sequence[Value]) -> list[Value]:
+        kinds = tuple(kind_of(b, a, -1) for a in args)
+        if signature.key in self.known.recursive:
+            many = sum(key == signature.key for key, _ in self.versions) >= VERSIONS
+            kinds = tuple(_widened(k, everything=many) for k in kinds)
+        version = self.version(signature, kinds)
+        atoms = [x for kind, a in zip(version.params, args) for x in apart(b, kind, a)]
+        variables, values = targets(b, version.results, ["r"] * len(version.results))
+        b.let(variables, Call(version.name, tuple(atoms)))
+        return values
+
+    def version(self, signature: core.Signature, kinds: tuple[Kind, ...]) -> Version:
+        """The function of the unit for arguments of these kinds."""
+        found = self.versions.get((signature.key, kinds))
+        if found is None:
+            name = f"{_plain(signature.key)}@{len(self.versions)}"
+            found = self.versions[signature.key, kinds] = Version(name, kinds, ())
+            recursive = signature.key in self.known.recursive
+            if recursive:
+                found.results = self._inferred(signature, kinds)
+            self._make(found, signature, recursive=recursive)
+        return found
+
+    def _inferred(self, signature: core.Signature, kinds: Sequence[Kind]) -> tuple[Kind, ...]:
+        """The forms of a recursive function's results, by inference."""
+        function = self.function(signature.key)
+        result = []
+        for slot, shape in zip(signature.results, self.known.inferrer.infer(function, [k.shape() for k in kinds]).results):
+            if slot.base not in KNOWN:
+                raise Unsupported(f"{_plain(signature.key)} gives values of type {_plain(slot.base)}")
+            if shape.never:
+                raise Unsupported(f"{_plain(signature.key)} never ends, or always fails", signature.span)
+            if shape.extents is None:
+                raise Unsupported(f"{_plain(signature.key)} calls itself, and the rank of its result is known only when it runs", signature.span)
+            result.append(Kind("array", slot.base, (None,) * len(shape.extents)) if shape.extents else Kind("scalar", slot.base))
+        return tuple(result)
+
+    def _make(self, version: Version, signature: core.Signature, *, recursive: bool) -> None:
+        b = Builder()
+        params, values = targets(b, version.params, [p.bind.source or "a" for p in signature.params])
+        b.declare(params)
+        try:
+            results = Walk(self, b, self.function(signature.key), ()).run(values)
+        except Fails as fails:
+            raise Unsupported(f"{_plain(signature.key)} fails whenever it is called like this: it is not so that {fails}", b.span) from None
+        if not recursive:
+            version.results = tuple(kind_of(b, r, -1) for r in results)
+        atoms = [a for kind, r in zip(version.results, results) for a in apart(b, kind, r)]
+        version.made = Function(version.name, params, tidy(b.scope.block(atoms)), signature.key)
+
+    # ---- the root
+
+    def root(self, key: str, arguments: Sequence[Argument]) -> Unit:
+        """The unit whose root is the function with this key."""
+        signature = self.known.program.signature(key)
+        b = Builder()
+        inputs: list[Input] = []
+        params: list[Var] = []
+        args: list[Value] = []
+        for at, (argument, slot) in enumerate(zip(arguments, signature.params, strict=True)):
+            if argument.base not in KNOWN:
+                raise Unsupported(f"{slot.bind.source or 'an argument'} is of type {_plain(argument.base)}", signature.span)
+            found, value, kinds = _parameter(b, argument, at, slot.bind.source or "a")
+            inputs += kinds
+            params += found
+            args.append(value)
+        b.declare(params)
+        b.span = signature.span
+        if signature.native is not None:
+            raise Unsupported(f"{signature.name} is not written in SaC", signature.span)
+        try:
+            results = self.invoke(Walk(self, b, self.function(key), ()), signature, args)
+        except Fails as fails:
+            raise Unsupported(f"it fails whenever it is called like this: it is not so that {fails}", b.span) from None
+        atoms, outputs = _outputs(b, results)
+        root = Function(_plain(key), tuple(params), tidy(b.scope.block(atoms)), key)
+        return Unit((root, *(v.made for v in self.versions.values() if v.made is not None)), tuple(inputs), tuple(outputs))
+
+
+def _parameter(b: Builder, argument: Argument, at: int, stem: str) -> tuple[list[Var], Value, list[Input]]:
+    """Parameters of the root for one argument, its value, and where they come from."""
+    base, shape = argument.base, argument.shape
+    if not shape:
+        scalar = b.names.var(stem, ScalarType(base))
+        return [scalar], scalar, [Input("scalar", at)]
+    known = tuple(e for e in shape if e is not None)
+    size = 1
+    for e in known:
+        size *= e
+    if len(known) == len(shape) and size <= LIMIT:
+        elements = [b.names.var(stem, ScalarType(base)) for _ in range(size)]
+        return elements, Small(base, known, tuple(elements)), [Input("element", at, k) for k in range(size)]
+    extents: list[Atom] = []
+    params: list[Var] = []
+    inputs: list[Input] = []
+    for axis, known_extent in enumerate(shape):
+        if known_extent is None:
+            extent = b.names.var(f"{stem}_n", INT)
+            params.append(extent)
+            inputs.append(Input("extent", at, axis))
+            extents.append(extent)
+        else:
+            extents.append(integer(known_extent))
+    array = b.names.var(stem, ArrayType(base, tuple(extents)))
+    return [*params, array], array, [*inputs, Input("array", at)]
+
+
+def _outputs(b: Builder, results: Sequence[Value]) -> tuple[list[Atom], list[Output]]:
+    """The root's results, and how the function's are put together from them."""
+    atoms: list[Atom] = []
+    outputs: list[Output] = []
+    for value in results:
+        at = len(atoms)
+        if is_scalar(value):
+            assert not isinstance(value, Small)
+            atoms.append(b.same(value))
+            outputs.append(Output("scalar", value.base, (at,)))
+        elif isinstance(value, Small):
+            atoms += map(b.same, value.elements)
+            outputs.append(Output("small", value.base, tuple(range(at, len(atoms))), value.extents))
+        else:
+            extents: list[int | tuple[None, int]] = []
+            for e in map(b.same, extents_of(value)):
+                if isinstance(e, Var):
+                    extents.append((None, len(atoms)))
+                    atoms.append(e)
+                else:
+                    extents.append(int(e.value))
+            outputs.append(Output("array", value.base, (len(atoms),), tuple(extents)))
+            atoms.append(b.array(value))
+    return atoms, outputs
+
+
+def _widened(kind: Kind, *, everything: bool) -> Kind:
+    """The form of an argument of a recursive function: extents that may well change with each call are open."""
+    if not kind.extents or (kind.form == "small" and not everything):
+        return kind
+    return Kind("array", kind.base, tuple(None if everything or not isinstance(e, Const) or int(e.value) > FEW else e for e in kind.extents))
+
+
+def _plain(key: str) -> str:
+    """A function's name as the programmer knows it."""
+    return key.rpartition("::")[2].partition("/")[0]

@@ -1,0 +1,300 @@
+"""With-loops: operators, partitions and their bodies as a with-loop of the graph, or, where it is small and known, unrolled.
+
+In: a with-loop of core. Out: the values of its results. A body is executed once, with variables for the components of its index. What the operators need is made to fit: cells of a genarray have one shape, known before the loop; accumulators of a fold and threaded values keep one form in all
+iterations, found by going through the bodies until it no longer changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sacpy.jit import graph
+from sacpy.jit.failures import Unsupported
+from sacpy.jit.graph import ArrayType, Atom, Var, integer
+from sacpy.jit.specialise import unrolling
+from sacpy.jit.specialise.emit import Builder, Scope
+from sacpy.jit.specialise.indexsets import Atoms, Box, box, frame_of, index_length
+from sacpy.jit.specialise.kinds import apart, join, kind_of, targets
+from sacpy.jit.specialise.values import Fails, Kind, Ranks, Value, extents_of, small_vector, zero
+from sacpy.lang import core
+
+if TYPE_CHECKING:
+    from sacpy.jit.specialise.walk import Walk
+
+ROUNDS = 8
+
+
+@dataclass(slots=True)
+class Part:
+    """A partition under construction: its index set, its body's block and values."""
+
+    source: core.Partition
+    box: Box
+    index: tuple[Var, ...]
+    scope: Scope
+    values: list[Value]
+
+
+@dataclass(slots=True)
+class Made:
+    """An operator of the graph, the kinds of the values that bodies give it, and its results."""
+
+    operator: graph.Operator
+    kinds: list[Kind]
+    results: tuple[Var, ...]
+    values: list[Value] = field(default_factory=list)
+
+
+def with_loop(walk: Walk, let: core.Let, loop: core.WithLoop) -> None:
+    """Sets the targets of a with-loop."""
+    b = walk.b
+    if not loop.operators:
+        for p in loop.partitions:
+            _body_of_nothing(walk, p)
+        return
+    frame = frame_of(walk, loop)
+    length = index_length(walk, loop)
+    if length is None:
+        length = len(frame) if frame is not None else 1
+    boxes = [box(walk, p, frame, length) for p in loop.partitions]
+    results = unrolling.unrolled(walk, loop, frame, boxes)
+    if results is None:
+        results = _general(walk, loop, frame, boxes, [t.source or "w" for t in let.targets])
+    b.span = let.span
+    for target, value in zip(let.targets, results, strict=True):
+        walk.env[target.name] = value
+
+
+def _body_of_nothing(walk: Walk, p: core.Partition) -> None:
+    """A with-loop without results: only what cannot be compiled matters."""
+    b = walk.b
+    length = index_length(walk, core.WithLoop((p,), (), ())) or 1
+    with b.inside(closed=True):
+        _enter(walk, p, box(walk, p, None, length))
+        walk.block(p.body)
+
+
+def _enter(walk: Walk, p: core.Partition, where: Box) -> tuple[Var, ...]:
+    """Binds the index of a partition to new variables, in its body's block."""
+    b = walk.b
+    stems = [s.source or "i" for s in p.scalars] if p.scalars is not None else ["i"] * len(where.lower)
+    index = tuple(b.index_var(stem, lo, up) for stem, lo, up in zip(stems, where.lower, where.upper))
+    b.declare(index)
+    bind_index(walk, p, index)
+    return index
+
+
+def bind_index(walk: Walk, p: core.Partition, index: Sequence[Atom]) -> None:
+    """The index vector, and its components, as values."""
+    walk.env[p.index.name] = small_vector(index)
+    for bind, i in zip(p.scalars or (), index):
+        walk.env[bind.name] = i
+
+
+# ---------------------------------------------------------------- the general case
+
+
+def _general(walk: Walk, loop: core.WithLoop, frame: Atoms | None, boxes: Sequence[Box], stems: Sequence[str]) -> list[Value]:
+    b = walk.b
+    threads, parts = _bodies(walk, loop, boxes)
+    made: list[Made] = []
+    at = 0
+    for operator in loop.operators:
+        width = len(operator.neutrals) if isinstance(operator, core.Fold) else len(operator.initial) if isinstance(operator, core.Propagate) else 1
+        columns = [part.values[at : at + width] for part in parts]
+        names = stems[at : at + width]
+        match operator:
+            case core.Genarray():
+                made.append(_genarray(walk, operator, frame or (), parts, at, names))
+            case core.Modarray():
+                made.append(_modarray(walk, operator, frame or (), parts, at, names))
+            case core.Fold():
+                made.append(_fold(walk, loop, operator, parts, columns, names))
+            case core.Propagate():
+                thread = threads[id(operator)]
+                initial = tuple(a for kind, i in zip(thread.kinds, operator.initial) for a in apart(b, kind, walk.value(i)))
+                variables, values = targets(b, thread.kinds, names)
+                made.append(Made(graph.Propagate(initial, thread.params), thread.kinds, variables, values))
+        at += width
+    partitions = tuple(_partition(b, part, made) for part in parts)
+    complete = len(boxes) == 1 and frame is not None and _covers(b, boxes[0], frame)
+    operators = tuple(m.operator for m in made)
+    result = graph.WithLoop(frame, partitions, operators, disjoint=len(boxes) < 2, complete=complete, pragmas=loop.pragmas)
+    b.let(tuple(v for m in made for v in m.results), result)
+    return [v for m in made for v in m.values]
+
+
+def _covers(b: Builder, where: Box, frame: Atoms) -> bool:
+    return where.step is None and all(b.equal(lo, integer(0)) for lo in where.lower) and all(b.equal(up, n) for up, n in zip(where.upper, frame))
+
+
+def _partition(b: Builder, part: Part, made: Sequence[Made]) -> graph.Partition:
+    with b.again(part.scope):
+        at = 0
+        results: list[Atom] = []
+        for m in made:
+            for kind in m.kinds:
+                results += apart(b, kind, part.values[at])
+                at += 1
+    where = part.box
+    return graph.Partition(where.lower, where.upper, where.step, where.width, part.index, part.scope.block(results), part.source.pragmas, part.source.span)
+
+
+@dataclass(slots=True)
+class _Thread:
+    """A propagate's values: their kinds, and the variables that stand for them in bodies."""
+
+    kinds: list[Kind]
+    params: tuple[Var, ...] = ()
+
+
+def _bodies(walk: Walk, loop: core.WithLoop, boxes: Sequence[Box]) -> tuple[dict[int, _Thread], list[Part]]:
+    """Executes all bodies, with threaded values in the form that they keep."""
+    b = walk.b
+    propagates = [o for o in loop.operators if isinstance(o, core.Propagate)]
+    threads = {id(o): _Thread([kind_of(b, walk.value(i), b.depth) for i in o.initial]) for o in propagates}
+    for _ in range(ROUNDS):
+        parts = []
+        for o in propagates:
+            thread = threads[id(o)]
+            thread.params, values = targets(b, thread.kinds, [p.source or "p" for p in o.params])
+            for bind, value in zip(o.params, values):
+                walk.env[bind.name] = value
+        for p, where in zip(loop.partitions, boxes):
+            with b.inside(closed=bool(propagates)) as scope:
+                b.declare([v for thread in threads.values() for v in thread.params])
+                index = _enter(walk, p, where)
+                walk.block(p.body)
+                parts.append(Part(p, where, index, scope, [walk.value(v) for v in p.values]))
+        if not _widen(b, loop, threads, parts):
+            return threads, parts
+    raise Unsupported("the shapes of what propagate carries do not settle", b.span)
+
+
+def _widen(b: Builder, loop: core.WithLoop, threads: dict[int, _Thread], parts: Sequence[Part]) -> bool:
+    """Makes the kinds of threaded values hold what the bodies gave. Whether that changed any."""
+    changed, at = False, 0
+    for o in loop.operators:
+        width = len(o.neutrals) if isinstance(o, core.Fold) else len(o.initial) if isinstance(o, core.Propagate) else 1
+        if isinstance(o, core.Propagate):
+            thread = threads[id(o)]
+            for part in parts:
+                try:
+                    wider = [join(kind, kind_of(b, v, b.depth)) for kind, v in zip(thread.kinds, part.values[at : at + width])]
+                except Ranks:
+                    raise Unsupported("the rank of a value that propagate carries changes", b.span) from None
+                changed = changed or wider != thread.kinds
+                thread.kinds = wider
+        at += width
+    return changed
+
+
+# ---------------------------------------------------------------- genarray and modarray
+
+
+def _genarray(walk: Walk, operator: core.Genarray, frame: Atoms, parts: Sequence[Part], at: int, stems: Sequence[str]) -> Made:
+    b = walk.b
+    default = None if operator.default is None else walk.value(operator.default)
+    if default is None and not parts:
+        raise Unsupported("the shape of the cells of a with-loop without parts is not known", b.span)
+    base = default.base if default is not None else parts[0].values[at].base
+    cell = extents_of(default) if default is not None else _cell(walk, parts, at)
+    cell = tuple(map(b.same, cell))
+    if not frame and not cell:
+        raise Unsupported("a with-loop of rank 0 with bounds that are not known", b.span)
+    kind = Kind("array", base, cell) if cell else Kind("scalar", base)
+    for part in parts:
+        if len(extents_of(part.values[at])) != len(cell):
+            raise Fails("the cells of a with-loop have one shape")
+    if default is None:
+        filler: Atom = zero(base)
+    else:
+        filler = b.array(default) if cell else apart(b, kind, default)[0]
+    (result,) = (b.names.var(stems[0], ArrayType(base, (*frame, *cell))),)
+    return Made(graph.Genarray(base, cell, filler), [kind], (result,), [result])
+
+
+def _cell(walk: Walk, parts: Sequence[Part], at: int) -> Atoms:
+    """The extents of the cells, known outside of the loop."""
+    b = walk.b
+    for part in parts:
+        extents = kind_of(b, part.values[at], b.depth).extents
+        if None not in extents:
+            return tuple(e for e in extents if e is not None)
+    return _first_cell(walk, parts, at)
+
+
+def _first_cell(walk: Walk, parts: Sequence[Part], at: int) -> Atoms:
+    """The extents of the first cell, computed for them before the loop; that there is one is checked."""
+    b = walk.b
+    part = next((p for p in parts if not p.box.empty), parts[0])
+    for lo, up in zip(part.box.lower, part.box.upper):
+        b.check(b.op("lt", lo, up), "there is a cell that tells the shape of all")
+    bind_index(walk, part.source, part.box.lower)
+    walk.block(part.source.body)
+    return extents_of(walk.value(part.source.values[at]))
+
+
+def _modarray(walk: Walk, operator: core.Modarray, frame: Atoms, parts: Sequence[Part], at: int, stems: Sequence[str]) -> Made:
+    b = walk.b
+    array = b.array(walk.value(operator.array))
+    cell = tuple(map(b.same, extents_of(array)[len(frame) :]))
+    for part in parts:
+        if len(extents_of(part.values[at])) != len(cell):
+            raise Fails("the cells of a with-loop have one shape")
+    kind = Kind("array", array.base, cell) if cell else Kind("scalar", array.base)
+    result = b.names.var(stems[0], array.type)
+    return Made(graph.Modarray(array), [kind], (result,), [result])
+
+
+# ---------------------------------------------------------------- fold
+
+
+def _fold(walk: Walk, loop: core.WithLoop, operator: core.Fold, parts: Sequence[Part], columns: Sequence[list[Value]], stems: Sequence[str]) -> Made:
+    """The accumulators have the neutral's form if the function keeps it; values are checked to have it too. Otherwise extents travel along."""
+    b = walk.b
+    neutrals = [walk.value(n) for n in operator.neutrals]
+    kinds = [kind_of(b, n, b.depth) for n in neutrals]
+    try:
+        for column in columns:
+            kinds = [_fitting(kind, kind_of(b, v, b.depth)) for kind, v in zip(kinds, column)]
+        for _ in range(ROUNDS):
+            accumulators, current = targets(b, kinds, ["acc"] * len(kinds))
+            values, new = targets(b, kinds, ["val"] * len(kinds))
+            with b.inside(closed=False) as scope:
+                b.declare((*accumulators, *values))
+                results = combine(walk, operator, current, new)
+                wider = [join(kind, kind_of(b, r, b.depth - 1)) for kind, r in zip(kinds, results)]
+            if wider == kinds:
+                break
+            kinds = wider
+        else:
+            raise Unsupported("the shapes of a fold's results do not settle", b.span)
+    except Ranks:
+        raise Unsupported("the rank of a fold's result differs from its neutral element's", b.span) from None
+    with b.again(scope):
+        combined = [a for kind, r in zip(kinds, results) for a in apart(b, kind, r)]
+    start = tuple(a for kind, n in zip(kinds, neutrals) for a in apart(b, kind, n))
+    stop = None if operator.stop is None else tuple(a for kind, s in zip(kinds, operator.stop) for a in apart(b, kind, walk.value(s)))
+    commutative = not any("noncommutative" in p.text for p in loop.pragmas)
+    variables, given = targets(b, kinds, stems)
+    fold = graph.Fold(start, accumulators, values, scope.block(combined), stop, commutative)
+    return Made(fold, kinds, variables, given)
+
+
+def _fitting(kind: Kind, value: Kind) -> Kind:
+    """The accumulator's form next to that of a value: the same elements side by side or not, with the neutral's extents."""
+    if len(kind.extents) != len(value.extents):
+        raise Ranks
+    return kind if kind.form == value.form else Kind("array", kind.base, kind.extents)
+
+
+def combine(walk: Walk, operator: core.Fold, accumulators: Sequence[Value], values: Sequence[Value]) -> list[Value]:
+    """One application of a fold's function."""
+    for bind, value in zip(operator.combine.params, [*accumulators, *values]):
+        walk.env[bind.name] = value
+    walk.block(operator.combine.body)
+    return [walk.value(r) for r in operator.combine.results]
+
