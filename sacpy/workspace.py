@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from sacpy.interp.limits import Limits, Watchdog
+from sacpy.interp.memory import physical
 from sacpy.lang import core
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
@@ -105,6 +106,7 @@ class Workspace:
             return watchdog.guard(self.limits, action)
         from sacpy.jit.interrupts import listening
 
+        engine.begin(self.limits.memory or physical())
         with listening(engine.stop) if signals else nullcontext():
             return watchdog.guard(self.limits, action, engine.stop)
 

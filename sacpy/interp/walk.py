@@ -82,6 +82,19 @@ def loops(block: Block) -> bool:
     return False
 
 
+def statements(block: Block) -> Iterator[Stmt]:
+    """The statements of a block and of the blocks in it, outer ones first; bodies of with-loops are expressions of their own."""
+    for s in block.statements:
+        yield s
+        match s:
+            case If():
+                yield from statements(s.then)
+                yield from statements(s.otherwise)
+            case Loop():
+                yield from statements(s.condition)
+                yield from statements(s.body)
+
+
 def names(atoms: tuple[Atom, ...]) -> set[str]:
     """The variables among atoms."""
     return {a.name for a in atoms if isinstance(a, Var)}

@@ -30,7 +30,7 @@ from sacpy.lang.diagnostics import SacError
 
 if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
-    from sacpy.jit.fingerprint import Fingerprints
+    from sacpy.jit.host.native import Context
 
 TARGETS = ("interp", "cpu", "auto")
 
@@ -60,17 +60,46 @@ class Native(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A compiled unit: how to call it, how to make it end early (from another thread), and what became of it on the way."""
+    """A compiled unit: how to call it, and what became of it on the way."""
 
     call: Native
-    stop: Callable[[], None]
     report: Report
 
 
-class Compiler(Protocol):
-    """What the engine asks of a compiler. Raises `Unsupported`."""
+class Tools:
+    """What compiling takes besides a function: options, the cache, and what running code shares with Python."""
 
-    def __call__(self, program: core.Program, key: str, kind: Kind, options: Options, fingerprints: Fingerprints, cache: Cache) -> Compiled: ...
+    def __init__(self, options: Options, cache: Cache) -> None:
+        self.options = options
+        self.cache = cache
+        self.memory = 0
+        self._context: Context | None = None
+
+    @property
+    def context(self) -> Context:
+        """What all native code of an engine shares with Python: the stop flag, the number of threads."""
+        if self._context is None:
+            from sacpy.jit.host.native import Context
+
+            self._context = Context(self.options.threads, self.memory)
+        return self._context
+
+    def stop(self, stop: bool) -> None:
+        """Ends what runs, or lets things run again."""
+        if self._context is not None:
+            self._context.stop = stop
+
+    def limit(self, memory: int) -> None:
+        """How many bytes a call may take; 0: any."""
+        self.memory = memory
+        if self._context is not None:
+            self._context.memory = memory
+
+
+class Compiler(Protocol):
+    """What the engine asks of a compiler. `name` is the digest that the code is kept under. Raises `Unsupported`."""
+
+    def __call__(self, program: core.Program, key: str, kind: Kind, name: str, tools: Tools, /) -> Compiled: ...
 
 
 class Room:
@@ -102,11 +131,11 @@ class Engine:
     ) -> None:
         self.target = target
         self.options = Options(threads=threads or cores(), strict_fp=strict_fp, verify=verify)
+        self.tools = Tools(self.options, Cache(native_folder()) if cache is None else cache)
         self.policy = EAGER if eager else POLICIES[target]
         self.sites: list[Site] = []
         self.reruns = 0
         self.compiling = 0.0  # seconds
-        self._cache = cache
         self._defects = defects
         self._compiler = compiler
         self._rooms: WeakKeyDictionary[Evaluator, Room] = WeakKeyDictionary()
@@ -134,8 +163,12 @@ class Engine:
 
     def stop(self) -> None:
         """Ends what runs natively now, as soon as it looks. Called from other threads."""
-        for compiled in tuple(self._compiled.values()):
-            compiled.stop()
+        self.tools.stop(True)
+
+    def begin(self, memory: int) -> None:
+        """Before a run: it may be stopped, and take so many bytes (0: any) for arrays."""
+        self.tools.stop(False)
+        self.tools.limit(memory)
 
     # ---- what dispatch asks
 
@@ -158,7 +191,7 @@ class Engine:
             name = room.fingerprints.digest(site.key, kind, self.options)
             known = self._compiled.get(name)
             if known is None:
-                known = self._compiled[name] = self.compiler(room.program, site.key, kind, self.options, room.fingerprints, self.cache)
+                known = self._compiled[name] = self.compiler(room.program, site.key, kind, name, self.tools)
             return known
         except Unsupported:
             raise
@@ -178,18 +211,11 @@ class Engine:
             self._compiler = compile_unit
         return self._compiler
 
-    @property
-    def cache(self) -> Cache:
-        """Where compiled code is kept."""
-        if self._cache is None:
-            self._cache = Cache(native_folder())
-        return self._cache
-
     def raise_for(self, failure: NativeFailure) -> None:
         """The error of native code that ended early; returns where the interpreter is to find it."""
         if isinstance(failure, Interrupted):
+            self.tools.stop(False)
             _pending()
-            raise KeyboardInterrupt
         if isinstance(failure, OutOfMemory):
             what = f"this needs {in_words(failure.size)} more than" if failure.size else "this needs more than"
             raise Fault("E0703", f"out of memory: {what} the session or the machine has", help="use smaller arrays, or raise the memory limit")
@@ -205,6 +231,6 @@ def cores() -> int:
 
 
 def _pending() -> None:
-    """Gives an exception that another thread or a signal has ordered the opportunity to be raised."""
+    """Gives the exception that another thread or a signal has ordered the opportunity to be raised."""
     for _ in range(1000):
         pass

@@ -26,3 +26,8 @@ def count(unit: Unit) -> Counts:
                 case Let(rhs=Call()):
                     calls += 1
     return Counts(with_loops, partitions, arrays, loops, checks, calls, len(unit.functions))
+
+
+def parallel(text: str) -> int:
+    """How many loops of lowered code may be spread over threads."""
+    return text.count("call i32 @sacpy_parallel(")

@@ -25,6 +25,7 @@ class OnDemand:
     def __init__(self, target: str, **settings: Any) -> None:
         self._target = target
         self._settings = settings
+        self._memory = 0
         self._engine: Engine | None = None
 
     @property
@@ -39,6 +40,7 @@ class OnDemand:
             from sacpy.jit.engine import Engine
 
             self._engine = Engine(self._target, **self._settings)
+            self._engine.begin(self._memory)
         return self._engine
 
     def prepared(self, program: Program) -> Program:
@@ -53,3 +55,9 @@ class OnDemand:
         """Ends what runs natively now."""
         if self._engine is not None:
             self._engine.stop()
+
+    def begin(self, memory: int) -> None:
+        """Before a run: it may be stopped, and take so many bytes (0: any) for arrays."""
+        self._memory = memory
+        if self._engine is not None:
+            self._engine.begin(memory)

@@ -11,7 +11,7 @@ from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.engine import Compiled, Engine
-from sacpy.jit.failures import CheckFailed, Interrupted, OutOfMemory, TooDeep, Unsupported
+from sacpy.jit.failures import CheckFailed, OutOfMemory, TooDeep, Unsupported
 from sacpy.jit.reports import Counts, Report
 from sacpy.lang.diagnostics import SacError, render_text
 from sacpy.workspace import Workspace
@@ -27,17 +27,13 @@ class FakeCompiler:
     def __init__(self, **functions: Function) -> None:
         self.functions = functions
         self.made: list[tuple[str, Any]] = []
-        self.stopped = 0
 
-    def __call__(self, program: Any, key: str, kind: Any, options: Any, fingerprints: Any, cache: Any) -> Compiled:
+    def __call__(self, program: Any, key: str, kind: Any, name: str, tools: Any) -> Compiled:
         name = key.rpartition("::")[2].partition("/")[0]
         self.made.append((name, kind))
         if name not in self.functions:
             raise Unsupported(f"{name} is not for me")
-        return Compiled(self.functions[name], self._stop, Report(key, kind, (), NOTHING, NOTHING, 0, 0))
-
-    def _stop(self) -> None:
-        self.stopped += 1
+        return Compiled(self.functions[name], Report(key, kind, (), NOTHING, NOTHING, 0, 0))
 
 
 class Plain(Engine):
@@ -206,21 +202,6 @@ def test_no_room_for_an_array_is_an_error_of_its_own() -> None:
         call("f", 5)
     assert caught.value.diagnostics[0].code == "E0703"
     assert "3.0 GiB" in caught.value.diagnostics[0].message
-
-
-def test_an_interrupt_in_native_code_is_one_of_the_run() -> None:
-    call, _ = run(LOOP, FakeCompiler(f=failing(Interrupted())))
-    with pytest.raises(SacError) as caught:
-        call("f", 5)
-    assert caught.value.diagnostics[0].code == "E0702"
-
-
-def test_stop_reaches_everything_that_was_compiled() -> None:
-    compiler = FakeCompiler(f=lambda args: (1,))
-    call, engine = run(LOOP, compiler)
-    call("f", 5)
-    engine.stop()
-    assert compiler.stopped == 1
 
 
 def test_arguments_given_away_come_back_as_results_of_nobody_else() -> None:

@@ -1,0 +1,151 @@
+"""From a function of core to native code that can be called: specialise, optimise, lower, compile, load; or out of the cache.
+
+In: a program, the key of a function, the kind of its arguments. Out: `Compiled`, with a report of what each stage made and how long it took. Raises `Unsupported` where the specialiser does not take the function. What comes out of the cache is only loaded: nothing is specialised then, and no optimiser runs.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sacpy.jit.engine import Compiled, Tools
+from sacpy.jit.failures import Unsupported
+from sacpy.jit.graph import Unit
+from sacpy.jit.kinds import Kind
+from sacpy.jit.options import Options
+from sacpy.jit.reports import Report
+from sacpy.lang.core import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sacpy.jit.host.native import Signature as NativeSignature
+
+STAGES = ("core", "graph", "llvm", "asm")
+
+
+class Clock:
+    """Times of stages, in order."""
+
+    def __init__(self) -> None:
+        self.stages: list[tuple[str, float]] = []
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Inside, a stage is at work."""
+        start = perf_counter()
+        yield
+        self.stages.append((name, perf_counter() - start))
+
+
+def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: Tools) -> Compiled:
+    """A function for arguments of this kind, ready to be called; kept under that name. Raises `Unsupported`."""
+    clock = Clock()
+    with clock.stage("look up"):
+        kept = _kept(tools.cache.read(name))
+    cached = kept is not None
+    if kept is None:
+        try:
+            kept = _made(program, key, kind, tools.options, clock)
+        except Unsupported as refusal:
+            kept = refusal.reason
+        with clock.stage("keep"):
+            tools.cache.write(name, pickle.dumps(kept, pickle.HIGHEST_PROTOCOL))
+    if isinstance(kept, str):
+        raise Unsupported(kept)
+    code, signature, report = kept
+    with clock.stage("load"):
+        from sacpy.jit.host.native import load
+
+        function = load(code, signature, tools.options, tools.context)
+    return Compiled(function.call, replace(report, stages=tuple(clock.stages), cached=cached))
+
+
+Kept: TypeAlias = "tuple[bytes, NativeSignature, Report] | str"  # code with what is needed to call it; or why there is none
+
+
+def _kept(data: bytes | None) -> Kept | None:
+    """What the cache held."""
+    if data is None:
+        return None
+    try:
+        found: Kept = pickle.loads(data)
+    except Exception:  # whatever a pickle of another time may raise: it is made anew
+        return None
+    return found
+
+
+def _made(program: Program, key: str, kind: Kind, options: Options, clock: Clock) -> tuple[bytes, NativeSignature, Report]:
+    """A function's code, what is needed to call it, and the report."""
+    from sacpy.jit.host import lower
+    from sacpy.jit.host.compile import compile_object
+    from sacpy.jit.host.native import Signature as NativeSignature
+    from sacpy.jit.measure import count, parallel
+
+    before = specialised(program, key, kind, options, clock)
+    unit = optimised(before, options, clock)
+    with clock.stage("lower"):
+        text = lower(unit, options)
+    with clock.stage("compile"):
+        code = compile_object(text, options)
+    return code, NativeSignature.of(unit), Report(key, kind, (), count(before), count(unit), len(code), parallel(text))
+
+
+def specialised(program: Program, key: str, kind: Kind, options: Options, clock: Clock) -> Unit:
+    """The graph of a function for arguments of this kind. Raises `Unsupported`."""
+    from sacpy.jit.specialise import specialise
+
+    with clock.stage("specialise"):
+        unit = specialise(program, key, arguments(program, key, kind))
+    _verified(unit, options)
+    return unit
+
+
+def optimised(unit: Unit, options: Options, clock: Clock) -> Unit:
+    """The graph after the passes."""
+    from sacpy.jit.passes import optimise
+
+    with clock.stage("optimise"):
+        unit = optimise(unit, options)
+    _verified(unit, options)
+    return unit
+
+
+def arguments(program: Program, key: str, kind: Kind) -> Sequence[Any]:
+    """A kind as the specialiser wants it."""
+    from sacpy.jit.specialise import Argument
+
+    return [Argument(slot.base, extents) for slot, extents in zip(program.signature(key).params, kind)]
+
+
+def emitted(program: Program, key: str, kind: Kind, options: Options, stage: str) -> str:
+    """What a stage makes of a function, as text: "core", "graph", "llvm" (as lowered) or "asm". Raises `Unsupported`."""
+    if stage == "core":
+        from sacpy.lang.core_printer import print_function
+
+        return print_function(program.function(key))
+    from sacpy.jit.graph_printer import print_unit
+
+    clock = Clock()
+    unit = optimised(specialised(program, key, kind, options, clock), options, clock)
+    if stage == "graph":
+        return print_unit(unit)
+    from sacpy.jit.host import lower
+
+    text = lower(unit, options)
+    if stage == "llvm":
+        return text
+    from sacpy.jit.host.compile import assembly
+
+    return assembly(text, options)
+
+
+def _verified(unit: Unit, options: Options) -> None:
+    if options.verify:
+        from sacpy.jit.graph_verify import verify
+
+        verify(unit)

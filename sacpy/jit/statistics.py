@@ -1,0 +1,135 @@
+"""What ran where: the tables of `--stats` and `--explain`, and of `Session.stats` and `Session.explain`.
+
+In: an engine after, or during, a run. Out: rows as data, and as text. Times of functions include those that they call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sacpy.interp.engine import is_region, owner
+from sacpy.interp.runtime.calls import shown
+from sacpy.jit.dispatch import Site, Version
+from sacpy.jit.engine import Engine
+from sacpy.jit.reports import Report
+from sacpy.lang.core import Signature
+
+LITTLE = "too little work so far"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One function, or one of its versions. `where`: "native" or "interpreted"; `seconds` spent in `calls` calls; `reason`: why it is interpreted; `report`: how it was compiled; `rerun`: native calls that were run again interpreted, since a check had failed."""
+
+    function: str
+    arguments: str
+    place: str
+    where: str
+    calls: int
+    seconds: float
+    reason: str = ""
+    report: Report | None = None
+    rerun: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What ran where: `rows`, those that took longest first; seconds spent on compiling. As text, a table."""
+
+    rows: tuple[Row, ...]
+    compiling: float
+    units: int = field(init=False)
+    cached: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        reports = [r.report for r in self.rows if r.report is not None]
+        object.__setattr__(self, "units", len(reports))
+        object.__setattr__(self, "cached", sum(r.cached for r in reports))
+
+    def __str__(self) -> str:
+        if not self.rows:
+            return "nothing in this program was work for the compiler\n"
+        head = ("function", "arguments", "runs", "calls", "seconds", "compiled in")
+        cells = [head, *(_cells(row) for row in self.rows)]
+        widths = [max(len(c[i]) for c in cells) for i in range(len(head))]
+        lines = ["  ".join(c.rjust(w) if i in (3, 4) else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip() for row in cells]
+        cached = f", {self.cached} of them out of the cache" if self.cached else ""
+        return "\n".join([*lines, f"{self.units} unit{'s' * (self.units != 1)} compiled{cached}; {_ms(self.compiling)} spent on that"]) + "\n"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    made = "" if row.report is None else f"{_ms(row.report.seconds)}{' (cache)' if row.report.cached else ''}"
+    made += f"; {row.rerun} calls again, interpreted" if row.rerun else ""
+    return row.function + row.place, row.arguments, row.where, str(row.calls), f"{row.seconds:.4f}", made or row.reason
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1000:.1f} ms"
+
+
+def stats(engine: Engine | None) -> Stats:
+    """What an engine has done so far."""
+    rows: list[Row] = []
+    for site in () if engine is None else engine.entered():
+        rows += [_native(site, version) for version in site.versions.values()]
+        if site.calls or not site.versions:
+            rows.append(_interpreted(site))
+    return Stats(tuple(sorted(rows, key=lambda r: -r.seconds)), 0.0 if engine is None else engine.compiling)
+
+
+def _native(site: Site, version: Version) -> Row:
+    name, place = title(site.function.signature)
+    return Row(name, site.kind_text(version.kind), place, "native", version.calls, version.seconds, "", version.report, version.failed)
+
+
+def _interpreted(site: Site) -> Row:
+    name, place = title(site.function.signature)
+    reasons = list(dict.fromkeys(r.reason for r in site.refused.values()))
+    return Row(name, "", place, "interpreted", site.calls, site.seconds, "; ".join(reasons) or LITTLE)
+
+
+def title(signature: Signature) -> tuple[str, str]:
+    """A function's name; and for a region where it is."""
+    name = owner(shown(signature))
+    if not is_region(signature.key):
+        return name, ""
+    first = signature.span.line
+    last = first + signature.span.text.count("\n")
+    return name, f", line {first}" if first == last else f", lines {first} to {last}"
+
+
+# ---------------------------------------------------------------- explanations
+
+
+def explain(engine: Engine | None, name: str = "") -> str:
+    """For each function that was called (or those called `name`): what was compiled, what the passes made of it; or why it is interpreted."""
+    rows = [r for r in stats(engine).rows if not name or r.function in (name, f"_MAIN::{name}") or r.function.rpartition("::")[2] == name]
+    if not rows:
+        return f"no function {name} has been called that could be compiled\n" if name else "nothing in this program was work for the compiler\n"
+    return "\n".join(f"{line}" for row in sorted(rows, key=lambda r: (r.function, r.place, r.where)) for line in _explained(row)) + "\n"
+
+
+def _explained(row: Row) -> Sequence[str]:
+    head = f"{row.function}({row.arguments}){row.place}" if row.report is not None else f"{row.function}{row.place}"
+    calls = f"{row.calls} call{'s' * (row.calls != 1)} in {row.seconds:.4f} s"
+    if row.report is None:
+        return [head, f"  interpreted: {row.reason}", f"  {calls}"]
+    report = row.report
+    before, after = report.before, report.after
+    stages = ", ".join(f"{name} {seconds * 1000:.1f}" for name, seconds in report.stages)
+    lines = [
+        head,
+        f"  native, {'out of the cache' if report.cached else 'compiled'} in {_ms(report.seconds)} ({stages}); {report.size / 1000:.1f} kB of code",
+        f"  with-loops {_change(before.with_loops, after.with_loops)} with {after.partitions} partition{'s' * (after.partitions != 1)}, other loops {_change(before.loops, after.loops)}, "
+        f"arrays made {_change(before.arrays, after.arrays)}, checks {_change(before.checks, after.checks)}, calls {_change(before.calls, after.calls)}",
+        f"  {report.parallel or 'no'} loop{'s' * (report.parallel != 1)} may be spread over threads",
+        f"  {calls}",
+    ]
+    if row.rerun:
+        lines.append(f"  {row.rerun} of them run again interpreted, since a check had failed")
+    return lines
+
+
+def _change(before: int, after: int) -> str:
+    return str(after) if before == after else f"{before} -> {after}"
