@@ -5,6 +5,7 @@ In: a cell's text. Out: values as bundles to whoever shows them, output to the e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -12,9 +13,10 @@ from sacpy.lang.diagnostics import Diagnostic, SacError, render_text
 from sacpy.lang.source import NOWHERE
 from sacpy.notebook.display import Bundle, bundle, display_for
 from sacpy.repl import cursor
-from sacpy.repl.commands import COMMANDS, is_command, obey
+from sacpy.repl.commands import COMMANDS, obey
 from sacpy.repl.engine import Engine, Outcome, Variable
 
+_COMMAND = re.compile(r"\s*(?::[A-Za-z]|\?\S)")
 COLUMNS = 100  # of messages; pages wrap what is wider
 
 
@@ -63,6 +65,11 @@ class Cells:
     def _present(self, variable: Variable) -> None:
         self.engine.world.flush()
         self.result(bundle(variable))
+
+
+def is_command(text: str) -> bool:
+    """Whether a line is a command of the prompt. Where the second or third part of `a ? b : c` has a line of its own, there is a space behind the mark."""
+    return _COMMAND.match(text) is not None
 
 
 def pieces(text: str, engine: Engine) -> Iterator[str]:

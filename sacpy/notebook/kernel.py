@@ -13,12 +13,11 @@ from ipykernel.kernelbase import Kernel
 
 from sacpy import __version__
 from sacpy.lang.diagnostics import Diagnostic, SacError
-from sacpy.notebook.cells import Cells, remarks, report
+from sacpy.notebook.cells import Cells, is_command, remarks, report
 from sacpy.notebook.display import PLAIN, Bundle, bundle
 from sacpy.notebook.history import History
 from sacpy.notebook.lookup import complete, documentation, name_at
 from sacpy.notebook.streams import Page, open_world
-from sacpy.repl.commands import is_command
 from sacpy.repl.engine import Engine, Outcome
 from sacpy.workspace import Workspace
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from sacpy.repl.commands import is_command, obey
+from sacpy.notebook.cells import is_command
+from sacpy.repl.commands import obey
 from sacpy.repl.completion import Completions
 from sacpy.repl.completion import complete as complete_text
 from sacpy.repl.cursor import pieces

@@ -27,10 +27,9 @@ from sacpy.interp.values import Value
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.parse_cursor import RESERVED
-from sacpy.notebook.cells import Cells, remarks, report
+from sacpy.notebook.cells import Cells, is_command, remarks, report
 from sacpy.notebook.display import Bundle
 from sacpy.notebook.streams import Page, open_world
-from sacpy.repl.commands import is_command
 from sacpy.repl.engine import ANSWER, Engine, Variable
 from sacpy.workspace import Workspace
 

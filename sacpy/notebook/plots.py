@@ -36,12 +36,12 @@ class _Axis:
     end: float
 
     def at(self, values: Any) -> Any:
-        """The pixels of values."""
-        return self.start + (np.asarray(values, np.float64) - self.low) / (self.high - self.low) * (self.end - self.start)
+        """The pixels of values. (Halves: the whole range of doubles is no double.)"""
+        return self.start + (np.asarray(values, np.float64) / 2 - self.low / 2) / (self.high / 2 - self.low / 2) * (self.end - self.start)
 
     def ticks(self, count: int) -> list[float]:
         """Round values along the axis, about so many: steps of 1, 2 or 5 and a power of ten."""
-        raw = (self.high - self.low) / count
+        raw = self.high / count - self.low / count
         power = 10.0 ** math.floor(math.log10(raw))
         step = next(s * power for s in (1, 2, 5, 10) if s * power >= raw * 0.999)
         first = math.ceil(self.low / step - 1e-9)
@@ -71,7 +71,7 @@ def histogram(array: Array, title: str) -> str:
     if array.dtype.kind in "iub" and finite.size and np.ptp(finite) < BINS:
         edges = np.arange(finite.min() - 0.5, finite.max() + 1.5)  # a bar for each number
     else:
-        edges = np.histogram_bin_edges(finite, bins=min(BINS, max(5, math.ceil(math.sqrt(finite.size)))))
+        edges = _edges(finite, min(BINS, max(5, math.ceil(math.sqrt(finite.size)))))
     counts, _ = np.histogram(finite, edges)
     x = _Axis(float(edges[0]), float(edges[-1]), LEFT, WIDTH - RIGHT)
     y = _Axis(0, float(max(counts.max(initial=0), 1)) * 1.05, HEIGHT - BOTTOM, TOP)
@@ -106,6 +106,14 @@ def heat_map(array: Array, title: str) -> str:
 # ---------------------------------------------------------------- inside
 
 
+def _edges(finite: Array, count: int) -> Array:
+    """The bounds of so many intervals; of one where the numbers lie too close for that."""
+    axis = _spread(finite, 0, 1)
+    low, high = (float(finite.min()), float(finite.max())) if finite.size and finite.min() < finite.max() else (axis.low, axis.high)
+    edges = np.array([low + (high / count - low / count) * k for k in range(count)] + [high])
+    return edges if (np.diff(edges) > 0).all() else np.array([axis.low, axis.high])
+
+
 def _finite(array: Array) -> Array:
     flat = array.ravel()
     return flat[np.isfinite(flat)] if array.dtype.kind == "f" else flat
@@ -120,8 +128,8 @@ def _spread(finite: Array, start: float, end: float) -> _Axis:
     """An axis for values, with a little room at both ends."""
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     margin = (high - low) * 0.05 or abs(low) * 0.05 or 1.0
-    if not math.isfinite(high - low):  # the whole range of doubles
-        low, high, margin = low / 2, high / 2, 0.0
+    if not math.isfinite(margin):
+        margin = 0.0
     return _Axis(low - margin, high + margin, start, end)
 
 

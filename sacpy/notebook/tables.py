@@ -93,7 +93,7 @@ def _element(element: Any, base: str) -> str:
         text = f"[{', '.join(_text(e, base) for e in element.ravel().tolist())}]" if element.ndim <= 1 else notation(element, base)
     else:
         text = _text(element.item() if isinstance(element, np.generic) else element, base)
-    return escape(text if len(text) <= TEXT else text[: TEXT - 1] + "…")
+    return escape(text if len(text) <= TEXT else text[: TEXT - 1] + "…", quote=False)
 
 
 def _text(element: Any, base: str) -> str:
