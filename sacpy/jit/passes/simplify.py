@@ -254,7 +254,7 @@ class Simplifier(Walker):
             return
         for b in (r.then, r.otherwise):
             for s in b.statements:
-                self.step(s)
+                self.step(speculated(s))
         for t, then, otherwise in zip(targets, self.atoms(r.then.results), self.atoms(r.otherwise.results)):
             self.define((t,), Op("select", (r.condition, then, otherwise)), span)
 
@@ -307,6 +307,11 @@ def _element(c: Cons, index: tuple[Atom, ...]) -> Atom | None:
 
 def _checks(b: Block) -> bool:
     return any(isinstance(s, Check) or not isinstance(s.rhs, Op) for s in b.statements)
+
+
+def speculated(s: Stmt) -> Stmt:
+    """An operation that is evaluated where it was not: it may wrap there."""
+    return replace(s, rhs=replace(s.rhs, exact=False)) if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.exact else s
 
 
 def _speculable(r: If) -> bool:

@@ -1,0 +1,159 @@
+"""What is known about integers: intervals, and inequalities between sums of variables with integer coefficients.
+
+In: facts (`i - lower >= 0`). Out: proofs (`n - i - 1 >= 0` holds). Numbers here are mathematical; whoever makes a `Sum` of an operation has shown that it does not wrap. A proof eliminates variables, the youngest first, by facts about them
+(Fourier and Motzkin's elimination, goal-directed), until intervals decide. It may miss what holds; it gives up after a fixed number of steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+LOWEST, HIGHEST = -(1 << 31), (1 << 31) - 1
+STEPS = 60  # of one proof
+
+Note = Callable[[dict[Any, Any], Any, Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """`constant` plus the variables times their coefficients, none of which is 0."""
+
+    constant: int
+    terms: dict[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: Sum) -> Sum:
+        return self.plus(other, 1)
+
+    def __sub__(self, other: Sum) -> Sum:
+        return self.plus(other, -1)
+
+    def plus(self, other: Sum, factor: int) -> Sum:
+        """The sum and a multiple of another."""
+        if not other.terms:
+            return Sum(self.constant + factor * other.constant, self.terms)
+        terms = dict(self.terms)
+        for name, c in other.terms.items():
+            new = terms.get(name, 0) + factor * c
+            if new:
+                terms[name] = new
+            else:
+                terms.pop(name, None)
+        return Sum(self.constant + factor * other.constant, terms)
+
+    def times(self, factor: int) -> Sum:
+        """The sum times a number."""
+        return Sum(self.constant * factor, {name: c * factor for name, c in self.terms.items()}) if factor else Sum(0)
+
+    def offset(self, constant: int) -> Sum:
+        """The sum plus a number."""
+        return Sum(self.constant + constant, self.terms)
+
+    @property
+    def variable(self) -> str | None:
+        """The variable that this is, if it is one."""
+        if self.constant == 0 and len(self.terms) == 1:
+            ((name, c),) = self.terms.items()
+            return name if c == 1 else None
+        return None
+
+
+class Facts:
+    """Facts by the youngest variable in them. All changes go through `note`, which undoes them at the end of a scope."""
+
+    def __init__(self, note: Note) -> None:
+        self.note = note
+        self.low: dict[str, int] = {}
+        self.high: dict[str, int] = {}
+        self.about: dict[str, tuple[Sum, ...]] = {}
+        self.choices: dict[str, tuple[Sum, Sum]] = {}
+        self._age: dict[str, int] = {}
+        self._steps = 0
+
+    def variable(self, name: str, low: int = LOWEST, high: int = HIGHEST) -> Sum:
+        """A variable as a sum, with the interval it lies in if it is new."""
+        if name not in self._age:
+            self._age[name] = len(self._age)
+            self.low[name] = low
+            self.high[name] = high
+        elif self.low[name] == self.high[name]:
+            return Sum(self.low[name])
+        return Sum(0, {name: 1})
+
+    # ---- intervals
+
+    def least(self, s: Sum) -> int:
+        """A lower bound by intervals alone."""
+        total = s.constant
+        for name, c in s.terms.items():
+            total += c * (self.low[name] if c > 0 else self.high[name])
+        return total
+
+    def greatest(self, s: Sum) -> int:
+        """An upper bound by intervals alone."""
+        total = s.constant
+        for name, c in s.terms.items():
+            total += c * (self.high[name] if c > 0 else self.low[name])
+        return total
+
+    # ---- learning
+
+    def learn(self, s: Sum) -> None:
+        """Notes that a sum is at least 0."""
+        if not s.terms:
+            return
+        slack = self.greatest(s)
+        for name, c in s.terms.items():
+            self._tighten(name, c, slack)
+        if len(s.terms) > 1:
+            youngest = max(s.terms, key=self._age.__getitem__)
+            known = self.about.get(youngest, ())
+            if s not in known:
+                self.note(self.about, youngest, (*known, s))
+
+    def _tighten(self, name: str, c: int, slack: int) -> None:
+        """From `sum >= 0`, whose greatest value is `slack`: how far a variable may be from its good end."""
+        room = slack // abs(c) if slack >= 0 else 0  # below 0: the code is never reached
+        if c > 0:
+            bound = self.high[name] - room
+            if bound > self.low[name]:
+                self.note(self.low, name, bound)
+        else:
+            bound = self.low[name] + room
+            if bound < self.high[name]:
+                self.note(self.high, name, bound)
+
+    def equal(self, a: Sum, b: Sum) -> None:
+        """Notes that two sums are equal."""
+        self.learn(a - b)
+        self.learn(b - a)
+
+    # ---- proving
+
+    def holds(self, s: Sum) -> bool:
+        """Whether a sum is certainly at least 0."""
+        if self.least(s) >= 0:
+            return True
+        if not s.terms:
+            return False
+        self._steps = STEPS
+        return self._proved(s)
+
+    def _proved(self, s: Sum) -> bool:
+        if self.least(s) >= 0:
+            return True
+        if not s.terms or self._steps <= 0 or self.greatest(s) < 0:
+            return False
+        self._steps -= 1
+        name = max(s.terms, key=self._age.__getitem__)
+        c = s.terms[name]
+        for fact in self.about.get(name, ()):
+            d = fact.terms[name]
+            if (c > 0) == (d > 0) and self._proved(s.times(abs(d)).plus(fact, -abs(c))):
+                return True
+        rest = Sum(s.constant, {n: k for n, k in s.terms.items() if n != name})
+        cases = self.choices.get(name)
+        if cases is not None and all(self._proved(rest.plus(case, c)) for case in cases):
+            return True
+        return bool(rest.terms) and self._proved(rest.offset(c * (self.low[name] if c > 0 else self.high[name])))

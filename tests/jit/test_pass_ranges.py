@@ -1,0 +1,152 @@
+"""Ranges, on printed graphs: what bounds, conditions and checks prove, and what they do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from sacpy.jit.passes.ranges import run
+from tests.jit.pass_tools import after, check
+
+ACCESS = """
+function f(int n, int m, double[n] a, int k)
+    double[n] t = with [n]
+        genarray double default 0.0
+        part [{lower}] <= [i] < [{upper}]
+            int p = {index}
+            bool low = le 0, p
+            check low : not negative
+            bool high = lt p, n
+            check high : below
+            double x = load a[p]
+            yield x
+    return n, t
+"""
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "index"),
+    [("0", "n", "add i, 0"), ("1", "n", "sub i, 1"), ("0", "n", "aplmod i, n"), ("0", "n", "div i, 2"), ("0", "n", "mod i, n"), ("0", "n", "min i, k"), ("0", "n", "max i, 0")],
+)
+def test_checks_of_accesses_within_the_bounds_go(lower: str, upper: str, index: str) -> None:
+    text = after(run, ACCESS.format(lower=lower, upper=upper, index=index))
+    assert text.count("check") == (1 if index == "min i, k" else 0)
+
+
+@pytest.mark.parametrize(("lower", "upper", "index"), [("0", "n", "sub i, 1"), ("0", "n", "add i, 1"), ("0", "n", "mul i, 2"), ("0", "n", "add i, k"), ("0", "n", "max i, k")])
+def test_checks_of_accesses_that_may_leave_the_bounds_stay(lower: str, upper: str, index: str) -> None:
+    assert "check" in after(run, ACCESS.format(lower=lower, upper=upper, index=index))
+
+
+def test_a_sum_that_may_wrap_proves_nothing() -> None:
+    text = after(
+        run,
+        """
+        function f(int k)
+            int a = add k, 1
+            bool c = lt k, a
+            return c
+        """,
+    )
+    assert "lt k, a" in text
+    assert "add!" not in text
+
+
+def test_a_check_that_passed_is_a_fact_and_excludes_wrapping() -> None:
+    check(
+        run,
+        """
+        function f(int k, int n)
+            bool ok = lt k, n
+            check ok : small
+            int a = add k, 1
+            bool c = le a, n
+            bool d = lt n, k
+            return a, c, d
+        """,
+        """
+        function f(int k, int n)
+            bool ok = lt k, n
+            check ok : small
+            int a = add! k, 1
+            return a, true, false
+        """,
+    )
+
+
+def test_what_is_known_in_a_branch_is_not_known_behind_it() -> None:
+    text = after(
+        run,
+        """
+        function f(int k, int n, double[n] a)
+            bool c = lt k, n
+            double x = if c
+                bool again = le n, k
+                double u = load a[0]
+                double v = select again, 1.0, u
+                give v
+            else
+                give 2.0
+            bool later = le n, k
+            return x, later
+        """,
+    )
+    assert "select" not in text
+    assert "later = le n, k" in text
+
+
+def test_a_remainder_at_most_one_period_off_is_a_selection() -> None:
+    text = after(run, ACCESS.format(lower="0", upper="n", index="sub i, 1").replace("bool low", "int q = aplmod p, n\n            bool low").replace(" p\n            check low", " q\n            check low"))
+    assert "aplmod" not in text
+    assert "select" in text
+
+
+def test_the_nonempty_range_of_an_index_bounds_an_extent() -> None:
+    check(
+        run,
+        """
+        function f(int n, int m)
+            int s = for i from m to n step 1 with int p := 0
+                bool c = lt m, n
+                int q = select c, i, p
+                next q
+            bool d = lt m, n
+            return s, d
+        """,
+        """
+        function f(int n, int m)
+            int s = for i from m to n step 1 with int p := 0
+                next i
+            bool d = lt m, n
+            return s, d
+        """,
+    )
+
+
+def test_the_index_of_a_single_cell_is_its_bound() -> None:
+    assert "load a[0]" in after(run, ACCESS.format(lower="0", upper="1", index="add i, 0"))
+
+
+def test_extents_that_a_check_found_not_negative_did_not_wrap() -> None:
+    text = after(
+        run,
+        """
+        function f(int n, int m, double[n] a, double[m] b)
+            int p = sub n, m
+            int q = add p, 1
+            bool ok = le 0, q
+            check ok : not negative
+            int s = for k from 0 to q step 1 with int t := 0
+                int u = for l from 0 to m step 1 with int v := t
+                    int at = add k, l
+                    bool high = lt at, n
+                    check high : below
+                    double x = load a[at]
+                    int y = toi x
+                    int w = add v, y
+                    next w
+                next u
+            return s
+        """,
+    )
+    assert "high" not in text
+    assert "add! k, l" in text
