@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from sacpy.repl.diagrams import MOST_LINES
 from sacpy.repl.page import Page
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-MOST_LINES = 6  # rows of a matrix that are drawn as lines
 MOST_BINS = 20
 HEIGHT = 12  # lines of a diagram, where the page has them
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of a Braille cell, by row and column

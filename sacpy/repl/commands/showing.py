@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from sacpy.lang.diagnostics import Diagnostic, SacError
-from sacpy.lang.source import NOWHERE
 from sacpy.repl import images, plots
 from sacpy.repl.commands.command import Command, refused
+from sacpy.repl.diagrams import Array, Kind, diagrams, into_file, shown_values
 from sacpy.repl.engine import Engine
 from sacpy.repl.outcomes import Outcome, Variable
+from sacpy.repl.page import Page
 from sacpy.repl.pixels import image
 from sacpy.repl.settings import AUTO
 
-Array = np.ndarray[Any, np.dtype[Any]]
-KINDS = {"lines": plots.lines, "line": plots.lines, "hist": plots.histogram, "histogram": plots.histogram, "heat": plots.heat_map, "heatmap": plots.heat_map}
-_TO_FILE = re.compile(r"(.*\S)\s+to\s+(\S+\.png)\s*;?", re.DOTALL | re.IGNORECASE)
+DRAWN: dict[Kind, Callable[[Array, Page], str]] = {"lines": plots.lines, "hist": plots.histogram, "heat": plots.heat_map}
 
 
 def _print(engine: Engine, text: str) -> Outcome:
@@ -33,9 +28,8 @@ def _print(engine: Engine, text: str) -> Outcome:
 
 
 def _img(engine: Engine, text: str) -> str:
-    match = _TO_FILE.fullmatch(text)
-    wanted, file = (match[1], Path(match[2])) if match else (text, None)
-    return "\n".join(_picture(engine, variable, file) for variable in _values(engine, wanted, ":img"))
+    wanted, file = into_file(text)
+    return "\n".join(_picture(engine, variable, file) for variable in shown_values(engine, wanted, ":img"))
 
 
 def _picture(engine: Engine, variable: Variable, file: Path | None) -> str:
@@ -77,42 +71,7 @@ def _unused() -> Path:
 
 
 def _plot(engine: Engine, text: str) -> str:
-    word, _, rest = text.partition(" ")
-    kind, wanted = (word, rest.strip()) if word in KINDS and rest.strip() and word not in engine.variables else ("", text)
-    drawn = []
-    for variable in _values(engine, wanted, ":plot"):
-        array = _numbers(variable)
-        chosen = kind or _suited(array)
-        if KINDS[chosen] is not plots.histogram and (array.ndim > 2 or (array.ndim == 1 and KINDS[chosen] is plots.heat_map)):
-            raise _no_plot(f"{variable.type_text} cannot be drawn as {chosen}", "lines are drawn of vectors and matrices, heat maps of matrices, histograms of everything")
-        drawn.append(KINDS[chosen](array, engine.page))
-    return "\n\n".join(drawn)
-
-
-def _suited(array: Array) -> str:
-    """The kind of diagram that shows most of an array."""
-    few_long_rows = array.ndim == 2 and array.shape[0] <= plots.MOST_LINES < array.shape[1]
-    return "lines" if array.ndim == 1 or few_long_rows else "heat" if array.ndim == 2 else "hist"
-
-
-def _values(engine: Engine, text: str, command: str) -> tuple[Variable, ...]:
-    values = engine.values_of(text, command)
-    if not values:
-        raise refused("E0762", f"{command} wants a value, and this has none", text, "has no value", f"write an expression that has one, as in {command} reshape([8, 8], iota(64))")
-    return values
-
-
-def _numbers(variable: Variable) -> Array:
-    value = variable.values[0] if variable.values else None
-    if variable.type.is_struct or not isinstance(value, np.ndarray) or value.dtype.kind not in "buif" or variable.type.components[0].cell:
-        raise _no_plot(f"{variable.type_text} cannot be plotted", "plots are drawn of arrays of numbers")
-    if not value.size:
-        raise _no_plot(f"{variable.type_text} has no elements to plot", "give it at least one")
-    return value
-
-
-def _no_plot(message: str, help: str) -> SacError:
-    return SacError(Diagnostic("E0762", message, NOWHERE, help=help))
+    return "\n\n".join(DRAWN[d.kind](d.array, engine.page) for d in diagrams(engine, text))
 
 
 PRINT = Command(":print EXPR", "the value as SaC's print writes it", "expression", _print)
