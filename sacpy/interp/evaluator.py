@@ -117,6 +117,14 @@ class Evaluator:
             function = self.namespace[name]
         return function
 
+    def source(self, key: str) -> str:
+        """The Python that stands for a function, generated for its declared types."""
+        signature, name = self.program.signature(key), self.python_name(key)
+        if signature.native is not None:
+            return self._native(signature, name)[0]
+        twin = twins.find(signature, self.strict_fp)
+        return self._twin(signature, name, twin)[0] if twin is not None else self._generate(self.program.function(key), name)[0]
+
     def _define(self, key: str, name: str) -> None:
         signature = self.program.signature(key)
         twin = twins.find(signature, self.strict_fp) if signature.native is None else None

@@ -14,6 +14,7 @@ from time import perf_counter
 from sacpy.interp.errors import Exit
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.limits import Watchdog
+from sacpy.interp.runtime.calls import known_shape
 from sacpy.interp.values import Value, shape_of
 from sacpy.interp.world import World
 from sacpy.lang import ast
@@ -47,7 +48,7 @@ Definitions = tuple[ast.Definition, ...]
 
 
 class Engine:
-    """The state of a prompt. `variables` are the named values (`ans` the last value shown), `definitions` the module of everything that was defined, `steps` what has been done, `loaded` the files that were read. `present` gets each value that is to be shown (a notebook shows pictures and tables); by default it is written to the world's standard output."""
+    """The state of a prompt. `variables` are the named values (`ans` the last value shown), `definitions` the module of everything that was defined, `macros` those of the preprocessor, `steps` what has been done, `loaded` the files that were read. `present` gets each value that is to be shown (a notebook shows pictures and tables); by default it is written to the world's standard output."""
 
     definitions: ModuleInfo
     program: ElaboratedProgram
@@ -72,7 +73,7 @@ class Engine:
         self.steps: list[Step] = []
         self.loaded: dict[Path, None] = {}
         self.last_input = ""
-        self._macros: Mapping[str, Macro | None] = tokenize(Source("<command line>", ""), defines=self.workspace.defines).macros
+        self.macros: Mapping[str, Macro | None] = tokenize(Source("<command line>", ""), defines=self.workspace.defines).macros
         self._known_problems: set[Problem] = set()
         self._use(library_in_scope(), {})
 
@@ -158,9 +159,9 @@ class Engine:
         return results
 
     def function_of(self, text: str, command: str) -> tuple[Expression, list[Shape]]:
-        """A command's expression as a function of core, and the shapes of its arguments. Raises `SacError`."""
+        """A command's expression as a function of core, and the shapes of its arguments, with small values. Raises `SacError`."""
         entered = self._entered(self.expression(text, command))
-        return entered, [_shape(v) for n in entered.parameters for v in self.variables[n].values]
+        return entered, [known_shape(v) for v in self._arguments(entered)]
 
     def measure(self, text: str, command: str, rounds: int) -> tuple[tuple[Variable, ...], Timing]:
         """The values of an expression, and the seconds that it took; of the runs all. Raises `SacError`."""
@@ -196,7 +197,7 @@ class Engine:
         parsed = self._parse(source)
         if any(d.severity == "error" for d in parsed.diagnostics):
             return Outcome(parsed.diagnostics)
-        self._macros = parsed.macros
+        self.macros = parsed.macros
         said = [d for d in parsed.diagnostics if d.code != AGAIN]
         remarks = [f"{d.message.split('`')[1]} replaces the macro of {d.labels[0].span.source.name.strip('<>')}" for d in parsed.diagnostics if d.code == AGAIN]
         status: int | None = None
@@ -221,7 +222,7 @@ class Engine:
     def _parse(self, source: Source) -> ParsedInput:
         scopes = [self.definitions, *(s.info for s in self.program.world.scopes.values() if not s.info.library)]
         operators = {name for info in scopes for name in info.functions if not (name[0].isalnum() or name[0] == "_")} | used_operators(source, self.loader.search)
-        return parse_input(source, include_path=tuple(self.workspace.include_path), operators=operators, variables=tuple(self.variables), macros=self._macros)
+        return parse_input(source, include_path=tuple(self.workspace.include_path), operators=operators, variables=tuple(self.variables), macros=self.macros)
 
     def _use(self, definitions: ModuleInfo, objects: Mapping[str, Value]) -> None:
         """Makes these the definitions, with a program and an evaluator of their own; global objects keep their values."""
@@ -289,7 +290,7 @@ class Engine:
     def _entered(self, node: ast.Expr | ast.Stmt) -> Expression:
         named = {n: Named(v.type, tuple(len(shape_of(value)) for value in v.values)) for n, v in self.variables.items()}
         self._entries += 1
-        return expression_function(self.program, node, named, f"entry {self._entries}")
+        return expression_function(self.program, node, named, f"input_{self._entries}")
 
     def _arguments(self, entered: Expression) -> list[Value]:
         return [value for name in entered.parameters for value in self.variables[name].values]

@@ -1,6 +1,6 @@
 """Messages about a command show the whole line.
 
-In: a diagnostic about the text behind a command's name, and the line. Out: the diagnostic, its places in the line.
+In: a diagnostic about the text behind a command's name, or a part of it, and the line. Out: the diagnostic, its places in the line.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ def in_line(found: Diagnostic, line: str, rest: str) -> Diagnostic:
 
     def moved(span: Span) -> Span:
         text = span.source.text
-        if span.source.name not in OWN or not rest.endswith(text):
+        at = rest.rfind(text) if rest.endswith(text) else rest.find(text)
+        if span.source.name not in OWN or at < 0:
             return span
         if not text:  # nothing stands behind the command: the command itself
             return replace(span, source=source, start=0, end=len(line))
-        start = offset + len(rest) - len(text)
+        start = offset + at
         return replace(span, source=source, start=start + span.start, end=start + span.end)
 
     return replace(
