@@ -19,6 +19,7 @@ OLDEST_PYTHON = (3, 11)
 REQUIRED = ("numpy", "platformdirs")
 FOR_NATIVE_CODE = ("llvmlite",)
 FOR_THE_PROMPT = ("prompt-toolkit", "pygments")
+FOR_NOTEBOOKS = ("ipykernel",)
 FOR_CUDA = ("cuda-python", "nvidia-nvvm", "nvidia-nvjitlink")
 DRIVER = Path("/proc/driver/nvidia")
 MARKS = {"ok": "+", "note": "-", "problem": "!"}
@@ -82,6 +83,8 @@ def _packages() -> Iterator[Finding]:
         yield _package(name, "note", f"not used yet; the compiler to come needs it: {_install(name)}")
     for name in FOR_THE_PROMPT:
         yield _package(name, "note", f"needed for the prompt only (`sacpy` alone): {_install(name)}")
+    for name in FOR_NOTEBOOKS:
+        yield _package(name, "note", f"needed for notebooks only (`sacpy kernel install`): {_install(name)}")
 
 
 def _package(name: str, level: str, remedy: str) -> Finding:
