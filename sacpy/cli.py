@@ -10,6 +10,7 @@
     sacpy fmt [--check] [--diff] FILE ..  lay programs out in the one style
     sacpy lsp                             what editors talk to: the language server
     sacpy doc [NAME]                      what a function, module or type of the library is for
+    sacpy cache info | clear              what is kept of compiled programs; forget it
     sacpy doctor                          what this installation can do, and what to do about what it cannot
     sacpy kernel install                  SaC for Jupyter notebooks
 """
@@ -27,9 +28,11 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from sacpy.interp.world import World
     from sacpy.lang.diagnostics import Diagnostic
+    from sacpy.lang.elaborate.program import ElaboratedProgram
     from sacpy.workspace import Workspace
 
 INTERRUPTED = 130
+RUNNING = ("--target", "--threads", "--memory", "--seconds", "--depth", "--emit", "--function")  # options of a run that take a value
 WRONG_USE = 2
 _WITHOUT_COMMAND = """SaC (Single Assignment C): run, check and evaluate programs.
 
@@ -76,7 +79,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 def _not_understood(word: str) -> None:
     """Ends with a message if a first word is meant neither as a command nor as a file to run."""
     if word.startswith("-"):
-        known = any(word.startswith(option) for option in ("-D", "-I", "-L", "--target", "--memory", "--seconds", "--depth", "--debug", "--progress"))
+        known = any(word.startswith(option) for option in ("-D", "-I", "-L", *RUNNING, "--debug", "--progress", "--strict-fp", "--stats", "--explain", "--verify"))
         _refuse(f"options of a run stand behind the word run: sacpy run {word} .. FILE.sac" if known else f"there is no option {word}; sacpy --help says what there is")
     if not Path(word).suffix and not Path(word).exists():
         from sacpy.lang.suggest import closest
@@ -115,7 +118,7 @@ def _guarded(parsed: argparse.Namespace) -> int:
 
 def split_run(arguments: list[str]) -> tuple[list[str], list[str]]:
     """The options of `run` with the file, and what belongs to the program."""
-    with_value = {"-D", "-I", "-L", "--target", "--memory", "--seconds", "--depth"}
+    with_value = {"-D", "-I", "-L", *RUNNING}
     at = 0
     while at < len(arguments) and arguments[at].startswith("-") and arguments[at] != "-":
         at += 2 if arguments[at] in with_value else 1
@@ -134,11 +137,18 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument("-L", dest="search", action="append", default=[], type=Path, metavar="DIR", help="look for modules there")
     common.add_argument("--debug", action="store_true", help="show Python's traceback if sacpy itself fails")
     running = argparse.ArgumentParser(add_help=False)
-    running.add_argument("--target", choices=["interp"], default="interp", help="how to run: interp, the interpreter")
+    running.add_argument("--target", choices=["auto", "cpu", "interp"], default="interp", help="how to run: auto, interpreted, and compiled for the CPU where it is hot; cpu, compiled wherever there is some work; interp, never compiled")
+    running.add_argument("--threads", type=_positive(int), default=None, metavar="N", help="how many threads a compiled loop may use; by default one per core")
+    running.add_argument("--strict-fp", action="store_true", help="floating point in the order that the program says, the same to the last bit on every target")
+    running.add_argument("--verify", action="store_true", help="let the compiler check its own steps")
     running.add_argument("--memory", type=_size, default=None, metavar="SIZE", help="how much memory the program may take: bytes, or a number with K, M, G or T")
     running.add_argument("--seconds", type=_positive(float), default=None, metavar="S", help="how long the program may run")
     running.add_argument("--depth", type=_positive(int), default=None, metavar="N", help="how deep calls may nest before the program is stopped")
     watched = argparse.ArgumentParser(add_help=False)
+    watched.add_argument("--stats", action="store_true", help="say in the end what ran where, how often, how long, and why it was not compiled")
+    watched.add_argument("--explain", action="store_true", help="say in the end what was compiled, and what the compiler made of it")
+    watched.add_argument("--emit", choices=["core", "graph", "llvm", "asm"], default=None, help="do not run; print what this stage of the compiler makes of the program's functions")
+    watched.add_argument("--function", default="", metavar="NAME|LINE", help="with --emit: of the functions with this name, or of what stands on this line, only")
     watched.add_argument("--progress", action="store_true", help="show the elapsed time on the terminal when it takes longer than a second")
     run = commands.add_parser("run", parents=[common, running, watched], help="run a program", usage="sacpy run [options] FILE.sac [ARGS]")
     run.add_argument("file", type=Path)
@@ -156,6 +166,8 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("lsp", parents=[common], help="what editors talk to: the language server, on standard input and output")
     doc = commands.add_parser("doc", parents=[common], help="what a function, module or type of the library is for")
     doc.add_argument("name", nargs="?", default="", help="a function, a module, Module::function, a type; all modules without it")
+    cache = commands.add_parser("cache", parents=[common], help="what is kept of compiled programs; forget it")
+    cache.add_argument("action", choices=["info", "clear"])
     commands.add_parser("doctor", parents=[common], help="what this installation can do, and what to do about what it cannot")
     kernel = commands.add_parser("kernel", parents=[common], help="SaC for Jupyter notebooks: install or uninstall the kernel")
     kernel.add_argument("action", choices=["install", "uninstall"])
@@ -227,24 +239,42 @@ def _progress(parsed: argparse.Namespace, world: World) -> Iterator[Callable[[],
 
 def run_program(parsed: argparse.Namespace, world: World, loaded: Callable[[Sequence[Diagnostic]], None] | None = None) -> tuple[int, Sequence[Diagnostic]]:
     """Loads and runs a program: its exit status, and warnings and notes about it (`loaded` is told before it runs). Raises `SacError`."""
-    workspace = _workspace(parsed)
+    workspace = workspace_of(parsed)
     program, found = workspace.load(parsed.file)
     if loaded is not None:
         loaded(found)
+    return _run_or_emit(parsed, workspace, program, world, found), found
+
+
+def _run_or_emit(parsed: argparse.Namespace, workspace: Workspace, program: ElaboratedProgram, world: World, found: Sequence[Diagnostic] = ()) -> int:
+    """Runs a program, with the tables that are asked for behind its output; or prints what a stage of the compiler makes of it."""
+    if getattr(parsed, "emit", None):
+        from sacpy.jit.emission import emission
+
+        world.stdout.write(emission(program, parsed.emit, parsed.function, workspace.options).encode("utf-8", "surrogateescape"))
+        return 0
     _started()
-    return workspace.run(program, world, found), found
+    try:
+        return workspace.run(program, world, found)
+    finally:
+        if parsed.stats or parsed.explain:
+            from sacpy.jit.statistics import explain, stats
+
+            engine = None if workspace.engine is None else workspace.engine.started
+            texts = [explain(engine)] * parsed.explain + [str(stats(engine))] * parsed.stats
+            world.stdout.flush()
+            world.stderr.write("\n".join(texts).encode("utf-8", "surrogateescape"))
 
 
 def _evaluate(parsed: argparse.Namespace) -> int:
     from sacpy.interp.world import World
 
-    workspace = _workspace(parsed)
+    workspace = workspace_of(parsed)
     program = workspace.expression(parsed.expression)
     world = World.system((b"eval",))
     try:
-        _started()
         with _progress(parsed, world):
-            status = workspace.run(program, world)
+            status = _run_or_emit(parsed, workspace, program, world)
     finally:
         closed = world.finish()
     return status if closed is None else closed
@@ -268,7 +298,7 @@ def check_program(parsed: argparse.Namespace) -> tuple[int, Sequence[Diagnostic]
 
     found: list[Diagnostic] = []
     try:
-        program, found = _workspace(parsed).check(parsed.file)
+        program, found = workspace_of(parsed).check(parsed.file)
         if program.main.info.kind == "program":
             main_key(program)
     except SacError as error:
@@ -302,6 +332,22 @@ def _doc(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _cache(parsed: argparse.Namespace) -> int:
+    from sacpy.interp.memory import in_words
+    from sacpy.jit.cache import Cache, native_folder
+
+    cache = Cache(native_folder())
+    info = cache.clear() if parsed.action == "clear" else cache.info()
+    amount = f"{info.files} compiled function{'s' * (info.files != 1)}, {in_words(info.size)}"
+    if info.folder is None:
+        sys.stdout.write("compiled functions are not kept: SACPY_CACHE_DIR is empty\n")
+    elif parsed.action == "clear":
+        sys.stdout.write(f"{amount}: removed from {info.folder}\n")
+    else:
+        sys.stdout.write(f"{info.folder}: {amount}; at most {in_words(info.most)}\n")
+    return 0
+
+
 def _doctor(parsed: argparse.Namespace) -> int:
     from sacpy.doctor import diagnose, report
 
@@ -326,7 +372,7 @@ def _repl(parsed: argparse.Namespace) -> int:
     from sacpy.repl.prompt import run
 
     file: Path | None = parsed.load
-    return run(lambda: _workspace(parsed), None if file is None else lambda engine: engine.load(file), _started)
+    return run(lambda: workspace_of(parsed), None if file is None else lambda engine: engine.load(file), _started)
 
 
 def _watch(parsed: argparse.Namespace) -> int:
@@ -336,16 +382,17 @@ def _watch(parsed: argparse.Namespace) -> int:
     return watch(files, [sys.executable, "-m", "sacpy", "run", *parsed.options, *parsed.rest], screen=sys.stdout.isatty())
 
 
-COMMANDS = {"run": _run, "watch": _watch, "check": _check, "eval": _evaluate, "fmt": _fmt, "lsp": _lsp, "doc": _doc, "doctor": _doctor, "kernel": _kernel, "repl": _repl}
+COMMANDS = {"run": _run, "watch": _watch, "check": _check, "eval": _evaluate, "fmt": _fmt, "lsp": _lsp, "doc": _doc, "cache": _cache, "doctor": _doctor, "kernel": _kernel, "repl": _repl}
 
 
-def _workspace(parsed: argparse.Namespace) -> Workspace:
+def workspace_of(parsed: argparse.Namespace) -> Workspace:
     from sacpy.interp.limits import Limits
     from sacpy.workspace import DEPTH_LIMIT, Workspace
 
     depth = getattr(parsed, "depth", None)
     limits = Limits(getattr(parsed, "memory", None), getattr(parsed, "seconds", None), DEPTH_LIMIT if depth is None else depth)
-    return Workspace(tuple(parsed.search), tuple(parsed.include), _defines(parsed), limits)
+    running = {name: getattr(parsed, name) for name in ("target", "threads", "strict_fp", "verify") if hasattr(parsed, name)}
+    return Workspace(tuple(parsed.search), tuple(parsed.include), _defines(parsed), limits, **running)
 
 
 def _defines(parsed: argparse.Namespace) -> dict[str, str]:

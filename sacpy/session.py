@@ -11,7 +11,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from sacpy.embedding.functions import Module
 from sacpy.embedding.named import NamedValue, keep, split
@@ -29,6 +29,10 @@ from sacpy.lang.parser import parse_expression, parse_input, parse_module
 from sacpy.lang.preprocessor import CONFINED
 from sacpy.lang.source import Source
 from sacpy.workspace import Workspace, execute
+
+if TYPE_CHECKING:
+    from sacpy.jit.engine import Engine
+    from sacpy.jit.statistics import Stats
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -124,6 +128,41 @@ class Session:
         context = copy_context()
         context.run(CONFINED.set, not self._grants.files)
         return self._host.run(lambda: context.run(action))
+
+    # ------------------------------------------------------------ the compiler
+
+    def stats(self) -> Stats:
+        """What ran where so far, how often, how long, and why it was not compiled: rows (`stats().rows`), as text a table. Times are in seconds."""
+        from sacpy.jit.statistics import stats
+
+        with self._host.lock:
+            return stats(self._started_engine)
+
+    def explain(self, name: str = "") -> str:
+        """What was compiled so far, what the compiler made of it, and why it did not where it did not; of the functions called `name` only, if one is given."""
+        from sacpy.jit.statistics import explain
+
+        _expect(name, str, "name")
+        with self._host.lock:
+            return explain(self._started_engine, name)
+
+    def emit(self, stage: str, name: str = "", source: str | None = None) -> str:
+        """What a stage of the compiler ("core", "graph", "llvm", "asm") makes of a function: one that has been defined, or one of the program in `source`. `name`: "f", "Module::f", or a line of the source; by default all functions. The graph is the one after all passes.
+        A function is shown for the arguments that it has been called with; otherwise its parameters have the extents that they declare. Raises `SacError`."""
+        from sacpy.jit.emission import emission
+
+        _expect(stage, str, "stage")
+        _expect(name, str, "name")
+        with self._host.lock:
+            program = self._runner.program if source is None else self.compile(source)._runner.program
+            engine = self._started_engine
+            seen = [] if engine is None else [(site.key, kind) for site in engine.entered() for kind in site.versions]
+            return self._host.run(lambda: emission(program, stage, name, self._workspace.options, seen))
+
+    @property
+    def _started_engine(self) -> Engine | None:
+        engine = self._workspace.engine
+        return None if engine is None else engine.started
 
     # ------------------------------------------------------------ definitions and expressions
 

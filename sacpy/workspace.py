@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sacpy.interp.evaluator import Bindings, Evaluator
     from sacpy.interp.world import World
     from sacpy.jit.on_demand import OnDemand
+    from sacpy.jit.options import Options
 
 T = TypeVar("T")
 DEPTH_LIMIT = 100_000
@@ -98,6 +99,17 @@ class Workspace:
 
             self._engine = OnDemand(self.target, threads=self.threads, strict_fp=self.strict_fp, verify=self.verify, eager=self.eager)
         return self._engine
+
+    def use(self, engine: OnDemand) -> None:
+        """Takes this engine."""
+        self._engine = engine
+
+    @property
+    def options(self) -> Options:
+        """The settings as the compiler takes them."""
+        from sacpy.jit.options import Options
+
+        return Options(threads=self.threads or 1, strict_fp=self.strict_fp, verify=self.verify)
 
     def guard(self, watchdog: Watchdog, action: Callable[[], T], *, signals: bool = True) -> T:
         """Does something that runs a program within the limits; with `signals`, Ctrl-C ends native code too."""
