@@ -13,8 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sacpy.lang.diagnostics import Diagnostic, SacError
-from sacpy.lang.source import NOWHERE
-from sacpy.repl.commands.command import refused
+from sacpy.lang.source import NOWHERE, Source, Span
 from sacpy.repl.engine import Engine
 from sacpy.repl.outcomes import Variable
 
@@ -53,7 +52,8 @@ def shown_values(engine: Engine, text: str, command: str) -> tuple[Variable, ...
     """The values of a command's expression, at least one. Raises `SacError`."""
     values = engine.values_of(text, command)
     if not values:
-        raise refused("E0762", f"{command} wants a value, and this has none", text, "has no value", f"write an expression that has one, as in {command} reshape([8, 8], iota(64))")
+        span = Span(Source("<command>", text), 0, len(text))
+        raise SacError(Diagnostic("E0762", f"{command} wants a value, and this has none", span, "has no value", help=f"write an expression that has one, as in {command} reshape([8, 8], iota(64))"))
     return values
 
 
