@@ -1,0 +1,132 @@
+"""What the lowering knows of a function before it writes it: which ints serve as indices, which blocks a vectoriser can take, which carried arrays are updated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sacpy.jit.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Call,
+    Check,
+    For,
+    Function,
+    If,
+    Let,
+    Load,
+    Loop,
+    Modarray,
+    Op,
+    Reshape,
+    Rhs,
+    Stmt,
+    Update,
+    Var,
+    View,
+    WithLoop,
+    inner_binders,
+    statements,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """`indices`: names of int variables that are used as indices, bounds or extents, or that such are computed from without wrapping. They exist in 64 bits as well."""
+
+    indices: frozenset[str]
+
+    @staticmethod
+    def of(function: Function) -> Facts:
+        """The facts of a function."""
+        found: set[str] = set()
+        waiting = [a.name for a in _indices(function) if isinstance(a, Var)]
+        made = {s.targets[0].name: s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.exact}
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                rhs = made.get(name)
+                if rhs is not None:
+                    waiting += [a.name for a in rhs.args if isinstance(a, Var) and a.base == "int"]
+        return Facts(frozenset(found))
+
+
+def _indices(function: Function) -> Iterator[Atom]:
+    yield from _extents(function.params)
+    for s in statements(function.body):
+        if isinstance(s, Let):
+            yield from _extents(s.targets)
+            yield from _extents(inner_binders(s.rhs))
+            yield from _index_operands(s.rhs)
+
+
+def _extents(variables: Iterable[Var]) -> Iterator[Atom]:
+    for v in variables:
+        if isinstance(v.type, ArrayType):
+            yield from v.type.extents
+
+
+def _index_operands(rhs: Rhs) -> Iterator[Atom]:
+    match rhs:
+        case Load() | View() | Update():
+            yield from rhs.index
+        case Reshape():
+            yield from rhs.extents
+        case For():
+            yield from (rhs.lower, rhs.upper, rhs.index)
+        case WithLoop():
+            yield from rhs.frame or ()
+            for p in rhs.partitions:
+                yield from (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()), *p.index)
+
+
+def is_straight(block: Block) -> bool:
+    """Whether a block has neither loops, calls nor new arrays: LLVM can vectorise a loop around it."""
+    return all(map(_is_straight, block.statements))
+
+
+def _is_straight(s: Stmt) -> bool:
+    if isinstance(s, Check):
+        return True
+    match s.rhs:
+        case If(then=then, otherwise=otherwise):
+            return is_straight(then) and is_straight(otherwise)
+        case Update(value=value):
+            return not isinstance(value.type, ArrayType)
+        case Loop() | For() | WithLoop() | Call():
+            return False
+        case _:
+            return not any(isinstance(t.type, ArrayType) for t in s.targets) or isinstance(s.rhs, View | Reshape | Var)
+
+
+def updated_in(body: Block, name: str) -> bool:
+    """Whether a loop's body updates (directly, in a branch, or in an inner loop) the array that it carries under a name."""
+    return _Updates({name}).block(body)
+
+
+class _Updates:
+    """Follows an array through aliases, branches and inner loops."""
+
+    def __init__(self, names: set[str]) -> None:
+        self.names = names
+
+    def block(self, body: Block) -> bool:
+        return any(isinstance(s, Let) and self.let(s) for s in body.statements)
+
+    def let(self, s: Let) -> bool:
+        match s.rhs:
+            case Update(array=array):
+                return array.name in self.names
+            case Var(name=name):
+                if name in self.names:
+                    self.names.add(s.targets[0].name)
+            case If(then=then, otherwise=otherwise):
+                return self.block(then) or self.block(otherwise)
+            case Loop(params=params, initial=initial, body=body) | For(params=params, initial=initial, body=body):
+                self.names |= {p.name for p, a in zip(params, initial) if isinstance(a, Var) and a.name in self.names}
+                return self.block(body)
+            case WithLoop(operators=operators):
+                return any(isinstance(o, Modarray) and o.array.name in self.names for o in operators)
+        return False

@@ -1,0 +1,110 @@
+"""LLVM IR text to machine code for this machine's CPU, and machine code into memory.
+
+`compile_object(ir, options) -> bytes`; `Library.load(object)` links it against the runtime and gives the address of its entry. The runtime is compiled once per process, when the first object is loaded. This is the only module that drives LLVM.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from sacpy.jit.host.maths import callbacks, vector_library
+from sacpy.jit.host.runtime import EXPORTS, runtime_ir
+from sacpy.jit.options import Options
+
+_numbers = itertools.count(1)
+
+
+@functools.cache
+def _target() -> Any:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple()
+
+
+def cpu() -> tuple[str, str]:
+    """Name and features of this machine's CPU, as LLVM names them: part of the key of cached code."""
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+@functools.cache
+def _machine(level: int) -> Any:
+    name, features = cpu()
+    return _target().create_target_machine(cpu=name, features=features, opt=level, reloc="pic", codemodel="small")
+
+
+def optimised(ir: str, options: Options) -> Any:
+    """The module after LLVM's passes."""
+    machine = _machine(options.opt_level)
+    module = llvm.parse_assembly(ir)
+    module.triple = llvm.get_default_triple()
+    module.data_layout = str(machine.target_data)
+    tuning = llvm.create_pipeline_tuning_options(speed_level=options.opt_level)
+    tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_interleaving = tuning.loop_unrolling = options.opt_level > 1
+    builder = llvm.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def compile_object(ir: str, options: Options) -> bytes:
+    """Machine code, as a relocatable object, of a module's text."""
+    code: bytes = _machine(options.opt_level).emit_object(optimised(ir, options))
+    return code
+
+
+def assembly(ir: str, options: Options) -> str:
+    """The machine code of a module as text."""
+    text: str = _machine(options.opt_level).emit_assembly(optimised(ir, options))
+    return text
+
+
+@functools.cache
+def _linker() -> Any:
+    _target()
+    return llvm.create_lljit_compiler(_machine(2), suppress_errors=True)
+
+
+@functools.cache
+def _runtime_library() -> Library:
+    return Library(compile_object(runtime_ir(), Options(opt_level=2)), EXPORTS, {})
+
+
+@functools.cache
+def runtime() -> dict[str, int]:
+    """The addresses of the runtime's functions, compiled and loaded once."""
+    return {name: _runtime_library().address(name) for name in EXPORTS}
+
+
+class Library:
+    """An object loaded into memory; it stays as long as this lives."""
+
+    def __init__(self, code: bytes, exports: tuple[str, ...], imports: dict[str, int]) -> None:
+        builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+        for name, address in imports.items():
+            builder.import_symbol(name, address)
+        for name in exports:
+            builder.export_symbol(name)
+        self._tracker = builder.link(_linker(), f"sacpy.{next(_numbers)}")
+
+    def address(self, name: str) -> int:
+        """Where an exported function is."""
+        return int(self._tracker[name])
+
+
+def load_entry(code: bytes, name: str) -> tuple[Library, int]:
+    """An object of a unit in memory, and the address of its entry."""
+    library = Library(code, (name,), {**runtime(), **{k: ctypes.cast(v, ctypes.c_void_p).value or 0 for k, v in callbacks().items()}, **vector_routines()})
+    return library, library.address(name)
+
+
+@functools.cache
+def vector_routines() -> dict[str, int]:
+    """The addresses of the vector library's routines that this machine can use."""
+    from sacpy.jit.host.maths import vector_names
+
+    library = vector_library()
+    return {} if library is None else {name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in vector_names()}

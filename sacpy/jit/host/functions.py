@@ -1,0 +1,609 @@
+"""Functions of a unit as LLVM functions: statements and control. With-loops are in `withloops`.
+
+In: a graph function. Out: `{i32, results...} @name(ptr frame, params...)`; the i32 is a status of `layout`. An array is passed as two addresses, elements and header, and its reference goes along. Variables that several paths set (results of conditionals, carried variables) live in slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from sacpy.jit.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Call,
+    Check,
+    Cons,
+    Const,
+    For,
+    Function,
+    If,
+    Let,
+    Load,
+    Loop,
+    Op,
+    Reshape,
+    Rhs,
+    Stmt,
+    Type,
+    Update,
+    Var,
+    View,
+    WithLoop,
+    statements,
+)
+from sacpy.jit.host import layout
+from sacpy.jit.host.analysis import Facts, is_straight, updated_in
+from sacpy.jit.host.legal import LLVM_TYPES, Code, Module, constant, memory_type
+from sacpy.jit.host.memory import (
+    BORROWED,
+    Array,
+    Scalar,
+    Uses,
+    Value,
+    byte_count,
+    copy_elements,
+    element_address,
+    elements,
+    flat,
+    is_unique,
+    release,
+    retain,
+)
+from sacpy.jit.host.scalars import Style, emit
+from sacpy.jit.options import Options
+
+
+@dataclass(slots=True)
+class UnitContext:
+    """What the functions of a unit share while they are written."""
+
+    module: Module
+    options: Options
+    functions: dict[str, Function]
+    recursive: frozenset[str]
+    sites: dict[int, int] = field(default_factory=dict)
+    uses: Uses = field(default_factory=Uses)
+
+    @property
+    def style(self) -> Style:
+        return Style(self.options.strict_fp)
+
+    def site(self, check: Check) -> int:
+        """The number of a check, from 1."""
+        return self.sites.setdefault(id(check), len(self.sites) + 1)
+
+    def site_of_loop(self, body: Block) -> int:
+        """The number of the first check in a body; 0 if there is none."""
+        return next((self.site(s) for s in statements(body) if isinstance(s, Check)), 0)
+
+
+def types_of(variables: Iterable[Var | Atom]) -> list[str]:
+    """The LLVM types in which variables are passed: two for an array."""
+    found: list[str] = []
+    for v in variables:
+        found += ["ptr", "ptr"] if isinstance(v.type, ArrayType) else [LLVM_TYPES[v.base]]
+    return found
+
+
+def result_type(results: Sequence[Atom]) -> str:
+    """What a function returns: the status, then its results."""
+    return "{" + ", ".join(["i32", *types_of(results)]) + "}"
+
+
+class Slots:
+    """Memory for values that several paths set."""
+
+    def __init__(self, lowering: Lowering, variables: Sequence[Var]) -> None:
+        self.lowering, self.variables = lowering, variables
+        self.slots = [lowering.code.slot(t) for t in types_of(variables)]
+        self.unique = True
+
+    def set(self, values: Sequence[Value]) -> None:
+        """Stores a value for each variable."""
+        code, slots = self.lowering.code, iter(self.slots)
+        for value in values:
+            if isinstance(value, Array):
+                code.store("ptr", value.data, next(slots))
+                code.store("ptr", value.header, next(slots))
+                self.unique &= value.unique
+            else:
+                code.store(LLVM_TYPES[value.base], value.text, next(slots))
+
+    def get(self, variables: Sequence[Var], unique: frozenset[str] = frozenset()) -> None:
+        """Binds variables (as many, of the same types) to what is stored. `unique`: which of them are known to be."""
+        code, slots = self.lowering.code, iter(self.slots)
+        for v in variables:
+            if isinstance(v.type, ArrayType):
+                data, header = code.load("ptr", next(slots)), code.load("ptr", next(slots))
+                self.lowering.bind_array(v, data, header, unique=v.name in unique)
+            else:
+                self.lowering.bind_scalar(v, code.load(LLVM_TYPES[v.base], next(slots)))
+
+
+class Lowering:
+    """Writes one LLVM function: a function of the unit, or a part of a with-loop that threads share."""
+
+    def __init__(self, unit: UnitContext, code: Code, facts: Facts) -> None:
+        self.unit, self.code, self.facts = unit, code, facts
+        self.env: dict[str, Value] = {}
+        self.on_failure: str | None = None  # where a failing check jumps to inside a vectorisable loop; None: it leaves the function
+        self.status = code.slot("i32")
+        self.failed = code.label("failed")
+        self.fails = False
+        self.parallel = True  # loops may be spread over threads here
+        self.results = "{i32}"
+
+    # ---- variables
+
+    def bind_scalar(self, v: Var, text: str, wide: str | None = None) -> None:
+        """Sets a scalar variable. An int that is used as an index gets a 64-bit version."""
+        if wide is None and v.name in self.facts.indices:
+            wide = self.code.op(f"sext i32 {text} to i64")
+        self.env[v.name] = Scalar(text, v.base, wide)
+
+    def bind_array(self, v: Var, data: str, header: str, like: Array | None = None, *, unique: bool = False) -> Array:
+        """Sets an array variable. What is known of the sharing of its memory is as for `like`."""
+        assert isinstance(v.type, ArrayType)
+        scope, apart = (like.scope, like.apart) if like else ("", ())
+        array = Array(data, header, v.base, tuple(map(self.wide, v.type.extents)), unique, scope, apart)
+        self.env[v.name] = array
+        return array
+
+    def bind(self, targets: Sequence[Var], values: Sequence[Value]) -> None:
+        """Sets variables to values whose references they take over."""
+        for target, value in zip(targets, values, strict=True):
+            if isinstance(value, Array):
+                self.bind_array(target, value.data, value.header, value, unique=value.unique)
+            else:
+                self.bind_scalar(target, value.text, value.wide)
+
+    def text(self, a: Atom) -> str:
+        """A scalar's text."""
+        if isinstance(a, Const):
+            return constant(a.base, a.value)
+        value = self.env[a.name]
+        assert isinstance(value, Scalar), a
+        return value.text
+
+    def wide(self, a: Atom) -> str:
+        """An int as 64 bits."""
+        if isinstance(a, Const):
+            return str(int(a.value))
+        value = self.env[a.name]
+        assert isinstance(value, Scalar), a
+        if value.wide is None:
+            return self.code.op(f"sext i32 {value.text} to i64")
+        return value.wide
+
+    def wides(self, many: Iterable[Atom]) -> tuple[str, ...]:
+        return tuple(map(self.wide, many))
+
+    def array(self, a: Atom) -> Array:
+        """An array, not taken: its reference stays where it is."""
+        assert isinstance(a, Var)
+        value = self.env[a.name]
+        assert isinstance(value, Array), a
+        return value
+
+    def take(self, a: Atom, dying: set[str]) -> Value:
+        """A value with a reference of its own: an array's last use hands it on."""
+        if not isinstance(a.type, ArrayType):
+            return Scalar(self.text(a), a.base, self.env[a.name].wide if isinstance(a, Var) else None)  # type: ignore[union-attr]
+        array = self.array(a)
+        assert isinstance(a, Var)
+        if a.name in dying:
+            dying.discard(a.name)
+        else:
+            retain(self.code, array)
+        return replace(array)
+
+    # ---- leaving
+
+    def fail(self, status: int, site: int = 0) -> None:
+        """Ends the function with a status."""
+        if site:
+            address = self.code.offset("i64", "%frame", str(layout.FRAME_SITE))
+            self.code.store("i64", str(site - 1), address)
+        self.code.store("i32", str(status), self.status)
+        self.code.jump(self.failed)
+        self.fails = True
+
+    def pass_on(self, status: str) -> None:
+        """Ends the function if a status is not OK."""
+        on, off = self.code.label("ok"), self.code.label("not")
+        self.code.branch(self.code.op(f"icmp eq i32 {status}, 0"), on, off)
+        self.code.place(off)
+        self.code.store("i32", status, self.status)
+        self.code.jump(self.failed)
+        self.fails = True
+        self.code.place(on)
+
+    def unless(self, condition: str, status: int, site: int = 0) -> None:
+        """Ends the function with a status unless a condition holds."""
+        on, off = self.code.label("ok"), self.code.label("not")
+        self.code.branch(condition, on, off)
+        self.code.place(off)
+        self.fail(status, site)
+        self.code.place(on)
+
+    def finish_failures(self) -> None:
+        """Writes where failures leave the function."""
+        if self.fails:
+            self.code.place(self.failed)
+            status = self.code.load("i32", self.status)
+            if self.results == "i32":
+                self.code.end(f"ret i32 {status}")
+            else:
+                made = self.code.op(f"insertvalue {self.results} poison, i32 {status}, 0")
+                self.code.end(f"ret {self.results} {made}")
+
+    def poll(self) -> None:
+        """Leaves if the stop flag is set."""
+        control = self.code.load("ptr", "%frame")
+        stop = self.code.op(f"load volatile i64, ptr {control}")
+        self.unless(self.code.op(f"icmp eq i64 {stop}, 0"), layout.INTERRUPTED)
+
+    # ---- arrays
+
+    def allocate(self, base: str, extents: tuple[str, ...]) -> Array:
+        """A new array, its elements not set."""
+        header = self.code.op(f"call ptr @sacpy_new(ptr %frame, i64 {byte_count(self.code, base, extents)})")
+        self.unless(self.code.op(f"icmp ne ptr {header}, null"), layout.OUT_OF_MEMORY)
+        data = self.code.op(f"getelementptr inbounds i8, ptr {header}, i64 {layout.HEADER_BYTES}")
+        self.code.do(f'call void @llvm.assume(i1 true) ["align"(ptr {data}, i64 64)]')
+        self.code.module.declare("llvm.assume", "declare void @llvm.assume(i1)")
+        return Array(data, header, base, extents, unique=True)
+
+    def copied(self, array: Array) -> Array:
+        """A copy of an array."""
+        new = self.allocate(array.element, array.extents)
+        copy_elements(self.code, array.element, new.data, array.data, elements(self.code, array.extents))
+        return new
+
+    def owned(self, array: Array) -> Array:
+        """An array that may be written to, made of one whose reference is given up: the same if no one else holds it, else a copy."""
+        if array.unique:
+            return array
+        code = self.code
+        data, header = code.slot("ptr"), code.slot("ptr")
+        code.store("ptr", array.data, data)
+        code.store("ptr", array.header, header)
+        shared, done = code.label("shared"), code.label("owned")
+        code.branch(is_unique(code, array), done, shared)
+        code.place(shared)
+        new = self.copied(array)
+        release(code, array)
+        code.store("ptr", new.data, data)
+        code.store("ptr", new.header, header)
+        code.place(done)
+        return Array(code.load("ptr", data), code.load("ptr", header), array.element, array.extents, unique=True)
+
+    def load(self, array: Array, index: tuple[str, ...]) -> str:
+        """An element, as a scalar."""
+        return self.load_flat(array, flat(self.code, index, array.extents))
+
+    def load_flat(self, array: Array, at: str) -> str:
+        """The element of a row-major number, as a scalar."""
+        address = element_address(self.code, array, at)
+        value = self.code.load(memory_type(array.element), address, array.note(self.code))
+        return self.code.op(f"trunc i8 {value} to i1") if array.element == "bool" else value
+
+    def store(self, array: Array, at: str, value: str) -> None:
+        """Sets the element of a row-major number."""
+        if array.element == "bool":
+            value = self.code.op(f"zext i1 {value} to i8")
+        self.code.store(memory_type(array.element), value, element_address(self.code, array, at), array.note(self.code))
+
+    # ---- blocks
+
+    def block(self, block: Block, owned: Iterable[str] = (), into: dict[str, Array] | None = None) -> list[Value]:
+        """Runs a block's statements; gives its results with references of their own. `owned`: arrays from outside whose references the block takes over. `into`: where the array of a name is to be built, if a with-loop of the block makes it."""
+        uses = self.unit.uses
+        last: dict[str, int] = {}
+        for number, s in enumerate(block.statements):
+            last.update(dict.fromkeys(uses.of(s), number))
+        for a in block.results:
+            if isinstance(a, Var) and isinstance(a.type, ArrayType):
+                last[a.name] = len(block.statements)
+        mine = set(owned)
+        for name in sorted(mine - last.keys()):
+            release(self.code, self.env[name])  # type: ignore[arg-type]
+        mine &= last.keys()
+        for number, s in enumerate(block.statements):
+            dying = {name for name in uses.of(s) if name in mine and last[name] == number}
+            mine -= dying
+            self.statement(s, dying, into or {})
+            for name in sorted(dying):
+                release(self.code, self.env[name])  # type: ignore[arg-type]
+            if isinstance(s, Let):
+                mine |= self.settle(s.targets, last)
+        return [self.take(a, mine) for a in block.results]
+
+    def settle(self, targets: Sequence[Var], last: dict[str, int]) -> set[str]:
+        """The arrays among targets that will be used; the others are released."""
+        kept = set()
+        for t in targets:
+            if isinstance(t.type, ArrayType):
+                if t.name in last:
+                    kept.add(t.name)
+                else:
+                    release(self.code, self.array(t))
+        return kept
+
+    def statement(self, s: Stmt, dying: set[str], into: dict[str, Array]) -> None:
+        """Runs a statement. `dying`: arrays whose last use this is; those whose references it hands on are taken out."""
+        if isinstance(s, Check):
+            self.check(s)
+        else:
+            self.let(s.targets, s.rhs, dying, into)
+
+    def check(self, s: Check) -> None:
+        """Leaves the function, or in a vectorisable loop the round, unless the condition holds."""
+        condition, site = self.text(s.condition), self.unit.site(s)
+        if self.on_failure is None:
+            self.unless(condition, layout.CHECK_FAILED, site)
+            return
+        on = self.code.label("ok")
+        self.code.branch(condition, on, self.on_failure)
+        self.code.place(on)
+
+    def let(self, targets: Sequence[Var], rhs: Rhs, dying: set[str], into: dict[str, Array]) -> None:
+        """Sets variables."""
+        match rhs:
+            case Op():
+                self.operation(targets[0], rhs)
+            case Load(array=array, index=index):
+                self.bind_scalar(targets[0], self.load(self.array(array), self.wides(index)))
+            case Var() | Const():
+                self.bind(targets, [self.take(rhs, dying)])
+            case View() | Reshape():
+                self.view(targets[0], rhs, dying)
+            case Cons():
+                self.cons(targets[0], rhs, into)
+            case Update():
+                self.update(targets[0], rhs, dying)
+            case Call():
+                self.call(targets, rhs, dying)
+            case If():
+                self.conditional(targets, rhs, dying, into)
+            case Loop():
+                self.loop(targets, rhs, dying)
+            case For():
+                self.counting(targets, rhs, dying)
+            case WithLoop():
+                from sacpy.jit.host.withloops import WithLoops
+
+                WithLoops(self, rhs, dying, into).run(targets)
+
+    # ---- scalars and arrays
+
+    def operation(self, target: Var, op: Op) -> None:
+        """A scalar operation; in 64 bits as well where it computes an index without wrapping."""
+        result = emit(self.code, op, [self.text(a) for a in op.args], self.unit.style)
+        self.bind_scalar(target, result, self.widened(op) if target.name in self.facts.indices else None)
+
+    def widened(self, op: Op) -> str | None:
+        if not (op.exact and op.args[0].base == "int" and op.code in ("add", "sub", "mul", "neg")):
+            return None
+        args = self.wides(op.args)
+        return self.code.op(f"sub nsw i64 0, {args[0]}" if op.code == "neg" else f"{op.code} nsw i64 {args[0]}, {args[1]}")
+
+    def view(self, target: Var, rhs: View | Reshape, dying: set[str]) -> None:
+        """A part of an array, or all of it, under other extents: the same memory."""
+        source = self.take(rhs.array, dying)
+        assert isinstance(source, Array)
+        data = source.data
+        if isinstance(rhs, View):
+            data = element_address(self.code, source, flat(self.code, self.wides(rhs.index), source.extents))
+        self.bind_array(target, data, source.header, source, unique=source.unique)
+
+    def cons(self, target: Var, rhs: Cons, into: dict[str, Array]) -> None:
+        """A new array of given elements."""
+        place = into.get(target.name)
+        new = self.as_built(place) if place else self.allocate(rhs.base, tuple(map(str, rhs.extents)))
+        for number, a in enumerate(rhs.elements):
+            self.store(new, str(number), self.text(a))
+        self.bind([target], [new])
+
+    def update(self, target: Var, rhs: Update, dying: set[str]) -> None:
+        """An array with an element or a sub-array replaced: in place where nobody else holds it."""
+        if isinstance(rhs.value, Var) and isinstance(rhs.value.type, ArrayType):
+            self.update_part(target, rhs, dying)
+            return
+        taken = self.take(rhs.array, dying)
+        assert isinstance(taken, Array)
+        array = self.owned(taken)
+        self.store(array, flat(self.code, self.wides(rhs.index), array.extents), self.text(rhs.value))
+        self.bind([target], [array])
+
+    def update_part(self, target: Var, rhs: Update, dying: set[str]) -> None:
+        """The value may share memory with the array; then its references say so, unless both are borrowed, which is copied anyway."""
+        value = self.array(rhs.value)
+        taken = self.take(rhs.array, dying)
+        assert isinstance(taken, Array)
+        array = self.owned(taken)
+        address = element_address(self.code, array, flat(self.code, self.wides(rhs.index), array.extents))
+        copy_elements(self.code, array.element, address, value.data, elements(self.code, value.extents))
+        self.bind([target], [array])
+
+    # ---- control
+
+    def call(self, targets: Sequence[Var], rhs: Call, dying: set[str]) -> None:
+        """A call of a function of the unit. It takes over the references of its arguments."""
+        callee = self.unit.functions[rhs.function]
+        args = ["ptr %frame"]
+        for a in rhs.args:
+            value = self.take(a, dying)
+            if isinstance(value, Array):
+                args += [f"ptr {value.data}", f"ptr {value.header}"]
+            else:
+                args.append(f"{LLVM_TYPES[value.base]} {value.text}")
+        type_ = result_type(callee.body.results)
+        made = self.code.op(f"call fastcc {type_} {function_name(callee)}({', '.join(args)})")
+        self.pass_on(self.code.op(f"extractvalue {type_} {made}, 0"))
+        at = 1
+        for t in targets:
+            if isinstance(t.type, ArrayType):
+                data, header = (self.code.op(f"extractvalue {type_} {made}, {at + k}") for k in (0, 1))
+                self.bind_array(t, data, header)
+                at += 2
+            else:
+                self.bind_scalar(t, self.code.op(f"extractvalue {type_} {made}, {at}"))
+                at += 1
+
+    def conditional(self, targets: Sequence[Var], rhs: If, dying: set[str], into: dict[str, Array]) -> None:
+        """Both branches take over the references of what dies here."""
+        code, results = self.code, Slots(self, targets)
+        then, otherwise, done = code.label("then"), code.label("else"), code.label("done")
+        before = {name: (value.unique if isinstance(value, Array) else False) for name, value in self.env.items() if name in dying}
+        code.branch(self.text(rhs.condition), then, otherwise)
+        built = {t.name for t in targets if t.name in into}
+        for label, block in ((then, rhs.then), (otherwise, rhs.otherwise)):
+            code.place(label)
+            for name, unique in before.items():
+                self.array_named(name).unique = unique
+            inner = {r.name: into[t.name] for t, r in zip(targets, block.results) if t.name in built and isinstance(r, Var)}
+            values = self.block(block, dying, inner)
+            results.set([self.built(v, into[t.name]) if t.name in built and isinstance(v, Array) else v for t, v in zip(targets, values)])
+            code.jump(done)
+        dying.clear()
+        code.place(done)
+        results.get(targets, frozenset(t.name for t in targets) if results.unique else frozenset())
+        for name in built:
+            self.env[name] = self.as_built(into[name])
+
+    def array_named(self, name: str) -> Array:
+        """The array of a name."""
+        value = self.env[name]
+        assert isinstance(value, Array)
+        return value
+
+    def built(self, value: Array, place: Array) -> Array:
+        """A value that is to lie in a given place: copied there unless it was built there."""
+        if value.data != place.data:
+            copy_elements(self.code, place.element, place.data, value.data, elements(self.code, value.extents))
+            release(self.code, value)
+        return self.as_built(place)
+
+    @staticmethod
+    def as_built(place: Array) -> Array:
+        """What was built in a place inside a larger array, as a value: borrowed from there."""
+        return replace(place, header=BORROWED, unique=False)
+
+    def enter(self, params: Sequence[Var], initial: Sequence[Atom], body: Block, dying: set[str]) -> tuple[Slots, frozenset[str]]:
+        """Carried variables at the start of a loop. Those that the body updates are made unique here, and stay so."""
+        unique = frozenset(p.name for p in params if isinstance(p.type, ArrayType) and updated_in(body, p.name))
+        values = [self.take(a, dying) for a in initial]
+        slots = Slots(self, params)
+        slots.set([self.owned(v) if isinstance(v, Array) and p.name in unique else v for p, v in zip(params, values)])
+        return slots, unique
+
+    def round(self, slots: Slots, params: Sequence[Var], body: Block, unique: frozenset[str]) -> None:
+        """One round of a loop: from the carried variables to the next ones."""
+        values = self.block(body, [p.name for p in params if isinstance(p.type, ArrayType)])
+        slots.set([self.owned(v) if isinstance(v, Array) and p.name in unique else v for p, v in zip(params, values)])
+
+    def loop(self, targets: Sequence[Var], rhs: Loop, dying: set[str]) -> None:
+        """Rounds while a condition holds."""
+        code = self.code
+        slots, unique = self.enter(rhs.params, rhs.initial, rhs.body, dying)
+        test, body, done = code.label("test"), code.label("round"), code.label("done")
+        code.jump(body if rhs.body_first else test)
+        code.place(test)
+        slots.get(rhs.params, unique)
+        code.branch(self.text_of(self.block(rhs.condition)[0]), body, done)
+        code.place(body)
+        self.poll()
+        slots.get(rhs.params, unique)
+        self.round(slots, rhs.params, rhs.body, unique)
+        code.jump(test)
+        code.place(done)
+        self.leave(slots, targets, rhs.params, unique)
+
+    @staticmethod
+    def text_of(value: Value) -> str:
+        """A scalar value's text."""
+        assert isinstance(value, Scalar)
+        return value.text
+
+    def leave(self, slots: Slots, targets: Sequence[Var], params: Sequence[Var], unique: frozenset[str]) -> None:
+        """Binds a loop's targets to the last values of its carried variables."""
+        slots.get(targets, frozenset(t.name for t, p in zip(targets, params) if p.name in unique))
+
+    def counting(self, targets: Sequence[Var], rhs: For, dying: set[str]) -> None:
+        """A counting loop, its counter of 64 bits. One that contains other loops polls the stop flag."""
+        code = self.code
+        slots, unique = self.enter(rhs.params, rhs.initial, rhs.body, dying)
+        lower, upper = self.wide(rhs.lower), self.wide(rhs.upper)
+        counter = code.slot("i64")
+        code.store("i64", lower, counter)
+        test, body, done = code.label("test"), code.label("round"), code.label("done")
+        code.place(test)
+        i = code.load("i64", counter)
+        code.branch(code.op(f"icmp {'slt' if rhs.step > 0 else 'sgt'} i64 {i}, {upper}"), body, done)
+        code.place(body)
+        if not is_straight(rhs.body):
+            self.poll()
+        slots.get(rhs.params, unique)
+        self.bind_scalar(rhs.index, code.op(f"trunc i64 {i} to i32"), i)
+        self.round(slots, rhs.params, rhs.body, unique)
+        code.store("i64", code.op(f"add nsw i64 {i}, {rhs.step}"), counter)
+        code.jump(test)
+        code.place(done)
+        self.leave(slots, targets, rhs.params, unique)
+
+
+def function_name(function: Function) -> str:
+    """The name of a function of the unit in its module."""
+    return '@"f.' + function.name.replace("\\", "\\5C").replace('"', "\\22") + '"'
+
+
+def lower_function(unit: UnitContext, function: Function) -> None:
+    """Writes a function into the unit's module."""
+    params = [("ptr", "%frame")]
+    for number, p in enumerate(function.params):
+        if isinstance(p.type, ArrayType):
+            params += [("ptr", f"%p{number}"), ("ptr", f"%h{number}")]
+        else:
+            params.append((LLVM_TYPES[p.base], f"%p{number}"))
+    results = result_type(function.body.results)
+    code = Code(unit.module, function_name(function), results, params, head="define internal fastcc")
+    lowering = Lowering(unit, code, Facts.of(function))
+    lowering.results = results
+    if function.name in unit.recursive:
+        lowering.poll()
+        stack_check(lowering)
+    for number, p in enumerate(function.params):
+        if isinstance(p.type, ArrayType):
+            lowering.bind_array(p, f"%p{number}", f"%h{number}")
+        else:
+            lowering.bind_scalar(p, f"%p{number}")
+    values = lowering.block(function.body, [p.name for p in function.params if isinstance(p.type, ArrayType)])
+    made, at = f"{results} {{i32 0{''.join(f', {t} poison' for t in types_of(function.body.results))}}}", 1
+    for value in values:
+        parts = [("ptr", value.data), ("ptr", value.header)] if isinstance(value, Array) else [(LLVM_TYPES[value.base], value.text)]
+        for type_, text in parts:
+            made = f"{results} " + code.op(f"insertvalue {made}, {type_} {text}, {at}")
+            at += 1
+    code.end(f"ret {made}")
+    lowering.finish_failures()
+    code.finish()
+
+
+def stack_check(lowering: Lowering) -> None:
+    """Leaves if the stack is nearly used up."""
+    code = lowering.code
+    code.module.declare("llvm.frameaddress", "declare ptr @llvm.frameaddress.p0(i32)")
+    here = code.op(f"ptrtoint ptr {code.op('call ptr @llvm.frameaddress.p0(i32 0)')} to i64")
+    limit = code.load("i64", code.offset("i64", "%frame", str(layout.FRAME_STACK_LIMIT)))
+    lowering.unless(code.op(f"icmp ugt i64 {here}, {limit}"), layout.TOO_DEEP)
+
+
+def called(function: Function) -> set[str]:
+    """The functions that a function calls."""
+    return {s.rhs.function for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Call)}
+
+
+__all__ = ["Lowering", "Slots", "Type", "UnitContext", "called", "function_name", "lower_function", "result_type", "types_of"]

@@ -1,0 +1,24 @@
+"""Where things lie in the memory that compiled code, the runtime and Python share. All fields have 8 bytes.
+
+An array's memory is a block: a header of 64 bytes, then the elements. A block is linked into the list of the frame that allocated it, so that a unit that ends early leaves nothing behind. A frame is one call of a unit, on the stack; threads that help have
+frames of their own. The control block belongs to Python and outlives calls.
+"""
+
+from __future__ import annotations
+
+HEADER_BYTES = 64  # also the alignment of the elements
+
+# Header: the count of references, the bytes of the whole block, neighbours in the frame's list.
+COUNT, BYTES, PREVIOUS, NEXT = 0, 1, 2, 3
+
+# Frame. Its first block is a header as well (for the list): fields 2 and 3 are as there.
+FRAME_CONTROL, FRAME_SITE = 0, 1
+FRAME_STACK_LIMIT, FRAME_NESTED, FRAME_IN_USE, FRAME_ALLOCATIONS = 4, 5, 6, 7
+FRAME_FIELDS = 8
+
+# Control block.
+CONTROL_STOP, CONTROL_THREADS, CONTROL_MEMORY, CONTROL_ALLOCATIONS = 0, 1, 2, 3
+CONTROL_FIELDS = 8
+
+# What a call of compiled code returns.
+OK, CHECK_FAILED, OUT_OF_MEMORY, INTERRUPTED, TOO_DEEP = 0, 1, 2, 3, 4

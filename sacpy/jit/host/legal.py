@@ -1,0 +1,186 @@
+"""LLVM IR as text, written instruction by instruction: modules, functions, blocks.
+
+In: operations with the types and names of their operands. Out: the text of a module. Only what every consumer of the text takes can be written here; memory is touched through `load`, `store` and `offset`, which name the element type.
+Text rather than objects: writing it is a few microseconds an instruction, and LLVM's own parser checks it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+LLVM_TYPES = {
+    "byte": "i8", "short": "i16", "int": "i32", "long": "i64", "longlong": "i64", "ubyte": "i8", "ushort": "i16", "uint": "i32", "ulong": "i64", "ulonglong": "i64", "float": "float", "double": "double", "bool": "i1", "char": "i8",
+}  # fmt: skip
+SIZES = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "float": 4, "double": 8}
+
+
+def memory_type(base: str) -> str:
+    """The LLVM type of an array's elements."""
+    return "i8" if base == "bool" else LLVM_TYPES[base]
+
+
+def size_of(base: str) -> int:
+    """Bytes of an element."""
+    return SIZES[memory_type(base)]
+
+
+def constant(base: str, value: int | float | bool) -> str:
+    """A constant's text. Reals are written as the bits of a double, so that every value, NaN and infinities too, is exact."""
+    if base in ("float", "double"):
+        bits = struct.unpack("<Q", struct.pack("<d", value))[0]
+        return f"0x{bits:016X}"
+    if base == "bool":
+        return "true" if value else "false"
+    return str(int(value))
+
+
+@dataclass(slots=True)
+class Module:
+    """A module being written: functions, declarations, globals and metadata, each once."""
+
+    functions: list[str] = field(default_factory=list)
+    declarations: dict[str, str] = field(default_factory=dict)
+    metadata: list[str] = field(default_factory=list)
+    attributes: dict[str, int] = field(default_factory=dict)
+    vector_routines: list[str] = field(default_factory=list)
+    lists: dict[tuple[str, ...], str] = field(default_factory=dict)
+    domain: str = ""
+    names: int = 0
+
+    def declare(self, name: str, text: str) -> str:
+        """Declares an external function or global; gives its name."""
+        self.declarations.setdefault(name, text)
+        return name
+
+    def node(self, text: str, *, distinct: bool = False) -> str:
+        """A metadata node; `{self}` in the text stands for the node itself."""
+        name = f"!{len(self.metadata)}"
+        self.metadata.append(f"{name} = {'distinct ' if distinct else ''}{text.replace('{self}', name)}")
+        return name
+
+    def scope(self) -> str:
+        """A new alias scope."""
+        if not self.domain:
+            self.domain = self.node("!{{self}}", distinct=True)
+        return self.node(f"!{{{{self}}, {self.domain}}}", distinct=True)
+
+    def list_of(self, nodes: tuple[str, ...]) -> str:
+        """A metadata node that lists others."""
+        if nodes not in self.lists:
+            self.lists[nodes] = self.node("!{" + ", ".join(nodes) + "}")
+        return self.lists[nodes]
+
+    def attribute(self, text: str) -> str:
+        """A group of function attributes."""
+        return f"#{self.attributes.setdefault(text, len(self.attributes))}"
+
+    def fresh(self, stem: str) -> str:
+        """A new global name."""
+        self.names += 1
+        return f"@{stem}.{self.names}"
+
+    def text(self) -> str:
+        """The module as LLVM reads it."""
+        parts = [*self.declarations.values(), *self.functions]
+        if self.vector_routines:  # only the vectoriser will call them; until then they must not go
+            users = ", ".join(f"ptr {name}" for name in self.vector_routines)
+            parts.append(f'@llvm.compiler.used = appending global [{len(self.vector_routines)} x ptr] [{users}], section "llvm.metadata"')
+        parts += [f"attributes #{n} = {{ {text} }}" for text, n in self.attributes.items()]
+        return "\n".join([*parts, *self.metadata, ""])
+
+
+class Code:
+    """One function being written. Values are names or constants as text; `%t…` are temporaries, each set once."""
+
+    def __init__(self, module: Module, name: str, result: str, params: Sequence[tuple[str, str]], *, head: str = "define internal", tail: str = "") -> None:
+        self.module = module
+        self.head = f"{head} {result} {name}({', '.join(f'{type_} {p}' for type_, p in params)}){' ' + tail if tail else ''} {{"
+        self.slots: list[str] = []
+        self.lines: list[str] = []
+        self.count = 0
+        self.open = True
+
+    # ---- blocks
+
+    def label(self, stem: str) -> str:
+        """A new label, not yet placed."""
+        self.count += 1
+        return f"{stem}{self.count}"
+
+    def place(self, label: str) -> None:
+        """Starts a block; the one before falls through to it."""
+        if self.open:
+            self.jump(label)
+        self.lines.append(f"{label}:")
+        self.open = True
+
+    def jump(self, label: str, note: str = "") -> None:
+        """Ends the block with a jump."""
+        self.end(f"br label %{label}{note}")
+
+    def branch(self, condition: str, then: str, otherwise: str, note: str = "") -> None:
+        """Ends the block with a conditional jump."""
+        self.end(f"br i1 {condition}, label %{then}, label %{otherwise}{note}")
+
+    def end(self, text: str) -> None:
+        """Ends the block. What would follow a block's end is not written."""
+        if self.open:
+            self.lines.append(f"  {text}")
+        self.open = False
+
+    # ---- instructions
+
+    def op(self, text: str) -> str:
+        """An instruction with a result."""
+        self.count += 1
+        name = f"%t{self.count}"
+        if self.open:
+            self.lines.append(f"  {name} = {text}")
+        return name
+
+    def do(self, text: str) -> None:
+        """An instruction without a result."""
+        if self.open:
+            self.lines.append(f"  {text}")
+
+    def slot(self, type_: str) -> str:
+        """A local variable in memory, for values that several paths set; LLVM turns it into registers."""
+        self.count += 1
+        name = f"%s{self.count}"
+        self.slots.append(f"  {name} = alloca {type_}, align 8")
+        return name
+
+    def load(self, type_: str, pointer: str, note: str = "") -> str:
+        """Reads memory."""
+        return self.op(f"load {type_}, ptr {pointer}{note}")
+
+    def store(self, type_: str, value: str, pointer: str, note: str = "") -> None:
+        """Writes memory."""
+        self.do(f"store {type_} {value}, ptr {pointer}{note}")
+
+    def offset(self, type_: str, pointer: str, index: str) -> str:
+        """The address of element `index` (64 bits)."""
+        return pointer if index == "0" else self.op(f"getelementptr inbounds {type_}, ptr {pointer}, i64 {index}")
+
+    def sum(self, a: str, b: str) -> str:
+        """a + b of 64 bits, known not to wrap."""
+        return b if a == "0" else a if b == "0" else self.op(f"add nsw i64 {a}, {b}")
+
+    def product(self, a: str, b: str) -> str:
+        """a * b of 64 bits, known not to wrap."""
+        if a == "1" or b == "0":
+            return b
+        return a if b == "1" or a == "0" else self.op(f"mul nsw i64 {a}, {b}")
+
+    def text(self) -> str:
+        """The function's text. Slots stand in the first block."""
+        return "\n".join([self.head, *self.slots, *self.lines, "}"])
+
+    def finish(self) -> None:
+        """Hands the function to its module."""
+        self.module.functions.append(self.text())
+
+
+__all__ = ["LLVM_TYPES", "Code", "Module", "constant", "memory_type", "size_of"]

@@ -1,0 +1,286 @@
+"""The runtime of compiled code, as LLVM IR: frames, blocks of memory, and the thread pool (`threads`).
+
+Compiled once per process. Blocks come from the C library; large ones that are freed are kept for a while, since fresh pages cost as much as a pass over them, and are asked to lie in huge pages.
+"""
+
+from __future__ import annotations
+
+from sacpy.jit.host import layout
+from sacpy.jit.host.threads import POOL
+
+EXPORTS = ("sacpy_enter", "sacpy_drop", "sacpy_new", "sacpy_free", "sacpy_own", "sacpy_hand_over", "sacpy_parallel", "sacpy_discard")
+KEPT_BLOCKS = 16
+LARGE = 1 << 16  # bytes from which a freed block is kept
+HUGE = 1 << 22  # bytes from which huge pages are asked for
+KEPT_BYTES = 1 << 30
+STACK_RESERVE = 192 << 10  # bytes of stack that a unit may use before it is moved to a larger one
+
+
+def field(name: str, pointer: str, number: int) -> str:
+    """An instruction that computes the address of a field."""
+    return f"  %{name} = getelementptr i64, ptr {pointer}, i64 {number}\n"
+
+
+FRAMES = f"""
+declare ptr @llvm.frameaddress.p0(i32)
+define void @sacpy_enter(ptr %frame, ptr %control, i64 %stack) {{
+  store ptr %control, ptr %frame
+{field("site", "%frame", layout.FRAME_SITE)}  store i64 -1, ptr %site
+{field("previous", "%frame", layout.PREVIOUS)}  store ptr %frame, ptr %previous
+{field("next", "%frame", layout.NEXT)}  store ptr %frame, ptr %next
+  %here = call ptr @llvm.frameaddress.p0(i32 0)
+  %address = ptrtoint ptr %here to i64
+  %usual = icmp eq i64 %stack, 0
+  %size = select i1 %usual, i64 {STACK_RESERVE}, i64 %stack
+  %bottom = sub i64 %address, %size
+{field("limit", "%frame", layout.FRAME_STACK_LIMIT)}  store i64 %bottom, ptr %limit
+{field("nested", "%frame", layout.FRAME_NESTED)}  store i64 0, ptr %nested
+{field("used", "%frame", layout.FRAME_IN_USE)}  store i64 0, ptr %used
+{field("made", "%frame", layout.FRAME_ALLOCATIONS)}  store i64 0, ptr %made
+  ret void
+}}
+define void @sacpy_drop(ptr %frame) {{
+{field("next", "%frame", layout.NEXT)}  br label %test
+test:
+  %block = load ptr, ptr %next
+  %end = icmp eq ptr %block, %frame
+  br i1 %end, label %done, label %free
+free:
+  call void @sacpy_free(ptr %frame, ptr %block)
+  br label %test
+done:
+  call void @sacpy_leave(ptr %frame)
+  ret void
+}}
+define void @sacpy_leave(ptr %frame) {{
+{field("made", "%frame", layout.FRAME_ALLOCATIONS)}  %count = load i64, ptr %made
+  store i64 0, ptr %made
+  %control = load ptr, ptr %frame
+{field("total", "%control", layout.CONTROL_ALLOCATIONS)}  %old = atomicrmw add ptr %total, i64 %count monotonic
+  ret void
+}}
+"""
+
+BLOCKS = f"""
+declare noalias ptr @aligned_alloc(i64, i64)
+declare void @free(ptr)
+declare i32 @madvise(ptr, i64, i32)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+define ptr @sacpy_new(ptr %frame, i64 %bytes) {{
+  %absurd = icmp ugt i64 %bytes, {1 << 62}
+  br i1 %absurd, label %none, label %padding
+padding:
+  %padded = add i64 %bytes, {layout.HEADER_BYTES + 63}
+  %total = and i64 %padded, -64
+  %control = load ptr, ptr %frame
+{field("memory", "%control", layout.CONTROL_MEMORY)}  %limit = load i64, ptr %memory
+{field("in_use", "%frame", layout.FRAME_IN_USE)}  %old = load i64, ptr %in_use
+  %use = add i64 %old, %total
+  %limited = icmp ne i64 %limit, 0
+  %over = icmp ugt i64 %use, %limit
+  %refused = and i1 %limited, %over
+  br i1 %refused, label %none, label %get
+get:
+  %large = icmp uge i64 %total, {LARGE}
+  br i1 %large, label %look, label %fresh
+look:
+  %kept = call ptr @kept_take(i64 %total)
+  %found = icmp ne ptr %kept, null
+  br i1 %found, label %again, label %fresh
+again:
+{field("kept_size", "%kept", layout.BYTES)}  %size_kept = load i64, ptr %kept_size
+  br label %link
+fresh:
+  %huge = icmp uge i64 %total, {HUGE}
+  %alignment = select i1 %huge, i64 {1 << 21}, i64 64
+  %roundup = sub i64 %alignment, 1
+  %up = add i64 %total, %roundup
+  %minus = sub i64 0, %alignment
+  %rounded = and i64 %up, %minus
+  %new = call ptr @aligned_alloc(i64 %alignment, i64 %rounded)
+  %failed = icmp eq ptr %new, null
+  br i1 %failed, label %none, label %advise
+advise:
+  br i1 %huge, label %pages, label %link
+pages:
+  %ignored = call i32 @madvise(ptr %new, i64 %rounded, i32 14)
+  br label %link
+link:
+  %block = phi ptr [%kept, %again], [%new, %advise], [%new, %pages]
+  %size = phi i64 [%size_kept, %again], [%rounded, %advise], [%rounded, %pages]
+  store i64 1, ptr %block
+{field("block_bytes", "%block", layout.BYTES)}  store i64 %size, ptr %block_bytes
+{field("block_previous", "%block", layout.PREVIOUS)}  store ptr %frame, ptr %block_previous
+{field("frame_next", "%frame", layout.NEXT)}  %first = load ptr, ptr %frame_next
+{field("block_next", "%block", layout.NEXT)}  store ptr %first, ptr %block_next
+{field("first_previous", "%first", layout.PREVIOUS)}  store ptr %block, ptr %first_previous
+  store ptr %block, ptr %frame_next
+  %now = add i64 %old, %size
+  store i64 %now, ptr %in_use
+{field("made", "%frame", layout.FRAME_ALLOCATIONS)}  %count = load i64, ptr %made
+  %more = add i64 %count, 1
+  store i64 %more, ptr %made
+  ret ptr %block
+none:
+  ret ptr null
+}}
+define void @sacpy_hand_over(ptr %block) {{
+{field("p", "%block", layout.PREVIOUS)}  %previous = load ptr, ptr %p
+{field("n", "%block", layout.NEXT)}  %next = load ptr, ptr %n
+{field("pn", "%previous", layout.NEXT)}  store ptr %next, ptr %pn
+{field("np", "%next", layout.PREVIOUS)}  store ptr %previous, ptr %np
+  ret void
+}}
+define void @sacpy_free(ptr %frame, ptr %block) {{
+  call void @sacpy_hand_over(ptr %block)
+{field("bytes", "%block", layout.BYTES)}  %size = load i64, ptr %bytes
+{field("in_use", "%frame", layout.FRAME_IN_USE)}  %old = load i64, ptr %in_use
+  %use = sub i64 %old, %size
+  store i64 %use, ptr %in_use
+  call void @give_back(ptr %block, i64 %size)
+  ret void
+}}
+define void @sacpy_discard(ptr %data) {{
+  %block = getelementptr i8, ptr %data, i64 -{layout.HEADER_BYTES}
+{field("bytes", "%block", layout.BYTES)}  %size = load i64, ptr %bytes
+  call void @give_back(ptr %block, i64 %size)
+  ret void
+}}
+define ptr @sacpy_own(ptr %frame, ptr %data, ptr %header, i64 %bytes) {{
+  %none = icmp eq ptr %header, null
+  br i1 %none, label %copy, label %counted
+counted:
+  %count = load i64, ptr %header
+  %one = icmp eq i64 %count, 1
+  %start = getelementptr i8, ptr %header, i64 {layout.HEADER_BYTES}
+  %whole = icmp eq ptr %start, %data
+{field("kept_bytes", "%header", layout.BYTES)}  %held = load i64, ptr %kept_bytes
+  %most = lshr i64 %held, 1
+  %worth = icmp uge i64 %bytes, %most
+  %small = icmp ult i64 %held, 4096
+  %fits = or i1 %worth, %small
+  %alone = and i1 %one, %whole
+  %mine = and i1 %alone, %fits
+  br i1 %mine, label %same, label %copy
+same:
+  ret ptr %header
+copy:
+  %new = call ptr @sacpy_new(ptr %frame, i64 %bytes)
+  %failed = icmp eq ptr %new, null
+  br i1 %failed, label %done, label %fill
+fill:
+  %to = getelementptr i8, ptr %new, i64 {layout.HEADER_BYTES}
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %data, i64 %bytes, i1 false)
+  br i1 %none, label %done, label %less
+less:
+  %old = load i64, ptr %header
+  %left = sub i64 %old, 1
+  store i64 %left, ptr %header
+  %last = icmp eq i64 %left, 0
+  br i1 %last, label %drop, label %done
+drop:
+  call void @sacpy_free(ptr %frame, ptr %header)
+  br label %done
+done:
+  ret ptr %new
+}}
+"""
+
+# Freed blocks that are kept: a table under a spin lock. A kept block serves a request of at least four fifths of its size; when the table is full, its slots are reused in turn.
+KEPT = f"""
+@kept_lock = internal global i32 0
+@kept_turn = internal global i64 0
+@kept_bytes = internal global i64 0
+@kept = internal global [{KEPT_BLOCKS} x ptr] zeroinitializer
+define internal void @lock() {{
+  br label %try
+try:
+  %old = atomicrmw xchg ptr @kept_lock, i32 1 acquire
+  %got = icmp eq i32 %old, 0
+  br i1 %got, label %done, label %try
+done:
+  ret void
+}}
+define internal ptr @kept_take(i64 %size) {{
+  call void @lock()
+  %quarter = lshr i64 %size, 2
+  %most = add i64 %size, %quarter
+  br label %next
+next:
+  %i = phi i64 [0, %0], [%j, %on]
+  %slot = getelementptr ptr, ptr @kept, i64 %i
+  %block = load ptr, ptr %slot
+  %empty = icmp eq ptr %block, null
+  br i1 %empty, label %on, label %test
+test:
+{field("bytes", "%block", layout.BYTES)}  %have = load i64, ptr %bytes
+  %enough = icmp uge i64 %have, %size
+  %not_much = icmp ule i64 %have, %most
+  %fits = and i1 %enough, %not_much
+  br i1 %fits, label %take, label %on
+take:
+  store ptr null, ptr %slot
+  %held = load i64, ptr @kept_bytes
+  %left = sub i64 %held, %have
+  store i64 %left, ptr @kept_bytes
+  br label %out
+on:
+  %j = add i64 %i, 1
+  %more = icmp ult i64 %j, {KEPT_BLOCKS}
+  br i1 %more, label %next, label %out
+out:
+  %result = phi ptr [%block, %take], [null, %on]
+  store atomic i32 0, ptr @kept_lock release, align 4
+  ret ptr %result
+}}
+define internal void @give_back(ptr %block, i64 %size) {{
+  %large = icmp uge i64 %size, {LARGE}
+  br i1 %large, label %keep, label %free
+keep:
+  call void @lock()
+  %held = load i64, ptr @kept_bytes
+  %with = add i64 %held, %size
+  %fits = icmp ule i64 %with, {KEPT_BYTES}
+  br i1 %fits, label %search, label %unlock
+search:
+  %i = phi i64 [0, %keep], [%j, %on]
+  %slot = getelementptr ptr, ptr @kept, i64 %i
+  %there = load ptr, ptr %slot
+  %empty = icmp eq ptr %there, null
+  br i1 %empty, label %put, label %on
+on:
+  %j = add i64 %i, 1
+  %more = icmp ult i64 %j, {KEPT_BLOCKS}
+  br i1 %more, label %search, label %replace
+put:
+  store ptr %block, ptr %slot
+  store i64 %with, ptr @kept_bytes
+  store atomic i32 0, ptr @kept_lock release, align 4
+  ret void
+replace:
+  %turn = load i64, ptr @kept_turn
+  %after = add i64 %turn, 1
+  %wrapped = urem i64 %after, {KEPT_BLOCKS}
+  store i64 %wrapped, ptr @kept_turn
+  %oldest = getelementptr ptr, ptr @kept, i64 %turn
+  %victim = load ptr, ptr %oldest
+{field("victim_bytes", "%victim", layout.BYTES)}  %freed = load i64, ptr %victim_bytes
+  %rest = sub i64 %with, %freed
+  store i64 %rest, ptr @kept_bytes
+  store ptr %block, ptr %oldest
+  br label %unlock
+unlock:
+  %gone = phi ptr [%block, %keep], [%victim, %replace]
+  store atomic i32 0, ptr @kept_lock release, align 4
+  call void @free(ptr %gone)
+  ret void
+free:
+  call void @free(ptr %block)
+  ret void
+}}
+"""
+
+
+def runtime_ir() -> str:
+    """The text of the runtime's module."""
+    return FRAMES + BLOCKS + KEPT + POOL

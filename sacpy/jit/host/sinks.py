@@ -1,0 +1,195 @@
+"""Where the values of a with-loop's bodies go: one sink per operator.
+
+A sink is told each index with its values, in order. Arrays are written cell by cell, or built in place; folds and propagates keep their state in slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from sacpy.jit.graph import ArrayType, Atom, Fold, Partition, Propagate
+from sacpy.jit.host.functions import Lowering, Slots
+from sacpy.jit.host.memory import BORROWED, Array, Scalar, Value, copy_elements, element_address, elements, flat, release
+from sacpy.jit.host.scalars import compare
+
+
+class Sink(Protocol):
+    """Takes the values of one operator."""
+
+    count: int
+
+    def place(self, index: tuple[str, ...]) -> Array | None:
+        """Where an array value is to be built, if it is."""
+
+    def put(self, index: tuple[str, ...], values: Sequence[Value]) -> None:
+        """Takes the values of an index."""
+
+
+@dataclass(slots=True)
+class ArraySink:
+    """The result of genarray or modarray. `rank`: the number of axes of the frame. `earlier`: partitions whose cells are already set, and stay."""
+
+    lowering: Lowering
+    result: Array
+    rank: int
+    earlier: Sequence[Partition] = ()
+    count: int = 1
+
+    def cell(self, index: tuple[str, ...]) -> Array:
+        """The cell of an index: a part of the result."""
+        at = element_address(self.lowering.code, self.result, flat(self.lowering.code, index, self.result.extents))
+        return replace(self.result, data=at, header=BORROWED, extents=self.result.extents[self.rank :])
+
+    def place(self, index: tuple[str, ...]) -> Array | None:
+        return self.cell(index) if len(self.result.extents) > self.rank and not self.earlier else None
+
+    def put(self, index: tuple[str, ...], values: Sequence[Value]) -> None:
+        (value,) = values
+        if not self.earlier:
+            self.write(index, value)
+            return
+        code = self.lowering.code
+        write, done = code.label("write"), code.label("written")
+        for p in self.earlier:
+            on = code.label("free")
+            code.branch(membership(self.lowering, p, index), done, on)
+            code.place(on)
+        code.place(write)
+        self.write(index, value)
+        code.place(done)
+        if isinstance(value, Array):
+            release(code, value)
+
+    def write(self, index: tuple[str, ...], value: Value) -> None:
+        """Sets a cell. An array that was built in its place is there already."""
+        if isinstance(value, Scalar):
+            self.lowering.store(self.result, flat(self.lowering.code, index, self.result.extents), value.text)
+        elif self.earlier:
+            cell = self.cell(index)
+            copy_elements(self.lowering.code, cell.element, cell.data, value.data, elements(self.lowering.code, cell.extents))
+
+
+def membership(lowering: Lowering, p: Partition, index: tuple[str, ...]) -> str:
+    """Whether an index lies in a partition: an i1."""
+    code, inside = lowering.code, "true"
+    for k, i in enumerate(index):
+        lower = lowering.wide(p.lower[k])
+        tests = [code.op(f"icmp sge i64 {i}, {lower}"), code.op(f"icmp slt i64 {i}, {lowering.wide(p.upper[k])}")]
+        if p.step is not None and p.width is not None:
+            rest = code.op(f"srem i64 {code.op(f'sub nsw i64 {i}, {lower}')}, {lowering.wide(p.step[k])}")
+            tests.append(code.op(f"icmp slt i64 {rest}, {lowering.wide(p.width[k])}"))
+        for test in tests:
+            inside = code.op(f"and i1 {inside}, {test}")
+    return inside
+
+
+@dataclass(slots=True)
+class PropagateSink:
+    """Values threaded through all iterations."""
+
+    lowering: Lowering
+    operator: Propagate
+    slots: Slots
+    count: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.count = len(self.operator.params)
+
+    def bind(self) -> None:
+        """Sets the parameters, at the start of a body."""
+        self.slots.get(self.operator.params)
+
+    def place(self, index: tuple[str, ...]) -> Array | None:
+        return None
+
+    def put(self, index: tuple[str, ...], values: Sequence[Value]) -> None:
+        self.slots.set([kept(self.lowering, v) for v in values])
+
+
+def kept(lowering: Lowering, value: Value) -> Value:
+    """A value that outlives the body: what was built inside a result is copied."""
+    return lowering.owned(value) if isinstance(value, Array) and value.borrowed else value
+
+
+@dataclass(slots=True)
+class FoldSink:
+    """Accumulators of a fold over one partition. `stopped`: an i1 slot, where iteration may end early."""
+
+    lowering: Lowering
+    operator: Fold
+    slots: Slots
+    stopped: str = ""
+    count: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.count = len(self.operator.neutrals)
+        if self.operator.stop is not None:
+            self.stopped = self.lowering.code.slot("i1")
+
+    def start(self) -> None:
+        """Begins a partition."""
+        self.slots.set([self.lowering.take(a, set()) for a in self.operator.neutrals])
+        if self.stopped:
+            self.lowering.code.store("i1", "false", self.stopped)
+
+    def place(self, index: tuple[str, ...]) -> Array | None:
+        return None
+
+    def put(self, index: tuple[str, ...], values: Sequence[Value]) -> None:
+        lowering, code = self.lowering, self.lowering.code
+        values = [kept(lowering, v) for v in values]
+        if not self.stopped:
+            self.combine(values)
+            return
+        on, over, off = code.label("fold"), code.label("folded"), code.label("drop")
+        code.branch(code.load("i1", self.stopped), off, on)
+        code.place(off)
+        for v in values:
+            if isinstance(v, Array):
+                release(code, v)
+        code.jump(over)
+        code.place(on)
+        self.combine(values)
+        self.test()
+        code.place(over)
+
+    def combine(self, values: Sequence[Value]) -> None:
+        """Applies the function to the accumulators and values, whose references it takes over."""
+        self.slots.get(self.operator.accumulators)
+        self.lowering.bind(self.operator.values, values)
+        names = [v.name for v in (*self.operator.accumulators, *self.operator.values) if isinstance(self.lowering.env[v.name], Array)]
+        self.slots.set([kept(self.lowering, v) for v in self.lowering.block(self.operator.combine, names)])
+
+    def test(self) -> None:
+        """Sets `stopped` if the accumulators equal the stop values."""
+        code = self.lowering.code
+        self.slots.get(self.operator.accumulators)
+        assert self.operator.stop is not None
+        equal = "true"
+        for accumulator, stop in zip(self.operator.accumulators, self.operator.stop):
+            equal = code.op(f"and i1 {equal}, {self.equal(accumulator, stop)}")
+        code.store("i1", equal, self.stopped)
+
+    def equal(self, a: Atom, b: Atom) -> str:
+        """Whether two values of one type are equal everywhere: an i1."""
+        lowering, code = self.lowering, self.lowering.code
+        if not isinstance(a.type, ArrayType):
+            return compare(code, "eq", a.base, lowering.text(a), lowering.text(b))
+        x, y = lowering.array(a), lowering.array(b)
+        result, counter = code.slot("i1"), code.slot("i64")
+        code.store("i1", "true", result)
+        total = elements(code, x.extents)
+        test, body, done = code.label("test"), code.label("compare"), code.label("done")
+        code.store("i64", "0", counter)
+        code.place(test)
+        i = code.load("i64", counter)
+        code.branch(code.op(f"icmp slt i64 {i}, {total}"), body, done)
+        code.place(body)
+        same = compare(code, "eq", a.base, lowering.load_flat(x, i), lowering.load_flat(y, i))
+        code.store("i1", code.op(f"and i1 {code.load('i1', result)}, {same}"), result)
+        code.store("i64", code.sum(i, "1"), counter)
+        code.jump(test)
+        code.place(done)
+        return code.load("i1", result)

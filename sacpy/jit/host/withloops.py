@@ -1,0 +1,326 @@
+"""With-loops as loop nests.
+
+In: a with-loop of a graph. Out: loops in row-major order, the last axis innermost. The earlier partition wins where several cover a cell: unless they are known to be disjoint they run last to first, later writes winning; what no partition covers is filled first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from sacpy.jit.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Fold,
+    Genarray,
+    Let,
+    Load,
+    Modarray,
+    Operator,
+    Partition,
+    Propagate,
+    Var,
+    WithLoop,
+    operands,
+    statements,
+)
+from sacpy.jit.host import layout
+from sacpy.jit.host.analysis import is_straight
+from sacpy.jit.host.filling import Filling
+from sacpy.jit.host.functions import Lowering, Slots
+from sacpy.jit.host.loops import count_loop
+from sacpy.jit.host.memory import Array, Value
+from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink
+
+
+@dataclass(slots=True)
+class Nest:
+    """The loops of one partition, and what becomes of its values. `lower`, `upper`: the range of the first axis, where it is not the partition's."""
+
+    lowering: Lowering
+    partition: Partition
+    sinks: Sequence[Sink]
+    lower: str = ""
+    upper: str = ""
+    leave: str = ""
+
+    def run(self) -> None:
+        """Writes the loops."""
+        code = self.lowering.code
+        stops = [s.stopped for s in self.sinks if isinstance(s, FoldSink)]
+        self.leave = code.label("leave") if stops and all(stops) and len(stops) == len(self.sinks) else ""
+        self.axis(())
+        if self.leave:
+            code.place(self.leave)
+
+    def axis(self, outer: tuple[str, ...]) -> None:
+        """The loop of the next axis, or the body."""
+        k, p, low = len(outer), self.partition, self.lowering
+        if k == p.rank:
+            self.body(outer)
+            return
+        lower = self.lower if k == 0 and self.lower else low.wide(p.lower[k])
+        upper = self.upper if k == 0 and self.upper else low.wide(p.upper[k])
+        guarded = k == p.rank - 1 and low.on_failure is None and low.unit.site_of_loop(p.body) > 0 and is_straight(p.body) and all(isinstance(s, ArraySink) or _is_plain(s) for s in self.sinks)
+        inner = self.guarded_body(outer) if guarded else self.plain_body(outer, k)
+        step = "1" if p.step is None else low.wide(p.step[k])
+        width = "1" if p.width is None else low.wide(p.width[k])
+        if width == "1":
+            count_loop(low, lower, upper, step, inner)
+        elif width == step:
+            count_loop(low, lower, upper, "1", inner)
+        else:
+            count_loop(low, lower, upper, step, lambda start: count_loop(low, start, self.block_end(start, width, upper), "1", inner))
+        if guarded:
+            self.after_guarded()
+
+    def block_end(self, start: str, width: str, upper: str) -> str:
+        """Where a block of `width` indices ends."""
+        code = self.lowering.code
+        end = code.sum(start, width)
+        return code.op(f"select i1 {code.op(f'icmp slt i64 {end}, {upper}')}, i64 {end}, i64 {upper}")
+
+    def plain_body(self, outer: tuple[str, ...], k: int) -> Callable[[str], None]:
+        def body(i: str) -> None:
+            if k == 0 and not (self.partition.rank == 1 and is_straight(self.partition.body)):
+                self.lowering.poll()
+            self.bind(k, i)
+            self.axis((*outer, i))
+
+        return body
+
+    def bind(self, k: int, i: str) -> None:
+        """Sets an index component."""
+        self.lowering.bind_scalar(self.partition.index[k], self.lowering.code.op(f"trunc i64 {i} to i32"), i)
+
+    # ---- a failing check in a loop that is to be vectorised is noted, and leaves after the loop
+
+    bad: str = ""
+    skip: str = ""
+
+    def guarded_body(self, outer: tuple[str, ...]) -> Callable[[str], None]:
+        low, k = self.lowering, len(outer)
+        self.bad = low.code.slot("i1")
+        low.code.store("i1", "false", self.bad)
+
+        def body(i: str) -> None:
+            code, self.skip = low.code, low.code.label("failing")
+            low.on_failure = self.skip
+            self.bind(k, i)
+            self.axis((*outer, i))
+            low.on_failure = None
+            done = code.label("next")
+            code.jump(done)
+            code.place(self.skip)
+            code.store("i1", "true", self.bad)
+            code.place(done)
+
+        return body
+
+    def after_guarded(self) -> None:
+        low = self.lowering
+        fine = low.code.op(f"xor i1 {low.code.load('i1', self.bad)}, true")
+        low.unless(fine, layout.CHECK_FAILED, low.unit.site_of_loop(self.partition.body))
+
+    # ---- the body
+
+    def body(self, index: tuple[str, ...]) -> None:
+        """One index: the partition's body, its values handed to the sinks."""
+        low, p = self.lowering, self.partition
+        places: list[Array | None] = []
+        for sink in self.sinks:
+            if isinstance(sink, PropagateSink):
+                sink.bind()
+            places += [sink.place(index)] + [None] * (sink.count - 1)
+        into = {a.name: place for a, place in zip(p.body.results, places) if place is not None and isinstance(a, Var)}
+        values = low.block(p.body, (), into)
+        at = 0
+        for sink in self.sinks:
+            mine = [self.settled(v, place) for v, place in zip(values[at : at + sink.count], places[at : at + sink.count])]
+            sink.put(index, mine)
+            at += sink.count
+        if self.leave:
+            self.leave_if_stopped()
+
+    def settled(self, value: Value, place: Array | None) -> Value:
+        """A value, where it is to be."""
+        return self.lowering.built(value, place) if place is not None and isinstance(value, Array) else value
+
+    def leave_if_stopped(self) -> None:
+        code, all_stopped = self.lowering.code, "true"
+        for sink in self.sinks:
+            assert isinstance(sink, FoldSink)
+            all_stopped = code.op(f"and i1 {all_stopped}, {code.load('i1', sink.stopped)}")
+        on = code.label("on")
+        code.branch(all_stopped, self.leave, on)
+        code.place(on)
+
+
+def _is_plain(sink: Sink) -> bool:
+    """Whether a fold only combines scalars, without loops."""
+    return isinstance(sink, FoldSink) and not sink.stopped and is_straight(sink.operator.combine) and not any(isinstance(v.type, ArrayType) for v in sink.operator.values)
+
+
+class WithLoops:
+    """Writes one with-loop. `dying`, `into`: as for any statement."""
+
+    def __init__(self, lowering: Lowering, w: WithLoop, dying: set[str], into: dict[str, Array]) -> None:
+        self.low, self.w, self.dying, self.into = lowering, w, dying, into
+        self.in_place: set[str] = set()  # arrays whose memory becomes that of a result
+
+    def run(self, targets: Sequence[Var]) -> None:
+        """Computes the results and binds them."""
+        before = {name: replace(v) for name, v in self.low.env.items() if isinstance(v, Array)}
+        arrays = self.start_arrays(targets)
+        states: dict[int, FoldSink | PropagateSink] = {}
+        only_arrays = len(arrays) == len(self.w.operators)
+        overlap = not self.w.disjoint and len(self.w.partitions) > 1
+        in_order = self.w.partitions[::-1] if only_arrays and overlap else self.w.partitions
+        self.partitions(in_order, arrays, states, guarded=overlap and not only_arrays)
+        self.restore(before)
+        self.finish(targets, arrays, states)
+
+    # ---- arrays
+
+    def start_arrays(self, targets: Sequence[Var]) -> dict[int, Array]:
+        """The memory of genarrays and modarrays, filled where no partition will write."""
+        arrays: dict[int, Array] = {}
+        at = 0
+        for k, o in enumerate(self.w.operators):
+            if isinstance(o, Genarray):
+                arrays[k] = self.genarray(o, self.into.get(targets[at].name))
+            elif isinstance(o, Modarray):
+                arrays[k] = self.modarray(o, self.into.get(targets[at].name))
+            at += operator_count(o)
+        self.separate(arrays)
+        return arrays
+
+    def genarray(self, o: Genarray, place: Array | None) -> Array:
+        assert self.w.frame is not None
+        low = self.low
+        if place is None:
+            place = low.allocate(o.base, low.wides((*self.w.frame, *o.cell)))
+        if not self.w.complete:
+            Filling(low, self.w, place).default(o.default)
+        return place
+
+    def modarray(self, o: Modarray, place: Array | None) -> Array:
+        low = self.low
+        source = low.array(o.array)
+        if place is None and o.array.name in self.dying and self.reads_only_own_cells(o.array.name):
+            taken = low.take(o.array, self.dying)
+            assert isinstance(taken, Array)
+            self.in_place.add(o.array.name)
+            return low.owned(taken)
+        if place is None:
+            place = low.allocate(source.element, source.extents)
+        if not self.w.complete:
+            Filling(low, self.w, place).copy(source)
+        return place
+
+    def reads_only_own_cells(self, name: str) -> bool:
+        """Whether the bodies read an array nowhere but at their own index, so that it can be overwritten as they go."""
+        if any(isinstance(o, Fold) and name in self.low.unit.uses.of(o.combine) for o in self.w.operators):
+            return False
+        if any(isinstance(a, Var) and a.name == name for o in self.w.operators for a in _state_operands(o)):
+            return False
+        single = self.w.disjoint or len(self.w.partitions) < 2
+        return all(_reads_at(p.body, name, p.index if single else None) for p in self.w.partitions)
+
+    def separate(self, arrays: dict[int, Array]) -> None:
+        """Notes that results share no memory with what the bodies read, nor with each other."""
+        new = [a for a in arrays.values() if not a.scope]
+        for a in new:
+            a.scope = self.low.code.module.scope()
+        scopes = tuple(a.scope for a in arrays.values())
+        for a in arrays.values():
+            a.apart = tuple(dict.fromkeys((*a.apart, *(s for s in scopes if s != a.scope))))
+        added = tuple(a.scope for a in new)
+        if added:
+            for name, value in self.low.env.items():
+                if isinstance(value, Array) and name not in self.in_place:
+                    self.low.env[name] = replace(value, apart=(*value.apart, *added))
+
+    def restore(self, before: dict[str, Array]) -> None:
+        """After the loop, later code may write to what the bodies read."""
+        for name, value in before.items():
+            now = self.low.env[name]
+            assert isinstance(now, Array)
+            self.low.env[name] = replace(value, unique=now.unique and value.unique)
+
+    # ---- partitions
+
+    def partitions(self, partitions: Sequence[Partition], arrays: dict[int, Array], states: dict[int, FoldSink | PropagateSink], *, guarded: bool) -> None:
+        """Runs partitions, one after the other. `guarded`: cells that an earlier one has set are left alone (elsewhere the order sees to it that the earlier one wins)."""
+        low = self.low
+        for k, o in enumerate(self.w.operators):
+            if isinstance(o, Fold):
+                fold = states[k] = FoldSink(low, o, Slots(low, o.accumulators))
+                fold.start()
+            elif isinstance(o, Propagate):
+                states[k] = PropagateSink(low, o, Slots(low, o.params))
+                states[k].slots.set([low.take(a, set()) for a in o.initial])
+        for number, p in enumerate(partitions):
+            totals = {k: self.set_aside(sink) for k, sink in states.items() if number and isinstance(sink, FoldSink)}
+            earlier = partitions[:number] if guarded else ()
+            sinks = [states[k] if k in states else ArraySink(low, arrays[k], p.rank, earlier) for k in range(len(self.w.operators))]
+            Nest(low, p, sinks).run()
+            for k, total in totals.items():
+                self.join(states[k], total)
+
+    def set_aside(self, sink: FoldSink) -> Slots:
+        """Keeps the total of the partitions so far; the next one starts from the neutral elements."""
+        total = Slots(self.low, sink.operator.accumulators)
+        sink.slots.get(sink.operator.accumulators)
+        total.set([self.low.env[v.name] for v in sink.operator.accumulators])
+        sink.start()
+        return total
+
+    def join(self, sink: FoldSink | PropagateSink, total: Slots) -> None:
+        """Combines a partition's result with the total before it."""
+        assert isinstance(sink, FoldSink)
+        total.get(sink.operator.values)
+        sink.combine([self.low.env[v.name] for v in sink.operator.values])
+
+    # ---- results
+
+    def finish(self, targets: Sequence[Var], arrays: dict[int, Array], states: dict[int, FoldSink | PropagateSink]) -> None:
+        at = 0
+        for k, o in enumerate(self.w.operators):
+            mine = targets[at : at + operator_count(o)]
+            at += len(mine)
+            if k in arrays:
+                in_place = mine[0].name in self.into
+                array = arrays[k]
+                self.low.env[mine[0].name] = self.low.as_built(array) if in_place else replace(array, scope="", apart=())
+            else:
+                states[k].slots.get(mine)
+
+
+def operator_count(o: Operator) -> int:
+    """How many values an operator takes and gives."""
+    return len(o.neutrals) if isinstance(o, Fold) else len(o.params) if isinstance(o, Propagate) else 1
+
+
+def _state_operands(o: Operator) -> tuple[Atom, ...]:
+    match o:
+        case Fold():
+            return (*o.neutrals, *(o.stop or ()))
+        case Propagate():
+            return o.initial
+        case Genarray():
+            return (o.default,)
+        case Modarray():
+            return ()
+
+
+def _reads_at(body: Block, name: str, index: tuple[Var, ...] | None) -> bool:
+    """Whether a body reads an array only by loads whose first indices are `index` (None: not at all)."""
+    for s in statements(body):
+        if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array.name == name:
+            if index is None or s.rhs.index[: len(index)] != index:
+                return False
+        elif isinstance(s, Let) and any(isinstance(a, Var) and a.name == name for a in operands(s.rhs)):
+            return False
+    return not any(isinstance(a, Var) and a.name == name for a in body.results)

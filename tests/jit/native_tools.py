@@ -1,0 +1,53 @@
+"""Compiles hand-written units and compares them with their evaluation in Python."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from sacpy.jit.graph import Unit
+from sacpy.jit.graph_verify import verify
+from sacpy.jit.host import lower
+from sacpy.jit.host.compile import compile_object
+from sacpy.jit.host.native import Context, NativeFunction, Signature, load
+from sacpy.jit.options import Options
+from tests.jit.graph_evaluator import evaluate
+
+STRICT = Options(strict_fp=True)
+
+
+def compiled(unit: Unit, options: Options = STRICT, context: Context | None = None) -> NativeFunction:
+    """A unit as native code."""
+    verify(unit)
+    return load(compile_object(lower(unit, options), options), Signature.of(unit), options, context)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two values are equal bit by bit (any NaN equals any other)."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.dtype == b.dtype and a.shape == b.shape):
+            return False
+        if a.dtype.kind == "f":
+            nan = np.isnan(a) & np.isnan(b)
+            return bool((nan | ((a == b) & (np.signbit(a) == np.signbit(b)))).all())
+        return bool((a == b).all())
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, float):
+        return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1, a) == math.copysign(1, b))
+    return bool(a == b)
+
+
+def agree(unit: Unit, *args: Any, options: Options = STRICT) -> tuple[Any, ...]:
+    """Runs a unit natively and in Python, on arguments it must not change; gives the results, which are equal."""
+    function = compiled(unit, options)
+    before = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+    found, expected = function.call(args), evaluate(unit, before)
+    assert len(found) == len(expected)
+    for x, y in zip(found, expected):
+        assert same(x, y), (x, y)
+    for a, b in zip(args, before):
+        assert same(a, b), "an argument was changed"
+    return found
