@@ -157,6 +157,9 @@ def loop(walk: Walk, s: core.Loop) -> None:
         if _unrolled(walk, s, initial):
             return
         walk.env = saved
+        if isinstance(problem, Fails) and not s.body_first:
+            _not_entered(walk, s, initial)
+            return
         if isinstance(problem, Ranks):
             raise Unsupported("the rank of a value changes from one round of a loop to the next", s.span) from None
         raise problem
@@ -177,6 +180,14 @@ def _rounds(walk: Walk, s: core.Loop, initial: Values) -> None:
     else:
         raise Unsupported("the shapes of what a loop carries do not settle", s.span)
     _finish(walk, s, initial, kinds, found)
+
+
+def _not_entered(walk: Walk, s: core.Loop, initial: Values) -> None:
+    """A loop whose body certainly fails: that it is left at once is checked."""
+    for c, value in zip(s.carried, initial):
+        walk.env[c.target.name] = value
+    walk.block(s.condition)
+    walk.b.check(walk.b.op("not", walk.scalar(s.test, "the condition of a loop is a scalar")), "a loop whose body fails is not entered")
 
 
 class _Attempt:

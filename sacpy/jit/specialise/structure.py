@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from math import prod
 
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import ArrayType, Atom, Const, Reshape, Update, Var, integer
+from sacpy.jit.graph import FALSE, ArrayType, Atom, Const, Reshape, Update, Var, integer
 from sacpy.jit.specialise.elementwise import elements, indices, mapped, need_scalar, partitioned
 from sacpy.jit.specialise.emit import Builder
-from sacpy.jit.specialise.values import LIMIT, Fails, Small, Value, extents_of, is_array, is_scalar, small_vector, static_extents
+from sacpy.jit.specialise.values import LIMIT, Fails, Small, Value, extents_of, is_array, is_scalar, small_vector, static_extents, zero
 from sacpy.lang.infer_structure import place_order
 
 CHOICES = 4  # elements of a small array among which a computed index chooses by comparisons
@@ -88,8 +88,11 @@ def _small_sel(b: Builder, index: Sequence[Atom], value: Small) -> Value:
     known = constants_of(index)
     if known is not None:
         start = _flat(known, value.extents) * size
-        return _of(value.base, rest, value.elements[start : start + size])
+        return _of(value.base, rest, value.elements[start : start + size])  # an index out of range only in code that is never executed
     count = prod(value.extents[: len(index)])
+    if not count:
+        b.check(FALSE, "the index lies in the array")
+        return _of(value.base, rest, ())
     if count <= CHOICES:
         rows = [value.elements[k * size : (k + 1) * size] for k in range(count)]
         chosen = rows[-1]
@@ -119,7 +122,10 @@ def _flat(index: Sequence[int], extents: Sequence[int]) -> int:
 
 
 def _of(base: str, extents: tuple[int, ...], found: Sequence[Atom]) -> Value:
-    return Small(base, extents, tuple(found)) if extents else found[0]
+    """A small array, or a scalar. In code that is never executed there may be too few elements."""
+    size = prod(extents)
+    made = (*found[:size], *[zero(base)] * (size - len(found)))
+    return Small(base, extents, made) if extents else made[0]
 
 
 def modarray(b: Builder, value: Value, iv: Value, new: Value, cell: int) -> Value:
@@ -150,7 +156,7 @@ def _small_update(b: Builder, value: Small, index: Sequence[Atom], new: Value) -
     if known is not None:
         start = _flat(known, value.extents) * size
         found[start : start + size] = fresh
-        return Small(value.base, value.extents, tuple(found))
+        return Small(value.base, value.extents, tuple(found[: prod(value.extents)]))
     if prod(value.extents[: len(index)]) > CHOICES:
         return None
     for k, at in enumerate(indices(value.extents[: len(index)])):
@@ -262,8 +268,8 @@ def section(b: Builder, value: Value, axes: Sequence[tuple[Atom, Atom]]) -> Valu
     sizes = constants_of([size for size, _ in axes])
     offsets = constants_of([offset for _, offset in axes])
     if isinstance(value, Small) and sizes is not None and offsets is not None:
-        found = [value.elements[_flat([i + o for i, o in zip(at, offsets)], value.extents)] for at in indices(sizes)]
-        return Small(value.base, sizes, tuple(found))
+        places = [_flat([i + o for i, o in zip(at, offsets)], value.extents) for at in indices(sizes)]
+        return _of(value.base, sizes, [value.elements[k] for k in places if 0 <= k < len(value.elements)])
     if all(b.equal(size, n) and b.equal(offset, integer(0)) for (size, offset), n in zip(axes, extents_of(value))):
         return value
     array = b.array(value)

@@ -17,7 +17,7 @@ from sacpy.jit.specialise import unrolling
 from sacpy.jit.specialise.emit import Builder, Scope
 from sacpy.jit.specialise.indexsets import Atoms, Box, box, frame_of, index_length
 from sacpy.jit.specialise.kinds import apart, join, kind_of, targets
-from sacpy.jit.specialise.values import Fails, Kind, Ranks, Value, extents_of, small_vector, zero
+from sacpy.jit.specialise.values import Fails, Kind, Ranks, Small, Value, extents_of, small_vector, static_extents, zero
 from sacpy.lang import core
 
 if TYPE_CHECKING:
@@ -64,7 +64,13 @@ def with_loop(walk: Walk, let: core.Let, loop: core.WithLoop) -> None:
         results = _general(walk, loop, frame, boxes, [t.source or "w" for t in let.targets])
     b.span = let.span
     for target, value in zip(let.targets, results, strict=True):
-        walk.env[target.name] = value
+        walk.env[target.name] = _without_elements(value)
+
+
+def _without_elements(value: Value) -> Value:
+    """An array that is known to be empty has no need of a variable."""
+    extents = static_extents(value)
+    return Small(value.base, extents, ()) if extents is not None and 0 in extents else value
 
 
 def _body_of_nothing(walk: Walk, p: core.Partition) -> None:
@@ -162,15 +168,36 @@ def _bodies(walk: Walk, loop: core.WithLoop, boxes: Sequence[Box]) -> tuple[dict
             thread.params, values = targets(b, thread.kinds, [p.source or "p" for p in o.params])
             for bind, value in zip(o.params, values):
                 walk.env[bind.name] = value
+        params = [v for thread in threads.values() for v in thread.params]
         for p, where in zip(loop.partitions, boxes):
-            with b.inside(closed=bool(propagates)) as scope:
-                b.declare([v for thread in threads.values() for v in thread.params])
-                index = _enter(walk, p, where)
-                walk.block(p.body)
-                parts.append(Part(p, where, index, scope, [walk.value(v) for v in p.values]))
+            try:
+                if where.empty:
+                    raise Fails
+                parts.append(_part(walk, p, where, params))
+            except Fails:  # right only for an empty index set
+                b.check(_is_empty(b, where), "a partition whose body fails is empty")
+                with b.never():
+                    parts.append(_part(walk, p, where, params))
         if not _widen(b, loop, threads, parts):
             return threads, parts
     raise Unsupported("the shapes of what propagate carries do not settle", b.span)
+
+
+def _part(walk: Walk, p: core.Partition, where: Box, params: Sequence[Var]) -> Part:
+    """A partition's body, executed once; `params`: the variables of threaded values."""
+    with walk.b.inside(closed=bool(params)) as scope:
+        walk.b.declare(params)
+        index = _enter(walk, p, where)
+        walk.block(p.body)
+        return Part(p, where, index, scope, [walk.value(v) for v in p.values])
+
+
+def _is_empty(b: Builder, where: Box) -> Atom:
+    """Whether there is no index."""
+    result: Atom = graph.FALSE
+    for lo, up in zip(where.lower, where.upper):
+        result = b.op("or", result, b.op("le", up, lo))
+    return result
 
 
 def _widen(b: Builder, loop: core.WithLoop, threads: dict[int, _Thread], parts: Sequence[Part]) -> bool:
@@ -205,15 +232,19 @@ def _genarray(walk: Walk, operator: core.Genarray, frame: Atoms, parts: Sequence
     if not frame and not cell:
         raise Unsupported("a with-loop of rank 0 with bounds that are not known", b.span)
     kind = Kind("array", base, cell) if cell else Kind("scalar", base)
-    for part in parts:
-        if len(extents_of(part.values[at])) != len(cell):
-            raise Fails("the cells of a with-loop have one shape")
+    _need_rank(parts, at, len(cell))
     if default is None:
         filler: Atom = zero(base)
     else:
         filler = b.array(default) if cell else apart(b, kind, default)[0]
     (result,) = (b.names.var(stems[0], ArrayType(base, (*frame, *cell))),)
     return Made(graph.Genarray(base, cell, filler), [kind], (result,), [result])
+
+
+def _need_rank(parts: Sequence[Part], at: int, rank: int) -> None:
+    for part in parts:
+        if len(extents_of(part.values[at])) != rank:
+            raise Fails("the cells of a with-loop have one shape")
 
 
 def _cell(walk: Walk, parts: Sequence[Part], at: int) -> Atoms:
@@ -241,9 +272,7 @@ def _modarray(walk: Walk, operator: core.Modarray, frame: Atoms, parts: Sequence
     b = walk.b
     array = b.array(walk.value(operator.array))
     cell = tuple(map(b.same, extents_of(array)[len(frame) :]))
-    for part in parts:
-        if len(extents_of(part.values[at])) != len(cell):
-            raise Fails("the cells of a with-loop have one shape")
+    _need_rank(parts, at, len(cell))
     kind = Kind("array", array.base, cell) if cell else Kind("scalar", array.base)
     result = b.names.var(stems[0], array.type)
     return Made(graph.Modarray(array), [kind], (result,), [result])
