@@ -20,6 +20,7 @@ from sacpy.repl.page import Page
 INDENT = "  "
 BETWEEN = "  "
 GAP = "..."
+OUT = f"[{GAP}]"  # in the place of an index; dots alone at the beginning of a line would look like the prompt's
 CELL = 16  # elements of a typedef's own array that are written as one entry
 PAGE = Page()
 
@@ -143,7 +144,7 @@ def _wrapped(view: _View, page: Page) -> Iterator[str]:
     before = -1
     for line in _ends(-(-count // per_line), page.lines):
         if line != before + 1:
-            yield page.faint(f"{GAP} {(line - before - 1) * per_line} more")
+            yield page.faint(f"{OUT.rjust(label)}  {(line - before - 1) * per_line} more")
         before = line
         first = line * per_line
         texts = (sample.get(i) or view.text((i,)) for i in range(first, min(first + per_line, count)))
@@ -172,7 +173,7 @@ def _slices(view: _View, page: Page) -> Iterator[str]:
     total = prod(outer)
     for i in _ends(total, max(page.lines // (each + 1), 1)):
         if i != before + 1:
-            yield page.faint(f"{GAP} {i - before - 1} more slices")
+            yield page.faint(f"{OUT} {i - before - 1} more slices")
         before = i
         index = tuple(int(k) for k in np.unravel_index(i, outer))
         yield page.faint(f"[{','.join([*map(str, index), '.', *(() if view.as_line else '.')])}]")

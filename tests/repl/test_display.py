@@ -58,7 +58,7 @@ def test_struct_without_fields() -> None:
 
 def test_a_long_vector_says_where_its_lines_begin_and_what_is_left_out() -> None:
     assert show(INT, (numbers(12),), Page(32, 4)) == "int[12]\n [0]   0   1   2   3   4\n [5]   5   6   7   8   9\n[10]  10  11"
-    assert show(INT, (numbers(100),), Page(32, 4)).split("\n")[1:] == [" [0]   0   1   2   3   4", " [5]   5   6   7   8   9", "... 85 more", "[95]  95  96  97  98  99"]
+    assert show(INT, (numbers(100),), Page(32, 4)).split("\n")[1:] == [" [0]   0   1   2   3   4", " [5]   5   6   7   8   9", "[...]  85 more", "[95]  95  96  97  98  99"]
 
 
 def test_a_matrix_that_is_too_large_shows_its_corners() -> None:
@@ -73,7 +73,7 @@ def test_a_matrix_that_is_too_large_shows_its_corners() -> None:
 
 def test_slices_that_do_not_fit_are_counted() -> None:
     text = show(INT, (numbers(10, 2, 2),), Page(40, 6))
-    assert text == "int[10,2,2]\n[0,.,.]\n  0  1\n  2  3\n... 8 more slices\n[9,.,.]\n  36  37\n  38  39"
+    assert text == "int[10,2,2]\n[0,.,.]\n  0  1\n  2  3\n[...] 8 more slices\n[9,.,.]\n  36  37\n  38  39"
 
 
 @pytest.mark.parametrize("shape", [(5,), (3, 200), (200, 3), (4, 30, 30), (2, 3, 4, 5, 6), (1, 1), (10**6,), (3, 1, 10**5)])
