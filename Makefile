@@ -43,7 +43,7 @@ bench: $(BENCH)
 docs: $(BASE)
 	$(BIN)/python -m sacpy.documentation docs/library
 	$(BIN)/python -m tests.docs.stages
-	$(BIN)/python -m tests.docs.blocks docs/tour.md docs/differences.md
+	$(BIN)/python -m tests.docs.blocks docs/tour.md docs/differences.md docs/repl.md
 	$(BIN)/python -m tests.docs.readme
 
 dist-check: | $(BIN)/python
