@@ -1,0 +1,130 @@
+"""What is known of one text: its tree, its names, the checked program, and the types of its variables.
+
+In: a text with its place, and the settings that programs share. Out: an `Analysis`. There always is one: of a text with mistakes, what can be understood of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from sacpy.lang import ast, core
+from sacpy.lang.diagnostics import Diagnostic, SacError
+from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
+from sacpy.lang.elaborate.scope import Entry, Scope
+from sacpy.lang.modules import Loader, module_info, used_operators
+from sacpy.lang.parser import parse_tokens
+from sacpy.lang.preprocessor import tokenize
+from sacpy.lang.source import Source, Span
+from sacpy.lang.tokens import Tokens
+from sacpy.lsp.symbols import Occurrence, Symbol, occurrences
+from sacpy.lsp.types import Variables, variables_of
+
+
+@dataclass(slots=True)
+class Settings:
+    """What programs share: where modules and included files are, macros, and the library once it has been read."""
+
+    search: Sequence[Path] = ()
+    include_path: Sequence[Path] = ()
+    defines: Mapping[str, str] = field(default_factory=dict)
+    library: dict[str, bytes] | None = None
+
+    def loader(self, home: Path) -> Loader:
+        """Finds the modules of a program in the folder `home`."""
+        from sacpy.lang.modules import load_library
+        from sacpy.workspace import cache_folder
+
+        if self.library is None:
+            self.library = load_library(cache_folder())
+        return Loader((home, *self.search), self.include_path, self.defines, library=self.library)
+
+
+@dataclass
+class Analysis:
+    """`program` is None where the text could not be elaborated at all; `diagnostics` are all that there is to say."""
+
+    source: Source
+    tokens: Tokens
+    module: ast.Module
+    program: ElaboratedProgram | None
+    diagnostics: Sequence[Diagnostic]
+
+    @property
+    def scope(self) -> Scope | None:
+        """The names of the text's module."""
+        return self.program.main if self.program else None
+
+    @cached_property
+    def occurrences(self) -> list[Occurrence]:
+        """Where the text names something, in order."""
+        return occurrences(self.module, self.tokens, self.source)
+
+    @cached_property
+    def functions(self) -> list[tuple[core.Function, Variables]]:
+        """The functions of the text that are right, with the types of their variables."""
+        return list(self._functions())
+
+    def _functions(self) -> Iterator[tuple[core.Function, Variables]]:
+        if self.program is None:
+            return
+        for name in self.program.main.info.functions:
+            for entry in self.program.main.own(name):
+                if entry.definition.typevars or entry.definition.body is None:
+                    continue
+                try:
+                    key = self.program.key(entry, ())
+                    function = self.program.function(key)
+                    yield function, variables_of(self.program, function, self.program.inference(key))
+                except SacError:
+                    continue
+
+    def at(self, offset: int) -> Occurrence | None:
+        """What is named at a place of the text."""
+        return next((o for o in self.occurrences if o.span.start <= offset <= o.span.end), None)
+
+    def same(self, symbol: Symbol) -> list[Occurrence]:
+        """Where the text names this."""
+        return [o for o in self.occurrences if o.symbol == symbol]
+
+    def entries(self, symbol: Symbol, call: Span | None = None) -> list[Entry]:
+        """The definitions of a function; with the place of a call those that it may take."""
+        scope = self.scope
+        if scope is None or self.program is None:
+            return []
+        if call is not None:
+            exact = [key for _, variables in self.functions for key in variables.calls.get((call.start, call.end), ())]
+            if exact:
+                return list(dict.fromkeys(self.program.instances[key].entry for key in exact if key in self.program.instances))
+        try:
+            if symbol.module:
+                return list(scope.qualified(symbol.module, symbol.name, scope.info.span))
+            near, used = scope.tiers(symbol.name)
+        except SacError:
+            return []
+        return [*near, *used]
+
+    def function_at(self, offset: int) -> ast.FunDef | None:
+        """The function definition that a place is in."""
+        found = (d for d in self.module.definitions if isinstance(d, ast.FunDef) and d.span.start <= offset <= d.span.end)
+        return next(found, None)
+
+
+def analyse(text: str, path: Path, settings: Settings) -> Analysis:
+    """Reads and checks a text that stands, or will stand, in the file `path`."""
+    source = Source(str(path), text)
+    tokens = tokenize(source, defines=settings.defines, include_path=settings.include_path, operators=used_operators(source, settings.search))
+    parsed = parse_tokens(tokens)
+    broken = any(d.severity == "error" for d in parsed.diagnostics)
+    found: list[Diagnostic] = list(parsed.diagnostics)
+    program: ElaboratedProgram | None = None
+    try:
+        program = elaborate(module_info(parsed.module, False, () if broken else parsed.diagnostics), settings.loader(path.parent))
+        checked = program.check()
+        if not broken:  # else what is said about the rest may be a consequence
+            found = checked
+    except SacError as error:
+        found += error.diagnostics
+    return Analysis(source, tokens, parsed.module, program, found)

@@ -1,0 +1,197 @@
+"""What an editor shows between the words: the shapes of variables, and how with-loops would be mapped to a GPU.
+
+In: an `Analysis`, a strategy and a device. Out: `Hint`s by offset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sacpy.lang import ast, core
+from sacpy.lang.infer import Inference
+from sacpy.lang.types import Scalar, Shape
+from sacpy.lsp.analysis import Analysis
+from sacpy.lsp.knowledge import variable_type
+from sacpy.withloop.devices import DEVICES
+from sacpy.withloop.spaces import IndexSpace, Vector
+from sacpy.withloop.strategies import choose
+
+_LARGEST = 2**40  # no mapping is worked out for spaces beyond
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A text to be shown at an offset. `kind`: "type" or "mapping"."""
+
+    offset: int
+    kind: str
+    label: str
+    tooltip: str
+
+
+def hints(analysis: Analysis, strategy: str = "auto", device: str = "sm_90") -> list[Hint]:
+    """All hints of a text, in order."""
+    found = [*_types(analysis), *_mappings(analysis, strategy, device)]
+    return sorted(found, key=lambda h: h.offset)
+
+
+# ---------------------------------------------------------------- types
+
+
+def _types(analysis: Analysis) -> Iterator[Hint]:
+    """The types of variables where they are set, but for those that are written there or were said before."""
+    said: dict[tuple[int, str], str] = {}
+    literal = _plain_targets(analysis.module)
+    for here in analysis.occurrences:
+        symbol = here.symbol
+        if symbol.kind != "variable" or not here.sets or here.span.start in literal:
+            continue
+        found = variable_type(analysis, here)
+        if not found:
+            continue
+        label = ", ".join(f".{field} {type}" for field, type, _ in found) if found[0][0] else found[0][1]
+        at = (symbol.owner, symbol.name)
+        if said.get(at) != label:
+            said[at] = label
+            value = found[0][2]
+            yield Hint(here.span.end, "type", f": {label}", f"{symbol.name} = {value}" if value and len(found) == 1 else "")
+
+
+def _plain_targets(module: ast.Module) -> set[int]:
+    """Where names stand whose type is written beside them: parameters, declarations, index names, and what a literal is assigned to."""
+    found: set[int] = set()
+
+    def look(node: object) -> None:
+        if isinstance(node, tuple):
+            for item in node:
+                look(item)
+        elif isinstance(node, ast.FunDef):
+            head = node.span.start
+            end = min((s.span.start for s in node.body or ()), default=node.span.end)
+            found.update(range(head, end))
+            look(node.body or ())
+        elif isinstance(node, ast.Assign):
+            if isinstance(node.value, ast.Literal | ast.StringLiteral) or any(t.path for t in node.targets):
+                found.update(t.name_span.start for t in node.targets)
+            look(node.value)
+        elif isinstance(node, ast.Step):
+            found.add(node.target.name_span.start)
+        elif isinstance(node, ast.VarDecl):
+            found.update(span.start for _, span in node.names)
+        elif isinstance(node, ast.Generator):
+            found.update(range(node.index_span.start, node.index_span.end))
+        elif isinstance(node, ast.TensorPart):
+            found.update(range(node.lhs_span.start, node.lhs_span.end))
+            if node.range is not None:
+                found.update(range(node.value.span.end, node.span.end))
+            look(node.value)
+        elif hasattr(node, "__dataclass_fields__"):
+            for name in node.__dataclass_fields__:
+                look(getattr(node, name))
+
+    look(module.definitions)
+    return found
+
+
+# ---------------------------------------------------------------- mappings
+
+
+def _mappings(analysis: Analysis, strategy: str, device: str) -> Iterator[Hint]:
+    for _, variables in analysis.functions:
+        for let in variables.loops:
+            loop = let.rhs
+            assert isinstance(loop, core.WithLoop)
+            if let.span.source is not analysis.source or let.span.macro is not None:
+                continue
+            for partition in loop.partitions:
+                if any("gpukernel" in pragma.text for pragma in partition.pragmas):
+                    continue  # it says itself
+                yield _mapping(partition, loop, let, variables.inference, strategy, device)
+
+
+def _mapping(partition: core.Partition, loop: core.WithLoop, let: core.Let, inference: Inference, strategy: str, device: str) -> Hint:
+    offset = partition.span.end
+    space = index_space(partition, loop, let, inference)
+    if space is None:
+        rank = _rank(partition, inference)
+        axes = "" if rank is None else f", rank {rank}"
+        return Hint(offset, "mapping", f"extents known at run time{axes}", "The mapping is chosen when the with-loop is first run.")
+    size = f"{space.size} {'index' if space.size == 1 else 'indices'}"
+    if space.empty or space.size > _LARGEST:
+        return Hint(offset, "mapping", size, "")
+    choice = choose(strategy, space, DEVICES[device])
+    mapping = choice.chain.map(space, DEVICES[device])
+    numbers = f"grid {list(mapping.grid)}, block {list(mapping.block)}, {mapping.threads} threads of which {mapping.idle} idle"
+    return Hint(offset, "mapping", f"{size}: {choice.chain}", f"{strategy} on {device}: {'; '.join(choice.reasons)}\n\n{numbers}")
+
+
+def _rank(partition: core.Partition, inference: Inference) -> int | None:
+    if partition.scalars is not None:
+        return len(partition.scalars)
+    found = inference.types.get(partition.index.name)
+    return found.shape.extents[0] if found and found.shape.extents and len(found.shape.extents) == 1 else None
+
+
+def index_space(partition: core.Partition, loop: core.WithLoop, let: core.Let, inference: Inference) -> IndexSpace | None:
+    """The index space of a partition, where inference knows all its numbers."""
+    rank = _rank(partition, inference)
+    frame = _frame(loop, let, inference)
+    if rank is None:
+        rank = None if frame is None else len(frame)
+    if rank is None:
+        return None
+    lower = _bound(partition.lower, inference, rank) if partition.lower is not None else (0,) * rank
+    if partition.upper is not None:
+        upper = _bound(partition.upper, inference, rank)
+    else:
+        upper = None if frame is None or len(frame) < rank else tuple(e - 1 for e in frame[:rank])
+    step = _bound(partition.step, inference, rank) if partition.step is not None else (1,) * rank
+    width = _bound(partition.width, inference, rank) if partition.width is not None else (1,) * rank
+    if lower is None or upper is None or step is None or width is None or min((*step, *width), default=1) < 1:
+        return None
+    low = lower if partition.lower_inclusive else tuple(n + 1 for n in lower)
+    high = tuple(n + 1 for n in upper) if partition.upper_inclusive else upper
+    return IndexSpace.of(low, high, step, width)
+
+
+def _bound(atom: core.Atom, inference: Inference, rank: int) -> Vector | None:
+    """The value of a bound; a scalar spreads over all axes."""
+    values, shape = _value(atom, inference)
+    if values is None or not all(isinstance(v, int) for v in values):
+        return None
+    numbers = tuple(int(v) for v in values)
+    if shape == ():
+        return numbers * rank
+    return numbers if len(numbers) == rank else None
+
+
+def _value(atom: core.Atom, inference: Inference) -> tuple[tuple[Scalar, ...] | None, tuple[int | None, ...] | None]:
+    if isinstance(atom, core.Const):
+        return tuple(v for v in atom.value if not isinstance(v, bytes)), atom.shape
+    found = inference.types.get(atom.name)
+    return (found.shape.value, found.shape.extents) if found else (None, None)
+
+
+def _frame(loop: core.WithLoop, let: core.Let, inference: Inference) -> Vector | None:
+    """The extents that dots stand for: those of the result."""
+    for operator in loop.operators:
+        if isinstance(operator, core.Genarray):
+            return _bound(operator.shape, inference, _length(operator.shape, inference))
+        if isinstance(operator, core.Modarray):
+            shape = _shape(operator.array, inference)
+            if shape is not None and shape.extents is not None and None not in shape.extents:
+                return tuple(e for e in shape.extents if e is not None)
+    return None
+
+
+def _length(atom: core.Atom, inference: Inference) -> int:
+    values, _ = _value(atom, inference)
+    return len(values or ())
+
+
+def _shape(atom: core.Atom, inference: Inference) -> Shape | None:
+    if isinstance(atom, core.Const):
+        return Shape(len(atom.shape), atom.shape, len(atom.shape))
+    found = inference.types.get(atom.name)
+    return found.shape if found else None
