@@ -118,11 +118,13 @@ class Terminal:
 
     def status(self) -> int:
         """The exit status, when the process has ended."""
+        end = time.monotonic() + PATIENCE
         try:
-            while True:
-                self.look(PATIENCE)
+            while time.monotonic() < end:
+                self.look()
         except pexpect.EOF:
             self.process.wait()
+        assert not self.process.isalive(), f"the process goes on; the screen shows\n{self.text}"
         status = self.process.exitstatus
         return 128 + self.process.signalstatus if status is None else status
 

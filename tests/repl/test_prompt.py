@@ -1,131 +1,104 @@
-"""The prompt as a process: on a terminal of its own, and with a pipe for input."""
+"""The prompt as a process: on a terminal of its own, on one without a cursor, and with a pipe for input."""
 
 import os
-import pty
-import re
-import select
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
+from tests.repl.terminal import CTRL_C, CTRL_D, ENTER, PATIENCE, READY, Terminal
 
-ESCAPE = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\x1b\][^\x07]*\x07")
-READY = r">>>\s*$"
-PATIENCE = 20.0  # seconds; reached only when something is wrong
+Open = Callable[..., Terminal]
 
 
-def _hear_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a test run in the background ignores them, and hands that on
+def test_a_conversation(open_terminal: Open, tmp_path: Path) -> None:
+    terminal = open_terminal()
+    assert terminal.enter("x = iota(4)") == ""
+    assert terminal.enter("x + 1") == "int[4] [1, 2, 3, 4]"
+    terminal.type("int f(int a)\r{\rreturn a + 1;\r}\r")
+    terminal.wait(r"}\n>>>\Z")
+    assert terminal.enter("f(41)") == "int 42"
+    terminal.type("half a line" + CTRL_C)
+    terminal.wait(r"half a line\n>>>\Z")
+    assert "E0307" in terminal.enter("nothing(x)")
+    assert terminal.enter("x[3]") == "int 3"
+    assert terminal.end() == 0
+    history = (tmp_path / "sacpy/history").read_text()
+    assert "int f(int a)" in history and "half" not in history
 
 
-class Terminal:
-    """A prompt in a pseudo-terminal."""
-
-    def __init__(self, state: Path) -> None:
-        self.screen, inner = pty.openpty()
-        environment = {**os.environ, "XDG_STATE_HOME": str(state), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
-        self.process = subprocess.Popen([sys.executable, "-m", "sacpy"], stdin=inner, stdout=inner, stderr=inner, env=environment, start_new_session=True, preexec_fn=_hear_interrupts)
-        os.close(inner)
-        self.seen = b""
-        self.done = 0  # how much of what was shown has been waited for
-
-    def wait_for(self, pattern: str) -> str:
-        """Reads until the pattern has been shown behind what was waited for before; gives what was shown up to its end."""
-        end = time.monotonic() + PATIENCE
-        while True:
-            plain = ESCAPE.sub(b"", self.seen).replace(b"\r", b"").decode(errors="replace")[self.done :]
-            match = re.search(pattern, plain)
-            if match:
-                self.done += match.end()
-                return plain[: match.end()]
-            assert time.monotonic() < end, f"{pattern!r} was not shown, but {plain!r}"
-            if select.select([self.screen], [], [], 0.2)[0]:
-                try:
-                    self.seen += os.read(self.screen, 65536)
-                except OSError:
-                    assert re.search(pattern, plain), f"the process ended after {plain!r}"
-
-    def type(self, text: str) -> None:
-        os.write(self.screen, text.encode())
-
-    def close(self) -> int:
-        """Types Ctrl-D at the prompt and gives the exit status."""
-        self.wait_for(READY)
-        self.type("\x04")
-        end = time.monotonic() + PATIENCE
-        while self.process.poll() is None and time.monotonic() < end:
-            if select.select([self.screen], [], [], 0.1)[0]:
-                try:
-                    os.read(self.screen, 65536)
-                except OSError:
-                    break
-        status = self.process.wait(PATIENCE)
-        os.close(self.screen)
-        return status
+def test_the_next_session_knows_what_was_typed_and_can_look_for_it(open_terminal: Open) -> None:
+    first = open_terminal()
+    first.enter("thirteen = 13")
+    first.enter("1 + 1")
+    assert first.end() == 0
+    second = open_terminal()
+    second.type("thi\x1b[A")
+    second.wait(r">>> thirteen = 13\Z")
 
 
-@pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    made = Terminal(tmp_path)
-    try:
-        made.wait_for(READY)
-        yield made
-    finally:
-        made.process.kill()
-        made.process.wait()
+def test_the_exit_status_is_that_of_the_program(open_terminal: Open) -> None:
+    terminal = open_terminal()
+    terminal.type("use RuntimeError: all; error(7, "over")" + ENTER)
+    assert terminal.status() == 7
 
 
-def test_a_conversation(terminal: Terminal, tmp_path: Path) -> None:
-    terminal.type("x = iota(4)\r")
-    terminal.wait_for(READY)
-    terminal.type("x + 1\r")
-    assert "int[4] [1, 2, 3, 4]" in terminal.wait_for(r"4\]\n(.|\n)*>>>\s*$")
-    terminal.type("int f(int a)\r{\r")
-    terminal.wait_for(r"\.\.\.\s*$")
-    terminal.type("return a + 1;\r}\r")
-    terminal.wait_for(READY)
-    terminal.type("f(41)\r")
-    terminal.wait_for(r"int 42")
-    terminal.type('printf("no line end")\r')
-    terminal.wait_for(r"no line end\n")
-    assert terminal.close() == 0
-    assert "int f(int a)" in (tmp_path / "sacpy/history").read_text()
+def test_ctrl_d_in_a_text_does_not_leave(open_terminal: Open) -> None:
+    terminal = open_terminal()
+    terminal.type("1 + 2" + CTRL_D + ENTER)
+    terminal.wait(r"int 3\n>>>\Z")
+    assert terminal.end() == 0
 
 
-def test_ctrl_c_keeps_all_names(terminal: Terminal) -> None:
-    terminal.type("x = 7\r")
-    terminal.wait_for(READY)
-    terminal.type("half a line\x03")
-    terminal.wait_for(r"interrupted")
-    terminal.type('printf("on\\n"); while (true) { x = x; }\r')
-    terminal.wait_for(r"\non\n")
-    os.killpg(terminal.process.pid, signal.SIGINT)
-    terminal.wait_for(r"E0702")
-    terminal.wait_for(READY)
-    terminal.type("x + 1\r")
-    terminal.wait_for(r"int 8")
-    assert terminal.close() == 0
+def test_a_history_that_cannot_be_kept_is_no_obstacle(open_terminal: Open, tmp_path: Path) -> None:
+    (tmp_path / "sacpy").write_text("a file where the folder should be")
+    terminal = open_terminal()
+    assert terminal.enter("1 + 1") == "int 2"
+    assert terminal.end() == 0
 
 
-def piped(text: str) -> tuple[int, str, str]:
-    done = subprocess.run([sys.executable, "-m", "sacpy"], input=text, capture_output=True, text=True, timeout=PATIENCE, check=False)
+def test_a_terminal_without_a_cursor_gets_plain_lines(open_terminal: Open) -> None:
+    terminal = open_terminal(TERM="dumb")
+    terminal.type("int f(int a)\n")
+    terminal.wait(r">>> int f\(int a\)\n\.\.\.\Z")
+    terminal.type("{ return a + 1; }\n")
+    terminal.wait(r"}\n>>>\Z")
+    terminal.type("f(1)\n")
+    terminal.wait(r">>> f\(1\)\nint 2\n>>>\Z")
+    terminal.type("f(true)\n")
+    terminal.wait(r"E0403[\s\S]*>>>\Z")
+    terminal.type("half")
+    terminal.interrupt()
+    terminal.wait(r"\n>>>\Z")
+    terminal.type("while (true) { }\n")
+    terminal.wait(r"{ }\Z")
+    terminal.look(0.2)
+    terminal.interrupt()
+    terminal.wait(r"E0702[\s\S]*>>>\Z")
+    assert b"\x1b" not in terminal.raw
+    assert terminal.end() == 0
+
+
+def piped(text: str, **environment: str) -> tuple[int, str, str]:
+    done = subprocess.run([sys.executable, "-m", "sacpy"], input=text, capture_output=True, text=True, timeout=PATIENCE, check=False, env={**os.environ, **environment})
     return done.returncode, done.stdout, done.stderr
 
 
 def test_a_pipe_gets_no_prompt() -> None:
-    text = "x = 3\nint f(int a)\n{\n  return a * 2;\n}\nf(x)\n:vars\n"
-    assert piped(text) == (0, "int 6\nx  int\n", "")
+    text = "x = 3\nint f(int a)\n{\n  return a * 2;\n}\nf(x)\n:type x + 1\n"
+    assert piped(text) == (0, "int 6\nint\n", "")
 
 
 def test_a_pipe_goes_on_after_a_mistake_and_tells_with_its_status() -> None:
     status, out, err = piped("x = 3\ny = x + 1.5\nx\nint f(")
     assert (status, out) == (1, "int 3\n")
-    assert "E0403" in err and err.count("error[") == 2
+    assert "E0403" in err and err.count("error[") == 2 and "\x1b" not in err
 
 
 def test_quit_in_a_pipe() -> None:
     assert piped("1\n:quit\n2\n")[:2] == (0, "int 1\n")
+
+
+def test_a_pipe_never_gets_a_sign_of_life_or_remarks() -> None:
+    status, out, err = piped("int f() { return 1; }\nint f() { return 2; }\nf()\n")
+    assert (status, out, err) == (0, "int 2\n", "")
