@@ -174,6 +174,7 @@ def _parser() -> argparse.ArgumentParser:
     kernel.add_argument("--user", action="store_true", help="for this user; by default in the virtual environment that runs sacpy, if it is one, else for this user")
     kernel.add_argument("--prefix", metavar="DIR", help="under DIR/share/jupyter")
     kernel.add_argument("--name", default="sac", help="what Jupyter calls the kernel in its folders and commands")
+    kernel.add_argument("--options", dest="prompt_options", default="", metavar="TEXT", help="options of the prompt (sacpy repl --help) that its notebooks run with: --options='--seconds 60'")
     repl = commands.add_parser("repl", parents=[common, running], help="a prompt, as without a command, with options")
     repl.add_argument("-i", dest="load", type=Path, default=None, metavar="FILE", help="load a program or module first")
     return parser
@@ -357,6 +358,8 @@ def _doctor(parsed: argparse.Namespace) -> int:
 
 
 def _kernel(parsed: argparse.Namespace) -> int:
+    import shlex
+
     from sacpy.notebook.install import install, uninstall
 
     if parsed.action == "uninstall":
@@ -364,8 +367,15 @@ def _kernel(parsed: argparse.Namespace) -> int:
         return 0
     if parsed.user and parsed.prefix:
         _refuse("--user and --prefix are two places; give one", "sacpy kernel")
-    sys.stdout.write(install(user=parsed.user, prefix=parsed.prefix, name=parsed.name))
+    options = shlex.split(parsed.prompt_options)
+    prompt_workspace(options)  # refuses what the prompt would refuse
+    sys.stdout.write(install(user=parsed.user, prefix=parsed.prefix, name=parsed.name, options=options))
     return 0
+
+
+def prompt_workspace(options: Sequence[str] = ()) -> Workspace:
+    """The settings of a prompt with these options."""
+    return workspace_of(parse(["repl", *options]))
 
 
 def _repl(parsed: argparse.Namespace) -> int:

@@ -6,9 +6,11 @@ In: where to. Out: what was done, in words. Raises `SacError` (E0760) where a pa
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,27 +21,29 @@ if TYPE_CHECKING:
     from jupyter_client.kernelspec import KernelSpecManager
 
 LOGO = Path(__file__).with_name("logo.svg")
+OPTIONS = "SACPY_KERNEL_OPTIONS"  # the environment variable that tells the kernel its settings
 NEEDED = "pip install 'sacpy[notebook]'"
 
 
-def specification(python: str = sys.executable) -> dict[str, Any]:
-    """What Jupyter must know to start the kernel."""
+def specification(python: str = sys.executable, options: Sequence[str] = ()) -> dict[str, Any]:
+    """What Jupyter must know to start the kernel. `options`: of the prompt, for the settings of its notebooks."""
     return {
         "argv": [python, "-m", "sacpy.notebook", "-f", "{connection_file}"],
         "display_name": "SaC",
         "language": "sac",
         "interrupt_mode": "signal",
+        "env": {OPTIONS: shlex.join(options)},
         "metadata": {"debugger": False},
     }
 
 
-def install(*, user: bool = False, prefix: str | None = None, name: str = "sac") -> str:
+def install(*, user: bool = False, prefix: str | None = None, name: str = "sac", options: Sequence[str] = ()) -> str:
     """Installs for the user, under a prefix, or, with neither, in the virtual environment that runs this, else for the user. Gives the words to say."""
     manager = _manager(check_kernel=True)
     if not user and prefix is None:
         user, prefix = (False, sys.prefix) if sys.prefix != sys.base_prefix else (True, None)
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "kernel.json").write_text(json.dumps(specification(), indent=1) + "\n", encoding="utf-8")
+        Path(folder, "kernel.json").write_text(json.dumps(specification(options=options), indent=1) + "\n", encoding="utf-8")
         shutil.copyfile(LOGO, Path(folder, "logo-svg.svg"))
         try:
             where = manager.install_kernel_spec(folder, name, user=user, prefix=prefix)

@@ -5,21 +5,24 @@ In: Jupyter's requests, which ipykernel receives. Out: their answers: cells run,
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import sys
 from typing import Any, cast
 
 from ipykernel.kernelbase import Kernel
 
 from sacpy import __version__
+from sacpy.cli import prompt_workspace
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.notebook.cells import Cells, is_command, remarks, report
 from sacpy.notebook.display import PLAIN, Bundle, bundle
 from sacpy.notebook.history import History
+from sacpy.notebook.install import OPTIONS
 from sacpy.notebook.lookup import complete, documentation, name_at
 from sacpy.notebook.streams import Page, open_world
 from sacpy.repl.engine import Engine, Outcome
-from sacpy.workspace import Workspace
 
 Content = dict[str, Any]
 PAGED = re.compile(r"\s*\?(?P<before>[^?]+)\s*$")
@@ -49,7 +52,7 @@ class SacKernel(Kernel):
         self._shown = ""
         self._silent = False
         world = open_world(self._ask, Page(lambda: self._send("clear_output", {"wait": True})))
-        self._cells = Cells(Engine(Workspace(), world), self._result, self._show)
+        self._cells = Cells(Engine(prompt_workspace(shlex.split(os.environ.get(OPTIONS, ""))), world), self._result, self._show)
         self._history = History()
 
     @property

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from IPython.core.magic import no_var_expand
 
+from sacpy.cli import prompt_workspace
 from sacpy.embedding.arguments import Misfit, converter
 from sacpy.embedding.named import keep
 from sacpy.embedding.records import components
@@ -31,7 +32,6 @@ from sacpy.notebook.cells import Cells, is_command, remarks, report
 from sacpy.notebook.display import Bundle
 from sacpy.notebook.streams import Page, open_world
 from sacpy.repl.engine import ANSWER, Engine, Variable
-from sacpy.workspace import Workspace
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -68,7 +68,7 @@ class Magic:
         self._shell = shell
         self._shared: dict[str, _Shared] = {}
         self._count = 0
-        self._cells = Cells(Engine(Workspace(), open_world(_ask, Page(_clear))), _display, _display)
+        self._cells = Cells(Engine(prompt_workspace(), open_world(_ask, Page(_clear))), _display, _display)
 
     @property
     def engine(self) -> Engine:

@@ -38,6 +38,15 @@ def test_a_prefix_and_a_name_are_the_user_s_choice(home: Path) -> None:
     assert (home / "prefix/share/jupyter/kernels/other/kernel.json").is_file()
 
 
+def test_notebooks_run_with_the_prompt_s_options(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["kernel", "install", "--user", "--options=--seconds 60 -D N=3"]) == 0
+    found = json.loads((home / "data/kernels/sac/kernel.json").read_text())
+    assert found["env"] == {"SACPY_KERNEL_OPTIONS": "--seconds 60 -D N=3"}
+    with pytest.raises(SystemExit):
+        main(["kernel", "install", "--user", "--options=--secnds 60"])
+    assert "there is no option --secnds" in capsys.readouterr().err
+
+
 def test_what_was_installed_goes_again(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["kernel", "install", "--prefix", str(home / "prefix")])
     assert main(["kernel", "uninstall"]) == 0
