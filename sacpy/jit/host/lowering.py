@@ -6,7 +6,7 @@ their own with one reference, which the caller gets.
 
 from __future__ import annotations
 
-from sacpy.jit.graph import ArrayType, Atom, Const, Function, Unit
+from sacpy.jit.graph import ArrayType, Atom, Function, Unit
 from sacpy.jit.host import layout
 from sacpy.jit.host.functions import UnitContext, called, function_name, lower_function, result_type, types_of
 from sacpy.jit.host.legal import LLVM_TYPES, Code, Module
@@ -15,6 +15,7 @@ from sacpy.jit.options import Options
 from sacpy.lang.types import SIGNED
 
 ENTRY = "sacpy_entry"
+Extents = dict[int, tuple[int | tuple[None, int], ...]]
 
 
 def lower(unit: Unit, options: Options) -> str:
@@ -23,7 +24,7 @@ def lower(unit: Unit, options: Options) -> str:
     context = UnitContext(module, options, {f.name: f for f in unit.functions}, recursive(unit))
     for function in unit.functions:
         lower_function(context, function)
-    _entry(module, unit.root)
+    _entry(module, unit.root, {o.positions[0]: o.extents for o in unit.outputs if o.kind == "array"})
     return COUNTING + module.text()
 
 
@@ -36,7 +37,8 @@ def recursive(unit: Unit) -> frozenset[str]:
     return frozenset(name for name, others in reached.items() if name in others)
 
 
-def _entry(module: Module, root: Function) -> None:
+def _entry(module: Module, root: Function, extents: Extents) -> None:
+    """`extents`: by the position of each array among the results, numbers or the positions of the results that hold them."""
     code = Code(module, f"@{ENTRY}", "i32", [("ptr", "%control"), ("ptr", "%in"), ("ptr", "%out")], head="define")
     code.do(f"%frame = alloca [{layout.FRAME_FIELDS} x i64], align 64")
     module.declare("sacpy_enter", "declare void @sacpy_enter(ptr, ptr, i64)")
@@ -56,7 +58,7 @@ def _entry(module: Module, root: Function) -> None:
     code.do("call void @sacpy_drop(ptr %frame)")
     code.end(f"ret i32 {status}")
     code.place(fine)
-    _results(code, root, made)
+    _results(code, root, made, extents)
     code.finish()
 
 
@@ -67,11 +69,11 @@ def _unpacked(code: Code, base: str, word: str) -> str:
     return code.load(LLVM_TYPES[base], word)
 
 
-def _results(code: Code, root: Function, made: str) -> None:
+def _results(code: Code, root: Function, made: str, extents: Extents) -> None:
     """Stores the results; the arrays first become blocks of their own."""
     type_, at = result_type(root.body.results), 1
-    whole = dict(zip(root.body.results, _positions(root.body.results)))
-    scalars = {a: code.op(f"extractvalue {type_} {made}, {k}") for a, k in whole.items() if not isinstance(a.type, ArrayType)}
+    whole = zip(root.body.results, _positions(root.body.results))
+    scalars = {number: code.op(f"extractvalue {type_} {made}, {k}") for number, (a, k) in enumerate(whole) if not isinstance(a.type, ArrayType)}
     module = code.module
     module.declare("sacpy_own", "declare ptr @sacpy_own(ptr, ptr, ptr, i64)")
     arrays: list[tuple[int, str]] = []
@@ -79,11 +81,11 @@ def _results(code: Code, root: Function, made: str) -> None:
         word = code.offset("i64", "%out", str(number))
         if isinstance(a.type, ArrayType):
             data, header = (code.op(f"extractvalue {type_} {made}, {at + k}") for k in (0, 1))
-            extents = tuple(_extent(code, e, scalars) for e in a.type.extents)
-            own = code.op(f"call ptr @sacpy_own(ptr %frame, ptr {data}, ptr {header}, i64 {byte_count(code, a.base, extents)})")
+            shape = tuple(str(e) if isinstance(e, int) else code.op(f"sext i32 {scalars[e[1]]} to i64") for e in extents[number])
+            own = code.op(f"call ptr @sacpy_own(ptr %frame, ptr {data}, ptr {header}, i64 {byte_count(code, a.base, shape)})")
             arrays.append((number, own))
         else:
-            code.store("i64", _packed(code, a.base, scalars[a]), word)
+            code.store("i64", _packed(code, a.base, scalars[number]), word)
         at += len(types_of([a]))
     _hand_over(code, arrays)
 
@@ -94,11 +96,6 @@ def _positions(results: tuple[Atom, ...]) -> list[int]:
         found.append(at)
         at += len(types_of([a]))
     return found
-
-
-def _extent(code: Code, extent: Atom, scalars: dict[Atom, str]) -> str:
-    """A result's extent, 64 bits: a constant, or one of the other results."""
-    return str(int(extent.value)) if isinstance(extent, Const) else code.op(f"sext i32 {scalars[extent]} to i64")
 
 
 def _packed(code: Code, base: str, text: str) -> str:
