@@ -80,7 +80,15 @@ def test_type_evaluates_nothing(engine: Engine) -> None:
 
 def test_help_lists_every_command(engine: Engine) -> None:
     text = text_of(engine, ":help")
-    assert all(command.usage in text and command.summary in text for command in COMMANDS.values())
+    assert all(command.usage in text and command.summary in " ".join(text.split()) for command in COMMANDS.values())
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_lists_keep_to_the_page(engine: Engine, columns: int) -> None:
+    engine.settings.values["width"] = str(columns)
+    engine.enter("x = 1;")
+    for command in (":help", ":help :img", ":set", ":strategy", ":vars", ":info +"):
+        assert max(map(len, text_of(engine, command).split("\n"))) <= columns, command
 
 
 @pytest.mark.parametrize("ask", [":help ", "?"])

@@ -10,8 +10,11 @@ from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.printer import print_definition
 from sacpy.lang.suggest import closest
 from sacpy.repl.commands.command import Command, refused
+from sacpy.repl.commands.listing import listing, paragraphs
 from sacpy.repl.engine import Engine
 from sacpy.repl.statistics import statistics
+
+WELCOME = "Type SaC: an expression shows its value, which ans is from then on; a ; behind it shows nothing; statements and definitions are kept."
 
 
 def _help(engine: Engine, name: str) -> str:
@@ -20,12 +23,11 @@ def _help(engine: Engine, name: str) -> str:
 
     if not name:
         commands = [c for n, c in COMMANDS.items() if n == c.name]
-        width = max(len(c.usage) for c in commands)
-        lines = [f"{c.usage:<{width}}  {c.summary}" for c in commands]
-        return "\n".join(["Type SaC: an expression shows its value, which ans is from then on; a ; behind it shows nothing; statements and definitions are kept.", *lines, f"{'?NAME':<{width}}  the same as :help NAME"])
+        rows = [*((c.usage, c.summary) for c in commands), ("?NAME", "the same as :help NAME")]
+        return f"{paragraphs(WELCOME, engine.page.columns)}\n{listing(rows, engine.page.columns)}"
     command = COMMANDS.get(name.removeprefix(":"))
     if command is not None and (name.startswith(":") or not _known(engine, name)):
-        return "\n".join([f"{command.usage}   {command.summary}", *([command.details] if command.details else [])])
+        return "\n".join([listing([(command.usage, command.summary)], engine.page.columns), *([paragraphs(command.details, engine.page.columns)] if command.details else [])])
     own = _own(engine, name)
     library = _library(engine, name)
     if not own and library is None:
@@ -77,9 +79,9 @@ def _info(engine: Engine, text: str) -> str:
     """Of a function its instances, of a type its definition, of everything else numbers about its value."""
     entries = _entries(engine, text)
     if entries and text not in engine.variables:
-        heads = [(head_text(e.definition), _origin(e)) for e in entries]
-        width = max(len(h) for h, _ in heads)
-        return "\n".join([f"{text}: {len(heads)} instance{'s' if len(heads) > 1 else ''}", *(f"  {head:<{width}}  {origin}" for head, origin in heads)])
+        heads = [(_head(e), _origin(e)) for e in entries]
+        rows = listing(((f"  {head}", origin) for head, origin in heads), engine.page.columns)
+        return f"{text}: {len(heads)} instance{'s' if len(heads) > 1 else ''}\n{rows}"
     if text not in engine.variables and (types := engine.defined(text)):
         return "\n".join(print_definition(d).rstrip() for d in types)
     values = (engine.variables[text],) if text in engine.variables else engine.values_of(text, ":info")
@@ -95,6 +97,11 @@ def _entries(engine: Engine, name: str) -> tuple[Entry, ...]:
     return (*first, *second)
 
 
+def _head(entry: Entry) -> str:
+    variables = ", ".join(f"{v.name}: {v.kind}" for v in entry.definition.typevars)
+    return (f"<{variables}> " if variables else "") + head_text(entry.definition)
+
+
 def _origin(entry: Entry) -> str:
     definition = entry.definition
     kind = "external, " if definition.body is None else "inline, " if definition.inlining == "inline" else ""
@@ -104,8 +111,7 @@ def _origin(entry: Entry) -> str:
 
 
 def _vars(engine: Engine, _: str) -> str:
-    width = max(map(len, engine.variables), default=0)
-    return "\n".join(f"{name:<{width}}  {variable.type_text}" for name, variable in sorted(engine.variables.items())) or "no names yet"
+    return listing(((name, variable.type_text) for name, variable in sorted(engine.variables.items())), engine.page.columns) or "no names yet"
 
 
 def _clear(engine: Engine, names: str) -> str:

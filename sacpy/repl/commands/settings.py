@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sacpy.lang.suggest import closest
 from sacpy.repl.commands.command import Command, refused
+from sacpy.repl.commands.listing import listing
 from sacpy.repl.engine import Engine
 from sacpy.repl.settings import SETTINGS
 
@@ -13,9 +14,7 @@ def _set(engine: Engine, text: str) -> str:
     value = value.strip()
     if not name:
         width = max(map(len, SETTINGS))
-        values = {n: engine.settings[n] for n in SETTINGS}
-        room = max(map(len, values.values()))
-        return "\n".join(f"{n:<{width}}  {values[n]:<{room}}  {s.summary}: {s.allowed}" for n, s in SETTINGS.items())
+        return listing(((f"{n:<{width}}  {engine.settings[n]}", f"{s.summary}: {s.allowed}") for n, s in SETTINGS.items()), engine.page.columns)
     setting = SETTINGS.get(name)
     if setting is None:
         near = closest(name, SETTINGS)

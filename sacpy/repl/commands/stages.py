@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sacpy.lang.suggest import closest
 from sacpy.repl.commands.command import Command, refused
+from sacpy.repl.commands.listing import listing
 from sacpy.repl.engine import Engine
 from sacpy.repl.mappings import drawing, partitions
 from sacpy.repl.stages import STAGES
@@ -37,8 +38,7 @@ def _picture(engine: Engine, text: str) -> str:
 
 def _strategy(engine: Engine, name: str) -> str:
     if not name:
-        width = max(map(len, STRATEGIES))
-        return "\n".join(f"{'*' if n == engine.settings['strategy'] else ' '} {n:<{width}}  {WHAT[n]}" for n in STRATEGIES)
+        return listing(((f"{'*' if n == engine.settings['strategy'] else ' '} {n}", WHAT[n]) for n in STRATEGIES), engine.page.columns)
     if name not in STRATEGIES:
         near = closest(name, STRATEGIES)
         raise refused("E0747", f"strategy cannot be {name}", name, f"must be {', '.join(STRATEGIES)}", f"did you mean {near[0]}?" if near else ":strategy lists them")
