@@ -86,18 +86,18 @@ def rename(analysis: Analysis, offset: int, new: str, settings: Settings) -> lis
     after = analyse(text, Path(analysis.source.name), settings)
     if any(d.severity == "error" for d in after.diagnostics):
         raise Refused(f"with the name {new} the program would have mistakes")
-    if _pattern(analysis, old.name, old) != _pattern(after, new, old):
+    names = [new if o.symbol == old else o.symbol.name for o in analysis.occurrences]
+    if names != [o.symbol.name for o in after.occurrences] or _meanings(analysis, old.name) != _meanings(after, new):
         raise Refused(f"{new} means something else there")
     return spans
 
 
-def _pattern(analysis: Analysis, name: str, old: Symbol) -> list[tuple[object, ...]]:
-    """Which names stand for the same, in order, with the definitions that calls take, and none for their spelling where it is the one that changes."""
+def _meanings(analysis: Analysis, name: str) -> list[tuple[object, ...]]:
+    """Which names stand for the same thing, in order, with the functions that others than `name` may be."""
     numbers: dict[Symbol, int] = {}
     out: list[tuple[object, ...]] = []
     for o in analysis.occurrences:
         number = numbers.setdefault(o.symbol, len(numbers))
-        renamed = o.symbol.kind == old.kind and o.symbol.name == name
-        foreign = o.symbol.kind == "function" and not renamed and [e.qualified for e in analysis.entries(o.symbol)]
-        out.append((o.symbol.kind, number, "" if renamed else o.symbol.name, o.sets, str(foreign)))
+        functions = tuple(e.qualified for e in analysis.entries(o.symbol)) if o.symbol.kind == "function" and o.symbol.name != name else ()
+        out.append((o.symbol.kind, number, o.sets, functions))
     return out

@@ -56,7 +56,7 @@ async def test_a_text_that_does_not_parse_keeps_its_names(editor: Editor) -> Non
 async def test_a_mistake_in_a_module_is_told_at_the_head(editor: Editor) -> None:
     (editor.folder / "Wrong.sac").write_text("module Wrong;\nexport all;\nint bad() { return x; }\n")
     uri = editor.open("use Wrong: all;\nint main() { return bad(); }\n")
-    [problem] = [d for d in await published(editor, uri, {"E0305"})]
+    [problem] = await published(editor, uri, {"E0305"})
     assert problem.range.start.line == 0 and "Wrong.sac:3" in problem.message
 
 
