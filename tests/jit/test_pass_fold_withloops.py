@@ -138,7 +138,8 @@ def test_an_array_that_is_used_as_a_whole_stays() -> None:
                 genarray double default 0.0
                 part [0] <= [i] < [n]
                     double x = load a[i]
-                    yield x
+                    double z = add x, 1.0
+                    yield z
             double y = load t[0]
             return n, t, y
         """,
@@ -154,7 +155,8 @@ def test_the_old_contents_of_an_array_that_is_written_to_are_not_kept_alive() ->
                 genarray double default 0.0
                 part [0] <= [i] < [n]
                     double x = load a[i]
-                    yield x
+                    double z = add x, 1.0
+                    yield z
             double[n] b = update a[0] with 1.0
             double y = load t[0]
             return n, b, y
@@ -216,6 +218,56 @@ def test_outside_its_partitions_a_modarray_is_what_it_was_made_from() -> None:
                 double y.1 = load a[k]
                 give y.1
             return y.2
+        """,
+    )
+
+
+def test_elements_of_a_cell_that_are_loaded_in_one_place_share_its_work() -> None:
+    text = after(
+        run,
+        """
+        function f(int n, double[n] a)
+            double[n,2] t = with [n]
+                genarray double cell [2] default 0.0
+                part [0] <= [i] < [n]
+                    double x = load a[i]
+                    double y = sin x
+                    double z = cos x
+                    double[2] c = array double[2] of y, z
+                    yield c
+            double[n] s = with [n]
+                genarray double default 0.0
+                part [0] <= [j] < [n]
+                    double u = load t[j,0]
+                    double v = load t[j,1]
+                    double w = add u, v
+                    yield w
+            return n, s
+        """,
+    )
+    assert text.count("sin") == text.count("cos") == text.count("genarray") == 1
+
+
+def test_the_work_for_a_cell_is_not_done_for_each_of_its_elements() -> None:
+    unchanged(
+        run,
+        """
+        function f(int n, double[n] a)
+            double[n,2] t = with [n]
+                genarray double cell [2] default 0.0
+                part [0] <= [i] < [n]
+                    double x = load a[i]
+                    double y = sin x
+                    double z = cos x
+                    double[2] c = array double[2] of y, z
+                    yield c
+            double[n,2] s = with [n,2]
+                genarray double default 0.0
+                part [0,0] <= [j,k] < [n,2]
+                    double u = load t[j,k]
+                    double w = add u, 1.0
+                    yield w
+            return n, s
         """,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sacpy.jit.passes.simplify import run
-from tests.jit.pass_tools import check, unchanged
+from tests.jit.pass_tools import after, check, unchanged
 
 
 def test_a_view_melts_into_the_load_and_a_check_is_done_once() -> None:
@@ -273,3 +273,35 @@ def test_a_partition_behind_one_that_covers_everything_goes_but_not_from_a_fold(
             return n, a, s
         """,
     )
+
+
+def test_a_with_loop_that_copies_an_array_is_the_array() -> None:
+    check(
+        run,
+        """
+        function f(int n, double[n,2] a)
+            double[n,2] b = with [n]
+                genarray double cell [2] default 0.0
+                part [0] <= [i] < [n]
+                    double x = load a[i,0]
+                    double y = load a[i,1]
+                    double[2] c = array double[2] of x, y
+                    yield c
+            return n, b
+        """,
+        """
+        function f(int n, double[n,2] a)
+            return n, a
+        """,
+    )
+    text = """
+        function f(int n, int m, double[m] a)
+            double[n] b = with [n]
+                genarray double default 0.0
+                part [0] <= [i] < [n]
+                    double x = load a[i]
+                    yield x
+            return n, b
+        """
+    unchanged(run, text)
+    assert "with" not in after(run, text.replace("double[n] b", "bool t = eq m, n\n            check t : same\n            double[n] b"))

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from sacpy.jit.graph import Unit
 from sacpy.jit.graph_verify import verify
 from sacpy.jit.options import Options
-from sacpy.jit.passes import dead_code, fold_withloops, simplify
+from sacpy.jit.passes import dead_code, fold_withloops, ranges, simplify
 
 Pass = Callable[[Unit], Unit]
 ROUNDS = 4  # how often the pipeline runs at most; each round may lay open something for the next
 
 
 def _pipeline() -> tuple[Pass, ...]:
-    return (simplify.run, dead_code.run, fold_withloops.run)
+    return (simplify.run, dead_code.run, fold_withloops.run, ranges.run, dead_code.run)
 
 
 def optimise(unit: Unit, options: Options | None = None) -> Unit:

@@ -43,7 +43,7 @@ from sacpy.jit.graph import (
 from sacpy.jit.passes.costs import cost, size
 from sacpy.jit.passes.dead_code import dead_code, width
 from sacpy.jit.passes.simplify import Simplifier
-from sacpy.jit.passes.sites import sites
+from sacpy.jit.passes.sites import Uses, sites
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import copied, free
 from sacpy.lang.source import NOWHERE, Span
@@ -71,7 +71,7 @@ class _Folder(Simplifier):
 
     def define(self, targets: tuple[Var, ...], rhs: Rhs, span: Span = NOWHERE) -> None:
         if isinstance(rhs, Load) and (producer := self.producers.get(rhs.array.name)) is not None:
-            self.element(targets[0], producer, rhs.index, span)
+            self.element(targets[0], rhs, producer, span)
             return
         super().define(targets, rhs, span)
         if isinstance(rhs, WithLoop):
@@ -92,12 +92,12 @@ class _Folder(Simplifier):
         use = self.sites.uses.get(target.name)
         if use is None or producer is None or use.otherwise or not use.sites or not self.foldable(producer):
             return
-        work = max((_work(p.body, producer.position) for p in w.partitions), default=0.0)
-        repeated = work * (use.sites if not use.once else use.sites - 1)
+        works = [_work(p.body, producer.position) for p in w.partitions]
+        shared, own = max((a for a, _ in works), default=0.0), max((b for _, b in works), default=0.0)
         code = sum(size(p.body) for p in w.partitions) * use.sites
-        if code > CODE or (repeated > CHEAP and not (use.sites > 1 and work <= CHEAP and use.sites <= 4)):
+        if code > CODE or not _pays(use, shared, own):
             return
-        if work > 0 and any(self.sites.replaced & free(p.body) for p in w.partitions):
+        if w.partitions and self.sites.replaced_between(set().union(*(free(p.body) for p in w.partitions)), use):
             return
         self.producers[target.name] = producer
 
@@ -109,12 +109,21 @@ class _Folder(Simplifier):
 
     # ---- how
 
-    def element(self, target: Var, producer: _Producer, index: tuple[Atom, ...], span: Span) -> None:
-        """Sets a variable to an element of a folded array."""
-        found = self.chosen(target, producer, producer.loop.partitions, index)
+    def element(self, target: Var, load: Load, producer: _Producer, span: Span) -> None:
+        """Sets a variable to an element of a folded array. A cell whose code is here already is not computed again."""
+        rank = len(producer.loop.frame or ())
+        key = ("cell", load.array.name, load.index[:rank])
+        known = self.available.get(key)
+        if known is not None:
+            self.define((target,), Load(known, load.index[rank:]), span)
+            return
+        found = self.chosen(target, producer, producer.loop.partitions, load.index)
         for s in found.statements:
             self.step(s)
         self.alias(target, self.atom(found.results[0]))
+        last = found.statements[-1] if found.statements else None
+        if load.index[rank:] and isinstance(last, Let) and isinstance(last.rhs, Load):
+            self.note(self.available, key, self.var(last.rhs.array))
 
     def chosen(self, target: Var, producer: _Producer, partitions: tuple[Partition, ...], index: tuple[Atom, ...]) -> Block:
         """The code that gives the element, from the first of the partitions that has the index."""
@@ -210,13 +219,22 @@ def _transparent(body: Block, position: int) -> bool:
     return setter is None or isinstance(setter, View | Cons)
 
 
-def _work(body: Block, position: int) -> float:
-    """The work for one element."""
+def _work(body: Block, position: int) -> tuple[float, float]:
+    """The work for a cell that must be done for any element of it, and the work for each element."""
     setter = _setter(body, position)
     if isinstance(setter, WithLoop) and isinstance(body.results[position].type, ArrayType):
         others = Block(tuple(s for s in body.statements if not (isinstance(s, Let) and s.rhs is setter)))
-        return cost(others) + max((cost(p.body) for p in setter.partitions), default=0.0)
-    return cost(body)
+        return cost(others), max((cost(p.body) for p in setter.partitions), default=0.0)
+    return cost(body), 0.0
+
+
+def _pays(use: Uses, shared: float, own: float) -> bool:
+    """Whether little work is done twice when an array is folded."""
+    if shared + own <= CHEAP:
+        return use.each or use.sites <= 4
+    if (shared > CHEAP and not use.once) or (own > CHEAP and not use.each):
+        return False
+    return (shared + own) * (use.sites - 1) <= CHEAP
 
 
 def fold_withloops(function: Function) -> Function:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
+from itertools import product
 
 from sacpy.jit.graph import (
     FALSE,
@@ -43,6 +44,7 @@ from sacpy.jit.graph import (
     Var,
     View,
     WithLoop,
+    extents_of,
     integer,
 )
 from sacpy.jit.passes import algebra
@@ -82,8 +84,8 @@ class Simplifier(Walker):
                 self.assume(a, holds)
         elif rhs.code == "not":
             self.assume(rhs.args[0], not holds)
-        elif rhs.code == "eq" and holds and rhs.args[0].base in ("int", "bool", "char") and isinstance(rhs.args[1], Const) and isinstance(rhs.args[0], Var):
-            self.note(self.env, rhs.args[0].name, rhs.args[1])
+        elif rhs.code == "eq" and holds and rhs.args[0].base in ("int", "bool", "char") and isinstance(rhs.args[0], Var):
+            self.note(self.env, rhs.args[0].name, self.atom(rhs.args[1]))
 
     # ---- statements
 
@@ -280,7 +282,31 @@ class Simplifier(Walker):
                 initial += (o.array,) if isinstance(o, Modarray) else o.neutrals if isinstance(o, Fold) else o.initial if isinstance(o, Propagate) else ()
             self._aliases(targets, tuple(initial))
             return
+        if len(targets) == 1 and (source := self.copied_array(w)) is not None:
+            self.alias(targets[0], source)
+            return
         super().define(targets, w, span)
+
+    def copied_array(self, w: WithLoop) -> Var | None:
+        """The array that a with-loop copies, element by element."""
+        if w.frame is None or len(w.partitions) != 1 or not isinstance(w.operators[0], Genarray) or not whole(w.partitions[0], w.frame):
+            return None
+        value = w.partitions[0].body.results[0]
+        rhs = self.definition(value)
+        if isinstance(rhs, Cons):
+            loads = [self.definition(e) for e in rhs.elements]
+            first = loads[0] if loads else None
+            if not isinstance(first, Load):
+                return None
+            cells = product(*(range(e) for e in rhs.extents))
+            frame = first.index[: len(w.frame)]
+            if any(x != Load(first.array, (*frame, *map(integer, c))) for x, c in zip(loads, cells)):
+                return None
+            rhs = View(first.array, frame)
+        if not isinstance(rhs, Load | View) or rhs.index != w.partitions[0].index:
+            return None
+        source = self.var(rhs.array)
+        return source if extents_of(source) == (*w.frame, *w.operators[0].cell) else None
 
 
 def whole(p: Partition, frame: tuple[Atom, ...]) -> bool:

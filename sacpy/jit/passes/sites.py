@@ -1,14 +1,16 @@
 """Where arrays are read, and how often: what `fold_withloops` decides by.
 
-In: a function. Out: for each array, the places that load an element of it, and whether it is used in any other way. A place is `once` if every element is loaded there at most once for each time the array is made: each index of the loops
-between the array and the place has a component of the load's index to itself.
+In: a function. Out: for each array, the places that load an element of it, and whether it is used in any other way. Loads of one cell in one block are one place. A place is `once` if every cell is loaded there at most once for each time the
+array is made: each index of the loops between the array and the place has a component of the load's index to itself.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sacpy.jit.graph import (
+    Atom,
     Block,
     Check,
     For,
@@ -32,54 +34,71 @@ _NONE: Names = frozenset()
 
 @dataclass(slots=True)
 class Uses:
-    """Of one array. `depth`: how many loops are around its definition."""
+    """Of one array. `depth`: how many loops are around its definition; `rank`: how many components of an index choose the cell; `once`: every cell at most once in each place; `each`: every element; `made`, `last`: where the array is made and last loaded."""
 
     depth: int
+    rank: int | None
+    made: int
     sites: int = 0
     once: bool = True
+    each: bool = True
     otherwise: bool = False
+    last: int = 0
 
 
 @dataclass(slots=True)
 class Sites:
-    """`uses` by name; `replaced`: arrays that something is written into, so that a reader that comes later would keep the old contents alive."""
+    """`uses` by name; `replaced`: where something is written into an array, so that a reader that comes later would keep the old contents alive. Places are numbers, in the order of the text."""
 
     uses: dict[str, Uses] = field(default_factory=dict)
-    replaced: set[str] = field(default_factory=set)
+    replaced: dict[str, list[int]] = field(default_factory=dict)
+    _place: int = 0
+    _cells: set[tuple[str, int, tuple[Atom, ...]]] = field(default_factory=set)
     _loops: list[Names] = field(default_factory=list)
     _depends: dict[str, Names] = field(default_factory=dict)
 
     def block(self, b: Block) -> None:
         for s in b.statements:
+            self._place += 1
             if not isinstance(s, Check):
-                self._let(s)
+                self._let(s, b)
         for a in b.results:
             self._other(a.name if isinstance(a, Var) else "")
+
+    def replaced_between(self, names: Iterable[str], use: Uses) -> bool:
+        """Whether one of some arrays is written into between the making of an array and its last load."""
+        return any(use.made < place < use.last for name in names for place in self.replaced.get(name, ()))
 
     def _other(self, name: str) -> None:
         found = self.uses.get(name)
         if found is not None:
             found.otherwise = True
 
-    def _let(self, s: Let) -> None:
+    def _let(self, s: Let, b: Block) -> None:
         rhs = s.rhs
         if isinstance(rhs, Load):
-            self._load(rhs)
+            self._load(rhs, b)
         else:
             for a in operands(rhs):
                 if isinstance(a, Var):
                     self._other(a.name)
+        written: tuple[Atom, ...] = ()
         if isinstance(rhs, Update):
-            self.replaced.add(rhs.array.name)
+            written = (rhs.array,)
         elif isinstance(rhs, Loop | For):
-            self.replaced.update(a.name for a in rhs.initial if isinstance(a, Var))
+            written = rhs.initial
         elif isinstance(rhs, WithLoop):
-            self.replaced.update(o.array.name for o in rhs.operators if isinstance(o, Modarray))
+            written = tuple(o.array for o in rhs.operators if isinstance(o, Modarray))
+        for a in written:
+            if isinstance(a, Var):
+                self.replaced.setdefault(a.name, []).append(self._place)
+        made = self._place
         self._inner(rhs)
         depends = self._dependencies(rhs)
+        rank = len(rhs.frame) if isinstance(rhs, WithLoop) and rhs.frame is not None else None
         for t in s.targets:
             self._depends[t.name] = depends
-            self.uses[t.name] = Uses(len(self._loops))
+            self.uses[t.name] = Uses(len(self._loops), rank, made)
 
     def _dependencies(self, rhs: Rhs) -> Names:
         if isinstance(rhs, Op):
@@ -117,18 +136,27 @@ class Sites:
             self.block(b)
         self._loops.pop()
 
-    def _load(self, load: Load) -> None:
+    def _load(self, load: Load, b: Block) -> None:
         found = self.uses.get(load.array.name)
         if found is None:
             return
-        found.sites += 1
+        found.last = self._place
+        cell = (load.array.name, id(b), load.index[: found.rank])
+        if cell not in self._cells:
+            self._cells.add(cell)
+            found.sites += 1
         around = _NONE.union(*self._loops[found.depth :])
+        found.once = found.once and self._alone(load.index[: found.rank], around) == around
+        found.each = found.each and self._alone(load.index, around) == around
+
+    def _alone(self, index: tuple[Atom, ...], around: Names) -> Names:
+        """Those of the loops' indices that have a component to themselves."""
         alone: set[str] = set()
-        for i in load.index:
+        for i in index:
             mine = self._depends.get(i.name, _NONE) & around if isinstance(i, Var) else _NONE
             if len(mine) == 1:
                 alone |= mine
-        found.once = found.once and alone == around
+        return frozenset(alone)
 
 
 def sites(function: Function) -> Sites:
