@@ -82,6 +82,12 @@ class Progress:
                 self.at_start = True
                 self._line_ends_on.write(b"\n")
 
+    def clear_line(self) -> None:
+        """Takes the `^C` away that a terminal may have shown in a line of its own."""
+        with self._lock:
+            if self.at_start and self._shows:
+                self._screen.write(ERASE)
+
     @contextmanager
     def erased(self) -> Iterator[None]:
         """A stretch in which the spinner is off the screen and stays off."""

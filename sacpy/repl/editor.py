@@ -53,7 +53,7 @@ class Editor:
             input_processors=[HighlightMatchingBracketProcessor()],
             key_bindings=bindings(self._is_whole),
             multiline=True,
-            prompt_continuation=lambda width, number, wrapped: self._prompt("class:continued", CONTINUED),
+            prompt_continuation=lambda width, number, wrapped: self._prompt("class:continued", " " * len(CONTINUED) if wrapped else CONTINUED),
         )
         self._session.app.before_render += self._before_render
         self._session.app.after_render += lambda _: begin()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sacpy.repl.outcomes import Outcome
     from sacpy.workspace import Workspace
 
-INTERRUPTED = "E0702"  # terminals show ^C for it, somewhere in a line
+INTERRUPTED = "E0702"
 OWN_SCREEN = ("edit",)  # commands that hand the terminal over to another program
 First = Callable[["Engine"], "Outcome"]
 
@@ -102,7 +102,8 @@ class _Talker:
         stdout.flush()
         said = [d for d in outcome.diagnostics if d.severity != "note"]
         if said:
-            self.progress.at_start &= all(d.code != INTERRUPTED for d in said)
+            if any(d.code == INTERRUPTED for d in said):
+                self.progress.clear_line()
             self.progress.end_line()
             width = page.columns if is_terminal(sys.stderr) else None
             sys.stderr.write(render_text(said, color=has_color(sys.stderr), width=width).rstrip("\n") + "\n")

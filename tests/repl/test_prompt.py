@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.repl.terminal import CTRL_C, CTRL_D, ENTER, PATIENCE, READY, Terminal
+from tests.repl.terminal import CTRL_C, CTRL_D, ENTER, PATIENCE, Terminal
 
 Open = Callable[..., Terminal]
 
@@ -39,7 +39,7 @@ def test_the_next_session_knows_what_was_typed_and_can_look_for_it(open_terminal
 
 def test_the_exit_status_is_that_of_the_program(open_terminal: Open) -> None:
     terminal = open_terminal()
-    terminal.type("use RuntimeError: all; error(7, "over")" + ENTER)
+    terminal.type('use RuntimeError: all; error(7, "over")' + ENTER)
     assert terminal.status() == 7
 
 

@@ -1,0 +1,56 @@
+"""How soon the prompt is there, and answers. Each number is the best of several tries: other processes make them worse, none makes them better."""
+
+import re
+import statistics
+import time
+from pathlib import Path
+
+from sacpy.interp.world import World
+from sacpy.repl.engine import Engine
+from sacpy.workspace import Workspace
+from tests.repl.terminal import READY, Terminal
+
+PROMPT_READY = 0.300  # seconds
+KEYSTROKE = 0.020
+SMALL_INPUT = 0.005
+DEFINITION = "int f(int a)\n{\n" + "".join(f"  x{i} = a * {i} + toi(2.5) + sum(iota({i})); // line {i}\n" for i in range(197)) + "  return "
+
+
+def test_the_prompt_is_ready_soon(tmp_path: Path) -> None:
+    taken = []
+    for _ in range(5):
+        terminal = Terminal(tmp_path)
+        terminal.wait(READY)
+        taken.append(time.perf_counter() - terminal.started)
+        terminal.kill()
+    assert min(taken) < PROMPT_READY, taken
+
+
+def test_a_keystroke_in_a_long_definition_shows_at_once(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path)
+    terminal.wait(READY)
+    terminal.enter("1 + 1")
+    terminal.type(f"\x1b[200~{DEFINITION}\x1b[201~")
+    terminal.wait(r"return\Z")
+    taken = []
+    typed = "return "
+    for key in "sum(take([3], iota(5))":
+        terminal.look(0.05)
+        start = time.perf_counter()
+        terminal.type(key)
+        typed += key
+        terminal.wait(re.escape(typed.rstrip()))
+        taken.append(time.perf_counter() - start)
+    terminal.kill()
+    assert statistics.median(taken) < KEYSTROKE, taken
+
+
+def test_a_small_input_takes_no_time() -> None:
+    engine = Engine(Workspace(), World.captured())
+    engine.enter("1+1")
+    taken = []
+    for _ in range(7):
+        start = time.perf_counter()
+        engine.enter("1+1")
+        taken.append(time.perf_counter() - start)
+    assert min(taken) < SMALL_INPUT, taken
