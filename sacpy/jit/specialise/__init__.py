@@ -28,15 +28,20 @@ class Specialiser:
         while True:
             try:
                 return Maker(self.knowledge).root(key, arguments)
-            except Again:
+            except Again:  # a recursive function more is known now
                 continue
             except RecursionError:
                 raise Unsupported("its calls nest too deeply to be compiled") from None
 
 
+_latest: list[Specialiser] = []
+
+
 def specialise(program: Program, key: str, arguments: Sequence[Argument], inferrer: Inferrer | None = None) -> Unit:
-    """`Specialiser.specialise` for a single function. Raises `Unsupported`."""
-    return Specialiser(program, inferrer).specialise(key, arguments)
+    """`Specialiser.specialise`; what was learnt about the program last time is kept until another comes. Raises `Unsupported`."""
+    if not _latest or _latest[0].knowledge.program is not program:
+        _latest[:] = [Specialiser(program, inferrer)]
+    return _latest[0].specialise(key, arguments)
 
 
 __all__ = ["Argument", "Specialiser", "Unsupported", "specialise"]

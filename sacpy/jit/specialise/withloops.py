@@ -7,6 +7,7 @@ iterations, found by going through the bodies until it no longer changes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -137,7 +138,7 @@ def _covers(b: Builder, where: Box, frame: Atoms) -> bool:
 
 
 def _partition(b: Builder, part: Part, made: Sequence[Made]) -> graph.Partition:
-    with b.again(part.scope):
+    with b.again(part.scope), b.never() if part.box.empty else nullcontext():
         at = 0
         results: list[Atom] = []
         for m in made:
