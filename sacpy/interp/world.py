@@ -47,6 +47,7 @@ class World:
         self.stdin = Stream(stdin, "stdin", readable=True, before=self.flush)
         self.state: dict[str, object] = {}  # what a library module keeps between calls (the scanner of options, an open pipe's process)
         self.before_process: Callable[[], None] = _nothing  # called before a process starts that may write where the world's streams do
+        self.screen: Callable[[int, bytes], None] | None = None  # shows the PNG picture of a display, by its number, where there is something better than files and terminals
         self._environ = environ if environ is not None else {}
         self._open: set[Stream] = set()
 

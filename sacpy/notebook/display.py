@@ -23,7 +23,7 @@ def bundle(variable: Variable) -> Bundle:
     """A value: as the prompt shows it, and as a table, or as the picture that it is."""
     data = {PLAIN: variable.text}
     if looks_like_image(variable):
-        return {PNG: _encoded(image(variable).png()), **data}
+        return {PNG: encoded(image(variable).png()), **data}
     html = table(variable.type, variable.values, variable.type_text)
     return data if html is None else {HTML: html, **data}
 
@@ -37,7 +37,7 @@ def show_images(engine: Engine, text: str) -> list[Bundle]:
     for variable in shown_values(engine, text, ":img"):
         found = image(variable)
         note = f"{variable.type_text}{f'; {found.scale}' if found.scale else ''}"
-        bundles.append({PNG: _encoded(found.png()), PLAIN: f"<picture of {note}>"})
+        bundles.append({PNG: encoded(found.png()), PLAIN: f"<picture of {note}>"})
     return bundles
 
 
@@ -59,5 +59,6 @@ def display_for(word: str, rest: str) -> Callable[[Engine, str], list[Bundle]] |
     return None if into_file(rest)[1] is not None else DISPLAYS.get(word)
 
 
-def _encoded(data: bytes) -> str:
+def encoded(data: bytes) -> str:
+    """A picture's file as a bundle has it."""
     return base64.b64encode(data).decode("ascii")

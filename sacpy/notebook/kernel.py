@@ -17,7 +17,7 @@ from sacpy import __version__
 from sacpy.cli import prompt_workspace
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.notebook.cells import Cells, is_command, remarks, report
-from sacpy.notebook.display import PLAIN, Bundle, bundle
+from sacpy.notebook.display import PLAIN, PNG, Bundle, bundle, encoded
 from sacpy.notebook.history import History
 from sacpy.notebook.install import OPTIONS
 from sacpy.notebook.lookup import complete, documentation, name_at
@@ -52,6 +52,8 @@ class SacKernel(Kernel):
         self._shown = ""
         self._silent = False
         world = open_world(self._ask, Page(lambda: self._send("clear_output", {"wait": True})))
+        world.screen = self._screen
+        self._on_screen: set[str] = set()
         self._cells = Cells(Engine(prompt_workspace(shlex.split(os.environ.get(OPTIONS, ""))), world), self._result, self._show)
         self._history = History()
 
@@ -128,6 +130,15 @@ class SacKernel(Kernel):
         if not self._silent:
             self._flush()
             self._send("display_data", {"data": dict(data), "metadata": {}})
+
+    def _screen(self, number: int, picture: bytes) -> None:
+        """A picture of a program's display; each takes the place of the one before in the same cell."""
+        name = f"display {number} of cell {self.execution_count}"
+        kind = "update_display_data" if name in self._on_screen else "display_data"
+        self._on_screen.add(name)
+        if not self._silent:
+            self._flush()
+            self._send(kind, {"data": {PNG: encoded(picture), PLAIN: f"<display {number}>"}, "metadata": {}, "transient": {"display_id": name}})
 
     def _page(self, name: str) -> Content:
         """Documentation, in the pager of the page."""

@@ -29,7 +29,7 @@ from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.parse_cursor import RESERVED
 from sacpy.notebook.cells import Cells, is_command, remarks, report
-from sacpy.notebook.display import Bundle
+from sacpy.notebook.display import PLAIN, PNG, Bundle, encoded
 from sacpy.notebook.streams import Page, open_world
 from sacpy.repl.engine import ANSWER, Engine, Variable
 
@@ -68,7 +68,10 @@ class Magic:
         self._shell = shell
         self._shared: dict[str, _Shared] = {}
         self._count = 0
-        self._cells = Cells(Engine(prompt_workspace(), open_world(_ask, Page(_clear))), _display, _display)
+        world = open_world(_ask, Page(_clear))
+        world.screen = self._screen
+        self._handles: dict[str, Any] = {}
+        self._cells = Cells(Engine(prompt_workspace(), world), _display, _display)
 
     @property
     def engine(self) -> Engine:
@@ -108,6 +111,19 @@ class Magic:
             raise SacCellError(found, report(type(outcome)(tuple(found)), color=True)) from None
         if outcome.status:
             raise SacCellError((), f"the program ended itself with status {outcome.status}")
+
+    def _screen(self, number: int, picture: bytes) -> None:
+        """A picture of a program's display; each takes the place of the one before in the same cell."""
+        from IPython.display import DisplayHandle
+
+        _flush()
+        name = f"sac {self._count} display {number}"
+        data = {PNG: encoded(picture), PLAIN: f"<display {number}>"}
+        if name in self._handles:
+            self._handles[name].update(data, raw=True)
+        else:
+            self._handles[name] = cast(Any, DisplayHandle)(name)
+            self._handles[name].display(data, raw=True)
 
     # ------------------------------------------------------------ names
 

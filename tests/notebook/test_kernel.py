@@ -181,6 +181,15 @@ def test_clearing_the_terminal_clears_the_output(page: Notebook) -> None:
     assert found.text() == "old\nnew\n"
 
 
+def test_a_program_s_display_is_on_the_page(page: Notebook) -> None:
+    page.run("use SDLdisplay: all;")
+    found = page.run("d = initDisplay([2, 3]);\nfor (n = 0; n < 3; n++) { drawArray(d, { [i, j] -> Color8::newColor(n, i, j) | [i, j] < [2, 3] }); }")
+    assert found.reply["status"] == "ok", found
+    assert found.kinds() == ["display_data", "update_display_data", "update_display_data"]
+    assert len({content["transient"]["display_id"] for _, content in found.messages}) == 1
+    assert png.decode(base64.b64decode(found.messages[-1][1]["data"]["image/png"]))[1, 2].tolist() == [2, 1, 2]
+
+
 def test_a_program_that_ends_itself_does_not_end_the_kernel(page: Notebook) -> None:
     found = page.run('RuntimeError::error(3, "over");')
     assert "status 3" in found.text("stderr")

@@ -119,6 +119,12 @@ def test_pictures_and_plots_are_shown(python: Python) -> None:
     assert "image/png" in shown[0] and "image/svg+xml" in shown[1]
 
 
+def test_a_program_s_display_is_on_the_page(python: Python) -> None:
+    code = "use SDLdisplay: all;\nd = initDisplay([2, 3]);\ndrawArray(d, genarray([2, 3], Color8::red()));\ndrawArray(d, genarray([2, 3], Color8::blue()));\n"
+    _, _, shown = python.run(f"%%sac\n{code}")
+    assert len(shown) == 2 and all("image/png" in data for data in shown)
+
+
 def test_printed_output_is_the_cell_s(python: Python) -> None:
     assert python.run('%%sac\nprintf("%d\\n", 7);\n')[1] == "7\n"
 

@@ -195,6 +195,10 @@ def _show(world: World, display: Display) -> None:
     chosen = os.fsdecode(world.environ.get(b"SACPY_DISPLAY", b"")) if world.environment else ""
     if chosen == "off":
         return
+    if not chosen and world.screen is not None:
+        world.flush()
+        world.screen(display.number, png.encode(display.picture))
+        return
     if chosen == "terminal" or (not chosen and (world.stdout.by_line or not world.files)):
         world.stdout.write(half_blocks(display.picture))
         world.flush()
