@@ -53,6 +53,9 @@ class Editor:
             input_processors=[HighlightMatchingBracketProcessor()],
             key_bindings=bindings(self._is_whole),
             multiline=True,
+            enable_open_in_editor=True,
+            tempfile_suffix=".sac",
+            enable_suspend=True,
             prompt_continuation=lambda width, number, wrapped: self._prompt("class:continued", " " * len(CONTINUED) if wrapped else CONTINUED),
         )
         self._session.app.before_render += self._before_render
