@@ -48,14 +48,10 @@ def _types(analysis: Analysis) -> Iterator[Hint]:
         if symbol.kind != "variable" or not here.sets or here.span.start in literal:
             continue
         found = variable_type(analysis, here)
-        if not found:
-            continue
-        label = ", ".join(f".{field} {type}" for field, type, _ in found) if found[0][0] else found[0][1]
         at = (symbol.owner, symbol.name)
-        if said.get(at) != label:
-            said[at] = label
-            value = found[0][2]
-            yield Hint(here.span.end, "type", f": {label}", f"{symbol.name} = {value}" if value and len(found) == 1 else "")
+        if found is not None and said.get(at) != found.short:
+            said[at] = found.short
+            yield Hint(here.span.end, "type", f": {found.short}", f"{symbol.name} = {found.value}" if found.value else "")
 
 
 def _plain_targets(module: ast.Module) -> set[int]:
@@ -104,19 +100,22 @@ def _mappings(analysis: Analysis, strategy: str, device: str) -> Iterator[Hint]:
             assert isinstance(loop, core.WithLoop)
             if let.span.source is not analysis.source or let.span.macro is not None:
                 continue
-            for partition in loop.partitions:
-                if any("gpukernel" in pragma.text for pragma in partition.pragmas):
-                    continue  # it says itself
-                yield _mapping(partition, loop, let, variables.inference, strategy, device)
+            unmapped = [p for p in loop.partitions if not any("gpukernel" in pragma.text for pragma in p.pragmas)]  # the others say themselves
+            spaces = [(p, index_space(p, loop, let, variables.inference)) for p in unmapped]
+            for partition, space in spaces:
+                if space is not None:
+                    yield _mapping(partition.span.end, space, strategy, device)
+            if spaces and all(space is None for _, space in spaces):
+                yield _unknown(unmapped[0], len(loop.partitions), variables.inference)
 
 
-def _mapping(partition: core.Partition, loop: core.WithLoop, let: core.Let, inference: Inference, strategy: str, device: str) -> Hint:
-    offset = partition.span.end
-    space = index_space(partition, loop, let, inference)
-    if space is None:
-        rank = _rank(partition, inference)
-        axes = "" if rank is None else f", rank {rank}"
-        return Hint(offset, "mapping", f"extents known at run time{axes}", "The mapping is chosen when the with-loop is first run.")
+def _unknown(first: core.Partition, count: int, inference: Inference) -> Hint:
+    rank = _rank(first, inference)
+    parts = [*([] if rank is None else [f"rank {rank}"]), *([] if count == 1 else [f"{count} partitions"]), "extents at run time"]
+    return Hint(first.span.end, "mapping", ", ".join(parts), "The mapping is chosen when the with-loop is first run.")
+
+
+def _mapping(offset: int, space: IndexSpace, strategy: str, device: str) -> Hint:
     size = f"{space.size} {'index' if space.size == 1 else 'indices'}"
     if space.empty or space.size > _LARGEST:
         return Hint(offset, "mapping", size, "")

@@ -6,6 +6,7 @@ In: an `Analysis` and one of its occurrences. Out: texts and spans.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sacpy.documentation import KINDS_IN_WORDS, head_comment, split_comment
 from sacpy.lang import ast
@@ -14,10 +15,12 @@ from sacpy.lang.elaborate.functions import head_text
 from sacpy.lang.elaborate.scope import Entry, Scope
 from sacpy.lang.macros import Macro
 from sacpy.lang.modules import ModuleInfo
+from sacpy.lang.parse_cursor import BASE_TYPES
 from sacpy.lang.printer import print_definition, print_expr, print_type
 from sacpy.lang.source import Span
 from sacpy.lsp.analysis import Analysis
 from sacpy.lsp.symbols import Occurrence, Symbol
+from sacpy.lsp.types import Known
 
 _HEADS = 8  # overloads that are shown in full
 
@@ -64,29 +67,57 @@ def code(text: str) -> str:
 # ---------------------------------------------------------------- variables
 
 
-def variable_type(analysis: Analysis, here: Occurrence) -> list[tuple[str, str, str]]:
-    """Field ("" for what is no struct), type and known value of a variable at a place."""
+@dataclass(frozen=True, slots=True)
+class VariableType:
+    """The type of a variable, and its value where that is known; for a struct the fields with theirs, and `type` "" where it has no name."""
+
+    type: str
+    value: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def short(self) -> str:
+        """On one line."""
+        return self.type or ", ".join(f".{field} {type}" for field, type in self.fields)
+
+
+def variable_type(analysis: Analysis, here: Occurrence) -> VariableType | None:
+    """What is known of a variable at a place."""
     name, span = here.symbol.name, here.span
     for function, variables in analysis.functions:
         if not _holds(analysis, function.signature.span, here):
             continue
         found = variables.at(name, span)
+        if found and not found[0].field:
+            return VariableType(found[0].type, found[0].value)
         if found:
-            return _with_constant_fields(analysis, [(k.field, k.type, k.value) for k in found])
+            return _struct_type(analysis, found)
         constant = variables.constants.get((span.start, span.end)) or _assigned_constant(analysis, here, variables.constants)
         if constant:
-            return [("", constant, "")]
+            return VariableType(constant)
     declared = _declared(analysis, here)
-    return [("", declared, "")] if declared else []
+    return VariableType(declared) if declared else None
 
 
-def _with_constant_fields(analysis: Analysis, found: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    """All fields of a struct: those that are constants have no variable in core."""
-    types = {field: (type, value) for field, type, value in found}
-    structs = [s for scope in scopes(analysis) for s in scope.info.structs.values() if types.keys() <= {f[1] for f in s.fields}]
-    if "" in types or len(structs) != 1 or any("." in field for field in types):
-        return found
-    return [(name, *types.get(name, (print_type(type), ""))) for type, name, _ in structs[0].fields]
+def _struct_type(analysis: Analysis, found: list[Known]) -> VariableType:
+    """A struct with all its fields: those that are constants have no variable in core."""
+    types = {k.field: k.type for k in found}
+    wholes = {k.whole for k in found}
+    outermost = {field.partition(".")[0] for field in types}
+    structs = [s for scope in scopes(analysis) for s in scope.info.structs.values() if outermost <= {f[1] for f in s.fields}]
+    if len(structs) == 1 and outermost == types.keys():
+        fields = tuple((name, types.get(name, print_type(type))) for type, name, _ in structs[0].fields)
+    else:
+        fields = tuple(types.items())
+    whole = wholes.pop() if len(wholes) == 1 else ""
+    if whole.removeprefix("struct ").partition("[")[0] in {s.name for s in structs}:
+        return VariableType(whole, fields=fields)
+    plain = {name for type, name, _ in structs[0].fields if type.pattern is None and type.base.name in BASE_TYPES} if len(structs) == 1 else set()
+    if not plain:
+        return VariableType("", fields=fields)
+    sample = next((k for k in found if k.field in plain), None)  # one number for each struct: it has the shape of the array of structs
+    extents = sample.type.partition("[")[1:] if sample else ("", "")  # a constant: a single struct
+    return VariableType(f"struct {structs[0].name}{''.join(extents)}", fields=fields)
 
 
 def _holds(analysis: Analysis, head: Span, here: Occurrence) -> bool:
@@ -142,12 +173,11 @@ def variable_text(analysis: Analysis, here: Occurrence) -> str:
     """The name of a variable with its type and, where it is known, its value."""
     name = here.symbol.name
     found = variable_type(analysis, here)
-    if not found:
+    if found is None:
         return code(f"{name}   (a variable)")
-    if found[0][0]:
-        return code("\n".join([name, *(f"  .{field}: {type}" for field, type, _ in found)]))
-    _, type, value = found[0]
-    return code(f"{name}: {type}" + (f" = {value}" if value else ""))
+    head = f"{name}: {found.type}" if found.type else name
+    value = f" = {found.value}" if found.value else ""
+    return code("\n".join([head + value, *(f"  .{field}: {type}" for field, type in found.fields)]))
 
 
 # ---------------------------------------------------------------- functions

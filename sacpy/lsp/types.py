@@ -22,11 +22,12 @@ _SHOWN = 8  # elements of a known value that are shown
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The type of a variable at a place: for a struct of each field."""
+    """The type of a variable at a place: for a struct one for each field, `whole` being the struct's where its name is known."""
 
     name: str
     field: str
     type: str
+    whole: str
     value: str
     shape: Shape
     span: Span
@@ -92,9 +93,11 @@ class _Collector:
             return
         name, _, member = source.partition(".")
         slot = self.slots.get(variable)
-        text = show(found.base, found.shape) if slot is None else found_type(slot, found.shape)
+        named = "" if slot is None else found_type(slot, found.shape)
+        of_struct = named.startswith("struct ")
+        text = named if named and not of_struct else show(found.base, found.shape)
         short = found.shape.value is not None and len(found.shape.value) <= _SHOWN
-        self.out.known.append(Known(name, member, text, show_value(found.shape) if short else "", found.shape, span))
+        self.out.known.append(Known(name, member, text, named if of_struct else "", show_value(found.shape) if short else "", found.shape, span))
 
     def atom(self, atom: core.Atom | None) -> None:
         match atom:

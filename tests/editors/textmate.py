@@ -68,9 +68,6 @@ class Grammar:
                 stack.pop()
             elif "begin" in rule:
                 stack.append(rule)
-            if match.end() == at and (rule is None or "begin" not in rule):
-                if match.end() >= len(line) and rule is not None:
-                    return marks
             at = match.end()
             if at >= len(line) and not ("end" in stack[-1] and compiled(stack[-1]["end"]).search(line, at)):
                 return marks

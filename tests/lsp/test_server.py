@@ -64,7 +64,7 @@ HOVERS = {
     ("m = genarray", 0): "m: double[64,128]",
     ("m[iv]", 0): "m: double[64,128]",
     ("iv < [64", 0): "iv: int[2]",
-    ("rod = Rod", 1): "  .heat: double[3]\n  .age: int",
+    ("rod = Rod", 1): "rod: struct Rod\n  .heat: double[3]\n  .age: int",
     ("Rod{", 1): "struct Rod {",
     ("heat = blur", 1): "double[.] heat   in struct Rod",
     ("blur(rod", 1): "double[n] blur(double[n] v)",
@@ -233,10 +233,10 @@ async def hints(editor: Editor, text: str) -> dict[str, list[str]]:
 
 async def test_hints_show_shapes_and_mappings(editor: Editor) -> None:
     found = await hints(editor, PROGRAM)
-    assert found["m"] == [": double[64,128]"] and found["total"] == [": double"] and found["rod"] == [": .heat double[3], .age int"]
+    assert found["m"] == [": double[64,128]"] and found["total"] == [": double"] and found["rod"] == [": struct Rod"]
     [mapping] = found["total = with { ([0,0] <= iv < [64,128]) : m[iv];"]
     assert mapping.startswith("8192 indices: GridBlock(")
-    assert "extents known at run time, rank 1" in found["[i] -> v[i] | [i] < [n]"]
+    assert "rank 1, 2 partitions, extents at run time" in found["return { [i] -> SCALE(v[i - 1] + v[i + 1]) | [1] <= [i] < [n - 1]"]
 
 
 async def test_hints_know_dots_steps_and_pragmas(editor: Editor) -> None:
