@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sacpy.jit.host.native import Signature as NativeSignature
+    from sacpy.jit.specialise import Specialiser
 
 STAGES = ("core", "graph", "llvm", "asm")
 
@@ -50,7 +51,7 @@ def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: Tools
     cached = kept is not None
     if kept is None:
         try:
-            kept = _made(program, key, kind, tools.options, clock)
+            kept = _made(tools.specialiser(program), program, key, kind, tools.options, clock)
         except Unsupported as refusal:
             kept = refusal.reason
         with clock.stage("keep"):
@@ -79,14 +80,14 @@ def _kept(data: bytes | None) -> Kept | None:
     return found
 
 
-def _made(program: Program, key: str, kind: Kind, options: Options, clock: Clock) -> tuple[bytes, NativeSignature, Report]:
+def _made(specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock) -> tuple[bytes, NativeSignature, Report]:
     """A function's code, what is needed to call it, and the report."""
     from sacpy.jit.host import lower
     from sacpy.jit.host.compile import compile_object
     from sacpy.jit.host.native import Signature as NativeSignature
     from sacpy.jit.measure import count, parallel
 
-    before = specialised(program, key, kind, options, clock)
+    before = specialised(specialiser, program, key, kind, options, clock)
     unit = optimised(before, options, clock)
     with clock.stage("lower"):
         text = lower(unit, options)
@@ -95,12 +96,10 @@ def _made(program: Program, key: str, kind: Kind, options: Options, clock: Clock
     return code, NativeSignature.of(unit), Report(key, kind, (), count(before), count(unit), len(code), parallel(text))
 
 
-def specialised(program: Program, key: str, kind: Kind, options: Options, clock: Clock) -> Unit:
+def specialised(specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock) -> Unit:
     """The graph of a function for arguments of this kind. Raises `Unsupported`."""
-    from sacpy.jit.specialise import specialise
-
     with clock.stage("specialise"):
-        unit = specialise(program, key, arguments(program, key, kind))
+        unit = specialiser.specialise(key, arguments(program, key, kind))
     _verified(unit, options)
     return unit
 
@@ -129,9 +128,10 @@ def emitted(program: Program, key: str, kind: Kind, options: Options, stage: str
 
         return print_function(program.function(key))
     from sacpy.jit.graph_printer import print_unit
+    from sacpy.jit.specialise import Specialiser
 
     clock = Clock()
-    unit = optimised(specialised(program, key, kind, options, clock), options, clock)
+    unit = optimised(specialised(Specialiser(program), program, key, kind, options, clock), options, clock)
     if stage == "graph":
         return print_unit(unit)
     from sacpy.jit.host import lower

@@ -31,6 +31,7 @@ from sacpy.lang.diagnostics import SacError
 if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.host.native import Context
+    from sacpy.jit.specialise import Specialiser
 
 TARGETS = ("interp", "cpu", "auto")
 
@@ -74,6 +75,16 @@ class Tools:
         self.cache = cache
         self.memory = 0
         self._context: Context | None = None
+        self._specialisers: WeakKeyDictionary[core.Program, Specialiser] = WeakKeyDictionary()
+
+    def specialiser(self, program: core.Program) -> Specialiser:
+        """What makes graphs of a program's functions."""
+        found = self._specialisers.get(program)
+        if found is None:
+            from sacpy.jit.specialise import Specialiser
+
+            found = self._specialisers[program] = Specialiser(program)
+        return found
 
     @property
     def context(self) -> Context:
