@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import compare, interpreter, startup
+from benchmarks import compare, interpreter, prompt, startup
 from benchmarks.measure import Row, as_json, table
 from benchmarks.sac import TARGETS
 from benchmarks.suite import SIZES, benchmarks
@@ -24,6 +24,7 @@ from benchmarks.suite import SIZES, benchmarks
 LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "interpreter": lambda options: interpreter.measure(options.repetitions),
     "startup": lambda options: startup.measure(options.repetitions),
+    "prompt": lambda options: prompt.measure(options.repetitions),
 }
 PARTS = (*LIMITED, "suite")
 
