@@ -11,6 +11,7 @@ import shlex
 import sys
 from typing import Any, cast
 
+from ipykernel._version import kernel_protocol_version
 from ipykernel.kernelbase import Kernel
 
 from sacpy import __version__
@@ -70,6 +71,12 @@ class SacKernel(Kernel):
                 stream.set_parent(parent)
 
     # ------------------------------------------------------------ running
+
+    async def kernel_info_request(self, stream: Any, ident: Any, parent: Any) -> None:
+        """What this kernel is. It has neither a debugger nor subshells, which ipykernel would promise for it: one cell runs at a time."""
+        names = ("implementation", "implementation_version", "language_info", "banner", "help_links")
+        content = {"status": "ok", "protocol_version": kernel_protocol_version, **{name: getattr(self, name) for name in names}, "supported_features": []}
+        cast(Any, self.session).send(stream, "kernel_info_reply", content, parent, ident)
 
     async def do_execute(
         self, code: str, silent: bool, store_history: bool = True, user_expressions: Content | None = None, allow_stdin: bool = False, *, cell_meta: Any = None, cell_id: Any = None

@@ -80,6 +80,12 @@ def page(jupyter: Path) -> Iterator[Notebook]:
     manager.shutdown_kernel(now=True)
 
 
+def test_the_kernel_promises_no_more_than_it_has(page: Notebook) -> None:
+    found = page.ask(page.client.kernel_info())
+    assert found["supported_features"] == []
+    assert found["language_info"]["pygments_lexer"] == "sac"
+
+
 def test_a_cell_keeps_its_names_for_the_next_one(page: Notebook) -> None:
     page.run("int twice(int n) { return 2 * n; }\nkept = 21;")
     assert page.run("twice(kept)").data() == ["int 42"]
