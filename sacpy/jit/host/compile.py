@@ -70,7 +70,11 @@ def _linker() -> Any:
 
 @functools.cache
 def _runtime_library() -> Library:
-    return Library(compile_object(runtime_ir(), Options(opt_level=2)), EXPORTS, {})
+    """Never unloaded, not even when Python ends: the pool's threads wait in it."""
+    library = Library(compile_object(runtime_ir(), Options(opt_level=2)), EXPORTS, {})
+    for kept in (library, library.tracker, _linker()):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
+    return library
 
 
 @functools.cache
@@ -88,11 +92,11 @@ class Library:
             builder.import_symbol(name, address)
         for name in exports:
             builder.export_symbol(name)
-        self._tracker = builder.link(_linker(), f"sacpy.{next(_numbers)}")
+        self.tracker = builder.link(_linker(), f"sacpy.{next(_numbers)}")
 
     def address(self, name: str) -> int:
         """Where an exported function is."""
-        return int(self._tracker[name])
+        return int(self.tracker[name])
 
 
 def load_entry(code: bytes, name: str) -> tuple[Library, int]:

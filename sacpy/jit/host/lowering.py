@@ -112,6 +112,7 @@ def _packed(code: Code, base: str, text: str) -> str:
 def _hand_over(code: Code, arrays: list[tuple[int, str]]) -> None:
     """Unless memory ran out while results were copied, the caller gets them."""
     short = code.label("short")
+    code.module.declare("sacpy_hand_over", "declare void @sacpy_hand_over(ptr)")
     for _, own in arrays:
         on = code.label("own")
         code.branch(code.op(f"icmp ne ptr {own}, null"), on, short)

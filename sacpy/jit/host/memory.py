@@ -190,7 +190,5 @@ define internal i64 @sacpy.times(i64 %a, i64 %b) alwaysinline {
 declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)
 declare void @sacpy_free(ptr, ptr)
 declare noalias ptr @sacpy_new(ptr, i64)
-declare void @sacpy_hand_over(ptr)
-declare i32 @sacpy_parallel(ptr, ptr, ptr, i64, i64, i64)
 """
 assert layout.COUNT == 0

@@ -54,6 +54,15 @@ class Context:
         self._words[layout.CONTROL_MEMORY] = value
 
     @property
+    def threads(self) -> int:
+        """How many threads loops may use; may be changed between calls."""
+        return self._words[layout.CONTROL_THREADS]
+
+    @threads.setter
+    def threads(self, value: int) -> None:
+        self._words[layout.CONTROL_THREADS] = value
+
+    @property
     def allocations(self) -> int:
         """How many arrays compiled code has allocated."""
         return self._words[layout.CONTROL_ALLOCATIONS]

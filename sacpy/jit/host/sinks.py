@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sacpy.jit.graph import ArrayType, Atom, Fold, Partition, Propagate
+from sacpy.jit.host.folds import Reduction, recognised
 from sacpy.jit.host.functions import Lowering, Slots
+from sacpy.jit.host.legal import LLVM_TYPES
 from sacpy.jit.host.memory import BORROWED, Array, Scalar, Value, copy_elements, element_address, elements, flat, release
 from sacpy.jit.host.scalars import compare
 
@@ -115,16 +117,20 @@ def kept(lowering: Lowering, value: Value) -> Value:
 
 @dataclass(slots=True)
 class FoldSink:
-    """Accumulators of a fold over one partition. `stopped`: an i1 slot, where iteration may end early."""
+    """Accumulators of a fold over one partition. `stopped`: an i1 slot, where iteration may end early. `fresh`: an i1 slot, where the first value is to be taken as it is."""
 
     lowering: Lowering
     operator: Fold
     slots: Slots
     stopped: str = ""
+    fresh: str = ""
     count: int = field(init=False)
+    reduction: Reduction | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.count = len(self.operator.neutrals)
+        found = recognised(self.operator)
+        self.reduction = None if found is None or (found.real and self.lowering.unit.style.strict) else found
         if self.operator.stop is not None:
             self.stopped = self.lowering.code.slot("i1")
 
@@ -139,7 +145,13 @@ class FoldSink:
 
     def put(self, index: tuple[str, ...], values: Sequence[Value]) -> None:
         lowering, code = self.lowering, self.lowering.code
+        if self.reduction is not None and self.reduction.real:
+            self.reduce(self.reduction, values)
+            return
         values = [kept(lowering, v) for v in values]
+        if self.fresh:
+            self.combine_or_take(values)
+            return
         if not self.stopped:
             self.combine(values)
             return
@@ -154,6 +166,27 @@ class FoldSink:
         self.combine(values)
         self.test()
         code.place(over)
+
+    def reduce(self, reduction: Reduction, values: Sequence[Value]) -> None:
+        """Applies operations that may be regrouped."""
+        code = self.lowering.code
+        for k, (slot, value) in enumerate(zip(self.slots.slots, values)):
+            type_ = LLVM_TYPES[reduction.bases[k]]
+            assert isinstance(value, Scalar)
+            code.store(type_, reduction.apply(code, k, code.load(type_, slot), value.text), slot)
+
+    def combine_or_take(self, values: Sequence[Value]) -> None:
+        """Applies the function, but to the first values."""
+        code = self.lowering.code
+        first, later, done = code.label("first"), code.label("later"), code.label("done")
+        code.branch(code.load("i1", self.fresh), first, later)
+        code.place(first)
+        self.slots.set(values)
+        code.store("i1", "false", self.fresh)
+        code.jump(done)
+        code.place(later)
+        self.combine(values)
+        code.place(done)
 
     def combine(self, values: Sequence[Value]) -> None:
         """Applies the function to the accumulators and values, whose references it takes over."""

@@ -1,22 +1,247 @@
-"""The thread pool of compiled code, as LLVM IR."""
+"""The thread pool of compiled code, as LLVM IR: `sacpy_parallel` runs a loop's chunks on the calling thread and on helpers.
 
-POOL = """
-define i32 @sacpy_parallel(ptr %frame, ptr %body, ptr %env, i64 %lower, i64 %upper, i64 %chunk) {
+Helpers are created when they are first needed, and wait: spinning for a moment, then asleep. There is one loop at a time that helpers work for; a second one, and a loop inside a loop, runs on its own thread. Chunks are dealt in order, whoever is free takes the next. A loop ends when no chunk is left and
+no helper is inside. A helper first counts itself in, then looks whether there is a loop; who ends a loop first takes it away, then waits until the count is zero: so none works for a loop that has ended.
+"""
+
+from __future__ import annotations
+
+import platform
+
+from sacpy.jit.host import layout
+
+SPINS = 2000  # rounds of waiting before a helper sleeps, some 50 microseconds
+
+# What a thread does that spins: it lets a sibling on the same core run.
+_PAUSE = """declare void @llvm.x86.sse2.pause()
+define internal void @pause() alwaysinline {
+  call void @llvm.x86.sse2.pause()
+  ret void
+}""" if platform.machine() in ("x86_64", "AMD64") else """define internal void @pause() alwaysinline {
+  fence seq_cst
+  ret void
+}"""
+
+# A loop: body, environment, control block, next index, upper bound, chunk, status, site of a failure.
+_JOB = "{ptr, ptr, ptr, i64, i64, i64, i32, i64}"
+
+
+def _member(name: str, number: int) -> str:
+    return f"  %{name} = getelementptr {_JOB}, ptr %job, i32 0, i32 {number}\n"
+
+
+def _frame_field(name: str, number: int) -> str:
+    return f"  %{name} = getelementptr i64, ptr %frame, i64 {number}\n"
+
+
+POOL = f"""
+@pool_busy = internal global i32 0
+@pool_size = internal global i64 0
+@pool_job = internal global ptr null
+@pool_round = internal global i64 0
+@pool_places = internal global i64 0
+@pool_inside = internal global i64 0
+@pool_asleep = internal global i64 0
+@pool_mutex = internal global [64 x i8] zeroinitializer, align 16
+@pool_wake = internal global [64 x i8] zeroinitializer, align 16
+declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+declare i32 @pthread_detach(i64)
+declare i32 @pthread_mutex_lock(ptr)
+declare i32 @pthread_mutex_unlock(ptr)
+declare i32 @pthread_cond_wait(ptr, ptr)
+declare i32 @pthread_cond_broadcast(ptr)
+declare i32 @sched_yield()
+
+{_PAUSE}
+
+define internal void @chunks(ptr %frame, ptr %job) {{
+{_member("body_at", 0)}{_member("env_at", 1)}{_member("control_at", 2)}{_member("next_at", 3)}{_member("upper_at", 4)}{_member("chunk_at", 5)}{_member("status_at", 6)}{_member("site_at", 7)}  %body = load ptr, ptr %body_at
+  %env = load ptr, ptr %env_at
+  %control = load ptr, ptr %control_at
+  %upper = load i64, ptr %upper_at
+  %chunk = load i64, ptr %chunk_at
+{_frame_field("nested", layout.FRAME_NESTED)}  %before = load i64, ptr %nested
+  store i64 1, ptr %nested
+  br label %next
+next:
+  %failed = load atomic i32, ptr %status_at monotonic, align 4
+  %fine = icmp eq i32 %failed, 0
+  br i1 %fine, label %deal, label %done
+deal:
+  %i = atomicrmw add ptr %next_at, i64 %chunk monotonic
+  %more = icmp slt i64 %i, %upper
+  br i1 %more, label %poll, label %done
+poll:
+  %stop = load volatile i64, ptr %control
+  %stopped = icmp ne i64 %stop, 0
+  br i1 %stopped, label %interrupted, label %run
+interrupted:
+  store atomic i32 {layout.INTERRUPTED}, ptr %status_at monotonic, align 4
+  br label %done
+run:
+  %end = add i64 %i, %chunk
+  %beyond = icmp sgt i64 %end, %upper
+  %last = select i1 %beyond, i64 %upper, i64 %end
+  %status = call i32 %body(ptr %frame, ptr %env, i64 %i, i64 %last)
+  %good = icmp eq i32 %status, 0
+  br i1 %good, label %next, label %bad
+bad:
+{_frame_field("site", layout.FRAME_SITE)}  %where = load i64, ptr %site
+  store atomic i64 %where, ptr %site_at monotonic, align 8
+  store atomic i32 %status, ptr %status_at monotonic, align 4
+  br label %done
+done:
+  store i64 %before, ptr %nested
+  ret void
+}}
+
+define internal ptr @helper(ptr %unused) {{
+  %frame = alloca [{layout.FRAME_FIELDS} x i64], align 64
+  br label %wait
+wait:
+  %seen = phi i64 [0, %0], [%now, %out], [%now, %none]
+  br label %spin
+spin:
+  %n = phi i64 [0, %wait], [%m, %again]
+  %current = load atomic i64, ptr @pool_round acquire, align 8
+  %changed = icmp ne i64 %current, %seen
+  br i1 %changed, label %come, label %again
+again:
+  call void @pause()
+  %m = add i64 %n, 1
+  %patient = icmp ult i64 %m, {SPINS}
+  br i1 %patient, label %spin, label %sleep
+sleep:
+  %l = call i32 @pthread_mutex_lock(ptr @pool_mutex)
+  %s = atomicrmw add ptr @pool_asleep, i64 1 seq_cst
   br label %test
 test:
-  %i = phi i64 [%lower, %0], [%next, %round]
-  %status = phi i32 [0, %0], [%got, %round]
-  %more = icmp slt i64 %i, %upper
-  %fine = icmp eq i32 %status, 0
-  %go = and i1 %more, %fine
-  br i1 %go, label %round, label %done
-round:
-  %next = add i64 %i, %chunk
-  %beyond = icmp sgt i64 %next, %upper
-  %end = select i1 %beyond, i64 %upper, i64 %next
-  %got = call i32 %body(ptr %frame, ptr %env, i64 %i, i64 %end)
+  %later = load atomic i64, ptr @pool_round seq_cst, align 8
+  %woken = icmp ne i64 %later, %seen
+  br i1 %woken, label %awake, label %doze
+doze:
+  %w = call i32 @pthread_cond_wait(ptr @pool_wake, ptr @pool_mutex)
+  br label %test
+awake:
+  %a = atomicrmw sub ptr @pool_asleep, i64 1 seq_cst
+  %u = call i32 @pthread_mutex_unlock(ptr @pool_mutex)
+  br label %come
+come:
+  %now = phi i64 [%current, %spin], [%later, %awake]
+  %in = atomicrmw add ptr @pool_inside, i64 1 seq_cst
+  %job = load atomic ptr, ptr @pool_job seq_cst, align 8
+  %nothing = icmp eq ptr %job, null
+  br i1 %nothing, label %none, label %place
+place:
+  %places = atomicrmw sub ptr @pool_places, i64 1 seq_cst
+  %free = icmp sgt i64 %places, 0
+  br i1 %free, label %work, label %none
+none:
+  %o = atomicrmw sub ptr @pool_inside, i64 1 seq_cst
+  br label %wait
+work:
+{_member("control_at", 2)}  %control = load ptr, ptr %control_at
+  call void @sacpy_enter(ptr %frame, ptr %control, i64 0)
+  call void @chunks(ptr %frame, ptr %job)
+  call void @sacpy_drop(ptr %frame)
+  br label %out
+out:
+  %p = atomicrmw sub ptr @pool_inside, i64 1 seq_cst
+  br label %wait
+}}
+
+define internal void @hire(i64 %wanted) {{
+  %thread = alloca i64
+  br label %test
+test:
+  %size = load i64, ptr @pool_size
+  %enough = icmp sge i64 %size, %wanted
+  br i1 %enough, label %done, label %create
+create:
+  %failed = call i32 @pthread_create(ptr %thread, ptr null, ptr @helper, ptr null)
+  %fine = icmp eq i32 %failed, 0
+  br i1 %fine, label %created, label %done
+created:
+  %id = load i64, ptr %thread
+  %d = call i32 @pthread_detach(i64 %id)
+  %more = add i64 %size, 1
+  store i64 %more, ptr @pool_size
   br label %test
 done:
+  ret void
+}}
+
+define i32 @sacpy_parallel(ptr %frame, ptr %body, ptr %env, i64 %lower, i64 %upper, i64 %chunk) {{
+  %job = alloca {_JOB}, align 64
+  %control = load ptr, ptr %frame
+{_member("body_at", 0)}  store ptr %body, ptr %body_at
+{_member("env_at", 1)}  store ptr %env, ptr %env_at
+{_member("control_at", 2)}  store ptr %control, ptr %control_at
+{_member("next_at", 3)}  store i64 %lower, ptr %next_at
+{_member("upper_at", 4)}  store i64 %upper, ptr %upper_at
+{_member("chunk_at", 5)}  store i64 %chunk, ptr %chunk_at
+{_member("status_at", 6)}  store i32 0, ptr %status_at
+{_member("site_at", 7)}  store i64 -1, ptr %site_at
+{_frame_field("nested_at", layout.FRAME_NESTED)}  %nested = load i64, ptr %nested_at
+  %outermost = icmp eq i64 %nested, 0
+  %threads_at = getelementptr i64, ptr %control, i64 {layout.CONTROL_THREADS}
+  %threads = load i64, ptr %threads_at
+  %several = icmp sgt i64 %threads, 1
+  %first_end = add i64 %lower, %chunk
+  %many = icmp slt i64 %first_end, %upper
+  %both = and i1 %outermost, %several
+  %worth = and i1 %both, %many
+  br i1 %worth, label %try, label %alone
+try:
+  %got = cmpxchg ptr @pool_busy, i32 0, i32 1 acquire monotonic
+  %mine = extractvalue {{i32, i1}} %got, 1
+  br i1 %mine, label %publish, label %alone
+publish:
+  %helpers = sub i64 %threads, 1
+  call void @hire(i64 %helpers)
+  store atomic i64 %helpers, ptr @pool_places seq_cst, align 8
+  store atomic ptr %job, ptr @pool_job seq_cst, align 8
+  %r = atomicrmw add ptr @pool_round, i64 1 seq_cst
+  %asleep = load atomic i64, ptr @pool_asleep seq_cst, align 8
+  %sleeping = icmp ne i64 %asleep, 0
+  br i1 %sleeping, label %wake, label %work
+wake:
+  %l = call i32 @pthread_mutex_lock(ptr @pool_mutex)
+  %c = call i32 @pthread_cond_broadcast(ptr @pool_wake)
+  %u = call i32 @pthread_mutex_unlock(ptr @pool_mutex)
+  br label %work
+work:
+  call void @chunks(ptr %frame, ptr %job)
+  store atomic ptr null, ptr @pool_job seq_cst, align 8
+  br label %settle
+settle:
+  %n = phi i64 [0, %work], [%m, %patience], [0, %yield]
+  %inside = load atomic i64, ptr @pool_inside seq_cst, align 8
+  %left = icmp eq i64 %inside, 0
+  br i1 %left, label %end, label %patience
+patience:
+  call void @pause()
+  %m = add i64 %n, 1
+  %long = icmp ugt i64 %m, {SPINS}
+  br i1 %long, label %yield, label %settle
+yield:
+  %y = call i32 @sched_yield()
+  br label %settle
+end:
+  store atomic i32 0, ptr @pool_busy release, align 4
+  br label %done
+alone:
+  call void @chunks(ptr %frame, ptr %job)
+  br label %done
+done:
+  %status = load atomic i32, ptr %status_at monotonic, align 4
+  %ok = icmp eq i32 %status, 0
+  br i1 %ok, label %return, label %report
+report:
+  %where = load atomic i64, ptr %site_at monotonic, align 8
+{_frame_field("site", layout.FRAME_SITE)}  store i64 %where, ptr %site
+  br label %return
+return:
   ret i32 %status
-}
+}}
 """

@@ -1,0 +1,153 @@
+"""The loop nest of one partition.
+
+In: a partition, and the sinks that take its values. Out: loops in row-major order, the last axis innermost, with the body inside. A check that fails in an innermost loop without inner loops is noted and leaves after the loop, so that LLVM can vectorise it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sacpy.jit.graph import ArrayType, Partition, Var
+from sacpy.jit.host import layout
+from sacpy.jit.host.analysis import is_straight
+from sacpy.jit.host.folds import lanes_note
+from sacpy.jit.host.functions import Lowering
+from sacpy.jit.host.loops import count_loop
+from sacpy.jit.host.memory import Array, Value
+from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink
+
+
+@dataclass(slots=True)
+class Nest:
+    """The loops of one partition, and what becomes of its values. `lower`, `upper`: the range of the first axis, where it is not the partition's."""
+
+    lowering: Lowering
+    partition: Partition
+    sinks: Sequence[Sink]
+    lower: str = ""
+    upper: str = ""
+    leave: str = ""
+
+    def run(self) -> None:
+        """Writes the loops."""
+        code = self.lowering.code
+        stops = [s.stopped for s in self.sinks if isinstance(s, FoldSink)]
+        self.leave = code.label("leave") if stops and all(stops) and len(stops) == len(self.sinks) else ""
+        self.axis(())
+        if self.leave:
+            code.place(self.leave)
+
+    def axis(self, outer: tuple[str, ...]) -> None:
+        """The loop of the next axis, or the body."""
+        k, p, low = len(outer), self.partition, self.lowering
+        if k == p.rank:
+            self.body(outer)
+            return
+        lower = self.lower if k == 0 and self.lower else low.wide(p.lower[k])
+        upper = self.upper if k == 0 and self.upper else low.wide(p.upper[k])
+        guarded = k == p.rank - 1 and low.on_failure is None and low.unit.site_of_loop(p.body) > 0 and is_straight(p.body) and all(isinstance(s, ArraySink) or _is_plain(s) for s in self.sinks)
+        inner = self.guarded_body(outer) if guarded else self.plain_body(outer, k)
+        step = "1" if p.step is None else low.wide(p.step[k])
+        width = "1" if p.width is None else low.wide(p.width[k])
+        if width == "1":
+            count_loop(low, lower, upper, step, inner, self.note() if k == p.rank - 1 else "")
+        elif width == step:
+            count_loop(low, lower, upper, "1", inner)
+        else:
+            count_loop(low, lower, upper, step, lambda start: count_loop(low, start, self.block_end(start, width, upper), "1", inner))
+        if guarded:
+            self.after_guarded()
+
+    def note(self) -> str:
+        """The metadata of the innermost loop."""
+        for sink in self.sinks:
+            if isinstance(sink, FoldSink) and sink.reduction is not None and sink.reduction.real:
+                return lanes_note(self.lowering.code.module, sink.reduction)
+        return ""
+
+    def block_end(self, start: str, width: str, upper: str) -> str:
+        """Where a block of `width` indices ends."""
+        code = self.lowering.code
+        end = code.sum(start, width)
+        return code.op(f"select i1 {code.op(f'icmp slt i64 {end}, {upper}')}, i64 {end}, i64 {upper}")
+
+    def plain_body(self, outer: tuple[str, ...], k: int) -> Callable[[str], None]:
+        def body(i: str) -> None:
+            if k == 0 and not (self.partition.rank == 1 and is_straight(self.partition.body)):
+                self.lowering.poll()
+            self.bind(k, i)
+            self.axis((*outer, i))
+
+        return body
+
+    def bind(self, k: int, i: str) -> None:
+        """Sets an index component."""
+        self.lowering.bind_scalar(self.partition.index[k], self.lowering.code.op(f"trunc i64 {i} to i32"), i)
+
+    # ---- a failing check in a loop that is to be vectorised is noted, and leaves after the loop
+
+    bad: str = ""
+    skip: str = ""
+
+    def guarded_body(self, outer: tuple[str, ...]) -> Callable[[str], None]:
+        low, k = self.lowering, len(outer)
+        self.bad = low.code.slot("i1")
+        low.code.store("i1", "false", self.bad)
+
+        def body(i: str) -> None:
+            code, self.skip = low.code, low.code.label("failing")
+            low.on_failure = self.skip
+            self.bind(k, i)
+            self.axis((*outer, i))
+            low.on_failure = None
+            done = code.label("next")
+            code.jump(done)
+            code.place(self.skip)
+            code.store("i1", "true", self.bad)
+            code.place(done)
+
+        return body
+
+    def after_guarded(self) -> None:
+        low = self.lowering
+        fine = low.code.op(f"xor i1 {low.code.load('i1', self.bad)}, true")
+        low.unless(fine, layout.CHECK_FAILED, low.unit.site_of_loop(self.partition.body))
+
+    # ---- the body
+
+    def body(self, index: tuple[str, ...]) -> None:
+        """One index: the partition's body, its values handed to the sinks."""
+        low, p = self.lowering, self.partition
+        places: list[Array | None] = []
+        for sink in self.sinks:
+            if isinstance(sink, PropagateSink):
+                sink.bind()
+            places += [sink.place(index)] + [None] * (sink.count - 1)
+        into = {a.name: place for a, place in zip(p.body.results, places) if place is not None and isinstance(a, Var)}
+        values = low.block(p.body, (), into)
+        at = 0
+        for sink in self.sinks:
+            mine = [self.settled(v, place) for v, place in zip(values[at : at + sink.count], places[at : at + sink.count])]
+            sink.put(index, mine)
+            at += sink.count
+        if self.leave:
+            self.leave_if_stopped()
+
+    def settled(self, value: Value, place: Array | None) -> Value:
+        """A value, where it is to be."""
+        return self.lowering.built(value, place) if place is not None and isinstance(value, Array) else value
+
+    def leave_if_stopped(self) -> None:
+        code, all_stopped = self.lowering.code, "true"
+        for sink in self.sinks:
+            assert isinstance(sink, FoldSink)
+            all_stopped = code.op(f"and i1 {all_stopped}, {code.load('i1', sink.stopped)}")
+        on = code.label("on")
+        code.branch(all_stopped, self.leave, on)
+        code.place(on)
+
+
+def _is_plain(sink: Sink) -> bool:
+    """Whether a fold only combines scalars, without loops."""
+    return isinstance(sink, FoldSink) and not sink.stopped and is_straight(sink.operator.combine) and not any(isinstance(v.type, ArrayType) for v in sink.operator.values)
