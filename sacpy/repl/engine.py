@@ -6,10 +6,12 @@ becomes a function of core whose parameters are the names it uses and whose resu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 from sacpy.interp.errors import Exit
 from sacpy.interp.evaluator import Evaluator
@@ -33,11 +35,15 @@ from sacpy.lang.source import NOWHERE, Source, Span
 from sacpy.lang.types import Shape, known
 from sacpy.repl.display import PAGE
 from sacpy.repl.holding import handed_over
+from sacpy.repl.inputs import PREFIX, Inputs
 from sacpy.repl.outcomes import Outcome, Step, Timing, Variable
 from sacpy.repl.page import Page
 from sacpy.repl.redefinitions import replaced, without_files
 from sacpy.repl.settings import Settings
 from sacpy.workspace import Workspace
+
+if TYPE_CHECKING:
+    from sacpy.jit.engine import Engine as Compiler
 
 LATER = ("E0307", "E0310")  # an unknown function or type: at a prompt it may be defined later
 AGAIN = "W0123"  # a macro that is defined again: at a prompt that is no mistake
@@ -173,17 +179,40 @@ class Engine:
         arguments = self._arguments(entered)
         self._refuse_certain(entered, arguments)
         check = perf_counter() - start
-        start, before = perf_counter(), self.evaluator.generating
+        before = self._compiling()
         self.evaluator.compiled(entered.key)
         runs: list[float] = []
         results: tuple[Variable, ...] = ()
         for _ in range(rounds):
-            start, generated = perf_counter(), self.evaluator.generating
+            start, generated = perf_counter(), self._compiling()
             results, changed = self._call(entered, arguments, [False] * len(arguments))
-            runs.append(perf_counter() - start - (self.evaluator.generating - generated))
+            runs.append(perf_counter() - start - (self._compiling() - generated))
             self.variables.update(changed)
         del self.program.initials[entered.key]
-        return results, Timing(parse, check, self.evaluator.generating - before, tuple(runs))
+        return results, Timing(parse, check, self._compiling() - before, tuple(runs))
+
+    @property
+    def compiler(self) -> Compiler | None:
+        """The compiler, if there has been work for it."""
+        engine = self.workspace.engine
+        return None if engine is None else engine.started
+
+    def run_on(self, **settings: Any) -> None:
+        """Changes how functions run: `target`, `threads`, `strict_fp` of the workspace. All names and definitions stay."""
+        self.workspace = replace(self.workspace, **settings, _engine=None)
+        self._use(self.definitions, self.evaluator.globals)
+
+    @contextmanager
+    def another_compiler(self) -> Iterator[None]:
+        """Inside, expressions are evaluated with a compiler that has not seen anything yet."""
+        before = self.workspace, self.evaluator
+        self.workspace = replace(self.workspace, _engine=None)
+        self._evaluate_with(before[1].globals)
+        try:
+            yield
+        finally:
+            before[1].globals.update(self.evaluator.globals)
+            self.workspace, self.evaluator = before
 
     def defined(self, name: str) -> list[ast.FunDef | ast.TypeDef | ast.StructDef | ast.ObjDef]:
         """The definitions of a name that were made here, in order of their kinds."""
@@ -228,7 +257,13 @@ class Engine:
         """Makes these the definitions, with a program and an evaluator of their own; global objects keep their values."""
         self.definitions = definitions
         self.program = elaborate(replace(definitions), self.loader)
+        self._evaluate_with(objects)
+
+    def _evaluate_with(self, objects: Mapping[str, Value]) -> None:
+        """Makes an evaluator as the workspace says."""
         self.evaluator = self.workspace.evaluator(self.program, self.world)
+        if self.evaluator.engine is not None:
+            self.evaluator.engine = Inputs(self.evaluator.engine)
         self.evaluator.globals.update(objects)
 
     def _define(self, definitions: Sequence[ast.Definition]) -> list[Diagnostic]:
@@ -287,10 +322,14 @@ class Engine:
         finally:
             del self.program.initials[entered.key]
 
+    def _compiling(self) -> float:
+        """Seconds spent on making code, Python and native, so far."""
+        return self.evaluator.generating + (0.0 if self.compiler is None else self.compiler.compiling)
+
     def _entered(self, node: ast.Expr | ast.Stmt) -> Expression:
         named = {n: Named(v.type, tuple(len(shape_of(value)) for value in v.values)) for n, v in self.variables.items()}
         self._entries += 1
-        return expression_function(self.program, node, named, f"input_{self._entries}")
+        return expression_function(self.program, node, named, f"{PREFIX}{self._entries}")
 
     def _arguments(self, entered: Expression) -> list[Value]:
         return [value for name in entered.parameters for value in self.variables[name].values]

@@ -89,4 +89,41 @@ def python(engine: Engine, text: str) -> str:
     return "\n".join(engine.evaluator.source(u.function.signature.key).rstrip() for u in units(engine, text))
 
 
-STAGES: dict[str, Callable[[Engine, str], str]] = {"tokens": tokens, "tree": tree, "core": core, "types": types, "python": python}
+def graph(engine: Engine, text: str) -> str:
+    """The compiler's graph, behind its passes."""
+    return _compiled(engine, text, "graph")
+
+
+def llvm(engine: Engine, text: str) -> str:
+    """The LLVM IR."""
+    return _compiled(engine, text, "llvm")
+
+
+def asm(engine: Engine, text: str) -> str:
+    """The machine's instructions."""
+    return _compiled(engine, text, "asm")
+
+
+def _compiled(engine: Engine, text: str, stage: str) -> str:
+    """What the compiler makes of an expression for the arguments at hand; of a function for those that it was called with, else for what it declares."""
+    from sacpy.jit.compiler import emitted
+    from sacpy.jit.emission import emission
+    from sacpy.jit.failures import Unsupported
+    from sacpy.jit.kinds import Detail, Kind, kind_of
+    from sacpy.jit.regions import Regions
+
+    options = engine.workspace.options
+    own = units(engine, text)
+    if own[0].arguments is None:
+        seen: list[tuple[str, Kind]] = [(site.key, kind) for site in (engine.compiler.entered() if engine.compiler is not None else ()) for kind in site.versions]
+        return emission(engine.program, stage, text.strip().rpartition("::")[2], options, seen).rstrip("\n")
+    signature = own[0].function.signature
+    shapes = [tuple(e or 0 for e in s.extents or ()) for s in own[0].arguments]
+    kind = kind_of(shapes, [slot.base for slot in signature.params], Detail.EXTENTS)
+    try:
+        return emitted(Regions(engine.program), signature.key, kind, options, stage).rstrip("\n")
+    except Unsupported as refusal:
+        return f"stays interpreted: {refusal.reason}"
+
+
+STAGES: dict[str, Callable[[Engine, str], str]] = {"tokens": tokens, "tree": tree, "core": core, "types": types, "python": python, "graph": graph, "llvm": llvm, "asm": asm}

@@ -9,7 +9,7 @@ from sacpy.interp.errors import Exit
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import NOWHERE, Source, Span
 from sacpy.lang.suggest import closest
-from sacpy.repl.commands import filing, measuring, names, settings, showing, stages
+from sacpy.repl.commands import compiling, filing, measuring, names, settings, showing, stages
 from sacpy.repl.commands.command import Command
 from sacpy.repl.commands.places import in_line
 from sacpy.repl.engine import Engine
@@ -18,7 +18,7 @@ from sacpy.repl.outcomes import Outcome
 QUIT = Command(":quit", "leave (or Ctrl-D)", "", lambda engine, text: Outcome(status=0), ("q", "exit"))
 _ALL = (
     names.HELP, names.DOC, names.TYPE, names.INFO, names.VARS, names.CLEAR, showing.PRINT, showing.IMG, showing.PLOT, filing.LOAD, filing.RELOAD, filing.SAVE, filing.EDIT,
-    measuring.TIME, stages.EMIT, stages.PICTURE, stages.STRATEGY, settings.SET, QUIT,
+    measuring.TIME, stages.EMIT, stages.PICTURE, stages.STRATEGY, compiling.EXPLAIN, compiling.STATS, compiling.TARGET, compiling.THREADS, settings.SET, QUIT,
 )  # fmt: skip
 COMMANDS: dict[str, Command] = {word: command for command in _ALL for word in (command.name, *command.aliases)}
 
