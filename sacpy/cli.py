@@ -382,7 +382,7 @@ def _repl(parsed: argparse.Namespace) -> int:
     from sacpy.repl.prompt import run
 
     file: Path | None = parsed.load
-    return run(lambda: workspace_of(parsed), None if file is None else lambda engine: engine.load(file), _started)
+    return run(lambda: workspace_of(parsed), None if file is None else lambda engine: engine.load(file), _started, parsed.debug)
 
 
 def _watch(parsed: argparse.Namespace) -> int:

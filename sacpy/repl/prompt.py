@@ -26,11 +26,11 @@ OWN_SCREEN = ("edit",)  # commands that hand the terminal over to another progra
 First = Callable[["Engine"], "Outcome"]
 
 
-def run(workspace: Callable[[], Workspace], first: First | None = None, loaded: Callable[[], None] = lambda: None) -> int:
-    """Talks to whoever sits at standard input, until it ends. Gives the exit status. `workspace` makes the settings; `first` is done before the first input; `loaded` is called when everything has been loaded."""
+def run(workspace: Callable[[], Workspace], first: First | None = None, loaded: Callable[[], None] = lambda: None, debug: bool = False) -> int:
+    """Talks to whoever sits at standard input, until it ends. Gives the exit status. `workspace` makes the settings; `first` is done before the first input; `loaded` is called when everything has been loaded; `debug`: a defect of sacpy ends the session with its traceback."""
     if sys.stdin is None:  # closed: there is nothing to read
         return 0
-    talker = Later(lambda: _talker(workspace, loaded))
+    talker = Later(lambda: _talker(workspace, loaded, debug))
     try:
         if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
             return _pipe(talker.get(), sys.stdin, first)
@@ -43,11 +43,12 @@ def run(workspace: Callable[[], Workspace], first: First | None = None, loaded: 
 
 
 @dataclass(frozen=True, slots=True)
-class _Talker:
+class Talker:
     """An engine, and the sign of life while it works."""
 
     engine: Engine
     progress: Progress
+    debug: bool
 
     def is_whole(self, text: str) -> bool:
         """Whether a text can be obeyed, rather than needing another line."""
@@ -78,11 +79,26 @@ class _Talker:
         for one in every:
             if every != [text]:
                 print(PROMPT + one.replace("\n", "\n" + CONTINUED), flush=True)
-            outcome = self.take(one, remarks=True)
+            outcome = self.survived(one)
             self.progress.end_line()
             if outcome.status is not None:
                 return outcome.status
         return None
+
+    def survived(self, text: str) -> Outcome:
+        """Obeys an input. A defect of sacpy's own is said and does not end the session: the names in it may be the work of hours."""
+        from sacpy.lang.diagnostics import Diagnostic
+        from sacpy.lang.source import NOWHERE
+        from sacpy.repl.outcomes import Outcome
+
+        try:
+            return self.take(text, remarks=True)
+        except Exception as error:
+            if self.debug:
+                raise
+            message = f"sacpy itself failed: {type(error).__name__}: {error}"
+            help = "this is a defect of sacpy, not of your input; all names are as they were. sacpy repl --debug shows more"
+            return self._said(Outcome((Diagnostic("E0799", message, NOWHERE, help=help),)), remarks=True)
 
     def begin(self, first: First | None, remarks: bool) -> Outcome | None:
         """Does what comes before the first input."""
@@ -111,7 +127,7 @@ class _Talker:
         return outcome
 
 
-def _talker(workspace: Callable[[], Workspace], loaded: Callable[[], None]) -> _Talker:
+def _talker(workspace: Callable[[], Workspace], loaded: Callable[[], None], debug: bool) -> Talker:
     """Loads the front end and the library."""
     from sacpy.interp.world import World
     from sacpy.progress import Progress
@@ -121,13 +137,13 @@ def _talker(workspace: Callable[[], Workspace], loaded: Callable[[], None]) -> _
     engine = Engine(workspace(), world)
     engine.type_of("1 + 1")  # loads what every input needs
     loaded()
-    return _Talker(engine, Progress(world))
+    return Talker(engine, Progress(world), debug)
 
 
 # ---------------------------------------------------------------- from a pipe, and on a terminal that has no cursor
 
 
-def _pipe(talker: _Talker, lines: Iterable[str], first: First | None) -> int:
+def _pipe(talker: Talker, lines: Iterable[str], first: First | None) -> int:
     began = talker.begin(first, remarks=False)
     if began is not None and began.status is not None:
         return began.status
@@ -145,7 +161,7 @@ def _pipe(talker: _Talker, lines: Iterable[str], first: First | None) -> int:
     return int(failed)
 
 
-def _dumb(talker: _Talker, first: First | None) -> int:
+def _dumb(talker: Talker, first: First | None) -> int:
     print(_greeting())
     began = talker.begin(first, remarks=True)
     if began is not None and began.status is not None:
@@ -173,7 +189,7 @@ def _dumb(talker: _Talker, first: First | None) -> int:
 # ---------------------------------------------------------------- on a terminal
 
 
-def _terminal(talker: Later[_Talker], first: First | None) -> int:
+def _terminal(talker: Later[Talker], first: First | None) -> int:
     try:
         from sacpy.repl.editor import Editor
     except ModuleNotFoundError as error:
@@ -190,17 +206,14 @@ def _terminal(talker: Later[_Talker], first: First | None) -> int:
     while True:
         try:
             text = editor.read()
-            if text.strip():
-                status = talker.get().take_all(text)
-                if status is not None:
-                    return status
-        except KeyboardInterrupt:
-            continue
-        except EOFError:
-            return 0
-        finally:
+            status = talker.get().take_all(text) if text.strip() else None
+            if status is not None:
+                return status
+        except KeyboardInterrupt:  # at the prompt, or where nothing runs that deals with it
             if talker.ready is not None:
                 talker.ready.progress.end_line()
+        except EOFError:
+            return 0
 
 
 def _greeting() -> str:

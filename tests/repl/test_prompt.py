@@ -6,6 +6,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from sacpy.interp.world import World
+from sacpy.progress import Progress
+from sacpy.repl.engine import Engine
+from sacpy.repl.prompt import Talker
+from sacpy.workspace import Workspace
 from tests.repl.terminal import CTRL_C, CTRL_D, ENTER, PATIENCE, Terminal
 
 Open = Callable[..., Terminal]
@@ -102,3 +109,15 @@ def test_quit_in_a_pipe() -> None:
 def test_a_pipe_never_gets_a_sign_of_life_or_remarks() -> None:
     status, out, err = piped("int f() { return 1; }\nint f() { return 2; }\nf()\n")
     assert (status, out, err) == (0, "int 2\n", "")
+
+
+def test_a_defect_of_sacpy_does_not_end_the_session(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    engine = Engine(Workspace(), World.captured())
+    talker = Talker(engine, Progress(engine.world), debug=False)
+    talker.take_all("x = 3")
+    with monkeypatch.context() as patched:
+        patched.setattr(engine, "enter", lambda text: 1 // 0)
+        assert talker.take_all("x = 4") is None
+    assert "error[E0799]: sacpy itself failed: ZeroDivisionError" in capsys.readouterr().err
+    talker.take_all("x")
+    assert engine.world.out() == b"int 3\n"
