@@ -30,7 +30,10 @@ from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.parse_cursor import RESERVED
 from sacpy.notebook.cells import Cells, is_command, remarks, report
 from sacpy.notebook.display import PLAIN, PNG, Bundle, encoded
+from sacpy.notebook.lookup import complete
+from sacpy.notebook.matcher import matcher
 from sacpy.notebook.streams import Page, open_world
+from sacpy.repl.completion import Completions
 from sacpy.repl.engine import ANSWER, Engine, Variable
 
 if TYPE_CHECKING:
@@ -124,6 +127,11 @@ class Magic:
         else:
             self._handles[name] = cast(Any, DisplayHandle)(name)
             self._handles[name].display(data, raw=True)
+
+    def complete(self, text: str, cursor: int) -> Completions:
+        """What could stand at the cursor of a SaC text; Python's names count."""
+        self._take(text)
+        return complete(self.engine, text, cursor)
 
     # ------------------------------------------------------------ names
 
@@ -236,9 +244,18 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
     magic = Magic(ipython)
     cast(Any, ipython).register_magic_function(magic.cell, "cell", "sac")
     cast(Any, ipython).register_magic_function(magic.line, "line", "sac")
+    matchers = getattr(ipython.Completer, "custom_matchers", [])
+    matchers[:] = [*_others(matchers), matcher(magic.complete)]
 
 
 def unload_ipython_extension(ipython: InteractiveShell) -> None:
     """Takes the magics away again."""
     for kind in ("line", "cell"):
         ipython.magics_manager.magics[kind].pop("sac", None)
+    matchers = getattr(ipython.Completer, "custom_matchers", [])
+    matchers[:] = _others(matchers)
+
+
+def _others(matchers: list[Any]) -> list[Any]:
+    """The matchers that are not this extension's."""
+    return [m for m in matchers if getattr(m, "matcher_identifier", "") != "sac"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
@@ -41,6 +42,7 @@ class Python:
 def shell() -> Iterator[InteractiveShell]:
     settings = Config()
     settings.HistoryManager.enabled = False
+    settings.IPCompleter.use_jedi = False
     yield InteractiveShell.instance(config=settings)
     InteractiveShell.clear_instance()
 
@@ -163,6 +165,20 @@ def test_commands_know_the_names(python: Python) -> None:
 def test_a_program_that_ends_itself_is_an_error_for_python(python: Python) -> None:
     error, _ = python.fails('%sac RuntimeError::error(3, "over");')
     assert str(error) == "the program ended itself with status 3"
+
+
+def test_sac_is_completed_where_sac_stands(python: Python) -> None:
+    python.run("%%sac\nstruct Ball { double mass; double[2] place; };\nball = Ball{2.0, [0.0, 1.0]};\n")
+    completer = python.shell.Completer
+
+    def at_end(text: str) -> set[str]:
+        with provisionalcompleter():
+            return {c.text for c in completer.completions(text, len(text))}
+
+    assert at_end("%%sac\nx = 1;\ny = resha") == {"reshape"}
+    assert at_end("y = %sac ball.") == {"mass", "place"}
+    assert at_end("%%sac\n:va") == {"vars"}
+    assert "reshape" not in at_end("resha")
 
 
 def test_unloading_takes_the_magics_away(python: Python) -> None:
