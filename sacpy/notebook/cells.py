@@ -42,6 +42,9 @@ class Cells:
                     return Outcome(tuple(said), outcome.status)
         except KeyboardInterrupt:  # while no program ran: those deal with it by themselves
             said.append(Diagnostic("E0702", "the run was interrupted", NOWHERE))
+        except Exception as error:  # a page must have an answer, or it waits for ever
+            help = "this is a defect of sacpy, not of your program: report it with the cell"
+            said.append(Diagnostic("E0799", f"sacpy itself failed: {type(error).__name__}: {error}", NOWHERE, help=help))
         finally:
             self.engine.world.flush()
         return Outcome(tuple(said))

@@ -26,7 +26,7 @@ from sacpy.notebook.streams import Page, open_world
 from sacpy.repl.engine import Engine, Outcome
 
 Content = dict[str, Any]
-PAGED = re.compile(r"\s*\?(?P<before>[^?]+)\s*$")
+PAGED = re.compile(r"\s*(?:\?(?P<name>[^?\n]+)|(?P<before>[\w:]+)\?)\s*$")  # `?name`, and `name?` as in Python's notebooks
 INDENT = "    "
 ABOUT = 100  # candidates whose signature is looked up; of more nobody reads it
 
@@ -85,7 +85,7 @@ class SacKernel(Kernel):
         self._allow_stdin, self._silent, self._shown = allow_stdin, silent, ""
         paged = PAGED.match(code)
         if paged and not silent:
-            return self._page(paged["before"].strip())
+            return self._page((paged["name"] or paged["before"]).strip())
         outcome = self._cells.run(code, f"In[{self.execution_count}]")
         if store_history:
             self._history.add(self.execution_count, code, self._shown)
@@ -171,7 +171,7 @@ class SacKernel(Kernel):
 
     async def do_is_complete(self, code: str) -> Content:
         """Whether Enter runs the code or begins another line."""
-        if is_command(code) or self.engine.well_formed(code):
+        if is_command(code) or PAGED.match(code) or self.engine.well_formed(code):
             return {"status": "complete"}
         return {"status": "incomplete", "indent": _indent(code)} if self.engine.incomplete(code) else {"status": "invalid"}
 

@@ -42,8 +42,10 @@ def name_at(code: str, cursor: int) -> str | None:
 
 
 def documentation(engine: Engine, name: str) -> str | None:
-    """What is known of a name: a variable's type and value, the definitions and documentation of a function, type or module. None for nothing."""
+    """What is known of a name: a variable's type and value, the definitions and documentation of a function, type or module; of a name that its module hands on, what is known of it elsewhere. None for nothing."""
     variable = engine.variables.get(name)
     text, outcome = obey(engine, f"?{name}")
     parts = [*([f"{name}: {variable.text}"] if variable is not None else []), *([] if outcome.failed else [text.rstrip()])]
+    if not parts and "::" in name:
+        return documentation(engine, name.rpartition("::")[2])
     return "\n\n".join(part for part in parts if part) or None

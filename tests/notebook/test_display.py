@@ -223,6 +223,11 @@ def test_after_a_mistake_nothing_is_done(page: Page) -> None:
     assert page.run("done")[-1][PLAIN] == "int 1"
 
 
+def test_a_defect_of_sacpy_is_a_message_too(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page.engine, "enter", lambda *_: [][0])
+    assert "error[E0799]: sacpy itself failed: IndexError: list index out of range" in page.refusal("1 + 1")
+
+
 # ---------------------------------------------------------------- history
 
 

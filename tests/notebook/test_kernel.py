@@ -212,6 +212,18 @@ def test_names_at_the_cursor_are_explained(page: Notebook) -> None:
     assert page.ask(page.client.inspect("nowhere_to_be_found", 4))["found"] is False
 
 
+@pytest.mark.parametrize("code", ["?reshape", "reshape?", "?Array::reshape", "? reshape "])
+def test_documentation_is_for_the_pager(page: Notebook, code: str) -> None:
+    (payload,) = page.run(code).reply["payload"]
+    assert payload["source"] == "page" and "reshape" in payload["data"]["text/plain"]
+    assert page.ask(page.client.is_complete(code))["status"] == "complete"
+
+
+def test_nothing_of_that_name_is_an_error(page: Notebook) -> None:
+    assert page.run("?no_such_name").reply["ename"] == "E0734"
+    assert "error" in page.run("?no_such_name").kinds()
+
+
 def test_fields_and_functions_are_completed_with_their_types(page: Notebook) -> None:
     page.run("struct Planet { double mass; double[3] place; };\nearth = Planet{1.0, [0.0, 0.0, 0.0]};")
     found = page.ask(page.client.complete("y = 1;\nearth.", 13))
