@@ -5,9 +5,11 @@ In: the user's settings, and the terminal. Out: a `Page`, which everything that 
 
 from __future__ import annotations
 
-import os
 import shutil
+import sys
 from dataclasses import dataclass
+
+from sacpy.terminal import has_color
 
 COLUMNS, LINES = 100, 24  # without a terminal
 PROMPT_LINES = 3  # of a terminal, left for the prompt and the line that was typed
@@ -30,9 +32,4 @@ class Page:
 def terminal_page(digits: int) -> Page:
     """The page of the terminal that standard output is."""
     size = shutil.get_terminal_size((COLUMNS, LINES + PROMPT_LINES))
-    return Page(max(size.columns, 16), max(size.lines - PROMPT_LINES, 4), digits, has_colour())
-
-
-def has_colour() -> bool:
-    """Whether a terminal shows colours, and the user wants them (https://no-color.org)."""
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+    return Page(max(size.columns, 16), max(size.lines - PROMPT_LINES, 4), digits, has_color(sys.stdout))

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from sacpy.repl.page import Page, terminal_page
-from sacpy.withloop.devices import DEVICES
-from sacpy.withloop.strategies import STRATEGIES
 
 AUTO = "auto"
 
@@ -38,6 +36,8 @@ def _room(low: int) -> Callable[[str], bool]:
     return lambda text: text == AUTO or number(text)
 
 
+STRATEGIES = ("auto", "jing", "jing_ext", "foldall")  # those of withloop.strategies, which the prompt loads only where it draws
+DEVICES = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")
 PROTOCOLS = ("kitty", "iterm", "sixel", "blocks", "file")
 SETTINGS: dict[str, Setting] = {
     "digits": Setting("significant digits of reals in arrays", "8", "a number from 1 to 17", _number(1, 17)),

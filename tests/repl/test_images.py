@@ -1,7 +1,11 @@
 """Pictures in the protocols of terminals, decoded again."""
 
 import base64
+import os
 import re
+import select
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -119,6 +123,31 @@ def test_a_smaller_picture_has_the_means() -> None:
 )
 def test_the_protocol_is_what_the_terminal_says(environ: dict[str, str], attributes: str, found: str) -> None:
     assert protocol(environ, lambda: attributes) == found
+
+
+ASK = "from sacpy.repl.images import attributes; found = attributes(); print('found', repr(found), flush=True)"
+
+
+@pytest.mark.parametrize(("answer", "found"), [(b"\x1b[?62;4;22c", "62;4;22"), (b"", ""), (b"\x1b[?1;2c", "1;2")])
+def test_the_terminal_is_asked(answer: bytes, found: str) -> None:
+    outer, inner = os.openpty()
+    process = subprocess.Popen([sys.executable, "-c", ASK], stdin=inner, stdout=inner, stderr=inner, start_new_session=True)
+    os.close(inner)
+    seen = b""
+    while b"found" not in seen.partition(b"\x1b[c")[2]:
+        assert select.select([outer], [], [], 20)[0], seen
+        new = os.read(outer, 1000)
+        if b"\x1b[c" in new and answer:
+            os.write(outer, answer)
+        seen += new
+    process.wait(20)
+    os.close(outer)
+    assert f"found {found!r}".encode() in seen
+
+
+def test_without_a_terminal_nobody_is_asked() -> None:
+    done = subprocess.run([sys.executable, "-c", ASK], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False)
+    assert done.stdout == "found ''\n"
 
 
 def test_every_protocol_shows_a_single_pixel() -> None:

@@ -3,9 +3,11 @@
 import pytest
 
 from sacpy.interp.world import World
+from sacpy.repl import settings
 from sacpy.repl.commands import obey
 from sacpy.repl.commands.stages import WHAT
 from sacpy.repl.engine import Engine
+from sacpy.withloop.devices import DEVICES
 from sacpy.withloop.strategies import STRATEGIES
 from sacpy.workspace import Workspace
 
@@ -113,7 +115,8 @@ def test_large_and_empty_spaces(engine: Engine) -> None:
 
 
 def test_strategies(engine: Engine) -> None:
-    assert WHAT.keys() == STRATEGIES.keys()
+    assert WHAT.keys() == STRATEGIES.keys() == set(settings.STRATEGIES)
+    assert DEVICES.keys() == set(settings.DEVICES)
     assert text_of(engine, ":strategy").split("\n")[0].startswith("* auto ")
     assert text_of(engine, ":strategy foldall") == "strategy is foldall"
     assert "split into blocks of 1024" in text_of(engine, ":picture { [i] -> i | [i] < [70] }")

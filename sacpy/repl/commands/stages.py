@@ -6,10 +6,8 @@ from sacpy.lang.suggest import closest
 from sacpy.repl.commands.command import Command, refused
 from sacpy.repl.commands.listing import listing
 from sacpy.repl.engine import Engine
-from sacpy.repl.mappings import drawing, partitions
+from sacpy.repl.settings import STRATEGIES
 from sacpy.repl.stages import STAGES
-from sacpy.withloop.devices import DEVICES
-from sacpy.withloop.strategies import STRATEGIES
 
 WHAT = {
     "auto": "what suits the index space and the device best",
@@ -28,6 +26,9 @@ def _emit(engine: Engine, text: str) -> str:
 
 
 def _picture(engine: Engine, text: str) -> str:
+    from sacpy.repl.mappings import drawing, partitions
+    from sacpy.withloop.devices import DEVICES
+
     entered, shapes = engine.function_of(text, ":picture")
     found = partitions(engine.program, engine.program.function(entered.key), shapes)
     if not found:
