@@ -7,25 +7,29 @@ from collections.abc import Callable
 from sacpy.jit.graph import Unit
 from sacpy.jit.graph_verify import verify
 from sacpy.jit.options import Options
-from sacpy.jit.passes import dead_code, fold_withloops, ranges, simplify
+from sacpy.jit.passes import counting, dead_code, fold_withloops, ranges, simplify, split
 
 Pass = Callable[[Unit], Unit]
-ROUNDS = 4  # how often the pipeline runs at most; each round may lay open something for the next
+ROUNDS = 4  # how often the first passes run at most; each round may lay open something for the next
 
-
-def _pipeline() -> tuple[Pass, ...]:
-    return (simplify.run, dead_code.run, fold_withloops.run, ranges.run, dead_code.run)
+REDUCING: tuple[Pass, ...] = (simplify.run, dead_code.run, fold_withloops.run, counting.run, dead_code.run)
+SHAPING: tuple[Pass, ...] = (split.run, ranges.run, dead_code.run)
 
 
 def optimise(unit: Unit, options: Options | None = None) -> Unit:
     """The unit, optimised: same results for the same arguments, bit for bit."""
-    options = options or Options()
+    verified = options is not None and options.verify
     for _ in range(ROUNDS):
         before = unit
-        for work in _pipeline():
-            unit = work(unit)
-            if options.verify:
-                verify(unit)
+        unit = _after(unit, REDUCING, verified)
         if unit == before:
             break
+    return _after(unit, SHAPING, verified)
+
+
+def _after(unit: Unit, passes: tuple[Pass, ...], verified: bool) -> Unit:
+    for work in passes:
+        unit = work(unit)
+        if verified:
+            verify(unit)
     return unit

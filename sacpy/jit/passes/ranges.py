@@ -134,6 +134,22 @@ class Ranger(Simplifier):
         self.learn_order(lower, upper, 1)
         self.learn_order(lower, i)
         self.learn_order(i, upper, 1)
+        at = self.form(i)
+        high = self.definition(upper)
+        if isinstance(high, Op) and high.code == "max" and lower in high.args:  # max(lower, x) is x, since it is above lower
+            self.learn((self.form(high.args[1] if high.args[0] == lower else high.args[0]) - at).offset(-1))
+        self._from(at, lower)
+
+    def _from(self, at: Sum, lower: Atom) -> None:
+        """Notes what follows for an index from its lower bound."""
+        low = self.definition(lower)
+        if isinstance(low, Op) and low.code == "max":
+            for x in low.args:
+                self._from(at, x)
+        elif isinstance(low, Op) and low.code == "min":  # min(x, y) <= i < y: so x <= i
+            for x, y in (low.args, low.args[::-1]):
+                if self.at_most(at.offset(1), self.form(y)):
+                    self.learn(at - self.form(x))
 
     # ---- loops
 

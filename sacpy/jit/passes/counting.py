@@ -1,0 +1,161 @@
+"""Counting loops: a loop that counts up or down to a bound becomes a `For`, whose index has a known range.
+
+    a, i = loop p := x, k := 0                  a = for k from 0 to n step 1 with p := x
+      while  t = lt k, n; test t                  q = update p[k] with 1.0
+      round                           ->          next q
+        q = update p[k] with 1.0                i = max n, 0
+        j = add k, 1
+        next q, j
+
+The bound must not change in the loop. Where the counter could wrap before it gets there, which needs a bound near the largest int, a check in front of the loop excludes it; the interpreter does such loops.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sacpy.jit.graph import (
+    FALSE,
+    INT,
+    Atom,
+    Block,
+    Check,
+    Const,
+    For,
+    Function,
+    Let,
+    Loop,
+    Op,
+    Stmt,
+    Unit,
+    Var,
+    integer,
+)
+from sacpy.jit.passes.facts import HIGHEST, LOWEST
+from sacpy.jit.passes.ranges import Ranger
+from sacpy.jit.passes.units import per_function
+
+_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "neq": "neq"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    """Carried variable number `position` counts in steps of `step` while it is `relation` to `bound`; `before`: code for the bound."""
+
+    position: int
+    relation: str
+    bound: Atom
+    step: int
+    before: tuple[Stmt, ...]
+
+
+class _Counting(Ranger):
+    def let(self, s: Let) -> None:
+        if isinstance(s.rhs, Loop) and not s.rhs.body_first:
+            counter = _counter(s.rhs)
+            if counter is not None and self.count(s, s.rhs, counter):
+                return
+        super().let(s)
+
+    def count(self, s: Let, r: Loop, c: _Counter) -> bool:
+        """Emits a counting loop in the place of a loop, if it is one."""
+        for before in c.before:
+            self.step(before)
+        initial, bound = self.atom(r.initial[c.position]), self.atom(c.bound)
+        upper = self.end(initial, bound, c)
+        if upper is None:
+            return False
+        k = c.position
+        index, target = r.params[k], s.targets[k]
+        if abs(c.step) != 1:  # the last value is a matter of remainders: it is carried along
+            index = self.supply.var(index.name, INT)
+            body = Block((Let((r.params[k],), index), *r.body.statements), r.body.results)
+            carried = self.supply.var(index.name, INT)
+            params = tuple(carried if p is r.params[k] else p for p in r.params)
+            super().let(Let(s.targets, For(index, initial, upper, c.step, params, r.initial, body), s.span))
+            return True
+        rest = [p for p in range(len(r.params)) if p != k]
+        body = replace(r.body, results=tuple(r.body.results[p] for p in rest))
+        loop = For(index, initial, upper, c.step, tuple(r.params[p] for p in rest), tuple(r.initial[p] for p in rest), body)
+        super().let(Let(tuple(s.targets[p] for p in rest), loop, s.span))
+        self.define((target,), Op("max" if c.step > 0 else "min", (upper, initial)), s.span)
+        return True
+
+    def end(self, initial: Atom, bound: Atom, c: _Counter) -> Atom | None:
+        """The exclusive bound of the counting loop, after the checks that it needs; None if it does not count."""
+        up = c.step > 0
+        strict = c.relation in ("lt", "gt", "neq")
+        if c.relation == "neq":
+            if abs(c.step) != 1 or not self.demand(Op("le", (initial, bound) if up else (bound, initial))):
+                return None
+        elif (c.relation in ("lt", "le")) != up:
+            return None
+        room = abs(c.step) - (1 if strict else 0)  # how far the counter may go beyond the bound
+        if room and not self.demand(Op("le", (bound, integer(HIGHEST - room))) if up else Op("le", (integer(LOWEST + room), bound))):
+            return None
+        return bound if strict else self.emit("end", Op("add", (bound, integer(1 if up else -1))))
+
+    def demand(self, op: Op) -> bool:
+        """Checks a condition, unless it is known to hold; False if it is known not to."""
+        condition = self.emit("counts", op)
+        if condition == FALSE:
+            return False
+        self.check(Check(condition, "the loop counts to its end"), condition)
+        return True
+
+
+def _counter(r: Loop) -> _Counter | None:
+    """The counter of a loop, if a comparison of one is its condition."""
+    found: dict[str, Op] = {}
+    for s in r.condition.statements:
+        if not (isinstance(s, Let) and isinstance(s.rhs, Op)):
+            return None
+        found[s.targets[0].name] = s.rhs
+    test = r.condition.results[0]
+    compared = found.get(test.name) if isinstance(test, Var) else None
+    if compared is None or compared.code not in _MIRRORED:
+        return None
+    a, b = compared.args
+    for code, x, bound in ((compared.code, a, b), (_MIRRORED[compared.code], b, a)):
+        if isinstance(x, Var) and x in r.params and x.base == "int":
+            k = r.params.index(x)
+            step = _step(r, k)
+            before = _needed(r, bound, test)
+            if step is not None and before is not None:
+                return _Counter(k, code, bound, step, before)
+    return None
+
+
+def _step(r: Loop, k: int) -> int | None:
+    """By what a carried variable changes every round, if by a constant."""
+    for s in r.body.statements:
+        if isinstance(s, Let) and s.targets == (r.body.results[k],) and isinstance(s.rhs, Op) and s.rhs.code in ("add", "sub"):
+            a, b = s.rhs.args
+            if s.rhs.code == "add" and b == r.params[k]:
+                a, b = b, a
+            if a == r.params[k] and isinstance(b, Const) and b.value != 0:
+                return int(b.value) if s.rhs.code == "add" else -int(b.value)
+    return None
+
+
+def _needed(r: Loop, bound: Atom, test: Atom) -> tuple[Stmt, ...] | None:
+    """The code of the condition that the bound may need; None if that depends on carried variables."""
+    changing = {p.name for p in r.params}
+    before: list[Stmt] = []
+    for s in r.condition.statements:
+        if isinstance(s, Let) and isinstance(s.rhs, Op) and test not in s.targets:
+            if any(isinstance(a, Var) and a.name in changing for a in s.rhs.args):
+                changing.add(s.targets[0].name)
+            else:
+                before.append(s)
+    return None if isinstance(bound, Var) and bound.name in changing else tuple(before)
+
+
+def counting(function: Function) -> Function:
+    """A function with its counting loops as such."""
+    return _Counting(function).function(function)
+
+
+def run(unit: Unit) -> Unit:
+    """A unit with its counting loops as such."""
+    return per_function(unit, counting)
