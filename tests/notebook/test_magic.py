@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -179,6 +182,15 @@ def test_sac_is_completed_where_sac_stands(python: Python) -> None:
     assert at_end("y = %sac ball.") == {"mass", "place"}
     assert at_end("%%sac\n:va") == {"vars"}
     assert "reshape" not in at_end("resha")
+
+
+def test_an_interrupt_ends_a_cell_and_what_was_set_stays(python: Python) -> None:
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    error, shown = python.fails("%%sac\nset = 1;\nfor (i = 0; i < 2000000000; i++) { set = set + 1; }\n")
+    timer.join()
+    assert [d.code for d in error.diagnostics] == ["E0702"] and "interrupted" in shown
+    assert python.names["set"] == 1
 
 
 def test_unloading_takes_the_magics_away(python: Python) -> None:
