@@ -152,3 +152,8 @@ def test_an_empty_file_stays_empty() -> None:
 def test_deep_nesting_is_no_problem() -> None:
     deep = "(" * 250 + "a" + ")" * 250
     assert f"return {deep};" in format_text(f"int f(int a) {{ return {deep}; }}")
+
+
+def test_a_script_keeps_its_first_line() -> None:
+    assert format_text("#!/usr/bin/env sacpy\nint main(){return 0;}") == "#!/usr/bin/env sacpy\nint main() { return 0; }\n"
+    assert format_text("#!/usr/bin/env sacpy\n\n\n// x\n") == "#!/usr/bin/env sacpy\n\n// x\n"

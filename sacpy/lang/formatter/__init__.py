@@ -21,9 +21,10 @@ from sacpy.lang.formatter.render import render
 from sacpy.lang.formatter.statements import FileLayout
 from sacpy.lang.formatter.verify import difference
 from sacpy.lang.modules import used_operators
-from sacpy.lang.parser import parse_module
+from sacpy.lang.parser import parse_tokens
 from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.source import Source, Span
+from sacpy.lang.tokens import Tokens
 
 WIDTH = 100
 _FRAMES = 60_000  # of the layout for the deepest nesting that the parser takes
@@ -32,29 +33,30 @@ _FRAMES = 60_000  # of the layout for the deepest nesting that the parser takes
 def format_text(text: str, name: str = "<text>", include_path: Sequence[Path] = (), defines: Mapping[str, str] | None = None, search: Sequence[Path] = ()) -> str:
     """The program laid out anew; `name` is its file, beside which modules and included files are found. Raises `SacError` if it does not parse, or if its layout cannot be changed without changing what it means (E0719)."""
     newline = "\r\n" if "\r\n" in text else "\n"
-    plain = text.replace("\r\n", "\n")
-    start, body = _opening(plain)
-    source = Source(name, plain)
+    source = Source(name, text.replace("\r\n", "\n").removeprefix("\ufeff"))
     operators = used_operators(source, search)
-    parsed = parse_module(source, defines=defines or {}, include_path=tuple(include_path), operators=operators)
-    errors = [d for d in parsed.diagnostics if d.severity == "error"]
+
+    def preprocessed(source: Source) -> Tokens:
+        return tokenize(source, defines=defines or {}, include_path=include_path, operators=operators)
+
+    tokens = preprocessed(source)
+    errors = [d for d in parse_tokens(tokens).diagnostics if d.severity == "error"]
     if errors:
         raise SacError(*errors)
-    macros = tokenize(source, defines=defines or {}, include_path=tuple(include_path), operators=operators).macros
-    pieces = read(Source(name, body), operators, macros)
+    pieces = read(source, operators, tokens.macros)
     with Room(_FRAMES):
-        out = start + render(FileLayout(pieces).file(), WIDTH)
-    changed = difference(source, Source(name, out), operators, defines or {}, include_path)
+        out = _script(source.text) + render(FileLayout(pieces).file(), WIDTH)
+    new = Source(name, out)
+    changed = difference(pieces, read(new, operators), tokens, preprocessed(new))
     if changed is not None:
         span = Span(source, changed, changed)
         raise SacError(Diagnostic("E0719", "this file cannot be laid out without changing what it means", span, "the first token that would change", help="see whether a macro here depends on line breaks or blanks"))
     return out.replace("\n", newline)
 
 
-def _opening(text: str) -> tuple[str, str]:
-    """The line of an executable script, which is no SaC, and the text."""
-    text = text.removeprefix("\ufeff")
-    if text.startswith("#!"):
-        line, _, rest = text.partition("\n")
-        return line.rstrip() + "\n", rest
-    return "", text
+def _script(text: str) -> str:
+    """The first line of an executable script, which is no SaC, and the empty line below it if there is one."""
+    if not text.startswith("#!"):
+        return ""
+    line, _, rest = text.partition("\n")
+    return line.rstrip() + ("\n\n" if not rest.partition("\n")[0].strip() and rest.strip() else "\n")

@@ -94,7 +94,7 @@ class _Builder:
         self.macros: set[str] = set()
         self.quoting: set[str] = set()
         self.waiting: list[Remark] = []
-        self.at = 0  # the end of what has been taken
+        self.at = self.text.find("\n") + 1 if self.text.startswith("#!") else 0  # the end of what has been taken; a script's first line is no SaC
 
     def run(self, tokens: list[Token]) -> None:
         at = 0
@@ -161,7 +161,7 @@ class _Builder:
         rest = self.text[end : line_end if line_end >= 0 else len(self.text)]
         text = self.text[start:end].rstrip()
         column = len(self.text[line_start:start].expandtabs(8))
-        remark = Remark(kind, text, start, column, "\n" in gap or self.at == 0, not rest.strip(), _empty_line(gap))
+        remark = Remark(kind, text, start, column, "\n" in gap or line_start >= self.at, not rest.strip(), _empty_line(gap))
         if kind in ("line", "block") and self.items and not remark.alone and not self.waiting and (remark.last or self._ends(end)):
             self.items[-1].after.append(remark)
         else:

@@ -114,7 +114,7 @@ class FileLayout(WithLoopLayout):
         for j in self.outside(i, end):
             if self.has(j, "{"):
                 close = self.items[j].match
-                items = [cat(*(self.token(k) for k in range(lo, hi)), *([self.token(hi)] if hi < close else [])) for lo, hi in self.split(j + 1, close, ",") if lo < hi]
+                items = [cat(separated([self.token(k) for k in range(lo, hi)], Text(" ")), *([self.token(hi)] if hi < close else [])) for lo, hi in self.split(j + 1, close, ",") if lo < hi]
                 docs += [Text(" "), Group(cat(self.token(j), " ", Align(Listed(Text(""), tuple(items), Text(""))), " ", self.token(close)))]
             elif self.has(j, ":", ";"):
                 docs.append(self.token(j))
