@@ -288,8 +288,12 @@ def _fold(walk: Walk, loop: core.WithLoop, operator: core.Fold, parts: Sequence[
     neutrals = [walk.value(n) for n in operator.neutrals]
     kinds = [kind_of(b, n, b.depth) for n in neutrals]
     try:
+        own = list(kinds)
         for column in columns:
-            kinds = [_fitting(kind, kind_of(b, v, b.depth)) for kind, v in zip(kinds, column)]
+            own = [_joined(kind, kind_of(b, v, b.depth)) for kind, v in zip(own, column)]
+        if own != kinds:
+            kept = _keeps(walk, operator, kinds, own)
+            kinds = [Kind(o.form, o.base, k.extents) if kept else o for k, o in zip(kinds, own)]
         for _ in range(ROUNDS):
             accumulators, current = targets(b, kinds, ["acc"] * len(kinds))
             values, new = targets(b, kinds, ["val"] * len(kinds))
@@ -314,11 +318,22 @@ def _fold(walk: Walk, loop: core.WithLoop, operator: core.Fold, parts: Sequence[
     return Made(fold, kinds, variables, given)
 
 
-def _fitting(kind: Kind, value: Kind) -> Kind:
-    """The accumulator's form next to that of a value: the same elements side by side or not, with the neutral's extents."""
-    if len(kind.extents) != len(value.extents):
+def _joined(a: Kind, c: Kind) -> Kind:
+    """The form of both, and the extents that they share."""
+    if len(a.extents) != len(c.extents):
         raise Ranks
-    return kind if kind.form == value.form else Kind("array", kind.base, kind.extents)
+    return join(a, c)
+
+
+def _keeps(walk: Walk, operator: core.Fold, kinds: Sequence[Kind], own: Sequence[Kind]) -> bool:
+    """Whether accumulators keep the neutral's form, whatever the shapes of the values: then values of another shape are refused, or are taken as the interpreter takes them."""
+    b = walk.b
+    accumulators, current = targets(b, kinds, ["acc"] * len(kinds))
+    values, new = targets(b, own, ["val"] * len(own))
+    with b.inside(closed=True):
+        b.declare((*accumulators, *values))
+        results = combine(walk, operator, current, new)
+        return all(join(kind, kind_of(b, r, b.depth - 1)) == kind for kind, r in zip(kinds, results))
 
 
 def combine(walk: Walk, operator: core.Fold, accumulators: Sequence[Value], values: Sequence[Value]) -> list[Value]:
