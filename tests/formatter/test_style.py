@@ -1,9 +1,12 @@
 """The style: what a text looks like afterwards."""
 
+import re
+
 import pytest
 
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.formatter import format_text
+from tests.tools import ROOT
 
 
 def body(text: str) -> str:
@@ -157,3 +160,10 @@ def test_deep_nesting_is_no_problem() -> None:
 def test_a_script_keeps_its_first_line() -> None:
     assert format_text("#!/usr/bin/env sacpy\nint main(){return 0;}") == "#!/usr/bin/env sacpy\nint main() { return 0; }\n"
     assert format_text("#!/usr/bin/env sacpy\n\n\n// x\n") == "#!/usr/bin/env sacpy\n\n// x\n"
+
+
+def test_the_example_in_the_documentation_is_what_fmt_gives() -> None:
+    text = (ROOT / "docs/editors.md").read_text(encoding="utf-8")
+    before, after = (re.search(rf"<!-- {mark} -->\n```sac\n(.*?)```", text, re.DOTALL) for mark in ("before", "after"))
+    assert before is not None and after is not None
+    assert format_text(before[1]) == after[1]
