@@ -12,36 +12,30 @@ from functools import lru_cache
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.lexers import Lexer
-from prompt_toolkit.styles import BaseStyle, Style, merge_styles
-from prompt_toolkit.styles.pygments import pygments_token_to_classname, style_from_pygments_dict
-from pygments.lexer import LexerContext
-from pygments.token import Comment, Error, Keyword, Name, Number, Operator, String
+from prompt_toolkit.styles import BaseStyle, Style
 
-from sacpy.repl.highlighting import SacLexer
 from sacpy.repl.transcript import is_transcript
 
 States = tuple[str, ...]
 _COMMAND = re.compile(r"\s*(?::\w*|\?)")
 _PROMPT = re.compile(r"[ \t]*(?:>>>|\.\.\.)(?: |$)")
-_LEXER = SacLexer()
 
-# The sixteen colours that every theme defines; functions and names keep the colour of text.
+# Kinds of Pygments tokens, in the sixteen colours that every theme defines; names and operators keep the colour of text.
 _COLORS = {
-    Comment: "ansibrightblack",
-    Comment.Preproc: "ansimagenta",
-    Comment.PreprocFile: "ansigreen",
-    Keyword: "ansimagenta",
-    Keyword.Type: "ansicyan",
-    Keyword.Constant: "ansiyellow",
-    Name.Function: "ansiblue",
-    Name.Builtin: "ansicyan",
-    Name.Class: "ansicyan",
-    Name.Namespace: "ansicyan",
-    Name.Constant: "ansiyellow",
-    Number: "ansiyellow",
-    Operator: "",
-    String: "ansigreen",
-    Error: "ansired",
+    "pygments.comment": "ansibrightblack",
+    "pygments.comment.preproc": "ansimagenta",
+    "pygments.comment.preprocfile": "ansigreen",
+    "pygments.keyword": "ansimagenta",
+    "pygments.keyword.type": "ansicyan",
+    "pygments.keyword.constant": "ansiyellow",
+    "pygments.name.function": "ansiblue",
+    "pygments.name.builtin": "ansicyan",
+    "pygments.name.class": "ansicyan",
+    "pygments.name.namespace": "ansicyan",
+    "pygments.name.constant": "ansiyellow",
+    "pygments.literal.number": "ansiyellow",
+    "pygments.literal.string": "ansigreen",
+    "pygments.error": "ansired",
 }
 _OTHERS = {
     "prompt": "ansigreen bold",
@@ -57,7 +51,7 @@ _OTHERS = {
 
 def style() -> BaseStyle:
     """What the classes of fragments look like."""
-    return merge_styles([style_from_pygments_dict(_COLORS), Style.from_dict(_OTHERS)])
+    return Style.from_dict(_COLORS | _OTHERS)
 
 
 class Coloring(Lexer):
@@ -75,6 +69,8 @@ class Coloring(Lexer):
             while len(starts) <= number:
                 starts.append(_line(lines[len(starts) - 1], starts[-1])[1])
             text = lines[number]
+            if not text:
+                return []
             prefix = _COMMAND.match(text) if number == 0 else None
             if transcript:
                 prefix = _PROMPT.match(text)
@@ -88,9 +84,14 @@ class Coloring(Lexer):
 @lru_cache(maxsize=4096)
 def _line(text: str, states: States) -> tuple[StyleAndTextTuples, States]:
     """A line's fragments if the lexer is in these states at its beginning, and its states at the end."""
+    from prompt_toolkit.styles.pygments import pygments_token_to_classname
+    from pygments.lexer import LexerContext
+
+    from sacpy.repl.highlighting import SacLexer  # Pygments is loaded behind the first prompt
+
     context = LexerContext(text + "\n", 0, list(states))
     fragments: StyleAndTextTuples = []
-    for _, token, part in _LEXER.get_tokens_unprocessed(context=context):
+    for _, token, part in SacLexer().get_tokens_unprocessed(context=context):
         part = part.removesuffix("\n")
         if part:
             fragments.append((f"class:{pygments_token_to_classname(token)}", part))

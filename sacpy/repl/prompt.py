@@ -30,9 +30,10 @@ def run(workspace: Callable[[], Workspace], first: First | None = None, loaded: 
     """Talks to whoever sits at standard input, until it ends. Gives the exit status. `workspace` makes the settings; `first` is done before the first input; `loaded` is called when everything has been loaded; `debug`: a defect of sacpy ends the session with its traceback."""
     if sys.stdin is None:  # closed: there is nothing to read
         return 0
-    talker = Later(lambda: _talker(workspace, loaded, debug))
+    on_terminal = is_terminal(sys.stdin) and is_terminal(sys.stdout)
+    talker = Later(lambda: _talker(workspace, loaded, debug, on_terminal))
     try:
-        if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
+        if not on_terminal:
             return _pipe(talker.get(), sys.stdin, first)
         if has_escapes(sys.stdout):
             return _terminal(talker, first)
@@ -127,8 +128,10 @@ class Talker:
         return outcome
 
 
-def _talker(workspace: Callable[[], Workspace], loaded: Callable[[], None], debug: bool) -> Talker:
-    """Loads the front end and the library."""
+def _talker(workspace: Callable[[], Workspace], loaded: Callable[[], None], debug: bool, colours: bool) -> Talker:
+    """Loads the colours, the front end and the library."""
+    if colours:
+        import sacpy.repl.highlighting  # noqa: F401  (the first key needs it)
     from sacpy.interp.world import World
     from sacpy.progress import Progress
     from sacpy.repl.engine import Engine

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tests.repl.terminal import CTRL_C, ENTER, READY, TAB, Terminal
+from tests.repl.terminal import ENTER, READY, TAB, Terminal
 
 FOLDER = Path(__file__).parent / "screens"
 WIDTHS = (40, 80, 200)
@@ -35,8 +35,7 @@ def _session(terminal: Terminal) -> list[tuple[str, str]]:
         found.append((what, terminal.text))
 
     def fresh() -> None:
-        terminal.type(CTRL_C)
-        terminal.wait(r"\n>>>\Z")
+        terminal.cancel()
         terminal.clear()
 
     terminal.clear()

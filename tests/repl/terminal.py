@@ -21,7 +21,8 @@ from tests.tools import ROOT
 
 PATIENCE = 10.0  # seconds; reached only when something is wrong
 ENTER, TAB, CTRL_A, CTRL_C, CTRL_D, CTRL_E, CTRL_R, ESCAPE, UP, RIGHT, LEFT = "\r", "\t", "\x01", "\x03", "\x04", "\x05", "\x12", "\x1b", "\x1b[A", "\x1b[C", "\x1b[D"
-READY = r">>> *\Z"
+WHERE = b"\x1b[6n"  # the question where the cursor is
+READY = r"(?:\A|\n)>>>\Z"
 
 
 class Terminal:
@@ -62,7 +63,7 @@ class Terminal:
             return
         self.raw += data
         self._stream.feed(data)
-        if b"\x1b[6n" in data:
+        if WHERE in data:
             self.process.send(f"\x1b[{self.screen.cursor.y + 1};{self.screen.cursor.x + 1}R")
 
     def until(self, holds: Callable[[], object], what: str = "what was waited for") -> None:
@@ -90,21 +91,27 @@ class Terminal:
         """Types an input, waits for the next prompt, and gives what was shown for it, the input left out."""
         self.clear()
         self.type(text)
-        lines = text.split("\n")[-1].strip()
-        self.until(lambda: lines[-20:] in self.text, f"{lines!r} on the screen")
-        self.type(ENTER)
-        self.wait(r"\n>>>\Z")
+        end = text.split("\n")[-1].strip()[-20:]
+        self.until(lambda: end in self.text, f"{end!r} on the screen")
+        self._prompted(ENTER)
         return "\n".join(dropwhile(lambda line: line.startswith((">>>", "...")), self.text.split("\n")[:-1]))
+
+    def cancel(self) -> None:
+        """Types Ctrl-C at the prompt, and waits for the next."""
+        self._prompted(CTRL_C)
 
     def clear(self) -> None:
         """Clears the screen, at an empty prompt."""
         self.wait(READY)
-        self.type("\x0c")
-        self.until(self._top, "a cleared screen")
+        self._prompted("\x0c")
+        self.until(lambda: self.screen.display[0].rstrip() == ">>>" and not any(line.strip() for line in self.screen.display[1:]), "a cleared screen")
         self.screen.history.top.clear()
 
-    def _top(self) -> bool:
-        return self.screen.display[0].rstrip() == ">>>" and not any(line.strip() for line in self.screen.display[1:])
+    def _prompted(self, key: str) -> None:
+        """Types a key and waits for the prompt that is drawn then: the editor asks each time where the cursor is."""
+        asked = self.raw.count(WHERE)
+        self.type(key)
+        self.until(lambda: self.raw.count(WHERE) > asked and re.search(READY, self.text), "the next prompt")
 
     def interrupt(self) -> None:
         """Ctrl-C."""

@@ -28,8 +28,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
 def terminal(shared: Terminal) -> Iterator[Terminal]:
     shared.clear()
     yield shared
-    shared.type(CTRL_C)
-    shared.wait(READY)
+    shared.cancel()
 
 
 def paste(terminal: Terminal, text: str) -> None:
@@ -120,8 +119,7 @@ def test_up_finds_what_began_as_typed_and_ctrl_r_what_has_it_within(terminal: Te
     terminal.enter("second_value = 22;")
     terminal.type("fir" + UP)
     shows(terminal, "first_value = 11;")
-    terminal.type(CTRL_C)
-    terminal.wait(r"\n>>>\Z")
+    terminal.cancel()
     terminal.type(CTRL_R + "ond_v")
     terminal.wait(r">>> second_value = 22;")
     terminal.type(ENTER)
@@ -198,7 +196,7 @@ def test_the_keys_of_vi(terminal: Terminal) -> None:
     time.sleep(0.1)  # an Escape is told from Alt by what does not follow it
     terminal.type("bxi")
     shows(terminal, "one wo")
-    terminal.type(CTRL_C)
+    terminal.cancel()
     terminal.enter(":set keys emacs")
     terminal.type("one two" + "\x01" + "\x0b" + "x")
     shows(terminal, "x")
