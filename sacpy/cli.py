@@ -137,7 +137,7 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument("-L", dest="search", action="append", default=[], type=Path, metavar="DIR", help="look for modules there")
     common.add_argument("--debug", action="store_true", help="show Python's traceback if sacpy itself fails")
     running = argparse.ArgumentParser(add_help=False)
-    running.add_argument("--target", choices=["auto", "cpu", "interp"], default="interp", help="how to run: auto, interpreted, and compiled for the CPU where it is hot; cpu, compiled wherever there is some work; interp, never compiled")
+    running.add_argument("--target", choices=["auto", "cpu", "interp"], default="auto", help="how to run: auto, interpreted, and compiled for the CPU where it is hot; cpu, compiled wherever there is some work; interp, never compiled")
     running.add_argument("--threads", type=_positive(int), default=None, metavar="N", help="how many threads a compiled loop may use; by default one per core")
     running.add_argument("--strict-fp", action="store_true", help="floating point in the order that the program says, the same to the last bit on every target")
     running.add_argument("--verify", action="store_true", help="let the compiler check its own steps")

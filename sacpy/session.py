@@ -48,7 +48,7 @@ class Session:
 
     def __init__(
         self,
-        target: str = "interp",
+        target: str = "auto",
         world: World | None = None,
         limits: Limits | None = None,
         search: Sequence[str | os.PathLike[str]] = (),

@@ -145,10 +145,10 @@ class Site:
 
     # ---- when native code does not come to an end
 
-    def failed(self, version: Version, failure: NativeFailure) -> None:
-        """Returns where the call is to be run again, interpreted; otherwise raises."""
+    def failed(self, version: Version, failure: NativeFailure, elapsed: float) -> None:
+        """Returns where the call, which took so many seconds, is to be run again, interpreted; otherwise raises."""
         if not isinstance(failure, CheckFailed):
-            self.engine.raise_for(failure)
+            self.engine.raise_for(failure, elapsed)
         version.failed += 1
         self.engine.reruns += 1
 
@@ -209,8 +209,9 @@ def _dispatcher(params: int, arrays: tuple[int, ...], results: int, gives: tuple
    version.seconds += clock() - start
    return {back}
   except NativeFailure as failure:
-   version.seconds += clock() - start
-   site.failed(version, failure)
+   elapsed = clock() - start
+   version.seconds += elapsed
+   site.failed(version, failure, elapsed)
   try: r = interpreted({args})
   finally: site.rerun()
   site.recovered(version)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sacpy.jit.host.native import Context
     from sacpy.jit.specialise import Specialiser
 
-TARGETS = ("interp", "cpu", "auto")
+SOON = 0.2  # seconds; what fails later for lack of memory is not run again to learn more
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,14 +222,14 @@ class Engine:
             self._compiler = compile_unit
         return self._compiler
 
-    def raise_for(self, failure: NativeFailure) -> None:
-        """The error of native code that ended early; returns where the interpreter is to find it."""
+    def raise_for(self, failure: NativeFailure, elapsed: float) -> None:
+        """The error of native code that ended early, after so many seconds; returns where the interpreter is to find it."""
         if isinstance(failure, Interrupted):
             self.tools.stop(False)
             _pending()
-        if isinstance(failure, OutOfMemory):
-            what = f"this needs {in_words(failure.size)} more than" if failure.size else "this needs more than"
-            raise Fault("E0703", f"out of memory: {what} the session or the machine has", help="use smaller arrays, or raise the memory limit")
+        if isinstance(failure, OutOfMemory) and elapsed > SOON:
+            what = f"an array of {in_words(failure.size)} finds no room" if failure.size else "an array finds no room"
+            raise Fault("E0703", f"out of memory: {what}", help="use smaller arrays, or raise the memory limit")
 
     def entered(self) -> Sequence[Site]:
         """The functions that were called, or that might have been."""

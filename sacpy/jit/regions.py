@@ -45,10 +45,7 @@ class Regions:
         function = self.program.function(key)
         if function.signature.span.source.name.startswith(_LIBRARY) or not worth_outlining(function):
             return function
-        try:
-            return self.outlined.function(key)
-        except ImportError:
-            return function
+        return self.outlined.function(key)
 
     def global_object(self, name: str) -> Global:
         """A global object by key."""

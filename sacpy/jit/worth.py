@@ -23,7 +23,7 @@ def worth_watching(function: Function) -> bool:
     if any(signature.key in call.candidates for call in calls):
         return True
     arrays = any(slot.pattern is not None or slot.cell for slot in slots)
-    return (arrays and bool(calls or _prims(function.body))) or any(call.candidates and call.candidates[0].partition("::")[0] not in SCALAR_MODULES for call in calls)
+    return (arrays and bool(calls or _prims(function.body))) or any(map(_is_work, calls))
 
 
 def _calls(block: Block) -> Iterator[Call]:

@@ -23,7 +23,7 @@ int[.] doubling(int n) { a = [n]; while (true) { a = a ++ a; } return a; }
 int pieces(int n, int[.] a) { return n == 0 ? 0 : pieces(n - 1, a + 1) + a[0]; }
 int recursion(int n) { return 1 + recursion(n + 1); }
 int loop(int n) { while (true) { n = n + 1; } return n; }
-int fold_loop(int n) { return with { ([0,0] <= iv < [n,n]) : 1; } : fold(+, 0); }
+int fold_loop(int n) { return with { ([0,0,0] <= iv < [n,n,n]) : n % (iv[0] + iv[1] + iv[2] + 1); } : fold(+, 0); }
 void sleeping(int n) { sleep(1000); }
 void output(int n) { while (true) { printf("hello world\\n"); } }
 void errors(int n) { while (true) { fprintf(stderr, "hello world\\n"); } }

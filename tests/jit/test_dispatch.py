@@ -196,8 +196,10 @@ def test_too_deep_a_recursion_is_the_interpreters_error() -> None:
     assert call("f", 50) == (50,)
 
 
-def test_no_room_for_an_array_is_an_error_of_its_own() -> None:
-    call, _ = run(LOOP, FakeCompiler(f=failing(OutOfMemory(3 << 30))))
+def test_no_room_for_an_array_is_looked_for_by_the_interpreter_at_once_but_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    call, _ = run(LOOP, FakeCompiler(f=failing(OutOfMemory(3 << 30), OutOfMemory(3 << 30))))
+    assert call("f", 5) == (10,)
+    monkeypatch.setattr("sacpy.jit.engine.SOON", 0.0)
     with pytest.raises(SacError) as caught:
         call("f", 5)
     assert caught.value.diagnostics[0].code == "E0703"

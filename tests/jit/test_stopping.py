@@ -16,7 +16,7 @@ from tests.tools import ROOT
 
 ENDLESS = """use StdIO: all; use TermFile: all; use Array: all;
 int spin(int n) { s = 0; for (i = 0; i < n; i++) { for (j = 0; j < n; j++) { s = (s * 31 + i + j) % 1000003; } } return s; }
-int main() { n = spin(100); fprintf(stderr, "started %d\\n", n); n = spin(_hideValue_SxA_(0, 1000000000)); printf("%d\\n", n); return 0; }
+int main() { n = spin(100); fprintf(stderr, "started %d\\n", n); n = spin(_hideValue_SxA_(0, 100000000)); printf("%d\\n", n); return 0; }
 """
 WITH_LOOP = """use StdIO: all; use TermFile: all; use Array: all;
 double much(int n) { return with { ([0, 0] <= [i, j] < [n, n]) : tod(i) / (tod(j) + 1.5); } : fold(+, 0.0); }
