@@ -20,7 +20,7 @@ BINARY = ("atan2", "pow", "hypot")
 MATHS = (*UNARY, *BINARY)
 PYTHON_OWN = ("tgamma", "lgamma", "hypot")  # CPython's math module computes these by itself, not through libm
 CALLBACK = "sacpy_math_"
-_WIDEST = {16: "b", 32: "d", 64: "e"}  # bytes of a vector register: the letter that names the vector ABI
+_LETTERS = {16: "b", 32: "d", 64: "e"}  # bytes of a vector register: the letter that names the vector ABI
 
 
 def call_of_maths(code: Code, name: str, base: str, args: Sequence[str], *, strict: bool) -> str:
@@ -42,28 +42,36 @@ def _call(code: Code, routine: str, type_: str, args: Sequence[str], note: str) 
 
 
 def _vector_note(code: Code, name: str, base: str, arity: int) -> str:
-    """The attribute of a call that tells LLVM's vectoriser of the vector version, if the machine has one."""
-    register = register_bytes()
-    lanes = register // (4 if base == "float" else 8)
-    routine = f"_ZGV{_WIDEST[register]}N{lanes}{'v' * arity}_{name}{'f' if base == 'float' else ''}"
-    if not has_routine(routine):
-        return ""
-    vector = f"<{lanes} x {LLVM_TYPES[base]}>"
+    """The attribute of a call that tells LLVM's vectoriser of the vector versions that the machine has."""
+    scalar, type_ = name + ("f" if base == "float" else ""), LLVM_TYPES[base]
     pure = code.module.attribute("nounwind willreturn memory(none)")
-    if f"@{routine}" not in code.module.declarations:
-        code.module.declare(f"@{routine}", f"declare {vector} @{routine}({', '.join([vector] * arity)}) {pure}")
-        code.module.vector_routines.append(f"@{routine}")
-    scalar = name + ("f" if base == "float" else "")
-    return " " + code.module.attribute(f'nounwind willreturn nobuiltin memory(none) "vector-function-abi-variant"="_ZGV_LLVM_N{lanes}{"v" * arity}_{scalar}({routine})"')
+    variants = []
+    for routine, lanes in vector_routines_of(name, base, arity):
+        vector = f"<{lanes} x {type_}>"
+        if f"@{routine}" not in code.module.declarations:
+            code.module.declare(f"@{routine}", f"declare {vector} @{routine}({', '.join([vector] * arity)}) {pure}")
+            code.module.vector_routines.append(f"@{routine}")
+        variants.append(f"_ZGV_LLVM_N{lanes}{'v' * arity}_{scalar}({routine})")
+    if not variants:
+        return ""
+    return " " + code.module.attribute(f'nounwind willreturn memory(none) "vector-function-abi-variant"="{",".join(variants)}"')
 
 
 @functools.cache
-def register_bytes() -> int:
-    """Bytes of the widest vector register of this machine."""
+def register_sizes() -> tuple[int, ...]:
+    """Bytes of this machine's vector registers, of every size it has."""
     import llvmlite.binding as llvm
 
     features = llvm.get_host_cpu_features()
-    return 64 if features.get("avx512f") else 32 if features.get("avx2") else 16
+    return tuple(size for size, name in ((16, "sse2"), (32, "avx2"), (64, "avx512f")) if features.get(name))
+
+
+@functools.cache
+def vector_routines_of(name: str, base: str, arity: int) -> tuple[tuple[str, int], ...]:
+    """The vector versions of a function that the machine can run: their names and lanes."""
+    suffix, size = ("f", 4) if base == "float" else ("", 8)
+    found = ((f"_ZGV{_LETTERS[register]}N{register // size}{'v' * arity}_{name}{suffix}", register // size) for register in register_sizes())
+    return tuple((routine, lanes) for routine, lanes in found if has_routine(routine))
 
 
 @functools.cache
@@ -83,10 +91,8 @@ def has_routine(name: str) -> bool:
 
 
 def vector_names() -> list[str]:
-    """The vector library's routines for this machine's widest registers."""
-    letter, size = _WIDEST[register_bytes()], register_bytes()
-    names = [f"_ZGV{letter}N{size // bytes_}{'v' * arity}_{name}{suffix}" for bytes_, suffix in ((8, ""), (4, "f")) for group, arity in ((UNARY, 1), (BINARY, 2)) for name in group]
-    return [name for name in names if has_routine(name)]
+    """The vector library's routines that compiled code may call."""
+    return [routine for names, arity in ((UNARY, 1), (BINARY, 2)) for name in names for base in ("double", "float") for routine, _ in vector_routines_of(name, base, arity)]
 
 
 @functools.cache
