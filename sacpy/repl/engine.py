@@ -38,7 +38,7 @@ from sacpy.repl.holding import handed_over
 from sacpy.repl.inputs import PREFIX, Inputs
 from sacpy.repl.outcomes import Outcome, Step, Timing, Variable
 from sacpy.repl.page import Page
-from sacpy.repl.redefinitions import replaced, without_files
+from sacpy.repl.redefinitions import Problem, groups, identity, postponed, replaced, without_files
 from sacpy.repl.settings import Settings
 from sacpy.workspace import Workspace
 
@@ -49,8 +49,7 @@ LATER = ("E0307", "E0310")  # an unknown function or type: at a prompt it may be
 AGAIN = "W0123"  # a macro that is defined again: at a prompt that is no mistake
 ANSWER = "ans"
 WORDS = {"quit": ":quit leaves the prompt", "exit": ":quit leaves the prompt", "help": ":help lists the commands"}
-Problem = tuple[str, str, int]
-Definitions = tuple[ast.Definition, ...]
+_State = tuple[ModuleInfo, ElaboratedProgram, Evaluator, dict[str, ModuleInfo], dict[str, Variable], list[Step], set[Problem], Mapping[str, Macro | None]]
 
 
 class Engine:
@@ -119,7 +118,8 @@ class Engine:
 
     def reload(self) -> Outcome:
         """Reads the loaded files again, and the modules that are in use. If something is wrong in them, everything stays as it was."""
-        before = self.definitions, self.program, self.evaluator, dict(self.loader.modules), dict(self.variables), list(self.steps), self._known_problems
+        before = self._state()
+        self.variables = {n: replace(v, alone=()) for n, v in self.variables.items()}  # their arrays may be wanted again
         for name in [n for n, info in self.loader.modules.items() if not info.library and info is not self.program.main.info]:
             del self.loader.modules[name]
         said: list[Diagnostic] = []
@@ -131,9 +131,18 @@ class Engine:
                 said += self._define(())
         except SacError as error:
             said += error.diagnostics
+        except BaseException:  # Ctrl-C
+            self._restore(before)
+            raise
         if any(d.severity == "error" for d in said):
-            self.definitions, self.program, self.evaluator, self.loader.modules, self.variables, self.steps, self._known_problems = before
+            self._restore(before)
         return Outcome(tuple(said))
+
+    def _state(self) -> _State:
+        return self.definitions, self.program, self.evaluator, dict(self.loader.modules), dict(self.variables), list(self.steps), self._known_problems, self.macros
+
+    def _restore(self, state: _State) -> None:
+        self.definitions, self.program, self.evaluator, self.loader.modules, self.variables, self.steps, self._known_problems, self.macros = state
 
     def type_of(self, text: str) -> str:
         """The types of an expression's values, as far as they are known without evaluating it. Raises `SacError`."""
@@ -231,7 +240,7 @@ class Engine:
         remarks = [f"{d.message.split('`')[1]} replaces the macro of {d.labels[0].span.source.name.strip('<>')}" for d in parsed.diagnostics if d.code == AGAIN]
         status: int | None = None
         try:
-            for group in _groups(parsed.nodes):
+            for group in groups(parsed.nodes):
                 if isinstance(group, tuple):
                     lines = replaced(self.definitions, group)
                     said += self._define(group)
@@ -277,16 +286,16 @@ class Engine:
         except BaseException:  # Ctrl-C
             self.definitions, self.program, self.evaluator = old
             raise
-        new = [d for d in found if d.span.source is source or _identity(d) not in self._known_problems]
+        new = [d for d in found if d.span.source is source or identity(d) not in self._known_problems]
         wrong = [d for d in new if d.span.source is source or source is None]
         if any(d.severity == "error" and d.code not in LATER for d in wrong):
             self.definitions, self.program, self.evaluator = old
             raise SacError(*wrong)
         for name in added.objects:
             self.evaluator.globals.pop(f"{self.program.main.info.name}::{name}", None)
-        self._known_problems = {_identity(d) for d in found}
+        self._known_problems = {identity(d) for d in found}
         outdated = self._drop_outdated(definitions[-1].span if definitions else NOWHERE)
-        return [*(_postponed(d) if d.severity == "error" else d for d in new), *outdated]
+        return [*(postponed(d) if d.severity == "error" else d for d in new), *outdated]
 
     def _drop_outdated(self, span: Span) -> list[Diagnostic]:
         """Forgets named values of types that are defined otherwise by now."""
@@ -355,32 +364,10 @@ class Engine:
         self.world.stdout.write((shown.shown(self.page) + "\n").encode("utf-8", "surrogateescape"))
 
 
-def _groups(nodes: Sequence[ast.Definition | ast.Stmt | ast.Expr]) -> list[Definitions | ast.Stmt | ast.Expr]:
-    """Definitions that stand side by side belong together: they may need each other."""
-    groups: list[Definitions | ast.Stmt | ast.Expr] = []
-    for node in nodes:
-        if not isinstance(node, ast.Definition):
-            groups.append(node)
-        elif groups and isinstance(groups[-1], tuple):
-            groups[-1] = (*groups[-1], node)
-        else:
-            groups.append((node,))
-    return groups
-
-
 def _with_command(found: Diagnostic, text: str) -> Diagnostic:
     """A diagnostic about a word that is a command of other prompts, with the command here."""
     help = WORDS.get(text.strip().rstrip("; ").removesuffix("()"))
     return found if help is None or found.code not in ("E0305", "E0307") else replace(found, help=help, edit=None)
-
-
-def _identity(diagnostic: Diagnostic) -> Problem:
-    return diagnostic.code, diagnostic.span.source.name, diagnostic.span.start
-
-
-def _postponed(error: Diagnostic) -> Diagnostic:
-    """An error in a definition that is kept all the same: using the definition gives the error, unless it is mended by then."""
-    return replace(error, code="W0732", notes=(*error.notes, "the definition is kept; using it fails until this is mended"), edit=None)
 
 
 def _shape(value: Value) -> Shape:

@@ -1,6 +1,6 @@
-"""What new definitions take the place of.
+"""New definitions among those that there are.
 
-In: the definitions so far, and new ones. Out: a line for each that is replaced; and the definitions without those of certain files, for reading these again.
+In: the definitions so far, and new ones. Out: which belong together; a line for each that is replaced; errors that may be mended by later ones, as warnings; and the definitions without those of certain files, for reading these again.
 """
 
 from __future__ import annotations
@@ -11,11 +11,27 @@ from pathlib import Path
 from typing import TypeVar
 
 from sacpy.lang import ast
+from sacpy.lang.diagnostics import Diagnostic
 from sacpy.lang.elaborate.functions import head_text
 from sacpy.lang.elaborate.interactive import parameters
 from sacpy.lang.modules import ModuleInfo
 
+Problem = tuple[str, str, int]
+Definitions = tuple[ast.Definition, ...]
 T = TypeVar("T", ast.TypeDef, ast.StructDef, ast.ObjDef)
+
+
+def groups(nodes: Sequence[ast.Definition | ast.Stmt | ast.Expr]) -> list[Definitions | ast.Stmt | ast.Expr]:
+    """Definitions that stand side by side belong together: they may need each other."""
+    found: list[Definitions | ast.Stmt | ast.Expr] = []
+    for node in nodes:
+        if not isinstance(node, ast.Definition):
+            found.append(node)
+        elif found and isinstance(found[-1], tuple):
+            found[-1] = (*found[-1], node)
+        else:
+            found.append((node,))
+    return found
 
 
 def replaced(old: ModuleInfo, new: Sequence[ast.Definition]) -> list[str]:
@@ -54,3 +70,13 @@ def without_files(info: ModuleInfo, files: Collection[Path]) -> ModuleInfo:
         objects=kept(info.objects),
         functions={n: ds for n, ds in functions.items() if ds},
     )
+
+
+def identity(diagnostic: Diagnostic) -> Problem:
+    """What makes a problem the same as one that was told before."""
+    return diagnostic.code, diagnostic.span.source.name, diagnostic.span.start
+
+
+def postponed(error: Diagnostic) -> Diagnostic:
+    """An error in a definition that is kept all the same: using the definition gives the error, unless it is mended by then."""
+    return replace(error, code="W0732", notes=(*error.notes, "the definition is kept; using it fails until this is mended"), edit=None)

@@ -364,9 +364,30 @@ def test_a_reload_that_fails_changes_nothing(talk: Talk, tmp_path: Path) -> None
         program.write_text(wrong)
         assert talk.engine.reload().failed
         assert talk.says("f() + x") == "int 6\n"
+    program.write_text("#define x 7\nx = 5;\n")
+    assert talk.engine.reload().failed
+    program.write_text("a[0] = 7; a[9] = 1;")
+    talk.says("a = genarray([3], 1) + 1;")
+    assert talk.engine.reload().failed
+    assert talk.says("a[0] + x") == "int 3\n"
     program.unlink()
     assert [d.code for d in talk.engine.reload().diagnostics] == ["E0303"]
     assert talk.says("f() + x") == "int 6\n"
+
+
+def test_an_interrupted_reload_changes_nothing(talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "p.sac"
+    program.write_text("int f() { return 5; }")
+    talk.engine.load(program)
+
+    def interrupted(engine: Engine, path: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Engine, "load", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            talk.engine.reload()
+    assert talk.says("f()") == "int 5\n"
 
 
 def test_a_value_is_kept_though_showing_it_is_interrupted() -> None:
