@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from sacpy.notebook import plots
 from sacpy.notebook.tables import Array, table
 from sacpy.repl.diagrams import Kind, diagrams, into_file, shown_values
 from sacpy.repl.engine import Engine, Variable
+from sacpy.repl.mappings import drawing, laid_out, partitions
 from sacpy.repl.pixels import image, looks_like_image
+from sacpy.withloop.devices import DEVICES
+from sacpy.withloop.drawings import svg
 
 Bundle = Mapping[str, str]
 PNG, SVG, HTML, PLAIN = "image/png", "image/svg+xml", "text/html", "text/plain"
+COLUMNS = 100  # of drawings in characters
 DRAWN: dict[Kind, Callable[[Array, str], str]] = {"lines": plots.lines, "hist": plots.histogram, "heat": plots.heat_map}
 
 
@@ -51,7 +56,21 @@ def show_plots(engine: Engine, text: str) -> list[Bundle]:
     return bundles
 
 
-DISPLAYS: dict[str, Callable[[Engine, str], list[Bundle]]] = {"img": show_images, "plot": show_plots}
+def show_mappings(engine: Engine, text: str) -> list[Bundle]:
+    """`:picture EXPR`: drawn where the space is small enough."""
+    entered, shapes = engine.function_of(text, ":picture")
+    strategy, device = engine.settings["strategy"], DEVICES[engine.settings["device"]]
+    bundles: list[Bundle] = []
+    for found in partitions(engine.program, engine.program.function(entered.key), shapes):
+        made = laid_out(found, strategy, device)
+        data = {PLAIN: drawing(found, strategy, device, COLUMNS)}
+        with suppress(ValueError):
+            data = data if isinstance(made, str) else {SVG: svg(made.mapping), **data}
+        bundles.append(data)
+    return bundles or [{PLAIN: "no with-loop that is certain to run"}]
+
+
+DISPLAYS: dict[str, Callable[[Engine, str], list[Bundle]]] = {"img": show_images, "plot": show_plots, "picture": show_mappings}
 
 
 def display_for(word: str, rest: str) -> Callable[[Engine, str], list[Bundle]] | None:

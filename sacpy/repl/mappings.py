@@ -15,7 +15,7 @@ from sacpy.lang.infer import Inference, infer
 from sacpy.lang.lattice import constant, int_vector
 from sacpy.lang.source import Span
 from sacpy.lang.types import Shape
-from sacpy.withloop.chains import Chain
+from sacpy.withloop.chains import Chain, Mapping
 from sacpy.withloop.devices import DeviceLimits
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.pictures import steps
@@ -131,20 +131,36 @@ def _extents(known: Inference, loop: WithLoop) -> tuple[int, ...] | None:
 # ---------------------------------------------------------------- drawings
 
 
-def drawing(found: Found, strategy: str, device: DeviceLimits, columns: int) -> str:
-    """A partition: where it stands, its index space, the mapping with the reasons for it, and what each step makes of the space."""
-    place = f"{found.function}, line {found.span.line}"
+@dataclass(frozen=True, slots=True)
+class LaidOut:
+    """The mapping of a partition, and why it is this one."""
+
+    mapping: Mapping
+    reasons: tuple[str, ...]
+
+
+def laid_out(found: Found, strategy: str, device: DeviceLimits) -> LaidOut | str:
+    """The mapping of a partition by its pragma, else by the strategy; or why it has none."""
     if found.space is None:
-        return f"{place}: its bounds are known only when it runs"
+        return "its bounds are known only when it runs"
     try:
         own = [p.chain for p in parse_all(found.pragmas) if isinstance(p, GpuKernel)]
         chain, reasons = (own[0], ("the program's pragma",)) if own else _chosen(found.space, strategy, device)
-        mapping = chain.map(found.space, device)
-        text = steps(chain, found.space, columns)
+        return LaidOut(chain.map(found.space, device), reasons)
     except MappingError as error:
-        return f"{place}: {error.message}"
-    lines = [f"{place}: {found.space}", f"{chain}", *(f"  {reason}" for reason in reasons)]
+        return error.message
+
+
+def drawing(found: Found, strategy: str, device: DeviceLimits, columns: int) -> str:
+    """A partition: where it stands, its index space, the mapping with the reasons for it, and what each step makes of the space."""
+    place = f"{found.function}, line {found.span.line}"
+    made = laid_out(found, strategy, device)
+    if isinstance(made, str):
+        return f"{place}: {made}"
+    mapping = made.mapping
+    lines = [f"{place}: {mapping.space}", f"{mapping.chain}", *(f"  {reason}" for reason in made.reasons)]
     lines.append(f"grid {mapping.grid}, block {mapping.block}: {mapping.threads} threads, {mapping.idle} of them idle")
+    text = steps(mapping.chain, mapping.space, columns)
     return "\n".join([*lines, "", *(line if len(line) <= columns else f"{line[: columns - 4]} ..." for line in text.split("\n"))])
 
 

@@ -35,6 +35,7 @@ class TestSacKernel(jupyter_kernel_test.KernelTests):
     code_display_data: ClassVar = [
         {"code": ":img reshape([2, 2], [0.0, 0.5, 0.75, 1.0])", "mime": "image/png"},
         {"code": ":plot [1, 4, 2]", "mime": "image/svg+xml"},
+        {"code": ":picture { [i, j] -> i + j | [i, j] < [4, 5] }", "mime": "image/svg+xml"},
     ]
     code_history_pattern = "1 + 2*"
     supported_history_operations = ("tail", "range", "search")
