@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
 import itertools
 from typing import Any
 
+import llvmlite
 import llvmlite.binding as llvm
 
+from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.host.maths import callbacks, vector_library
 from sacpy.jit.host.runtime import EXPORTS, runtime_ir
 from sacpy.jit.options import Options
@@ -68,10 +71,22 @@ def _linker() -> Any:
     return llvm.create_lljit_compiler(_machine(2), suppress_errors=True)
 
 
+def _runtime_code() -> bytes:
+    """The runtime as an object, out of the cache where it has been compiled before."""
+    text = runtime_ir()
+    cache = Cache(native_folder())
+    name = f"runtime-{hashlib.sha256(repr((text, cpu(), llvmlite.__version__)).encode()).hexdigest()[:32]}"
+    code = cache.read(name)
+    if code is None:
+        code = compile_object(text, Options(opt_level=2))
+        cache.write(name, code)
+    return code
+
+
 @functools.cache
 def _runtime_library() -> Library:
     """Never unloaded, not even when Python ends: the pool's threads wait in it."""
-    library = Library(compile_object(runtime_ir(), Options(opt_level=2)), EXPORTS, {})
+    library = Library(_runtime_code(), EXPORTS, {})
     for kept in (library, library.tracker, _linker()):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
     return library
