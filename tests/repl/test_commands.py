@@ -284,7 +284,7 @@ def test_set(engine: Engine) -> None:
 
 
 def test_a_message_points_into_the_line_that_was_typed(engine: Engine) -> None:
-    for line, column in ((":set digits  99", 14), (":type  1 + nothing", 12), (":time -n 3 nothing", 12), ("?nothing", 2), (":type", 1), (":save", 1)):
+    for line, column in ((":set digits  99", 14), (":type  1 + nothing", 12), (":time -n 3 nothing", 12), ("?nothing", 2), (":type", 1), (":save", 1), (":img 3", 6), (":plot hist 3", 7), (":load /no/such.sac", 7)):
         (found,) = obey(engine, line)[1].diagnostics
         assert (found.span.source.text, found.span.column) == (line, column)
 

@@ -70,7 +70,6 @@ SESSION = (
     ("[x, f(x), tobool(1) ? 1 : 0]", "int[3] [3, 30, 1]"),
 )
 ENDS_WITH = {"x": "int", "y": "double", "v": "int[6]", "w": "int[6]", "p": "struct P", "m": "int[2,3]", "s": "string", "ans": "int[3]"}
-WITHOUT_PLACE = {"E0303"}  # a file is not in the text
 
 
 def test_a_session_of_sixty_inputs() -> None:
@@ -93,7 +92,7 @@ def test_a_session_of_sixty_inputs() -> None:
         wrong += 1
         assert {n: v.text for n, v in engine.variables.items()} == {n: v.text for n, v in names.items()}, typed
         text = render_text(found)
-        assert expected in WITHOUT_PLACE or "^" in text, text
+        assert "^" in text, text
         assert all(d.help for d in found), text
     assert len(SESSION) == 60 and wrong >= 20
     assert {n: v.type_text for n, v in engine.variables.items()} == ENDS_WITH

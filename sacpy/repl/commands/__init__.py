@@ -5,6 +5,8 @@ In: such a line, and the engine. Out: text to show, and what came of it. `COMMAN
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sacpy.interp.errors import Exit
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import NOWHERE, Source, Span
@@ -49,7 +51,9 @@ def obey(engine: Engine, text: str) -> tuple[str, Outcome]:
         return "", Outcome((Diagnostic("E0702", "the command was interrupted", NOWHERE),))
     finally:
         engine.world.flush()
-    return ("", shown) if isinstance(shown, Outcome) else (shown, Outcome())
+    if isinstance(shown, str):
+        return shown, Outcome()
+    return "", replace(shown, diagnostics=tuple(in_line(d, text, rest) for d in shown.diagnostics))
 
 
 def _unknown(text: str, word: str) -> Diagnostic:

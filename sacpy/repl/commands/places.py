@@ -8,14 +8,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sacpy.lang.diagnostics import Diagnostic
-from sacpy.lang.source import Source, Span
+from sacpy.lang.source import NOWHERE, Source, Span
 
+ABOUT_ALL = ("E0303", "E0761", "E0762")  # a file that cannot be read, a value that cannot be drawn: what stands behind the command
 OWN = ("<command>", "<input>")  # how the text behind a command is called
 
 
 def in_line(found: Diagnostic, line: str, rest: str) -> Diagnostic:
     """The same with its places moved into the line, of which `rest` is the end."""
     source, offset = Source("<input>", line), len(line) - len(rest)
+    if found.span is NOWHERE and found.code in ABOUT_ALL and rest:
+        return replace(found, span=Span(source, offset, len(line)))
 
     def moved(span: Span) -> Span:
         text = span.source.text
