@@ -61,7 +61,7 @@ def _session(terminal: Terminal) -> list[tuple[str, str]]:
     terminal.type(ENTER)
     keep("and obeyed", r"int 2\n>>>\Z")
     terminal.clear()
-    terminal.type('printf("on\\n"); while (true) { x = x; }' + ENTER)
+    terminal.type('printf("on\\n"); while (true) {}' + ENTER)
     terminal.wait(r"\non\n")
     terminal.interrupt()
     keep("an endless loop, interrupted", r"E0702[\s\S]*\n>>>\Z")
