@@ -16,7 +16,7 @@ from sacpy.jit.kinds import Kind, kind_text
 from sacpy.jit.options import Options
 from sacpy.jit.regions import Regions
 from sacpy.jit.statistics import title
-from sacpy.lang.core import Call, Let, Signature
+from sacpy.lang.core import Call, Function, Let, Signature
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.patterns import declared_shapes
@@ -24,14 +24,14 @@ from sacpy.lang.source import NOWHERE
 
 
 def emission(program: ElaboratedProgram, stage: str, which: str, options: Options, seen: Sequence[tuple[str, Kind]] = ()) -> str:
-    """What a stage makes of the functions that `which` says: a name ("blur", "Array::sum"), a line ("12"), or "" for all of the user's. `seen`: kinds of arguments that functions have been called with. Raises `SacError` if there is no such function or stage."""
+    """What a stage makes of the functions that `which` says: a name ("blur", "Array::sum"), a line ("12"), or "" for all of the user's. `seen`: kinds of arguments that functions have been called with. Raises `SacError` if there is no such function, `ValueError` if there is no such stage."""
     if stage not in STAGES:
-        raise SacError(Diagnostic("E0781", f"there is no stage {stage} to show", NOWHERE, help=f"there is {', '.join(STAGES)}"))
+        raise ValueError(f"there is no stage {stage!r}; there is {', '.join(STAGES)}")
     regions = Regions(program)
     texts = [_text(regions, key, kind, options, stage) for key in _chosen(program, regions, which) for kind in _kinds(regions.signature(key), key, seen)]
     if not texts:
         what = f"no function on line {which}" if which.isdigit() else f"no function {which}"
-        raise SacError(Diagnostic("E0782", f"there is {what} in this program", NOWHERE, help="name a function that the program defines or calls, or a line in one"))
+        raise SacError(Diagnostic("E0781", f"there is {what} in this program", NOWHERE, help="name a function that the program defines or calls, or a line in one"))
     return "\n".join(texts)
 
 
@@ -45,8 +45,8 @@ def _chosen(program: ElaboratedProgram, regions: Regions, which: str) -> Iterato
         of_key = list(_regions(regions, key))
         if not which.isdigit():
             yield from (key, *of_key)
-        elif _covers(program.signature(key), int(which)):
-            inner = [r for r in of_key if _covers(regions.signature(r), int(which))]
+        elif _covers(program.function(key), int(which)):
+            inner = [r for r in of_key if _covers(regions.function(r), int(which))]
             yield from inner or [key]
 
 
@@ -54,10 +54,11 @@ def _is_called(signature: Signature, name: str) -> bool:
     return name in (signature.name, shown(signature), signature.name.rpartition("::")[2])
 
 
-def _covers(signature: Signature, line: int) -> bool:
-    """Whether a function's text has that line of the main file."""
-    first = signature.span.line
-    return first <= line <= first + signature.span.text.count("\n")
+def _covers(function: Function, line: int) -> bool:
+    """Whether a function's text has that line of its file."""
+    source = function.signature.span.source
+    spans = [function.signature.span, *(s.span for s in statements(function.body) if s.span.source is source)]
+    return min(s.line for s in spans) <= line <= max(s.line + s.text.count("\n") for s in spans)
 
 
 def _regions(regions: Regions, key: str) -> Iterator[str]:
