@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -22,5 +23,7 @@ def serve(search: Sequence[Path] = (), include_path: Sequence[Path] = (), define
         raise SacError(Diagnostic("E0790", "the language server needs the package pygls, which is not installed", NOWHERE, help="pip install 'sacpy[lsp]'")) from None
     from sacpy.lsp.server import make_server
 
+    if sys.stdin.isatty():
+        sys.stderr.write("sacpy lsp waits for an editor on standard input; docs/editors.md says how editors start it. Ctrl-C ends it.\n")
     make_server(search, include_path, defines or {}).start_io()
     return 0

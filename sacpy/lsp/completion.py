@@ -146,7 +146,7 @@ def call_at(before: str) -> Call | None:
     depth = commas = 0
     for i in range(len(tokens) - 1, -1, -1):
         text = tokens[i].text
-        if tokens[i].kind == "op" and text in (";", "{", "}") and not depth:
+        if tokens[i].kind == "op" and text == ";" and not depth:
             return None
         if text in (")", "]", "}"):
             depth += 1

@@ -135,8 +135,22 @@ def _assigned_constant(analysis: Analysis, here: Occurrence, constants: dict[tup
             if statement.span.start > here.span.start:
                 break
             value = statement.value
-            found = value.base if isinstance(value, ast.Literal) else constants.get((value.span.start, value.span.end), "")
+            found = _literal_type(value) or constants.get((value.span.start, value.span.end), "")
     return found
+
+
+def _literal_type(value: ast.Expr) -> str:
+    """The type of a literal, "" for anything else."""
+    extents: list[int] = []
+    while isinstance(value, ast.ArrayLiteral) and value.elements:
+        extents.append(len(value.elements))
+        value = value.elements[0]
+    if isinstance(value, ast.EmptyArray) and all(isinstance(f, ast.FixedExtent) for f in value.type.pattern or ()):
+        cell = [f.value for f in value.type.pattern or () if isinstance(f, ast.FixedExtent)]
+        return f"{value.type.base}[{','.join(map(str, (*extents, 0, *cell)))}]"
+    if not isinstance(value, ast.Literal):
+        return ""
+    return f"{value.base}[{','.join(map(str, extents))}]" if extents else value.base
 
 
 def _statements(statements: Sequence[ast.Stmt]) -> list[ast.Stmt]:

@@ -37,6 +37,7 @@ STATEMENTS = {
     "for(i=0,j=1;i<3;i++,--j){}": "for (i = 0, j = 1; i < 3; i++, --j) { }",
     "do{a--;}while(a>0);": "do {\n  a--;\n} while (a > 0);",
     "if(a<1){b=1;}\nelse if(a<2){b=2;}\nelse{b=3;}": "if (a < 1) {\n  b = 1;\n} else if (a < 2) {\n  b = 2;\n} else {\n  b = 3;\n}",
+    "if(a)if(b)x=1;else x=2;": "if (a)\n  if (b) x = 1;\n  else x = 2;",
     "x=a<0?1:b;": "x = a < 0 ? 1 : b;",
     "x = 1;\n\n\n\n\ny = 2;": "x = 1;\n\ny = 2;",
     "x=f(a,// first\nb);// all": "x = f(a,  // first\n      b); // all",

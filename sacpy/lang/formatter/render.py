@@ -29,6 +29,7 @@ from sacpy.lang.formatter.doc import (
 )
 
 _DEEPEST = 60  # the column from which a list in brackets is no longer aligned with its bracket
+_DEEP = 36  # the same for a list with an item that does not fit behind the bracket
 
 _Entry = tuple[int, bool, Doc]  # indentation, whether on one line, what
 
@@ -159,10 +160,11 @@ class _Writer:
         if doc.hug:
             stack.append((indent, False, cat(doc.opening, doc.items[0], doc.closing)))
             return
-        start = self.column + (doc.opening.flat or 1)
+        start = self.column + (1 if doc.opening.flat is None else doc.opening.flat)
         widest = max((item.flat or 0 for item in doc.items), default=0)
         below = indent + CONTINUATION
-        hanging = start > below and (start > _DEEPEST or start + widest + 2 > self.width >= below + widest + 2)
+        narrow = start + widest + 2 > self.width
+        hanging = start > below and (start > _DEEPEST or (narrow and (start > _DEEP or below + widest + 2 <= self.width)))
         started = [0]
         lines = [(below if hanging else start, False, _Filled(item, gap, not i, started)) for i, item in enumerate(doc.items)]
         stack.append((indent, False, doc.closing))

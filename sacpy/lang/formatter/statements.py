@@ -272,7 +272,7 @@ class FileLayout(WithLoopLayout):
             return self.token(i), i + 1
         if self.has(i, "{"):
             return cat(" ", self.block(i)), self.beyond(i)
-        broken = self.items[i].breaks
+        broken = self.items[i].breaks or self.has(i, "if")  # so that one sees whose `else` it is
         remarks = self.lead(i, True)
         body, end = self.statement(i, hi)
         return (cat(Nest(cat(Hard(), *remarks, body), INDENT)) if broken or remarks else cat(" ", body)), end
