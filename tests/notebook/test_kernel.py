@@ -154,7 +154,7 @@ def test_an_unknown_command_suggests(page: Notebook) -> None:
 @pytest.mark.parametrize(
     "loop",
     [
-        "for (i = 0; i < 2000000000; i++) { kept = kept + 1; }",
+        "for (i = 0; i < 2000000; i++) { for (j = 0; j < 10000; j++) { kept = kept * 1103515245 + (i ^ kept); } }",
         "while (true) { kept = sum(iota(1000)) + kept; }",
         "while (true) { printf(\"x\"); }",
     ],

@@ -187,7 +187,7 @@ def test_sac_is_completed_where_sac_stands(python: Python) -> None:
 def test_an_interrupt_ends_a_cell_and_what_was_set_stays(python: Python) -> None:
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    error, shown = python.fails("%%sac\nset = 1;\nfor (i = 0; i < 2000000000; i++) { set = set + 1; }\n")
+    error, shown = python.fails("%%sac\nset = 1;\nfor (i = 0; i < 2000000; i++) { for (j = 0; j < 10000; j++) { set = set * 1103515245 + (i ^ set); } }\n")
     timer.join()
     assert [d.code for d in error.diagnostics] == ["E0702"] and "interrupted" in shown
     assert python.names["set"] == 1
