@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -37,7 +38,7 @@ class Finding:
 
 def diagnose() -> list[Finding]:
     """Everything there is to say, in the order of the report."""
-    return [*_sacpy(), *_packages(), *_gpu(), *_cache()]
+    return [*_sacpy(), *_packages(), *_compiler(), *_gpu(), *_cache()]
 
 
 def report(findings: Sequence[Finding]) -> str:
@@ -80,7 +81,7 @@ def _packages() -> Iterator[Finding]:
     for name in REQUIRED:
         yield _package(name, "problem", f"needed: {_install(name)}")
     for name in FOR_NATIVE_CODE:
-        yield _package(name, "note", f"not used yet; the compiler to come needs it: {_install(name)}")
+        yield _package(name, "note", f"needed to compile what is hot; without it everything is interpreted: {_install(name)}")
     for name in FOR_THE_PROMPT:
         yield _package(name, "note", f"needed for the prompt only (`sacpy` alone): {_install(name)}")
     for name in FOR_NOTEBOOKS:
@@ -98,6 +99,47 @@ def _package(name: str, level: str, remedy: str) -> Finding:
 
 def _install(package: str) -> str:
     return f"{Path(sys.executable).name} -m pip install {package}"
+
+
+# ---------------------------------------------------------------- the compiler
+
+TRIAL = "use Array: all; int squares(int n) { return with { ([0] <= [i] < [n]) : i * i; } : fold(+, 0); } int main() { return 0; }"
+
+
+def _compiler() -> Iterator[Finding]:
+    """Whether native code can be made and run: a small function is compiled, loaded and called in a process of its own, since a compiler that does not fit the machine may not survive it."""
+    if any(_version(name) is None for name in FOR_NATIVE_CODE):
+        return
+    program = "from sacpy.doctor import trial\nprint(trial())"
+    try:
+        tried = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    except (OSError, subprocess.TimeoutExpired) as error:
+        yield Finding("problem", "compiler", f"it could not be tried: {error}", "programs run interpreted with --target interp")
+        return
+    if tried.returncode == 0:
+        yield Finding("ok", "compiler", tried.stdout.strip())
+    else:
+        last = (tried.stderr.strip().splitlines() or [f"it ended with status {tried.returncode}"])[-1]
+        yield Finding("problem", "compiler", f"it does not work here: {last}", "programs run with --target interp; please report this")
+
+
+def trial() -> str:
+    """Compiles and calls a small function, and says for what machine. Raises whatever goes wrong."""
+    from llvmlite import binding
+
+    from sacpy.interp.evaluator import Evaluator
+    from sacpy.interp.world import World
+    from sacpy.jit.cache import Cache
+    from sacpy.jit.engine import Engine, cores
+    from sacpy.workspace import Workspace
+
+    program, _ = Workspace().load_text(TRIAL)
+    engine = Engine("cpu", eager=True, defects=True, cache=Cache(None))
+    evaluator = Evaluator(program, World.captured(), engine=engine)
+    (found,) = evaluator.call(program.key(program.main.own("squares")[0], ()), (1000,))
+    if found != sum(i * i for i in range(1000)) or not engine.entered()[0].versions:
+        raise RuntimeError(f"compiled code gave {found}")
+    return f"works, for the processor {binding.get_host_cpu_name()}; loops may use {cores()} threads"
 
 
 # ---------------------------------------------------------------- graphics cards
@@ -162,7 +204,15 @@ def _cache() -> Iterator[Finding]:
         yield Finding("ok", "cache", f"{folder}, empty; the first run fills it")
     else:
         yield Finding("ok", "cache", f"{folder}, {_size(size)} in {len(files)} file{'s' * (len(files) > 1)}; it may be deleted at any time")
+    yield from _native(folder)
     yield from _library(folder)
+
+
+def _native(folder: Path) -> Iterator[Finding]:
+    from sacpy.jit.cache import Cache
+
+    info = Cache(folder / "native").info()
+    yield Finding("ok", "compiled code", f"{info.files} file{'s' * (info.files != 1)}, {_size(info.size)} of at most {_size(info.most)}; sacpy cache clear removes it")
 
 
 def _library(folder: Path) -> Iterator[Finding]:

@@ -208,6 +208,8 @@ class Engine:
             raise
         except SacError as error:
             raise Unsupported(f"something that it calls is wrong: {error.diagnostics[0].message}") from error
+        except ModuleNotFoundError as error:
+            raise Unsupported(f"the compiler needs {error.name}, which is not installed") from error
         except Exception as error:
             if self._defects:
                 raise
