@@ -24,6 +24,7 @@ _PIECE = re.compile(
     |(?P<other>[^\s\w"'()\[\]{},;/:]+|[/:])""",
     re.VERBOSE | re.ASCII,
 )
+_DIRECTIVE = re.compile(r"^[ \t]*#(?![ \t]*pragma\b)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """The pieces in order. `unfinished`: what the text ends within, "comment" or "string"."""
+    """The pieces in order. `unfinished`: what the text ends within, "line comment", "comment" or "string"."""
 
     found: tuple[Piece, ...]
     unfinished: str | None = None
@@ -69,7 +70,21 @@ def pieces(text: str) -> Pieces:
             unfinished = kind.removeprefix("open") if match.end() == len(text) else None
         elif kind == "comment":
             if match[0].startswith("//") and match.end() == len(text):
-                unfinished = "comment"
+                unfinished = "line comment"
         else:
             found.append(Piece(kind, match[0], match.start()))
     return Pieces(tuple(found), unfinished)
+
+
+def is_open(text: str) -> bool:
+    """Whether a bracket or comment still waits for its end, whatever else is wrong. Macros may hide brackets: of a text with directives nothing is said, nor of one whose brackets do not match; those are for the parser."""
+    if _DIRECTIVE.search(text):
+        return False
+    cut = pieces(text)
+    waiting: list[str] = []
+    for piece in cut:
+        if piece.text in OPENERS and piece.kind == "mark":
+            waiting.append(OPENERS[piece.text])
+        elif piece.text in CLOSERS and piece.kind == "mark" and (not waiting or waiting.pop() != piece.text):
+            return False
+    return bool(waiting) or cut.unfinished == "comment"

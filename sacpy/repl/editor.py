@@ -20,6 +20,7 @@ from prompt_toolkit.layout.processors import HighlightMatchingBracketProcessor
 from prompt_toolkit.output import ColorDepth
 
 from sacpy.repl.coloring import Coloring, style
+from sacpy.repl.cursor import is_open
 from sacpy.repl.history import history
 from sacpy.repl.keys import bindings
 from sacpy.repl.transcript import CONTINUED, PROMPT, inputs, is_transcript
@@ -77,7 +78,7 @@ class Editor:
         self._session.app.erase_when_done = is_transcript(text)  # its inputs are shown again, each with its output
         last = inputs(text)[-1:] if is_transcript(text) else [text]
         try:
-            return all(_is_command(one) or not self._engine().incomplete(one) for one in last)
+            return all(_is_command(one) or not (is_open(one) or self._engine().incomplete(one)) for one in last)
         except Exception:  # the engine could not be loaded: who takes the text says so
             return True
 

@@ -71,6 +71,11 @@ def test_two_blank_lines_hand_over_what_is_not_whole(terminal: Terminal) -> None
     terminal.wait(r"E0205[\s\S]*>>>\Z")
 
 
+def test_a_mistake_further_up_does_not_hand_over_what_is_still_open(terminal: Terminal) -> None:
+    terminal.type("int f()\r{\rx = ;\ry(")
+    shows(terminal, "int f()\n{\n  x = ;\n  y(")
+
+
 def test_alt_enter_begins_a_line_in_a_whole_text(terminal: Terminal) -> None:
     terminal.type("a = 1;" + ESCAPE + ENTER + "b = 2;")
     shows(terminal, "a = 1;\nb = 2;")
