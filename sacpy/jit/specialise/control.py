@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 ROUNDS = 8  # over a loop's body, to find the form of what it carries
 UNROLLED = 64  # rounds of a loop without such a form
+FEW = 4  # rounds of a loop that is unrolled where it can be,
+LITTLE = 250  # if that makes no more statements than these
 CHEAP = 6  # operations of two branches that are computed both, for a selection
 SHORT = 12  # statements of a loop's condition that is looked at again inside the body
 
@@ -150,11 +152,13 @@ def loop(walk: Walk, s: core.Loop) -> None:
     b = walk.b
     initial = [walk.maybe(c.initial) for c in s.carried]
     saved = dict(walk.env)
+    if _tried(walk, s, initial):
+        return
     try:
         _rounds(walk, s, initial)
     except (Ranks, Fails, Unsupported) as problem:
         walk.env = dict(saved)
-        if _unrolled(walk, s, initial):
+        if _unrolled(walk, s, initial, UNROLLED):
             return
         walk.env = saved
         if isinstance(problem, Fails) and not s.body_first:
@@ -253,11 +257,52 @@ def _finish(walk: Walk, s: core.Loop, initial: Values, kinds: Sequence[Kind], fo
         walk.env[s.carried[k].target.name] = value
 
 
-def _unrolled(walk: Walk, s: core.Loop, initial: Values) -> bool:
+def _tried(walk: Walk, s: core.Loop, initial: Values) -> bool:
+    """A loop over a few axes or the like, unrolled, if that stays small: its counter and bound are constants. Whether it was."""
+    b = walk.b
+    if s.body_first or not _few(walk, s, initial):
+        return False
+    saved, before = dict(walk.env), b.count
+    try:
+        with b.inside(closed=True) as scope:
+            done = _unrolled(walk, s, initial, FEW)
+            if done and b.count - before <= LITTLE:
+                b.merge(scope)
+                return True
+    except (Ranks, Fails, Unsupported):
+        pass
+    walk.env = saved
+    return False
+
+
+def _few(walk: Walk, s: core.Loop, initial: Values) -> bool:
+    """Whether the condition compares a carried variable that starts at a constant with another constant, near it."""
+    b = walk.b
+    starts = {c.target.name: value for c, value in zip(s.carried, initial)}
+    match s.condition.statements:
+        case [*before, core.Let(rhs=core.Call(args=(core.Var(name=name), bound)))] if len(before) < 3 and isinstance(start := starts.get(name), Const) and start.base == "int":
+            if isinstance(bound, core.Var) and bound.name in starts:
+                return False
+        case _:
+            return False
+    saved = dict(walk.env)
+    try:
+        walk.env.update(starts)
+        with b.inside(closed=True):
+            walk.block(core.Block(tuple(before)))
+            end = walk.maybe(bound)
+    except (Fails, Unsupported):
+        return False
+    finally:
+        walk.env = saved
+    return isinstance(end, Const) and end.base == "int" and abs(int(end.value) - int(start.value)) <= FEW
+
+
+def _unrolled(walk: Walk, s: core.Loop, initial: Values, most: int) -> bool:
     """Executes a loop round by round, as long as its condition is known. Whether it came to an end."""
     values = initial
     first = s.body_first
-    for _ in range(UNROLLED):
+    for _ in range(most + 1):
         for c, value in zip(s.carried, values):
             walk.env[c.target.name] = value
         if not first:

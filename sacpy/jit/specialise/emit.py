@@ -124,6 +124,18 @@ class Builder:
         finally:
             del self.scopes[scope.depth :]
 
+    def merge(self, scope: Scope) -> None:
+        """Ends the innermost block, `scope`: its statements become part of the block around it."""
+        assert self.scope is scope
+        self.scopes.pop()
+        self.scope.statements += scope.statements
+        self.scope.made |= scope.made
+        self.scope.same |= scope.same
+        for s in scope.statements:
+            if isinstance(s, Let):
+                for v in s.targets:
+                    self.depths[v.name] = self.depth
+
     def declare(self, variables: Sequence[Var]) -> None:
         """Variables that the innermost block binds: parameters, indices. Extents of arrays among them are at least 0."""
         for v in variables:

@@ -14,7 +14,7 @@ from sacpy.jit.specialise import withloops
 from sacpy.jit.specialise.elementwise import elements
 from sacpy.jit.specialise.indexsets import Atoms, Box
 from sacpy.jit.specialise.structure import constants_of
-from sacpy.jit.specialise.values import LIMIT, Fails, Small, Value, extents_of, is_array, static_extents, zero
+from sacpy.jit.specialise.values import LIMIT, Small, Value, extents_of, is_array, static_extents, zero
 from sacpy.lang import core
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ COST = 320  # statements that unrolling may make
 
 def unrolled(walk: Walk, loop: core.WithLoop, frame: Atoms | None, boxes: Sequence[Box]) -> list[Value] | None:
     """The results of a small with-loop; None where it stays a loop."""
+    if boxes and not boxes[0].lower:
+        return _once(walk, loop)
     if len(loop.operators) != 1:
         return None
     operator = loop.operators[0]
@@ -42,6 +44,41 @@ def unrolled(walk: Walk, loop: core.WithLoop, frame: Atoms | None, boxes: Sequen
         case core.Modarray():
             return _array(walk, loop, boxes, frame or (), walk.value(operator.array), None, total)
     return None
+
+
+def _once(walk: Walk, loop: core.WithLoop) -> list[Value]:
+    """A with-loop of rank 0: each body is executed once."""
+    b = walk.b
+    threads = {bind.name: walk.value(i) for o in loop.operators if isinstance(o, core.Propagate) for bind, i in zip(o.params, o.initial)}
+    rounds: list[list[Value]] = []
+    for p in loop.partitions:
+        walk.env.update(threads)
+        withloops.bind_index(walk, p, ())
+        walk.block(p.body)
+        rounds.append([walk.value(v) for v in p.values])
+        at = 0
+        for o in loop.operators:
+            names = [bind.name for bind in o.params] if isinstance(o, core.Propagate) else []
+            threads.update(zip(names, rounds[-1][at:]))
+            at += len(names) if names else len(o.neutrals) if isinstance(o, core.Fold) else 1
+    results: list[Value] = []
+    for o in loop.operators:
+        at = len(results)
+        match o:
+            case core.Genarray(default=given) | core.Modarray(array=given):
+                if given is not None:
+                    b.need_equal(extents_of(rounds[0][at]), extents_of(walk.value(given)), "the cells of a with-loop have one shape")
+                results.append(rounds[0][at])
+            case core.Propagate():
+                results += [threads[bind.name] for bind in o.params]
+            case core.Fold():
+                neutrals = [walk.value(n) for n in o.neutrals]
+                partials = [withloops.combine(walk, o, neutrals, values[at : at + len(neutrals)]) for values in rounds]
+                total = partials[0]
+                for partial in partials[1:]:
+                    total = withloops.combine(walk, o, partial, total)
+                results += total
+    return results
 
 
 def _array(walk: Walk, loop: core.WithLoop, boxes: Sequence[Box], frame: Atoms, old: Value | None, default: Value | None, total: int) -> list[Value] | None:
@@ -64,8 +101,6 @@ def _array(walk: Walk, loop: core.WithLoop, boxes: Sequence[Box], frame: Atoms, 
             cells[at] = value
             if len(cells) == 1 and (b.count - before) * total > COST * 2:
                 return None
-    if not extents and cells:
-        return list(cells.values())
     sizes = None if cell is None else constants_of(tuple(map(b.same, cell)))
     if sizes is None or prod(extents) * prod(sizes) > LIMIT:
         return None
@@ -114,5 +149,3 @@ def _fold(walk: Walk, loop: core.WithLoop, operator: core.Fold, boxes: Sequence[
         result = current if result is None else withloops.combine(walk, operator, current, result)
     return neutrals if result is None else result
 
-
-__all__ = ["Fails", "unrolled"]
