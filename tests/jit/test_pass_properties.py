@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sacpy.jit.options import Options
-from sacpy.jit.passes import counting, dead_code, fold_withloops, optimise, ranges, simplify, split
+from sacpy.jit.passes import counting, dead_code, fold_withloops, invariant, optimise, ranges, simplify, split, unroll
 from tests.jit.pass_tools import assert_keeps_meaning
 
-PASSES = {module.__name__.rpartition(".")[2]: module.run for module in (simplify, dead_code, fold_withloops, ranges, counting, split)}
+PASSES = {module.__name__.rpartition(".")[2]: module.run for module in (simplify, dead_code, fold_withloops, ranges, counting, split, unroll)}
 
 
 @pytest.mark.parametrize("name", PASSES)
@@ -17,4 +17,8 @@ def test_a_pass_keeps_the_meaning(name: str) -> None:
 
 
 def test_the_pipeline_keeps_the_meaning() -> None:
-    assert assert_keeps_meaning(lambda unit: optimise(unit, Options(verify=True)), range(1000, 1040)) > 20
+    assert assert_keeps_meaning(lambda unit: optimise(unit, Options(verify=True)), range(1000, 1040), raises_checks=True) > 20
+
+
+def test_invariant_motion_keeps_the_meaning_but_may_check_more() -> None:
+    assert assert_keeps_meaning(invariant.run, range(40), raises_checks=True) > 20

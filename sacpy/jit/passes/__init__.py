@@ -7,13 +7,13 @@ from collections.abc import Callable
 from sacpy.jit.graph import Unit
 from sacpy.jit.graph_verify import verify
 from sacpy.jit.options import Options
-from sacpy.jit.passes import counting, dead_code, fold_withloops, ranges, simplify, split
+from sacpy.jit.passes import counting, dead_code, fold_withloops, invariant, ranges, split, unroll
 
 Pass = Callable[[Unit], Unit]
 ROUNDS = 4  # how often the first passes run at most; each round may lay open something for the next
 
-REDUCING: tuple[Pass, ...] = (simplify.run, dead_code.run, fold_withloops.run, counting.run, dead_code.run)
-SHAPING: tuple[Pass, ...] = (split.run, ranges.run, dead_code.run)
+REDUCING: tuple[Pass, ...] = (unroll.run, dead_code.run, fold_withloops.run, counting.run, dead_code.run)
+SHAPING: tuple[Pass, ...] = (invariant.run, split.run, ranges.run, dead_code.run)
 
 
 def optimise(unit: Unit, options: Options | None = None) -> Unit:

@@ -54,6 +54,8 @@ class Ranger(Simplifier):
         self.variables: dict[str, Var] = {}
         self.wrapped: dict[str, Sum | None] = {}  # what a variable is, unless that wrapped
 
+        self.either: dict[str, tuple[Atom, ...] | None] = {}  # by the name of their disjunction: conditions of which one holds
+
     # ---- sums
 
     def form(self, a: Atom) -> Sum:
@@ -92,6 +94,21 @@ class Ranger(Simplifier):
         """Notes that a + distance <= b."""
         self.learn((self.form(b) - self.form(a)).offset(-distance))
 
+    def atom_of(self, s: Sum) -> Atom:
+        """Code that computes a sum, which fits."""
+        found: Atom | None = None
+        for name, c in sorted(s.terms.items(), key=lambda item: item[1] < 0):
+            v = self.atom(self.variables[name])
+            if abs(c) != 1:
+                v = self.emit("sum", Op("mul", (v, integer(abs(c)))))
+            if found is None:
+                found = v if c > 0 else self.emit("sum", Op("neg", (v,)))
+            else:
+                found = self.emit("sum", Op("add" if c > 0 else "sub", (found, v)))
+        if found is None:
+            return integer(s.constant)
+        return self.emit("sum", Op("add", (found, integer(s.constant)))) if s.constant else found
+
     # ---- facts from code
 
     def bind(self, v: Var) -> Var:
@@ -105,6 +122,8 @@ class Ranger(Simplifier):
     def assume(self, condition: Atom, holds: bool) -> None:
         super().assume(condition, holds)
         rhs = self.definition(condition)
+        if holds and isinstance(rhs, Op) and rhs.code == "or" and isinstance(condition, Var):
+            self.note(self.either, condition.name, rhs.args)
         if not isinstance(rhs, Op) or rhs.code not in _COMPARISONS or rhs.args[0].base != "int":
             return
         a, b = rhs.args
@@ -139,6 +158,22 @@ class Ranger(Simplifier):
         if isinstance(high, Op) and high.code == "max" and lower in high.args:  # max(lower, x) is x, since it is above lower
             self.learn((self.form(high.args[1] if high.args[0] == lower else high.args[0]) - at).offset(-1))
         self._from(at, lower)
+        for name, cases in list(self.either.items()):
+            for k, case in enumerate(cases or ()):
+                if self.fails(case):
+                    self.note(self.either, name, None)
+                    self.assume(cases[1 - k] if cases else case, True)
+                    break
+
+    def fails(self, condition: Atom) -> bool:
+        """Whether a condition certainly does not hold."""
+        condition = self.atom(condition)
+        rhs = self.definition(condition)
+        if not isinstance(rhs, Op):
+            return condition == FALSE
+        if rhs.code == "or":
+            return all(map(self.fails, rhs.args))
+        return rhs.code in _COMPARISONS and rhs.args[0].base == "int" and self._decided(rhs.code, self.form(rhs.args[0]), self.form(rhs.args[1])) == FALSE
 
     def _from(self, at: Sum, lower: Atom) -> None:
         """Notes what follows for an index from its lower bound."""

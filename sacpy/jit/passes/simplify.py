@@ -142,7 +142,7 @@ class Simplifier(Walker):
                 self._define_if(targets, rhs, span)
             case For():
                 if self.runs_never(rhs.lower, rhs.upper, rhs.step):
-                    self._aliases(targets, rhs.initial)
+                    self.aliases(targets, rhs.initial)
                 else:
                     super().define(targets, rhs, span)
             case WithLoop():
@@ -150,7 +150,8 @@ class Simplifier(Walker):
             case _:
                 super().define(targets, rhs, span)
 
-    def _aliases(self, targets: tuple[Var, ...], atoms: tuple[Atom, ...]) -> None:
+    def aliases(self, targets: tuple[Var, ...], atoms: tuple[Atom, ...]) -> None:
+        """Lets atoms stand for variables."""
         for t, a in zip(targets, atoms):
             self.alias(t, a)
 
@@ -280,7 +281,7 @@ class Simplifier(Walker):
             initial: list[Atom] = []
             for o in w.operators:
                 initial += (o.array,) if isinstance(o, Modarray) else o.neutrals if isinstance(o, Fold) else o.initial if isinstance(o, Propagate) else ()
-            self._aliases(targets, tuple(initial))
+            self.aliases(targets, tuple(initial))
             return
         if len(targets) == 1 and (source := self.copied_array(w)) is not None:
             self.alias(targets[0], source)

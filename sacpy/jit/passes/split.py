@@ -27,7 +27,6 @@ from sacpy.jit.graph import (
     Unit,
     WithLoop,
     blocks,
-    integer,
 )
 from sacpy.jit.passes.costs import size
 from sacpy.jit.passes.facts import Sum
@@ -157,21 +156,6 @@ class _Splitter(Ranger):
                 yield from self.comparisons(a)
         elif rhs.code in ("lt", "le") and rhs.args[0].base == "int":
             yield (self.form(rhs.args[1]) - self.form(rhs.args[0])).offset(-1 if rhs.code == "lt" else 0)
-
-    def atom_of(self, s: Sum) -> Atom:
-        """Code that computes a sum."""
-        found: Atom | None = None
-        for name, c in sorted(s.terms.items(), key=lambda item: item[1] < 0):
-            v = self.atom(self.variables[name])
-            if abs(c) != 1:
-                v = self.emit("cut", Op("mul", (v, integer(abs(c)))))
-            if found is None:
-                found = v if c > 0 else self.emit("cut", Op("neg", (v,)))
-            else:
-                found = self.emit("cut", Op("add" if c > 0 else "sub", (found, v)))
-        if found is None:
-            return integer(s.constant)
-        return self.emit("cut", Op("add", (found, integer(s.constant)))) if s.constant else found
 
 
 def _conditions(b: Block) -> Iterator[tuple[Atom, bool]]:

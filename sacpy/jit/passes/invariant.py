@@ -1,0 +1,216 @@
+"""Invariant motion: what is the same in every round is done once, in front of the loop; a check of every index becomes one of the worst index.
+
+    part [0] <= [k] < [n]                      ok = le n, m - 10, or n <= 0
+      j = add k, 10                            check ok
+      ok = lt j, m                             part [0] <= [k] < [n]
+      check ok                        ->         j = add k, 10
+      x = load z[j]                              x = load z[j]
+      yield x                                    yield x
+
+Operations are total and move freely; a load moves if its index is known to be in range in front of the loop too. A check moves if it stands directly in the body, so that every round does it; an empty loop passes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from sacpy.jit.graph import (
+    FALSE,
+    TRUE,
+    Atom,
+    Block,
+    Check,
+    Fold,
+    For,
+    Function,
+    If,
+    Let,
+    Load,
+    Loop,
+    Op,
+    Partition,
+    Propagate,
+    Rhs,
+    Stmt,
+    Unit,
+    Var,
+    WithLoop,
+    blocks,
+    extents_of,
+)
+from sacpy.jit.passes.algebra import TRANSCENDENTAL
+from sacpy.jit.passes.facts import HIGHEST, LOWEST, Sum
+from sacpy.jit.passes.ranges import ZERO, Ranger
+from sacpy.jit.passes.units import per_function
+from sacpy.jit.rewrite import bound
+
+_DEAR = TRANSCENDENTAL | {"div", "mod", "aplmod", "sqrt", "reciproc"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Space:
+    """Indices by name, each with its least and greatest value; `inside`: all names that the loop sets; `empty`: the condition that there is no index."""
+
+    ends: dict[str, tuple[Sum, Sum]]
+    inside: set[str]
+    empty: Atom
+
+
+class _Mover(Ranger):
+    def __init__(self, function: Function) -> None:
+        super().__init__(function)
+        self.threaded: set[str] = set()  # what with-loops propagate
+        self.partial: set[int] = set()  # partitions of which not every index need be computed
+
+    def with_loop(self, w: WithLoop) -> WithLoop:
+        self.threaded.update(p.name for o in w.operators if isinstance(o, Propagate) for p in o.params)
+        if any(isinstance(o, Fold) and o.stop is not None for o in w.operators):
+            self.partial.update(map(id, w.partitions))
+        elif w.frame is not None and not w.disjoint:
+            self.partial.update(map(id, w.partitions[1:]))
+        return super().with_loop(w)
+
+    def rhs(self, r: Rhs) -> Rhs:
+        if isinstance(r, For):
+            self.lift((r.body,), (r.index, *r.params))
+            new = super().rhs(r)
+            assert isinstance(new, For)
+            lower, upper = self.form(new.lower), self.form(new.upper)
+            ends = (lower, upper.offset(-1)) if r.step > 0 else (upper.offset(1), lower)
+            low, high = (new.lower, new.upper) if r.step > 0 else (new.upper, new.lower)
+            empty = self.emit("empty", Op("le", (high, low)))
+            inside = bound(new.body) | {p.name for p in new.params} | {new.index.name}
+            return replace(new, body=self.raised(new.body, _Space({new.index.name: ends}, inside, empty)))
+        if isinstance(r, Loop):
+            self.lift((r.condition, r.body), r.params)
+        return super().rhs(r)
+
+    def within(self, p: Partition, frame: tuple[Atom, ...] | None) -> Partition:
+        self.lift((p.body,), p.index)
+        partial = id(p) in self.partial
+        p = super().within(p, frame)
+        if partial:
+            return p
+        empty: Atom = FALSE
+        for lower, upper in zip(p.lower, p.upper):
+            empty = self.emit("empty", Op("or", (self.emit("empty", Op("le", (upper, lower))), empty)))
+        ends = {i.name: (self.form(lo), self.form(up).offset(-1)) for i, lo, up in zip(p.index, p.lower, p.upper)}
+        return replace(p, body=self.raised(p.body, _Space(ends, bound(p.body) | set(ends) | self.threaded, empty)))
+
+    # ---- operations and loads
+
+    def lift(self, bodies: Iterable[Block], binders: Iterable[Var]) -> None:
+        """Does here what a loop does again and again."""
+        bodies = tuple(bodies)
+        inside = self.threaded.union((v.name for v in binders), *map(bound, bodies))
+        for b in bodies:
+            for s, conditional in _lets(b, False):
+                rhs = s.rhs
+                if isinstance(rhs, Op):
+                    if any(isinstance(a, Var) and a.name in inside for a in rhs.args) or (conditional and rhs.code in _DEAR):
+                        continue
+                    found = self.emit(s.targets[0].name, Op(rhs.code, self.atoms(rhs.args)), s.span)
+                elif isinstance(rhs, Load):
+                    if any(isinstance(a, Var) and a.name in inside for a in (rhs.array, *rhs.index)) or not self.in_range(rhs):
+                        continue
+                    target = self.supply.var(s.targets[0].name, s.targets[0].type)
+                    self.define((target,), Load(self.var(rhs.array), self.atoms(rhs.index)), s.span)
+                    found = self.atom(target)
+                else:
+                    continue
+                inside.discard(s.targets[0].name)
+                self.alias(s.targets[0], found)
+
+    def in_range(self, load: Load) -> bool:
+        """Whether a load may be done here."""
+        for i, extent in zip(load.index, extents_of(self.var(load.array))):
+            at = self.form(i)
+            if not self.at_most(ZERO, at) or not self.at_most(at.offset(1), self.form(extent)):
+                return False
+        return True
+
+    # ---- checks
+
+    def raised(self, b: Block, space: _Space) -> Block:
+        """The body of a loop without the checks that could be done in front of it, which are done."""
+        kept: list[Stmt] = []
+        for s in b.statements:
+            if isinstance(s, Check):
+                worst = self.worst(s.condition, space)
+                if worst is not None:
+                    condition = self.emit("ok", Op("or", (worst, space.empty)))
+                    self.check(Check(condition, s.what, s.span), condition)
+                    continue
+            kept.append(s)
+        return replace(b, statements=tuple(kept)) if len(kept) < len(b.statements) else b
+
+    def worst(self, condition: Atom, space: _Space) -> Atom | None:
+        """A condition that holds only if another one holds for all indices; None if none is found."""
+        if not isinstance(condition, Var) or condition.name not in space.inside:
+            return condition
+        rhs = self.definition(condition)
+        if not isinstance(rhs, Op):
+            return None
+        if rhs.code in ("and", "or"):
+            parts = [self.worst(a, space) for a in rhs.args]
+            return None if parts[0] is None or parts[1] is None else self.emit("ok", Op(rhs.code, (parts[0], parts[1])))
+        if rhs.code not in ("lt", "le") or rhs.args[0].base != "int":
+            return None
+        return self.all_at_least_0((self.form(rhs.args[1]) - self.form(rhs.args[0])).offset(-1 if rhs.code == "lt" else 0), space)
+
+    def all_at_least_0(self, s: Sum, space: _Space) -> Atom | None:
+        """A condition under which a sum is at least 0 for all indices, and nothing in it wraps."""
+        sums = [s]
+        for name, c in s.terms.items():
+            whole = self.wrapped.get(name) if name in space.inside else None
+            if whole is not None:
+                sums[0] = sums[0].plus(Sum(0, {name: 1}), -c).plus(whole, c)
+                sums += [x for x in (Sum(HIGHEST) - whole, whole.offset(-LOWEST)) if self.facts.least(x) < 0]
+        found: Atom = TRUE
+        for x in sums:
+            least = self.least_of(x, space)
+            condition = None if least is None else self.not_negative(least)
+            if condition is None:
+                return None
+            found = self.emit("ok", Op("and", (condition, found)))
+        return found
+
+    def least_of(self, s: Sum, space: _Space) -> Sum | None:
+        """The least value of a sum over all indices, as a sum of what does not change."""
+        least = Sum(s.constant)
+        for name, c in s.terms.items():
+            if name in space.ends:
+                least = least.plus(space.ends[name][0 if c > 0 else 1], c)
+            elif name in space.inside:
+                return None
+            else:
+                least = least.plus(Sum(0, {name: 1}), c)
+        return least
+
+    def not_negative(self, s: Sum) -> Atom | None:
+        """Code that tests whether a sum is at least 0: its positive against its negative terms, with the constant where nothing wraps."""
+        more, less = Sum(0, {n: c for n, c in s.terms.items() if c > 0}), Sum(0, {n: -c for n, c in s.terms.items() if c < 0})
+        for a, b in ((more, less.offset(-s.constant)), (more.offset(s.constant), less)):
+            if self.fits(a) and self.fits(b):
+                return self.emit("ok", Op("le", (self.atom_of(b), self.atom_of(a))))
+        return None
+
+
+def _lets(b: Block, conditional: bool) -> Iterator[tuple[Let, bool]]:
+    """The statements of a block, inner blocks included; and whether they are in a branch of a conditional."""
+    for s in b.statements:
+        if isinstance(s, Let):
+            yield s, conditional
+            for inner in blocks(s.rhs):
+                yield from _lets(inner, conditional or isinstance(s.rhs, If))
+
+
+def invariant(function: Function) -> Function:
+    """A function with what its loops repeat in front of them."""
+    return _Mover(function).function(function)
+
+
+def run(unit: Unit) -> Unit:
+    """A unit with what its loops repeat in front of them."""
+    return per_function(unit, invariant)

@@ -1,0 +1,99 @@
+"""Unrolling: folds over a few known indices, and counting loops of a few rounds, become straight code, in the same order.
+
+    s = with fold from 0.0 by (acc), (val)        x = load a[i,0]
+          r = add acc, val; give r                s1 = add 0.0, x
+      part [0] <= [j] < [2]               ->      y = load a[i,1]
+        x = load a[i,j]                           s = add s1, y
+        yield x
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+from sacpy.jit.graph import Atom, Block, Const, Fold, For, Function, Let, Partition, Unit, Var, WithLoop, integer
+from sacpy.jit.passes.costs import size
+from sacpy.jit.passes.simplify import Simplifier
+from sacpy.jit.passes.units import per_function
+from sacpy.jit.rewrite import copied
+
+POINTS = 64  # indices of a fold
+ROUNDS = 8  # of a counting loop
+CODE = 400  # statements afterwards
+
+
+class _Unroller(Simplifier):
+    def let(self, s: Let) -> None:
+        rhs = s.rhs
+        if isinstance(rhs, WithLoop) and all(isinstance(o, Fold) and o.stop is None for o in rhs.operators):
+            points = [_points(p) for p in rhs.partitions]
+            known = [p for p in points if p is not None]
+            if len(known) == len(points) and sum(map(len, known)) <= POINTS and _code(rhs, known) <= CODE:
+                self.folds(s.targets, rhs, known)
+                return
+        elif isinstance(rhs, For) and (rounds := _rounds(rhs)) is not None and len(rounds) <= ROUNDS and size(rhs.body) * len(rounds) <= CODE // 4:
+            values = rhs.initial
+            for i in rounds:
+                values = self.inserted(rhs.body, (rhs.index, *rhs.params), (integer(i), *values))
+            self.aliases(s.targets, values)
+            return
+        super().let(s)
+
+    def inserted(self, b: Block, binders: tuple[Var, ...], atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
+        """Puts a copy of a block here; its results."""
+        new = copied(b, dict(zip((v.name for v in binders), self.atoms(atoms))), self.supply)
+        for s in new.statements:
+            self.step(s)
+        return self.atoms(new.results)
+
+    def folds(self, targets: tuple[Var, ...], w: WithLoop, points: list[list[tuple[int, ...]]]) -> None:
+        """Puts folds here, index by index."""
+        folds = [o for o in w.operators if isinstance(o, Fold)]
+        total: list[tuple[Atom, ...]] = []
+        for p, indices in zip(w.partitions, points):
+            state = [self.atoms(o.neutrals) for o in folds]
+            for iv in indices:
+                values = self.inserted(p.body, p.index, tuple(map(integer, iv)))
+                at = 0
+                for k, o in enumerate(folds):
+                    mine = values[at : at + len(o.neutrals)]
+                    at += len(o.neutrals)
+                    state[k] = self.inserted(o.combine, (*o.accumulators, *o.values), (*state[k], *mine))
+            if total:
+                state = [self.inserted(o.combine, (*o.accumulators, *o.values), (*new, *old)) for o, new, old in zip(folds, state, total)]
+            total = state
+        self.aliases(targets, tuple(a for values in total or [self.atoms(o.neutrals) for o in folds] for a in values))
+
+
+def _points(p: Partition) -> list[tuple[int, ...]] | None:
+    """The indices of a partition in order, if they are known and few."""
+    axes = []
+    for k in range(p.rank):
+        bounds = (p.lower[k], p.upper[k], p.step[k] if p.step is not None else integer(1), p.width[k] if p.width is not None else integer(1))
+        if not all(isinstance(b, Const) for b in bounds):
+            return None
+        lower, upper, step, width = (int(b.value) for b in bounds if isinstance(b, Const))
+        if not 0 < width <= step or upper - lower > step * POINTS:
+            return None
+        axes.append([i for i in range(lower, upper) if (i - lower) % step < width])
+    return list(product(*axes)) if prod(map(len, axes)) <= POINTS else None
+
+
+def _rounds(r: For) -> range | None:
+    return range(int(r.lower.value), int(r.upper.value), r.step) if isinstance(r.lower, Const) and isinstance(r.upper, Const) else None
+
+
+def _code(w: WithLoop, points: list[list[tuple[int, ...]]]) -> int:
+    combine = sum(size(o.combine) for o in w.operators if isinstance(o, Fold))
+    return sum(len(iv) * (size(p.body) + combine) for p, iv in zip(w.partitions, points))
+
+
+def unroll(function: Function) -> Function:
+    """A function with its shortest loops unrolled."""
+    return _Unroller(function).function(function)
+
+
+def run(unit: Unit) -> Unit:
+    """A unit with its shortest loops unrolled."""
+    return per_function(unit, unroll)

@@ -1,0 +1,146 @@
+"""Invariant motion, on printed graphs: what moves in front of a loop, and what must not."""
+
+from __future__ import annotations
+
+from sacpy.jit.graph import Unit
+from sacpy.jit.passes import dead_code, invariant
+from tests.jit.pass_tools import after, check
+
+
+def run(unit: Unit) -> Unit:
+    return dead_code.run(invariant.run(unit))
+
+
+def test_operations_move_out_of_all_loops_that_they_do_not_depend_on() -> None:
+    check(
+        run,
+        """
+        function f(int n, double x)
+            double[n,n] a = with [n,n]
+                genarray double default 0.0
+                part [0,0] <= [i,j] < [n,n]
+                    double s = with
+                        fold from 0.0 by (double acc), (double val)
+                            double r = add acc, val
+                            give r
+                        part [0] <= [k] < [n]
+                            double y = sqrt x
+                            int l = add i, j
+                            double z = tod l
+                            double t = mul z, y
+                            yield t
+                    yield s
+            return n, n, a
+        """,
+        """
+        function f(int n, double x)
+            double y.1 = sqrt x
+            double[n,n] a = with [n,n]
+                genarray double default 0.0
+                part [0,0] <= [i,j] < [n,n]
+                    int l.1 = add i, j
+                    double z.1 = tod l.1
+                    double t.1 = mul z.1, y.1
+                    double s = with
+                        fold from 0.0 by (double acc), (double val)
+                            double r = add acc, val
+                            give r
+                        part [0] <= [k] < [n]
+                            yield t.1
+                    yield s
+            return n, n, a
+        """,
+    )
+
+
+def test_a_check_of_every_index_becomes_one_of_the_worst() -> None:
+    check(
+        run,
+        """
+        function f(int n, int m, double[m] z)
+            double[n] a = with [n]
+                genarray double default 0.0
+                part [0] <= [k] < [n]
+                    int j = add k, 1
+                    bool ok = lt j, m
+                    check ok : below
+                    double x = load z[j]
+                    yield x
+            return n, a
+        """,
+        """
+        function f(int n, int m, double[m] z)
+            bool empty = le n, 0
+            int sum = add! m, -1
+            bool ok.1 = le n, sum
+            bool ok.3 = or ok.1, empty
+            check ok.3 : below
+            double[n] a = with [n]
+                genarray double default 0.0
+                part [0] <= [k] < [n]
+                    int j = add! k, 1
+                    double x = load z[j]
+                    yield x
+            return n, a
+        """,
+    )
+
+
+LOADS = """
+function f(int n, double[n] z, double[4] w, int i)
+    double s = for k from 0 to n step 1 with double p := 0.0
+        double x = load w[3]
+        double y = load z[0]
+        double q = add p, x
+        double r = add q, y
+        next r
+    return s
+"""
+
+
+def test_a_load_moves_only_if_its_index_is_in_range_without_the_loop() -> None:
+    text = after(run, LOADS)
+    assert text.index("load w[3]") < text.index("for k") < text.index("load z[0]")
+
+
+def test_a_check_in_a_branch_stays_as_does_one_of_data() -> None:
+    text = after(
+        run,
+        """
+        function f(int n, int m, int[n] a, double[m] z, bool c)
+            double s = for k from 0 to n step 1 with double p := 0.0
+                int i = load a[k]
+                bool low = le 0, i
+                check low : not negative
+                double q = if c
+                    bool ok = lt k, m
+                    check ok : below
+                    double x = load z[k]
+                    give x
+                else
+                    give p
+                next q
+            return s
+        """,
+    )
+    assert text.index("for k") < text.index("check low") < text.index("check ok")
+
+
+def test_a_partition_that_an_earlier_one_may_cover_keeps_its_checks() -> None:
+    text = after(
+        run,
+        """
+        function f(int n, int m, double[m] z)
+            double[n] a = with [n]
+                genarray double default 0.0
+                part [3] <= [i] < [n]
+                    yield 1.0
+                part [0] <= [k] < [n]
+                    bool ok = lt k, m
+                    check ok : below
+                    double x = load z[k]
+                    yield x
+            return n, a
+        """,
+    )
+    assert text.index("part [0]") < text.index("check ok")

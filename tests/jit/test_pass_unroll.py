@@ -1,0 +1,97 @@
+"""Unrolling, on printed graphs."""
+
+from __future__ import annotations
+
+from sacpy.jit.passes.unroll import run
+from tests.jit.pass_tools import check, unchanged
+
+
+def test_a_short_fold_is_straight_code_from_left_to_right_with_its_neutral() -> None:
+    check(
+        run,
+        """
+        function f(int n, double[n,3] a, int i)
+            double s = with
+                fold from 0.0 by (double acc), (double val)
+                    double r = add acc, val
+                    give r
+                part [0] <= [j] < [3]
+                    double x = load a[i,j]
+                    yield x
+            return s
+        """,
+        """
+        function f(int n, double[n,3] a, int i)
+            double x.1 = load a[i,0]
+            double r.1 = add x.1, 0.0
+            double x.2 = load a[i,1]
+            double r.2 = add r.1, x.2
+            double x.3 = load a[i,2]
+            double r.3 = add r.2, x.3
+            return r.3
+        """,
+    )
+
+
+def test_partials_of_several_partitions_are_combined_the_later_first() -> None:
+    check(
+        run,
+        """
+        function f(double x, double y)
+            double s = with
+                fold from 1.0 in order by (double acc), (double val)
+                    double r = sub acc, val
+                    give r
+                part [0] <= [j] < [1]
+                    yield x
+                part [0] <= [k] < [4] step [3] width [1]
+                    yield y
+            return s
+        """,
+        """
+        function f(double x, double y)
+            double r.1 = sub 1.0, x
+            double r.2 = sub 1.0, y
+            double r.3 = sub r.2, y
+            double r.4 = sub r.3, r.1
+            return r.4
+        """,
+    )
+
+
+def test_a_counting_loop_of_few_rounds_is_straight_code() -> None:
+    check(
+        run,
+        """
+        function f(double x)
+            double s = for k from 5 to 0 step -2 with double p := x
+                double t = tod k
+                double q = mul p, t
+                next q
+            return s
+        """,
+        """
+        function f(double x)
+            double q.1 = mul x, 5.0
+            double q.2 = mul q.1, 3.0
+            return q.2
+        """,
+    )
+
+
+def test_long_or_unknown_loops_and_folds_that_end_early_stay() -> None:
+    for head, bounds in (("fold from 0.0 by", "[100]"), ("fold from 0.0 by", "[n]"), ("fold from 0.0 until 8.0 by", "[3]")):
+        unchanged(
+            run,
+            f"""
+            function f(int n, double[n] a)
+                double s = with
+                    {head} (double acc), (double val)
+                        double r = add acc, val
+                        give r
+                    part [0] <= [j] < {bounds}
+                        double x = load a[j]
+                        yield x
+                return s
+            """,
+        )
