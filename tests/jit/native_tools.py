@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -42,12 +43,19 @@ def same(a: Any, b: Any) -> bool:
 
 def agree(unit: Unit, *args: Any, options: Options = STRICT) -> tuple[Any, ...]:
     """Runs a unit natively and in Python, on arguments it must not change; gives the results, which are equal."""
-    function = compiled(unit, options)
-    before = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
-    found, expected = function.call(args), evaluate(unit, before)
-    assert len(found) == len(expected)
-    for x, y in zip(found, expected):
-        assert same(x, y), (x, y)
-    for a, b in zip(args, before):
-        assert same(a, b), "an argument was changed"
-    return found
+    return agree_on(unit, [args], options)[0]
+
+
+def agree_on(unit: Unit, many: Sequence[Sequence[Any]], options: Options = STRICT) -> list[tuple[Any, ...]]:
+    """As `agree`, for several lists of arguments; compiles once."""
+    function, results = compiled(unit, options), []
+    for args in many:
+        before = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+        found, expected = function.call(tuple(args)), evaluate(unit, before)
+        assert len(found) == len(expected)
+        for x, y in zip(found, expected):
+            assert same(x, y), (x, y)
+        for a, b in zip(args, before):
+            assert same(a, b), "an argument was changed"
+        results.append(found)
+    return results

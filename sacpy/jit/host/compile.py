@@ -47,7 +47,8 @@ def optimised(ir: str, options: Options) -> Any:
     module.triple = llvm.get_default_triple()
     module.data_layout = str(machine.target_data)
     tuning = llvm.create_pipeline_tuning_options(speed_level=options.opt_level)
-    tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_interleaving = tuning.loop_unrolling = options.opt_level > 1
+    tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_interleaving = options.opt_level > 1
+    tuning.loop_unrolling = False  # what pays is unrolled by the vectoriser; the rest only takes time to compile
     builder = llvm.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(module, builder)
     return module

@@ -16,13 +16,15 @@ from sacpy.jit.host.functions import Lowering, Slots
 from sacpy.jit.host.legal import LLVM_TYPES, Code
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array, Scalar
-from sacpy.jit.host.nests import Nest
 from sacpy.jit.host.sinks import ArraySink, FoldSink, Sink
+from sacpy.jit.host.tiling import tiled, write_nest
 from sacpy.jit.rewrite import free
 
 WORTH = 40000.0  # work (see `cost`) from which a loop is cut into chunks: some ten microseconds
 PER_CHUNK = 20000.0
 MOST_CHUNKS = 256
+TILED_CHUNKS = 12  # tiles load a whole matrix per chunk: rather a few large ones
+ROWS_OF_TILES = 8
 ALIGNED = 64  # chunks of a one-dimensional space are a multiple of this many indices
 
 
@@ -130,6 +132,10 @@ class Spreading:
         step = "1" if self.p.step is None else low.wide(self.p.step[0])
         if self.p.rank == 1 and step == "1":
             step = str(ALIGNED)
+        if self.p.step is None and self.p.rank > 1 and tiled(self.p, self.sinks):
+            size = code.op(f"call i64 @llvm.smax.i64(i64 {size}, i64 {code.op(f'sdiv i64 {count}, {TILED_CHUNKS}')})")
+            code.module.declare("llvm.smax", "declare i64 @llvm.smax.i64(i64, i64)")
+            step = str(ROWS_OF_TILES)
         rounds = code.op(f"sdiv i64 {code.op(f'sub i64 {code.sum(size, step)}, 1')}, {step}")
         size = code.product(rounds, step)
         positive = code.op(f"icmp sgt i64 {size}, 0")
@@ -146,7 +152,7 @@ class Spreading:
                 sinks.append(ArraySink(inner, self.captured_array(sink.result), sink.rank))
             elif isinstance(sink, FoldSink):
                 sinks.append(self.inner_fold(sink, lower))
-        Nest(inner, self.p, sinks, "%lower", "%upper").run()
+        write_nest(inner, self.p, sinks, "%lower", "%upper")
         if self.partials:
             distance = code.op(f"sub nsw i64 %lower, {self.captured('i64', lower)}")
             place = code.op(f"sdiv i64 {distance}, {self.captured('i64', chunk)}")

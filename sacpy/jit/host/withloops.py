@@ -27,9 +27,9 @@ from sacpy.jit.graph import (
 from sacpy.jit.host.filling import Filling
 from sacpy.jit.host.functions import Lowering, Slots
 from sacpy.jit.host.memory import Array
-from sacpy.jit.host.nests import Nest
 from sacpy.jit.host.parallel import can_spread, spread
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink
+from sacpy.jit.host.tiling import write_nest
 
 
 class WithLoops:
@@ -138,7 +138,7 @@ class WithLoops:
             if not guarded and can_spread(low, p, sinks):
                 spread(low, p, sinks)
             else:
-                Nest(low, p, sinks).run()
+                write_nest(low, p, sinks)
             for k, total in totals.items():
                 self.join(states[k], total)
 

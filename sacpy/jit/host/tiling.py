@@ -1,0 +1,297 @@
+"""Sums over products that reuse what they load, such as matrix products: register tiles.
+
+In: a partition whose cells are each a sum over k of real arithmetic on elements that depend on some of i (the last axis but one), j (the last) and k. Out: a nest that computes tiles of cells, several rows times several vectors, with the sums in registers while k runs: each element that is loaded serves a whole row or column of
+the tile. What depends on j but not on i is first packed, for a column of tiles at a time, so that it is read in order from the cache (Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008). Every cell still adds up in the order of k, so that results do not differ from the plain nest's (but for contraction where it is allowed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sacpy.jit.graph import Atom, Const, Fold, Let, Load, Op, Partition, ScalarType, Var, WithLoop
+from sacpy.jit.host.folds import recognised
+from sacpy.jit.host.functions import Lowering
+from sacpy.jit.host.legal import LLVM_TYPES, constant, size_of
+from sacpy.jit.host.loops import count_loop
+from sacpy.jit.host.maths import register_sizes
+from sacpy.jit.host.memory import Array, Scalar, element_address, flat, release
+from sacpy.jit.host.nests import Nest
+from sacpy.jit.host.sinks import ArraySink, Sink
+
+_OPS = frozenset(["add", "sub", "mul", "neg"])
+
+
+@dataclass(frozen=True, slots=True)
+class Contraction:
+    """A partition that can be tiled: the fold, and its only partition, whose body is `terms`."""
+
+    p: Partition
+    fold: Fold
+    inner: Partition
+    base: str
+
+    @property
+    def i(self) -> Var:
+        return self.p.index[-2]
+
+    @property
+    def j(self) -> Var:
+        return self.p.index[-1]
+
+    @property
+    def k(self) -> Var:
+        return self.inner.index[0]
+
+
+def contraction(p: Partition) -> Contraction | None:
+    """The contraction that a partition is, if it is one that pays: something depends on j but not on i, and something on i but not on j."""
+    if p.rank < 2 or p.step is not None or len(p.body.statements) != 1 or len(p.body.results) != 1:
+        return None
+    s = p.body.statements[0]
+    if not isinstance(s, Let) or not isinstance(s.rhs, WithLoop) or s.targets != p.body.results or len(s.rhs.operators) != 1 or len(s.rhs.partitions) != 1:
+        return None
+    fold, inner = s.rhs.operators[0], s.rhs.partitions[0]
+    if not isinstance(fold, Fold) or inner.rank != 1 or inner.step is not None or p.index[-1] in (*inner.lower, *inner.upper) or p.index[-2] in (*inner.lower, *inner.upper):
+        return None
+    found = recognised(fold)
+    if found is None or found.codes != ("add",) or found.bases[0] not in ("float", "double") or any(a in p.index for a in fold.neutrals):
+        return None
+    c = Contraction(p, fold, inner, found.bases[0])
+    return c if _fits(c) else None
+
+
+def _fits(c: Contraction) -> bool:
+    """Whether the body is arithmetic on loads that can be vectors along j: those that depend on i too must have j as the last index only."""
+    reuse = set()
+    for s in c.inner.body.statements:
+        if not isinstance(s, Let) or s.targets[0].type != ScalarType(c.base):
+            return False
+        if isinstance(s.rhs, Op):
+            if s.rhs.code not in _OPS:
+                return False
+        elif isinstance(s.rhs, Load):
+            if c.i in s.rhs.index and c.j in s.rhs.index[:-1]:
+                return False
+            reuse.add((c.i in s.rhs.index, c.j in s.rhs.index))
+        else:
+            return False
+    return (True, False) in reuse and (False, True) in reuse
+
+
+class Tiling:
+    """Writes the nest of a contraction. `lower`, `upper`: the range of the first axis, where it is not the partition's."""
+
+    def __init__(self, lowering: Lowering, c: Contraction, sink: ArraySink, lower: str = "", upper: str = "") -> None:
+        self.low, self.c, self.sink, self.code = lowering, c, sink, lowering.code
+        self.first = (lower, upper)
+        self.size = size_of(c.base)
+        self.type = LLVM_TYPES[c.base]
+        register = max(register_sizes(), default=16)
+        self.lanes = register // self.size
+        self.rows, self.vectors = (8, 3) if register == 64 else (4, 3) if register == 32 else (4, 2)
+        self.flags = lowering.unit.style.flags
+        loads = [s for s in c.inner.body.statements if isinstance(s, Let) and isinstance(s.rhs, Load)]
+        self.packs = [s for s in loads if isinstance(s.rhs, Load) and c.j in s.rhs.index and c.i not in s.rhs.index]
+        self.panels: dict[str, Array] = {}
+        self.width = 0  # columns of the panels that are being used
+        self.at_column = 0  # the vector's place among them
+
+    def run(self) -> None:
+        """Writes the loops: axes before the last two plainly, then columns of tiles, then rows."""
+        low, code = self.low, self.code
+        wide = str(self.lanes * self.vectors)
+        rounds = code.op(f"sub nsw i64 {low.wide(self.c.inner.upper[0])}, {low.wide(self.c.inner.lower[0])}")
+        positive = code.op(f"select i1 {code.op(f'icmp sgt i64 {rounds}, 0')}, i64 {rounds}, i64 0")
+        for s in self.packs:
+            self.panels[s.targets[0].name] = low.allocate(self.c.base, (positive, wide))
+        self.outer(())
+        for panel in self.panels.values():
+            release(code, panel)
+
+    def outer(self, index: tuple[str, ...]) -> None:
+        k, p = len(index), self.c.p
+        lower, upper = self.bounds(k)
+        if k == p.rank - 2:
+            self.columns(index, lower, upper)
+            return
+
+        def body(i: str) -> None:
+            self.low.poll()
+            self.bind(p.index[k], i)
+            self.outer((*index, i))
+
+        count_loop(self.low, lower, upper, "1", body)
+
+    def bounds(self, k: int) -> tuple[str, str]:
+        lower, upper = self.first if k == 0 else ("", "")
+        return lower or self.low.wide(self.c.p.lower[k]), upper or self.low.wide(self.c.p.upper[k])
+
+    def bind(self, v: Var, i: str) -> None:
+        self.low.env[v.name] = Scalar(self.code.op(f"trunc i64 {i} to i32"), "int", i)
+
+    def columns(self, outer: tuple[str, ...], first: str, last: str) -> None:
+        """Columns of full tiles, then of one vector, the last one masked."""
+        code, (lower, upper) = self.code, self.bounds(self.c.p.rank - 1)
+        wide = self.lanes * self.vectors
+        count = code.op(f"sub nsw i64 {upper}, {lower}")
+        whole = code.op(f"sub nsw i64 {count}, {code.op(f'srem i64 {count}, {wide}')}")
+        nonempty = code.op(f"select i1 {code.op(f'icmp sgt i64 {count}, 0')}, i64 {whole}, i64 0")
+        middle = code.sum(lower, nonempty)
+
+        def full(j: str) -> None:
+            self.low.poll()
+            self.pack(j, str(wide), wide)
+            self.down(first, last, lambda i, rows: self.tile(outer, i, rows, j, self.vectors, ""))
+
+        def rest(j: str) -> None:
+            mask = self.mask(j, upper)
+            left = code.op(f"sub nsw i64 {upper}, {j}")
+            columns = code.op(f"select i1 {code.op(f'icmp slt i64 {left}, {self.lanes}')}, i64 {left}, i64 {self.lanes}")
+            self.pack(j, columns, self.lanes)
+            self.down(first, last, lambda i, rows: self.tile(outer, i, rows, j, 1, mask))
+
+        count_loop(self.low, lower, middle, str(wide), full)
+        count_loop(self.low, middle, upper, str(self.lanes), rest)
+
+    def down(self, first: str, last: str, tile: Callable[[str, int], None]) -> None:
+        """All rows of a column: full tiles, then single rows."""
+        code = self.code
+        count = code.op(f"sub nsw i64 {last}, {first}")
+        whole = code.op(f"sub nsw i64 {count}, {code.op(f'srem i64 {count}, {self.rows}')}")
+        middle = code.sum(first, code.op(f"select i1 {code.op(f'icmp sgt i64 {count}, 0')}, i64 {whole}, i64 0"))
+        count_loop(self.low, first, middle, str(self.rows), lambda i: tile(i, self.rows))
+        count_loop(self.low, middle, last, "1", lambda i: tile(i, 1))
+
+    def pack(self, j: str, columns: str, width: int) -> None:
+        """Copies what the columns from j on need into panels: row k of a panel has the elements of the columns in order."""
+        code, c, low = self.code, self.c, self.low
+        self.width = width
+        lower, upper = low.wide(c.inner.lower[0]), low.wide(c.inner.upper[0])
+        for s in self.packs:
+            panel, rhs = self.panels[s.targets[0].name], s.rhs
+            assert isinstance(rhs, Load)
+
+            def copy(k: str, column: str, rhs: Load = rhs, panel: Array = panel) -> None:
+                self.bind(c.k, k)
+                self.bind(c.j, code.sum(j, column))
+                row = code.product(code.op(f"sub nsw i64 {k}, {lower}"), str(width))
+                low.store(panel, code.sum(row, column), low.load(low.array(rhs.array), low.wides(rhs.index)))
+
+            if rhs.index[-1] == c.j:  # read along the rows of the array, whichever they are
+                count_loop(low, lower, upper, "1", lambda k, copy=copy: count_loop(low, "0", columns, "1", lambda x: copy(k, x)))  # type: ignore[misc]
+            else:
+                count_loop(low, "0", columns, "1", lambda x, copy=copy: count_loop(low, lower, upper, "1", lambda k: copy(k, x)))  # type: ignore[misc]
+
+    # ---- vectors along j
+
+    @property
+    def vector(self) -> str:
+        return f"<{self.lanes} x {self.type}>"
+
+    def mask(self, j: str, upper: str) -> str:
+        """Which lanes of the vector at j are columns."""
+        code, n = self.code, self.lanes
+        left = self.splat(f"<{n} x i64>", "i64", code.op(f"sub nsw i64 {upper}, {j}"))
+        lanes = ", ".join(f"i64 {k}" for k in range(n))
+        return code.op(f"icmp slt <{n} x i64> <{lanes}>, {left}")
+
+    def splat(self, vector: str, type_: str, text: str) -> str:
+        """A vector of one value."""
+        one = self.code.op(f"insertelement {vector} poison, {type_} {text}, i64 0")
+        return self.code.op(f"shufflevector {vector} {one}, {vector} poison, <{self.lanes} x i32> zeroinitializer")
+
+    def load_vector(self, address: str, mask: str, note: str) -> str:
+        if not mask:
+            return self.code.op(f"load {self.vector}, ptr {address}, align {self.size}{note}")
+        name = f"@llvm.masked.load.v{self.lanes}f{8 * self.size}.p0"
+        self.code.module.declare(name, f"declare {self.vector} {name}(ptr, i32, <{self.lanes} x i1>, {self.vector})")
+        return self.code.op(f"call {self.vector} {name}(ptr {address}, i32 {self.size}, <{self.lanes} x i1> {mask}, {self.vector} zeroinitializer){note}")
+
+    def store_vector(self, value: str, address: str, mask: str, note: str) -> None:
+        if not mask:
+            self.code.do(f"store {self.vector} {value}, ptr {address}, align {self.size}{note}")
+            return
+        name = f"@llvm.masked.store.v{self.lanes}f{8 * self.size}.p0"
+        self.code.module.declare(name, f"declare void {name}({self.vector}, ptr, i32, <{self.lanes} x i1>)")
+        self.code.do(f"call void {name}({self.vector} {value}, ptr {address}, i32 {self.size}, <{self.lanes} x i1> {mask}){note}")
+
+    # ---- tiles
+
+    def tile(self, outer: tuple[str, ...], i: str, rows: int, j: str, vectors: int, mask: str) -> None:
+        """The cells at rows i, i + 1, ... and columns from j: sums over all k, then stored."""
+        code, c = self.code, self.c
+        start = self.splat(self.vector, self.type, self.low.text(c.fold.neutrals[0]))
+        sums = [[code.slot(self.vector) for _ in range(vectors)] for _ in range(rows)]
+        at_i = [code.sum(i, str(r)) for r in range(rows)]
+        at_j = [code.sum(j, str(v * self.lanes)) for v in range(vectors)]
+        for slot in (s for row in sums for s in row):
+            code.store(self.vector, start, slot)
+
+        def body(k: str) -> None:
+            self.bind(c.k, k)
+            for r, row in enumerate(sums):
+                for v, slot in enumerate(row):
+                    self.at_column = v * self.lanes
+                    term = self.term(at_i[r], at_j[v], mask)
+                    code.store(self.vector, code.op(f"fadd {self.flags}{self.vector} {code.load(self.vector, slot)}, {term}"), slot)
+
+        count_loop(self.low, self.low.wide(c.inner.lower[0]), self.low.wide(c.inner.upper[0]), "1", body)
+        for r, row in enumerate(sums):
+            for v, slot in enumerate(row):
+                at = flat(code, (*outer, at_i[r], at_j[v]), self.sink.result.extents)
+                self.store_vector(code.load(self.vector, slot), element_address(code, self.sink.result, at), mask, self.sink.result.note(code))
+
+    def term(self, i: str, j: str, mask: str) -> str:
+        """What one k adds, for row i and the vector of columns at j. Loads that several cells share are written once for each; LLVM merges them."""
+        self.bind(self.c.i, i)
+        self.bind(self.c.j, j)
+        found: dict[str, str] = {}
+        for s in self.c.inner.body.statements:
+            assert isinstance(s, Let)
+            panel = self.panels.get(s.targets[0].name)
+            found[s.targets[0].name] = self.packed(panel) if panel else self.load(s.rhs, mask) if isinstance(s.rhs, Load) else self.operation(s.rhs, found)
+        return self.operand(self.c.inner.body.results[0], found)
+
+    def packed(self, panel: Array) -> str:
+        """The vector of a panel at the current k."""
+        k = self.code.op(f"sub nsw i64 {self.low.wide(self.c.k)}, {self.low.wide(self.c.inner.lower[0])}")
+        at = self.code.sum(self.code.product(k, str(self.width)), str(self.at_column))
+        return self.load_vector(element_address(self.code, panel, at), "", "")
+
+    def load(self, rhs: Load, mask: str) -> str:
+        array = self.low.array(rhs.array)
+        if rhs.index[-1] == self.c.j:
+            return self.load_vector(self.address(array, rhs.index), mask, array.note(self.code))
+        return self.splat(self.vector, self.type, self.low.load(array, self.low.wides(rhs.index)))
+
+    def address(self, array: Array, index: Sequence[Atom]) -> str:
+        return element_address(self.code, array, flat(self.code, self.low.wides(index), array.extents))
+
+    def operation(self, rhs: object, found: dict[str, str]) -> str:
+        assert isinstance(rhs, Op)
+        args = [self.operand(a, found) for a in rhs.args]
+        if rhs.code == "neg":
+            return self.code.op(f"fneg {self.vector} {args[0]}")
+        return self.code.op(f"f{rhs.code} {self.flags}{self.vector} {args[0]}, {args[1]}")
+
+    def operand(self, a: Atom, found: dict[str, str]) -> str:
+        if isinstance(a, Const):
+            return self.splat(self.vector, self.type, constant(a.base, a.value))
+        return found[a.name] if a.name in found else self.splat(self.vector, self.type, self.low.text(a))
+
+
+def tiled(p: Partition, sinks: Sequence[Sink]) -> Contraction | None:
+    """The contraction to be tiled, if a partition is one and its values go to an array."""
+    if len(sinks) != 1 or not isinstance(sinks[0], ArraySink) or sinks[0].earlier or len(sinks[0].result.extents) != p.rank:
+        return None
+    return contraction(p)
+
+
+def write_nest(lowering: Lowering, p: Partition, sinks: Sequence[Sink], lower: str = "", upper: str = "") -> None:
+    """Writes a partition's loops: in tiles where that pays."""
+    found = tiled(p, sinks)
+    if found is not None and isinstance(sinks[0], ArraySink):
+        Tiling(lowering, found, sinks[0], lower, upper).run()
+    else:
+        Nest(lowering, p, sinks, lower, upper).run()
