@@ -1,7 +1,8 @@
 """The language server: what editors know about SaC programs while they are being written.
 
-- `documents`: the open texts and what is known about each: tree, checked program, types;
-- `places`: what stands at a place of a text, and the way between offsets and an editor's positions;
+- `analysis`: what is known of one text; `symbols`: its names; `types`: those of its variables;
+- `knowledge`, `hints`, `completion`, `renaming`, `problems`: what is answered from that;
+- `documents`: the open texts, and the way between offsets and an editor's positions;
 - `server`: the protocol.
 """
 

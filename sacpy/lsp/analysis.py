@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from sacpy.lang import ast, core
+from sacpy.lang.deep import deeply
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.elaborate.scope import Entry, Scope
@@ -60,7 +61,7 @@ class Analysis:
     @cached_property
     def occurrences(self) -> list[Occurrence]:
         """Where the text names something, in order."""
-        return occurrences(self.module, self.tokens, self.source)
+        return deeply(lambda: occurrences(self.module, self.tokens, self.source))
 
     @cached_property
     def functions(self) -> list[tuple[core.Function, Variables]]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sacpy.lang import ast, core
+from sacpy.lang.deep import deeply
 from sacpy.lang.infer import Inference
 from sacpy.lang.types import Scalar, Shape
 from sacpy.lsp.analysis import Analysis
@@ -86,7 +87,7 @@ def _plain_targets(module: ast.Module) -> set[int]:
             for name in node.__dataclass_fields__:
                 look(getattr(node, name))
 
-    look(module.definitions)
+    deeply(lambda: look(module.definitions))
     return found
 
 

@@ -168,3 +168,10 @@ def test_the_example_in_the_documentation_is_what_fmt_gives() -> None:
     before, after = (re.search(rf"<!-- {mark} -->\n```sac\n(.*?)```", text, re.DOTALL) for mark in ("before", "after"))
     assert before is not None and after is not None
     assert format_text(before[1]) == after[1]
+
+
+def test_long_sums_of_short_terms_fill_lines() -> None:
+    total = " + ".join(["a[i]"] * 30)
+    new = format_text(f"int f(int[.] a, int i) {{ x = {total}; return x; }}")
+    lines = [line for line in new.splitlines() if "a[i] +" in line]
+    assert len(lines) == 3 and all(line.startswith("      + a[i]") for line in lines[1:]) and max(map(len, lines)) <= 100

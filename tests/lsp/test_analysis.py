@@ -107,3 +107,10 @@ def test_no_call_is_open_behind_it_nor_in_the_next_statement() -> None:
     assert call_at("f(a)") is None
     assert call_at("f(a;\n b, ") is None
     assert call_at("if (a, ") is None
+
+
+def test_a_very_long_sum_is_no_problem() -> None:
+    text = f"use Array: all; int main() {{ a = 1; b = {' + '.join(['a'] * 3000)}; return b; }}"
+    analysis = read(text)
+    assert len([o for o in analysis.occurrences if o.symbol.name == "a"]) == 3001
+    assert hints(analysis)

@@ -34,6 +34,7 @@ _RANGE = 0.5  # how tightly `step` and `width` bind
 _CONDITIONAL = 0.2
 _ASSIGNED = 0.1
 _ATOMS = frozenset((".", "...", "*", "+"))
+_MANY = 10  # operands and operators, from which on those of short operands fill lines
 _SHORT = 12  # an operand so narrow that little is gained by breaking the line behind it
 _WRITTEN = frozenset(("name", "number", "string", "char"))
 
@@ -130,6 +131,9 @@ class ExpressionLayout:
             else:
                 run.append(unit)
         parts.append(self.chain(run, index))
+        if len(parts) > _MANY and all((part.flat or _SHORT) < _SHORT for part in parts):
+            terms = [parts[0], *(cat(operator, " ", operand) for operator, operand in zip(parts[1::2], parts[2::2], strict=True))]
+            return Listed(Text(""), tuple(terms), Text(""))
         docs = [parts[0]]
         short = len(parts) == 3 and (parts[0].flat or _SHORT) < _SHORT
         for operator, operand in zip(parts[1::2], parts[2::2], strict=True):
