@@ -30,8 +30,10 @@ def handed_over(function: core.Function, entered: Expression, variables: Mapping
 
 
 def _updated_last(function: core.Function) -> str | None:
-    """The parameter, or another name for it, that an update as the last of a straight line of statements takes."""
-    statements = function.body.statements
+    """The parameter that an update as the last of a straight line of statements takes. Behind it, names may get other names."""
+    statements = list(function.body.statements)
+    while statements and _renames(statements[-1]):
+        statements.pop()
     if not statements or not all(isinstance(s, core.Let | core.Check) for s in statements):
         return None
     last = statements[-1]
@@ -42,6 +44,10 @@ def _updated_last(function: core.Function) -> str | None:
     while name in aliases:
         name = aliases[name]
     return name
+
+
+def _renames(statement: core.Stmt) -> bool:
+    return isinstance(statement, core.Let) and isinstance(statement.rhs, core.Var | core.Const)
 
 
 def _reached(value: Value, own: str, variables: Mapping[str, Variable], objects: Mapping[str, Value]) -> bool:

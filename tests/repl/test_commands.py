@@ -206,6 +206,13 @@ def test_load_and_reload(engine: Engine, folder: Path) -> None:
     assert code_of(engine, ":load q.sac") == "E0303"
 
 
+def test_modules_beside_a_loaded_file_are_documented(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "Own.sac").write_text("module Own; export all; // Five, always.\nint own() { return 5; }")
+    (tmp_path / "p.sac").write_text("use Own: all;")
+    text_of(engine, f":load {tmp_path / 'p.sac'}")
+    assert "in Own" in text_of(engine, "?own") and "int own()" in text_of(engine, ":doc Own::own")
+
+
 def test_save_gives_a_program_that_does_the_same(engine: Engine, folder: Path) -> None:
     for text in (
         "#define N 3\n",

@@ -288,6 +288,16 @@ def test_an_update_copies_nothing_that_only_this_name_has(talk: Talk, update: st
     assert copies(talk, update) == 0
 
 
+@pytest.mark.parametrize("update", ["s.f[0] = 5;", "s.f[[1]] += 2.0 * s.f[0];", "s.f[3] = tod(s.n);"])
+def test_an_update_within_a_struct_copies_nothing(talk: Talk, update: str) -> None:
+    talk.says("struct S { int n; double[1000] f; int m; }; s = S{1, tod(iota(1000)), 2};")
+    update = update.replace("= 5;", "= 5.0;")
+    talk.says(update)
+    assert copies(talk, update) == 0
+    talk.says(f"t = s; {update} t.f[0] = 100.0;")
+    assert talk.says("s.f[0] < 100.0") == "bool true\n"
+
+
 @pytest.mark.parametrize("holder", ["b = a;", "b = [0]; b = a;", "a", "b = reshape([10, 100], a);", "struct S { int[1000] f; }; b = S{a};", "b = drop([0], a);"])
 def test_an_update_leaves_other_names_alone(talk: Talk, holder: str) -> None:
     talk.says("a = genarray([1000], 0) + 1;")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from sacpy.lang import ast
 from sacpy.lang.elaborate.functions import head_text
 from sacpy.lang.elaborate.scope import Entry
@@ -55,14 +53,14 @@ def _library(engine: Engine, name: str) -> str | None:
     from sacpy.documentation import Library, describe
     from sacpy.workspace import cache_folder
 
-    return describe(Library((Path(), *engine.workspace.search), cache_folder()), name)
+    return describe(Library(tuple(engine.loader.search), cache_folder()), name)
 
 
 def _doc(engine: Engine, name: str) -> str:
     from sacpy.documentation import Library, describe, overview, unknown
     from sacpy.workspace import cache_folder
 
-    library = Library((Path(), *engine.workspace.search), cache_folder())
+    library = Library(tuple(engine.loader.search), cache_folder())
     if not name:
         return overview(library).rstrip("\n")
     text = describe(library, name)
