@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.jit.specialise_tools import Subject, agree
+from sacpy.jit.specialise import Argument, maker
+from tests.jit.graph_evaluator import evaluate
+from tests.jit.specialise_tools import Subject, agree, identical, shapes_of
 
 I = np.int32  # noqa: E741
 random = np.random.default_rng(4)
@@ -101,3 +103,23 @@ def test_the_graph_gives_what_the_interpreter_gives(name: str) -> None:
     subject = Subject(text)
     for args in calls:
         agree(subject, *args)
+
+
+@pytest.mark.parametrize("name", ["quicksort", "patterns", "structs in arrays", "complex", "nested with-loops", "mutual recursion", "references", "arrays that grow"])
+def test_functions_that_are_not_inlined_give_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maker, "BUDGET", -1)
+    monkeypatch.setattr(maker, "LITTLE", 0)
+    text, calls = CASES[name]
+    subject = Subject(text)
+    for args in calls:
+        agree(subject, *args)
+    assert len(subject.unit(*shapes_of(calls[0], fixed=-1)).functions) > 1
+
+
+def test_a_rank_may_depend_on_a_value_that_is_known() -> None:
+    subject = Subject("int[*] f(int r, int[.,.,.] a) { return rsum(r, a); }")
+    a = whole(2, 3, 4)
+    for r in range(4):
+        unit = subject.specialiser.specialise(subject.key, [Argument("int", (), (r,)), Argument("int", (None, None, None))])
+        (got,), (wanted,) = evaluate(unit, (r, a)), subject.interpreted(r, a)
+        assert identical(got, wanted)

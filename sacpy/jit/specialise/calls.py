@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from sacpy.interp.prepare import ARITHMETIC
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import TRUE, Atom, integer
+from sacpy.jit.graph import TRUE, Atom
 from sacpy.jit.specialise import control, primitives
-from sacpy.jit.specialise.values import Fails, Kind, Value, extents_of
+from sacpy.jit.specialise.values import Fails, Kind, Value, extents_of, integer
 from sacpy.lang import core
 from sacpy.lang.ast import FixedExtent
 from sacpy.lang.dispatch import Ambiguous, Certain, NoneFits, Possible

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from sacpy.interp.walk import block_free, defined
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.graph import TRUE, Atom, Const, If, Let, Loop, Op
-from sacpy.jit.specialise.emit import Builder, Scope
+from sacpy.jit.specialise.emit import Builder
+from sacpy.jit.specialise.facts import Scope
 from sacpy.jit.specialise.kinds import apart, join, kind_of, targets
 from sacpy.jit.specialise.values import Fails, Kind, Ranks, Value, is_scalar
 from sacpy.lang import core

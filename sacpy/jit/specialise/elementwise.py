@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.graph import FALSE, TRUE, Atom, Const, Fold, Genarray, Partition, ScalarType, Var, WithLoop, integer
+from sacpy.jit.graph import FALSE, TRUE, Atom, Const, Fold, Genarray, Partition, ScalarType, Var, WithLoop
 from sacpy.jit.specialise.emit import Builder
-from sacpy.jit.specialise.values import Fails, Small, Value, extents_of, is_array, is_scalar, zero
+from sacpy.jit.specialise.values import Fails, Small, Value, extents_of, integer, is_array, is_scalar, zero
 from sacpy.lang import constants
 from sacpy.lang.types import BITS
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from sacpy.jit.graph import Atom, Const, integer
+from sacpy.jit.graph import Atom, Const
 from sacpy.jit.specialise.elementwise import need_scalar
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.structure import LARGEST, constants_of, natural, vector
-from sacpy.jit.specialise.values import Fails, extents_of, is_scalar
+from sacpy.jit.specialise.values import Fails, extents_of, integer, is_scalar
 from sacpy.lang import core
 
 if TYPE_CHECKING:

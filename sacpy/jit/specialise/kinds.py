@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import ArrayType, Atom, Cons, Const, Type, Var, integer
+from sacpy.jit.graph import ArrayType, Atom, Cons, Const, Type, Var
 from sacpy.jit.specialise.elementwise import elements
 from sacpy.jit.specialise.emit import Builder
-from sacpy.jit.specialise.values import Kind, Ranks, Small, Value, extents_of, is_scalar, zero
+from sacpy.jit.specialise.values import Kind, Ranks, Small, Value, extents_of, integer, is_scalar, zero
 
 
 def kind_of(b: Builder, value: Value | None, depth: int) -> Kind:

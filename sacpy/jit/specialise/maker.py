@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import INT, ArrayType, Atom, Call, Const, Function, Input, Output, ScalarType, Unit, Var, integer
+from sacpy.jit.graph import INT, ArrayType, Atom, Call, Const, Function, Input, Output, ScalarType, Unit, Var
 from sacpy.jit.specialise.calls import Frame
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.kinds import apart, kind_of, targets
 from sacpy.jit.specialise.tidy import tidy
-from sacpy.jit.specialise.values import LIMIT, Fails, Kind, Small, Value, extents_of, is_scalar, shape_of
+from sacpy.jit.specialise.values import LIMIT, Fails, Kind, Small, Value, extents_of, integer, is_scalar, shape_of
 from sacpy.jit.specialise.walk import KNOWN, Walk
 from sacpy.lang import core
 from sacpy.lang.diagnostics import SacError
@@ -33,10 +33,11 @@ LITTLE = 12  # statements of a function that is inlined all the same
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What a function is specialised for: base type, and an extent per axis; None where it stays open. Scalars have shape ()."""
+    """What a function is specialised for: base type, and an extent per axis; None where it stays open. Scalars have shape (). `value`: all elements, row-major, where the unit is for that value only (the parameters are there all the same); a rank may depend on it."""
 
     base: str
     shape: tuple[int | None, ...] = ()
+    value: tuple[int | float | bool, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -71,6 +72,8 @@ class Maker:
     def __init__(self, knowledge: Knowledge) -> None:
         self.known = knowledge
         self.versions: dict[tuple[str, tuple[Kind, ...]], Version] = {}
+        self.made = 0
+        self.inlined: set[Frame] = set()  # functions that can only be inlined
 
     # ---- what the walk asks for
 
@@ -113,8 +116,11 @@ class Maker:
         if frame in same or len(same) >= NESTED:
             self.known.recursive.add(key)
             raise Again
-        if b.count > BUDGET and len(function.body.statements) > LITTLE:
-            return self._call(b, signature, args)
+        if b.count > BUDGET and len(function.body.statements) > LITTLE and frame not in self.inlined:
+            try:
+                return self._call(b, signature, args)
+            except Unsupported:  # it needs a value that it has here; or it cannot be compiled at all, which inlining will tell
+                self.inlined.add(frame)
         span = b.span
         try:
             return Walk(self, b, function, (*walk.stack, frame)).run(args)
@@ -135,13 +141,21 @@ class Maker:
     def version(self, signature: core.Signature, kinds: tuple[Kind, ...]) -> Version:
         """The function of the unit for arguments of these kinds."""
         found = self.versions.get((signature.key, kinds))
+        if found is not None and found.made is None and signature.key not in self.known.recursive:
+            self.known.recursive.add(signature.key)
+            raise Again
         if found is None:
-            name = f"{_plain(signature.key)}@{len(self.versions)}"
+            self.made += 1
+            name = f"{_plain(signature.key)}@{self.made}"
             found = self.versions[signature.key, kinds] = Version(name, kinds, ())
             recursive = signature.key in self.known.recursive
-            if recursive:
-                found.results = self._inferred(signature, kinds)
-            self._make(found, signature, recursive=recursive)
+            try:
+                if recursive:
+                    found.results = self._inferred(signature, kinds)
+                self._make(found, signature, recursive=recursive)
+            except Unsupported:
+                del self.versions[signature.key, kinds]
+                raise
         return found
 
     def _inferred(self, signature: core.Signature, kinds: Sequence[Kind]) -> tuple[Kind, ...]:
@@ -186,7 +200,7 @@ class Maker:
             found, value, kinds = _parameter(b, argument, at, slot.bind.source or "a")
             inputs += kinds
             params += found
-            args.append(value)
+            args.append(value if argument.value is None else _constant(argument))
         b.declare(params)
         b.span = signature.span
         if signature.native is not None:
@@ -226,6 +240,15 @@ def _parameter(b: Builder, argument: Argument, at: int, stem: str) -> tuple[list
             extents.append(integer(known_extent))
     array = b.names.var(stem, ArrayType(base, tuple(extents)))
     return [*params, array], array, [*inputs, Input("array", at)]
+
+
+def _constant(argument: Argument) -> Value:
+    """The value that a unit is made for."""
+    assert argument.value is not None
+    atoms = tuple(Const(argument.base, v) for v in argument.value)
+    if not argument.shape:
+        return atoms[0]
+    return Small(argument.base, tuple(e for e in argument.shape if e is not None), atoms)
 
 
 def _outputs(b: Builder, results: Sequence[Value]) -> tuple[list[Atom], list[Output]]:

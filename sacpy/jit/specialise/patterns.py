@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import Atom, Const, integer
+from sacpy.jit.graph import Atom, Const
 from sacpy.jit.specialise.elementwise import need_scalar
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.structure import vector
-from sacpy.jit.specialise.values import Fails, Value, extents_of, small_vector
+from sacpy.jit.specialise.values import Fails, Value, extents_of, integer, small_vector
 from sacpy.lang.plan import (
     AtLeast,
     BindExtent,

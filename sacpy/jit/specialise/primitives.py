@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.graph import integer
 from sacpy.jit.specialise import elementwise, structure
 from sacpy.jit.specialise.emit import Builder
-from sacpy.jit.specialise.values import Fails, Value, extents_of, is_scalar, small_vector
+from sacpy.jit.specialise.values import Fails, Value, extents_of, integer, is_scalar, small_vector
 from sacpy.lang.core import Prim
 from sacpy.lang.infer_operation import carries_cell
 from sacpy.lang.primitives import PRIMITIVES

@@ -9,10 +9,22 @@ from collections.abc import Sequence
 from math import prod
 
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import FALSE, ArrayType, Atom, Const, Reshape, Update, Var, integer
+from sacpy.jit.graph import FALSE, ArrayType, Atom, Const, Reshape, Update, Var
 from sacpy.jit.specialise.elementwise import elements, indices, mapped, need_scalar, partitioned
 from sacpy.jit.specialise.emit import Builder
-from sacpy.jit.specialise.values import LIMIT, Fails, Small, Value, extents_of, is_array, is_scalar, small_vector, static_extents, zero
+from sacpy.jit.specialise.values import (
+    LIMIT,
+    Fails,
+    Small,
+    Value,
+    extents_of,
+    integer,
+    is_array,
+    is_scalar,
+    small_vector,
+    static_extents,
+    zero,
+)
 from sacpy.lang.infer_structure import place_order
 
 CHOICES = 4  # elements of a small array among which a computed index chooses by comparisons

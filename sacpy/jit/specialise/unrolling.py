@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from sacpy.jit.graph import Atom, integer
+from sacpy.jit.graph import Atom
 from sacpy.jit.specialise import withloops
 from sacpy.jit.specialise.elementwise import elements
 from sacpy.jit.specialise.indexsets import Atoms, Box
 from sacpy.jit.specialise.structure import constants_of
-from sacpy.jit.specialise.values import LIMIT, Small, Value, extents_of, is_array, static_extents, zero
+from sacpy.jit.specialise.values import LIMIT, Small, Value, extents_of, integer, is_array, static_extents, zero
 from sacpy.lang import core
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from math import prod
 
-from sacpy.jit.graph import ArrayType, Atom, Const, Names, ScalarType, Type, Var, integer
+from sacpy.jit.graph import ArrayType, Atom, Const, Names, ScalarType, Type, Var
 from sacpy.lang import constants
 from sacpy.lang.lattice import constant
 from sacpy.lang.types import Shape
@@ -132,6 +133,13 @@ def const(base: str, value: int | float | bool) -> Const:
     return Const(base, value)
 
 
+@lru_cache(maxsize=None, typed=True)
+def integer(value: int) -> Const:
+    """A constant of base "int"; there are many, and few different ones."""
+    return Const("int", value)
+
+
+@cache
 def zero(base: str) -> Const:
     """The zero of a base type."""
     return Const(base, constants.zero(base))

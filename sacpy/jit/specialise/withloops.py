@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 from sacpy.jit import graph
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import ArrayType, Atom, Var, integer
+from sacpy.jit.graph import ArrayType, Atom, Var
 from sacpy.jit.specialise import unrolling
-from sacpy.jit.specialise.emit import Builder, Scope
+from sacpy.jit.specialise.emit import Builder
+from sacpy.jit.specialise.facts import Scope
 from sacpy.jit.specialise.indexsets import Atoms, Box, box, frame_of, index_length
 from sacpy.jit.specialise.kinds import apart, join, kind_of, targets
-from sacpy.jit.specialise.values import Fails, Kind, Ranks, Small, Value, extents_of, small_vector, static_extents, zero
+from sacpy.jit.specialise.values import Fails, Kind, Ranks, Small, Value, extents_of, integer, small_vector, static_extents, zero
 from sacpy.lang import core
 
 if TYPE_CHECKING:
