@@ -381,3 +381,27 @@ def test_overhead_of_a_call_on_scalars() -> None:
     assert min(measure() for _ in range(10)) < 5  # microseconds
 
 
+
+
+def test_a_result_takes_the_memory_of_an_array_that_dies() -> None:
+    b = B()
+    params, (a, rounds), inputs = arguments(b, ("double", 1), ("int", 0))
+    n = params[0]
+    (r,) = b.for_(0, rounds, [a], lambda c, i, x: [c.genarray("double", [n], [c.partition([0], [n], lambda d, j: d.op("add", d.op("mul", d.load(x, j), 0.5), 1.0))], complete=True, disjoint=True)])
+    u = unit(b, params, inputs, [r])
+    agree(u, doubles(9), 7)
+    assert allocations(u, doubles(9), 7) == 1
+
+
+def test_memory_of_an_array_that_others_hold_is_not_taken() -> None:
+    b = B()
+    params, (a,), inputs = arguments(b, ("double", 1))
+    n = params[0]
+
+    def doubled(x: Var) -> Var:
+        return b.genarray("double", [n], [b.partition([0], [n], lambda c, j: c.op("mul", c.load(x, j), 2.0))], complete=True, disjoint=True)
+
+    x = doubled(a)
+    flat = b.let(Reshape(x, (n,)), ("double", [n]))[0]
+    y = doubled(x)
+    agree(unit(b, params, inputs, [flat, y]), doubles(9))

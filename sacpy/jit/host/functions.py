@@ -5,7 +5,7 @@ In: a graph function. Out: `{i32, results...} @name(ptr frame, params...)`; the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from sacpy.jit.graph import (
@@ -264,8 +264,13 @@ class Lowering:
 
     def owned(self, array: Array) -> Array:
         """An array that may be written to, made of one whose reference is given up: the same if no one else holds it, else a copy."""
-        if array.unique:
-            return array
+        return array if array.unique else self._unless_shared(array, self.copied)
+
+    def reused(self, array: Array) -> Array:
+        """An array to be overwritten, made of one whose reference is given up: its memory if no one else holds it, else new."""
+        return array if array.unique else self._unless_shared(array, lambda old: self.allocate(old.element, old.extents))
+
+    def _unless_shared(self, array: Array, new: Callable[[Array], Array]) -> Array:
         code = self.code
         data, header = code.slot("ptr"), code.slot("ptr")
         code.store("ptr", array.data, data)
@@ -273,10 +278,10 @@ class Lowering:
         shared, done = code.label("shared"), code.label("owned")
         code.branch(is_unique(code, array), done, shared)
         code.place(shared)
-        new = self.copied(array)
+        made = new(array)
         release(code, array)
-        code.store("ptr", new.data, data)
-        code.store("ptr", new.header, header)
+        code.store("ptr", made.data, data)
+        code.store("ptr", made.header, header)
         code.place(done)
         return Array(code.load("ptr", data), code.load("ptr", header), array.element, array.extents, unique=True)
 

@@ -207,6 +207,8 @@ def _on_large_stack(entry: Any, context: Context, packed: bytes, out: Any) -> in
         try:
             thread = threading.Thread(target=run, daemon=True)
             thread.start()
+        except RuntimeError:  # no room for such a stack
+            return layout.TOO_DEEP
         finally:
             threading.stack_size(before)
     thread.join()

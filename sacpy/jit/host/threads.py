@@ -10,6 +10,7 @@ import platform
 
 from sacpy.jit.host import layout
 
+STACK_OF_HELPERS = 1 << 20  # bytes of its stack that a helper may use
 SPINS = 2000  # rounds of waiting before a helper sleeps, some 50 microseconds
 
 # What a thread does that spins: it lets a sibling on the same core run.
@@ -141,7 +142,7 @@ none:
   br label %wait
 work:
 {_member("control_at", 2)}  %control = load ptr, ptr %control_at
-  call void @sacpy_enter(ptr %frame, ptr %control, i64 0)
+  call void @sacpy_enter(ptr %frame, ptr %control, i64 {STACK_OF_HELPERS})
   call void @chunks(ptr %frame, ptr %job)
   call void @sacpy_drop(ptr %frame)
   br label %out

@@ -70,10 +70,23 @@ class WithLoops:
         assert self.w.frame is not None
         low = self.low
         if place is None:
-            place = low.allocate(o.base, low.wides((*self.w.frame, *o.cell)))
+            extents = low.wides((*self.w.frame, *o.cell))
+            place = self.reused(o.base, extents) or low.allocate(o.base, extents)
         if not self.w.complete:
             Filling(low, self.w, place).default(o.default)
         return place
+
+    def reused(self, base: str, extents: tuple[str, ...]) -> Array | None:
+        """The memory of an array that dies here, for a result of the same type of which every cell is computed from the same cell of that array at most. Only if nobody else holds it when the code runs: else new memory."""
+        if not self.w.complete:
+            return None
+        for name in sorted(self.dying):
+            value = self.low.env[name]
+            if isinstance(value, Array) and not value.borrowed and (value.element, value.extents) == (base, extents) and self.reads_only_own_cells(name):
+                self.dying.discard(name)
+                self.in_place.add(name)
+                return self.low.reused(value)
+        return None
 
     def modarray(self, o: Modarray, place: Array | None) -> Array:
         low = self.low
