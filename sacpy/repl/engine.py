@@ -6,7 +6,7 @@ becomes a function of core whose parameters are the names it uses and whose resu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -49,11 +49,11 @@ LATER = ("E0307", "E0310")  # an unknown function or type: at a prompt it may be
 AGAIN = "W0123"  # a macro that is defined again: at a prompt that is no mistake
 ANSWER = "ans"
 WORDS = {"quit": ":quit leaves the prompt", "exit": ":quit leaves the prompt", "help": ":help lists the commands"}
-_State = tuple[ModuleInfo, ElaboratedProgram, Evaluator, dict[str, ModuleInfo], dict[str, Variable], list[Step], set[Problem], Mapping[str, Macro | None]]
+_State = tuple[ModuleInfo, ElaboratedProgram, Evaluator, dict[str, ModuleInfo], dict[str, Variable], list[Step], set[Problem], Mapping[str, Macro | None], dict[Path, tuple[Path, ...]]]
 
 
 class Engine:
-    """The state of a prompt. `variables` are the named values (`ans` the last value shown), `definitions` the module of everything that was defined, `macros` those of the preprocessor, `steps` what has been done, `loaded` the files that were read. `present` gets each value that is to be shown (a notebook shows pictures and tables); by default it is written to the world's standard output."""
+    """The state of a prompt. `variables` are the named values (`ans` the last value shown), `definitions` the module of everything that was defined, `macros` those of the preprocessor, `steps` what has been done, `loaded` the files that were read, each with those that it includes. `present` gets each value that is to be shown (a notebook shows pictures and tables); by default it is written to the world's standard output."""
 
     definitions: ModuleInfo
     program: ElaboratedProgram
@@ -76,7 +76,7 @@ class Engine:
         """Forgets all names and definitions."""
         self.variables: dict[str, Variable] = {}
         self.steps: list[Step] = []
-        self.loaded: dict[Path, None] = {}
+        self.loaded: dict[Path, tuple[Path, ...]] = {}
         self.last_input = ""
         self.macros: Mapping[str, Macro | None] = tokenize(Source("<command line>", ""), defines=self.workspace.defines).macros
         self._known_problems: set[Problem] = set()
@@ -113,8 +113,9 @@ class Engine:
         folder = path.resolve().parent
         if folder not in [Path(f).resolve() for f in self.loader.search]:
             self.loader.search = (*self.loader.search, folder)
-        self.loaded[path] = None
-        return self._obey(source)
+        self._forget_macros((path, *self.loaded.get(path, ())))
+        self.loaded[path] = ()
+        return self._obey(source, path)
 
     def reload(self) -> Outcome:
         """Reads the loaded files again, and the modules that are in use. If something is wrong in them, everything stays as it was."""
@@ -124,7 +125,9 @@ class Engine:
             del self.loader.modules[name]
         said: list[Diagnostic] = []
         try:
-            self._use(without_files(self.definitions, self.loaded), self.evaluator.globals)
+            files = {*self.loaded, *(f for included in self.loaded.values() for f in included)}
+            self._forget_macros(files)
+            self._use(without_files(self.definitions, files), self.evaluator.globals)
             for path in list(self.loaded):
                 said += self.load(path).diagnostics
             if not self.loaded:
@@ -139,10 +142,10 @@ class Engine:
         return Outcome(tuple(said))
 
     def _state(self) -> _State:
-        return self.definitions, self.program, self.evaluator, dict(self.loader.modules), dict(self.variables), list(self.steps), self._known_problems, self.macros
+        return self.definitions, self.program, self.evaluator, dict(self.loader.modules), dict(self.variables), list(self.steps), self._known_problems, self.macros, dict(self.loaded)
 
     def _restore(self, state: _State) -> None:
-        self.definitions, self.program, self.evaluator, self.loader.modules, self.variables, self.steps, self._known_problems, self.macros = state
+        self.definitions, self.program, self.evaluator, self.loader.modules, self.variables, self.steps, self._known_problems, self.macros, self.loaded = state
 
     def type_of(self, text: str) -> str:
         """The types of an expression's values, as far as they are known without evaluating it. Raises `SacError`."""
@@ -231,8 +234,16 @@ class Engine:
 
     # ------------------------------------------------------------ inside
 
-    def _obey(self, source: Source) -> Outcome:
+    def _forget_macros(self, files: Collection[Path]) -> None:
+        """Forgets what these files have defined; among it what keeps them from being included twice."""
+        names = {str(path) for path in files}
+        self.macros = {name: macro for name, macro in self.macros.items() if macro is None or macro.span.source.name not in names}
+
+    def _obey(self, source: Source, file: Path | None = None) -> Outcome:
+        """Obeys a text; that of a file, if it is one."""
         parsed = self._parse(source)
+        if file is not None:
+            self.loaded[file] = parsed.included
         if any(d.severity == "error" for d in parsed.diagnostics):
             return Outcome(parsed.diagnostics)
         self.macros = parsed.macros

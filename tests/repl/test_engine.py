@@ -365,6 +365,27 @@ def test_reload_reads_files_and_modules_again(talk: Talk, tmp_path: Path) -> Non
     assert talk.codes("gone()") == ["E0307"]
 
 
+def test_reload_reads_included_files_again(talk: Talk, tmp_path: Path) -> None:
+    header, program = tmp_path / "m.h", tmp_path / "p.sac"
+    header.write_text("#ifndef M\n#define M\n#define N 4\nint g() { return 1; }\nint gone() { return 1; }\n#endif\n")
+    program.write_text('#include "m.h"\nint f() { return N + g(); }\n')
+    assert not talk.engine.load(program).failed
+    assert talk.says("f() + N") == "int 9\n"
+    talk.says("#define MINE 1\n")
+    header.write_text("#ifndef M\n#define M\n#define N 10\nint g() { return 2; }\n#endif\n")
+    for again in (talk.engine.reload, lambda: talk.engine.load(program)):
+        outcome = again()
+        assert not outcome.failed and not [d for d in outcome.diagnostics if d.severity == "warning"]
+        assert talk.says("f() + N + MINE") == "int 23\n"
+    assert talk.codes("gone()") == ["E0307"]
+    program.write_text("int f() {")
+    assert talk.engine.reload().failed
+    header.write_text("#define N 20\n")
+    program.write_text('#include "m.h"\nint f() { return N; }\n')
+    assert not talk.engine.reload().failed
+    assert talk.says("f()") == "int 20\n" and talk.codes("g()") == ["E0307"]
+
+
 def test_a_reload_that_fails_changes_nothing(talk: Talk, tmp_path: Path) -> None:
     program = tmp_path / "p.sac"
     program.write_text("int f() { return 5; }")
