@@ -71,11 +71,11 @@ class SacError(Exception):
         return render_text(self.diagnostics)
 
 
-def render_text(diagnostics: Iterable[Diagnostic], *, color: bool = False, width: int | None = None) -> str:
-    """The diagnostics as text with carets, a blank line between them. `color`: with ANSI escapes. `width`: columns to fit source lines into."""
+def render_text(diagnostics: Iterable[Diagnostic], *, color: bool = False, width: int | None = None, wrap: bool = False) -> str:
+    """The diagnostics as text with carets, a blank line between them. `color`: with ANSI escapes. `width`: columns to fit source lines into, with `wrap` sentences too."""
     from sacpy.lang import render  # rendered late, and not at all in most runs
 
-    return render.render_text(diagnostics, color=color, width=width)
+    return render.render_text(diagnostics, color=color, width=width, wrap=wrap)
 
 
 def to_json(diagnostics: Iterable[Diagnostic]) -> str:

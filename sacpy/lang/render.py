@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from sacpy.lang.diagnostics import Diagnostic, Edit, Frame
 from sacpy.lang.source import NOWHERE, Source, Span
 
 WIDTH = 140
+NARROW = 40  # no narrower than this
 TAB = 4
 STACK_TOP, STACK_BOTTOM = 8, 6
 _COLOURS = {"error": "1;31", "warning": "1;33", "note": "1;32", "frame": "1;34", "bold": "1", "added": "32", "removed": "31"}
@@ -41,14 +43,14 @@ class _Shown(NamedTuple):
         return self.columns[min(max(character - self.first, 0), len(self.columns) - 1)]
 
 
-def render_text(diagnostics: Iterable[Diagnostic], *, color: bool = False, width: int | None = None) -> str:
-    """The diagnostics as text with carets, a blank line between them. `color`: with ANSI escapes. `width`: columns to fit source lines into."""
-    return "\n\n".join(_Renderer(diagnostic, color, max(width or WIDTH, 40)).text() for diagnostic in diagnostics)
+def render_text(diagnostics: Iterable[Diagnostic], *, color: bool = False, width: int | None = None, wrap: bool = False) -> str:
+    """The diagnostics as text with carets, a blank line between them. `color`: with ANSI escapes. `width`: columns to fit source lines into; with `wrap` sentences too, which are one line each without it."""
+    return "\n\n".join(_Renderer(diagnostic, color, max(width or WIDTH, NARROW), wrap).text() for diagnostic in diagnostics)
 
 
 class _Renderer:
-    def __init__(self, diagnostic: Diagnostic, color: bool, width: int) -> None:
-        self._diagnostic, self._color, self._width = diagnostic, color, width
+    def __init__(self, diagnostic: Diagnostic, color: bool, width: int, wrap: bool) -> None:
+        self._diagnostic, self._color, self._width, self._wrap = diagnostic, color, width, wrap
         self._out: list[str] = []
         places = [diagnostic.span, *(label.span for label in diagnostic.labels)]
         places += [span.macro for span in places if span.macro is not None]
@@ -61,7 +63,10 @@ class _Renderer:
         diagnostic = self._diagnostic
         severity = diagnostic.severity
         message = _printable(diagnostic.message)
-        self._out.append(self._paint(severity, f"{severity}[{diagnostic.code}]") + self._paint("bold", f": {message}"))
+        head = f"{severity}[{diagnostic.code}]"
+        first, *others = self._broken(f": {message}", len(head), 2)
+        self._out.append(self._paint(severity, head) + self._paint("bold", first))
+        self._out += [self._paint("bold", line) for line in others]
         self._places()
         for note in diagnostic.notes:
             self._remark("note", note)
@@ -82,9 +87,20 @@ class _Renderer:
 
     def _remark(self, kind: str, text: str) -> None:
         head = f"{kind}: " if kind else ""
-        lines = _printable(text).split("\n")
-        self._out.append(self._paint("frame", " " * self._gutter + " = ") + self._paint("bold", head) + lines[0])
-        self._out += [" " * (self._gutter + 3 + len(head)) + line for line in lines[1:]]
+        indent = self._gutter + 3 + len(head)
+        first, *others = (part for line in _printable(text).split("\n") for part in self._broken(line, indent, 0))
+        self._out.append(self._paint("frame", " " * self._gutter + " = ") + self._paint("bold", head) + first)
+        self._out += [" " * indent + line for line in others]
+
+    def _broken(self, text: str, taken: int, indent: int) -> list[str]:
+        """A sentence in as many lines as it needs, `taken` columns of the first of them gone; words are left whole."""
+        if not self._wrap or taken + len(text) <= self._width:
+            return [text]
+        room = max(self._width - taken, NARROW // 2)
+        first, *rest = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
+        if not indent:
+            return [first, *rest]
+        return [first, *textwrap.wrap(" ".join(rest), self._width, initial_indent=" " * indent, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)]
 
     # Places and marks.
 

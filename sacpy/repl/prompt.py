@@ -122,8 +122,8 @@ class Talker:
             if any(d.code == INTERRUPTED for d in said):
                 self.progress.clear_line()
             self.progress.end_line()
-            width = page.columns if is_terminal(sys.stderr) else None
-            sys.stderr.write(render_text(said, color=has_color(sys.stderr), width=width).rstrip("\n") + "\n")
+            on_terminal = is_terminal(sys.stderr)
+            sys.stderr.write(render_text(said, color=has_color(sys.stderr), width=page.columns if on_terminal else None, wrap=on_terminal).rstrip("\n") + "\n")
             sys.stderr.flush()
         return outcome
 

@@ -281,3 +281,15 @@ def test_json_names_the_macro() -> None:
     tokens = tokenize(Source("m.sac", "#define Y y\nY")).tokens
     (found,) = json.loads(to_json([Diagnostic("E0301", "unknown", tokens[0].span)]))
     assert (found["line"], found["column"], found["macro"]["line"], found["macro"]["column"]) == (2, 1, 1, 11)
+
+
+def test_sentences_are_broken_to_the_width() -> None:
+    source = Source("a.sac", "x = 1;")
+    words = "a sentence that is longer than forty columns are wide, with/a/path/that/is/longer/than/the/whole/width in it"
+    diagnostic = Diagnostic("E0205", words, Span(source, 0, 1), notes=(words,), help="short")
+    lines = render_text([diagnostic], width=40, wrap=True).split("\n")
+    assert lines[:3] == ["error[E0205]: a sentence that is longer", "  than forty columns are wide,", "  with/a/path/that/is/longer/than/the/whole/width"]
+    assert [line for line in lines if "short" in line] == ["  = help: short"]
+    assert max(len(line) for line in lines if "/" not in line) <= 40
+    assert " ".join("\n".join(lines).split()).count("are wide, with/a/path/that/is/longer/than/the/whole/width in it") == 2
+    assert render_text([diagnostic], width=40).split("\n")[0] == f"error[E0205]: {words}"
