@@ -7,24 +7,27 @@ from collections.abc import Callable
 from sacpy.jit.graph import Unit
 from sacpy.jit.graph_verify import verify
 from sacpy.jit.options import Options
-from sacpy.jit.passes import counting, dead_code, fold_withloops, invariant, ranges, split, unroll
+from sacpy.jit.passes import counting, dead_code, disjoint, flatten, fold_withloops, invariant, ranges, split, unroll
 
 Pass = Callable[[Unit], Unit]
 ROUNDS = 4  # how often the first passes run at most; each round may lay open something for the next
 
-REDUCING: tuple[Pass, ...] = (unroll.run, dead_code.run, fold_withloops.run, counting.run, dead_code.run)
-SHAPING: tuple[Pass, ...] = (invariant.run, split.run, ranges.run, dead_code.run)
+REDUCING: tuple[Pass, ...] = (unroll.run, dead_code.run)
+COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run)
+SHAPING: tuple[Pass, ...] = (flatten.run, invariant.run, disjoint.run, split.run)
+CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run)
 
 
 def optimise(unit: Unit, options: Options | None = None) -> Unit:
-    """The unit, optimised: same results for the same arguments, bit for bit."""
+    """The unit, optimised: same results for the same arguments, bit for bit. A check may fail more often than before, which sends the call to the interpreter."""
     verified = options is not None and options.verify
-    for _ in range(ROUNDS):
-        before = unit
+    for number in range(ROUNDS):
         unit = _after(unit, REDUCING, verified)
-        if unit == before:
+        folded = _after(unit, (fold_withloops.run,), verified)
+        if number and folded is unit:
             break
-    return _after(unit, SHAPING, verified)
+        unit = _after(folded, COUNTING, verified)
+    return _after(unit, (*SHAPING, *CLEANING), verified)
 
 
 def _after(unit: Unit, passes: tuple[Pass, ...], verified: bool) -> Unit:

@@ -238,8 +238,12 @@ def _pays(use: Uses, shared: float, own: float) -> bool:
 
 
 def fold_withloops(function: Function) -> Function:
-    """A function, folded, and without the with-loops that became superfluous by it."""
-    return dead_code(_Folder(function).function(function))
+    """A function, folded, and without the with-loops that became superfluous by it; itself if there is nothing to fold."""
+    folder = _Folder(function)
+    if not any(use.rank is not None and use.sites and not use.otherwise for use in folder.sites.uses.values()):
+        return function
+    new = folder.function(function)
+    return dead_code(new) if folder.producers else function
 
 
 def run(unit: Unit) -> Unit:

@@ -21,12 +21,14 @@ from sacpy.jit.graph import (
     Function,
     Genarray,
     If,
+    Let,
     Modarray,
     Op,
     Partition,
     Unit,
     WithLoop,
     blocks,
+    statements,
 )
 from sacpy.jit.passes.costs import size
 from sacpy.jit.passes.facts import Sum
@@ -65,6 +67,10 @@ class _Piece:
 
 
 class _Splitter(Ranger):
+    def __init__(self, function: Function) -> None:
+        super().__init__(function)
+        self.changed = False
+
     def with_loop(self, w: WithLoop) -> WithLoop:
         w = super().with_loop(w)
         if w.frame is None or not all(isinstance(o, Genarray | Modarray) for o in w.operators):
@@ -72,7 +78,10 @@ class _Splitter(Ranger):
         pieces: list[Partition] = []
         for p in w.partitions:
             pieces += self.split(p)
-        return replace(w, partitions=tuple(pieces)) if len(pieces) > len(w.partitions) else w
+        if len(pieces) == len(w.partitions):
+            return w
+        self.changed = True
+        return replace(w, partitions=tuple(pieces))
 
     def split(self, p: Partition) -> list[Partition]:
         """The pieces of a partition, itself if there is nothing to gain."""
@@ -173,8 +182,12 @@ def _conditions(b: Block) -> Iterator[tuple[Atom, bool]]:
 
 
 def split(function: Function) -> Function:
-    """A function with its partitions split."""
-    return _Splitter(function).function(function)
+    """A function with its partitions split; itself if there is nothing to split."""
+    if not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) for s in statements(function.body)):
+        return function
+    splitter = _Splitter(function)
+    new = splitter.function(function)
+    return new if splitter.changed else function
 
 
 def run(unit: Unit) -> Unit:

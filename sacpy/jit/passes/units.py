@@ -9,5 +9,6 @@ from sacpy.jit.graph import Function, Unit
 
 
 def per_function(unit: Unit, work: Callable[[Function], Function]) -> Unit:
-    """The unit with every function changed by `work`."""
-    return replace(unit, functions=tuple(map(work, unit.functions)))
+    """The unit with every function changed by `work`; itself if none is."""
+    functions = tuple(map(work, unit.functions))
+    return unit if all(new is old for new, old in zip(functions, unit.functions)) else replace(unit, functions=functions)

@@ -1,0 +1,96 @@
+"""Flattening: a with-loop of which each cell is a with-loop becomes one of higher rank, so that no cell is made and copied.
+
+    a = with [n] genarray cell [m]               a = with [n,m] genarray
+      part [0] <= [i] < [n]                        part [0,0] <= [i,j] < [n,m]
+        x = load u[i]                                x = load u[i]
+        row = with [m] genarray              ->      yield x
+          part [0] <= [j] < [m]
+            yield x
+        yield row
+
+What stands in front of the inner loop is done for every element then, so it must be cheap and must not be an array; the inner bounds must not depend on the outer index; the inner partition must cover the cell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sacpy.jit.graph import (
+    ArrayType,
+    Block,
+    Function,
+    Genarray,
+    Let,
+    Load,
+    Op,
+    Partition,
+    Rhs,
+    Stmt,
+    Unit,
+    Var,
+    WithLoop,
+    integer,
+    statements,
+)
+from sacpy.jit.passes.costs import cost
+from sacpy.jit.passes.fold_withloops import CHEAP
+from sacpy.jit.passes.simplify import Simplifier, whole
+from sacpy.jit.passes.units import per_function
+from sacpy.jit.rewrite import bound
+
+
+class _Flattener(Simplifier):
+    def rhs(self, r: Rhs) -> Rhs:
+        new = super().rhs(r)
+        return flat(new) if isinstance(new, WithLoop) else new
+
+
+def flat(w: WithLoop) -> WithLoop:
+    """The with-loop with its cells' loops made its own, if it is of that kind."""
+    if w.frame is None or len(w.operators) != 1 or len(w.partitions) != 1:
+        return w
+    operator, p = w.operators[0], w.partitions[0]
+    if not isinstance(operator, Genarray) or not operator.cell or isinstance(operator.default.type, ArrayType):
+        return w
+    found = _inner(p.body)
+    if found is None:
+        return w
+    before, loop = found
+    inner = loop.partitions[0]
+    step, width = (None if x is None else (*x, *(integer(1) for _ in inner.index)) for x in (p.step, p.width))
+    body = Block((*before, *inner.body.statements), inner.body.results)
+    merged = Partition((*p.lower, *inner.lower), (*p.upper, *inner.upper), step, width, (*p.index, *inner.index), body, p.pragmas, p.span)
+    return replace(w, frame=(*w.frame, *operator.cell), operators=(replace(operator, cell=()),), partitions=(merged,))
+
+
+def _inner(b: Block) -> tuple[tuple[Stmt, ...], WithLoop] | None:
+    """What stands before the with-loop that gives the cell, and this with-loop."""
+    if not b.statements:
+        return None
+    *before, last = b.statements
+    if not (isinstance(last, Let) and isinstance(last.rhs, WithLoop) and last.targets == b.results):
+        return None
+    loop = last.rhs
+    if loop.frame is None or len(loop.operators) != 1 or len(loop.partitions) != 1:
+        return None
+    operator, p = loop.operators[0], loop.partitions[0]
+    if not isinstance(operator, Genarray) or operator.cell or not whole(p, loop.frame):
+        return None
+    if any(isinstance(e, Var) and e.name in bound(b) for e in loop.frame):
+        return None
+    cheap = Block(tuple(before))
+    if not all(not isinstance(s, Let) or isinstance(s.rhs, Op | Load) for s in before) or cost(cheap) > CHEAP:
+        return None
+    return tuple(before), loop
+
+
+def flatten(function: Function) -> Function:
+    """A function with its nested with-loops flattened; itself if none is."""
+    if not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) and flat(s.rhs) is not s.rhs for s in statements(function.body)):
+        return function
+    return _Flattener(function).function(function)
+
+
+def run(unit: Unit) -> Unit:
+    """A unit with its nested with-loops flattened."""
+    return per_function(unit, flatten)
