@@ -152,7 +152,7 @@ def _parser() -> argparse.ArgumentParser:
     watched.add_argument("--progress", action="store_true", help="show the elapsed time on the terminal when it takes longer than a second")
     run = commands.add_parser("run", parents=[common, running, watched], help="run a program", usage="sacpy run [options] FILE.sac [ARGS]")
     run.add_argument("file", type=Path)
-    watch = commands.add_parser("watch", parents=[common, running], help="run a program now and after each change of its text", usage="sacpy watch [options] FILE.sac [ARGS]")
+    watch = commands.add_parser("watch", parents=[common, running, watched], help="run a program now and after each change of its text", usage="sacpy watch [options] FILE.sac [ARGS]")
     watch.add_argument("file", type=Path)
     check = commands.add_parser("check", parents=[common], help="say what is wrong with a program, without running it")
     check.add_argument("--json", action="store_true", help="print the diagnostics as JSON")
@@ -387,10 +387,11 @@ def _repl(parsed: argparse.Namespace) -> int:
 
 
 def _watch(parsed: argparse.Namespace) -> int:
+    from sacpy.terminal import has_escapes
     from sacpy.watch import Files, watch
 
     files = Files(parsed.file, parsed.search, parsed.include)
-    return watch(files, [sys.executable, "-m", "sacpy", "run", *parsed.options, *parsed.rest], screen=sys.stdout.isatty())
+    return watch(files, [sys.executable, "-m", "sacpy", "run", *parsed.options, *parsed.rest], screen=has_escapes(sys.stdout))
 
 
 COMMANDS = {"run": _run, "watch": _watch, "check": _check, "eval": _evaluate, "fmt": _fmt, "lsp": _lsp, "doc": _doc, "cache": _cache, "doctor": _doctor, "kernel": _kernel, "repl": _repl}
