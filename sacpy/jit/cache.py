@@ -56,6 +56,10 @@ class Cache:
             os.utime(path)  # it has been used
         return payload
 
+    def has(self, name: str) -> bool:
+        """Whether something is kept under a name."""
+        return self.folder is not None and (self.folder / f"{name}{SUFFIX}").exists()
+
     def write(self, name: str, payload: bytes) -> None:
         """Keeps something under a name."""
         if self.folder is None:

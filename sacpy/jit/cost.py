@@ -34,21 +34,43 @@ from sacpy.lang.infer import Inference, Inferrer
 from sacpy.lang.lattice import constant, without_value
 from sacpy.lang.types import ANY, Shape
 
-UNKNOWN_ROUNDS = 64.0
-UNKNOWN_SIZE = 64.0
+STEP = 0.3e-6  # seconds that the interpreter takes for a step
+UNKNOWN = 64.0
 DEEPEST = 5  # functions within each other
 MOST = 1e15
+LONGEST = 10_000
+ARITHMETIC = frozenset({"ScalarArith", "ArrayArith", "Math", "MathArray"})
 
 
 class Costs:
-    """Estimates for the functions of one program. `array`: what one element of a whole-array operation counts, which NumPy does faster than the interpreter does a step."""
+    """Estimates for the functions of one program. `array`: what one element of a whole-array operation counts, which NumPy does faster than the interpreter does a step. `unknown`: what stands for an extent, or for the rounds of a loop, of which nothing is known."""
 
-    def __init__(self, program: Program, inferrer: Inferrer, array: float = 1.0) -> None:
+    def __init__(self, program: Program, inferrer: Inferrer, array: float = 1.0, unknown: float = UNKNOWN) -> None:
         self.program = program
         self.inferrer = inferrer
         self.array = array
+        self.unknown = unknown
         self._memo: dict[tuple[str, tuple[Shape, ...]], float] = {}
         self._active: list[str] = []
+        self._lengths: dict[str, int] = {}
+
+    def length(self, function: Function) -> int:
+        """The number of statements of a function and of those that it calls, each counted as often as it stands there: what compiling takes is about in proportion."""
+        key = function.signature.key
+        if key not in self._lengths:
+            self._lengths[key] = 1  # a recursive call
+            self._lengths[key] = min(_statements(self, function.body), LONGEST)
+        return self._lengths[key]
+
+    def length_of(self, call: Call) -> int:
+        """The statements that a call stands for."""
+        key = call.candidates[0] if call.candidates else ""
+        if not key or key.partition("::")[0] in ARITHMETIC or self.program.signature(key).native is not None:
+            return 1
+        try:
+            return self.length(self.program.function(key))
+        except SacError:
+            return 1
 
     def call(self, function: Function, args: tuple[Value, ...]) -> float:
         """The work of a call with these arguments."""
@@ -122,7 +144,7 @@ class _Walk:
         shapes = tuple(self.shape(a) for a in call.args)
         if signature.native is not None:
             return 1.0
-        if signature.name.partition("::")[0] in ("ScalarArith", "ArrayArith", "Math", "MathArray"):
+        if signature.name.partition("::")[0] in ARITHMETIC:
             return 1.0 + self.elements(call.args)
         try:
             function = self.costs.program.function(signature.key)
@@ -131,7 +153,7 @@ class _Walk:
         return 1.0 + self.costs.function(function, tuple(s if s.rank == 0 or (s.value and len(s.value) <= 8) else without_value(s) for s in shapes))
 
     def with_loop(self, s: Let, loop: WithLoop) -> float:
-        frame = next((self.size(self.shape(Var(t.name, s.span))) for t, o in zip(s.targets, loop.operators) if not isinstance(o, Fold)), UNKNOWN_SIZE)
+        frame = next((self.size(self.shape(Var(t.name, s.span))) for t, o in zip(s.targets, loop.operators) if not isinstance(o, Fold)), self.costs.unknown)
         combine = sum(self.block(o.combine.body) for o in loop.operators if isinstance(o, Fold))
         return 1.0 + sum(self.index_space(p, frame) * (1.0 + combine + self.block(p.body)) for p in loop.partitions)
 
@@ -150,7 +172,7 @@ class _Walk:
         """How often a loop runs: known where a carried variable that begins with a known int is compared with one, and moves by a constant."""
         test = self.definitions.get(loop.test.name) if isinstance(loop.test, Var) else None
         if test is None or not isinstance(test.rhs, Call | Prim) or len(test.rhs.args) != 2:
-            return UNKNOWN_ROUNDS
+            return self.costs.unknown
         initial = {c.target.name: c for c in loop.carried}
         for moving, fixed in (test.rhs.args, test.rhs.args[::-1]):
             if not isinstance(moving, Var) or moving.name not in initial:
@@ -159,7 +181,7 @@ class _Walk:
             start, end, step = self.value(carried.initial), self.value(fixed), self._step(carried.update, moving.name)
             if end is not None and step is not None:
                 return max(abs(end[0] - (start[0] if start else 0)) / step, 1.0)
-        return UNKNOWN_ROUNDS
+        return self.costs.unknown
 
     def _step(self, update: Atom, name: str) -> float | None:
         """By how much a carried variable moves in a round."""
@@ -188,8 +210,26 @@ class _Walk:
     def size(self, shape: Shape) -> float:
         """The number of elements, a guess where it is not known."""
         if shape.extents is None:
-            return UNKNOWN_SIZE
-        return prod((UNKNOWN_SIZE if e is None else float(e) for e in shape.extents), start=1.0)
+            return self.costs.unknown
+        return prod((self.costs.unknown if e is None else float(e) for e in shape.extents), start=1.0)
+
+
+def _statements(costs: Costs, block: Block) -> int:
+    """The statements of a block, those of inner blocks and of callees included."""
+    total = 0
+    for s in block.statements:
+        match s:
+            case Let(rhs=Call() as call):
+                total += costs.length_of(call)
+            case Let(rhs=WithLoop() as loop):
+                total += 1 + sum(_statements(costs, p.body) for p in loop.partitions) + sum(_statements(costs, o.combine.body) for o in loop.operators if isinstance(o, Fold))
+            case If():
+                total += 1 + _statements(costs, s.then) + _statements(costs, s.otherwise)
+            case Loop():
+                total += 1 + _statements(costs, s.condition) + _statements(costs, s.body)
+            case _:
+                total += 1
+    return total
 
 
 def _spread(bound: tuple[int, ...], rank: int) -> tuple[int, ...]:

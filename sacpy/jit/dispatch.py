@@ -16,6 +16,7 @@ import numpy as np
 
 from sacpy.interp.ownership import protocol
 from sacpy.interp.values import Value, shape_of
+from sacpy.jit.cost import STEP
 from sacpy.jit.failures import CheckFailed, NativeFailure, Unsupported
 from sacpy.jit.kinds import LARGEST, Detail, Kind, kind_of, kind_text
 from sacpy.jit.reports import Report
@@ -68,7 +69,9 @@ class Site:
         self.seconds = 0.0  # spent in the outermost of them
         self.active = 0
         self._put = put
+        self.looked_for: set[Kind] = set()  # in the cache
         self._largest = -1
+        self._cooled = 0.0  # of the seconds, those before the last version was made
         self._arrays = tuple(rules.takes)
         self._results = len(signature.results)
         self._gives = tuple(rules.gives)
@@ -87,14 +90,8 @@ class Site:
 
     def look(self, args: tuple[Value, ...]) -> bool:
         """Before an interpreted call: whether there is another entry from now on."""
-        policy = self.engine.policy
-        if not policy.eager and self.seconds < policy.seconds and self.active < DEEP:
-            size = max((a.size if type(a) is np.ndarray else a if type(a) is int else 0 for a in args), default=0)
-            if size <= 2 * self._largest:
-                return False
-            self._largest = size
-            if self.engine.estimate(self, args) < policy.work:
-                return False
+        if not self._is_hot(args):
+            return False
         self._find(args)
         if self.versions:
             make = _dispatcher(self.params, self._arrays, self._results, self._gives)
@@ -102,21 +99,46 @@ class Site:
         elif len(self.refused) >= (TRIES if self._arrays else 1):
             self.entry = self.interpreted
         else:
-            self._largest, self.seconds = 4 * max(self._largest, 16), 0.0  # perhaps others can be compiled, later
             return False
         self._put(self.entry)
         return True
+
+    def _is_hot(self, args: tuple[Value, ...]) -> bool:
+        """Whether it is time to have a version for these arguments."""
+        policy = self.engine.policy
+        if policy.eager or self.active >= DEEP:
+            return True
+        waited = self.seconds - self._cooled
+        if waited >= policy.seconds and self._pays(args, waited):
+            return True
+        size = max((a.size if type(a) is np.ndarray else a if type(a) is int else 0 for a in args), default=0)
+        if size <= 2 * self._largest:
+            return False
+        self._largest = size
+        work = self.engine.estimate(self, args)
+        return work >= policy.work and self._pays(args, work * STEP)
+
+    def _pays(self, args: tuple[Value, ...], seconds: float) -> bool:
+        return self.engine.pays(self, kind_of([shape_of(a) for a in args], self.bases, self.detail), seconds)
 
     # ---- versions
 
     def find(self, args: tuple[Value, ...]) -> Version | None:
         """The version for arguments; None: interpret them. Remembers it for their shapes."""
-        version = self._find(args)
+        version = self._find(args) if self._known(args) or self._is_hot(args) else None
         if len(self.memo) >= REMEMBERED:
             self.memo.clear()
         shapes = tuple(shape_of(args[i]) for i in self._arrays)
+        if version is None and not self._known(args):
+            return None  # it may get one, later
         self.memo[shapes[0] if len(shapes) == 1 else shapes] = version
         return version
+
+    def _known(self, args: tuple[Value, ...]) -> bool:
+        """Whether it has been decided what becomes of such arguments."""
+        shapes = [shape_of(a) for a in args]
+        kind = kind_of(shapes, self.bases, self.detail)
+        return kind in self.versions or kind in self.refused or any(e > LARGEST for shape in shapes for e in shape)
 
     def _find(self, args: tuple[Value, ...]) -> Version | None:
         shapes = [shape_of(a) for a in args]
@@ -133,6 +155,7 @@ class Site:
             self.refused[kind] = Unsupported("it is called with arguments of too many ranks")
             return None
         self._room -= 1
+        self._cooled, self._largest = self.seconds, -1
         try:
             self.versions[kind] = self.engine.version(self, kind)
         except Unsupported as reason:
@@ -201,7 +224,9 @@ def _dispatcher(params: int, arrays: tuple[int, ...], results: int, gives: tuple
   if version is unknown: version = site.find(({values}))
   if version is None or engine.reruns > {RERUNS}:
    site.calls += 1
-   return interpreted({args})
+   start = clock()
+   try: return interpreted({args})
+   finally: site.seconds += clock() - start
   start = clock()
   try:
    r = version.call(({values}))

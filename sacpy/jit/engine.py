@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from sacpy.interp.errors import Fault
 from sacpy.interp.memory import in_words
 from sacpy.jit.cache import Cache, native_folder
-from sacpy.jit.cost import Costs
+from sacpy.jit.cost import UNKNOWN, Costs
 from sacpy.jit.dispatch import Site, Version
 from sacpy.jit.failures import Interrupted, NativeFailure, OutOfMemory, Unsupported
 from sacpy.jit.kinds import Kind
@@ -38,19 +38,24 @@ SOON = 0.2  # seconds; what fails later for lack of memory is not run again to l
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """When a function is compiled: once a call's estimated work (steps of the interpreter) is at least `work`, or its calls so far have taken `seconds`. `array`: what an element of a whole-array operation counts. `eager`: at the first call."""
+    """When a function is compiled: once a call's estimated work (steps of the interpreter) is at least `work`, or its calls so far have taken `seconds`; and, if it must `pay`, once that is about what compiling it takes, unless the cache has it. `array`: what an element of a whole-array operation counts, `unknown`: an
+    extent that nobody knows. `eager`: at the first call."""
 
     work: float
     seconds: float
     array: float = 1.0
+    unknown: float = UNKNOWN
+    pay: bool = False
     eager: bool = False
 
 
 POLICIES = {
-    "auto": Policy(work=200_000, seconds=0.03, array=1 / 30),
+    "auto": Policy(work=10_000, seconds=0.003, array=1 / 30, unknown=8.0, pay=True),
     "cpu": Policy(work=10_000, seconds=0.002),
 }
 EAGER = Policy(0, 0, eager=True)
+PRICE = 0.05  # seconds that compiling takes at least
+PRICE_PER_STATEMENT = 0.002
 
 
 class Native(Protocol):
@@ -116,12 +121,12 @@ class Compiler(Protocol):
 class Room:
     """What the engine keeps for one evaluator."""
 
-    def __init__(self, evaluator: Evaluator, array: float) -> None:
+    def __init__(self, evaluator: Evaluator, policy: Policy) -> None:
         from sacpy.jit.fingerprint import Fingerprints
 
         self.program = evaluator.program
         self.fingerprints = Fingerprints(self.program)
-        self.costs = Costs(self.program, evaluator.preparer.inferrer, array)
+        self.costs = Costs(self.program, evaluator.preparer.inferrer, policy.array, policy.unknown)
 
 
 class Engine:
@@ -166,7 +171,7 @@ class Engine:
             return interpreted
         room = self._rooms.get(evaluator)
         if room is None:
-            room = self._rooms[evaluator] = Room(evaluator, self.policy.array)
+            room = self._rooms[evaluator] = Room(evaluator, self.policy)
         name = evaluator.python_name(function.signature.key)
         site = Site(self, room, function, interpreted, lambda entry: evaluator.namespace.__setitem__(name, entry))
         self.sites.append(site)
@@ -186,6 +191,16 @@ class Engine:
     def estimate(self, site: Site, args: tuple[Any, ...]) -> float:
         """The work of a call."""
         return site.room.costs.call(site.function, args)
+
+    def pays(self, site: Site, kind: Kind, seconds: float) -> bool:
+        """Whether a version is worth its price, when interpreting has taken, or will take, so many seconds."""
+        if not self.policy.pay or seconds >= PRICE + PRICE_PER_STATEMENT * site.room.costs.length(site.function):
+            return True
+        if kind not in site.looked_for:
+            site.looked_for.add(kind)
+            name = site.room.fingerprints.digest(site.key, kind, self.options)
+            return name in self._compiled or self.tools.cache.has(name)
+        return False
 
     def version(self, site: Site, kind: Kind) -> Version:
         """Compiles a function for arguments of this kind, or finds it compiled. Raises `Unsupported`."""
