@@ -73,7 +73,7 @@ def compare(case: Case, ways: Ways | None = None) -> Outcome:
 
 
 def _run(program: Program, key: str, args: Sequence[Any], engine: Engine | None) -> tuple[Result, Evaluator]:
-    evaluator = Evaluator(program, World.captured(), engine=engine)
+    evaluator = Evaluator(program, World.captured(), engine=engine, strict_fp=engine is None or engine.options.strict_fp)
     try:
         return evaluator.call(key, args), evaluator
     except SacError as error:
