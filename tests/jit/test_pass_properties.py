@@ -5,10 +5,23 @@ from __future__ import annotations
 import pytest
 
 from sacpy.jit.options import Options
-from sacpy.jit.passes import counting, dead_code, disjoint, flatten, fold_withloops, invariant, optimise, ranges, simplify, split, unroll
+from sacpy.jit.passes import (
+    counting,
+    dead_code,
+    disjoint,
+    flatten,
+    fold_withloops,
+    fuse,
+    invariant,
+    optimise,
+    ranges,
+    simplify,
+    split,
+    unroll,
+)
 from tests.jit.pass_tools import assert_keeps_meaning
 
-PASSES = {module.__name__.rpartition(".")[2]: module.run for module in (simplify, dead_code, fold_withloops, ranges, counting, split, unroll, disjoint, flatten)}
+PASSES = {module.__name__.rpartition(".")[2]: module.run for module in (simplify, dead_code, fold_withloops, ranges, counting, split, unroll, disjoint, flatten, fuse)}
 
 
 @pytest.mark.parametrize("name", PASSES)

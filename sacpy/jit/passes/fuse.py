@@ -1,0 +1,139 @@
+"""Fusing: neighbouring with-loops over one index space, which read the same arrays, become one with several operators.
+
+    a = with [n] genarray                       a, s = with [n] genarray, fold(add)
+      part [0] <= [i] < [n]                       part [0] <= [i] < [n]
+        x = load u[i]; y = exp x; yield y           x = load u[i]; y = exp x
+    s = with fold(add)                    ->        yield y, y
+      part [0] <= [j] < [n]
+        z = load a[j]
+        yield z
+
+The second may read a result of the first at its own index only. The first moves down to the second, past what does not need it. Bodies with loops in them stay apart: those are tiled, or vectorised inside.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from sacpy.jit.graph import (
+    Atom,
+    Block,
+    Check,
+    Cons,
+    Fold,
+    Function,
+    Genarray,
+    If,
+    Let,
+    Load,
+    Modarray,
+    Op,
+    Propagate,
+    Rhs,
+    Stmt,
+    Unit,
+    Var,
+    WithLoop,
+    operands,
+    statements,
+)
+from sacpy.jit.passes.costs import size
+from sacpy.jit.passes.units import per_function
+from sacpy.jit.rewrite import Rewriter, uses, with_extents
+
+CODE = 150  # statements of a fused body
+BACK = 40  # how many statements a with-loop may move past
+
+
+class _Fuser(Rewriter):
+    def block(self, b: Block) -> Block:
+        new = super().block(b)
+        kept: list[Stmt] = []
+        for s in new.statements:
+            merged = _with_earlier(kept, s) if isinstance(s, Let) and isinstance(s.rhs, WithLoop) else None
+            kept.append(s if merged is None else merged)
+        return replace(new, statements=tuple(kept)) if len(kept) < len(new.statements) else new
+
+
+def _with_earlier(before: list[Stmt], second: Let) -> Let | None:
+    """A with-loop fused with one of those before it, which is taken out of the list; None if there is none."""
+    needed: Counter[str] = Counter()
+    for k in range(len(before) - 1, max(len(before) - BACK, 0) - 1, -1):
+        first = before[k]
+        if isinstance(first, Let) and isinstance(first.rhs, WithLoop) and not any(t.name in needed for t in first.targets):
+            merged = _fused(first, second)
+            if merged is not None:
+                del before[k]
+                return merged
+        if isinstance(first, Let) and not isinstance(first.rhs, Op | Load | Cons | WithLoop | Var):
+            return None
+        needed += uses(Block((first,)))
+    return None
+
+
+def _fused(first: Let, second: Let) -> Let | None:
+    a, b = first.rhs, second.rhs
+    assert isinstance(a, WithLoop) and isinstance(b, WithLoop)
+    if not (_simple(a) and _simple(b)) or (a.frame is not None and b.frame is not None and a.frame != b.frame):
+        return None
+    p, q = a.partitions[0], b.partitions[0]
+    if (p.lower, p.upper, p.step, p.width) != (q.lower, q.upper, q.step, q.width) or size(p.body) + size(q.body) > CODE:
+        return None
+    made = {t.name: value for t, value in zip(first.targets, p.body.results)}
+    if any(isinstance(x, Var) and x.name in made for x in with_extents(operands(b))) or any(made.keys() & uses(o.combine) for o in b.operators if isinstance(o, Fold)):
+        return None
+    reads = _reads(q.body)
+    if not _at_own_index(q.body, q.index, made) or not (reads & (_reads(p.body) | made.keys())):
+        return None
+    body = _Reader({i.name: j for i, j in zip(q.index, p.index)}, made).block(q.body)
+    results = (*p.body.results, *body.results)
+    partition = replace(p, body=Block((*p.body.statements, *body.statements), results))
+    framed = a if a.frame is not None else b
+    whole = replace(framed, frame=framed.frame, partitions=(partition,), operators=(*a.operators, *b.operators))
+    return Let((*first.targets, *second.targets), whole, second.span)
+
+
+class _Reader(Rewriter):
+    """Copies the second body: what it loads from the first with-loop's results is at hand."""
+
+    def __init__(self, env: dict[str, Atom], made: dict[str, Atom]) -> None:
+        super().__init__(env)
+        self.made = made
+
+    def rhs(self, r: Rhs) -> Rhs:
+        if isinstance(r, Load) and r.array.name in self.made:
+            return self.made[r.array.name]
+        return super().rhs(r)
+
+
+def _simple(w: WithLoop) -> bool:
+    """Whether a with-loop has one partition with a straight body, and operators that can stand beside others."""
+    if len(w.partitions) != 1 or any(isinstance(o, Propagate) or (isinstance(o, Fold) and o.stop is not None) for o in w.operators):
+        return False
+    if any(isinstance(o, Genarray) and o.cell for o in w.operators) or any(isinstance(o, Modarray) for o in w.operators):
+        return False
+    return all(isinstance(s, Check) or isinstance(s.rhs, Op | Load | If | Cons | Var) for s in statements(w.partitions[0].body))
+
+
+def _reads(b: Block) -> set[str]:
+    return {s.rhs.array.name for s in statements(b) if isinstance(s, Let) and isinstance(s.rhs, Load)}
+
+
+def _at_own_index(b: Block, index: tuple[Var, ...], made: dict[str, Atom]) -> bool:
+    """Whether a body uses some arrays only by loading them at its own index."""
+    count = uses(b)
+    loads = Counter(s.rhs.array.name for s in statements(b) if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.index == index)
+    return all(count[name] == loads[name] for name in made)
+
+
+def fuse(function: Function) -> Function:
+    """A function with its neighbouring with-loops fused; itself if there are none."""
+    if sum(isinstance(s, Let) and isinstance(s.rhs, WithLoop) for s in statements(function.body)) < 2:
+        return function
+    return _Fuser().function(function)
+
+
+def run(unit: Unit) -> Unit:
+    """A unit with its neighbouring with-loops fused."""
+    return per_function(unit, fuse)
