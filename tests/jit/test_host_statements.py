@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sacpy.jit.failures import CheckFailed, Interrupted, OutOfMemory, TooDeep
-from sacpy.jit.graph import INT, ArrayType, Call, Cons, Function, Let, Reshape, Var, View, integer
+from sacpy.jit.graph import INT, ArrayType, Call, Cons, Const, Function, Genarray, Let, Reshape, Var, View, integer
 from sacpy.jit.host.native import Context
 from sacpy.jit.options import Options
 from tests.jit.builder import B, arguments, unit
@@ -405,3 +405,19 @@ def test_memory_of_an_array_that_others_hold_is_not_taken() -> None:
     flat = b.let(Reshape(x, (n,)), ("double", [n]))[0]
     y = doubled(x)
     agree(unit(b, params, inputs, [flat, y]), doubles(9))
+
+
+def test_cells_that_are_permutations_of_themselves() -> None:
+    b = B()
+    params, (a,), inputs = arguments(b, ("double", 2))
+    n, m = params[0], params[1]
+    last = b.op("sub", m, 1, exact=True)
+
+    def reversed_rows(x: Var, kind: str) -> Var:
+        def body(c: B, i: Var) -> Var:
+            return c.genarray("double", [m], [c.partition([0], [m], lambda d, j: d.op("add", d.load(x, i, d.op("sub", last, j, exact=True)), 1.0))], complete=True)
+
+        parts = [b.partition([0], [n], body)]
+        return b.modarray(x, [n], parts) if kind == "modarray" else b.with_loop([n], parts, [Genarray("double", (m,), Const("double", 0.0))], complete=True)[0]
+
+    agree(unit(b, params, inputs, [reversed_rows(reversed_rows(reversed_rows(a, "genarray"), "genarray"), "modarray")]), doubles(3, 8))

@@ -109,7 +109,8 @@ class WithLoops:
         if any(isinstance(a, Var) and a.name == name for o in self.w.operators for a in _state_operands(o)):
             return False
         single = self.w.disjoint or len(self.w.partitions) < 2
-        return all(_reads_at(p.body, name, p.index if single else None) for p in self.w.partitions)
+        whole = len(self.low.array_named(name).extents)  # a cell that is an array is built bit by bit: then not even its own may be read
+        return all(_reads_at(p.body, name, p.index if single and p.rank == whole else None) for p in self.w.partitions)
 
     def separate(self, arrays: dict[int, Array]) -> None:
         """Notes that results share no memory with what the bodies read, nor with each other."""
@@ -202,10 +203,10 @@ def _state_operands(o: Operator) -> tuple[Atom, ...]:
 
 
 def _reads_at(body: Block, name: str, index: tuple[Var, ...] | None) -> bool:
-    """Whether a body reads an array only by loads whose first indices are `index` (None: not at all)."""
+    """Whether a body reads an array only by loads at `index` (None: not at all)."""
     for s in statements(body):
         if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array.name == name:
-            if index is None or s.rhs.index[: len(index)] != index:
+            if index is None or s.rhs.index != index:
                 return False
         elif isinstance(s, Let) and any(isinstance(a, Var) and a.name == name for a in operands(s.rhs)):
             return False
