@@ -33,6 +33,7 @@ class Progress:
         self._screen: RawFile = world.stderr.raw
         self._lock = threading.RLock()
         self._drawn = False
+        self._end = threading.Event()
         self._pauses = 0
         self._frames = FRAMES if (getattr(sys.stderr, "encoding", None) or "").lower().replace("-", "") == "utf8" else PLAIN_FRAMES
         self._line_ends_on = world.stdout.raw if is_terminal(sys.stdout) else world.stderr.raw
@@ -47,15 +48,19 @@ class Progress:
         if not self._shows:
             yield
             return
-        end = threading.Event()
-        thread = threading.Thread(target=self._draw, args=(end, time.monotonic()), name="sacpy progress", daemon=True)
+        self.stop()
+        end = self._end = threading.Event()
         self._pauses = 0
-        thread.start()
+        threading.Thread(target=self._draw, args=(end, time.monotonic()), name="sacpy progress", daemon=True).start()
         try:
             yield
         finally:
-            end.set()
-            self.erase()
+            self.stop()
+
+    def stop(self) -> None:
+        """Ends the spinner. For whoever catches Ctrl-C, which may come before `watching` can do it."""
+        self._end.set()
+        self.erase()
 
     def pause(self) -> None:
         """Nothing is drawn until the action ends, or `resume`."""

@@ -247,7 +247,7 @@ def _commands() -> Iterator[Candidate]:
     from sacpy.repl.commands import COMMANDS
 
     for name, command in sorted(COMMANDS.items(), key=lambda item: (item[0] != item[1].name, item[0])):
-        yield Candidate(name, "command", lambda command=command: f"{command.usage}  {command.summary}")  # type: ignore[misc]
+        yield Candidate(name, "command", lambda command=command: f"{command.usage.partition(' ')[2]}  {command.summary}".strip())  # type: ignore[misc]
 
 
 def _for_command(engine: Engine, name: str, rest: str, cursor: int) -> Completions:

@@ -36,8 +36,8 @@ MENU_LINES = 6
 class Editor:
     """Reads inputs. `read` gives the next one; raises `KeyboardInterrupt` for Ctrl-C and `EOFError` for Ctrl-D."""
 
-    def __init__(self, begin: Callable[[], None], engine: Callable[[], Engine], ready: Callable[[], Engine | None]) -> None:
-        """`begin` starts loading the engine, `engine` waits for it, `ready` gives it if it is there."""
+    def __init__(self, begin: Callable[[Callable[[], None]], None], engine: Callable[[], Engine], ready: Callable[[], Engine | None]) -> None:
+        """`begin` starts loading the engine, and calls what it is given when that is done, `engine` waits for it, `ready` gives it if it is there."""
         self._engine, self._ready = engine, ready
         self._session: PromptSession[str] = PromptSession(
             lambda: self._prompt("class:prompt", PROMPT),
@@ -60,7 +60,7 @@ class Editor:
             prompt_continuation=lambda width, number, wrapped: self._prompt("class:continued", " " * len(CONTINUED) if wrapped else CONTINUED),
         )
         self._session.app.before_render += self._before_render
-        self._session.app.after_render += lambda _: begin()
+        self._session.app.after_render += lambda app: begin(app.invalidate)
 
     def read(self) -> str:
         """The next input."""

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Later(Generic[T]):
-    """`begin` starts to make the value in a thread; `get` waits for it, and raises what making it raised; `ready` gives it only if it is there."""
+    """`begin` starts to make the value in a thread, which calls `then` when it is there; `get` waits for it, and raises what making it raised; `ready` gives it only if it is there."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
@@ -22,16 +22,17 @@ class Later(Generic[T]):
         self._made: list[T] = []
         self._error: BaseException | None = None
 
-    def begin(self) -> None:
+    def begin(self, then: Callable[[], None] = lambda: None) -> None:
         """Starts; a second call does nothing."""
         with self._lock:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="sacpy start", daemon=True)
+                self._thread = threading.Thread(target=self._run, args=(then,), name="sacpy start", daemon=True)
                 self._thread.start()
 
-    def _run(self) -> None:
+    def _run(self, then: Callable[[], None]) -> None:
         try:
             self._made.append(self._make())
+            then()
         except BaseException as error:  # whoever asks for the value gets it
             self._error = error
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from sacpy.terminal import has_color, has_escapes, is_terminal
 
 if TYPE_CHECKING:
     from sacpy.progress import Progress
+    from sacpy.repl.editor import Editor
     from sacpy.repl.engine import Engine
     from sacpy.repl.outcomes import Outcome
     from sacpy.workspace import Workspace
@@ -207,6 +208,12 @@ def _terminal(talker: Later[Talker], first: First | None) -> int:
             return began.status
     editor = Editor(talker.begin, lambda: talker.get().engine, lambda: talker.ready.engine if talker.ready is not None else None)
     while True:
+        with suppress(KeyboardInterrupt):  # Ctrl-C while one is being dealt with
+            return _converse(editor, talker)
+
+
+def _converse(editor: Editor, talker: Later[Talker]) -> int:
+    while True:
         try:
             text = editor.read()
             status = talker.get().take_all(text) if text.strip() else None
@@ -214,6 +221,7 @@ def _terminal(talker: Later[Talker], first: First | None) -> int:
                 return status
         except KeyboardInterrupt:  # at the prompt, or where nothing runs that deals with it
             if talker.ready is not None:
+                talker.ready.progress.stop()
                 talker.ready.progress.end_line()
         except EOFError:
             return 0

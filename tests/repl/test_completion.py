@@ -92,7 +92,7 @@ def test_candidates_say_what_they_are(engine: Engine) -> None:
     assert about("use Mine") == "My own functions."
     assert about("tripl") == "typedef"
     assert about("#pragma gpukernel ShiftLB") == "Moves the lower bounds to 0."
-    assert about(":type").startswith(":type EXPR")
+    assert about(":type").startswith("EXPR  the type")
 
 
 def test_the_word_that_is_replaced_ends_at_the_cursor(engine: Engine) -> None:

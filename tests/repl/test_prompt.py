@@ -50,6 +50,12 @@ def test_the_exit_status_is_that_of_the_program(open_terminal: Open) -> None:
     assert terminal.status() == 7
 
 
+def test_what_is_typed_before_everything_is_loaded_gets_its_signature_too(open_terminal: Open) -> None:
+    terminal = open_terminal()
+    terminal.type("take([1], ")
+    terminal.wait(r">>> take\(\[1\],\n+T.* take\(int")
+
+
 def test_ctrl_d_in_a_text_does_not_leave(open_terminal: Open) -> None:
     terminal = open_terminal()
     terminal.type("1 + 2" + CTRL_D + ENTER)
