@@ -6,6 +6,7 @@ import contextlib
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,8 @@ def identical(a: Any, b: Any) -> bool:
 # ---------------------------------------------------------------- whole programs
 
 CALLS = 2  # of each function that are recorded
-LARGEST = 2000  # elements of the arguments of a call that is recorded
+LARGEST = 1000  # elements of the arguments of a call that is recorded
+SLOW = 0.02  # seconds in the interpreter, from which on a call is left out
 
 Calls = list[tuple[list[Value], list[Value]]]
 
@@ -97,7 +99,10 @@ class Recorder(Evaluator):
                 return function(*args, **options)
             before: list[Value] = [_copied(a) for a in args[:count]]
             seen.append((before, []))
+            start = perf_counter()
             result = function(*args, **options)
+            if perf_counter() - start > SLOW:
+                return result
             found = result if isinstance(result, tuple) else (result,)
             seen[[id(b) for b, _ in seen].index(id(before))] = (before, [_copied(r) for r in found[:given]])
             return result
