@@ -29,7 +29,7 @@ class Terminal:
     """A command in a terminal of so many columns and lines. `state` is the folder of its history, `folder` that in which it runs; `environment` is added to the process's own."""
 
     def __init__(self, state: Path, columns: int = 80, lines: int = 24, arguments: Sequence[str] = (), folder: Path | None = None, **environment: str) -> None:
-        own = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "PYTHONDONTWRITEBYTECODE")}
+        own = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "PYTHONDONTWRITEBYTECODE", "COLUMNS", "LINES")}
         own |= {"XDG_STATE_HOME": str(state), "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)} | environment
         self.screen = pyte.HistoryScreen(columns, lines, history=2000, ratio=0.5)
         self._stream = pyte.ByteStream(self.screen)
