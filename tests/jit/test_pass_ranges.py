@@ -150,3 +150,31 @@ def test_extents_that_a_check_found_not_negative_did_not_wrap() -> None:
     )
     assert "high" not in text
     assert "add! k, l" in text
+
+
+def test_what_a_loops_condition_checked_is_known_in_its_body_but_not_by_name() -> None:
+    text = after(
+        run,
+        """
+        function f(int n, int[n] a, int k)
+            int last = loop int p := k
+                while
+                    bool low = le 0, p
+                    check low : not negative
+                    bool high = lt p, n
+                    check high : below
+                    int x = load a[p]
+                    bool same = eq p, x
+                    test same
+                round
+                    bool again = lt p, n
+                    check again : below
+                    int y = load a[p]
+                    int q = add p, y
+                    int r = add q, 1
+                    next r
+            return last
+        """,
+    )
+    assert text.count("check") == 2
+    assert "load a[p]" in text.split("round")[1]

@@ -50,15 +50,16 @@ class _Fuser(Rewriter):
     def block(self, b: Block) -> Block:
         new = super().block(b)
         kept: list[Stmt] = []
+        known: dict[int, Counter[str]] = {}
         for s in new.statements:
-            merged = _with_earlier(kept, s) if isinstance(s, Let) and isinstance(s.rhs, WithLoop) else None
+            merged = _with_earlier(kept, s, known) if isinstance(s, Let) and isinstance(s.rhs, WithLoop) else None
             kept.append(s if merged is None else merged)
         return replace(new, statements=tuple(kept)) if len(kept) < len(new.statements) else new
 
 
-def _with_earlier(before: list[Stmt], second: Let) -> Let | None:
-    """A with-loop fused with one of those before it, which is taken out of the list; None if there is none."""
-    needed: Counter[str] = Counter()
+def _with_earlier(before: list[Stmt], second: Let, known: dict[int, Counter[str]]) -> Let | None:
+    """A with-loop fused with one of those before it, which is taken out of the list; None if there is none. `known`: the uses of statements by their identity, as far as they were counted."""
+    needed: set[str] = set()
     for k in range(len(before) - 1, max(len(before) - BACK, 0) - 1, -1):
         first = before[k]
         if isinstance(first, Let) and isinstance(first.rhs, WithLoop) and not any(t.name in needed for t in first.targets):
@@ -68,7 +69,9 @@ def _with_earlier(before: list[Stmt], second: Let) -> Let | None:
                 return merged
         if isinstance(first, Let) and not isinstance(first.rhs, Op | Load | Cons | WithLoop | Var):
             return None
-        needed += uses(Block((first,)))
+        if id(first) not in known:
+            known[id(first)] = uses(Block((first,)))
+        needed.update(known[id(first)])
     return None
 
 

@@ -209,10 +209,16 @@ class Ranger(Simplifier):
         return super().rhs(r)
 
     def _loop(self, r: Loop, params: tuple[Var, ...], initial: tuple[Atom, ...]) -> Loop:
-        """In the body, the condition holds for the carried variables."""
-        condition = self.block(r.condition)
-        test = condition.results[0]
-        return Loop(params, initial, condition, self.inside(r.body, lambda: self.assume(test, True)), r.body_first)
+        """In the body, the condition holds for the carried variables, and its checks have passed. Only facts about numbers are kept: the variables that it sets are not in scope there."""
+        kept, self.env, self.available = (self.env, self.available), dict(self.env), dict(self.available)
+        outer, self.out = self.out, []
+        for s in r.condition.statements:
+            self.step(s)
+        condition = Block(tuple(self.out), self.atoms(r.condition.results))
+        self.out = outer
+        self.assume(condition.results[0], True)
+        self.env, self.available = kept
+        return Loop(params, initial, condition, self.inside(r.body, None), r.body_first)
 
     def with_loop(self, w: WithLoop) -> WithLoop:
         frame = None if w.frame is None else self.atoms(w.frame)
