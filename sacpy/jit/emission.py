@@ -15,7 +15,7 @@ from sacpy.jit.failures import Unsupported
 from sacpy.jit.kinds import Kind, kind_text
 from sacpy.jit.options import Options
 from sacpy.jit.regions import Regions
-from sacpy.jit.statistics import title
+from sacpy.jit.statistics import lines, title
 from sacpy.lang.core import Call, Function, Let, Signature
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram
@@ -56,9 +56,8 @@ def _is_called(signature: Signature, name: str) -> bool:
 
 def _covers(function: Function, line: int) -> bool:
     """Whether a function's text has that line of its file."""
-    source = function.signature.span.source
-    spans = [function.signature.span, *(s.span for s in statements(function.body) if s.span.source is source)]
-    return min(s.line for s in spans) <= line <= max(s.line + s.text.count("\n") for s in spans)
+    first, last = lines(function)
+    return first <= line <= last
 
 
 def _regions(regions: Regions, key: str) -> Iterator[str]:
@@ -75,7 +74,7 @@ def _kinds(signature: Signature, key: str, seen: Sequence[tuple[str, Kind]]) -> 
 
 def _text(regions: Regions, key: str, kind: Kind, options: Options, stage: str) -> str:
     signature = regions.signature(key)
-    name, place = title(signature)
+    name, place = title(regions.function(key))
     mark = ";" if stage == "llvm" else "#" if stage == "asm" else "//"
     try:
         text = emitted(regions, key, kind, options, stage)

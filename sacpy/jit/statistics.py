@@ -10,17 +10,18 @@ from dataclasses import dataclass, field
 
 from sacpy.interp.engine import is_region, owner
 from sacpy.interp.runtime.calls import shown
+from sacpy.interp.walk import statements
 from sacpy.jit.dispatch import Site, Version
 from sacpy.jit.engine import Engine
 from sacpy.jit.reports import Report
-from sacpy.lang.core import Signature
+from sacpy.lang.core import Function
 
 LITTLE = "too little work so far"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One function, or one of its versions. `where`: "native" or "interpreted"; `seconds` spent in `calls` calls; `reason`: why it is interpreted; `report`: how it was compiled; `rerun`: native calls that were run again interpreted, since a check had failed."""
+    """One function, or one of its versions. `where`: "native" or "interpreted"; `seconds` spent in `calls` calls; `reason`: why it is interpreted; `report`: how it was compiled; `rerun`: native calls that were run again interpreted, since a check had failed. Calls of a function are no longer counted once it is clear that it stays interpreted."""
 
     function: str
     arguments: str
@@ -61,7 +62,8 @@ class Stats:
 def _cells(row: Row) -> tuple[str, ...]:
     made = "" if row.report is None else f"{_ms(row.report.seconds)}{' (cache)' if row.report.cached else ''}"
     made += f"; {row.rerun} calls again, interpreted" if row.rerun else ""
-    return row.function + row.place, row.arguments, row.where, str(row.calls), f"{row.seconds:.4f}", made or row.reason
+    counted = row.calls > 0 or row.report is not None
+    return row.function + row.place, row.arguments, row.where, str(row.calls) if counted else "", f"{row.seconds:.4f}" if counted else "", made or row.reason
 
 
 def _ms(seconds: float) -> str:
@@ -79,24 +81,30 @@ def stats(engine: Engine | None) -> Stats:
 
 
 def _native(site: Site, version: Version) -> Row:
-    name, place = title(site.function.signature)
+    name, place = title(site.function)
     return Row(name, site.kind_text(version.kind), place, "native", version.calls, version.seconds, "", version.report, version.failed)
 
 
 def _interpreted(site: Site) -> Row:
-    name, place = title(site.function.signature)
+    name, place = title(site.function)
     reasons = list(dict.fromkeys(r.reason for r in site.refused.values()))
     return Row(name, "", place, "interpreted", site.calls, site.seconds, "; ".join(reasons) or LITTLE)
 
 
-def title(signature: Signature) -> tuple[str, str]:
+def title(function: Function) -> tuple[str, str]:
     """A function's name; and for a region where it is."""
-    name = owner(shown(signature))
-    if not is_region(signature.key):
+    name = owner(shown(function.signature))
+    if not is_region(function.signature.key):
         return name, ""
-    first = signature.span.line
-    last = first + signature.span.text.count("\n")
+    first, last = lines(function)
     return name, f", line {first}" if first == last else f", lines {first} to {last}"
+
+
+def lines(function: Function) -> tuple[int, int]:
+    """The first and the last line of a function's text."""
+    source = function.signature.span.source
+    spans = [function.signature.span, *(s.span for s in statements(function.body) if s.span.source is source)]
+    return min(s.line for s in spans), max(s.line + s.text.count("\n") for s in spans)
 
 
 # ---------------------------------------------------------------- explanations
@@ -114,7 +122,7 @@ def _explained(row: Row) -> Sequence[str]:
     head = f"{row.function}({row.arguments}){row.place}" if row.report is not None else f"{row.function}{row.place}"
     calls = f"{row.calls} call{'s' * (row.calls != 1)} in {row.seconds:.4f} s"
     if row.report is None:
-        return [head, f"  interpreted: {row.reason}", f"  {calls}"]
+        return [head, f"  interpreted: {row.reason}", *([f"  {calls}"] if row.calls else [])]
     report = row.report
     before, after = report.before, report.after
     stages = ", ".join(f"{name} {seconds * 1000:.1f}" for name, seconds in report.stages)

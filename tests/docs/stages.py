@@ -17,6 +17,12 @@ from typing import Any
 from sacpy.interp import evaluator
 from sacpy.interp.runtime.calls import Copies
 from sacpy.interp.world import World
+from sacpy.jit.graph import Unit
+from sacpy.jit.graph_printer import print_unit
+from sacpy.jit.options import Options
+from sacpy.jit.passes import optimise
+from sacpy.jit.regions import Regions
+from sacpy.jit.specialise import Argument, specialise
 from sacpy.lang import ast
 from sacpy.lang.core_printer import print_function
 from sacpy.lang.diagnostics import SacError, render_text
@@ -24,6 +30,7 @@ from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.infer import infer
 from sacpy.lang.lattice import show
 from sacpy.lang.parser import parse_module
+from sacpy.lang.patterns import declared_shapes
 from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.source import Source, Span
 from sacpy.lang.types import known
@@ -136,6 +143,32 @@ def _key(program: ElaboratedProgram, name: str) -> str:
     return name
 
 
+# ---------------------------------------------------------------- the compiler
+
+
+def region(before: str, whole: str, name: str) -> str:
+    """A function in core as the interpreter runs it under the engine: its regions outlined."""
+    program = _with(name, before, whole)
+    return print_function(Regions(program).function(_key(program, name))).replace("_MAIN::", "")
+
+
+def specialised(before: str, whole: str, name: str) -> str:
+    """The graph of a function for arguments of its declared ranks, before the passes."""
+    return print_unit(_unit(before, whole, name))
+
+
+def graph(before: str, whole: str, name: str) -> str:
+    """The same after the passes."""
+    return print_unit(optimise(_unit(before, whole, name), Options(verify=True)))
+
+
+def _unit(before: str, whole: str, name: str) -> Unit:
+    program = _with(name, before, whole)
+    key = _key(program, name)
+    shapes = declared_shapes(program.signature(key).params)
+    return specialise(program, key, [Argument(slot.base, shape.extents or ()) for slot, shape in zip(program.signature(key).params, shapes)])
+
+
 # ---------------------------------------------------------------- running
 
 
@@ -201,7 +234,7 @@ def _lines(rows: Any) -> str:
 
 
 STAGES: dict[str, Callable[[str, str, str], str]] = {
-    f.__name__: f for f in (tokens, tree, core, types, python, run, changed, copies, checked)
+    f.__name__: f for f in (tokens, tree, core, types, python, region, specialised, graph, run, changed, copies, checked)
 }
 
 if __name__ == "__main__":
