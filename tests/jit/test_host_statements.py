@@ -421,3 +421,17 @@ def test_cells_that_are_permutations_of_themselves() -> None:
         return b.modarray(x, [n], parts) if kind == "modarray" else b.with_loop([n], parts, [Genarray("double", (m,), Const("double", 0.0))], complete=True)[0]
 
     agree(unit(b, params, inputs, [reversed_rows(reversed_rows(reversed_rows(a, "genarray"), "genarray"), "modarray")]), doubles(3, 8))
+
+
+def test_an_array_that_a_loop_carries_and_also_uses() -> None:
+    b = B()
+    params, (a, k), inputs = arguments(b, ("double", 1), ("int", 0))
+    n = params[0]
+    x = b.genarray("double", [n], [b.partition([0], [n], lambda c, j: c.op("mul", c.load(a, j), 2.0))])
+    (y, total) = b.for_(0, k, [x, 0.0], lambda c, i, p, t: [x, c.op("add", t, c.load(x, c.op("mod", i, n)))])
+    context = Context()
+    u = unit(b, params, inputs, [y, total])
+    agree(u, doubles(5), 9)
+    f = compiled(u, context=context)
+    values = [f.call((doubles(20_000), 9)) for _ in range(20)]  # large blocks are kept: one freed too early would come back
+    assert len({v[0].__array_interface__["data"][0] for v in values}) == 20

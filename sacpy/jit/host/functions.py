@@ -31,6 +31,7 @@ from sacpy.jit.graph import (
     Var,
     View,
     WithLoop,
+    blocks,
     statements,
 )
 from sacpy.jit.host import layout
@@ -497,10 +498,14 @@ class Lowering:
         """What was built in a place inside a larger array, as a value: borrowed from there."""
         return replace(place, header=BORROWED, unique=False)
 
-    def enter(self, params: Sequence[Var], initial: Sequence[Atom], body: Block, dying: set[str]) -> tuple[Slots, frozenset[str]]:
-        """Carried variables at the start of a loop. Those that the body updates are made unique here, and stay so."""
-        unique = frozenset(p.name for p in params if isinstance(p.type, ArrayType) and updated_in(body, p.name))
-        values = [self.take(a, dying) for a in initial]
+    def enter(self, rhs: Loop | For, dying: set[str]) -> tuple[Slots, frozenset[str]]:
+        """Carried variables at the start of a loop. Those that the body updates are made unique here, and stay so. An array that the loop also uses directly is not handed over: it must live until the loop is done."""
+        params = rhs.params
+        unique = frozenset(p.name for p in params if isinstance(p.type, ArrayType) and updated_in(rhs.body, p.name))
+        inside: frozenset[str] = frozenset().union(*map(self.unit.uses.of, blocks(rhs)))
+        movable = dying - inside
+        values = [self.take(a, movable) for a in rhs.initial]
+        dying &= movable | inside
         slots = Slots(self, params)
         slots.set([self.owned(v) if isinstance(v, Array) and p.name in unique else v for p, v in zip(params, values)])
         return slots, unique
@@ -513,7 +518,7 @@ class Lowering:
     def loop(self, targets: Sequence[Var], rhs: Loop, dying: set[str]) -> None:
         """Rounds while a condition holds."""
         code = self.code
-        slots, unique = self.enter(rhs.params, rhs.initial, rhs.body, dying)
+        slots, unique = self.enter(rhs, dying)
         test, body, done = code.label("test"), code.label("round"), code.label("done")
         code.jump(body if rhs.body_first else test)
         code.place(test)
@@ -540,7 +545,7 @@ class Lowering:
     def counting(self, targets: Sequence[Var], rhs: For, dying: set[str]) -> None:
         """A counting loop, its counter of 64 bits. One that contains other loops polls the stop flag."""
         code = self.code
-        slots, unique = self.enter(rhs.params, rhs.initial, rhs.body, dying)
+        slots, unique = self.enter(rhs, dying)
         lower, upper = self.wide(rhs.lower), self.wide(rhs.upper)
         counter = code.slot("i64")
         code.store("i64", lower, counter)
