@@ -127,3 +127,8 @@ def test_cells_that_are_with_loops_become_axes() -> None:
 def test_a_cell_that_is_not_covered_or_that_takes_work_stays_a_cell() -> None:
     unchanged(flatten.run, NESTED.format(work="tod", lower="1"))
     unchanged(flatten.run, NESTED.format(work="tod", lower="0").replace("double x = tod i", "double w = tod i\n            double x = sin w"))
+
+
+def test_bounds_of_the_outer_loop_come_first() -> None:
+    text = after(flatten.run, NESTED.format(work="tod", lower="0").replace("part [0] <= [i] < [n]", "part [2] <= [i] < [n] step [3] width [2]"))
+    assert "part [2,0] <= [i,j] < [n,m] step [3,1] width [2,1]" in text

@@ -178,3 +178,9 @@ def test_what_a_loops_condition_checked_is_known_in_its_body_but_not_by_name() -
     )
     assert text.count("check") == 2
     assert "load a[p]" in text.split("round")[1]
+
+
+def test_the_remainder_of_something_negative_is_negative() -> None:
+    text = after(run, ACCESS.format(lower="0", upper="n", index="sub i, 1").replace("bool low", "int q = mod p, n\n            bool low").replace(" p\n            check low", " q\n            check low"))
+    assert "mod p, n" in text
+    assert "check low" in text

@@ -305,3 +305,13 @@ def test_a_with_loop_that_copies_an_array_is_the_array() -> None:
         """
     unchanged(run, text)
     assert "with" not in after(run, text.replace("double[n] b", "bool t = eq m, n\n            check t : same\n            double[n] b"))
+
+
+@pytest.mark.parametrize(("line", "result"), [("eq c, true", "c"), ("neq c, false", "c"), ("and c, true", "c"), ("or c, false", "c"), ("and c, false", "false"), ("or c, true", "true")])
+def test_operations_with_a_truth_value_that_is_known(line: str, result: str) -> None:
+    check(run, f"function f(bool c)\n    bool d = {line}\n    return d", f"function f(bool c)\n    return {result}")
+
+
+@pytest.mark.parametrize("line", ["eq c, false", "neq c, true"])
+def test_comparisons_that_negate(line: str) -> None:
+    check(run, f"function f(bool c)\n    bool d = {line}\n    return d", "function f(bool c)\n    bool d = not c\n    return d")

@@ -65,6 +65,7 @@ def _with_earlier(before: list[Stmt], second: Let, known: dict[int, Counter[str]
         if isinstance(first, Let) and isinstance(first.rhs, WithLoop) and not any(t.name in needed for t in first.targets):
             merged = _fused(first, second)
             if merged is not None:
+                known.pop(id(first), None)
                 del before[k]
                 return merged
         if isinstance(first, Let) and not isinstance(first.rhs, Op | Load | Cons | WithLoop | Var):
