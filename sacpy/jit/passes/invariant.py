@@ -41,7 +41,8 @@ from sacpy.jit.graph import (
 )
 from sacpy.jit.passes.algebra import TRANSCENDENTAL
 from sacpy.jit.passes.facts import HIGHEST, LOWEST, Sum
-from sacpy.jit.passes.ranges import ZERO, Ranger
+from sacpy.jit.passes.ranges import Ranger
+from sacpy.jit.passes.summing import ZERO
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import bound
 

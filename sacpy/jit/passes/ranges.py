@@ -35,79 +35,20 @@ from sacpy.jit.graph import (
     integer,
 )
 from sacpy.jit.passes.facts import HIGHEST, LOWEST, Facts, Sum
-from sacpy.jit.passes.simplify import Simplifier
+from sacpy.jit.passes.summing import ZERO, Summing
 from sacpy.jit.passes.units import per_function
 from sacpy.lang.source import Span
 from sacpy.lang.types import BITS, SIGNED
 
-ZERO = Sum(0)
 _COMPARISONS = frozenset({"lt", "le", "eq", "neq"})
 
 
-class Ranger(Simplifier):
-    """A simplifier that knows the ranges of variables of base "int". `forms`: the sums that variables are."""
+class Ranger(Summing):
+    """A simplifier that knows the ranges of variables of base "int"."""
 
     def __init__(self, function: Function) -> None:
         super().__init__(function)
-        self.facts = Facts(self.note)
-        self.forms: dict[str, Sum] = {}
-        self.variables: dict[str, Var] = {}
-        self.wrapped: dict[str, Sum | None] = {}  # what a variable is, unless that wrapped
-
         self.either: dict[str, tuple[Atom, ...] | None] = {}  # by the name of their disjunction: conditions of which one holds
-
-    # ---- sums
-
-    def form(self, a: Atom) -> Sum:
-        """An atom of base "int" as a sum of variables."""
-        a = self.atom(a)
-        if isinstance(a, Const):
-            return Sum(int(a.value))
-        found = self.forms.get(a.name)
-        if found is None:
-            self.variables.setdefault(a.name, a)
-            return self.facts.variable(a.name)
-        return found
-
-    def at_most(self, a: Sum, b: Sum) -> bool:
-        """Whether a <= b certainly holds."""
-        return self.facts.holds(b - a)
-
-    def fits(self, s: Sum) -> bool:
-        """Whether a sum is certainly an int."""
-        facts = self.facts
-        return (facts.least(s) >= LOWEST or facts.holds(s.offset(-LOWEST))) and (facts.greatest(s) <= HIGHEST or facts.holds(Sum(HIGHEST) - s))
-
-    def learn(self, s: Sum) -> None:
-        """Notes that a sum is at least 0, and what follows."""
-        self.facts.learn(s)
-        for name in s.terms:
-            if self.facts.low[name] == self.facts.high[name] and name in self.variables:
-                self.note(self.env, name, integer(self.facts.low[name]))
-            whole = self.wrapped.get(name)
-            # A value that is not negative, of a sum that cannot go below the least int nor over twice the greatest, did not wrap.
-            if whole is not None and self.facts.low[name] >= 0 and self.facts.least(whole) >= LOWEST and self.facts.greatest(whole) <= HIGHEST - 2 * LOWEST + LOWEST - 1:
-                self.note(self.wrapped, name, None)
-                self.facts.equal(Sum(0, {name: 1}), whole)
-
-    def learn_order(self, a: Atom, b: Atom, distance: int = 0) -> None:
-        """Notes that a + distance <= b."""
-        self.learn((self.form(b) - self.form(a)).offset(-distance))
-
-    def atom_of(self, s: Sum) -> Atom:
-        """Code that computes a sum, which fits."""
-        found: Atom | None = None
-        for name, c in sorted(s.terms.items(), key=lambda item: item[1] < 0):
-            v = self.atom(self.variables[name])
-            if abs(c) != 1:
-                v = self.emit("sum", Op("mul", (v, integer(abs(c)))))
-            if found is None:
-                found = v if c > 0 else self.emit("sum", Op("neg", (v,)))
-            else:
-                found = self.emit("sum", Op("add" if c > 0 else "sub", (found, v)))
-        if found is None:
-            return integer(s.constant)
-        return self.emit("sum", Op("add", (found, integer(s.constant)))) if s.constant else found
 
     # ---- facts from code
 
@@ -422,13 +363,6 @@ class Ranger(Simplifier):
             self.learn(t)
         if below and bound is not None:
             self.learn(bound - t)
-
-    def value(self, a: Atom) -> Sum:
-        """The sum that an atom is under the present facts, which may exclude that it wrapped."""
-        found = self.form(a)
-        name = found.variable
-        whole = self.wrapped.get(name) if name is not None else None
-        return whole if whole is not None and self.fits(whole) else found
 
     def _quotient(self, t: Sum, code: str, a: Sum, b: Sum) -> None:
         """Facts about a quotient or a remainder by something positive."""

@@ -1,0 +1,81 @@
+"""Variables of base "int" as sums of others, and code for sums.
+
+What `ranges` reasons with: each operation that adds, and does not wrap, is the sum of its operands' sums; of one that may wrap it is kept what it would be (`wrapped`), until a fact excludes that it did.
+"""
+
+from __future__ import annotations
+
+from sacpy.jit.graph import Atom, Const, Function, Op, Var, integer
+from sacpy.jit.passes.facts import HIGHEST, LOWEST, Facts, Sum
+from sacpy.jit.passes.simplify import Simplifier
+
+ZERO = Sum(0)
+
+
+class Summing(Simplifier):
+    """A simplifier that knows the sums. `forms`: the sums that variables are, themselves where there is no entry; `facts`: what is known of the variables in them."""
+
+    def __init__(self, function: Function) -> None:
+        super().__init__(function)
+        self.facts = Facts(self.note)
+        self.forms: dict[str, Sum] = {}
+        self.variables: dict[str, Var] = {}
+        self.wrapped: dict[str, Sum | None] = {}  # what a variable is, unless that wrapped
+
+    def form(self, a: Atom) -> Sum:
+        """An atom of base "int" as a sum of variables."""
+        a = self.atom(a)
+        if isinstance(a, Const):
+            return Sum(int(a.value))
+        found = self.forms.get(a.name)
+        if found is None:
+            self.variables.setdefault(a.name, a)
+            return self.facts.variable(a.name)
+        return found
+
+    def at_most(self, a: Sum, b: Sum) -> bool:
+        """Whether a <= b certainly holds."""
+        return self.facts.holds(b - a)
+
+    def fits(self, s: Sum) -> bool:
+        """Whether a sum is certainly an int."""
+        facts = self.facts
+        return (facts.least(s) >= LOWEST or facts.holds(s.offset(-LOWEST))) and (facts.greatest(s) <= HIGHEST or facts.holds(Sum(HIGHEST) - s))
+
+    def learn(self, s: Sum) -> None:
+        """Notes that a sum is at least 0, and what follows."""
+        self.facts.learn(s)
+        for name in s.terms:
+            if self.facts.low[name] == self.facts.high[name] and name in self.variables:
+                self.note(self.env, name, integer(self.facts.low[name]))
+            whole = self.wrapped.get(name)
+            # A value that is not negative, of a sum that cannot go below the least int nor over twice the greatest, did not wrap.
+            if whole is not None and self.facts.low[name] >= 0 and self.facts.least(whole) >= LOWEST and self.facts.greatest(whole) <= HIGHEST - 2 * LOWEST + LOWEST - 1:
+                self.note(self.wrapped, name, None)
+                self.facts.equal(Sum(0, {name: 1}), whole)
+
+    def learn_order(self, a: Atom, b: Atom, distance: int = 0) -> None:
+        """Notes that a + distance <= b."""
+        self.learn((self.form(b) - self.form(a)).offset(-distance))
+
+    def atom_of(self, s: Sum) -> Atom:
+        """Code that computes a sum, which fits."""
+        found: Atom | None = None
+        for name, c in sorted(s.terms.items(), key=lambda item: item[1] < 0):
+            v = self.atom(self.variables[name])
+            if abs(c) != 1:
+                v = self.emit("sum", Op("mul", (v, integer(abs(c)))))
+            if found is None:
+                found = v if c > 0 else self.emit("sum", Op("neg", (v,)))
+            else:
+                found = self.emit("sum", Op("add" if c > 0 else "sub", (found, v)))
+        if found is None:
+            return integer(s.constant)
+        return self.emit("sum", Op("add", (found, integer(s.constant)))) if s.constant else found
+
+    def value(self, a: Atom) -> Sum:
+        """The sum that an atom is under the present facts, which may exclude that it wrapped."""
+        found = self.form(a)
+        name = found.variable
+        whole = self.wrapped.get(name) if name is not None else None
+        return whole if whole is not None and self.fits(whole) else found
