@@ -24,6 +24,7 @@ WORTH = 40000.0  # work (see `cost`) from which a loop is cut into chunks: some 
 PER_CHUNK = 20000.0
 MOST_CHUNKS = 256
 TILED_CHUNKS = 12  # tiles load a whole matrix per chunk: rather a few large ones
+TILED_ROWS = 48
 ROWS_OF_TILES = 8
 ALIGNED = 64  # chunks of a one-dimensional space are a multiple of this many indices
 
@@ -134,6 +135,7 @@ class Spreading:
             step = str(ALIGNED)
         if self.p.step is None and self.p.rank > 1 and tiled(self.p, self.sinks):
             size = code.op(f"call i64 @llvm.smax.i64(i64 {size}, i64 {code.op(f'sdiv i64 {count}, {TILED_CHUNKS}')})")
+            size = code.op(f"call i64 @llvm.smax.i64(i64 {size}, i64 {TILED_ROWS})")
             code.module.declare("llvm.smax", "declare i64 @llvm.smax.i64(i64, i64)")
             step = str(ROWS_OF_TILES)
         rounds = code.op(f"sdiv i64 {code.op(f'sub i64 {code.sum(size, step)}, 1')}, {step}")

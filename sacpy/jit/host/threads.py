@@ -11,7 +11,7 @@ import platform
 from sacpy.jit.host import layout
 
 STACK_OF_HELPERS = 1 << 20  # bytes of its stack that a helper may use
-SPINS = 2000  # rounds of waiting before a helper sleeps, some 50 microseconds
+SPINS = 6000  # rounds of waiting before a helper sleeps, some 200 microseconds
 
 # What a thread does that spins: it lets a sibling on the same core run.
 _PAUSE = """declare void @llvm.x86.sse2.pause()

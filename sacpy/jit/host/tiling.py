@@ -19,6 +19,7 @@ from sacpy.jit.host.memory import Array, Scalar, element_address, flat, release
 from sacpy.jit.host.nests import Nest
 from sacpy.jit.host.sinks import ArraySink, Sink
 
+NARROW = 2  # vectors of the tiles at the right edge
 _OPS = frozenset(["add", "sub", "mul", "neg"])
 
 
@@ -131,9 +132,9 @@ class Tiling:
         self.low.env[v.name] = Scalar(self.code.op(f"trunc i64 {i} to i32"), "int", i)
 
     def columns(self, outer: tuple[str, ...], first: str, last: str) -> None:
-        """Columns of full tiles, then of one vector, the last one masked."""
+        """Columns of full tiles, then narrower ones, masked."""
         code, (lower, upper) = self.code, self.bounds(self.c.p.rank - 1)
-        wide = self.lanes * self.vectors
+        wide, narrow = self.lanes * self.vectors, self.lanes * NARROW
         count = code.op(f"sub nsw i64 {upper}, {lower}")
         whole = code.op(f"sub nsw i64 {count}, {code.op(f'srem i64 {count}, {wide}')}")
         nonempty = code.op(f"select i1 {code.op(f'icmp sgt i64 {count}, 0')}, i64 {whole}, i64 0")
@@ -142,17 +143,17 @@ class Tiling:
         def full(j: str) -> None:
             self.low.poll()
             self.pack(j, str(wide), wide)
-            self.down(first, last, lambda i, rows: self.tile(outer, i, rows, j, self.vectors, ""))
+            self.down(first, last, lambda i, rows: self.tile(outer, i, rows, j, [""] * self.vectors))
 
         def rest(j: str) -> None:
-            mask = self.mask(j, upper)
+            masks = [self.mask(code.sum(j, str(v * self.lanes)), upper) for v in range(NARROW)]
             left = code.op(f"sub nsw i64 {upper}, {j}")
-            columns = code.op(f"select i1 {code.op(f'icmp slt i64 {left}, {self.lanes}')}, i64 {left}, i64 {self.lanes}")
-            self.pack(j, columns, self.lanes)
-            self.down(first, last, lambda i, rows: self.tile(outer, i, rows, j, 1, mask))
+            columns = code.op(f"select i1 {code.op(f'icmp slt i64 {left}, {narrow}')}, i64 {left}, i64 {narrow}")
+            self.pack(j, columns, narrow)
+            self.down(first, last, lambda i, rows: self.tile(outer, i, rows, j, masks))
 
         count_loop(self.low, lower, middle, str(wide), full)
-        count_loop(self.low, middle, upper, str(self.lanes), rest)
+        count_loop(self.low, middle, upper, str(narrow), rest)
 
     def down(self, first: str, last: str, tile: Callable[[str, int], None]) -> None:
         """All rows of a column: full tiles, then single rows."""
@@ -218,9 +219,9 @@ class Tiling:
 
     # ---- tiles
 
-    def tile(self, outer: tuple[str, ...], i: str, rows: int, j: str, vectors: int, mask: str) -> None:
-        """The cells at rows i, i + 1, ... and columns from j: sums over all k, then stored."""
-        code, c = self.code, self.c
+    def tile(self, outer: tuple[str, ...], i: str, rows: int, j: str, masks: Sequence[str]) -> None:
+        """The cells at rows i, i + 1, ... and columns from j: sums over all k, then stored. `masks`: which lanes of each vector are columns; "" for all."""
+        code, c, vectors = self.code, self.c, len(masks)
         start = self.splat(self.vector, self.type, self.low.text(c.fold.neutrals[0]))
         sums = [[code.slot(self.vector) for _ in range(vectors)] for _ in range(rows)]
         at_i = [code.sum(i, str(r)) for r in range(rows)]
@@ -233,14 +234,14 @@ class Tiling:
             for r, row in enumerate(sums):
                 for v, slot in enumerate(row):
                     self.at_column = v * self.lanes
-                    term = self.term(at_i[r], at_j[v], mask)
+                    term = self.term(at_i[r], at_j[v], masks[v])
                     code.store(self.vector, code.op(f"fadd {self.flags}{self.vector} {code.load(self.vector, slot)}, {term}"), slot)
 
         count_loop(self.low, self.low.wide(c.inner.lower[0]), self.low.wide(c.inner.upper[0]), "1", body)
         for r, row in enumerate(sums):
             for v, slot in enumerate(row):
                 at = flat(code, (*outer, at_i[r], at_j[v]), self.sink.result.extents)
-                self.store_vector(code.load(self.vector, slot), element_address(code, self.sink.result, at), mask, self.sink.result.note(code))
+                self.store_vector(code.load(self.vector, slot), element_address(code, self.sink.result, at), masks[v], self.sink.result.note(code))
 
     def term(self, i: str, j: str, mask: str) -> str:
         """What one k adds, for row i and the vector of columns at j. Loads that several cells share are written once for each; LLVM merges them."""
