@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sacpy.jit.graph import Atom, Cons, Const, Fold, Genarray, Modarray, Operator, Propagate, Var, integer
+from sacpy.jit.host.native import Context
 from sacpy.jit.options import Options
 from tests.jit.builder import B, arguments, unit
-from tests.jit.native_tools import agree
+from tests.jit.native_tools import agree, compiled
 
 RNG = np.random.default_rng(3)
 
@@ -178,3 +179,19 @@ def test_overlap_with_a_fold_beside() -> None:
     agree(unit(b, params, inputs, rs), 11)
 
 
+
+
+def test_threaded_arrays_are_freed_as_they_go() -> None:
+    b = B()
+    params, (a, n), inputs = arguments(b, ("int", 1), ("int", 0))
+    m = params[0]
+    p = b.var("p", "int", [m])
+
+    def body(c: B, i: Var) -> Atom:
+        return c.genarray("int", [m], [c.partition([0], [m], lambda d, j: d.op("add", d.load(p, d.op("mod", d.op("add", j, 1), m)), i))])
+
+    (r,) = b.with_loop(None, [b.partition([0], [n], body)], [Propagate((a,), (p,))])
+    u = unit(b, params, inputs, [r])
+    agree(u, RNG.integers(-9, 9, 5).astype(np.int32), 7)
+    f = compiled(u, Options(), Context(memory=1 << 18))
+    assert f.call((np.zeros(5000, np.int32), 2000))[0].shape == (5000,)

@@ -12,12 +12,13 @@ from sacpy.jit.graph import ArrayType, Const, Partition, Var
 from sacpy.jit.host.analysis import is_straight
 from sacpy.jit.host.cost import Cost, number
 from sacpy.jit.host.folds import Reduction
-from sacpy.jit.host.functions import Lowering, Slots
+from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.legal import LLVM_TYPES, Code
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array, Scalar
 from sacpy.jit.host.sinks import ArraySink, FoldSink, Sink
 from sacpy.jit.host.tiling import tiled, write_nest
+from sacpy.jit.host.writer import Slots
 from sacpy.jit.rewrite import free
 
 WORTH = 40000.0  # work (see `cost`) from which a loop is cut into chunks: some ten microseconds

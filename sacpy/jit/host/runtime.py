@@ -21,6 +21,7 @@ def field(name: str, pointer: str, number: int) -> str:
     return f"  %{name} = getelementptr i64, ptr {pointer}, i64 {number}\n"
 
 
+# A frame on a large stack runs its loops by itself: helpers have small ones.
 FRAMES = f"""
 declare ptr @llvm.frameaddress.p0(i32)
 define void @sacpy_enter(ptr %frame, ptr %control, i64 %stack) {{
@@ -34,7 +35,9 @@ define void @sacpy_enter(ptr %frame, ptr %control, i64 %stack) {{
   %size = select i1 %usual, i64 {STACK_RESERVE}, i64 %stack
   %bottom = sub i64 %address, %size
 {field("limit", "%frame", layout.FRAME_STACK_LIMIT)}  store i64 %bottom, ptr %limit
-{field("nested", "%frame", layout.FRAME_NESTED)}  store i64 0, ptr %nested
+  %large = icmp ne i64 %stack, 0
+  %sequential = zext i1 %large to i64
+{field("nested", "%frame", layout.FRAME_NESTED)}  store i64 %sequential, ptr %nested
 {field("used", "%frame", layout.FRAME_IN_USE)}  store i64 0, ptr %used
 {field("made", "%frame", layout.FRAME_ALLOCATIONS)}  store i64 0, ptr %made
   ret void

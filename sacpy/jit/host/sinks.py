@@ -11,10 +11,11 @@ from typing import Protocol
 
 from sacpy.jit.graph import ArrayType, Atom, Fold, Partition, Propagate
 from sacpy.jit.host.folds import Reduction, recognised
-from sacpy.jit.host.functions import Lowering, Slots
+from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.legal import LLVM_TYPES
 from sacpy.jit.host.memory import BORROWED, Array, Scalar, Value, copy_elements, element_address, elements, flat, release
 from sacpy.jit.host.scalars import compare
+from sacpy.jit.host.writer import Slots
 
 
 class Sink(Protocol):
@@ -107,7 +108,11 @@ class PropagateSink:
         return None
 
     def put(self, index: tuple[str, ...], values: Sequence[Value]) -> None:
-        self.slots.set([kept(self.lowering, v) for v in values])
+        values = [kept(self.lowering, v) for v in values]
+        for p in self.operator.params:
+            if isinstance(p.type, ArrayType):
+                release(self.lowering.code, self.lowering.array(p))
+        self.slots.set(values)
 
 
 def kept(lowering: Lowering, value: Value) -> Value:

@@ -25,11 +25,12 @@ from sacpy.jit.graph import (
     statements,
 )
 from sacpy.jit.host.filling import Filling
-from sacpy.jit.host.functions import Lowering, Slots
+from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.memory import Array
 from sacpy.jit.host.parallel import can_spread, spread
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink
 from sacpy.jit.host.tiling import write_nest
+from sacpy.jit.host.writer import Slots
 
 
 class WithLoops:

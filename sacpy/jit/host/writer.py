@@ -1,0 +1,274 @@
+"""What all code inside one LLVM function shares while it is written: variables, slots, the ways to leave, arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from sacpy.jit.graph import ArrayType, Atom, Block, Check, Const, Function, Var, statements
+from sacpy.jit.host import layout
+from sacpy.jit.host.analysis import Facts
+from sacpy.jit.host.legal import LLVM_TYPES, Code, Module, constant, memory_type
+from sacpy.jit.host.memory import (
+    Array,
+    Scalar,
+    Uses,
+    Value,
+    byte_count,
+    copy_elements,
+    element_address,
+    elements,
+    flat,
+    is_unique,
+    release,
+    retain,
+)
+from sacpy.jit.host.scalars import Style
+from sacpy.jit.options import Options
+
+
+@dataclass(slots=True)
+class UnitContext:
+    """What the functions of a unit share while they are written."""
+
+    module: Module
+    options: Options
+    functions: dict[str, Function]
+    recursive: frozenset[str]
+    sites: dict[int, int] = field(default_factory=dict)
+    uses: Uses = field(default_factory=Uses)
+
+    @property
+    def style(self) -> Style:
+        return Style(self.options.strict_fp)
+
+    def site(self, check: Check) -> int:
+        """The number of a check, from 1."""
+        return self.sites.setdefault(id(check), len(self.sites) + 1)
+
+    def site_of_loop(self, body: Block) -> int:
+        """The number of the first check in a body; 0 if there is none."""
+        return next((self.site(s) for s in statements(body) if isinstance(s, Check)), 0)
+
+
+def types_of(variables: Iterable[Var | Atom]) -> list[str]:
+    """The LLVM types in which variables are passed: two for an array."""
+    found: list[str] = []
+    for v in variables:
+        found += ["ptr", "ptr"] if isinstance(v.type, ArrayType) else [LLVM_TYPES[v.base]]
+    return found
+
+
+def result_type(results: Sequence[Atom]) -> str:
+    """What a function returns: the status, then its results."""
+    return "{" + ", ".join(["i32", *types_of(results)]) + "}"
+
+
+class Slots:
+    """Memory for values that several paths set."""
+
+    def __init__(self, writer: Writer, variables: Sequence[Var]) -> None:
+        self.writer, self.variables = writer, variables
+        self.slots = [writer.code.slot(t) for t in types_of(variables)]
+        self.unique = True
+
+    def set(self, values: Sequence[Value]) -> None:
+        """Stores a value for each variable."""
+        code, slots = self.writer.code, iter(self.slots)
+        for value in values:
+            if isinstance(value, Array):
+                code.store("ptr", value.data, next(slots))
+                code.store("ptr", value.header, next(slots))
+                self.unique &= value.unique
+            else:
+                code.store(LLVM_TYPES[value.base], value.text, next(slots))
+
+    def get(self, variables: Sequence[Var], unique: frozenset[str] = frozenset()) -> None:
+        """Binds variables (as many, of the same types) to what is stored. `unique`: which of them are known to be."""
+        code, slots = self.writer.code, iter(self.slots)
+        for v in variables:
+            if isinstance(v.type, ArrayType):
+                data, header = code.load("ptr", next(slots)), code.load("ptr", next(slots))
+                self.writer.bind_array(v, data, header, unique=v.name in unique)
+            else:
+                self.writer.bind_scalar(v, code.load(LLVM_TYPES[v.base], next(slots)))
+
+
+class Writer:
+    """Writes one LLVM function: its variables, the ways to leave it early, and its arrays. `Lowering` adds statements."""
+
+    def __init__(self, unit: UnitContext, code: Code, facts: Facts) -> None:
+        self.unit, self.code, self.facts = unit, code, facts
+        self.env: dict[str, Value] = {}
+        self.on_failure: str | None = None  # where a failing check jumps to inside a vectorisable loop; None: it leaves the function
+        self.status = code.slot("i32")
+        self.failed = code.label("failed")
+        self.fails = False
+        self.parallel = True  # loops may be spread over threads here
+        self.results = "{i32}"
+
+    # ---- variables
+
+    def bind_scalar(self, v: Var, text: str, wide: str | None = None) -> None:
+        """Sets a scalar variable. An int that is used as an index gets a 64-bit version."""
+        if wide is None and v.name in self.facts.indices:
+            wide = self.code.op(f"sext i32 {text} to i64")
+        self.env[v.name] = Scalar(text, v.base, wide)
+
+    def bind_array(self, v: Var, data: str, header: str, like: Array | None = None, *, unique: bool = False) -> Array:
+        """Sets an array variable. What is known of the sharing of its memory is as for `like`."""
+        assert isinstance(v.type, ArrayType)
+        scope, apart = (like.scope, like.apart) if like else ("", ())
+        array = Array(data, header, v.base, tuple(map(self.wide, v.type.extents)), unique, scope, apart)
+        self.env[v.name] = array
+        return array
+
+    def bind(self, targets: Sequence[Var], values: Sequence[Value]) -> None:
+        """Sets variables to values whose references they take over."""
+        for target, value in zip(targets, values, strict=True):
+            if isinstance(value, Array):
+                self.bind_array(target, value.data, value.header, value, unique=value.unique)
+            else:
+                self.bind_scalar(target, value.text, value.wide)
+
+    def text(self, a: Atom) -> str:
+        """A scalar's text."""
+        if isinstance(a, Const):
+            return constant(a.base, a.value)
+        value = self.env[a.name]
+        assert isinstance(value, Scalar), a
+        return value.text
+
+    def wide(self, a: Atom) -> str:
+        """An int as 64 bits."""
+        if isinstance(a, Const):
+            return str(int(a.value))
+        value = self.env[a.name]
+        assert isinstance(value, Scalar), a
+        if value.wide is None:
+            return self.code.op(f"sext i32 {value.text} to i64")
+        return value.wide
+
+    def wides(self, many: Iterable[Atom]) -> tuple[str, ...]:
+        return tuple(map(self.wide, many))
+
+    def array(self, a: Atom) -> Array:
+        """An array, not taken: its reference stays where it is."""
+        assert isinstance(a, Var)
+        value = self.env[a.name]
+        assert isinstance(value, Array), a
+        return value
+
+    def take(self, a: Atom, dying: set[str]) -> Value:
+        """A value with a reference of its own: an array's last use hands it on."""
+        if not isinstance(a.type, ArrayType):
+            return Scalar(self.text(a), a.base, self.env[a.name].wide if isinstance(a, Var) else None)  # type: ignore[union-attr]
+        array = self.array(a)
+        assert isinstance(a, Var)
+        if a.name in dying:
+            dying.discard(a.name)
+        else:
+            retain(self.code, array)
+        return replace(array)
+
+    # ---- leaving
+
+    def fail(self, status: int, site: int = 0) -> None:
+        """Ends the function with a status."""
+        if site:
+            address = self.code.offset("i64", "%frame", str(layout.FRAME_SITE))
+            self.code.store("i64", str(site - 1), address)
+        self.code.store("i32", str(status), self.status)
+        self.code.jump(self.failed)
+        self.fails = True
+
+    def pass_on(self, status: str) -> None:
+        """Ends the function if a status is not OK."""
+        on, off = self.code.label("ok"), self.code.label("not")
+        self.code.branch(self.code.op(f"icmp eq i32 {status}, 0"), on, off)
+        self.code.place(off)
+        self.code.store("i32", status, self.status)
+        self.code.jump(self.failed)
+        self.fails = True
+        self.code.place(on)
+
+    def unless(self, condition: str, status: int, site: int = 0) -> None:
+        """Ends the function with a status unless a condition holds."""
+        on, off = self.code.label("ok"), self.code.label("not")
+        self.code.branch(condition, on, off)
+        self.code.place(off)
+        self.fail(status, site)
+        self.code.place(on)
+
+    def finish_failures(self) -> None:
+        """Writes where failures leave the function."""
+        if self.fails:
+            self.code.place(self.failed)
+            status = self.code.load("i32", self.status)
+            if self.results == "i32":
+                self.code.end(f"ret i32 {status}")
+            else:
+                made = self.code.op(f"insertvalue {self.results} poison, i32 {status}, 0")
+                self.code.end(f"ret {self.results} {made}")
+
+    def poll(self) -> None:
+        """Leaves if the stop flag is set."""
+        control = self.code.load("ptr", "%frame")
+        stop = self.code.op(f"load volatile i64, ptr {control}")
+        self.unless(self.code.op(f"icmp eq i64 {stop}, 0"), layout.INTERRUPTED)
+
+    # ---- arrays
+
+    def allocate(self, base: str, extents: tuple[str, ...]) -> Array:
+        """A new array, its elements not set."""
+        header = self.code.op(f"call ptr @sacpy_new(ptr %frame, i64 {byte_count(self.code, base, extents)})")
+        self.unless(self.code.op(f"icmp ne ptr {header}, null"), layout.OUT_OF_MEMORY)
+        data = self.code.op(f"getelementptr inbounds i8, ptr {header}, i64 {layout.HEADER_BYTES}")
+        self.code.do(f'call void @llvm.assume(i1 true) ["align"(ptr {data}, i64 64)]')
+        self.code.module.declare("llvm.assume", "declare void @llvm.assume(i1)")
+        return Array(data, header, base, extents, unique=True)
+
+    def copied(self, array: Array) -> Array:
+        """A copy of an array."""
+        new = self.allocate(array.element, array.extents)
+        copy_elements(self.code, array.element, new.data, array.data, elements(self.code, array.extents))
+        return new
+
+    def owned(self, array: Array) -> Array:
+        """An array that may be written to, made of one whose reference is given up: the same if no one else holds it, else a copy."""
+        return array if array.unique else self._unless_shared(array, self.copied)
+
+    def reused(self, array: Array) -> Array:
+        """An array to be overwritten, made of one whose reference is given up: its memory if no one else holds it, else new."""
+        return array if array.unique else self._unless_shared(array, lambda old: self.allocate(old.element, old.extents))
+
+    def _unless_shared(self, array: Array, new: Callable[[Array], Array]) -> Array:
+        code = self.code
+        data, header = code.slot("ptr"), code.slot("ptr")
+        code.store("ptr", array.data, data)
+        code.store("ptr", array.header, header)
+        shared, done = code.label("shared"), code.label("owned")
+        code.branch(is_unique(code, array), done, shared)
+        code.place(shared)
+        made = new(array)
+        release(code, array)
+        code.store("ptr", made.data, data)
+        code.store("ptr", made.header, header)
+        code.place(done)
+        return Array(code.load("ptr", data), code.load("ptr", header), array.element, array.extents, unique=True)
+
+    def load(self, array: Array, index: tuple[str, ...]) -> str:
+        """An element, as a scalar."""
+        return self.load_flat(array, flat(self.code, index, array.extents))
+
+    def load_flat(self, array: Array, at: str) -> str:
+        """The element of a row-major number, as a scalar."""
+        address = element_address(self.code, array, at)
+        value = self.code.load(memory_type(array.element), address, array.note(self.code))
+        return self.code.op(f"trunc i8 {value} to i1") if array.element == "bool" else value
+
+    def store(self, array: Array, at: str, value: str) -> None:
+        """Sets the element of a row-major number."""
+        if array.element == "bool":
+            value = self.code.op(f"zext i1 {value} to i8")
+        self.code.store(memory_type(array.element), value, element_address(self.code, array, at), array.note(self.code))
