@@ -251,7 +251,7 @@ def run_program(parsed: argparse.Namespace, world: World, loaded: Callable[[Sequ
 def _run_or_emit(parsed: argparse.Namespace, workspace: Workspace, program: ElaboratedProgram, world: World, found: Sequence[Diagnostic] = ()) -> int:
     """Runs a program, with the tables that are asked for behind its output; or prints what a stage of the compiler makes of it."""
     if getattr(parsed, "emit", None):
-        from sacpy.jit.emission import emission
+        from sacpy.jit.stages import emission
 
         world.stdout.write(emission(program, parsed.emit, parsed.function, workspace.options).encode("utf-8", "surrogateescape"))
         return 0
