@@ -39,6 +39,7 @@ UNKNOWN = 64.0
 DEEPEST = 5  # functions within each other
 MOST = 1e15
 LONGEST = 10_000
+LIGHT = frozenset({"sel", "shape", "dim", "modarray", "reshape", "ravel", "like"})  # they look at arrays, or update them in place
 ARITHMETIC = frozenset({"ScalarArith", "ArrayArith", "Math", "MathArray"})
 
 
@@ -50,7 +51,8 @@ class Costs:
         self.inferrer = inferrer
         self.array = array
         self.unknown = unknown
-        self._memo: dict[tuple[str, tuple[Shape, ...]], float] = {}
+        self._memo: dict[tuple[str, tuple[Shape, ...]], tuple[float, bool]] = {}
+        self._guessed = False  # whether anything in the last estimate was a guess
         self._active: list[str] = []
         self._lengths: dict[str, int] = {}
 
@@ -76,20 +78,36 @@ class Costs:
         """The work of a call with these arguments."""
         return self.function(function, tuple(map(known_shape, args)))
 
+    def certain(self, function: Function, args: tuple[Value, ...]) -> float | None:
+        """The same, where nothing had to be guessed; otherwise None."""
+        self._guessed = False
+        work = self.call(function, args)
+        return None if self._guessed else work
+
+    def guess(self) -> float:
+        """What stands for something that is not known."""
+        self._guessed = True
+        return self.unknown
+
     def function(self, function: Function, shapes: tuple[Shape, ...]) -> float:
         """The work of a call with arguments of which this much is known."""
         key = function.signature.key
         if key in self._active or len(self._active) >= DEEPEST:
+            self._guessed = True
             return 1.0
         at = (key, shapes)
         if at not in self._memo:
+            before, self._guessed = self._guessed, False
             self._active.append(key)
             try:
                 found = self.inferrer.infer(function, list(shapes))
-                self._memo[at] = min(_Walk(self, found).block(function.body), MOST)
+                self._memo[at] = min(_Walk(self, found).block(function.body), MOST), self._guessed
             finally:
                 self._active.pop()
-        return self._memo[at]
+                self._guessed |= before
+        work, guessed = self._memo[at]
+        self._guessed |= guessed
+        return work
 
 
 class _Walk:
@@ -122,8 +140,10 @@ class _Walk:
                 return self.with_loop(s, s.rhs)
             case Call():
                 return self.call(s.rhs)
+            case Prim(op=op) if op in LIGHT:
+                return 1.0
             case Prim(args=args) | ArrayCons(elements=args):
-                return 1.0 + self.elements((*(Var(t.name, s.span) for t in s.targets), *args) if isinstance(s.rhs, Prim) and s.rhs.op != "sel" else ())
+                return 1.0 + self.elements((*(Var(t.name, s.span) for t in s.targets), *args) if isinstance(s.rhs, Prim) else ())
         return 0.0
 
     def elements(self, atoms: tuple[Atom, ...]) -> float:
@@ -153,7 +173,7 @@ class _Walk:
         return 1.0 + self.costs.function(function, tuple(s if s.rank == 0 or (s.value and len(s.value) <= 8) else without_value(s) for s in shapes))
 
     def with_loop(self, s: Let, loop: WithLoop) -> float:
-        frame = next((self.size(self.shape(Var(t.name, s.span))) for t, o in zip(s.targets, loop.operators) if not isinstance(o, Fold)), self.costs.unknown)
+        frame = next((self.size(self.shape(Var(t.name, s.span))) for t, o in zip(s.targets, loop.operators) if not isinstance(o, Fold)), 0.0)
         combine = sum(self.block(o.combine.body) for o in loop.operators if isinstance(o, Fold))
         return 1.0 + sum(self.index_space(p, frame) * (1.0 + combine + self.block(p.body)) for p in loop.partitions)
 
@@ -161,7 +181,7 @@ class _Walk:
         """The number of indices, the whole result's where the bounds do not say."""
         upper, lower = self.value(p.upper), self.value(p.lower)
         if upper is None or (p.lower is not None and lower is None):
-            return frame
+            return frame or self.costs.guess()
         rank = max(len(upper), len(lower or ()))
         if self.shape(Var(p.index.name, p.span)).extents not in (None, (None,)):
             rank = (self.shape(Var(p.index.name, p.span)).extents or (rank,))[0] or rank
@@ -172,7 +192,7 @@ class _Walk:
         """How often a loop runs: known where a carried variable that begins with a known int is compared with one, and moves by a constant."""
         test = self.definitions.get(loop.test.name) if isinstance(loop.test, Var) else None
         if test is None or not isinstance(test.rhs, Call | Prim) or len(test.rhs.args) != 2:
-            return self.costs.unknown
+            return self.costs.guess()
         initial = {c.target.name: c for c in loop.carried}
         for moving, fixed in (test.rhs.args, test.rhs.args[::-1]):
             if not isinstance(moving, Var) or moving.name not in initial:
@@ -181,7 +201,7 @@ class _Walk:
             start, end, step = self.value(carried.initial), self.value(fixed), self._step(carried.update, moving.name)
             if end is not None and step is not None:
                 return max(abs(end[0] - (start[0] if start else 0)) / step, 1.0)
-        return self.costs.unknown
+        return self.costs.guess()
 
     def _step(self, update: Atom, name: str) -> float | None:
         """By how much a carried variable moves in a round."""
@@ -210,8 +230,8 @@ class _Walk:
     def size(self, shape: Shape) -> float:
         """The number of elements, a guess where it is not known."""
         if shape.extents is None:
-            return self.costs.unknown
-        return prod((self.costs.unknown if e is None else float(e) for e in shape.extents), start=1.0)
+            return self.costs.guess()
+        return prod((self.costs.guess() if e is None else float(e) for e in shape.extents), start=1.0)
 
 
 def _statements(costs: Costs, block: Block) -> int:

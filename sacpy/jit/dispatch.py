@@ -31,6 +31,8 @@ TRIES = 3  # kinds of arguments for which compiling failed, after which it is no
 REMEMBERED = 4096  # shapes whose version is remembered
 DEEP = 200  # nested calls of itself that make a function worth compiling
 SPURIOUS = 4  # failed checks behind which there was no error, after which a version is given up
+REVIEW = 32  # calls of a version between two looks at how fast it is; a power of 2
+SLOW = 20e-6  # seconds; a version that takes less for a call is fast enough
 RERUNS = 3  # calls within each other that are run again; then nothing runs natively, and the interpreter finds the error by itself
 
 _UNKNOWN = object()
@@ -179,13 +181,25 @@ class Site:
         """The interpreter is through with such a call."""
         self.engine.reruns -= 1
 
+    def review(self, version: Version, args: tuple[Value, ...]) -> None:
+        """Now and then: gives a version up that is certainly slower than the interpreter. So is one that replaces a few elements of a large array: the interpreter, which knows who else holds it, does that in place."""
+        once = version.seconds / version.calls
+        if self.engine.policy.eager or once < SLOW:
+            return
+        interpreted = self.engine.certain(self, args)
+        if interpreted is not None and once > 3 * interpreted:
+            self._drop(version, "it is faster interpreted, which need not copy the array that is updated")
+
     def recovered(self, version: Version) -> None:
         """The interpreter found nothing wrong where a check had failed."""
         version.spurious += 1
         if version.spurious >= SPURIOUS and 2 * version.spurious > version.calls:
-            del self.versions[version.kind]
-            self.refused[version.kind] = Unsupported("conditions that it was compiled with do not hold in most calls")
-            self.memo.clear()
+            self._drop(version, "conditions that it was compiled with do not hold in most calls")
+
+    def _drop(self, version: Version, reason: str) -> None:
+        del self.versions[version.kind]
+        self.refused[version.kind] = Unsupported(reason)
+        self.memo.clear()
 
 
 # ---------------------------------------------------------------- generated functions
@@ -232,6 +246,7 @@ def _dispatcher(params: int, arrays: tuple[int, ...], results: int, gives: tuple
    r = version.call(({values}))
    version.calls += 1
    version.seconds += clock() - start
+   if not version.calls & {REVIEW - 1}: site.review(version, ({values}))
    return {back}
   except NativeFailure as failure:
    elapsed = clock() - start

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from sacpy.interp.errors import Fault
 from sacpy.interp.memory import in_words
 from sacpy.jit.cache import Cache, native_folder
-from sacpy.jit.cost import UNKNOWN, Costs
+from sacpy.jit.cost import STEP, UNKNOWN, Costs
 from sacpy.jit.dispatch import Site, Version
 from sacpy.jit.failures import Interrupted, NativeFailure, OutOfMemory, Unsupported
 from sacpy.jit.kinds import Kind
@@ -191,6 +191,11 @@ class Engine:
     def estimate(self, site: Site, args: tuple[Any, ...]) -> float:
         """The work of a call."""
         return site.room.costs.call(site.function, args)
+
+    def certain(self, site: Site, args: tuple[Any, ...]) -> float | None:
+        """The seconds that a call takes interpreted, if that can be told for certain."""
+        work = site.room.costs.certain(site.function, args)
+        return None if work is None else work * STEP
 
     def pays(self, site: Site, kind: Kind, seconds: float) -> bool:
         """Whether a version is worth its price, when interpreting has taken, or will take, so many seconds."""

@@ -8,7 +8,7 @@ from sacpy.interp.values import DTYPES
 from sacpy.interp.walk import loops
 from sacpy.lang.core import Block, Call, Function, If, Let, Loop, Prim, WithLoop
 
-SCALAR_MODULES = ("ScalarArith", "Math", "Bits", "Bool", "Char")  # their functions on scalars are straight lines
+SCALAR_MODULES = ("ScalarArith", "ArrayArith", "Math", "Bits", "Bool", "Char")  # their functions on scalars are straight lines
 
 
 def worth_watching(function: Function) -> bool:
@@ -22,6 +22,8 @@ def worth_watching(function: Function) -> bool:
     calls = list(_calls(function.body))
     if any(signature.key in call.candidates for call in calls):
         return True
+    if _updates(function.body) and not any(map(_is_work, calls)):
+        return False  # the interpreter updates in place what it is given; native code would have to copy it
     arrays = any(slot.pattern is not None or slot.cell for slot in slots)
     return (arrays and bool(calls or _prims(function.body))) or any(map(_is_work, calls))
 
@@ -34,6 +36,11 @@ def _calls(block: Block) -> Iterator[Call]:
             case If():
                 yield from _calls(s.then)
                 yield from _calls(s.otherwise)
+
+
+def _updates(block: Block) -> bool:
+    """Whether elements of arrays are replaced."""
+    return any((isinstance(s, Let) and isinstance(s.rhs, Prim) and s.rhs.op == "modarray") or (isinstance(s, If) and (_updates(s.then) or _updates(s.otherwise))) for s in block.statements)
 
 
 def _prims(block: Block) -> bool:

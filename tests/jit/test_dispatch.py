@@ -75,6 +75,29 @@ def test_a_straight_line_of_scalars_is_left_alone() -> None:
     assert compiler.made == [] and not engine.sites
 
 
+def test_a_mere_update_is_left_to_the_interpreter_which_does_it_in_place() -> None:
+    compiler = FakeCompiler()
+    call, engine = run("int[.] f(int[.] v, int i) { v[i] = i * i; return v; }  int main() { return 0; }", compiler)
+    assert call("f", np.zeros(20, "i4"), 3)[0][3] == 9
+    assert compiler.made == [] and not engine.sites
+
+
+@pytest.mark.parametrize(("n", "kept"), [(3, False), (100_000, True)])
+def test_a_version_that_is_certainly_slower_than_the_interpreter_is_given_up(n: int, kept: bool) -> None:
+    def slow(args: tuple[Any, ...]) -> tuple[Any, ...]:
+        sum(range(5000))  # as if it copied a large array
+        return (args[0],)
+
+    text = "int[.] f(int[.] v, int n) { for (j = 0; j < n; j++) { v[j] = j; } return v; }  int main() { return 0; }"
+    call, engine = run(text, FakeCompiler(f=slow), eager=False)
+    call("f", np.zeros(100_000, "i4"), 3)
+    engine.sites[0].seconds = 1.0  # it has been busy
+    for _ in range(40):
+        call("f", np.zeros(100_000, "i4"), n)
+    assert bool(engine.sites[0].versions) is kept
+    assert kept or "faster interpreted" in next(iter(engine.sites[0].refused.values())).reason
+
+
 def test_what_cannot_be_compiled_is_interpreted_with_a_reason_and_not_tried_again() -> None:
     compiler = FakeCompiler()
     call, engine = run(LOOP, compiler)
