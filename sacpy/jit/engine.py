@@ -80,16 +80,15 @@ class Tools:
         self.cache = cache
         self.memory = 0
         self._context: Context | None = None
-        self._specialisers: WeakKeyDictionary[core.Program, Specialiser] = WeakKeyDictionary()
+        self._latest: tuple[core.Program, Specialiser] | None = None
 
     def specialiser(self, program: core.Program) -> Specialiser:
         """What makes graphs of a program's functions."""
-        found = self._specialisers.get(program)
-        if found is None:
+        if self._latest is None or self._latest[0] is not program:
             from sacpy.jit.specialise import Specialiser
 
-            found = self._specialisers[program] = Specialiser(program)
-        return found
+            self._latest = program, Specialiser(program)
+        return self._latest[1]
 
     @property
     def context(self) -> Context:
@@ -140,13 +139,15 @@ class Engine:
         threads: int | None = None,
         strict_fp: bool = False,
         verify: bool = False,
+        strategy: str = "auto",
+        device: str = "",
         eager: bool = False,
         cache: Cache | None = None,
         defects: bool = False,
         compiler: Compiler | None = None,
     ) -> None:
         self.target = target
-        self.options = Options(threads=threads or cores(), strict_fp=strict_fp, verify=verify)
+        self.options = Options(threads=threads or cores(), strict_fp=strict_fp, verify=verify, strategy=strategy, device=device)
         self.tools = Tools(self.options, Cache(native_folder()) if cache is None else cache)
         self.policy = EAGER if eager else POLICIES[target]
         self.sites: list[Site] = []
