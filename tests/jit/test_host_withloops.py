@@ -195,3 +195,19 @@ def test_threaded_arrays_are_freed_as_they_go() -> None:
     agree(u, RNG.integers(-9, 9, 5).astype(np.int32), 7)
     f = compiled(u, Options(), Context(memory=1 << 18))
     assert f.call((np.zeros(5000, np.int32), 2000))[0].shape == (5000,)
+
+
+def test_a_check_in_a_covered_cell_does_not_count() -> None:
+    b = B()
+    params, (a,), inputs = arguments(b, ("int", 1))
+    n = params[0]
+
+    def shifted(c: B, i: Var) -> Atom:
+        before = c.op("sub", i, 1, exact=True)
+        c.check(c.op("ge", before, 0))
+        return c.load(a, before)
+
+    r = b.genarray("int", [n], [b.partition([0], [1], lambda c, i: integer(7)), b.partition([0], [n], shifted)])
+    u = unit(b, params, inputs, [r])
+    for size in (1, 5, 100_000):
+        agree(u, RNG.integers(-9, 9, size).astype(np.int32), options=Options(threads=2))

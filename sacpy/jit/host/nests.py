@@ -15,18 +15,19 @@ from sacpy.jit.host.folds import lanes_note
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Array, Value
-from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink
+from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink, membership
 
 
 @dataclass(slots=True)
 class Nest:
-    """The loops of one partition, and what becomes of its values. `lower`, `upper`: the range of the first axis, where it is not the partition's."""
+    """The loops of one partition, and what becomes of its values. `lower`, `upper`: the range of the first axis, where it is not the partition's. `earlier`: partitions whose indices are left out."""
 
     lowering: Lowering
     partition: Partition
     sinks: Sequence[Sink]
     lower: str = ""
     upper: str = ""
+    earlier: Sequence[Partition] = ()
     leave: str = ""
 
     def run(self) -> None:
@@ -119,6 +120,11 @@ class Nest:
     def body(self, index: tuple[str, ...]) -> None:
         """One index: the partition's body, its values handed to the sinks."""
         low, p = self.lowering, self.partition
+        out = low.code.label("covered") if self.earlier else ""
+        for other in self.earlier:
+            on = low.code.label("free")
+            low.code.branch(membership(low, other, index), out, on)
+            low.code.place(on)
         places: list[Array | None] = []
         for sink in self.sinks:
             if isinstance(sink, PropagateSink):
@@ -131,6 +137,8 @@ class Nest:
             mine = [self.settled(v, place) for v, place in zip(values[at : at + sink.count], places[at : at + sink.count])]
             sink.put(index, mine)
             at += sink.count
+        if out:
+            low.code.place(out)
         if self.leave:
             self.leave_if_stopped()
 

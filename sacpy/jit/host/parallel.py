@@ -52,9 +52,9 @@ def _may_regroup(sink: FoldSink) -> bool:
     return sink.reduction is not None or not sink.lowering.unit.style.strict
 
 
-def spread(lowering: Lowering, p: Partition, sinks: Sequence[Sink]) -> None:
-    """Writes a partition as a function of its own and the code that runs it."""
-    Spreading(lowering, p, sinks).run()
+def spread(lowering: Lowering, p: Partition, sinks: Sequence[Sink], earlier: Sequence[Partition] = ()) -> None:
+    """Writes a partition as a function of its own and the code that runs it. `earlier`: partitions whose indices are left out."""
+    Spreading(lowering, p, sinks, earlier).run()
 
 
 class Environment:
@@ -76,8 +76,8 @@ class Environment:
 class Spreading:
     """One partition being spread."""
 
-    def __init__(self, outer: Lowering, p: Partition, sinks: Sequence[Sink]) -> None:
-        self.outer, self.p, self.sinks = outer, p, sinks
+    def __init__(self, outer: Lowering, p: Partition, sinks: Sequence[Sink], earlier: Sequence[Partition]) -> None:
+        self.outer, self.p, self.sinks, self.earlier = outer, p, sinks, earlier
         self.env = Environment()
         self.name = outer.code.module.fresh("chunk")
         self.code = Code(outer.code.module, self.name, "i32", [("ptr", "%frame"), ("ptr", "noalias %env"), ("i64", "%lower"), ("i64", "%upper")], tail="noinline")
@@ -155,7 +155,7 @@ class Spreading:
                 sinks.append(ArraySink(inner, self.captured_array(sink.result), sink.rank))
             elif isinstance(sink, FoldSink):
                 sinks.append(self.inner_fold(sink, lower))
-        write_nest(inner, self.p, sinks, "%lower", "%upper")
+        write_nest(inner, self.p, sinks, "%lower", "%upper", self.earlier)
         if self.partials:
             distance = code.op(f"sub nsw i64 %lower, {self.captured('i64', lower)}")
             place = code.op(f"sdiv i64 {distance}, {self.captured('i64', chunk)}")
@@ -172,7 +172,7 @@ class Spreading:
         for sink in self.sinks:
             if isinstance(sink, FoldSink):
                 names |= free(sink.operator.combine) | {a.name for a in sink.operator.neutrals if isinstance(a, Var)}
-        bounds = (*self.p.lower, *self.p.upper, *(self.p.step or ()), *(self.p.width or ()))
+        bounds = [a for p in (self.p, *self.earlier) for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))]
         names |= {a.name for a in bounds if isinstance(a, Var)}
         for name in sorted(names & self.outer.env.keys()):
             value = self.outer.env[name]

@@ -289,10 +289,10 @@ def tiled(p: Partition, sinks: Sequence[Sink]) -> Contraction | None:
     return contraction(p)
 
 
-def write_nest(lowering: Lowering, p: Partition, sinks: Sequence[Sink], lower: str = "", upper: str = "") -> None:
-    """Writes a partition's loops: in tiles where that pays."""
+def write_nest(lowering: Lowering, p: Partition, sinks: Sequence[Sink], lower: str = "", upper: str = "", earlier: Sequence[Partition] = ()) -> None:
+    """Writes a partition's loops: in tiles where that pays. `earlier`: partitions whose indices are left out."""
     found = tiled(p, sinks)
-    if found is not None and isinstance(sinks[0], ArraySink):
+    if found is not None and not earlier and isinstance(sinks[0], ArraySink):
         Tiling(lowering, found, sinks[0], lower, upper).run()
     else:
-        Nest(lowering, p, sinks, lower, upper).run()
+        Nest(lowering, p, sinks, lower, upper, earlier).run()

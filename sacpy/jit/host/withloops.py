@@ -1,6 +1,6 @@
 """With-loops as loop nests.
 
-In: a with-loop of a graph. Out: loops in row-major order, the last axis innermost. The earlier partition wins where several cover a cell: unless they are known to be disjoint they run last to first, later writes winning; what no partition covers is filled first.
+In: a with-loop of a graph. Out: loops in row-major order, the last axis innermost. The earlier partition wins where several cover a cell: unless they are known to be disjoint they run last to first, later writes winning, or, where checks might fail, leave out what is covered; what no partition covers is filled first.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class WithLoops:
         states: dict[int, FoldSink | PropagateSink] = {}
         only_arrays = len(arrays) == len(self.w.operators)
         overlap = not self.w.disjoint and len(self.w.partitions) > 1
-        in_order = self.w.partitions[::-1] if only_arrays and overlap else self.w.partitions
-        self.partitions(in_order, arrays, states, guarded=overlap and not only_arrays)
+        reverse = only_arrays and overlap and not any(self.low.unit.site_of_loop(p.body) for p in self.w.partitions)
+        self.partitions(self.w.partitions[::-1] if reverse else self.w.partitions, arrays, states, guarded=overlap and not reverse)
         self.restore(before)
         self.finish(targets, arrays, states)
 
@@ -137,8 +137,8 @@ class WithLoops:
     # ---- partitions
 
     def partitions(self, partitions: Sequence[Partition], arrays: dict[int, Array], states: dict[int, FoldSink | PropagateSink], *, guarded: bool) -> None:
-        """Runs partitions, one after the other. `guarded`: cells that an earlier one has set are left alone (elsewhere the order sees to it that the earlier one wins)."""
-        low = self.low
+        """Runs partitions, one after the other. `guarded`: cells that an earlier one has set are left alone (elsewhere the order sees to it that the earlier one wins): where there are only arrays, they are not computed either, as checks in them may fail."""
+        low, only_arrays = self.low, len(arrays) == len(self.w.operators)
         for k, o in enumerate(self.w.operators):
             if isinstance(o, Fold):
                 fold = states[k] = FoldSink(low, o, Slots(low, o.accumulators))
@@ -149,11 +149,12 @@ class WithLoops:
         for number, p in enumerate(partitions):
             totals = {k: self.set_aside(sink) for k, sink in states.items() if number and isinstance(sink, FoldSink)}
             earlier = partitions[:number] if guarded else ()
-            sinks = [states[k] if k in states else ArraySink(low, arrays[k], p.rank, earlier) for k in range(len(self.w.operators))]
-            if not guarded and can_spread(low, p, sinks):
-                spread(low, p, sinks)
+            sinks = [states[k] if k in states else ArraySink(low, arrays[k], p.rank, () if only_arrays else earlier) for k in range(len(self.w.operators))]
+            skipped = earlier if only_arrays else ()
+            if skipped == earlier and can_spread(low, p, sinks):
+                spread(low, p, sinks, skipped)
             else:
-                write_nest(low, p, sinks)
+                write_nest(low, p, sinks, earlier=skipped)
             for k, total in totals.items():
                 self.join(states[k], total)
 
