@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from sacpy.workspace import Workspace
 
 INTERRUPTED = 130
-RUNNING = ("--target", "--threads", "--memory", "--seconds", "--depth", "--emit", "--function")  # options of a run that take a value
+GENERATIONS = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")  # of GPUs: those of withloop.devices, which is loaded only where it is needed
+RUNNING = ("--target", "--threads", "--strategy", "--memory", "--seconds", "--depth", "--emit", "--function")  # options of a run that take a value
 WRONG_USE = 2
 _WITHOUT_COMMAND = """SaC (Single Assignment C): run, check and evaluate programs.
 
@@ -139,6 +140,7 @@ def _parser() -> argparse.ArgumentParser:
     running = argparse.ArgumentParser(add_help=False)
     running.add_argument("--target", choices=["auto", "cpu", "interp"], default="auto", help="how to run: auto, interpreted, and compiled for the CPU where it is hot; cpu, compiled wherever there is some work; interp, never compiled")
     running.add_argument("--threads", type=_positive(int), default=None, metavar="N", help="how many threads a compiled loop may use; by default one per core")
+    running.add_argument("--strategy", choices=["auto", "jing", "jing_ext", "foldall"], default="auto", help="who lays out with-loops that have no pragma on a GPU")
     running.add_argument("--strict-fp", action="store_true", help="floating point in the order that the program says, the same to the last bit on every target")
     running.add_argument("--verify", action="store_true", help="let the compiler check its own steps")
     running.add_argument("--memory", type=_size, default=None, metavar="SIZE", help="how much memory the program may take: bytes, or a number with K, M, G or T")
@@ -155,6 +157,7 @@ def _parser() -> argparse.ArgumentParser:
     watch = commands.add_parser("watch", parents=[common, running, watched], help="run a program now and after each change of its text", usage="sacpy watch [options] FILE.sac [ARGS]")
     watch.add_argument("file", type=Path)
     check = commands.add_parser("check", parents=[common], help="say what is wrong with a program, without running it")
+    check.add_argument("--device", choices=list(GENERATIONS), default="", metavar="NAME", help=f"also say which GPU pragmas that device cannot take: {', '.join(GENERATIONS)}")
     check.add_argument("--json", action="store_true", help="print the diagnostics as JSON")
     check.add_argument("file", type=Path)
     evaluate = commands.add_parser("eval", parents=[common, running, watched], help="print the value of an expression")
@@ -403,7 +406,7 @@ def workspace_of(parsed: argparse.Namespace) -> Workspace:
 
     depth = getattr(parsed, "depth", None)
     limits = Limits(getattr(parsed, "memory", None), getattr(parsed, "seconds", None), DEPTH_LIMIT if depth is None else depth)
-    running = {name: getattr(parsed, name) for name in ("target", "threads", "strict_fp", "verify") if hasattr(parsed, name)}
+    running = {name: getattr(parsed, name) for name in ("target", "threads", "strategy", "strict_fp", "verify", "device") if hasattr(parsed, name)}
     return Workspace(tuple(parsed.search), tuple(parsed.include), _defines(parsed), limits, **running)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sacpy.interp.world import World
     from sacpy.jit.on_demand import OnDemand
     from sacpy.jit.options import Options
+    from sacpy.withloop.devices import DeviceLimits
 
 T = TypeVar("T")
 DEPTH_LIMIT = 100_000
@@ -42,7 +43,8 @@ def cache_folder() -> Path | None:
 @dataclass(slots=True)
 class Workspace:
     """`search`: further folders of modules; `include_path`: further folders of included files; `defines`: macros; `limits`: what a run may use. `target`: "interp", "cpu", or "auto" (interpreted until something is hot); `threads`: how many a compiled loop may use, None for one per core;
-    `strict_fp`: floating point in the order that the program says; `verify`: the compiler checks its own steps; `eager`: whatever can be compiled is."""
+    `strict_fp`: floating point in the order that the program says; `verify`: the compiler checks its own steps; `eager`: whatever can be compiled is.
+    `strategy`: who lays out with-loops without a pragma on a GPU; `device`: the GPU generation ("sm_90") that programs are checked and laid out for, "" for that of the machine, and no check."""
 
     search: Sequence[Path] = ()
     include_path: Sequence[Path] = ()
@@ -53,13 +55,15 @@ class Workspace:
     strict_fp: bool = False
     verify: bool = False
     eager: bool = False
+    strategy: str = "auto"
+    device: str = ""
     _library: dict[str, bytes] | None = None
     _engine: OnDemand | None = None
 
     def check(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The program in a file, with everything there is to say about it."""
         program = elaborate(parse_file(path, self.include_path, self.defines, search=self.search), self.loader(path.parent))
-        return program, program.check()
+        return program, program.check(self.limits_of_device)
 
     def load(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The program in a file, ready to run, with its warnings and notes. Raises `SacError` with everything that is wrong."""
@@ -72,7 +76,16 @@ class Workspace:
     def check_text(self, text: str, name: str = "<text>", home: Path | None = Path()) -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The program in a string, with everything there is to say about it. `home`: the folder of its modules."""
         program = elaborate(parse_source(Source(name, text), self.include_path, self.defines, search=self.search), self.loader(home))
-        return program, program.check()
+        return program, program.check(self.limits_of_device)
+
+    @property
+    def limits_of_device(self) -> DeviceLimits | None:
+        """The limits that pragmas must keep; None: none, as on the CPU and in the interpreter."""
+        if not self.device:
+            return None
+        from sacpy.withloop.devices import DEVICES
+
+        return DEVICES[self.device]
 
     def expression(self, text: str) -> ElaboratedProgram:
         """A program whose `main` prints the value of an expression. Raises `SacError`."""
@@ -97,7 +110,7 @@ class Workspace:
         if self._engine is None and self.target != "interp":
             from sacpy.jit.on_demand import OnDemand
 
-            self._engine = OnDemand(self.target, threads=self.threads, strict_fp=self.strict_fp, verify=self.verify, eager=self.eager)
+            self._engine = OnDemand(self.target, threads=self.threads, strict_fp=self.strict_fp, verify=self.verify, strategy=self.strategy, device=self.device, eager=self.eager)
         return self._engine
 
     def use(self, engine: OnDemand) -> None:
@@ -109,7 +122,7 @@ class Workspace:
         """The settings as the compiler takes them."""
         from sacpy.jit.options import Options
 
-        return Options(threads=self.threads or 1, strict_fp=self.strict_fp, verify=self.verify)
+        return Options(threads=self.threads or 1, strict_fp=self.strict_fp, verify=self.verify, strategy=self.strategy, device=self.device)
 
     def guard(self, watchdog: Watchdog, action: Callable[[], T], *, signals: bool = True) -> T:
         """Does something that runs a program within the limits; with `signals`, Ctrl-C ends native code too."""

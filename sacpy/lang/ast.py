@@ -6,7 +6,7 @@ All nodes are frozen; each carries its span.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sacpy.lang.source import Span
 
@@ -241,10 +241,32 @@ class StructLiteral:
 
 @dataclass(frozen=True, slots=True)
 class Pragma:
-    """`#pragma ...`: the text behind the word `pragma`, joined over continuation lines, with its span."""
+    """`#pragma ...`: the text behind the word `pragma`, joined over continuation lines, with its span. `words`: where in `text` each of its tokens starts, and the token's own span."""
 
     text: str
     span: Span
+    words: tuple[tuple[int, Span], ...] = field(default=(), compare=False, repr=False)
+
+    def place(self, start: int, end: int) -> Span:
+        """The span of a part of the text: of the tokens that it touches; of no token, as at the end of the text, what is right behind the last one."""
+        touched = [span for i, (at, span) in enumerate(self.words) if at < end and start < (self.words[i + 1][0] if i + 1 < len(self.words) else len(self.text))]
+        if touched:
+            return _over(touched)
+        if not self.words:
+            return self.span
+        last = self.words[-1][1]
+        return Span(last.source, last.end, last.end, last.macro and Span(last.macro.source, last.macro.end, last.macro.end))
+
+
+def _over(spans: list[Span]) -> Span:
+    """From the first to the last span; inside of a macro's definition too, where they come from one."""
+    first, last = spans[0], spans[-1]
+    if last.source is not first.source or last.end < first.end:
+        return first
+    inner = first.macro
+    if first.macro is not None and last.macro is not None and (last.start, last.end) == (first.start, first.end):
+        inner = first.macro.to(last.macro)
+    return Span(first.source, first.start, last.end, inner)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
 from sacpy.lang.parse_expressions import ExpressionParser
 from sacpy.lang.parse_operands import STOP_BAR, STOP_LESS
+from sacpy.lang.tokens import Written
 
 OPERATORS = frozenset({"genarray", "modarray", "fold", "foldfix", "propagate"})
 
@@ -64,7 +65,9 @@ class WithLoopParser(ExpressionParser):
         """{pragma}"""
         found: list[ast.Pragma] = []
         while self.kinds[self.pos] == "pragma":
-            found.append(ast.Pragma(str(self.tokens[self.pos].value).strip(), self.spans[self.pos]))
+            written = self.tokens[self.pos].value
+            assert isinstance(written, Written)
+            found.append(ast.Pragma(written.text, self.spans[self.pos], written.words))
             self.pos += 1
         return tuple(found)
 

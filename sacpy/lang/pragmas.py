@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.lang.source import Span
-from sacpy.lang.tokens import Token
+from sacpy.lang.tokens import Token, Written
 
 MAPPING = frozenset(("gpukernel", "gpuparam", "gpumem", "noncommutative"))  # may be broken anywhere between tokens, over several lines
 _NO_OPERAND = frozenset(("safe", "nocuda", "noncommutative"))
@@ -33,10 +33,14 @@ def read(tokens: Sequence[Token], at: int, start: int, whole: bool = False) -> t
     else:
         end = min(end + 1, len(tokens))
     parts = tokens[at + 1 : end]
-    text = "".join((" " if i and token.spaced else "") + token.text for i, token in enumerate(parts))
+    text, words = "", []
+    for i, token in enumerate(parts):
+        text += " " if i and token.spaced else ""
+        words.append((len(text), token.span))
+        text += token.text
     first, last = tokens[at].span, tokens[end - 1].span
     stop = last.end if last.source is first.source else first.end
-    return Token("pragma", "#pragma " + text, Span(first.source, min(start, first.start), max(stop, first.end), first.macro), text, True), end
+    return Token("pragma", "#pragma " + text, Span(first.source, min(start, first.start), max(stop, first.end), first.macro), Written(text, tuple(words)), True), end
 
 
 def _operands(tokens: Sequence[Token], at: int) -> int:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Token(NamedTuple):
-    """`kind`: "name", "number" (value: (base type, value)), "char" (value: its code), "string" (value: the text with escapes resolved, a character per byte), "op" (operators and punctuation), "pragma" (value: the text behind `#pragma`), "end".
+    """`kind`: "name", "number" (value: (base type, value)), "char" (value: its code), "string" (value: the text with escapes resolved, a character per byte), "op" (operators and punctuation), "pragma" (value: a `Written`, the text behind `#pragma`), "end".
     `spaced`: white space or a comment stands before it. `doc`: the text of the comment right above, for definitions. A tuple because a large program has hundreds of thousands of them and tuples are made quickest."""
 
     kind: str
@@ -24,6 +24,17 @@ class Token(NamedTuple):
     value: object = None
     spaced: bool = False
     doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The text of a pragma, with where in it each token starts and the token's span."""
+
+    text: str
+    words: tuple[tuple[int, Span], ...]
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,11 @@ from sacpy.notebook import plots
 from sacpy.notebook.tables import Array, table
 from sacpy.repl.diagrams import Kind, diagrams, into_file, shown_values
 from sacpy.repl.engine import Engine, Variable
-from sacpy.repl.mappings import drawing, laid_out, partitions
+from sacpy.repl.mappings import MOST, drawing, laid_out
 from sacpy.repl.pixels import image, looks_like_image
 from sacpy.withloop.devices import DEVICES
 from sacpy.withloop.drawings import svg
+from sacpy.withloop.inferred import partitions
 
 Bundle = Mapping[str, str]
 PNG, SVG, HTML, PLAIN = "image/png", "image/svg+xml", "text/html", "text/plain"
@@ -61,7 +62,7 @@ def show_mappings(engine: Engine, text: str) -> list[Bundle]:
     entered, shapes = engine.function_of(text, ":picture")
     strategy, device = engine.settings["strategy"], DEVICES[engine.settings["device"]]
     bundles: list[Bundle] = []
-    for found in partitions(engine.program, engine.program.function(entered.key), shapes):
+    for found in partitions(engine.program, engine.program.function(entered.key), shapes, MOST):
         made = laid_out(found, strategy, device)
         data = {PLAIN: drawing(found, strategy, device, COLUMNS)}
         with suppress(ValueError):

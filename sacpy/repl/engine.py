@@ -64,6 +64,7 @@ class Engine:
         self.world = world
         self.present = self._write if present is None else present
         self.settings = Settings()
+        self.settings.values["strategy"] = workspace.strategy
         self.protocol: str | None = None  # how the terminal shows pictures, once that is known
         self.saved: set[Path] = set()  # files that were written from here
         self.loader = workspace.loader(Path())

@@ -1,6 +1,6 @@
 """The examples of `docs/errors.md`, and what sacpy says to them.
 
-In: the document. Out: per code its section, the section's examples (label and text), and whether one gives the code of its section. Labels: `sac` is a program, definitions, or statements of a `main` with the library in scope; `sacpy` is typed at the prompt; `python` is run
+In: the document. Out: per code its section, the section's examples (label and text), and whether one gives the code of its section. Labels: `sac` is a program, definitions, or statements of a `main` with the library in scope; `sacpy` is typed at the prompt; `gpu` is a program checked for a GPU (sm_90); `python` is run
 by `tests/api/test_docs.py`; `text` cannot be run here (it needs several files, a terminal, or a broken sacpy).
 """
 
@@ -46,7 +46,10 @@ def gives(label: str, example: str, code: str) -> bool:
 
 def rendering(label: str, example: str, code: str) -> str | None:
     """The message with this code that an example gives, as it is printed; None if it gives none, or another one too."""
-    attempts = [_typed(example)] if label == "sacpy" else (said(p, allowed) for p in _programs(example) for allowed in (False, True))
+    if label == "gpu":
+        attempts = iter([said(p, device="sm_90") for p in _programs(example)])
+    else:
+        attempts = iter([_typed(example)]) if label == "sacpy" else (said(p, allowed) for p in _programs(example) for allowed in (False, True))
     for found in attempts:
         matter = [d for d in found if d.severity != "note" or d.code == code]
         if {d.code for d in matter} == {code}:
@@ -65,9 +68,9 @@ def _typed(example: str) -> list[Diagnostic]:
     return [d for text in typed for d in (obey(engine, text)[1] if is_command(text) else engine.enter(text)).diagnostics]
 
 
-def said(program: str, allowed: bool = True) -> list[Diagnostic]:
+def said(program: str, allowed: bool = True, device: str = "") -> list[Diagnostic]:
     """What sacpy says to a program: when it checks it, and if nothing is wrong so far, when it runs."""
-    workspace = Workspace(limits=LIMITS)
+    workspace = Workspace(limits=LIMITS, device=device)
     try:
         loaded, found = workspace.check_text(program, "example.sac", None)
         return found if any(d.severity == "error" for d in found) else [*found, *_ran(workspace, loaded, allowed)]

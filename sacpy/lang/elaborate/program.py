@@ -5,6 +5,7 @@ In: a loader and the parsed main module. Out: `ElaboratedProgram`, a `core.Progr
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sacpy.lang import ast, core
 from sacpy.lang.deep import deeply
@@ -19,6 +20,9 @@ from sacpy.lang.infer import Inference, infer
 from sacpy.lang.modules import Loader, ModuleInfo
 from sacpy.lang.source import Span
 from sacpy.lang.suggest import closest
+
+if TYPE_CHECKING:
+    from sacpy.withloop.devices import DeviceLimits
 
 Typevars = tuple[tuple[str, BaseType], ...]
 
@@ -47,6 +51,8 @@ class ElaboratedProgram:
     _parameters: dict[int, tuple[BaseType | ast.TypeVar, ...]] = field(default_factory=dict)
     _results: dict[tuple[int, Typevars], list[BaseType]] = field(default_factory=dict)
     _entries: dict[int, Entry] = field(default_factory=dict)
+    pragmas: bool = False  # some with-loop that was elaborated has one
+    device: DeviceLimits | None = None
 
     # ------------------------------------------------------------ core.Program
 
@@ -159,8 +165,9 @@ class ElaboratedProgram:
 
     # ------------------------------------------------------------ checking
 
-    def check(self) -> list[Diagnostic]:
-        """Elaborates and infers everything that the user wrote, uncalled functions included. Gives all diagnostics."""
+    def check(self, device: DeviceLimits | None = None) -> list[Diagnostic]:
+        """Elaborates and infers everything that the user wrote, uncalled functions included. Gives all diagnostics. `device`: a GPU that the program is meant for, whose limits its pragmas must keep."""
+        self.device = device
         return deeply(self._check)
 
     def _check(self) -> list[Diagnostic]:
@@ -178,6 +185,10 @@ class ElaboratedProgram:
                 found += [*replaced(self, scope), *hiding(self, scope)]
             for key in self.user_keys(found):
                 found += self.inference(key).diagnostics
+                if self.pragmas:
+                    from sacpy.withloop.checking import problems
+
+                    found += problems(self.function(key), self.inference(key), self.device)
         return _unique(found)
 
     def user_keys(self, problems: list[Diagnostic]) -> list[str]:

@@ -31,6 +31,7 @@ class Op:
 @expression(ast.With)
 def _with(cx: Context, node: ast.With, wanted: int | None) -> tuple[Value, ...]:
     node = _by_index_length(node)
+    cx.program.pragmas |= bool(node.pragmas) or any(part.pragmas for part in node.parts)
     operators = [_operator(cx, op) for op in reversed(node.operators)][::-1]
     hidden = _implicit_objects(cx, node, operators)
     if not any(op.gives_shape for op in operators):

@@ -24,6 +24,8 @@ def _set(engine: Engine, text: str) -> str:
     if not setting.fits(value):
         raise refused("E0747", f"{name} cannot be {value}", value, f"must be {setting.allowed}", f"as in :set {name} {setting.default}")
     engine.settings.values[name] = value
+    if name == "strategy":
+        engine.run_on(strategy=value)
     return f"{name} is {value}"
 
 

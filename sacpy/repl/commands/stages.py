@@ -26,11 +26,12 @@ def _emit(engine: Engine, text: str) -> str:
 
 
 def _picture(engine: Engine, text: str) -> str:
-    from sacpy.repl.mappings import drawing, partitions
+    from sacpy.repl.mappings import MOST, drawing
     from sacpy.withloop.devices import DEVICES
+    from sacpy.withloop.inferred import partitions
 
     entered, shapes = engine.function_of(text, ":picture")
-    found = partitions(engine.program, engine.program.function(entered.key), shapes)
+    found = partitions(engine.program, engine.program.function(entered.key), shapes, MOST)
     if not found:
         return "no with-loop that is certain to run"
     strategy, device = engine.settings["strategy"], DEVICES[engine.settings["device"]]
@@ -44,6 +45,7 @@ def _strategy(engine: Engine, name: str) -> str:
         near = closest(name, STRATEGIES)
         raise refused("E0747", f"strategy cannot be {name}", name, f"must be {', '.join(STRATEGIES)}", f"did you mean {near[0]}?" if near else ":strategy lists them")
     engine.settings.values["strategy"] = name
+    engine.run_on(strategy=name)
     return f"strategy is {name}"
 
 

@@ -1,0 +1,192 @@
+"""The GPU pragmas of a program, read and checked: what is wrong stands on the very word of the pragma.
+
+In: with-loops of core with what inference knows of them, or the pragmas of a with-loop that is about to be launched; the limits of a device, where the program is meant for one. Out: the mapping and the memory mode that pragmas ask for, and diagnostics.
+
+Before bounds are known, a mapping is checked for what holds whatever they are: lists and permutations against the rank, a shift where the lower bound is known not to be 0, the closing of gaps where there are some. Without a device no limit applies: such a program runs on the CPU and in the interpreter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from sacpy.interp.walk import block_free, defined, statements
+from sacpy.lang.ast import Pragma
+from sacpy.lang.core import Fold, Function, Partition, Propagate, WithLoop
+from sacpy.lang.diagnostics import Diagnostic, SacError
+from sacpy.lang.infer import Inference
+from sacpy.lang.source import NOWHERE
+from sacpy.lang.suggest import closest
+from sacpy.withloop.chains import Chain, Mapping
+from sacpy.withloop.devices import DeviceLimits
+from sacpy.withloop.errors import MappingError
+from sacpy.withloop.inferred import index_space, lets, outline
+from sacpy.withloop.pragmas import WORDS, GpuKernel, GpuMem, GpuParam, parse
+from sacpy.withloop.pragmas import Pragma as Meaning
+from sacpy.withloop.spaces import IndexSpace
+
+LABELS = {
+    "E0801": "not this", "E0802": "no such combinator", "E0803": "wrong argument", "E0804": "one entry for each axis", "E0805": "0 or 1", "E0806": "not a permutation", "E0807": "needs a zero-based space",
+    "E0808": "needs a dense space", "E0809": "too few axes", "E0810": "too many axes", "E0811": "over a limit", "E0812": "has no effect", "E0813": "has no values", "E0814": "wrong values", "E0815": "wrong memory mode",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the pragmas of a partition ask for: a mapping, a memory mode, neither. `kernel` and `memory` are the pragmas themselves."""
+
+    chain: Chain | None = None
+    mode: GpuMem | None = None
+    kernel: Pragma | None = None
+    memory: Pragma | None = None
+
+
+def diagnostic(error: MappingError, pragma: Pragma | None) -> Diagnostic:
+    """An error as a message at the part of the pragma that it is about; of a mapping without a pragma, nowhere."""
+    span = NOWHERE if pragma is None else pragma.span if error.span is None else pragma.place(*error.span)
+    return Diagnostic(error.code, error.message, span, LABELS[error.code] if span is not NOWHERE else "", notes=error.notes, help=error.help)
+
+
+def asked(pragmas: Sequence[Pragma]) -> Asked:
+    """What pragmas ask for: those of the with-loop, then those of the partition. A partition's own mapping or memory mode goes before the with-loop's. Raises `SacError` with all that is wrong in them."""
+    found, problems = read(pragmas)
+    if problems:
+        raise SacError(*problems)
+    chain = kernel = mode = memory = None
+    for pragma, meaning in found:
+        if isinstance(meaning, GpuKernel):
+            chain, kernel = meaning.chain, pragma
+        elif isinstance(meaning, GpuMem) and meaning.mode != "arguments":
+            mode, memory = meaning, pragma
+    return Asked(chain, mode, kernel, memory)
+
+
+def placed(pragmas: Sequence[Pragma], space: IndexSpace, device: DeviceLimits, **parameters: int) -> Mapping | None:
+    """The mapping of a concrete space that pragmas ask for, if they ask for one. Raises `SacError` on the pragma's text where it does not fit the space or the device."""
+    wanted = asked(pragmas)
+    if wanted.chain is None:
+        return None
+    try:
+        return wanted.chain.bind(**parameters).map(space, device)
+    except MappingError as error:
+        raise SacError(diagnostic(error, wanted.kernel)) from None
+
+
+def read(pragmas: Sequence[Pragma], outer: Sequence[Pragma] = ()) -> tuple[list[tuple[Pragma, Meaning]], list[Diagnostic]]:
+    """The meanings of pragmas in order, without those of other words; and what is wrong with them. `outer`: pragmas in front of the whole with-loop, whose parameters hold here too."""
+    parameters: dict[str, tuple[int, ...]] = {}
+    for pragma in outer:
+        try:
+            meaning = parse(pragma.text, parameters)
+        except MappingError:
+            continue  # told where it stands
+        if isinstance(meaning, GpuParam):
+            parameters[meaning.name] = meaning.values
+    found: list[tuple[Pragma, Meaning]] = []
+    problems = []
+    own: set[str] = set()
+    for pragma in pragmas:
+        try:
+            meaning = parse(pragma.text, parameters)
+            if meaning is None:
+                continue
+            if isinstance(meaning, GpuParam):
+                if meaning.name in own:
+                    raise MappingError("E0814", f"the parameter {meaning.name} has its values already", "leave one of the two pragmas out", span=meaning.span)
+                own.add(meaning.name)
+                parameters[meaning.name] = meaning.values
+            found.append((pragma, meaning))
+        except MappingError as error:
+            problems.append(diagnostic(error, pragma))
+    return found, problems
+
+
+# ---------------------------------------------------------------- before the program runs
+
+
+def problems(function: Function, known: Inference, device: DeviceLimits | None = None) -> list[Diagnostic]:
+    """What is wrong with the pragmas of a function's with-loops. `device`: its limits count, and a loop with a mapping must be one that can run there."""
+    loops = [let.rhs for let in lets(function.body) if isinstance(let.rhs, WithLoop) and _has_some(let.rhs)]
+    written = _written_names(function) if loops else {}
+    return [d for loop in loops for d in _of_loop(loop, known, written, device)]
+
+
+def _has_some(loop: WithLoop) -> bool:
+    return any(pragma.text.startswith(WORDS) for pragmas in (loop.pragmas, *(p.pragmas for p in loop.partitions)) for pragma in pragmas)
+
+
+def _written_names(function: Function) -> dict[str, str]:
+    """The programmer's names of a function's variables."""
+    binds = [slot.bind for slot in function.signature.params] + [bind for s in statements(function.body) for bind in defined(s)]
+    return {bind.name: bind.source for bind in binds if bind.source}
+
+
+def _of_loop(loop: WithLoop, known: Inference, written: dict[str, str], device: DeviceLimits | None) -> Iterator[Diagnostic]:
+    read_by = [{written[n] for n in block_free(p.body, p.values) if n in written} for p in loop.partitions]
+    common, wrong = read(loop.pragmas)
+    yield from [*wrong, *_twice(common), *_staged(common, set().union(*read_by))]
+    reason = host_only(loop)
+    for partition, names in zip(loop.partitions, read_by):
+        own, wrong = read(partition.pragmas, loop.pragmas)
+        yield from [*wrong, *_twice(own), *_staged(own, names)]
+        kernels = [(p, m.chain) for p, m in own if isinstance(m, GpuKernel)] or [(p, m.chain) for p, m in common if isinstance(m, GpuKernel)]
+        for pragma, chain in kernels[:1]:
+            if reason is not None:
+                yield on_the_host(pragma, reason, device is not None)
+                continue
+            try:
+                _fits(chain, loop, partition, known, device)
+            except MappingError as error:
+                yield diagnostic(error, pragma)
+
+
+def _staged(found: Sequence[tuple[Pragma, Meaning]], names: Collection[str]) -> Iterator[Diagnostic]:
+    """Arrays that are to be staged, and that nothing here reads."""
+    for pragma, meaning in found:
+        if isinstance(meaning, GpuMem):
+            for name, span in zip(meaning.names, meaning.spans):
+                if name not in names:
+                    near = closest(name, names)
+                    help = f"did you mean {near[0]}?" if near else f"what is read there: {', '.join(sorted(names))}" if names else "leave the pragma out"
+                    yield diagnostic(MappingError("E0815", f"no partition that this pragma is for reads {name}", help, span=span), pragma)
+
+
+def _fits(chain: Chain, loop: WithLoop, partition: Partition, known: Inference, device: DeviceLimits | None) -> None:
+    """Raises `MappingError` for what is wrong with the mapping of a partition as far as is known."""
+    space = index_space(known, loop, partition)
+    about = outline(known, loop, partition)
+    if space is not None:
+        chain.map(space, device)
+    if about.rank is not None:
+        try:
+            chain.check(about.rank, device, about.zero_based, about.dense)
+        except MappingError as error:
+            error.notes = ()  # they tell of bounds that nobody wrote
+            raise
+
+
+def _twice(found: Sequence[tuple[Pragma, Meaning]]) -> Iterator[Diagnostic]:
+    """Pragmas that are said a second time in the same place."""
+    seen: dict[type, Pragma] = {}
+    for pragma, meaning in found:
+        if isinstance(meaning, GpuParam):
+            continue
+        if type(meaning) in seen:
+            word = pragma.text.split(None, 1)[0]
+            yield Diagnostic("E0801", f"there is a second `{word}` pragma here", pragma.place(0, len(word)), "said twice", help="leave one of the two out")
+        seen[type(meaning)] = pragma
+
+
+def host_only(loop: WithLoop) -> str | None:
+    """Why a with-loop cannot run on a GPU whatever its cells are; None: it can as far as its operators go."""
+    for operator in loop.operators:
+        if isinstance(operator, Propagate):
+            return "propagate threads an object through the iterations, one after the other"
+        if isinstance(operator, Fold) and operator.stop is not None:
+            return "foldfix ends at the first iteration that reaches its last value, so they run one after the other"
+    return None
+
+
+def on_the_host(pragma: Pragma, reason: str, fatal: bool) -> Diagnostic:
+    """A mapping of a with-loop that cannot run on a GPU: an error where the program is meant for one, else a warning."""
+    return Diagnostic("E0812" if fatal else "W0812", f"this with-loop cannot run on a GPU: {reason}", pragma.place(0, len("gpukernel")), "cannot be mapped" if fatal else "has no effect", help="leave the pragma out; the with-loop runs on the CPU")
