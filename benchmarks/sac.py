@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
@@ -15,7 +15,10 @@ from sacpy.lang.diagnostics import SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.workspace import Workspace
 
-TARGETS = ("interp",)
+if TYPE_CHECKING:
+    from sacpy.jit.engine import Engine
+
+TARGETS = ("interp", "auto", "cpu")
 
 
 class SacProgram:
@@ -25,7 +28,8 @@ class SacProgram:
         if target not in TARGETS:
             raise ValueError(f"{target!r} is no target; there is {', '.join(TARGETS)}")
         self._program = program
-        self._evaluator = Evaluator(program, World.captured(), depth_limit=200_000)
+        self.engine = None if target == "interp" else _engine(target)
+        self._evaluator = Evaluator(program, World.captured(), depth_limit=200_000, engine=self.engine)
 
     @classmethod
     def from_text(cls, text: str, target: str = "interp") -> SacProgram:
@@ -50,3 +54,10 @@ class SacProgram:
             return results[0] if len(results) == 1 else results
 
         return call
+
+
+def _engine(target: str) -> Engine:
+    """What compiles: one thread per core, as for the peers."""
+    from sacpy.jit.engine import Engine
+
+    return Engine(target)

@@ -7,7 +7,10 @@ calls with the same candidates. It has no place in the SaC call stack.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from numpy import ndarray
 
 from sacpy.interp.errors import Fault
 from sacpy.interp.ownership import Protocol, protocol
@@ -21,12 +24,33 @@ if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
 
 
+REMEMBERED = 256  # shapes of arguments that are known to fit a function called from outside
+
+
+@dataclass(slots=True)
+class Entry:
+    """A function that was called from outside. `accepted`: shapes of arguments that fit it; `borrowed`: the flags of arguments none of which is given away; `count`: how many results it has; `single`: what it returns is the one result."""
+
+    signature: Signature
+    rules: Protocol
+    accepted: set[tuple[tuple[int, ...], ...]] = field(default_factory=set)
+    borrowed: tuple[bool, ...] = field(init=False)
+    count: int = field(init=False)
+    single: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.borrowed = (False,) * len(self.rules.takes)
+        self.count = len(self.signature.results)
+        self.single = self.count + len(self.rules.gives) == 1
+
+
 class CallSites:
     """The dispatchers of one evaluator."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
         self.dispatchers: dict[tuple[str, ...], str] = {}
+        self._entries: dict[str, Entry] = {}
 
     def callee(self, certain: str | None, candidates: tuple[str, ...]) -> tuple[str, Protocol, Signature]:
         """What to call: name, protocol, and one signature that stands for all candidates."""
@@ -41,23 +65,36 @@ class CallSites:
 
     def enter(self, key: str, args: tuple[Value, ...]) -> tuple[Value, ...]:
         """A call from outside: the arguments are borrowed."""
-        return self.enter_giving(key, args, (False,) * len(args))[0]
+        entry = self._entry(key, args)
+        result = self.evaluator.compiled(key)(*args, *entry.borrowed)
+        return (result,) if entry.single else result[: entry.count] if entry.count else ()
 
     def enter_giving(self, key: str, args: tuple[Value, ...], given: Sequence[bool]) -> tuple[tuple[Value, ...], tuple[bool, ...]]:
         """A call from outside that gives the arguments away for which `given` is true: nobody else may hold them, and the function may overwrite them. The results, and for each whether certainly nobody else holds it."""
-        signature = self.evaluator.program.signature(key)
-        if len(args) != len(signature.params):
-            raise Fault("E0619", f"{shown(signature)} takes {len(signature.params)} arguments, but here are {len(args)}", notes=(f"the function is {signature.text}",))
-        rules = protocol(signature)
-        self._choose([signature], args)
-        result = self.evaluator.compiled(key)(*args, *[given[i] for i in rules.takes])
-        count = len(signature.results)
-        if count + len(rules.gives) == 1:
+        entry = self._entry(key, args)
+        result = self.evaluator.compiled(key)(*args, *[given[i] for i in entry.rules.takes])
+        if entry.single:
             return (result,), (True,)
-        if not count:
+        if not entry.count:
             return (), ()
-        flags = dict(zip(rules.gives, result[count:], strict=True))
-        return tuple(result[:count]), tuple(flags.get(i, True) for i in range(count))
+        flags = dict(zip(entry.rules.gives, result[entry.count :], strict=True))
+        return tuple(result[: entry.count]), tuple(flags.get(i, True) for i in range(entry.count))
+
+    def _entry(self, key: str, args: tuple[Value, ...]) -> Entry:
+        """The function of a call from outside, its arguments checked."""
+        signature = self.evaluator.program.signature(key)
+        entry = self._entries.get(key)
+        if entry is None or entry.signature is not signature:
+            entry = self._entries[key] = Entry(signature, protocol(signature))
+        shapes = tuple([a.shape if type(a) is ndarray else () for a in args])
+        if shapes not in entry.accepted:
+            if len(args) != len(signature.params):
+                raise Fault("E0619", f"{shown(signature)} takes {len(signature.params)} arguments, but here are {len(args)}", notes=(f"the function is {signature.text}",))
+            self._choose([signature], args)
+            if len(entry.accepted) >= REMEMBERED:
+                entry.accepted.clear()
+            entry.accepted.add(shapes)
+        return entry
 
     def _dispatcher(self, signatures: list[Signature]) -> str:
         """Generates a dispatcher."""
