@@ -1,0 +1,234 @@
+"""Kernels under construction.
+
+In: calls that add statements, scalars, arrays. Out: a `Kernel`. Parameters come about as they are asked for; code of a thread goes to the innermost open list; arrays of a thread are collected for the block's start. `IrArithmetic` is the arithmetic in which combinators recover indices as code.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from sacpy.jit import kernel as k
+from sacpy.jit.graph import TRUE, ArrayType, Atom, Const, Load, Names, Op, ScalarType, Type, Var, extents_of
+from sacpy.jit.graph_verify import op_base
+from sacpy.jit.kernels.launches import Refused
+from sacpy.withloop.arithmetic import Slot
+
+MOST_PRIVATE = 256  # elements of an array in a thread's own memory; larger ones are in global memory, interleaved
+Pending = list["k.ThreadStmt | Pending"]
+
+
+@dataclass
+class Builder:
+    """One kernel. `free`: the variables of the function around it that it may use, by name; those used become parameters."""
+
+    name: str
+    free: dict[str, Var]
+    names: Names
+    bits: int = 32
+    scalars: dict[str, Var] = field(default_factory=dict)
+    arrays: dict[str, Var] = field(default_factory=dict)
+    results: dict[str, Var] = field(default_factory=dict)
+    shape: list[Var] = field(default_factory=list)
+    slots: list[Var] = field(default_factory=list)
+    allocations: list[k.Allocate] = field(default_factory=list)
+    once: dict[str, bool] = field(default_factory=dict)
+    _open: list[Pending] = field(default_factory=lambda: [[]])
+
+    @property
+    def word(self) -> ScalarType:
+        """The type of indices that a mapping recovers."""
+        return ScalarType("int" if self.bits == 32 else "long")
+
+    # ---- parameters
+
+    def parameter(self, name: str) -> Var:
+        """The parameter for a variable of the function around, made when it is first asked for."""
+        if name in self.scalars:
+            return self.scalars[name]
+        if name in self.arrays:
+            return self.arrays[name]
+        v = self.free[name]
+        for e in extents_of(v):
+            if isinstance(e, Var):
+                self.parameter(e.name)
+        (self.arrays if isinstance(v.type, ArrayType) else self.scalars)[name] = v
+        return v
+
+    def result(self, name: str, base: str, extents: tuple[Atom, ...]) -> Var:
+        """A parameter that is an array to be written."""
+        for e in extents:
+            if isinstance(e, Var):
+                self.parameter(e.name)
+        v = self.results[name] = Var(name, ArrayType(base, extents))
+        self.once[name] = True
+        return v
+
+    def number(self, stem: str) -> Var:
+        """A parameter that a launch sets to a number, before the parameter block."""
+        v = self.names.var(stem, self.word)
+        self.shape.append(v)
+        return v
+
+    def slot(self, stem: str) -> Var:
+        """One more word of the parameter block."""
+        v = self.names.var(stem, self.word)
+        self.slots.append(v)
+        return v
+
+    @property
+    def params(self) -> tuple[Var, ...]:
+        """All parameters, the parameter block last."""
+        return (*self.scalars.values(), *self.shape, *self.arrays.values(), *self.results.values(), *self.slots)
+
+    def launch_known(self, a: Atom) -> bool:
+        """Whether a launch knows the number before it starts."""
+        return isinstance(a, Const) or a.name in self.scalars
+
+    # ---- code of a thread
+
+    def add(self, s: k.ThreadStmt) -> None:
+        self._open[-1].append(s)
+
+    def later(self) -> Pending:
+        """A place here to which statements may still be added once later code needs them."""
+        place: Pending = []
+        self._open[-1].append(place)
+        return place
+
+    @contextmanager
+    def at(self, place: Pending) -> Iterator[None]:
+        """Code goes to such a place."""
+        self._open.append(place)
+        try:
+            yield
+        finally:
+            self._open.pop()
+
+    def open(self) -> None:
+        """What is added from now on belongs to an inner body."""
+        self._open.append([])
+
+    def close(self) -> tuple[k.ThreadStmt, ...]:
+        """Ends an inner body and gives it."""
+        return tuple(_flat(self._open.pop()))
+
+    def let(self, stem: str, type_: Type, rhs: Atom | Op | Load | k.Divide) -> Var:
+        v = self.names.var(stem, type_)
+        self.add(k.Let(v, rhs))
+        return v
+
+    def op(self, code: str, *args: Atom, exact: bool = False) -> Atom:
+        return self.let("t", ScalarType(op_base(code, args)), Op(code, args, exact))
+
+    def load(self, array: Var, *index: Atom) -> Var:
+        return self.let("x", ScalarType(array.base), Load(array, index))
+
+    def store(self, array: Var, index: Sequence[Atom], value: Atom) -> None:
+        self.add(k.Store(array, tuple(index), value))
+
+    def both(self, a: Atom | None, b: Atom | None) -> Atom | None:
+        """Both conditions; None always holds."""
+        if a is None or a == TRUE:
+            return b
+        return a if b is None or b == TRUE else self.op("and", a, b)
+
+    def when(self, condition: Atom | None, then: Callable[[], None]) -> None:
+        """Code under a condition; None always holds."""
+        if condition is None:
+            then()
+            return
+        self.open()
+        then()
+        self.add(k.If(condition, self.close()))
+
+    def seq_for(self, lower: Atom, upper: Atom, initial: Sequence[Atom], body: Callable[[Var, list[Atom]], Sequence[Atom]], step: int = 1) -> list[Atom]:
+        """A counting loop with scalars from round to round; their last values."""
+        index = self.names.var("i", lower.type)
+        targets = [self.names.var("c", a.type) for a in initial]
+        self.open()
+        updates = body(index, list(targets))
+        code = self.close()
+        carried = tuple(map(k.Carried, targets, initial, updates))
+        self.add(k.SeqFor(index, lower, upper, step, carried, code))
+        return list(targets)
+
+    # ---- arrays of a thread and of a block
+
+    def array(self, base: str, extents: tuple[Atom, ...]) -> Var:
+        """A new array of each thread. `Refused` where its size differs between threads."""
+        for e in extents:
+            if not self.launch_known(e):
+                raise Refused("a body makes an array whose size is not known before the launch")
+        known = [int(e.value) for e in extents if isinstance(e, Const)]
+        private = len(known) == len(extents) and math.prod(known) <= MOST_PRIVATE
+        v = self.names.var("own", ArrayType(base, extents))
+        self.allocations.append(k.Allocate(v, "private" if private else "scratch"))
+        return v
+
+    def shared(self, stem: str, base: str, extents: Iterable[int]) -> Var:
+        """A new array of the block."""
+        v = self.names.var(stem, ArrayType(base, tuple(Const("int", e) for e in extents)))
+        self.allocations.append(k.Allocate(v, "shared"))
+        return v
+
+    def word_const(self, value: int) -> Const:
+        """A constant index."""
+        return Const(self.word.base, value)
+
+    def as_int(self, a: Atom) -> Atom:
+        """A recovered index as graphs have them."""
+        return a if a.base == "int" else self.op("toi", a)
+
+    def as_word(self, a: Atom) -> Atom:
+        """An int in the kernel's index words."""
+        return a if a.base == self.word.base else Const(self.word.base, a.value) if isinstance(a, Const) else self.op("tol", a)
+
+    # ---- the whole
+
+    def kernel(self, block_index: Sequence[Var], grid: Sequence[Atom], block: Sequence[Atom], body: Iterable[k.BlockStmt]) -> k.Kernel:
+        """The kernel, its arrays allocated at the start of the block."""
+        writes = tuple(k.Written(v, self.once[name]) for name, v in self.results.items())
+        return k.Kernel(self.name, self.params, tuple(self.slots), tuple(block_index), tuple(grid), tuple(block), (*self.allocations, *body), writes, self.bits)
+
+
+def _flat(code: Pending) -> Iterator[k.ThreadStmt]:
+    for s in code:
+        if isinstance(s, list):
+            yield from _flat(s)
+        else:
+            yield s
+
+
+class IrArithmetic:
+    """Indices as code of a thread: `slots[p]` is the word at position p of the parameter block. No result wraps, as the word size was chosen so."""
+
+    def __init__(self, builder: Builder, slots: Sequence[Var]) -> None:
+        self.b = builder
+        self.slots = slots
+
+    def _divide(self, dividend: Atom, by: Slot) -> Atom:
+        divisor, multiplier, shift = self.slots[by.position : by.position + 3]
+        return self.b.let("q", self.b.word, k.Divide(dividend, divisor, multiplier, shift))
+
+    def bound(self, slot: Slot) -> Atom:
+        return self.b.word_const(slot.value) if slot.known else self.slots[slot.position]
+
+    def add(self, a: Atom, b: Atom) -> Atom:
+        return self.b.op("add", a, b, exact=True)
+
+    def multiply(self, a: Atom, b: Atom) -> Atom:
+        return self.b.op("mul", a, b, exact=True)
+
+    def divide(self, a: Atom, by: Slot) -> tuple[Atom, Atom]:
+        quotient = self._divide(a, by)
+        product = self.b.op("mul", quotient, self.slots[by.position], exact=True)
+        return quotient, self.b.op("sub", a, product, exact=True)
+
+    def less(self, a: Atom, b: Atom) -> Atom:
+        return self.b.op("lt", a, b)
+
+    def both(self, a: Atom | None, b: Atom | None) -> Atom | None:
+        return self.b.both(a, b)

@@ -1,0 +1,208 @@
+"""Plans for genarray and modarray: which pieces there are, how each is mapped, which kernel it runs.
+
+In: a with-loop whose operators are all of these; at run time the numbers that its bounds have. Out: launches that together write every cell of the results once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+
+from sacpy.jit.graph import Atom, Modarray, Partition, Var, extents_of
+from sacpy.jit.kernel import Allocate
+from sacpy.jit.kernels import maps
+from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
+from sacpy.jit.kernels.source import Built, Source, known_block, number_of
+from sacpy.withloop import chains, membership
+from sacpy.withloop.errors import MappingError
+from sacpy.withloop.pragmas import GpuKernel, GpuMem, Pragma, parse_all
+from sacpy.withloop.spaces import IndexSpace
+from sacpy.withloop.splitting import Piece, Split, split
+from sacpy.withloop.strategies import choose
+
+_MERGE_DENSE = 1 << 22  # cells up to which asking each index for its partition costs less than another launch
+_MERGE_GAPS = 1 << 16  # the same where partitions have gaps, so that neighbouring threads take different branches
+
+Numbers = Mapping[str, int]
+
+
+class Cells:
+    """One with-loop. Kernels are remembered by the form of their mapping."""
+
+    def __init__(self, source: Source, options: KernelOptions) -> None:
+        self.source = source
+        self.options = options
+        w = source.with_loop
+        self.rank = len(w.frame or ())
+        shared = [p.text for p in w.pragmas]
+        self.pragmas = [parse_all([*shared, *(q.text for q in p.pragmas if q.text not in shared)]) for p in w.partitions]
+        self.kernels: dict[Hashable, Built] = {}
+        self._check()
+
+    def _check(self) -> None:
+        """Translates each body once, so that what cannot run is known before it is to run; checks pragmas."""
+        for p, pragmas in zip(self.source.with_loop.partitions, self.pragmas):
+            chain = _chain(pragmas)
+            if chain is not None:
+                chain.check(p.rank, self.options.device, _zero_based(p), p.step is None)
+            thread = self.source.thread("trial", 32)
+            maps.compute(thread, p, p.index, maps.results(thread, self.source))
+
+    def inputs(self) -> set[str]:
+        """The ints that plans depend on, extents of arrays left out."""
+        w = self.source.with_loop
+        atoms: list[Atom] = list(w.frame or ())
+        for p in w.partitions:
+            atoms += [*p.lower, *p.upper, *(p.step or ()), *(p.width or ())]
+        return {a.name for a in atoms if isinstance(a, Var)}
+
+    # ---- plans
+
+    def plan(self, numbers: Numbers, parameters: Mapping[str, int]) -> tuple[list[Buffer], list[Launch]]:
+        """Temporaries and launches."""
+        w = self.source.with_loop
+        frame = tuple(max(0, number_of(e, numbers)) for e in w.frame or ())
+        spaces = tuple(space_of(p, numbers) for p in w.partitions)
+        parts = split(frame, spaces)
+        if parts.first_match or self._merged(parts, frame, spaces):
+            return [], self._together(frame, spaces, numbers)
+        launches: list[Launch] = []
+        for piece in parts.pieces:
+            launches += self._default(piece.space, numbers) if piece.partition is None else self._piece(piece, spaces, numbers, parameters)
+        return [], launches
+
+    def _merged(self, parts: Split, frame: tuple[int, ...], spaces: tuple[IndexSpace, ...]) -> bool:
+        """Whether the pieces go into one launch."""
+        if not self.options.merge or len(parts.pieces) < 2 or any(_chain(p) is not None or _memory(p) == "shared" for p in self.pragmas):
+            return False
+        return math.prod(frame) <= (_MERGE_DENSE if all(s.dense for s in spaces) else _MERGE_GAPS)
+
+    def _together(self, frame: tuple[int, ...], spaces: tuple[IndexSpace, ...], numbers: Numbers) -> list[Launch]:
+        spaces = tuple(s.normalised() for s in spaces)
+        forms = tuple(map(membership.form, spaces))
+        words = [(slot.value, slot.divisor) for s in spaces for slot in membership.slots(s)]
+
+        def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
+            return maps.pieces_kernel(self.source, forms, spaces, mapping, block, bits)
+
+        chain, reasons = self._chosen(IndexSpace.box(frame))
+        return self._launch(IndexSpace.box(frame), chain, reasons, ("pieces", forms), make, "pieces", None, numbers, words)
+
+    def _piece(self, piece: Piece, spaces: tuple[IndexSpace, ...], numbers: Numbers, parameters: Mapping[str, int]) -> list[Launch]:
+        number = piece.partition
+        assert number is not None
+        chain = _chain(self.pragmas[number])
+        whole = piece.space.normalised() == spaces[number].normalised()
+        reasons: tuple[str, ...] = ("the pragma says so",)
+        if chain is not None:
+            names = {p.name for p in chain.parameters}
+            chain = chain.bind(**{name: value for name, value in parameters.items() if name in names})
+            try:
+                chain.map(piece.space, self.options.device)
+            except MappingError as error:
+                if whole:
+                    raise
+                chain, reasons = None, (f"this piece of the partition does not fit the pragma: {error.message}",)
+        if chain is None:
+            chain, why = self._chosen(piece.space)
+            reasons = (*(reasons if _chain(self.pragmas[number]) else ()), *why)
+
+        def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
+            return maps.partition_kernel(self.source, number, mapping, block, bits)
+
+        return self._launch(piece.space, chain, reasons, ("partition", number), make, "partition", number, numbers)
+
+    def _default(self, space: IndexSpace, numbers: Numbers) -> list[Launch]:
+        launches: list[Launch] = []
+        for n, (o, t) in enumerate(zip(self.source.with_loop.operators, self.source.targets)):
+            cell = tuple(max(0, number_of(e, numbers)) for e in extents_of(t)[self.rank :])
+            ones = (1,) * len(cell)
+            whole = IndexSpace((*space.lower, *(0 for _ in cell)), (*space.upper, *cell), (*space.step, *ones), (*space.width, *ones))
+            chain, reasons = self._chosen(whole)
+
+            def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int, n: int = n) -> Built:
+                return maps.default_kernel(self.source, n, self.rank, mapping, block, bits)
+
+            launches += self._launch(whole, chain, reasons, ("default", n), make, "copy" if isinstance(o, Modarray) else "default", None, numbers)
+        return launches
+
+    def _chosen(self, space: IndexSpace) -> tuple[chains.Chain, tuple[str, ...]]:
+        choice = choose(self.options.strategy, space, self.options.device)
+        return choice.chain, choice.reasons
+
+    def _launch(
+        self,
+        space: IndexSpace,
+        chain: chains.Chain,
+        reasons: tuple[str, ...],
+        what: Hashable,
+        make: Callable[[chains.Mapping, tuple[int, ...] | None, int], Built],
+        purpose: str,
+        partition: int | None,
+        numbers: Numbers,
+        more: list[tuple[int, bool]] | None = None,
+    ) -> list[Launch]:
+        """The launch of one space; none where it is empty. `more`: words behind the mapping's, and whether each is a divisor."""
+        mapping = chain.map(space, self.options.device)
+        if not mapping.threads:
+            return []
+        bits = mapping.bits([*array_sizes(self.source, numbers), *(v + max(space.upper, default=0) for v, _ in more or ())])
+        block = known_block(mapping)
+        key = (what, mapping.key, block, bits)
+        built = self.kernels.get(key)
+        if built is None:
+            built = self.kernels[key] = make(mapping, block, bits)
+        placement = mapping.placement
+        shape = (*placement.launched, *(() if block is not None else placement.block))
+        words = [*mapping.words(bits), *flat_words(more or [], bits)]
+        reasons = (*reasons, *((placement.note,) if placement.note else ()))
+        return [Launch(built.kernel, mapping.grid, mapping.block, built.arguments(shape, words), purpose, partition, mapping, reasons, scratch_of(built, numbers))]
+
+
+# ---------------------------------------------------------------- numbers of a launch
+
+
+def flat_words(values: list[tuple[int, bool]], bits: int) -> list[int]:
+    """Words of numbers, divisors followed by multiplier and shift."""
+    words = []
+    for value, divisor in values:
+        words.append(value)
+        if divisor:
+            m = magic(value, bits)
+            words += [m.multiplier, m.shift]
+    return words
+
+
+def space_of(p: Partition, numbers: Numbers) -> IndexSpace:
+    """The index space of a partition."""
+    lower, upper = ([number_of(a, numbers) for a in vector] for vector in (p.lower, p.upper))
+    step, width = (None if v is None else [number_of(a, numbers) for a in v] for v in (p.step, p.width))
+    return IndexSpace.of(lower, upper, step, width)
+
+
+def array_sizes(source: Source, numbers: Numbers) -> list[int]:
+    """How many elements each array has that kernels read or write."""
+    return [math.prod(number_of(e, numbers) for e in extents_of(v)) for v in (*source.free.values(), *source.targets) if extents_of(v)]
+
+
+def scratch_of(built: Built, numbers: Numbers) -> tuple[Buffer, ...]:
+    """Each thread's arrays in scratch memory."""
+    arrays = [s.array for s in built.kernel.body if isinstance(s, Allocate) and s.space == "scratch"]
+    return tuple(Buffer(a.name, a.base, tuple(number_of(e, numbers) for e in extents_of(a))) for a in arrays)
+
+
+# ---------------------------------------------------------------- pragmas
+
+
+def _chain(pragmas: Sequence[Pragma]) -> chains.Chain | None:
+    return next((p.chain for p in pragmas if isinstance(p, GpuKernel)), None)
+
+
+def _memory(pragmas: Sequence[Pragma]) -> str | None:
+    return next((p.mode for p in pragmas if isinstance(p, GpuMem)), None)
+
+
+def _zero_based(p: Partition) -> bool:
+    return all(not isinstance(a, Var) and a.value == 0 for a in p.lower)
+
+

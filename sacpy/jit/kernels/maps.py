@@ -1,0 +1,131 @@
+"""Kernels that write cells: the pieces of genarray and modarray.
+
+In: a with-loop whose operators are all of these, a mapping for one piece. Out: kernels that compute a partition's cells, fill cells with the default, copy them from the source array, or do all of these in one launch, each index asking which partition has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sacpy.jit import kernel as k
+from sacpy.jit.graph import Atom, Const, Genarray, Let, Modarray, Partition, Var, WithLoop, extents_of
+from sacpy.jit.kernels.builder import IrArithmetic
+from sacpy.jit.kernels.source import Built, Source, mapped
+from sacpy.jit.kernels.thread import Thread
+from sacpy.jit.kernels.values import Memory, Value
+from sacpy.withloop import chains, membership
+from sacpy.withloop.arithmetic import Slot
+from sacpy.withloop.combinators import Form
+from sacpy.withloop.spaces import IndexSpace
+
+
+def cell_extents(o: Genarray | Modarray, rank: int) -> tuple[Atom, ...]:
+    """The extents of one cell."""
+    return o.cell if isinstance(o, Genarray) else extents_of(o.array)[rank:]
+
+
+def results(thread: Thread, source: Source) -> list[Var]:
+    """The arrays to be written, as parameters."""
+    return [thread.b.result(t.name, t.base, extents_of(t)) for t in source.targets]
+
+
+def compute(thread: Thread, p: Partition, index: Sequence[Atom], arrays: Sequence[Var]) -> None:
+    """The code for one index of a partition."""
+    thread.bind(p.index, list(index))
+    made = {t.name for s in p.body.statements if isinstance(s, Let) and isinstance(s.rhs, WithLoop) for t, o in zip(s.targets, s.rhs.operators) if isinstance(o, Genarray | Modarray)}
+    for r, array in zip(p.body.results, arrays):
+        if isinstance(r, Var) and r.name in made and thread.uses[r.name] == 1:
+            thread.destinations[r.name] = Memory(array, tuple(index))
+
+    def finish(values: list[Value]) -> None:
+        for array, v in zip(arrays, values, strict=True):
+            thread.arrays.assign(Memory(array, tuple(index)), v)
+
+    thread.block(p.body, finish)
+
+
+def default(thread: Thread, o: Genarray | Modarray, array: Var, index: tuple[Atom, ...]) -> None:
+    """The code for one index that no partition has."""
+    cell = Memory(array, index)
+    value = thread.value(o.default) if isinstance(o, Genarray) else thread.arrays.view(thread.array(o.array), index) if cell.extents else thread.arrays.load(thread.array(o.array), index)
+    thread.arrays.assign(cell, value)
+
+
+def partition_kernel(source: Source, number: int, mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
+    """Computes the cells of one partition, or of a piece of it."""
+    thread = source.thread(f"partition{number}", bits)
+    arrays = results(thread, source)
+    return mapped(thread, mapping, block, (), lambda index, _: compute(thread, source.with_loop.partitions[number], index, arrays))
+
+
+def default_kernel(source: Source, operator: int, rank: int, mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
+    """Gives cells that no partition has their value. The mapping's space has the axes of the frame (`rank` of them), then those of the cell, so that neighbouring threads write neighbouring elements."""
+    thread = source.thread("default", bits)
+    o = source.with_loop.operators[operator]
+    assert isinstance(o, Genarray | Modarray)
+    array = results(thread, source)[operator]
+    for other in source.targets:
+        if other.name != array.name:
+            del thread.b.results[other.name]
+
+    def body(index: tuple[Atom, ...], _: Sequence[Var]) -> None:
+        value: Atom
+        if isinstance(o, Modarray):
+            value = thread.arrays.load(thread.array(o.array), index)
+        else:
+            spread = thread.value(o.default)
+            value = spread if isinstance(spread, Var | Const) else thread.arrays.load(spread, index[rank:])
+        thread.arrays.assign(Memory(array, index), value)
+
+    return mapped(thread, mapping, block, (), body)
+
+
+def pieces_kernel(source: Source, forms: Sequence[Form], spaces: Sequence[IndexSpace], mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
+    """Computes all cells of the frame: each index belongs to the first partition that has it. `spaces` are those of the partitions, of whose form alone the code depends."""
+    thread = source.thread("pieces", bits)
+    b = thread.b
+    w = source.with_loop
+    arrays = results(thread, source)
+    names: list[str] = []
+    starts: list[int] = []
+    slots = [membership.slots(s) for s in spaces]
+    for number, own in enumerate(slots):
+        starts.append(len(names))
+        for slot in own:
+            names += [f"{slot.name}_{number}", *([f"{slot.name}_multiplier", f"{slot.name}_shift"] if slot.divisor else [])]
+
+    def body(index: tuple[Atom, ...], words: Sequence[Var]) -> None:
+        recovered = tuple(map(b.as_word, index))
+
+        def one(number: int) -> None:
+            if number == len(w.partitions):
+                for o, array in zip(w.operators, arrays):
+                    assert isinstance(o, Genarray | Modarray)
+                    default(thread, o, array, index)
+                return
+            own = words[starts[number] :]
+            guard = membership.member(IrArithmetic(b, own), forms[number], positioned(slots[number]), recovered)
+            if guard is None:
+                compute(thread, w.partitions[number], index, arrays)
+                return
+            b.open()
+            compute(thread, w.partitions[number], index, arrays)
+            then = b.close()
+            b.open()
+            one(number + 1)
+            b.add(k.If(guard, then, b.close()))
+
+        one(0)
+
+    return mapped(thread, mapping, block, names, body)
+
+
+def positioned(slots: Sequence[Slot]) -> list[Slot]:
+    """Slots with their places among the words, counted from the first of them."""
+    found: list[Slot] = []
+    at = 0
+    for slot in slots:
+        found.append(replace(slot, position=at))
+        at += 3 if slot.divisor else 1
+    return found

@@ -1,0 +1,74 @@
+"""With-loops as launches.
+
+In: a with-loop of a graph. Out: a `Template`; its `plan` takes the numbers that bounds and extents have at run time and gives the launches. Plans are remembered by those numbers, kernels by the form of their mapping, so that a with-loop met again costs a look-up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+from sacpy.jit.graph import Function, Propagate, Var, WithLoop, extents_of
+from sacpy.jit.kernels.cells import Cells
+from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Plan, Refused
+from sacpy.jit.kernels.nests import divided, results_of, select
+from sacpy.jit.kernels.source import Source, number_of
+
+_MOST_PLANS = 256
+
+
+class Template:
+    """A with-loop that runs on a GPU. `inputs`: the names of the ints of its function, in order, whose values `plan` takes."""
+
+    def __init__(self, source: Source, parts: Sequence[Cells], options: KernelOptions) -> None:
+        self.source = source
+        self.options = options
+        self.parts = tuple(parts)
+        self.inputs = tuple(sorted({name for part in parts for name in part.inputs()} | _extents(source)))
+        self._plans: dict[Hashable, Plan] = {}
+
+    def plan(self, values: tuple[int, ...], parameters: Mapping[str, int] | None = None) -> Plan:
+        """The launches for the values of `inputs`. `parameters`: picked values of what a mapping leaves open, by name. `MappingError` where a pragma's mapping does not fit what it is applied to, or the device."""
+        key: Hashable = values if not parameters else (values, tuple(sorted(parameters.items())))
+        found = self._plans.get(key)
+        if found is None:
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.pop(next(iter(self._plans)))
+            found = self._plans[key] = self._plan(dict(zip(self.inputs, values, strict=True)), parameters or {})
+        return found
+
+    def _plan(self, numbers: dict[str, int], parameters: Mapping[str, int]) -> Plan:
+        results = []
+        for t in self.source.targets:
+            extents = tuple(number_of(e, numbers) for e in extents_of(t))
+            results.append(Buffer(t.name, t.base, extents) if extents else Buffer(t.name, t.base, (1,), scalar=True))
+        temporaries: list[Buffer] = []
+        launches: list[Launch] = []
+        for part in self.parts:
+            more, own = part.plan(numbers, parameters)
+            temporaries += more
+            launches += own
+        return Plan(tuple(results), tuple(temporaries), tuple(launches))
+
+
+def _extents(source: Source) -> set[str]:
+    """The ints that say how large arrays are."""
+    atoms = [e for v in (*source.free.values(), *source.targets) for e in extents_of(v)]
+    return {e.name for e in atoms if isinstance(e, Var)}
+
+
+def build(with_loop: WithLoop, targets: Sequence[Var], functions: Mapping[str, Function] | None = None, options: KernelOptions | None = None, name: str = "kernel") -> Template:
+    """The template of a with-loop that sets `targets`. `functions`: those of the unit, by name. `Refused` where it stays on the CPU; `MappingError` where a pragma is wrong whatever the bounds are."""
+    options = options or KernelOptions()
+    functions = functions or {}
+    if any(isinstance(o, Propagate) for o in with_loop.operators):
+        raise Refused("propagate hands an object from index to index")
+    framed, folds = divided(with_loop)
+    names = results_of(with_loop, targets)
+    parts = []
+    if framed:
+        parts.append(Cells(Source(name, select(with_loop, framed), [t for n in framed for t in names[n]], functions), options))
+    if folds:
+        raise Refused("folds are not mapped yet")
+    return Template(Source(name, with_loop, targets, functions), parts, options)
+
+

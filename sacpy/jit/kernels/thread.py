@@ -1,0 +1,328 @@
+"""The code of a body, as the code of one thread.
+
+In: blocks of a graph, and what their variables stand for. Out: statements in a builder, and the values that the blocks give. Calls are inlined. What stands behind a check runs only where the check held, so that it stays in range: a block tells by `ok` whether all checks in it held, and what follows it is run under that condition.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from sacpy.jit import kernel as k
+from sacpy.jit.graph import (
+    BOOL,
+    FALSE,
+    TRUE,
+    Atom,
+    Block,
+    Call,
+    Check,
+    Cons,
+    Const,
+    For,
+    Function,
+    If,
+    Let,
+    Load,
+    Loop,
+    Op,
+    Reshape,
+    ScalarType,
+    Stmt,
+    Update,
+    Var,
+    View,
+    WithLoop,
+    blocks,
+    extents_of,
+)
+from sacpy.jit.kernels.builder import Builder
+from sacpy.jit.kernels.launches import Refused
+from sacpy.jit.kernels.nests import Nests
+from sacpy.jit.kernels.state import State
+from sacpy.jit.kernels.values import Array, Arrays, Elements, Memory, Reshaped, Value
+from sacpy.jit.rewrite import uses
+
+Finish = Callable[[list[Value]], None]
+
+
+class Thread:
+    """Translates blocks. `env`: what names stand for; a name that is not there is one of the function around the kernel. `uses`: how often each name is used in the code being translated; `depth`: in how many loops the code is."""
+
+    def __init__(self, builder: Builder, functions: Mapping[str, Function], used: Counter[str]) -> None:
+        self.b = builder
+        self.functions = functions
+        self.uses = used
+        self.arrays = Arrays(builder)
+        self.nests = Nests(self)
+        self.env: dict[str, Value] = {}
+        self.calls: tuple[str, ...] = ()
+        self.depth = 0
+        self.destinations: dict[str, Memory] = {}
+
+    # ---- variables
+
+    def value(self, a: Atom) -> Value:
+        """What an atom of the graph stands for."""
+        if isinstance(a, Const):
+            return a
+        if a.name not in self.env:
+            v = self.b.parameter(a.name)
+            return Memory(v) if extents_of(v) else v
+        return self.env[a.name]
+
+    def atom(self, a: Atom) -> Atom:
+        """The scalar that an atom stands for."""
+        v = self.value(a)
+        assert isinstance(v, Var | Const)
+        return v
+
+    def atoms(self, many: Sequence[Atom]) -> tuple[Atom, ...]:
+        return tuple(map(self.atom, many))
+
+    def array(self, a: Atom) -> Array:
+        """The array that a variable stands for."""
+        v = self.value(a)
+        assert isinstance(v, Memory | Elements | Reshaped)
+        return v
+
+    def bind(self, targets: Sequence[Var], values: Sequence[Value]) -> None:
+        for target, value in zip(targets, values, strict=True):
+            self.env[target.name] = value
+
+    # ---- blocks
+
+    def block(self, b: Block, finish: Finish | None = None) -> tuple[list[Value], Atom | None]:
+        """The values that a block gives, and whether all its checks held (None: there are none). With `finish`, that is called with the values where they are known and checked, and nothing is given."""
+        return self._rest(b.statements, b.results, finish)
+
+    def _rest(self, statements: tuple[Stmt, ...], results: tuple[Atom, ...], finish: Finish | None) -> tuple[list[Value], Atom | None]:
+        for number, s in enumerate(statements):
+            if isinstance(s, Let):
+                guard = self.let(s)
+            else:
+                guard = self.atom(s.condition)
+                self.b.add(k.Check(guard, s.what))
+            if guard is not None and guard != TRUE:
+                return self._guarded(guard, statements[number + 1 :], results, finish)
+        values = [self.value(r) for r in results]
+        if finish is not None:
+            finish(values)
+            return [], None
+        return values, None
+
+    def _guarded(self, guard: Atom, statements: tuple[Stmt, ...], results: tuple[Atom, ...], finish: Finish | None) -> tuple[list[Value], Atom | None]:
+        self.b.open()
+        values, ok = self._rest(statements, results, finish)
+        if finish is not None:
+            self.b.add(k.If(guard, self.b.close()))
+            return [], None
+        settled = [self._settled(v) for v in values]
+        code = self.b.close()
+        merges: list[k.Merge] = []
+
+        def merged(a: Atom, otherwise: Const) -> Atom:
+            target = self.b.names.var("m", a.type)
+            merges.append(k.Merge(target, a, otherwise))
+            return target
+
+        given: list[Value] = []
+        for v in settled:
+            match v:
+                case Var() | Const():
+                    given.append(merged(v, zero(v.base)))
+                case Elements():
+                    given.append(Elements(v.base, v.shape, tuple(merged(a, zero(a.base)) for a in v.atoms), []))
+                case _:
+                    given.append(v)
+        held = merged(ok or TRUE, FALSE)
+        self.b.add(k.If(guard, code, (), tuple(merges)))
+        later = self.b.later()
+        for v in given:
+            if isinstance(v, Elements):
+                v.place = later
+        return given, held
+
+    def _settled(self, v: Value) -> Value:
+        """An array that is still there behind the branch in which it came about."""
+        if isinstance(v, Memory):
+            return v if not v.prefix and all(map(self.b.launch_known, v.extents)) else self.arrays.copy(v)
+        return self.arrays.copy(v) if isinstance(v, Reshaped) else v
+
+    # ---- statements
+
+    def let(self, s: Let) -> Atom | None:
+        """A statement; whether the checks in it held."""
+        match s.rhs:
+            case If() as r:
+                return self._if(s.targets, r)
+            case Loop() as r:
+                return self._loop(s.targets, r)
+            case For() as r:
+                return self._for(s.targets, r)
+            case Call() as r:
+                return self._call(s.targets, r)
+            case WithLoop() as r:
+                return self.nests.with_loop(s.targets, r)
+            case _:
+                self.env[s.targets[0].name] = self.simple(s.targets[0], s.rhs)
+                return None
+
+    def simple(self, target: Var, r: Atom | Op | Load | View | Reshape | Cons | Update) -> Value:
+        """The value of a right-hand side without inner blocks."""
+        match r:
+            case Var() | Const():
+                v = self.value(r)
+                return Memory(v.var, v.prefix) if isinstance(v, Memory) else v
+            case Op():
+                return self.b.let(target.name, ScalarType(target.base), Op(r.code, self.atoms(r.args), r.exact))
+            case Load():
+                return self.arrays.load(self.array(r.array), self.atoms(r.index))
+            case View():
+                return self.arrays.view(self.array(r.array), self.atoms(r.index))
+            case Reshape():
+                return self.arrays.reshape(self.array(r.array), self.atoms(r.extents))
+            case Cons():
+                return Elements(r.base, r.extents, self.atoms(r.elements), self.b.later())
+            case Update():
+                return self._update(r)
+
+    def _update(self, r: Update) -> Value:
+        a, index = self.array(r.array), self.atoms(r.index)
+        value = self.value(r.value)
+        if isinstance(a, Elements) and len(index) == len(a.shape) and isinstance(value, Var | Const) and all(isinstance(i, Const) for i in index):
+            at = 0
+            for i, e in zip(index, a.shape):
+                at = at * e + int(i.value) if isinstance(i, Const) else at
+            return Elements(a.base, a.shape, (*a.atoms[:at], value, *a.atoms[at + 1 :]), self.b.later())
+        mine = isinstance(a, Memory) and a.depth == self.depth and self.uses[r.array.name] == 1
+        target = a if mine and isinstance(a, Memory) else self.arrays.copy(a, self.depth)
+        self.arrays.assign(Memory(target.var, (*target.prefix, *index)), value)
+        return target
+
+    def _if(self, targets: Sequence[Var], r: If) -> Atom | None:
+        condition = self.atom(r.condition)
+        memory = [Memory(self.b.array(t.base, self.atoms(extents_of(t))), (), self.depth) if extents_of(t) else None for t in targets]
+        sides: list[tuple[list[Atom], Atom | None]] = []
+        code = []
+        for branch in (r.then, r.otherwise):
+            self.b.open()
+            values, ok = self.block(branch)
+            scalars: list[Atom] = []
+            for m, v in zip(memory, values):
+                if m is not None:
+                    self.b.when(ok, lambda m=m, v=v: self.arrays.assign(m, v))  # type: ignore[misc]
+                else:
+                    assert isinstance(v, Var | Const)
+                    scalars.append(v)
+            sides.append((scalars, ok))
+            code.append(self.b.close())
+        merges = []
+        given = iter(zip(*(scalars for scalars, _ in sides)))
+        for t, m in zip(targets, memory):
+            if m is not None:
+                self.env[t.name] = m
+                continue
+            then, otherwise = next(given)
+            v = self.b.names.var(t.name, ScalarType(t.base))
+            merges.append(k.Merge(v, then, otherwise))
+            self.env[t.name] = v
+        held: Atom | None = None
+        if any(ok is not None for _, ok in sides):
+            held = self.b.names.var("ok", BOOL)
+            merges.append(k.Merge(held, sides[0][1] or TRUE, sides[1][1] or TRUE))
+        self.b.add(k.If(condition, code[0], code[1], tuple(merges)))
+        return held
+
+    def _call(self, targets: Sequence[Var], r: Call) -> Atom | None:
+        if r.function in self.calls:
+            raise Refused(f"its body calls {r.function.partition('@')[0]}, which calls itself")
+        f = self.functions[r.function]
+        args = [self.value(a) for a in r.args]
+        env, self.env = self.env, {}
+        used, self.uses = self.uses, uses(f.body)
+        self.calls += (r.function,)
+        try:
+            self.bind(f.params, [Memory(a.var, a.prefix) if isinstance(a, Memory) else a for a in args])
+            values, ok = self.block(f.body)
+        finally:
+            self.calls = self.calls[:-1]
+            self.env, self.uses = env, used
+        self.bind(targets, values)
+        return ok
+
+    # ---- loops
+
+    def checked(self, *many: Block) -> bool:
+        """Whether there are checks in some blocks, functions called included."""
+        return any(isinstance(s, Check) or any(self.checked(b) for b in blocks(s.rhs)) or (isinstance(s.rhs, Call) and self._checked_call(s.rhs)) for b in many for s in b.statements)
+
+    def _checked_call(self, c: Call) -> bool:
+        if c.function in self.calls:
+            return False
+        self.calls += (c.function,)
+        try:
+            return self.checked(self.functions[c.function].body)
+        finally:
+            self.calls = self.calls[:-1]
+
+    def _for(self, targets: Sequence[Var], r: For) -> Atom | None:
+        state = State(self, r.params, [self.value(a) for a in r.initial], self.checked(r.body))
+        lower, upper = self.atom(r.lower), self.atom(r.upper)
+
+        def round_(i: Var, carried: list[Atom]) -> Sequence[Atom]:
+            def body() -> tuple[list[Value], Atom | None]:
+                self.env[r.index.name] = i
+                return self.block(r.body)
+
+            return state.round(carried, body)
+
+        self.depth += 1
+        last = self.b.seq_for(lower, upper, state.scalars, round_, r.step)
+        self.depth -= 1
+        self.bind(targets, state.values(last))
+        return state.ok(last)
+
+    def _loop(self, targets: Sequence[Var], r: Loop) -> Atom | None:
+        """Rounds, each of which finds out at its end whether there is another."""
+        state = State(self, r.params, [self.value(a) for a in r.initial], self.checked(r.condition, r.body))
+        carried = [self.b.names.var("c", a.type) for a in state.scalars]
+        go = self.b.names.var("go", BOOL)
+        first, started = (TRUE, None) if r.body_first else self._test(state, r.condition, state.scalars)
+        if started is not None:
+            state.scalars[-1] = started
+        self.depth += 1
+        self.b.open()
+        updates = state.round(list(carried), lambda: self.block(r.body))
+        again, ok = self._test(state, r.condition, updates)
+        if ok is not None:
+            updates[-1] = ok
+        code = self.b.close()
+        self.depth -= 1
+        both = (*map(k.Carried, carried, state.scalars, updates), k.Carried(go, first, again))
+        self.b.add(k.While(both, (), go, code))
+        last: list[Atom] = list(carried)
+        self.bind(targets, state.values(last))
+        return state.ok(last)
+
+    def _test(self, state: State, condition: Block, carried: Sequence[Atom]) -> tuple[Atom, Atom | None]:
+        """Whether there is another round, and whether all checks held up to now."""
+        self.bind(state.params, state.values(carried))
+        if not state.checks:
+            values, _ = self.block(condition)
+            (test,) = values
+            assert isinstance(test, Var | Const)
+            return test, None
+        self.b.open()
+        values, ok = self.block(condition)
+        (test,) = values
+        assert isinstance(test, Var | Const)
+        go, held = self.b.names.var("go", BOOL), self.b.names.var("ok", BOOL)
+        merges = (k.Merge(go, test, FALSE), k.Merge(held, ok or TRUE, FALSE))
+        self.b.add(k.If(carried[-1], self.b.close(), (), merges))
+        return go, held
+
+
+def zero(base: str) -> Const:
+    """Some value of a base type."""
+    return Const(base, False if base == "bool" else 0.0 if base in ("float", "double") else 0)
