@@ -14,6 +14,7 @@ from sacpy.jit.kernels import maps
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.source import Built, Source, known_block, number_of
 from sacpy.withloop import chains, membership
+from sacpy.withloop.division import magic
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.pragmas import GpuKernel, GpuMem, Pragma, parse_all
 from sacpy.withloop.spaces import IndexSpace
