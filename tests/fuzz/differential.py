@@ -1,13 +1,15 @@
 """Runs one random program in several ways, and compares.
 
-In: a seed. Out: an `Outcome`: what the interpreter gives (values, or the code of an error with its place), the ways that give something else, and what was compiled. Natively everything is compiled that the compiler takes, graphs are verified between passes, and a defect of the compiler is an error.
+In: a `Case`. Out: an `Outcome`: what the interpreter gives for each call (values, or the code of an error with its place), the ways that give something else, and what was compiled. Natively everything is compiled that the compiler takes, graphs are verified between passes, and a defect of the compiler is an error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -15,76 +17,90 @@ from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.engine import Engine
+from sacpy.jit.host import parallel
 from sacpy.lang.core import Program
 from sacpy.lang.diagnostics import SacError
 from sacpy.workspace import Workspace
 from tests.fuzz.programs import Case
 
 Result = tuple[Any, ...] | str
+Ways = Mapping[str, Callable[[], Engine]]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a case. `expected`: values, or an error as text; `different`: by way, what it gave instead; `compiled` and `refused`: functions that run natively, and reasons of those that do not. `refused_before`: the program is wrong before it runs."""
+    """What came of a case. `expected`: of each call the values, or an error as text; `different`: by way, what it gave instead; `engines`: by way. `refused_before`: the program is wrong before it runs."""
 
     case: Case
-    expected: Result
-    different: dict[str, Result]
-    compiled: int = 0
-    refused: tuple[str, ...] = ()
-    refused_before: bool = False
+    expected: list[Result]
+    different: dict[str, list[Result]]
+    engines: dict[str, Engine]
+    refused_before: str = ""
 
 
-@dataclass
-class Ways:
-    """The ways to run: name and maker of an engine."""
-
-    makers: dict[str, Callable[[], Engine]] = field(default_factory=lambda: {"strict": lambda: native(strict_fp=True, threads=1), "default": lambda: native(strict_fp=False, threads=2)})
+def native(*, strict_fp: bool, threads: int, cache: Cache | None = None) -> Engine:
+    """An engine that compiles everything, and by default keeps nothing."""
+    return Engine("cpu", threads=threads, strict_fp=strict_fp, verify=True, eager=True, defects=True, cache=Cache(None) if cache is None else cache)
 
 
-def native(*, strict_fp: bool, threads: int) -> Engine:
-    """An engine that compiles everything, and keeps nothing."""
-    return Engine("cpu", threads=threads, strict_fp=strict_fp, verify=True, eager=True, defects=True, cache=Cache(None))
+WAYS: Ways = {"strict": lambda: native(strict_fp=True, threads=1), "default": lambda: native(strict_fp=False, threads=2)}
 
 
-def compare(case: Case, ways: Ways | None = None) -> Outcome:
+@contextmanager
+def small_chunks() -> Iterator[None]:
+    """Inside, loops are spread over threads that have little work."""
+    with patch.object(parallel, "WORTH", 60.0), patch.object(parallel, "PER_CHUNK", 30.0):
+        yield
+
+
+def compare(case: Case, ways: Ways = WAYS) -> Outcome:
     """Runs a case in all ways."""
     try:
         program, found = Workspace().load_text(case.source)
         if any(d.severity == "error" for d in found):
             raise SacError(*found)
-        (entry,) = program.main.own("run")
-        key = program.key(entry, ())
+        keys = {name: program.key(program.main.own(name)[0], ()) for name, _ in case.calls}
     except SacError as error:
-        return Outcome(case, error.diagnostics[0].code, {}, refused_before=True)
-    args = tuple(ord(a) if isinstance(a, str) else a for a in case.args)
-    expected, _ = _run(program, key, args, None)
-    different: dict[str, Result] = {}
-    compiled, refused = 0, []
-    for name, make in (ways or Ways()).makers.items():
-        engine = make()
-        found_, _ = _run(program, key, args, engine)
-        if not same(expected, found_, strict="strict" in name):
-            different[name] = found_
-        for site in engine.entered():
-            compiled += len(site.versions)
-            refused += [r.reason for r in site.refused.values()]
-    return Outcome(case, expected, different, compiled, tuple(refused))
+        return Outcome(case, [], {}, {}, f"{error.diagnostics[0].code} {error.diagnostics[0].message}")
+    expected = _run(program, keys, case, None)
+    different: dict[str, list[Result]] = {}
+    engines = {name: make() for name, make in ways.items()}
+    for name, engine in engines.items():
+        results = _run(program, keys, case, engine)
+        if not all(same(x, y, strict="strict" in name) for x, y in zip(expected, results, strict=True)):
+            different[name] = results
+    return Outcome(case, expected, different, engines)
 
 
-def _run(program: Program, key: str, args: Sequence[Any], engine: Engine | None) -> tuple[Result, Evaluator]:
+def _run(program: Program, keys: Mapping[str, str], case: Case, engine: Engine | None) -> list[Result]:
     evaluator = Evaluator(program, World.captured(), engine=engine, strict_fp=engine is None or engine.options.strict_fp)
-    try:
-        return evaluator.call(key, args), evaluator
-    except SacError as error:
-        d = error.diagnostics[0]
-        return f"{d.code} {d.message} at {d.span.start if d.span else None}", evaluator
+    results: list[Result] = []
+    for name, args in case.calls:
+        values = [ord(a) if isinstance(a, str) else a.copy() if isinstance(a, np.ndarray) else a for a in args]
+        try:
+            (key,) = {k for k in [keys[name]]}
+            results.append(tuple(r.copy() if isinstance(r, np.ndarray) else r for r in evaluator.call(_fitting(program, name, key, values), tuple(values))))
+        except SacError as error:
+            d = error.diagnostics[0]
+            results.append(f"{d.code} {d.message} at {d.span.start if d.span else None}")
+        for a, b in zip(values, args):
+            assert not isinstance(a, np.ndarray) or np.array_equal(a, b, equal_nan=a.dtype.kind == "f"), "an argument was changed"
+    return results
+
+
+def _fitting(program: Any, name: str, key: str, values: list[Any]) -> str:
+    """Of overloads by rank, the one for these arguments."""
+    keys = [program.key(entry, ()) for entry in program.main.own(name)]
+    if len(keys) == 1:
+        return key
+    scalar = [k for k in keys if all(slot.pattern is None for slot in program.signature(k).params)]
+    return next((k for k in keys if (k in scalar) == all(not isinstance(v, np.ndarray) for v in values)), key)
 
 
 def same(a: Any, b: Any, *, strict: bool) -> bool:
     """Whether two results agree: to the last bit, or, in the default mode, floating-point numbers up to rounding."""
     if isinstance(a, str) or isinstance(b, str):
-        return bool(a == b)
+        return bool(isinstance(a, str) and isinstance(b, str) and a == b)
     if isinstance(a, tuple):
         return isinstance(b, tuple) and len(a) == len(b) and all(same(x, y, strict=strict) for x, y in zip(a, b))
     if type(a) is not type(b):
@@ -98,7 +114,8 @@ def same(a: Any, b: Any, *, strict: bool) -> bool:
 
 def _close(a: Any, b: Any, strict: bool) -> bool:
     if strict:
-        return bool(np.array_equal(np.where(np.isnan(a), 0.0, a), np.where(np.isnan(b), 0.0, b)) and np.array_equal(np.isnan(a), np.isnan(b)) and np.array_equal(np.signbit(a)[~np.isnan(a)], np.signbit(b)[~np.isnan(b)]))
+        nan = np.isnan(a)
+        return bool(np.array_equal(nan, np.isnan(b)) and np.array_equal(a[~nan] if a.ndim else a, b[~nan] if b.ndim else b, equal_nan=True) and np.array_equal(np.signbit(a) | nan, np.signbit(b) | nan))
     tolerance = 1e-3 if a.dtype == np.float32 else 1e-8
     with np.errstate(all="ignore"):
         return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True))

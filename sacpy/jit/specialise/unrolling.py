@@ -34,7 +34,7 @@ def unrolled(walk: Walk, loop: core.WithLoop, frame: Atoms | None, boxes: Sequen
     operator = loop.operators[0]
     sizes = [where.size() for where in boxes]
     total = sum(s for s in sizes if s is not None)
-    if None in sizes or total > (FOLDED if isinstance(operator, core.Fold) else POINTS):
+    if None in sizes or any(where.points() is None for where in boxes) or total > (FOLDED if isinstance(operator, core.Fold) else POINTS):
         return None
     match operator:
         case core.Fold():

@@ -1,0 +1,267 @@
+"""Functions of shapes in the abstract, for random programs: what SaC programmers write, with symbolic extents.
+
+In: a random generator and a name. Out: a `Template`: the text of a function (with whatever it needs), and its type, of which the extents are numbers or letters that each call may choose. The letters are agreed on: a call that picks the same number for the same letter is right.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.fuzz.choices import Shape
+
+Symbolic = tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class Template:
+    """A function: its text, name, parameters and result. `least`: the smallest extent that its letters stand for."""
+
+    text: str
+    name: str
+    params: tuple[tuple[str, Symbolic], ...]
+    result: tuple[str, Symbolic]
+    least: int = 0
+
+    def letters(self) -> list[str]:
+        """The extents that a call chooses."""
+        return sorted({e for _, shape in (*self.params, self.result) for e in shape if isinstance(e, str)})
+
+
+def at(shape: Symbolic, chosen: dict[str, int]) -> Shape:
+    """A shape with its letters chosen."""
+    return tuple(chosen[e] if isinstance(e, str) else e for e in shape)
+
+
+def template(r: random.Random, name: str) -> Template:
+    """Any one."""
+    return r.choice(TEMPLATES)(r, name)
+
+
+def _number(r: random.Random) -> str:
+    return r.choice(("int", "double", "double", "float", "long"))
+
+
+def _unit(base: str) -> str:
+    return {"double": "1.0", "float": "1f", "long": "1l"}.get(base, "1")
+
+
+def _zero(base: str) -> str:
+    return {"double": "0.0", "float": "0f", "long": "0l"}.get(base, "0")
+
+
+def product(r: random.Random, name: str) -> Template:
+    """A matrix product, in several spellings; perhaps of a transposed matrix."""
+    b = _number(r)
+    body = r.choice((
+        "{ [i,j] -> sum({ [l] -> a[i,l] * b[l,j] | [l] < [k] }) | [i,j] < [n,m] }",
+        "with { ([0,0] <= [i,j] < [n,m]) : sum(a[i] * b[., j]); } : genarray([n,m], ZERO)",
+        "{ [i,j] -> with { ([0] <= [l] < [k]) : a[i,l] * b[l,j]; } : fold(+, ZERO) | [i,j] < [n,m] }",
+        "{ [i,j] -> sum(a[i] * transpose(b)[j]) | [i,j] < [n,m] }",
+    )).replace("ZERO", _zero(b))  # fmt: skip
+    return Template(f"{b}[n,m] {name}({b}[n,k] a, {b}[k,m] b)\n{{\n  return {body};\n}}\n\n", name, ((b, ("n", "k")), (b, ("k", "m"))), (b, ("n", "m")))
+
+
+def relaxation(r: random.Random, name: str) -> Template:
+    """A stencil that wraps around, is clamped, or leaves the border alone."""
+    b = r.choice(("double", "float", "int"))
+    sums = " + ".join(r.choice((f"v[{_near(r, 'i', 'n')}, {_near(r, 'j', 'm')}]", f"v[i, {_near(r, 'j', 'm')}]", f"v[{_near(r, 'i', 'n')}, j]")) for _ in range(r.randint(1, 5)))
+    if r.random() < 0.4:
+        text = f"with {{ ([1,1] <= [i,j] < [n - 1, m - 1]) : v[i - 1, j] + v[i + 1, j] - v[i, j - 1] * v[i, j + 1]; }} : modarray(v)"
+    else:
+        text = f"{{ [i,j] -> {sums} | [i,j] < [n,m] }}"
+    return Template(f"{b}[n,m] {name}({b}[n,m] v)\n{{\n  return {text};\n}}\n\n", name, ((b, ("n", "m")),), (b, ("n", "m")), 2)
+
+
+def _near(r: random.Random, index: str, extent: str) -> str:
+    offset = r.choice(("- 1", "+ 1", "- 2", "+ 0"))
+    return r.choice((f"mod({index} {offset}, {extent})", f"min(max({index} {offset}, 0), {extent} - 1)", f"({extent} - 1 - {index})", f"({index} + 1 == {extent} ? 0 : {index} + 1)"))
+
+
+def solver(r: random.Random, name: str) -> Template:
+    """A while loop that runs until little changes."""
+    text = f"""double[n] {name}(double[n] start, double eps)
+{{
+  v = start;
+  rounds = 0;
+  change = 1.0;
+  while (change > eps && rounds < {r.randint(1, 9)}) {{
+    next = {{ [i] -> 0.25 * v[mod(i - 1, n)] + 0.5 * v[i] + 0.2 * v[{_near(r, 'i', 'n')}] | [i] < [n] }};
+    change = maxval(abs(next - v));
+    v = next;
+    rounds += 1;
+  }}
+  return v;
+}}
+
+"""
+    return Template(text, name, (("double", ("n",)), ("double", ())), ("double", ("n",)), 1)
+
+
+def scan(r: random.Random, name: str) -> Template:
+    """A for loop that updates an array from its own elements."""
+    b = _number(r)
+    step = r.choice((f"v[i] = v[i - 1] {r.choice('+-*')} v[i];", "v[i] = v[n - i] + v[i - 1];", "v[i - 1] = v[i]; v[i] = v[0];", "t = v[i]; v[i] = v[i - 1]; v[i - 1] = t;"))
+    return Template(f"{b}[n] {name}({b}[n] v)\n{{\n  for (i = 1; i < n; i++) {{ {step} }}\n  return v;\n}}\n\n", name, ((b, ("n",)),), (b, ("n",)), 0)
+
+
+def elimination(r: random.Random, name: str) -> Template:
+    """Nested for loops that update a matrix in place."""
+    b = r.choice(("double", "int"))
+    inner = r.choice(("a[i,j] = a[i,j] - a[k,j] * a[i,k];", "a[i,j] = a[k,i] + a[i,j];", "a[i] = a[i] - a[k];"))
+    first = r.choice(("k + 1", "0", "k"))
+    loop = f"for (j = {first}; j < m; j++) {{ {inner} }}" if "j" in inner else inner
+    text = f"{b}[n,m] {name}({b}[n,m] a)\n{{\n  for (k = 0; k < min(n, m); k++) {{\n    for (i = k + 1; i < min(n, m); i++) {{ {loop} }}\n  }}\n  return a;\n}}\n\n"
+    return Template(text, name, ((b, ("n", "m")),), (b, ("n", "m")), 0)
+
+
+def histogram(r: random.Random, name: str) -> Template:
+    """Counts by computed index."""
+    head = r.choice(("i = 0; i < n; i++", "i = n - 1; i >= 0; i--"))
+    text = f"int[8] {name}(int[n] v)\n{{\n  h = genarray([8], {r.randint(0, 3)});\n  for ({head}) {{ h[v[i] & 7] += 1; }}\n  return h;\n}}\n\n"
+    return Template(text, name, (("int", ("n",)),), ("int", (8,)))
+
+
+def extreme(r: random.Random, name: str) -> Template:
+    """A fold over structs: the smallest element, and where it is."""
+    s = f"At_{name}"
+    less = r.choice(("a.v < b.v || (a.v == b.v && a.k < b.k)", "a.v > b.v || (a.v == b.v && a.k < b.k)"))
+    text = f"""struct {s} {{ int v; int k; }};
+inline struct {s} best_{name}(struct {s} a, struct {s} b) {{ return ({less}) ? a : b; }}
+int[2] {name}(int[n] v)
+{{
+  found = with {{ ([0] <= [i] < [n]) : {s}{{v[i], i}}; }} : fold(best_{name}, {s}{{{'2147483647' if '<' in less[:8] else '-2147483647'}, 2147483647}});
+  return [found.v, found.k];
+}}
+
+"""
+    return Template(text, name, (("int", ("n",)),), ("int", (2,)))
+
+
+def chain(r: random.Random, name: str) -> Template:
+    """A product of small matrices in order: associative, not commutative."""
+    text = f"""inline int[2,2] times_{name}(int[2,2] a, int[2,2] b) {{ return {{ [i,j] -> a[i,0] * b[0,j] + a[i,1] * b[1,j] | [i,j] < [2,2] }}; }}
+int[2,2] {name}(int[n,2,2] m)
+{{
+  return with {{ #pragma noncommutative
+    ([0] <= [i] < [n]) : m[i]; }} : fold(times_{name}, [[1,0],[0,1]]);
+}}
+
+"""
+    return Template(text, name, (("int", ("n", 2, 2)),), ("int", (2, 2)))
+
+
+def until(r: random.Random, name: str) -> Template:
+    """A fold that stops once it has arrived."""
+    text = f"int {name}(int[n] v)\n{{\n  return with {{ ([0] <= [i] < [n]) : v[i] & 15; }} : foldfix(|, 0, {r.choice((3, 7, 15))});\n}}\n\n"
+    return Template(text, name, (("int", ("n",)),), ("int", ()))
+
+
+def by_rank(r: random.Random, name: str) -> Template:
+    """Overloads by rank; the one for arrays calls itself on what it consists of."""
+    rank = r.randint(0, 3)
+    step = r.choice(("a * 0.5 + 1.0", "-a", "sqrt(abs(a))"))
+    text = f"""double {name}(double a) {{ return {step}; }}
+double {name}(double[+] a)
+{{
+  return with {{ ([0] <= [i] < [shape(a)[0]]) : {name}(a[i]); }} : fold({r.choice('+*')}, 1.0);
+}}
+
+"""
+    return Template(text, name, (("double", ("n", "m", "k")[:rank]),), ("double", ()))
+
+
+def halves(r: random.Random, name: str) -> Template:
+    """Recursion that takes arrays apart and puts them together again."""
+    b = _number(r)
+    join = r.choice(("left ++ right", "right ++ left", "{ [i] -> i < h ? left[i] : right[i - h] | [i] < [n] }"))
+    text = f"""{b}[.] {name}({b}[.] v)
+{{
+  n = shape(v)[0];
+  if (n > 2) {{
+    h = n / 2;
+    left = {name}(take([h], v));
+    right = {name}(drop([h], v));
+    r = {join};
+  }} else {{
+    r = {r.choice(('reverse(0, v)', f'v + {_unit(b)}'))};
+  }}
+  return r;
+}}
+
+"""
+    return Template(text, name, ((b, ("n",)),), (b, ("n",)))
+
+
+def selected(r: random.Random, name: str) -> Template:
+    """Elements by condition: a result whose extent is known at the end."""
+    text = f"""int {name}(int[n] v)
+{{
+  w = genarray([n], 0);
+  k = 0;
+  for (i = 0; i < n; i++) {{
+    if (v[i] {r.choice(('>', '<', '!='))} {r.randint(-3, 3)}) {{ w[k] = v[i]; k += 1; }}
+  }}
+  return sum(take([k], w) * iota(k)) + k;
+}}
+
+"""
+    return Template(text, name, (("int", ("n",)),), ("int", ()))
+
+
+def conditional(r: random.Random, name: str) -> Template:
+    """A function with a condition on its argument's extents, and a name for the rest of the shape."""
+    b = _number(r)
+    text = f"{b}[n,d:shp] {name}({b}[n,d:shp] a) | (n > 0)\n{{\n  return {{ [i] -> a[n - 1 - i] | [i] < [n] }};\n}}\n\n"
+    rest: Symbolic = ("m", "k")[: r.randint(1, 2)]
+    return Template(text, name, ((b, ("n", *rest)),), (b, ("n", *rest)), 1)
+
+
+def reference(r: random.Random, name: str) -> Template:
+    """A function that changes its argument, called by one that does not."""
+    b = _number(r)
+    text = f"""void put_{name}({b}[.] &a, int k, {b} x) {{ a[k] = x; }}
+{b}[n] {name}({b}[n] v, {b} x)
+{{
+  w = v;
+  for (i = 0; i < n; i += {r.randint(1, 3)}) {{ put_{name}(w, i, v[n - 1 - i] + x); }}
+  return w {r.choice(('+ v', '- v', ''))};
+}}
+
+"""
+    return Template(text, name, ((b, ("n",)), (b, ())), (b, ("n",)))
+
+
+def bodies(r: random.Random, name: str) -> Template:
+    """Arrays of structs: fields are arrays."""
+    s = f"Body_{name}"
+    text = f"""struct {s} {{ double[2] pos; double mass; }};
+inline struct {s} moved_{name}(struct {s} b, double by) {{ b.pos = b.pos + by; b.mass *= {r.choice(('0.5', '2.0'))}; return b; }}
+double[n,2] {name}(double[n,2] p, double[n] m)
+{{
+  all = with {{ ([0] <= [i] < [n]) : {s}{{p[i], m[i]}}; }} : genarray([n], {s}{{}});
+  next = with {{ ([0] <= [i] < [n]) : moved_{name}(all[i], m[n - 1 - i]); }} : genarray([n], {s}{{}});
+  next.pos += all.pos {r.choice('+-')} next.mass[0 * n];
+  return {{ [i] -> with {{ ([0] <= [j] < [n]) : next[j].pos * all[i].mass; }} : fold(+, [0.0, 0.0]) | [i] < [n] }};
+}}
+
+"""
+    return Template(text, name, (("double", ("n", 2)), ("double", ("n",))), ("double", ("n", 2)), 1)
+
+
+def columns(r: random.Random, name: str) -> Template:
+    """Folds along one axis, values that are arrays."""
+    b = _number(r)
+    body = r.choice((
+        f"with {{ ([0] <= [i] < [n]) : a[i]; }} : fold({r.choice(('+', '*'))}, genarray([m], {_unit(b)}))",
+        "{ [j] -> sum({ [i] -> a[i,j] | [i] < [n] }) | [j] < [m] }",
+        "{ [j] -> maxval(a[., j]) | [j] < [m] }",
+        f"with {{ ([0] <= [i] < [n]) : a[i] * a[n - 1 - i]; }} : fold(+, genarray([m], {_zero(b)}))",
+    ))  # fmt: skip
+    return Template(f"{b}[m] {name}({b}[n,m] a)\n{{\n  return {body};\n}}\n\n", name, ((b, ("n", "m")),), (b, ("m",)))
+
+
+TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
+    product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns,
+)  # fmt: skip

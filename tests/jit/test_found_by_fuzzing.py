@@ -1,0 +1,34 @@
+"""What random programs have found, each in the fewest words that show it: interpreted and compiled, strict and not, it is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.fuzz.differential import compare
+from tests.fuzz.programs import HEAD, Case
+
+INTS = np.arange(1, 4, dtype=np.int32)
+DOUBLES = np.array([1.5, -2.0, 4.0])
+
+FOUND: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "a small fold with a width that is not known": (
+        "double run(double x, int[1] q) { return with { ([0] <= [i] < [3] step [4] width q) : x; } : fold(+, 0.0); }",
+        (6.0, np.array([2], np.int32)),
+    ),
+    "a small genarray with a step that is not known": (
+        "int[.] run(int[1] q) { return with { ([0] <= [i] < [5] step q) : i + 1; } : genarray([5]); }",
+        (np.array([2], np.int32),),
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "args"), FOUND.values(), ids=FOUND)
+def test_compiled_is_interpreted(text: str, args: Sequence[Any]) -> None:
+    outcome = compare(Case(0, HEAD + text, (("run", tuple(args)),)))
+    assert not outcome.refused_before
+    assert not outcome.different, outcome.expected
+    assert all(site.versions for engine in outcome.engines.values() for site in engine.entered())
