@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 GENERATIONS = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")  # of GPUs: those of withloop.devices, which is loaded only where it is needed
-RUNNING = ("--target", "--threads", "--strategy", "--memory", "--seconds", "--depth", "--emit", "--function")  # options of a run that take a value
+RUNNING = ("--target", "--device", "--threads", "--strategy", "--memory", "--seconds", "--depth", "--emit", "--function")  # options of a run that take a value
 WRONG_USE = 2
 _WITHOUT_COMMAND = """SaC (Single Assignment C): run, check and evaluate programs.
 
@@ -138,7 +138,8 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument("-L", dest="search", action="append", default=[], type=Path, metavar="DIR", help="look for modules there")
     common.add_argument("--debug", action="store_true", help="show Python's traceback if sacpy itself fails")
     running = argparse.ArgumentParser(add_help=False)
-    running.add_argument("--target", choices=["auto", "cpu", "interp"], default="auto", help="how to run: auto, interpreted, and compiled for the CPU where it is hot; cpu, compiled wherever there is some work; interp, never compiled")
+    running.add_argument("--target", choices=["auto", "cpu", "cuda", "emulator", "interp"], default="auto", help="how to run: auto, interpreted, and compiled where it is hot, for the CPU and for the GPU if there is one; cpu, compiled wherever there is some work; cuda, with-loops on the GPU; emulator, the same kernels on the CPU; interp, never compiled")
+    running.add_argument("--device", choices=list(GENERATIONS), default="", metavar="NAME", help=f"the GPU that --target emulator stands for: {', '.join(GENERATIONS)}; by default sm_90")
     running.add_argument("--threads", type=_positive(int), default=None, metavar="N", help="how many threads a compiled loop may use; by default one per core")
     running.add_argument("--strategy", choices=["auto", "jing", "jing_ext", "foldall"], default="auto", help="who lays out with-loops that have no pragma on a GPU")
     running.add_argument("--strict-fp", action="store_true", help="floating point in the order that the program says, the same to the last bit on every target")

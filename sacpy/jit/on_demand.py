@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.engine import Engine
 
-TARGETS = ("auto", "cpu", "interp")
+TARGETS = ("auto", "cpu", "cuda", "emulator", "interp")
 
 
 class OnDemand:
@@ -57,7 +57,9 @@ class OnDemand:
             self._engine.stop()
 
     def begin(self, memory: int) -> None:
-        """Before a run: it may be stopped, and take so many bytes (0: any) for arrays."""
+        """Before a run: it may be stopped, and take so many bytes (0: any) for arrays. Raises `SacError` where it is to use a GPU and there is none."""
         self._memory = memory
         if self._engine is not None:
             self._engine.begin(memory)
+        elif self._target == "cuda":
+            _ = self.engine.device

@@ -17,18 +17,18 @@ from tests.tools import ROOT
 
 
 class Native(OnDemand):
-    """The engine with everything at once."""
+    """The engine with everything at once; on the emulator every access to memory is checked."""
 
-    def __init__(self, *, strict_fp: bool = False, cache: Cache | None = None) -> None:
-        super().__init__("cpu", eager=True, defects=True, strict_fp=strict_fp, verify=True, threads=2, cache=Cache(None) if cache is None else cache)
+    def __init__(self, *, strict_fp: bool = False, cache: Cache | None = None, target: str = "cpu") -> None:
+        super().__init__(target, eager=True, defects=True, strict_fp=strict_fp, verify=True, threads=2, check=True, cache=Cache(None) if cache is None else cache)
 
 
-def run_natively(path: Path, args: Sequence[str] = (), stdin: bytes = b"", flags: Sequence[str] = (), cwd: Path | None = None, *, strict_fp: bool = False) -> tuple[int, bytes, str, Stats]:
+def run_natively(path: Path, args: Sequence[str] = (), stdin: bytes = b"", flags: Sequence[str] = (), cwd: Path | None = None, *, strict_fp: bool = False, target: str = "cpu") -> tuple[int, bytes, str, Stats]:
     """Status, output, messages, and what ran where."""
-    parsed = cli.parse(["run", *flags, "--target", "cpu", *(["--strict-fp"] * strict_fp), str(path.resolve()), *args])
+    parsed = cli.parse(["run", *flags, "--target", target, *(["--strict-fp"] * strict_fp), str(path.resolve()), *args])
     world = World.captured(stdin, tuple(a.encode() for a in (str(path), *args)))
     workspace = cli.workspace_of(parsed)
-    workspace.use(Native(strict_fp=strict_fp))
+    workspace.use(Native(strict_fp=strict_fp, target=target))
     found: Sequence[Diagnostic] = ()
     with contextlib.chdir(cwd or ROOT):
         try:

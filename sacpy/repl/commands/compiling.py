@@ -10,8 +10,10 @@ from sacpy.repl.commands.listing import listing
 from sacpy.repl.engine import Engine
 
 TARGETS = {
-    "auto": "interpreted, and compiled for the CPU once it is hot",
+    "auto": "interpreted, and compiled once it is hot, for the CPU and for the GPU if there is one",
     "cpu": "compiled where there is some work",
+    "cuda": "with-loops on the GPU",
+    "emulator": "the same kernels on the CPU",
     "interp": "never compiled",
 }
 AUTO = "auto"

@@ -1,0 +1,253 @@
+"""A GPU as a machine, through cuda.core, which is imported only here, and only when a GPU is to be used.
+
+In: what `machine.Machine` asks. Out: work on the device's primary context, in one stream. Kernels arrive as cubins (`sacpy.jit.emission`), are loaded once, and are launched with argument objects that are made once per kernel and filled anew. A check that fails inside a kernel sets a word in memory, which is read when the host waits for the device anyhow.
+
+Large transfers go through two pinned buffers by turns, so that the host fills one while the other is on its way.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sacpy.jit.device.machine import Array, Block, DeviceFailure, DeviceFull, Extents
+from sacpy.jit.failures import CheckFailed
+from sacpy.jit.graph import ArrayType
+from sacpy.jit.kernel import Kernel
+from sacpy.withloop.devices import DeviceLimits
+
+PINNED = 4 << 20  # bytes of each of the two pinned buffers
+STAGED = 1 << 20  # bytes from which on a transfer goes through them
+NEEDED = "--target cuda needs an NVIDIA GPU with its driver, and the packages of 'pip install sacpy[cuda]'"
+_SCALARS: dict[str, Any] = {
+    "byte": ctypes.c_int8, "short": ctypes.c_int16, "int": ctypes.c_int32, "long": ctypes.c_int64, "longlong": ctypes.c_int64, "ubyte": ctypes.c_uint8, "ushort": ctypes.c_uint16, "uint": ctypes.c_uint32,
+    "ulong": ctypes.c_uint64, "ulonglong": ctypes.c_uint64, "float": ctypes.c_float, "double": ctypes.c_double, "bool": ctypes.c_uint8, "char": ctypes.c_uint8,
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Loaded:
+    """A kernel on the device. `arguments`: objects that hold the values of a launch, filled anew for each one; `configs`: launch configurations met so far; `resources`: registers, shared memory and spills, for those who look."""
+
+    kernel: Kernel
+    handle: Any
+    shared: int
+    arguments: tuple[Any, ...]
+    resources: Any = None
+    configs: dict[tuple[tuple[int, ...], tuple[int, ...]], Any] = field(default_factory=dict)
+
+
+Assemble = Callable[[Kernel, str], Any]  # a kernel and an architecture ("sm_90") to a cubin with what is known of it
+
+
+class CudaMachine:
+    """GPU number `device`. `core`: the module cuda.core. `assemble` makes cubins. `stream`: an object with `__cuda_stream__`, in which everything is then done; None: a stream of its own. Raises `DeviceFailure` where there is no such GPU."""
+
+    def __init__(self, device: int = 0, *, assemble: Assemble, core: Any = None, stream: Any = None) -> None:
+        self._core = _cuda_core() if core is None else core
+        with _failures():
+            self._device = self._core.Device(device)
+            self._device.set_current()
+            self._stream = self._device.create_stream(stream)
+        self._assemble = assemble
+        self.limits = _limits(self._device)
+        self.name = str(self._device.name)
+        self.interface = (2, device)
+        self._loaded: dict[Kernel, Loaded] = {}
+        self._pinned: list[tuple[Any, Array, Any]] = []
+        with _failures():
+            self._word = self._device.allocate(8, stream=self._stream)
+            self._word.fill(0, stream=self._stream)
+        self._found = np.zeros(1, np.int64)
+        self._launched = False
+
+    @property
+    def stream(self) -> tuple[int, int]:
+        """The stream that all work is ordered in, as `__cuda_stream__` tells it."""
+        told: tuple[int, int] = self._stream.__cuda_stream__()
+        return told
+
+    # ---- memory
+
+    def allocate(self, size: int) -> Block:
+        """So many bytes, from the driver's pool, in the order of the stream. Raises `DeviceFull`."""
+        try:
+            with _failures():
+                buffer = self._device.allocate(size, stream=self._stream)
+        except DeviceFailure as failure:
+            if "OUT_OF_MEMORY" in failure.reason:
+                raise DeviceFull(size) from failure
+            raise
+        return Block(int(buffer.handle), size, buffer)
+
+    def free(self, block: Block) -> None:
+        """Gives memory back, in the order of the stream."""
+        with _failures():
+            block.handle.close(self._stream)
+
+    def copy_in(self, address: int, source: Array) -> None:
+        """Host to device. Returns when the host array has been read."""
+        source = source.reshape(-1).view(np.uint8)
+        with _failures():
+            if source.size < STAGED:
+                self._between(address, source.ctypes.data, source.size, source)
+                self._stream.sync()
+                return
+            for part, turn in _parts(source.size):
+                buffer, memory, done = self._staging(turn)
+                if done is not None:
+                    done.sync()
+                size = part.stop - part.start
+                memory[:size] = source[part]
+                self._between(address + part.start, int(buffer.handle), size, buffer)
+                self._pinned[turn] = (buffer, memory, self._stream.record())
+
+    def copy_out(self, target: Array, address: int) -> None:
+        """Device to host. Waits, and reports what failed before."""
+        flat = target.reshape(-1).view(np.uint8)
+        with _failures():
+            if flat.size < STAGED:
+                self._between(flat.ctypes.data, address, flat.size, flat)
+            else:
+                self._staged_out(flat, address)
+        self.synchronise()
+
+    def copy(self, target: int, source: int, size: int) -> None:
+        """Device to device."""
+        with _failures():
+            self._between(target, source, size, None)
+
+    def _between(self, target: int, source: int, size: int, owner: Any) -> None:
+        """A copy in the stream between any two addresses that the device can reach."""
+        make = self._core.Buffer.from_handle
+        make(target, size, owner=owner).copy_from(make(source, size, owner=owner), stream=self._stream)
+
+    def _staging(self, turn: int) -> tuple[Any, Array, Any]:
+        """A pinned buffer, its memory seen by NumPy, and the event after which it may be used again."""
+        while len(self._pinned) <= turn:
+            buffer = self._core.LegacyPinnedMemoryResource().allocate(PINNED)
+            memory = np.ctypeslib.as_array((ctypes.c_uint8 * PINNED).from_address(int(buffer.handle)))
+            self._pinned.append((buffer, memory, None))
+        return self._pinned[turn]
+
+    def _staged_out(self, flat: Array, address: int) -> None:
+        waiting: list[tuple[slice, Array, Any]] = []
+        for part, turn in _parts(flat.size):
+            if len(waiting) == 2:
+                _collect(flat, waiting.pop(0))
+            buffer, memory, done = self._staging(turn)
+            if done is not None:
+                done.sync()
+            self._between(int(buffer.handle), address + part.start, part.stop - part.start, buffer)
+            event = self._stream.record()
+            self._pinned[turn] = (buffer, memory, event)
+            waiting.append((part, memory, event))
+        for one in waiting:
+            _collect(flat, one)
+
+    # ---- kernels
+
+    def prepare(self, kernel: Kernel) -> Loaded:
+        """A kernel on the device; assembled and loaded when it is first asked for."""
+        known = self._loaded.get(kernel)
+        if known is None:
+            made = self._assemble(kernel, self.limits.name)
+            with _failures():
+                code = self._core.ObjectCode.from_cubin(made.code, name=kernel.name)
+                handle = code.get_kernel(made.entry)
+            arguments = tuple(ctypes.c_void_p() if isinstance(p.type, ArrayType) else _SCALARS[p.base]() for p in kernel.params)
+            known = self._loaded[kernel] = Loaded(kernel, handle, made.shared, arguments, made.resources)
+        return known
+
+    def launch(self, ready: Loaded, grid: Extents, block: Extents, args: Sequence[int | float | bool]) -> None:
+        """Puts a launch into the stream. Costs a few microseconds: only values are filled in."""
+        for place, value in zip(ready.arguments, args):
+            place.value = value
+        at = (tuple(grid), tuple(block))
+        config = ready.configs.get(at)
+        if config is None:
+            config = ready.configs[at] = self._core.LaunchConfig(grid=at[0][::-1], block=at[1][::-1], shmem_size=ready.shared)
+        with _failures():
+            self._core.launch(self._stream, config, ready.handle, *ready.arguments, self._word)
+        self._launched = True
+
+    def synchronise(self) -> None:
+        """Waits. Raises `CheckFailed` if a check failed in a kernel since the last time."""
+        with _failures():
+            if self._launched:
+                self._between(self._found.ctypes.data, int(self._word.handle), 8, self._found)
+            self._stream.sync()
+        if self._launched and self._found[0]:
+            site = int(self._found[0]) - 1
+            self._found[0] = 0
+            with _failures():
+                self._word.fill(0, stream=self._stream)
+            self._launched = False
+            raise CheckFailed(site)
+        self._launched = False
+
+
+def _collect(flat: Array, waiting: tuple[slice, Array, Any]) -> None:
+    part, memory, event = waiting
+    event.sync()
+    flat[part] = memory[: part.stop - part.start]
+
+
+def _parts(size: int) -> Iterator[tuple[slice, int]]:
+    """Pieces of a transfer, each with the number of the pinned buffer that it goes through."""
+    for k, start in enumerate(range(0, size, PINNED)):
+        yield slice(start, min(size, start + PINNED)), k % 2
+
+
+def _cuda_core() -> Any:
+    try:
+        import cuda.core
+    except ImportError as error:
+        raise DeviceFailure(f"{NEEDED}; {error.name or 'cuda.core'} is missing") from error
+    return cuda.core
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """What the driver complains about, in words."""
+    try:
+        yield
+    except (CheckFailed, DeviceFailure, DeviceFull):
+        raise
+    except MemoryError as error:
+        raise DeviceFailure("OUT_OF_MEMORY") from error
+    except Exception as error:
+        raise DeviceFailure(f"the GPU's driver says: {str(error) or type(error).__name__}") from error
+
+
+def _limits(device: Any) -> DeviceLimits:
+    """What the driver reports of a device."""
+    p = device.properties
+    name = f"sm_{p.compute_capability_major}{p.compute_capability_minor}"
+    if (p.compute_capability_major, p.compute_capability_minor) < (7, 5):
+        raise DeviceFailure(f"{device.name} is {name}, and sacpy needs sm_75 or later")
+    return DeviceLimits(
+        name,
+        p.multiprocessor_count,
+        p.max_threads_per_multiprocessor,
+        p.max_blocks_per_multiprocessor,
+        p.max_shared_memory_per_block_optin,
+        p.max_shared_memory_per_multiprocessor,
+        p.max_registers_per_multiprocessor,
+        p.max_threads_per_block,
+        (p.max_block_dim_z, p.max_block_dim_y, p.max_block_dim_x),
+        (p.max_grid_dim_z, p.max_grid_dim_y, p.max_grid_dim_x),
+        p.warp_size,
+    )
+
+
+def devices(core: Any = None) -> int:
+    """How many GPUs there are. Raises `DeviceFailure` where the driver or a package is missing."""
+    core = _cuda_core() if core is None else core
+    with _failures():
+        return len(core.Device.get_all_devices())

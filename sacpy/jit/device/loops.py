@@ -1,0 +1,144 @@
+"""A with-loop that runs on a device: from its values to launches.
+
+In: the template that the kernels' planner made, and when it runs the values of the variables that it uses. Out: its results, arrays on the device. What a shape needs (buffers, launches, loaded kernels) is prepared once and remembered; after that a run fills in addresses and numbers.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from sacpy.interp.values import dtype_of
+from sacpy.jit.device import placement
+from sacpy.jit.device.machine import Machine, Ready
+from sacpy.jit.device.memory import DeviceArray, Memory
+from sacpy.jit.device.weigh import Policy
+from sacpy.jit.graph import ArrayType, Atom, Const, Let, Load, Modarray, Var, WithLoop, extents_of, operands, statements
+from sacpy.jit.kernels import Launch, Plan, Template
+from sacpy.jit.rewrite import uses
+
+REMEMBERED = 256  # shapes whose launches are remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The launches for one shape, with their kernels on the machine."""
+
+    plan: Plan
+    launches: tuple[tuple[Launch, Ready], ...]
+
+
+class DeviceLoop:
+    """One with-loop of a unit on one machine."""
+
+    def __init__(self, placed: placement.Loop, template: Template, machine: Machine) -> None:
+        self.placed = placed
+        self.template = template
+        self.machine = machine
+        self.prepared: OrderedDict[tuple[Any, ...], Prepared] = OrderedDict()
+        positions = {v.name: k for k, v in enumerate(placed.inputs)}
+        self._names = tuple(v.name for v in placed.inputs)
+        self._arrays = tuple(k for k, v in enumerate(placed.inputs) if isinstance(v.type, ArrayType))
+        self._numbers = tuple(positions[name] for name in template.inputs)
+        self._extents = tuple((weight, tuple(_getter(a, positions) for pair in bounds for a in pair)) for weight, bounds in placed.extents)
+        self._made = tuple((int(dtype_of(t.base).itemsize), tuple(_getter(e, positions) for e in extents_of(t))) for t in placed.let.targets if isinstance(t.type, ArrayType))
+        self._in_place = _in_place(placed.let, positions)
+
+    def stays(self, values: tuple[Any, ...], policy: Policy) -> str:
+        """Why this run stays on the host; "": it goes to the device."""
+        if policy.always:
+            return ""
+        work = placement.work([(weight, [get(values) for get in bounds]) for weight, bounds in self._extents])
+        made = sum(itemsize * prod(get(values) for get in extents) for itemsize, extents in self._made)
+        return policy.device(work, [values[k] for k in self._arrays], made)
+
+    def run(self, memory: Memory, values: tuple[Any, ...], dying: Sequence[int]) -> tuple[Any, ...]:
+        """The results. `dying`: the positions of arrays that nobody uses after. Raises `OutOfMemory`; `CheckFailed` where a scalar has to be waited for."""
+        prepared = self._prepared(values)
+        named = dict(zip(self._names, values))
+        arrays = [values[k] for k in self._arrays]
+        memory.hold(arrays)
+        taken = self._taken(values, dying)
+        made: dict[str, DeviceArray] = {}
+        for buffer in (*prepared.plan.results, *prepared.plan.temporaries):
+            made[buffer.name] = taken[buffer.name] if buffer.name in taken else memory.new(buffer.base, buffer.extents)
+            memory.hold([made[buffer.name]])
+        for launch, ready in prepared.launches:
+            if launch.purpose == "copy" and taken:
+                continue
+            self.machine.launch(ready, launch.grid, launch.block, [_argument(a, made, named) for a in launch.arguments])
+        memory.let_go()
+        results = []
+        for buffer in prepared.plan.results:
+            array = made[buffer.name].written()
+            results.append(array.element(0) if buffer.scalar else array.share() if buffer.name in taken else array)
+        return tuple(results)
+
+    def _taken(self, values: tuple[Any, ...], dying: Sequence[int]) -> dict[str, DeviceArray]:
+        """Results that take the memory of an array that dies here."""
+        return {target: values[k] for target, k in self._in_place.items() if k in dying and values[k].on_device and values[k].own}
+
+    def _prepared(self, values: tuple[Any, ...]) -> Prepared:
+        key = tuple([values[k] for k in self._numbers])
+        known = self.prepared.get(key)
+        if known is None:
+            plan = self.template.plan(key)
+            known = Prepared(plan, tuple((launch, self.machine.prepare(launch.kernel)) for launch in plan.launches))
+            if len(self.prepared) >= REMEMBERED:
+                self.prepared.popitem(last=False)
+            self.prepared[key] = known
+        return known
+
+
+def _argument(a: str | int, made: dict[str, DeviceArray], named: dict[str, Any]) -> Any:
+    if not isinstance(a, str):
+        return a
+    found = made.get(a)
+    if found is None:
+        found = named[a]
+    return found.address() if type(found) is DeviceArray else found
+
+
+def _getter(a: Atom, positions: dict[str, int]) -> Callable[[tuple[Any, ...]], int]:
+    """What gives the value of an int atom."""
+    if isinstance(a, Const):
+        value = int(a.value)
+        return lambda values: value
+    k = positions[a.name]
+    return lambda values: int(values[k])
+
+
+def _in_place(let: Let, positions: dict[str, int]) -> dict[str, int]:
+    """Targets of modarrays that may take their source's memory, with the source's position: all that the bodies read of it is the very cell that they write. One target a source."""
+    w = let.rhs
+    assert isinstance(w, WithLoop)
+    found: dict[str, int] = {}
+    at = 0
+    for operator in w.operators:
+        if isinstance(operator, Modarray):
+            source = operator.array
+            if source.name in positions and positions[source.name] not in found.values() and _reads_own_cell(w, source):
+                found[let.targets[at].name] = positions[source.name]
+        at += len(getattr(operator, "neutrals", None) or getattr(operator, "initial", None) or (0,))
+    return found
+
+
+def _reads_own_cell(w: WithLoop, source: Var) -> bool:
+    for p in w.partitions:
+        reads = 0
+        for s in statements(p.body):
+            if isinstance(s, Let):
+                own = isinstance(s.rhs, Load) and s.rhs.array == source and s.rhs.index == p.index
+                reads += own
+                if not own and source in tuple(operands(s.rhs)):
+                    return False
+        if uses(p.body)[source.name] != reads:
+            return False
+    others = [a for o in w.operators if not (isinstance(o, Modarray) and o.array == source) for a in operands(WithLoop(w.frame, (), (o,)))]
+    return source not in others
+
+
+__all__ = ["DeviceLoop", "Prepared"]

@@ -1,0 +1,343 @@
+"""Where arrays are: on the host, on the device, or on both; they move when somebody needs them elsewhere.
+
+In: host arrays, and shapes of results to come. Out: `DeviceArray`s, and for whoever needs one a host array or an address on the device. Memory that was given back is kept in a pool, by size; when the device is full, arrays that were not used for longest go to the host. Transfers are counted.
+
+An array's elements lie in a `Storage`; arrays that share memory (views, the same elements under another shape) share one. A storage counts the arrays that look at it: one that only a dead variable looks at may be overwritten.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict, defaultdict
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from sacpy.interp.values import dtype_of
+from sacpy.jit.device.machine import Array, Block, DeviceFull, Machine
+from sacpy.jit.failures import OutOfMemory
+
+GRAIN = 256  # bytes; the device's own allocations begin at multiples of that
+ELEMENTS = 16  # single elements read from the device, after which the whole array is fetched
+
+
+@dataclass(slots=True)
+class Transfers:
+    """What moved so far: bytes and how often, in to the device and out of it; blocks allocated anew, and blocks used again; arrays that had to make room."""
+
+    bytes_in: int = 0
+    times_in: int = 0
+    bytes_out: int = 0
+    times_out: int = 0
+    allocated: int = 0
+    reused: int = 0
+    spilled: int = 0
+
+
+class Storage:
+    """The elements of an array, or of several that share them. `host`: those elements on the host, flat, or None; `block`: on the device, or None; at least one of them holds the values (a new one: neither yet). `looked_at`: by how many arrays. `foreign`: the block is somebody else's, and is neither freed nor written."""
+
+    __slots__ = ("__weakref__", "base", "block", "foreign", "host", "looked_at", "memory", "reads", "size")
+
+    def __init__(self, memory: Memory, base: str, size: int, host: Array | None = None, block: Block | None = None, foreign: bool = False) -> None:
+        self.memory = memory
+        self.base = base
+        self.size = size
+        self.host = host
+        self.block = block
+        self.foreign = foreign
+        self.looked_at = 0
+        self.reads = 0
+
+    @property
+    def bytes(self) -> int:
+        return self.size * int(dtype_of(self.base).itemsize)
+
+    def __del__(self) -> None:
+        if self.block is not None:
+            self.memory.release(self)
+
+
+class DeviceArray:
+    """An array that a device can work on: a base type of SaC, extents, and elements that are where they were needed last. It takes part in calls of SaC functions like any other array, and other libraries can look at it without a copy (`interop`)."""
+
+    __slots__ = ("__weakref__", "_at", "_shape", "_storage")
+    __array_priority__ = 100
+
+    def __init__(self, storage: Storage, shape: tuple[int, ...], at: int = 0) -> None:
+        self._storage = storage
+        self._shape = shape
+        self._at = at
+        storage.looked_at += 1
+
+    def __del__(self) -> None:
+        self._storage.looked_at -= 1
+
+    # ---- what it is
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents."""
+        return self._shape
+
+    @property
+    def base(self) -> str:
+        """The base type, as SaC calls it."""
+        return self._storage.base
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The base type, as NumPy calls it."""
+        return dtype_of(self._storage.base)
+
+    @property
+    def ndim(self) -> int:
+        """The rank."""
+        return len(self._shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return prod(self._shape)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that the elements take."""
+        return self.size * int(self.dtype.itemsize)
+
+    def __len__(self) -> int:
+        return self._shape[0]
+
+    def __repr__(self) -> str:
+        s = self._storage
+        where = " and ".join(name for name, there in (("host", s.host is not None), (s.memory.machine.name, s.block is not None)) if there) or "nowhere yet"
+        return f"<sacpy.DeviceArray {s.base}{list(self._shape)} on {where}>"
+
+    # ---- where it is
+
+    @property
+    def memory(self) -> Memory:
+        """The memory that it moves to and from."""
+        return self._storage.memory
+
+    @property
+    def on_device(self) -> bool:
+        """Whether its elements are on the device."""
+        return self._storage.block is not None
+
+    @property
+    def on_host(self) -> bool:
+        """Whether its elements are on the host."""
+        return self._storage.host is not None
+
+    def numpy(self) -> Array:
+        """The elements on the host; an array of its own, which may be changed."""
+        return self.host().copy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        if copy is False and not self.on_host:
+            raise ValueError("the elements are on the device: a copy is needed")
+        found = self.host() if copy is False else self.numpy()
+        return found if dtype is None or found.dtype == dtype else found.astype(dtype)
+
+    def host(self) -> Array:
+        """The elements on the host, not to be written; fetched where they are not there. Raises `CheckFailed` if a kernel that came before failed."""
+        whole = self._storage.memory.fetched(self._storage)
+        found = whole[self._at : self._at + self.size].reshape(self._shape)
+        found.flags.writeable = False
+        return found
+
+    def taken(self) -> Array:
+        """The elements on the host for somebody who may write them; this array is not used after."""
+        whole = self._storage.memory.fetched(self._storage)
+        if self.own and whole.flags.writeable:
+            return whole.reshape(self._shape)
+        return self.numpy()
+
+    def element(self, at: int) -> Any:
+        """One element by its place in row-major order, as a Python scalar."""
+        return self._storage.memory.element(self._storage, self._at + at)
+
+    def address(self) -> int:
+        """Where the elements begin on the device; sent there where they are not. Raises `OutOfMemory`."""
+        return self._storage.memory.placed(self._storage).address + self._at * int(self.dtype.itemsize)
+
+    # ---- others on the same elements
+
+    def view(self, shape: tuple[int, ...], offset: int = 0) -> DeviceArray:
+        """The elements from `offset` on, under another shape."""
+        return DeviceArray(self._storage, shape, self._at + offset)
+
+    def share(self) -> DeviceArray:
+        """The same array once more, for another holder."""
+        return DeviceArray(self._storage, self._shape, self._at)
+
+    @property
+    def own(self) -> bool:
+        """Whether nobody else looks at the elements, all of which it has: then those on the device may be overwritten."""
+        return self._storage.looked_at == 1 and self.size == self._storage.size and not self._storage.foreign
+
+    def written(self) -> DeviceArray:
+        """Itself, after its elements on the device were overwritten."""
+        self._storage.host = None
+        self._storage.reads = 0
+        return self
+
+
+class Memory:
+    """The memory of one machine, and all arrays that may be there. `most`: the bytes that it may take, None for what the machine has."""
+
+    def __init__(self, machine: Machine, most: int | None = None) -> None:
+        self.machine = machine
+        self.most = most
+        self.used = 0  # bytes in blocks of arrays
+        self.pooled = 0  # bytes in blocks that wait
+        self.transfers = Transfers()
+        self.notes: list[str] = []
+        self._pool: defaultdict[int, list[Block]] = defaultdict(list)
+        self._resident: OrderedDict[int, weakref.ref[Storage]] = OrderedDict()  # storages on the device, the one used last at the end
+        self._held: set[int] = set()
+
+    # ---- new arrays
+
+    def new(self, base: str, shape: tuple[int, ...]) -> DeviceArray:
+        """An array on the device, not initialised. Raises `OutOfMemory`."""
+        storage = Storage(self, base, prod(shape))
+        storage.block = self._allocate(storage.bytes)
+        self._touch(storage)
+        return DeviceArray(storage, shape)
+
+    def of(self, host: Array, base: str) -> DeviceArray:
+        """A host array, which is not sent before somebody needs it, and never written here."""
+        flat = np.ascontiguousarray(host).reshape(-1)
+        return DeviceArray(Storage(self, base, flat.size, flat), host.shape)
+
+    def adopt(self, block: Block, base: str, shape: tuple[int, ...]) -> DeviceArray:
+        """An array in memory of the device that belongs to somebody else."""
+        return DeviceArray(Storage(self, base, prod(shape), block=block, foreign=True), shape)
+
+    # ---- moving
+
+    def placed(self, storage: Storage) -> Block:
+        """The block of a storage; its elements are there."""
+        if storage.block is None:
+            block = self._allocate(storage.bytes)
+            storage.block = block
+            if storage.host is not None and storage.size:
+                self.machine.copy_in(block.address, storage.host)
+                self.transfers.bytes_in += storage.bytes
+                self.transfers.times_in += 1
+        self._touch(storage)
+        return storage.block
+
+    def fetched(self, storage: Storage) -> Array:
+        """The elements of a storage on the host, flat."""
+        if storage.host is None:
+            found = np.empty(storage.size, dtype_of(storage.base))
+            if storage.block is not None and storage.size:
+                self.machine.copy_out(found, storage.block.address)
+                self.transfers.bytes_out += storage.bytes
+                self.transfers.times_out += 1
+            storage.host = found
+        return storage.host
+
+    def element(self, storage: Storage, at: int) -> Any:
+        """One element. An array that is read again and again is fetched whole."""
+        if storage.host is None and storage.block is not None:
+            storage.reads += 1
+            if storage.reads <= ELEMENTS:
+                dtype = dtype_of(storage.base)
+                one = np.empty(1, dtype)
+                self.machine.copy_out(one, storage.block.address + at * int(dtype.itemsize))
+                self.transfers.bytes_out += int(dtype.itemsize)
+                self.transfers.times_out += 1
+                return one[0].item()
+        return self.fetched(storage)[at].item()
+
+    def copied(self, array: DeviceArray) -> DeviceArray:
+        """A new array with the same elements: copied where they are."""
+        new = self.new(array.base, array.shape)
+        if array.size:
+            self.machine.copy(new.address(), array.address(), array.nbytes)
+        return new
+
+    # ---- room
+
+    def hold(self, arrays: list[DeviceArray]) -> None:
+        """What may not be sent away until `let_go`: a launch uses it."""
+        self._held.update(id(a._storage) for a in arrays)
+
+    def let_go(self) -> None:
+        """Whatever was held may go."""
+        self._held.clear()
+
+    def release(self, storage: Storage) -> None:
+        """The storage's block is free."""
+        block, storage.block = storage.block, None
+        if block is None or storage.foreign:
+            return
+        self._resident.pop(id(storage), None)
+        self.used -= block.size
+        self.pooled += block.size
+        self._pool[block.size].append(block)
+
+    def trim(self) -> None:
+        """Gives what waits in the pool back to the machine."""
+        for blocks in self._pool.values():
+            for block in blocks:
+                self.machine.free(block)
+        self._pool.clear()
+        self.pooled = 0
+
+    def _touch(self, storage: Storage) -> None:
+        if id(storage) in self._resident:
+            self._resident.move_to_end(id(storage))
+        elif not storage.foreign:
+            self._resident[id(storage)] = weakref.ref(storage)
+
+    def _allocate(self, size: int) -> Block:
+        """A block of at least so many bytes. Raises `OutOfMemory` where sending others away does not help."""
+        rounded = _rounded(size)
+        waiting = self._pool.get(rounded)
+        if waiting:
+            self.pooled -= rounded
+            self.used += rounded
+            self.transfers.reused += 1
+            return waiting.pop()
+        while True:
+            try:
+                if self.most is not None and self.used + self.pooled + rounded > self.most:
+                    raise DeviceFull(rounded)
+                block = self.machine.allocate(rounded)
+            except DeviceFull:
+                if self.pooled:
+                    self.trim()
+                elif not self._spill():
+                    raise OutOfMemory(size) from None
+            else:
+                self.used += rounded
+                self.transfers.allocated += 1
+                return block
+
+    def _spill(self) -> bool:
+        """Sends the array that was not used for longest to the host; False: there is none."""
+        for key, reference in self._resident.items():
+            storage = reference()
+            if storage is None or key in self._held or storage.block is None:
+                continue
+            self.fetched(storage)
+            self.release(storage)
+            self.transfers.spilled += 1
+            if self.transfers.spilled == 1:
+                self.notes.append(f"the memory of {self.machine.name} is full: arrays that were not used for longest went back to the host")
+            return True
+        return False
+
+
+def _rounded(size: int) -> int:
+    """The size of the block for so many bytes: classes an eighth apart, so that similar arrays take each other's place."""
+    size = max(size, GRAIN)
+    step = max(GRAIN, 1 << max(0, size.bit_length() - 4))
+    return -(-size // step) * step

@@ -1,0 +1,224 @@
+"""Where each part of a unit runs: which with-loops may go to the device, which statements the host target compiles, and what is left to Python.
+
+In: a unit after the passes, and the judgement of the kernels' planner on single with-loops. Out: a `Plan`, with the reason for each with-loop that stays on the host. With-loops that may go to the device are weighed when they run, by their extents (`weigh`); here it is only said that they may.
+
+A loop, a branch or a call without such a with-loop in it is one native piece. One with such is Python, unless what it has to do turns out to be too small when it runs: then it is the native piece after all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sacpy.jit.device.hosted import Piece
+from sacpy.jit.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Call,
+    Check,
+    Const,
+    For,
+    Function,
+    If,
+    Let,
+    Stmt,
+    Unit,
+    Var,
+    WithLoop,
+    blocks,
+    statements,
+)
+from sacpy.jit.graph import Loop as GraphLoop
+from sacpy.jit.passes.costs import cost
+from sacpy.jit.rewrite import bound
+from sacpy.lang.source import Span
+
+if TYPE_CHECKING:
+    from sacpy.jit.engine import Tools
+
+Judge = Callable[[Let], str]  # why the with-loop of a statement cannot run on the device; "": it can
+Bounds = tuple[tuple[Atom, Atom], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """A statement that runs as native code on the host."""
+
+    number: int
+    piece: Piece
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A with-loop that may run on the device. `native`: the same on the host. `extents`: of each partition, what one index costs and the bounds."""
+
+    number: int
+    let: Let
+    inputs: tuple[Var, ...]
+    native: Native
+    extents: tuple[tuple[float, Bounds], ...]
+
+    @property
+    def with_loop(self) -> WithLoop:
+        assert isinstance(self.let.rhs, WithLoop)
+        return self.let.rhs
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """A statement with such with-loops inside. `extents`: of all of them, where they are known before it begins, else (); `arrays`: what the native piece would take."""
+
+    native: Native
+    extents: tuple[tuple[float, Bounds], ...]
+    arrays: tuple[Var, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stays:
+    """A with-loop that stays on the host, and why."""
+
+    span: Span
+    reason: str
+
+
+@dataclass(slots=True)
+class Plan:
+    """How a unit runs. `placed`: by identity of the statement; what is not there is Python."""
+
+    unit: Unit
+    functions: list[Function] = field(default_factory=list)
+    placed: dict[int, Native | Loop | Spans] = field(default_factory=dict)
+    natives: list[Native] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    stays: list[Stays] = field(default_factory=list)
+    operations: dict[str, tuple[str, str]] = field(default_factory=dict)
+    checks: list[Check] = field(default_factory=list)
+
+    def operation(self, code: str, base: str) -> str:
+        """The name of a scalar operation in the generated text."""
+        name = f"op_{code}_{base}"
+        self.operations[name] = (code, base)
+        return name
+
+    def site(self, check: Check) -> int:
+        """The number of a check."""
+        self.checks.append(check)
+        return len(self.checks) - 1
+
+
+def place(unit: Unit, judge: Judge, tools: Tools) -> Plan:
+    """The plan of a unit. It has no `loops` where nothing can run on the device."""
+    placer = _Placer(unit, judge, tools)
+    for f in unit.functions:
+        if f is unit.root or placer.may(f.body):
+            placer.plan.functions.append(f)
+            placer.block(f.body)
+    return placer.plan
+
+
+class _Placer:
+    def __init__(self, unit: Unit, judge: Judge, tools: Tools) -> None:
+        self.unit = unit
+        self.tools = tools
+        self.plan = Plan(unit)
+        self._reasons: dict[int, str] = {}
+        self._judge = judge
+        self._may: dict[str, bool] = {}
+
+    def reason(self, let: Let) -> str:
+        """Why a with-loop cannot run on the device; "": it can."""
+        assert isinstance(let.rhs, WithLoop)
+        known = self._reasons.get(id(let))
+        if known is None:
+            known = self._reasons[id(let)] = self._judge(let)
+            if known:
+                span = let.rhs.partitions[0].span if let.rhs.partitions else let.span
+                self.plan.stays.append(Stays(span, known))
+        return known
+
+    def may(self, block: Block) -> bool:
+        """Whether something in a block may run on the device; what a with-loop does inside counts with that one."""
+        return any(self.may_statement(s) for s in block.statements)
+
+    def may_statement(self, s: Stmt) -> bool:
+        if not isinstance(s, Let):
+            return False
+        if isinstance(s.rhs, WithLoop):
+            return not self.reason(s)
+        if isinstance(s.rhs, Call):
+            name = s.rhs.function
+            if name not in self._may:
+                self._may[name] = False  # a recursive call alone is no reason
+                self._may[name] = self.may(self.unit.function(name).body)
+            return self._may[name]
+        return any(map(self.may, blocks(s.rhs)))
+
+    # ---- statements
+
+    def block(self, block: Block) -> None:
+        for s in block.statements:
+            if isinstance(s, Let):
+                self.let(s)
+
+    def let(self, s: Let) -> None:
+        plan = self.plan
+        if isinstance(s.rhs, WithLoop):
+            native = self.native(s)
+            if self.reason(s):
+                plan.placed[id(s)] = native
+                return
+            loop = Loop(len(plan.loops), s, native.piece.inputs, native, tuple(_extents(s.rhs)))
+            plan.loops.append(loop)
+            plan.placed[id(s)] = loop
+        elif self.may_statement(s):
+            for inner in blocks(s.rhs):
+                self.block(inner)
+            if isinstance(s.rhs, For | GraphLoop | If):
+                native = self.native(s)
+                arrays = tuple(v for v in native.piece.inputs if isinstance(v.type, ArrayType))
+                plan.placed[id(s)] = Spans(native, self.known_extents(s), arrays)
+        elif isinstance(s.rhs, Call | For | GraphLoop) or (isinstance(s.rhs, If) and _works(s.rhs)):
+            plan.placed[id(s)] = self.native(s)
+
+    def native(self, s: Let) -> Native:
+        made = Native(len(self.plan.natives), Piece(self.unit, (s,), s.targets, self.tools))
+        self.plan.natives.append(made)
+        return made
+
+    def known_extents(self, s: Let) -> tuple[tuple[float, Bounds], ...]:
+        """Of all with-loops inside that may run on the device, where their bounds come from outside; else ()."""
+        inside = bound(Block((s,)))
+        found: list[tuple[float, Bounds]] = []
+        for let in statements(Block((s,))):
+            if isinstance(let, Let) and isinstance(let.rhs, Call):
+                return ()
+            if isinstance(let, Let) and isinstance(let.rhs, WithLoop):
+                found += _extents(let.rhs)
+        known = all(isinstance(a, Const) or a.name not in inside for _, bounds in found for pair in bounds for a in pair)
+        return tuple(found) if known else ()
+
+
+def _works(rhs: If) -> bool:
+    """Whether a branch has more to do than single operations."""
+    return any(isinstance(s, Let) and isinstance(s.rhs, WithLoop | For | GraphLoop | Call) for b in blocks(rhs) for s in statements(b))
+
+
+def _extents(w: WithLoop) -> Iterator[tuple[float, Bounds]]:
+    """Of each partition, the cost of an index, and the bounds."""
+    for p in w.partitions:
+        yield cost(p.body) + 1.0, tuple(zip(p.lower, p.upper))
+
+
+def work(extents: Sequence[tuple[float, Sequence[int]]]) -> float:
+    """The work of index spaces: costs of an index, with the bounds of each axis, lower and upper by turns."""
+    total = 0.0
+    for weight, bounds in extents:
+        for lower, upper in zip(bounds[::2], bounds[1::2]):
+            weight *= max(0, upper - lower)
+        total += weight
+    return total
+
+
+__all__ = ["Loop", "Native", "Plan", "Spans", "Stays", "place", "work"]

@@ -1,0 +1,190 @@
+"""A unit ready to run on a device: generated host code, with-loops as launches, and the parts that stay native.
+
+In: a plan (`placement`), the memory of a machine. Out: `DeviceProgram`, which is called with the interpreter's values or with `DeviceArray`s. What happened to each with-loop, how often and why, is kept for those who ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sacpy.interp import arithmetic
+from sacpy.interp.errors import Fault
+from sacpy.interp.runtime.elementwise import scalar_version
+from sacpy.interp.values import Value, dtype_of
+from sacpy.jit.device.generate import generate
+from sacpy.jit.device.loops import DeviceLoop
+from sacpy.jit.device.memory import DeviceArray, Memory
+from sacpy.jit.device.placement import Plan, work
+from sacpy.jit.device.residents import Residents
+from sacpy.jit.device.weigh import Policy
+from sacpy.jit.failures import CheckFailed, OutOfMemory, TooDeep
+from sacpy.jit.graph import Input, Output
+from sacpy.withloop.errors import MappingError
+
+if TYPE_CHECKING:
+    from sacpy.jit.device.machine import Array
+
+
+@dataclass(slots=True)
+class Placed:
+    """What became of a with-loop so far: runs on the device and on the host, and the last reason for a run on the host."""
+
+    device: int = 0
+    host: int = 0
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Runtime:
+    """What generated code calls (`rt`)."""
+
+    memory: Memory
+    policy: Policy
+    plan: Plan
+    loops: tuple[DeviceLoop, ...]
+    placed: list[Placed] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.placed = [Placed() for _ in self.loops]
+
+    def loop(self, number: int, values: tuple[Any, ...], dying: Sequence[int]) -> tuple[Any, ...]:
+        """A with-loop. `dying`: the positions of arrays that nobody uses after."""
+        loop, placed = self.loops[number], self.placed[number]
+        reason = loop.stays(values, self.policy)
+        if not reason:
+            try:
+                found = loop.run(self.memory, values, dying)
+            except OutOfMemory as full:
+                reason = f"the device had no room for {full.size} bytes"
+                self.memory.notes.append(f"a with-loop ran on the CPU: {reason}")
+            except MappingError as error:
+                reason = error.message
+            else:
+                placed.device += 1
+                return found
+        placed.host += 1
+        placed.reason = reason
+        return self.native(loop.placed.native.number, values)
+
+    def native(self, number: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A piece of native code on the host."""
+        piece = self.plan.natives[number].piece
+        found = piece(tuple([v.host() if type(v) is DeviceArray else v for v in values]))
+        return tuple([self.memory.of(v, out.base) if type(v) is np.ndarray else v for v, out in zip(found, piece.outputs)])
+
+    def small(self, extents: Sequence[tuple[float, Sequence[int]]], arrays: Sequence[DeviceArray]) -> bool:
+        """Whether with-loops inside a statement, each run of them, are too small to be worth a launch."""
+        return bool(extents) and all(self.policy.device(work((e,)), arrays, 0) for e in extents)
+
+    def cons(self, base: str, extents: tuple[int, ...], elements: tuple[Any, ...]) -> DeviceArray:
+        """A new array of these elements."""
+        return self.memory.of(np.array(elements, dtype_of(base)).reshape(extents), base)
+
+    def update(self, array: DeviceArray, offset: int, value: Any, dead: bool) -> DeviceArray:
+        """The array with the elements from `offset` on replaced: in place if nobody uses it after. It happens where the array is."""
+        if array.on_device and not (array.on_host and not dead):
+            return self._updated_there(array, offset, value, dead)
+        base = array.base
+        new = array.host().reshape(-1).copy()
+        new[offset : offset + (value.size if type(value) is DeviceArray else 1)] = value.host().reshape(-1) if type(value) is DeviceArray else value
+        return self.memory.of(new.reshape(array.shape), base)
+
+    def _updated_there(self, array: DeviceArray, offset: int, value: Any, dead: bool) -> DeviceArray:
+        memory = self.memory
+        new = array if dead and array.own else memory.copied(array)
+        itemsize = int(new.dtype.itemsize)
+        at = new.address() + offset * itemsize
+        if type(value) is not DeviceArray:
+            memory.machine.copy_in(at, np.array([value], new.dtype))
+        elif value.size and value.on_device:
+            memory.machine.copy(at, value.address(), value.nbytes)
+        elif value.size:
+            memory.machine.copy_in(at, value.host())
+        return new.share().written() if new is array else new.written()
+
+
+class DeviceProgram:
+    """A unit on a device. `keep`: the positions of results of which a copy may stay on the device, since the caller knows that he does not own them."""
+
+    def __init__(self, plan: Plan, memory: Memory, policy: Policy, loops: Sequence[DeviceLoop], residents: Residents, keep: Sequence[int] = ()) -> None:
+        self.plan = plan
+        self.memory = memory
+        self.text = generate(plan)
+        self.runtime = Runtime(memory, policy, plan, tuple(loops))
+        self.inputs = plan.unit.inputs
+        self.outputs = plan.unit.outputs
+        self._residents = residents
+        self._keep = frozenset(keep)
+        space: dict[str, Any] = {"CheckFailed": CheckFailed, **arithmetic.HELPERS, **{name: total(*operation) for name, operation in plan.operations.items()}}
+        exec(compile(self.text, "<device program>", "exec"), space)
+        self._run: Callable[..., tuple[Any, ...]] = space["run"]
+
+    def call(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        """The results on the host for the arguments `values`: Python scalars, NumPy arrays. Raises `NativeFailure`."""
+        found = self.results(values)
+        return tuple([self._handed_out(v, k in self._keep) if type(v) is DeviceArray else v for k, v in enumerate(found)])
+
+    def results(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The results, arrays where they were made. Arrays among the arguments may be on either side. Raises `NativeFailure`."""
+        known: dict[int, Any] = {}
+        args = [self._argument(i, base, values, known) for i, base in zip(self.inputs, self._bases())]
+        known.clear()
+        try:
+            found = self._run(self.runtime, *args)
+        except RecursionError:
+            raise TooDeep from None
+        finally:
+            self.memory.let_go()
+        self.memory.machine.synchronise()
+        return tuple([self._result(o, found) for o in self.outputs])
+
+    def _bases(self) -> Sequence[str]:
+        return [p.base for p in self.plan.unit.root.params]
+
+    def _argument(self, i: Input, base: str, values: tuple[Any, ...], known: dict[int, Any]) -> Any:
+        value = values[i.argument]
+        match i.kind:
+            case "scalar":
+                return value
+            case "extent":
+                return value.shape[i.at]
+            case "element":
+                return value.element(i.at) if type(value) is DeviceArray else value.reshape(-1)[i.at].item()
+        if type(value) is DeviceArray:
+            return value.share()
+        resident = self._residents.of(value)
+        return resident.share() if resident is not None else self.memory.of(value, base)
+
+    def _result(self, o: Output, found: tuple[Any, ...]) -> Any:
+        if o.kind == "small":
+            shape = tuple(e if isinstance(e, int) else found[e[1]] for e in o.extents)
+            return np.array([found[p] for p in o.positions], dtype_of(o.base)).reshape(shape)
+        return found[o.positions[0]]
+
+    def _handed_out(self, array: DeviceArray, keep: bool) -> Array:
+        """A result for the interpreter."""
+        if not keep:
+            return array.taken()
+        return self._residents.keep(array.host(), array) if array.on_device else array.host()
+
+
+@cache
+def total(code: str, base: str) -> Callable[..., Any]:
+    """A scalar operation that gives some value where the language refuses the operands: a check stands before whatever uses it."""
+    function = scalar_version(code, base)
+
+    def apply(*args: Any) -> Any:
+        try:
+            return function(*args)
+        except Fault:
+            return 0
+
+    return apply
+
+
+__all__ = ["DeviceProgram", "Placed", "Runtime"]

@@ -1,0 +1,55 @@
+"""Whether a with-loop that may run on the device should: work against transfers.
+
+In: the work of a with-loop, the arrays that it reads, and the bytes that it makes. Out: yes or no, with the reason in words. The figures are round ones of a current GPU on PCIe and of a current core; they need not be right, only be so where it matters: tiny loops, and loops that do little with much that would have to be sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sacpy.jit.device.memory import DeviceArray
+
+LAUNCH = 12e-6  # seconds that a launch takes, all told
+TRANSFER = 20e-6  # seconds that a transfer takes at least
+BUS = 20e9  # bytes per second between host and device
+DEVICE_RATE = 1e12  # simple operations per second
+HOST_RATE = 2e9  # of one core
+CALL = 6e-6  # seconds that calling native code takes
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """`always`: whatever can run on the device does. `transfers`: what has to be sent counts; otherwise only work of less than `least` simple operations stays on the host. `cores`: that the host would use."""
+
+    always: bool = False
+    transfers: bool = False
+    least: float = 20_000.0
+    cores: int = 1
+
+    def device(self, work: float, arrays: Iterable[DeviceArray], made: int) -> str:
+        """Why a with-loop stays on the host; "": it goes to the device. `made`: bytes of its results."""
+        if self.always:
+            return ""
+        if not self.transfers:
+            resident = any(a.on_device and not a.on_host for a in arrays)
+            return f"too small for a launch: {work:.0f} operations" if work < self.least and not resident else ""
+        arrays = tuple(arrays)
+        here, there = self.seconds(work, arrays, made)
+        return "" if there < here else f"the CPU needs {_text(here)}, the GPU with its transfers {_text(there)}"
+
+    def seconds(self, work: float, arrays: tuple[DeviceArray, ...], made: int) -> tuple[float, float]:
+        """About how long it takes on the host, and on the device. What the device makes is expected to be used there half of the time."""
+        up = sum(a.nbytes for a in arrays if not a.on_device)
+        down = sum(a.nbytes for a in arrays if not a.on_host)
+        here = CALL + work / (HOST_RATE * self.cores) + _moving(down)
+        there = LAUNCH + work / DEVICE_RATE + _moving(up) + _moving(made) / 2
+        return here, there
+
+
+def _moving(size: int) -> float:
+    return TRANSFER + size / BUS if size else 0.0
+
+
+def _text(seconds: float) -> str:
+    return f"{seconds * 1e6:.0f} us" if seconds < 1e-3 else f"{seconds * 1e3:.1f} ms"
