@@ -1,120 +1,310 @@
-"""Mappings drawn as SVG: the index space, and the thread space behind each combinator, cells coloured by the block that does their work, idle threads hatched.
+"""Mappings drawn as the figures of Janssen and Scholz are: the index space and the thread space behind each combinator side by side, cells coloured by the block that does their work, idle threads hatched.
 
-In: a mapping of a small space. Out: SVG text. Spaces of rank 3 and more are drawn plane by plane, each under its outer index. `ValueError` for a space of more than `MOST_CELLS` cells.
+In: a mapping. Out: a `Scene`, and SVG text of it. Planes of spaces of rank 3 stand in a row, those of rank 4 in a table, further axes one below the other; of long axes the first and last positions are drawn, with how many are left out.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 from sacpy.withloop.arithmetic import PLAIN
 from sacpy.withloop.chains import Mapping
+from sacpy.withloop.inverse import journey, worker
+from sacpy.withloop.placement import AXES
+from sacpy.withloop.scenes import FAINT, FONT_ASPECT, INK, PALE, Box, Item, Line, Scene, Text, stacked, to_svg
 from sacpy.withloop.spaces import IndexSpace, Vector
 
-MOST_CELLS = 4096
-COLOURS = ("#7fb3e0", "#f2b179", "#8fd0a0", "#e59ab5", "#b9a7e6", "#d9c86a", "#86cfcf", "#d3a38c")
-PAGE = 960  # pixels; panels that do not fit go below the others
-WIDEST = 420  # of a plane
-LARGEST, SMALLEST, LEGIBLE = 22.0, 3.0, 18.0  # widths of a cell; of one that its index fits into
-LOWEST = 12.0  # height of a cell
-GAP, TITLE, LABEL = 36, 22, 15
+COLOURS = ("#9ccbf0", "#f7c78e", "#a9dcb3", "#f1aebb", "#cbbcf0", "#eadf8c", "#9fdcdc", "#dfb9a4")
+PAGE = 1120.0  # panels that do not fit go below the others
+ROWS = {2: 14, 3: 10, 4: 8}  # positions of the second last axis that are drawn, by rank; of higher ranks as of 4
+WIDEST = {1: 940.0, 2: 460.0, 3: 330.0, 4: 240.0}  # of a plane, in pixels, by rank
+PLANES = 5  # that stand in a row, where they are not too wide
+DOWN, DEEP = 4, 2  # positions drawn of the fourth last axis, and of those before it
+CELL, TALL = 26.0, 22.0
+GAP = 64.0  # between panels, with the arrow
+HEAD = 52.0  # above the cells of a panel
 
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """What a position stands for: the number of the block that does its work, and whether it has work."""
+    """What a position stands for. `block`: the launched block that does its work, None where it is no index of the space; `active`: its thread has an index."""
 
-    block: int
+    block: Vector | None
     active: bool
+    about: str = ""
+
+
+_Positions = tuple[int | None, ...]  # those of an axis that are drawn; None stands for those left out
 
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """A drawn space with its size in pixels."""
+    """A space of the mapping: behind `stage` combinators. `axes`: what its axes are called."""
 
-    width: float
-    height: float
-    parts: tuple[str, ...]
-
-
-def svg(mapping: Mapping) -> str:
-    """The picture of a mapping."""
-    spaces = mapping.chain.spaces(mapping.space)
-    if max((math.prod(_box(s)) for s in spaces), default=0) > MOST_CELLS or mapping.threads > MOST_CELLS:
-        raise ValueError(f"a space of more than {MOST_CELLS} cells is too large to draw")
-    titles = ["Gen", *(step.name + (f"({step.arguments()})" if step.arguments() else "") for step in mapping.chain.steps)]
-    panels = [_panel(title, space, cells) for title, space, cells in zip(titles, spaces, _cells(mapping), strict=True)]
-    x = y = row = wide = 0.0
-    placed: list[str] = []
-    for panel in panels:
-        if x and x + panel.width > PAGE:
-            x, y, row = 0.0, y + row + GAP, 0.0
-        placed.append(f"<g transform='translate({x:.1f} {y:.1f})'>{''.join(panel.parts)}</g>")
-        wide, row = max(wide, x + panel.width), max(row, panel.height)
-        x += panel.width + GAP
-    return _framed(placed, f"{mapping.chain}: grid {mapping.grid}, block {mapping.block}, {mapping.idle} of {mapping.threads} threads idle", wide, y + row)
+    title: str
+    space: IndexSpace
+    stage: int
+    axes: tuple[str, ...]
+    subtitle: str
 
 
-def _cells(mapping: Mapping) -> list[dict[Vector, _Cell]]:
-    """For the space itself and that behind each combinator, what its positions stand for: each thread is followed back to its index."""
-    found: list[dict[Vector, _Cell]] = [{} for _ in range(len(mapping.stages) + 1)]
-    numbers: dict[Vector, int] = {}
-    for block, thread, index in mapping:
-        cell = _Cell(numbers.setdefault(block, len(numbers)), index is not None)
-        position: Vector = (*block, *thread)
-        found[-1][position] = cell
-        for k, stage in reversed(list(enumerate(mapping.stages))):
-            position, guard = stage.combinator.recover(PLAIN, stage.form, stage.slots, position)
-            if guard is not None and not guard:
-                break
-            found[k][position] = cell
+def svg(mapping: Mapping, step: int | None = None) -> str:
+    """The picture of a mapping as an SVG file. `step`: of the combinator with this number only, counted from the innermost, 1."""
+    return to_svg(stacked([scene(mapping, step)]))
+
+
+def scene(mapping: Mapping, step: int | None = None, title: str = "") -> Scene:
+    """The picture of a mapping. `ValueError` for a step that it does not have."""
+    panels = _panels(mapping)
+    if step is not None:
+        if not 1 <= step < len(panels):
+            raise ValueError(f"the mapping has no step {step}; its steps are {', '.join(f'{k} {p.title}' for k, p in enumerate(panels) if k)}" if len(panels) > 1 else "the mapping has no steps")
+        panels = panels[step - 1 : step + 1]
+    items: list[Item] = []
+    y = 0.0
+    for text, size, colour, bold in ((title, 13.0, INK, True), (str(mapping.chain), 11.5, INK, not title)):
+        if text:
+            y += size + 6
+            items.append(Text(0, y, text, size, colour, bold=bold))
+    y += 14
+    drawn = [_drawn(mapping, panel) for panel in panels]
+    x = row = wide = 0.0
+    for k, part in enumerate(drawn):
+        if x and x + GAP + part.width > PAGE:
+            x, y, row = 0.0, y + row + 26, 0.0
+        if k:
+            middle = y + HEAD + TALL / 2
+            items.append(Line(x + 14, middle, x + GAP - 14, middle, arrow=True) if x else Line(8, middle, GAP - 22, middle, arrow=True))
+            x += GAP if x else GAP - 12
+        items += part.moved(x, y)
+        x += part.width
+        row, wide = max(row, part.height), max(wide, x)
+    y += row + 14
+    legend, legend_width = _legend(mapping, y)
+    items += legend
+    wide = max(wide, legend_width, *(i.x + i.width for i in items if isinstance(i, Text) and i.anchor == "start"))
+    return Scene(wide, y + 22, tuple(items))
+
+
+def _legend(mapping: Mapping, y: float) -> tuple[list[Item], float]:
+    """What the colours mean, and the numbers of the launch."""
+    placement = mapping.placement
+    numbers = f"grid {_product(placement.launched)}, block {_product(placement.block)}: {mapping.threads} thread{'s' * (mapping.threads != 1)}, {mapping.idle} idle"
+    if any(placement.strided):
+        numbers += f"; a block works for {_product(tuple(-(-g // n) for g, n in zip(placement.grid, placement.launched)))} of the grid {_product(placement.grid)}"
+    items: list[Item] = [*(Box(k * 11.0, y, 11, 11, c) for k, c in enumerate(COLOURS[:4]))]
+    x = 50.0
+    items.append(Text(x, y + 9.5, "one colour per block", 10, PALE))
+    x += 140
+    if mapping.idle:
+        items += [Box(x, y, 18, 11, "#f3f4f6", hatched=True), Text(x + 24, y + 9.5, "idle thread", 10, PALE)]
+        x += 110
+    items.append(Text(x, y + 9.5, numbers, 10, INK))
+    return items, x + FONT_ASPECT * 10 * len(numbers)
+
+
+def _product(extents: Sequence[int]) -> str:
+    return " x ".join(map(str, extents)) or "1"
+
+
+# ---------------------------------------------------------------- panels
+
+
+def _panels(mapping: Mapping) -> list[_Panel]:
+    """The index space, the space behind each combinator; the last one with its axes named as the launch's."""
+    grid, block = mapping.placement.grid, mapping.placement.block
+    launch = (*(f"grid {n}" for n in _names(len(grid))), *(f"block {n}" for n in _names(len(block))))
+    found = []
+    for k, space in enumerate([mapping.space.normalised(), *(stage.after for stage in mapping.stages)]):
+        step = mapping.stages[k - 1].combinator if k else None
+        title = "Gen" if step is None else step.name + (f"({step.arguments()})" if step.arguments() else "")
+        last = k == len(mapping.stages)
+        axes = launch if last else tuple(f"axis {n}" for n in range(space.rank))
+        if last:
+            title += f", GridBlock({len(block)})"
+        found.append(_Panel(title, space, k, axes, _vectors(space)))
     return found
 
 
-def _origin(space: IndexSpace) -> Vector:
-    return tuple(min(0, low) for low in space.lower)
+def _names(count: int) -> Sequence[str]:
+    return AXES[3 - count :] if count <= 3 else [str(k) for k in range(count)]
 
 
-def _box(space: IndexSpace) -> Vector:
-    """The extents of what is drawn: from 0, or the least index, to the upper bounds."""
-    return tuple(max(high - low, 0) for low, high in zip(_origin(space), space.upper))
+def _vectors(space: IndexSpace) -> str:
+    """The space as the paper writes it, vectors that say nothing left out."""
+    text = "" if space.zero_based else f"L={_listed(space.lower)} "
+    text += f"U={_listed(space.upper)}"
+    return text if space.dense else f"{text} T={_listed(space.step)} W={_listed(space.width)}"
 
 
-def _panel(title: str, space: IndexSpace, cells: dict[Vector, _Cell]) -> _Panel:
-    origin, box = _origin(space), _box(space)
-    rows, columns = (1, 1) if not box else (1, box[0]) if len(box) == 1 else box[-2:]
-    side = min(LARGEST, max(SMALLEST, WIDEST / max(columns, 1)))
-    parts = [f"<text y='12' font-weight='bold'>{escape(title)}</text>"]
-    y = float(TITLE)
-    for outer in itertools.product(*(range(o, o + e) for o, e in zip(origin[:-2], box[:-2]))):
-        if outer:
-            parts.append(f"<text y='{y + 11:.1f}'>[{','.join(map(str, outer))},.,.]</text>")
-            y += LABEL
-        parts += _plane(outer, origin[len(outer) :], (rows, columns), len(box), side, y, cells)
-        y += rows * max(side, LOWEST) + 6
-    return _Panel(max(columns * side, 7.5 * len(title)), y, tuple(parts))
+def _listed(vector: Vector) -> str:
+    return f"[{','.join(map(str, vector))}]"
 
 
-def _plane(outer: Vector, origin: Vector, size: tuple[int, int], rank: int, side: float, y: float, cells: dict[Vector, _Cell]) -> Iterator[str]:
-    high = max(side, LOWEST)
-    for i, j in itertools.product(range(size[0]), range(size[1])):
-        inner = (i, j)[max(0, 2 - rank) :]
-        position = (*outer, *(o + k for o, k in zip(origin, inner)))
-        cell = cells.get(position)
-        fill = "none" if cell is None else COLOURS[cell.block % len(COLOURS)] if cell.active else "url(#idle)"
-        yield f"<rect x='{j * side:.1f}' y='{y + i * high:.1f}' width='{side:.1f}' height='{high:.1f}' fill='{fill}' stroke='#8886' stroke-width='0.5'/>"
-        text = ("" if max(position, default=0) < 10 and min(position, default=0) >= 0 else ",").join(map(str, position))
-        if side >= LEGIBLE and cell is not None and len(text) <= 5:
-            yield f"<text x='{(j + 0.5) * side:.1f}' y='{y + (i + 0.5) * high + 3:.1f}' font-size='{9 if len(text) <= 3 else 7}' text-anchor='middle'>{text}</text>"
+def _drawn(mapping: Mapping, panel: _Panel) -> Scene:
+    """A panel at the origin: title, axes, cells."""
+    space = panel.space
+    origin = tuple(min(0, low) for low in space.lower)
+    items: list[Item] = [Text(0, 13, panel.title, 12, bold=True), Text(0, 28, panel.subtitle, 10, PALE)]
+    if space.empty:
+        items.append(Text(0, HEAD + 12, "empty: nothing is launched", 11, PALE))
+        return Scene(_width(items), HEAD + 18, tuple(items))
+    names = panel.axes
+    cell = _cell_width(space)
+    side = _side(names, space.rank)
+    shown = [_shown(o, high, n) for o, high, n in zip(origin, space.upper, _most(space, cell, side))]
+    rows, columns = shown[-2:] if space.rank > 1 else ((0,), *shown) if space.rank else ((0,), (0,))
+    outer = shown[:-2]
+    plane = (_extent(columns, cell), _extent(rows, TALL))
+    across = outer[-1] if outer else (None,)
+    y = HEAD
+    right = 0.0
+    skipped = False
+    for above in itertools.product(*outer[:-1]):
+        if any(a is None for a in above):
+            if not skipped:
+                items.append(Text(side + 4, y + 8, "...", 12, PALE))
+                y += 20
+            skipped = True
+            continue
+        skipped = False
+        x = side
+        for last in across if outer else (0,):
+            fixed: Vector = (*(a for a in above if a is not None), *([last] if outer and last is not None else []))
+            if outer and last is None:
+                left_out = _left_out(origin[len(outer) - 1], space.upper[len(outer) - 1], across)
+                items.append(Text(x - 2, y + 24 + plane[1] / 2, f".. {left_out} ..", 10, PALE))
+                x += FONT_ASPECT * 10 * (len(str(left_out)) + 7) + 8
+                continue
+            top = y
+            if fixed:
+                items.append(Text(x, y + 10, f"[{','.join(map(str, fixed))},.,.]", 10, INK))
+                top += 16
+            items += _plane(mapping, panel, fixed, (rows, columns), (x, top), cell, names if x == side and y == HEAD else ())
+            x += plane[0] + 18
+        right = max(right, x - 18)
+        y += plane[1] + (16 if outer else 0) + 14
+    return Scene(max(_width(items), right), y - 8, tuple(items))
 
 
-def _framed(panels: list[str], caption: str, width: float, height: float) -> str:
-    wide, high = math.ceil(max(width, 6.6 * len(caption)) + 24), math.ceil(height + 48)
-    hatch = "<pattern id='idle' width='5' height='5' patternUnits='userSpaceOnUse'><rect width='5' height='5' fill='#eee'/><path d='M0 5L5 0' stroke='#999' stroke-width='0.8'/></pattern>"
-    head = f"<svg xmlns='http://www.w3.org/2000/svg' width='{wide}' height='{high}' viewBox='0 0 {wide} {high}' font-family='sans-serif' font-size='12' fill='#333'>"
-    back = f"<defs>{hatch}</defs><rect width='{wide}' height='{high}' fill='white'/>"
-    return f"{head}{back}<g transform='translate(12 12)'>{''.join(panels)}</g><text x='12' y='{high - 12}'>{escape(caption)}</text></svg>"
+def _width(items: Sequence[Item]) -> float:
+    return max(i.x + i.width for i in items if isinstance(i, Text))
+
+
+def _most(space: IndexSpace, cell: float, side: float) -> Vector:
+    """How many positions of each axis are drawn, gaps included."""
+    rank = space.rank
+    if not rank:
+        return ()
+    columns = max(5, int(WIDEST[min(rank, 4)] / cell))
+    if rank == 1:
+        return (columns,)
+    width = _extent(_shown(0, space.upper[-1] - min(0, space.lower[-1]), columns), cell)
+    planes = max(2, min(PLANES, int((PAGE - side) / (width + 18))))
+    return (*(DEEP,) * (rank - 4), *(DOWN,) * (rank > 3), *(planes,) * (rank > 2), ROWS[min(rank, 4)], columns)
+
+
+def _shown(low: int, high: int, most: int) -> _Positions:
+    """The positions of an axis that are drawn: all, or the first ones and the last."""
+    if high - low <= most:
+        return tuple(range(low, high))
+    tail = 2 if most > 5 else 1
+    return (*range(low, low + max(1, most - tail - 1)), None, *range(high - tail, high))  # the gap takes the room of a position
+
+
+def _left_out(low: int, high: int, shown: _Positions) -> int:
+    return high - low - sum(p is not None for p in shown)
+
+
+def _extent(shown: _Positions, size: float) -> float:
+    return sum(size if p is not None else 1.6 * size for p in shown)
+
+
+def _side(names: Sequence[str], rank: int) -> float:
+    """Room to the left of the cells, for the name of the rows' axis."""
+    return 12 + FONT_ASPECT * 9.5 * len(names[-2]) if rank > 1 else 0
+
+
+def _cell_width(space: IndexSpace) -> float:
+    """Room for the longest index."""
+    longest = max(len(_label(space, ends)) for ends in (tuple(high - 1 for high in space.upper), space.lower))
+    return max(CELL, FONT_ASPECT * 9.5 * longest + 7)
+
+
+def _label(space: IndexSpace, position: Vector) -> str:
+    """A position in its cell: its last two components. The others stand over the plane."""
+    single = all(low >= 0 and high <= 10 for low, high in zip(space.lower[-2:], space.upper[-2:]))
+    return ("" if single else ",").join(map(str, position[-2:]))
+
+
+# ---------------------------------------------------------------- cells
+
+
+def _plane(mapping: Mapping, panel: _Panel, fixed: Vector, shown: tuple[_Positions, _Positions], at: tuple[float, float], cell: float, names: Sequence[str]) -> list[Item]:
+    """The cells of the last two axes, with the axes' names where they are given."""
+    space, (rows, columns), (left, top) = panel.space, shown, at
+    items: list[Item] = []
+    y = top
+    for i in rows:
+        x = left
+        height = TALL if i is not None else 1.6 * TALL
+        for j in columns:
+            width = cell if j is not None else 1.6 * cell
+            if i is None or j is None:
+                items.append(_ellipsis(space, fixed, shown, (i, j), (x, y, width, height)))
+            else:
+                position = (*fixed, i, j)[max(0, 2 - space.rank) :] if space.rank < 2 else (*fixed, i, j)
+                items += _drawn_cell(_cell(mapping, panel, position), _label(space, position), (x, y, width, height))
+            x += width
+        y += height
+    if names and space.rank:
+        above = top - 6 if not fixed else top - 20
+        name = Text(left, above, names[-1], 9.5, PALE)
+        items += [name, _arrow(left + name.width + 5, above - 3.5, 16, 0)]
+        if space.rank > 1:
+            items += [Text(left - 6, top + 14, names[-2], 9.5, PALE, "end"), _arrow(left - 11, top + 20, 0, 16)]
+    return items
+
+
+def _arrow(x: float, y: float, right: float, down: float) -> Line:
+    return Line(x, y, x + right, y + down, width=1.0, arrow=True)
+
+
+def _drawn_cell(cell: _Cell, label: str, box: tuple[float, float, float, float]) -> list[Item]:
+    x, y, width, height = box
+    middle = (x + width / 2, y + height / 2 + 3.4)
+    if cell.block is None:
+        return [Box(*box, about=cell.about), Text(*middle, "..", 9.5, FAINT, "middle")]
+    if not cell.active:
+        return [Box(*box, "#f3f4f6", hatched=True, about=cell.about)]
+    weights = (1, 3, 5, 7, 2, 6)
+    colour = COLOURS[sum(w * b for w, b in zip(itertools.cycle(weights), reversed(cell.block))) % len(COLOURS)]
+    return [Box(*box, colour, "#ffffff", about=cell.about), Text(*middle, label, 9.5, INK, "middle")]
+
+
+def _ellipsis(space: IndexSpace, fixed: Vector, shown: tuple[_Positions, _Positions], at: tuple[int | None, int | None], box: tuple[float, float, float, float]) -> Text:
+    """What stands for positions left out: how many, in the middle of the row or column."""
+    x, y, width, height = box
+    axis = space.rank - 1 if at[0] is not None else space.rank - 2
+    positions = shown[1] if at[0] is not None else shown[0]
+    counted = (at[0] is not None and at[0] == next(p for p in shown[0] if p is not None)) or (at[0] is None and at[1] == next(p for p in shown[1] if p is not None))
+    words = f"+{_left_out(min(0, space.lower[axis]), space.upper[axis], positions)}" if counted else ".."
+    return Text(x + width / 2, y + height / 2 + 3.4, words, 9.0, PALE, "middle")
+
+
+def _cell(mapping: Mapping, panel: _Panel, position: Vector) -> _Cell:
+    """What a position of the panel's space stands for: it is followed back to its index, which is followed on to its thread."""
+    if position not in panel.space:
+        return _Cell(None, False)
+    index, active = position, True
+    for stage in reversed(mapping.stages[: panel.stage]):
+        index, guard = stage.combinator.recover(PLAIN, stage.form, stage.slots, index)
+        active = active and (guard is None or bool(guard))
+    if active and index in mapping.space:
+        thread = journey(mapping, index)[-1]
+        at = len(mapping.placement.grid)
+        block = worker(mapping, thread[:at])
+        return _Cell(block, True, f"index {_listed(index)}: block {_listed(block)}, thread {_listed(thread[at:])}")
+    return _Cell((), False, "an idle thread")
