@@ -6,12 +6,14 @@ The unit is about one simple operation. Bounds of inner loops that are only know
 from __future__ import annotations
 
 from sacpy.jit.graph import Atom, Block, Call, Check, Const, For, If, Load, Loop, Op, Stmt, Update, WithLoop
+from sacpy.jit.host.analysis import is_straight
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.legal import constant
 from sacpy.jit.host.maths import MATHS
 
 GUESS = 16.0  # rounds of a loop of which nothing is known
 CALL = 100.0
+VECTORISED = 0.25
 _WEIGHTS = {"div": 4.0, "mod": 8.0, "aplmod": 8.0, "sqrt": 4.0} | dict.fromkeys(MATHS, 16.0)
 
 
@@ -61,11 +63,16 @@ class Cost:
     def with_loop(self, w: WithLoop) -> str:
         total = number(1.0)
         for p in w.partitions:
-            inner = self.block(p.body)
+            inner = self.body(p.body)
             for lower, upper in zip(p.lower, p.upper):
                 inner = self.times(inner, self.range(lower, upper, 1))
             total = self.low.code.op(f"fadd double {total}, {inner}")
         return total
+
+    def body(self, block: Block) -> str:
+        """One run of the body of a loop: less where LLVM makes vectors of it."""
+        once = self.block(block)
+        return self.times(once, number(VECTORISED)) if is_straight(block) else once
 
     def range(self, lower: Atom, upper: Atom, step: int) -> str:
         """How often a loop runs."""

@@ -122,7 +122,7 @@ class Spreading:
         """The number of indices of a chunk, at least 1."""
         code, low, cost = self.outer.code, self.outer, Cost(self.outer)
         count = code.op(f"sub nsw i64 {upper}, {lower}")
-        work = cost.times(cost.block(self.p.body), code.op(f"sitofp i64 {count} to double"))
+        work = cost.times(cost.body(self.p.body), code.op(f"sitofp i64 {count} to double"))
         for a, b in zip(self.p.lower[1:], self.p.upper[1:]):
             work = cost.times(work, cost.range(a, b, 1))
         wanted = code.op(f"fdiv double {work}, {number(PER_CHUNK)}")

@@ -1,12 +1,13 @@
 """The thread pool of compiled code, as LLVM IR: `sacpy_parallel` runs a loop's chunks on the calling thread and on helpers.
 
-Helpers are created when they are first needed, and wait: spinning for a moment, then asleep. There is one loop at a time that helpers work for; a second one, and a loop inside a loop, runs on its own thread. Chunks are dealt in order, whoever is free takes the next. A loop ends when no chunk is left and
+Helpers are created when they are first needed, and wait: spinning for a moment, then asleep. There is one loop at a time that helpers work for; a second one, and a loop inside a loop, runs on its own thread. Each thread has a share of neighbouring chunks, the same one from loop to loop, so that it finds in its cache what it wrote before; who is through with its own takes from the others'. A loop ends when no chunk is left and
 no helper is inside. A helper first counts itself in, then looks whether there is a loop; who ends a loop first takes it away, then waits until the count is zero: so none works for a loop that has ended.
 """
 
 from __future__ import annotations
 
 import platform
+import sys
 
 from sacpy.jit.host import layout
 
@@ -23,8 +24,94 @@ define internal void @pause() alwaysinline {
   ret void
 }"""
 
-# A loop: body, environment, control block, next index, upper bound, chunk, status, site of a failure.
-_JOB = "{ptr, ptr, ptr, i64, i64, i64, i32, i64}"
+MOST_PLACED = 256  # helpers whose place is seen to
+
+# Where helpers run: on other cores than the thread that they help. Left to themselves some schedulers wake them on that thread's own core, where they wait until it is through. What the thread itself may use is what they may use, but for the core it is on; the mask is set anew when it has moved.
+_PLACES = f"""
+@pool_threads = internal global [{MOST_PLACED} x i64] zeroinitializer
+@pool_apart = internal global i32 -1
+declare i32 @sched_getcpu()
+declare i32 @sched_getaffinity(i32, i64, ptr)
+declare i32 @pthread_setaffinity_np(i64, i64, ptr)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+
+define internal void @settle_apart() {{
+  %mask = alloca [16 x i64], align 8
+  %cpu = call i32 @sched_getcpu()
+  %apart = load i32, ptr @pool_apart
+  %moved = icmp ne i32 %cpu, %apart
+  %known = icmp ult i32 %cpu, 1024
+  %due = and i1 %moved, %known
+  br i1 %due, label %look, label %done
+look:
+  store i32 %cpu, ptr @pool_apart
+  call void @llvm.memset.p0.i64(ptr %mask, i8 0, i64 128, i1 false)
+  %got = call i32 @sched_getaffinity(i32 0, i64 128, ptr %mask)
+  %failed = icmp slt i32 %got, 0
+  br i1 %failed, label %done, label %clear
+clear:
+  %word = lshr i32 %cpu, 6
+  %at = getelementptr i64, ptr %mask, i32 %word
+  %bits = load i64, ptr %at
+  %low = and i32 %cpu, 63
+  %shift = zext i32 %low to i64
+  %bit = shl i64 1, %shift
+  %others = xor i64 %bit, -1
+  %left = and i64 %bits, %others
+  store i64 %left, ptr %at
+  br label %sum
+sum:
+  %k = phi i64 [0, %clear], [%next, %sum]
+  %all = phi i64 [0, %clear], [%with, %sum]
+  %one_at = getelementptr i64, ptr %mask, i64 %k
+  %one = load i64, ptr %one_at
+  %with = or i64 %all, %one
+  %next = add i64 %k, 1
+  %more = icmp ult i64 %next, 16
+  br i1 %more, label %sum, label %any
+any:
+  %none = icmp eq i64 %with, 0
+  br i1 %none, label %done, label %test
+test:
+  %n = phi i64 [0, %any], [%m, %set]
+  %size = load i64, ptr @pool_size
+  %here = icmp ult i64 %n, %size
+  %kept = icmp ult i64 %n, {MOST_PLACED}
+  %go = and i1 %here, %kept
+  br i1 %go, label %set, label %done
+set:
+  %id_at = getelementptr i64, ptr @pool_threads, i64 %n
+  %id = load i64, ptr %id_at
+  %ignored = call i32 @pthread_setaffinity_np(i64 %id, i64 128, ptr %mask)
+  %m = add i64 %n, 1
+  br label %test
+done:
+  ret void
+}}
+define internal void @keep_thread(i64 %number, i64 %id) {{
+  %fits = icmp ult i64 %number, {MOST_PLACED}
+  br i1 %fits, label %keep, label %done
+keep:
+  %at = getelementptr i64, ptr @pool_threads, i64 %number
+  store i64 %id, ptr %at
+  store i32 -1, ptr @pool_apart
+  br label %done
+done:
+  ret void
+}}
+""" if sys.platform == "linux" else """
+define internal void @settle_apart() alwaysinline {
+  ret void
+}
+define internal void @keep_thread(i64 %number, i64 %id) alwaysinline {
+  ret void
+}
+"""
+
+SHARES = 64  # at most so many shares of a loop
+
+# A loop: body, environment, control block, lower and upper bound, chunk, status, site of a failure, number of chunks, number of shares, and for each share the next chunk, on a cache line of its own.
+_JOB = f"{{ptr, ptr, ptr, i64, i64, i64, i32, i64, i64, i64, [{8 * SHARES} x i64]}}"
 
 
 def _member(name: str, number: int) -> str:
@@ -40,7 +127,7 @@ POOL = f"""
 @pool_size = internal global i64 0
 @pool_job = internal global ptr null
 @pool_round = internal global i64 0
-@pool_places = internal global i64 0
+@pool_helpers = internal global i64 0
 @pool_inside = internal global i64 0
 @pool_asleep = internal global i64 0
 @pool_mutex = internal global [64 x i8] zeroinitializer, align 16
@@ -54,24 +141,42 @@ declare i32 @pthread_cond_broadcast(ptr)
 declare i32 @sched_yield()
 
 {_PAUSE}
+{_PLACES}
 
-define internal void @chunks(ptr %frame, ptr %job) {{
-{_member("body_at", 0)}{_member("env_at", 1)}{_member("control_at", 2)}{_member("next_at", 3)}{_member("upper_at", 4)}{_member("chunk_at", 5)}{_member("status_at", 6)}{_member("site_at", 7)}  %body = load ptr, ptr %body_at
+define internal void @chunks(ptr %frame, ptr %job, i64 %number) {{
+{_member("body_at", 0)}{_member("env_at", 1)}{_member("control_at", 2)}{_member("lower_at", 3)}{_member("upper_at", 4)}{_member("chunk_at", 5)}{_member("status_at", 6)}{_member("site_at", 7)}{_member("count_at", 8)}{_member("shares_at", 9)}{_member("next_at", 10)}  %body = load ptr, ptr %body_at
   %env = load ptr, ptr %env_at
   %control = load ptr, ptr %control_at
+  %lower = load i64, ptr %lower_at
   %upper = load i64, ptr %upper_at
   %chunk = load i64, ptr %chunk_at
+  %count = load i64, ptr %count_at
+  %shares = load i64, ptr %shares_at
 {_frame_field("nested", layout.FRAME_NESTED)}  %before = load i64, ptr %nested
   store i64 1, ptr %nested
+  br label %share
+share:
+  %s = phi i64 [0, %0], [%after, %on]
+  %turned = add i64 %number, %s
+  %mine = urem i64 %turned, %shares
+  %behind = add i64 %mine, 1
+  %scaled = mul i64 %behind, %count
+  %stop_at = udiv i64 %scaled, %shares
+  %line = shl i64 %mine, 3
+  %counter = getelementptr i64, ptr %next_at, i64 %line
   br label %next
 next:
   %failed = load atomic i32, ptr %status_at monotonic, align 4
   %fine = icmp eq i32 %failed, 0
   br i1 %fine, label %deal, label %done
 deal:
-  %i = atomicrmw add ptr %next_at, i64 %chunk monotonic
-  %more = icmp slt i64 %i, %upper
-  br i1 %more, label %poll, label %done
+  %k = atomicrmw add ptr %counter, i64 1 monotonic
+  %more = icmp slt i64 %k, %stop_at
+  br i1 %more, label %poll, label %on
+on:
+  %after = add i64 %s, 1
+  %others = icmp ult i64 %after, %shares
+  br i1 %others, label %share, label %done
 poll:
   %stop = load volatile i64, ptr %control
   %stopped = icmp ne i64 %stop, 0
@@ -80,6 +185,8 @@ interrupted:
   store atomic i32 {layout.INTERRUPTED}, ptr %status_at monotonic, align 4
   br label %done
 run:
+  %gone = mul i64 %k, %chunk
+  %i = add i64 %lower, %gone
   %end = add i64 %i, %chunk
   %beyond = icmp sgt i64 %end, %upper
   %last = select i1 %beyond, i64 %upper, i64 %end
@@ -96,7 +203,8 @@ done:
   ret void
 }}
 
-define internal ptr @helper(ptr %unused) {{
+define internal ptr @helper(ptr %given) {{
+  %number = ptrtoint ptr %given to i64
   %frame = alloca [{layout.FRAME_FIELDS} x i64], align 64
   br label %wait
 wait:
@@ -134,8 +242,8 @@ come:
   %nothing = icmp eq ptr %job, null
   br i1 %nothing, label %none, label %place
 place:
-  %places = atomicrmw sub ptr @pool_places, i64 1 seq_cst
-  %free = icmp sgt i64 %places, 0
+  %helpers = load atomic i64, ptr @pool_helpers seq_cst, align 8
+  %free = icmp sle i64 %number, %helpers
   br i1 %free, label %work, label %none
 none:
   %o = atomicrmw sub ptr @pool_inside, i64 1 seq_cst
@@ -143,7 +251,7 @@ none:
 work:
 {_member("control_at", 2)}  %control = load ptr, ptr %control_at
   call void @sacpy_enter(ptr %frame, ptr %control, i64 {STACK_OF_HELPERS})
-  call void @chunks(ptr %frame, ptr %job)
+  call void @chunks(ptr %frame, ptr %job, i64 %number)
   call void @sacpy_drop(ptr %frame)
   br label %out
 out:
@@ -159,15 +267,36 @@ test:
   %enough = icmp sge i64 %size, %wanted
   br i1 %enough, label %done, label %create
 create:
-  %failed = call i32 @pthread_create(ptr %thread, ptr null, ptr @helper, ptr null)
+  %more = add i64 %size, 1
+  %number = inttoptr i64 %more to ptr
+  %failed = call i32 @pthread_create(ptr %thread, ptr null, ptr @helper, ptr %number)
   %fine = icmp eq i32 %failed, 0
   br i1 %fine, label %created, label %done
 created:
   %id = load i64, ptr %thread
+  call void @keep_thread(i64 %size, i64 %id)
   %d = call i32 @pthread_detach(i64 %id)
-  %more = add i64 %size, 1
   store i64 %more, ptr @pool_size
   br label %test
+done:
+  ret void
+}}
+
+define internal void @deal(ptr %job, i64 %threads, i64 %count) {{
+{_member("shares_at", 9)}{_member("next_at", 10)}  %many = icmp ugt i64 %threads, {SHARES}
+  %shares = select i1 %many, i64 {SHARES}, i64 %threads
+  store i64 %shares, ptr %shares_at
+  br label %next
+next:
+  %k = phi i64 [0, %0], [%after, %next]
+  %scaled = mul i64 %k, %count
+  %first = udiv i64 %scaled, %shares
+  %line = shl i64 %k, 3
+  %at = getelementptr i64, ptr %next_at, i64 %line
+  store i64 %first, ptr %at
+  %after = add i64 %k, 1
+  %more = icmp ult i64 %after, %shares
+  br i1 %more, label %next, label %done
 done:
   ret void
 }}
@@ -178,11 +307,18 @@ define i32 @sacpy_parallel(ptr %frame, ptr %body, ptr %env, i64 %lower, i64 %upp
 {_member("body_at", 0)}  store ptr %body, ptr %body_at
 {_member("env_at", 1)}  store ptr %env, ptr %env_at
 {_member("control_at", 2)}  store ptr %control, ptr %control_at
-{_member("next_at", 3)}  store i64 %lower, ptr %next_at
+{_member("lower_at", 3)}  store i64 %lower, ptr %lower_at
 {_member("upper_at", 4)}  store i64 %upper, ptr %upper_at
 {_member("chunk_at", 5)}  store i64 %chunk, ptr %chunk_at
 {_member("status_at", 6)}  store i32 0, ptr %status_at
 {_member("site_at", 7)}  store i64 -1, ptr %site_at
+{_member("count_at", 8)}{_member("shares_at", 9)}{_member("next_at", 10)}  %length = sub i64 %upper, %lower
+  %full = add i64 %length, %chunk
+  %less = sub i64 %full, 1
+  %count = sdiv i64 %less, %chunk
+  store i64 %count, ptr %count_at
+  store i64 1, ptr %shares_at
+  store i64 0, ptr %next_at
 {_frame_field("nested_at", layout.FRAME_NESTED)}  %nested = load i64, ptr %nested_at
   %outermost = icmp eq i64 %nested, 0
   %threads_at = getelementptr i64, ptr %control, i64 {layout.CONTROL_THREADS}
@@ -198,9 +334,11 @@ try:
   %mine = extractvalue {{i32, i1}} %got, 1
   br i1 %mine, label %publish, label %alone
 publish:
+  call void @deal(ptr %job, i64 %threads, i64 %count)
   %helpers = sub i64 %threads, 1
   call void @hire(i64 %helpers)
-  store atomic i64 %helpers, ptr @pool_places seq_cst, align 8
+  call void @settle_apart()
+  store atomic i64 %helpers, ptr @pool_helpers seq_cst, align 8
   store atomic ptr %job, ptr @pool_job seq_cst, align 8
   %r = atomicrmw add ptr @pool_round, i64 1 seq_cst
   %asleep = load atomic i64, ptr @pool_asleep seq_cst, align 8
@@ -212,7 +350,7 @@ wake:
   %u = call i32 @pthread_mutex_unlock(ptr @pool_mutex)
   br label %work
 work:
-  call void @chunks(ptr %frame, ptr %job)
+  call void @chunks(ptr %frame, ptr %job, i64 0)
   store atomic ptr null, ptr @pool_job seq_cst, align 8
   br label %settle
 settle:
@@ -232,7 +370,7 @@ end:
   store atomic i32 0, ptr @pool_busy release, align 4
   br label %done
 alone:
-  call void @chunks(ptr %frame, ptr %job)
+  call void @chunks(ptr %frame, ptr %job, i64 0)
   br label %done
 done:
   %status = load atomic i32, ptr %status_at monotonic, align 4
