@@ -16,6 +16,7 @@ from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.legal import LLVM_TYPES, Code
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array, Scalar
+from sacpy.jit.host.rows import write_rows
 from sacpy.jit.host.sinks import ArraySink, FoldSink, Sink
 from sacpy.jit.host.tiling import tiled, write_nest
 from sacpy.jit.host.writer import Slots
@@ -52,9 +53,9 @@ def _may_regroup(sink: FoldSink) -> bool:
     return sink.reduction is not None or not sink.lowering.unit.style.strict
 
 
-def spread(lowering: Lowering, p: Partition, sinks: Sequence[Sink], earlier: Sequence[Partition] = ()) -> None:
-    """Writes a partition as a function of its own and the code that runs it. `earlier`: partitions whose indices are left out."""
-    Spreading(lowering, p, sinks, earlier).run()
+def spread(lowering: Lowering, group: Sequence[Partition], sinks: Sequence[Sink], earlier: Sequence[Partition] = ()) -> None:
+    """Writes a partition, or several that share the range of their first axis (`rows`), as a function of its own and the code that runs it. `earlier`: partitions whose indices are left out."""
+    Spreading(lowering, group, sinks, earlier).run()
 
 
 class Environment:
@@ -74,10 +75,10 @@ class Environment:
 
 
 class Spreading:
-    """One partition being spread."""
+    """Partitions being spread. `p`: the only one, or the first."""
 
-    def __init__(self, outer: Lowering, p: Partition, sinks: Sequence[Sink], earlier: Sequence[Partition]) -> None:
-        self.outer, self.p, self.sinks, self.earlier = outer, p, sinks, earlier
+    def __init__(self, outer: Lowering, group: Sequence[Partition], sinks: Sequence[Sink], earlier: Sequence[Partition]) -> None:
+        self.outer, self.group, self.p, self.sinks, self.earlier = outer, group, group[0], sinks, earlier
         self.env = Environment()
         self.name = outer.code.module.fresh("chunk")
         self.code = Code(outer.code.module, self.name, "i32", [("ptr", "%frame"), ("ptr", "noalias %env"), ("i64", "%lower"), ("i64", "%upper")], tail="noinline")
@@ -122,9 +123,13 @@ class Spreading:
         """The number of indices of a chunk, at least 1."""
         code, low, cost = self.outer.code, self.outer, Cost(self.outer)
         count = code.op(f"sub nsw i64 {upper}, {lower}")
-        work = cost.times(cost.body(self.p.body), code.op(f"sitofp i64 {count} to double"))
-        for a, b in zip(self.p.lower[1:], self.p.upper[1:]):
-            work = cost.times(work, cost.range(a, b, 1))
+        row = "0.0"
+        for p in self.group:
+            part = cost.body(p.body)
+            for a, b in zip(p.lower[1:], p.upper[1:]):
+                part = cost.times(part, cost.range(a, b, 1))
+            row = code.op(f"fadd double {row}, {part}") if len(self.group) > 1 else part
+        work = cost.times(row, code.op(f"sitofp i64 {count} to double"))
         wanted = code.op(f"fdiv double {work}, {number(PER_CHUNK)}")
         above = code.op(f"fcmp ogt double {wanted}, {number(float(MOST_CHUNKS))}")
         bounded = code.op(f"select i1 {above}, double {number(float(MOST_CHUNKS))}, double {wanted}")
@@ -134,7 +139,7 @@ class Spreading:
         step = "1" if self.p.step is None else low.wide(self.p.step[0])
         if self.p.rank == 1 and step == "1":
             step = str(ALIGNED)
-        if self.p.step is None and self.p.rank > 1 and tiled(self.p, self.sinks):
+        if len(self.group) == 1 and self.p.step is None and self.p.rank > 1 and tiled(self.p, self.sinks):
             size = code.op(f"call i64 @llvm.smax.i64(i64 {size}, i64 {code.op(f'sdiv i64 {count}, {TILED_CHUNKS}')})")
             size = code.op(f"call i64 @llvm.smax.i64(i64 {size}, i64 {TILED_ROWS})")
             code.module.declare("llvm.smax", "declare i64 @llvm.smax.i64(i64, i64)")
@@ -155,7 +160,10 @@ class Spreading:
                 sinks.append(ArraySink(inner, self.captured_array(sink.result), sink.rank))
             elif isinstance(sink, FoldSink):
                 sinks.append(self.inner_fold(sink, lower))
-        write_nest(inner, self.p, sinks, "%lower", "%upper", self.earlier)
+        if len(self.group) > 1:
+            write_rows(inner, self.group, sinks, "%lower", "%upper")
+        else:
+            write_nest(inner, self.p, sinks, "%lower", "%upper", self.earlier)
         if self.partials:
             distance = code.op(f"sub nsw i64 %lower, {self.captured('i64', lower)}")
             place = code.op(f"sdiv i64 {distance}, {self.captured('i64', chunk)}")
@@ -168,11 +176,11 @@ class Spreading:
 
     def capture(self) -> None:
         """Reads what the partition uses, at the start of the function."""
-        names = free(self.p.body)
+        names: set[str] = set().union(*(free(p.body) for p in self.group))
         for sink in self.sinks:
             if isinstance(sink, FoldSink):
                 names |= free(sink.operator.combine) | {a.name for a in sink.operator.neutrals if isinstance(a, Var)}
-        bounds = [a for p in (self.p, *self.earlier) for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))]
+        bounds = [a for p in (*self.group, *self.earlier) for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))]
         names |= {a.name for a in bounds if isinstance(a, Var)}
         for name in sorted(names & self.outer.env.keys()):
             value = self.outer.env[name]

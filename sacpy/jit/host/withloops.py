@@ -28,6 +28,7 @@ from sacpy.jit.host.filling import Filling
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.memory import Array
 from sacpy.jit.host.parallel import can_spread, spread
+from sacpy.jit.host.rows import grouped, write_rows
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink
 from sacpy.jit.host.tiling import write_nest
 from sacpy.jit.host.writer import Slots
@@ -146,17 +147,30 @@ class WithLoops:
             elif isinstance(o, Propagate):
                 states[k] = PropagateSink(low, o, Slots(low, o.params))
                 states[k].slots.set([low.take(a, set()) for a in o.initial])
+        if only_arrays and self.w.disjoint:
+            for group in grouped(partitions):
+                self.rows(group, [ArraySink(low, arrays[k], group[0].rank) for k in range(len(self.w.operators))])
+            return
         for number, p in enumerate(partitions):
             totals = {k: self.set_aside(sink) for k, sink in states.items() if number and isinstance(sink, FoldSink)}
             earlier = partitions[:number] if guarded else ()
             sinks = [states[k] if k in states else ArraySink(low, arrays[k], p.rank, () if only_arrays else earlier) for k in range(len(self.w.operators))]
             skipped = earlier if only_arrays else ()
             if skipped == earlier and can_spread(low, p, sinks):
-                spread(low, p, sinks, skipped)
+                spread(low, [p], sinks, skipped)
             else:
                 write_nest(low, p, sinks, earlier=skipped)
             for k, total in totals.items():
                 self.join(states[k], total)
+
+    def rows(self, group: Sequence[Partition], sinks: Sequence[ArraySink]) -> None:
+        """Runs disjoint partitions that cover the same rows."""
+        if any(can_spread(self.low, p, sinks) for p in group):
+            spread(self.low, group, sinks)
+        elif len(group) > 1:
+            write_rows(self.low, group, sinks)
+        else:
+            write_nest(self.low, group[0], sinks)
 
     def set_aside(self, sink: FoldSink) -> Slots:
         """Keeps the total of the partitions so far; the next one starts from the neutral elements."""
