@@ -35,6 +35,11 @@ def print_kernel(k: Kernel) -> str:
     return "\n".join([*head, *_indent(_block(k.body))]) + "\n"
 
 
+def statement_text(s: ThreadStmt) -> str:
+    """The first line of a thread's statement."""
+    return _thread_statement(s)[0]
+
+
 def _names(many: Iterable[Var]) -> str:
     return ", ".join(v.name for v in many)
 

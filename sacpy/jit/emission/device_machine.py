@@ -1,0 +1,188 @@
+"""The GPU's machine: every thread runs the kernel's text; what is of the block is computed by all its threads alike.
+
+Text is LLVM IR with typed pointers and address spaces, which libNVVM (both dialects), LLVM's NVPTX and nothing newer than they need. After the kernel's own parameters come the scratch arrays, in order, and the check word (`i32*`, 0 while all checks held, then the number of one that did not).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sacpy.jit.emission.geometry import SHARED_ALIGNMENT, allocations, is_static, spaces, static_cells
+from sacpy.jit.emission.libdevice import DEVICE_ROWS
+from sacpy.jit.emission.machine import Machine, Memory
+from sacpy.jit.graph import ArrayType, Var
+from sacpy.jit.host.legal import SIZES, Code, Module, memory_type, size_of
+from sacpy.jit.host.scalars import Style
+from sacpy.jit.kernel import Kernel
+
+AXES = "xyz"
+GENERIC, GLOBAL, SHARED = 0, 1, 3
+DYNAMIC = "@sacpy_dynamic"
+
+
+def pointer_type(element: str, space: int) -> str:
+    """A typed pointer."""
+    return f"{element} addrspace({space})*" if space else f"{element}*"
+
+
+class TypedCode(Code):
+    """Code whose pointers are typed. `space_of`: the address space of each pointer that is not in the generic one."""
+
+    def __init__(self, module: Module, name: str, result: str, params: Sequence[tuple[str, str]], *, head: str = "define", tail: str = "") -> None:
+        super().__init__(module, name, result, params, head=head, tail=tail)
+        self.space_of: dict[str, int] = {}
+
+    def pointer(self, element: str, pointer: str) -> str:
+        """A pointer with its type."""
+        return f"{pointer_type(element, self.space_of.get(pointer, GENERIC))} {pointer}"
+
+    def in_space(self, pointer: str, space: int) -> str:
+        """Notes a pointer's address space."""
+        self.space_of[pointer] = space
+        return pointer
+
+    def load(self, type_: str, pointer: str, note: str = "") -> str:
+        return self.op(f"load {type_}, {self.pointer(type_, pointer)}, align {max(SIZES.get(type_, 1), 1)}{note}")
+
+    def store(self, type_: str, value: str, pointer: str, note: str = "") -> None:
+        self.do(f"store {type_} {value}, {self.pointer(type_, pointer)}, align {max(SIZES.get(type_, 1), 1)}{note}")
+
+    def offset(self, type_: str, pointer: str, index: str) -> str:
+        if index == "0":
+            return pointer
+        return self.in_space(self.op(f"getelementptr inbounds {type_}, {self.pointer(type_, pointer)}, i64 {index}"), self.space_of.get(pointer, GENERIC))
+
+
+class DeviceMachine(Machine):
+    """Writes a kernel for GPUs. `name`: the function's, a plain identifier."""
+
+    rows = DEVICE_ROWS
+
+    def __init__(self, kernel: Kernel, module: Module, name: str, *, strict: bool) -> None:
+        super().__init__(kernel)
+        self.address = self.word
+        self.style = Style(strict)
+        self.spaces = spaces(kernel)
+        written = {w.array.name for w in kernel.writes}
+        scratch = [a.array for a in allocations(kernel) if self.spaces[a.array.name] == "scratch"]
+        params = [(self._passed(v, v.name not in written), f"%p{n}") for n, v in enumerate(kernel.params)]
+        params += [(pointer_type(memory_type(v.base), GLOBAL) + " noalias", f"%s{n}.scratch") for n, v in enumerate(scratch)]
+        self.params = [*params, (pointer_type("i32", GLOBAL), "%failed")]
+        self.code: TypedCode = TypedCode(module, f"@{name}", "void", self.params)
+        for type_, text in self.params:
+            if "addrspace(1)" in type_:
+                self.code.in_space(text, GLOBAL)
+        self.scratch = iter([text for type_, text in params if text.endswith(".scratch")])
+        self.allocated = 0
+        self.dynamic = "0"  # bytes of dynamic shared memory given away so far
+
+    def _passed(self, v: Var, read_only: bool) -> str:
+        if isinstance(v.type, ArrayType):
+            return pointer_type(memory_type(v.base), GLOBAL) + " noalias" + (" readonly" if read_only else "")
+        return memory_type(v.base)
+
+    # ---- the levels
+
+    def _register(self, name: str) -> str:
+        full = f"@llvm.nvvm.read.ptx.sreg.{name}"
+        self.code.module.declare(full, f"declare i32 {full}()")
+        return self.code.op(f"call i32 {full}()")
+
+    def _axis(self, register: str, axis: int, rank: int) -> str:
+        """A special register as a word. It is never negative: no index passes 2**31 - 1."""
+        text = self._register(f"{register}.{AXES[rank - 1 - axis]}")
+        return text if self.word == "i32" else self.code.op(f"zext i32 {text} to i64")
+
+    def grid_index(self, axis: int) -> str:
+        return self._axis("ctaid", axis, len(self.kernel.grid))
+
+    def thread_index(self, axis: int) -> str:
+        return self._axis("tid", axis, len(self.kernel.block))
+
+    def _flat(self, index: str, extent: str, rank: int) -> str:
+        """A number from indices and extents in special registers, the last axis fastest."""
+        if rank == 0:
+            return "0"
+        number = self._axis(index, 0, rank)
+        for axis in range(1, rank):
+            number = self._sum(self._product(number, self._axis(extent, axis, rank)), self._axis(index, axis, rank))
+        return number
+
+    def thread_number(self) -> str:
+        return self._flat("tid", "ntid", len(self.kernel.block))
+
+    def threads(self, body: Callable[[], None]) -> None:
+        body()
+
+    def barrier(self) -> None:
+        tail = self.code.module.attribute("convergent nounwind")
+        self.code.module.declare("@llvm.nvvm.barrier0", f"declare void @llvm.nvvm.barrier0() {tail}")
+        self.code.do("call void @llvm.nvvm.barrier0()")
+
+    # ---- memory
+
+    def parameter(self, v: Var, number: int, extents: tuple[str, ...]) -> Memory | str:
+        text = f"%p{number}"
+        if isinstance(v.type, ArrayType):
+            return Memory(v.base, "global", text, extents, number)
+        return self.scalar_of(v.base, text)
+
+    def allocate(self, array: Var, space: str, extents: tuple[str, ...]) -> Memory:
+        number = len(self.kernel.params) + self.allocated
+        self.allocated += 1
+        element = memory_type(array.base)
+        match self.spaces[array.name]:
+            case "private":
+                return Memory(array.base, "private", self._local(element, static_cells(array)), extents, number)
+            case "shared" if is_static(array):
+                return Memory(array.base, "shared", self._static(element, static_cells(array), number), extents, number)
+            case "shared":
+                return Memory(array.base, "shared", self._dynamic(array, extents), extents, number)
+            case _:
+                return self._scratch(array, extents, number)
+
+    def _local(self, element: str, cells: int) -> str:
+        type_ = f"[{max(cells, 1)} x {element}]"
+        slot = self.code.slot(type_)
+        return self.code.op(f"getelementptr inbounds {type_}, {type_}* {slot}, i32 0, i32 0")
+
+    def _static(self, element: str, cells: int, number: int) -> str:
+        type_, name = f"[{max(cells, 1)} x {element}]", f"@shared.{number}"
+        self.code.module.declare(name, f"{name} = internal addrspace({SHARED}) global {type_} undef, align {SHARED_ALIGNMENT}")
+        return self.code.in_space(self.code.op(f"getelementptr inbounds {type_}, {type_} addrspace({SHARED})* {name}, i32 0, i32 0"), SHARED)
+
+    def _dynamic(self, array: Var, extents: Sequence[str]) -> str:
+        """Behind what was given away before, in the memory that the launch asks for; sizes as `geometry` has them."""
+        code, element, type_ = self.code, memory_type(array.base), "[0 x i8]"
+        code.module.declare(DYNAMIC, f"{DYNAMIC} = external addrspace({SHARED}) global {type_}, align {SHARED_ALIGNMENT}")
+        start = code.op(f"getelementptr inbounds {type_}, {type_} addrspace({SHARED})* {DYNAMIC}, i64 0, i64 {self.dynamic}")
+        found = code.in_space(code.op(f"bitcast i8 addrspace({SHARED})* {start} to {pointer_type(element, SHARED)}"), SHARED)
+        size = str(size_of(array.base))
+        for e in extents:
+            size = code.product(size, self._not_negative(e))
+        padded = code.op(f"and i64 {code.op(f'add i64 {size}, {SHARED_ALIGNMENT - 1}')}, {-SHARED_ALIGNMENT}")
+        self.dynamic = code.sum(self.dynamic, padded)
+        return found
+
+    def _not_negative(self, word: str) -> str:
+        wide = self.widened(word, self.address, "i64")
+        return self.code.op(f"select i1 {self.code.op(f'icmp sgt i64 {wide}, 0')}, i64 {wide}, i64 0")
+
+    def _scratch(self, array: Var, extents: tuple[str, ...], number: int) -> Memory:
+        """Interleaved: the same element of neighbouring threads lies side by side."""
+        code, element, pointer = self.code, memory_type(array.base), next(self.scratch)
+        threads = self._flat64("ntid", len(self.kernel.block))
+        blocks = self._flat64("nctaid", len(self.kernel.grid))
+        block = self.widened(self._flat("ctaid", "nctaid", len(self.kernel.grid)), self.address, "i64")
+        thread = self.widened(self.thread_number(), self.address, "i64")
+        start = code.offset(element, pointer, code.sum(code.product(block, threads), thread))
+        return Memory(array.base, "scratch", start, extents, number, code.product(blocks, threads))
+
+    def _flat64(self, register: str, rank: int) -> str:
+        number = "1"
+        for axis in range(rank):
+            number = self.code.product(number, self.widened(self._axis(register, axis, rank), self.address, "i64"))
+        return number
+
+    def refuse(self, site: int) -> None:
+        self.code.store("i32", str(site), "%failed")

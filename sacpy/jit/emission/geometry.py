@@ -1,0 +1,107 @@
+"""What a launch must know of a kernel before it runs: grid, block, and the memory that it needs beside its parameters.
+
+In: a kernel and the scalars that it is launched with. Out: `Geometry`. Whatever fills the parameters in (emulator or device runtime) passes, after the kernel's own: one buffer for each array of `scratch`, in order, then the address of the check word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from sacpy.jit.graph import ArrayType, Atom, Const, ScalarType, Var
+from sacpy.jit.host.legal import size_of
+from sacpy.jit.kernel import Allocate, Kernel, block_statements
+from sacpy.withloop.devices import DeviceLimits
+
+SHARED_ALIGNMENT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """`grid`, `block`: extents, outermost first (negative ones as 0). `cells`: for each array that the kernel allocates, how many elements it has (of a thread, unless it is shared). `shared_bytes`: all shared memory; `dynamic_bytes`: that part of it which the launch must ask for. `scratch_bytes`: per scratch array, for the whole grid."""
+
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    cells: tuple[int, ...]
+    shared_bytes: int
+    dynamic_bytes: int
+    scratch_bytes: tuple[int, ...]
+
+    @property
+    def blocks(self) -> int:
+        return prod(self.grid)
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return prod(self.block)
+
+    def over(self, limits: DeviceLimits) -> str | None:
+        """What of this a device does not allow, in words; None if it takes it."""
+        for what, extents, most in (("grid", self.grid, limits.grid), ("block", self.block, limits.block)):
+            for axis, extent, limit in zip("xyz", reversed(extents), reversed(most)):
+                if extent > limit:
+                    return f"the {what} has {extent} along {axis}, but {limits.name} allows {limit}"
+        if self.threads > limits.threads_per_block:
+            return f"a block has {self.threads} threads, but {limits.name} allows {limits.threads_per_block}"
+        if self.shared_bytes > limits.shared_per_block:
+            return f"a block needs {self.shared_bytes} bytes of shared memory, but {limits.name} allows {limits.shared_per_block}"
+        return None
+
+
+def allocations(kernel: Kernel) -> tuple[Allocate, ...]:
+    """The arrays that a kernel allocates, in the order of its text."""
+    return tuple(s for s in block_statements(kernel.body) if isinstance(s, Allocate))
+
+
+def spaces(kernel: Kernel) -> dict[str, str]:
+    """Where each allocated array lies. A private array whose extents only the launch knows lies in scratch memory."""
+    return {a.array.name: "scratch" if a.space == "private" and not is_static(a.array) else a.space for a in allocations(kernel)}
+
+
+def is_static(array: Var) -> bool:
+    """Whether all extents are constants."""
+    assert isinstance(array.type, ArrayType)
+    return all(isinstance(e, Const) for e in array.type.extents)
+
+
+def static_cells(array: Var) -> int:
+    """How many elements an array of constant extents has."""
+    assert isinstance(array.type, ArrayType)
+    return prod(max(int(e.value), 0) for e in array.type.extents if isinstance(e, Const))
+
+
+def geometry(kernel: Kernel, args: Sequence[object], scratch: Sequence[int] | None = None) -> Geometry:
+    """The geometry of a launch with these arguments, one per parameter (what stands for arrays is not looked at). `scratch`: for each array in scratch memory, how many elements a thread has; needed where its extents are computed in the kernel. Raises `ValueError` if an extent is not known."""
+    scalars = {p.name: int(a) for p, a in zip(kernel.params, args) if isinstance(p.type, ScalarType) and isinstance(a, int | float) and p.base in ("int", "long")}
+    grid, block = _extents(kernel.grid, scalars, kernel), _extents(kernel.block, scalars, kernel)
+    where, told = spaces(kernel), iter(scratch or ())
+    shared = dynamic = 0
+    cells, held = [], []
+    for a in allocations(kernel):
+        known = next(told, None) if a.space == "scratch" else None
+        cells.append(prod(_extents(_type(a.array).extents, scalars, kernel)) if known is None else known)
+        size = cells[-1] * size_of(a.array.base)
+        match where[a.array.name]:
+            case "shared":
+                padded = size + -size % SHARED_ALIGNMENT
+                shared += padded
+                dynamic += 0 if is_static(a.array) else padded
+            case "scratch":
+                held.append(size * prod(grid) * prod(block))
+    return Geometry(grid, block, tuple(cells), shared, dynamic, tuple(held))
+
+
+def _type(v: Var) -> ArrayType:
+    assert isinstance(v.type, ArrayType)
+    return v.type
+
+
+def _extents(atoms: Iterable[Atom], scalars: Mapping[str, int], kernel: Kernel) -> tuple[int, ...]:
+    found = []
+    for a in atoms:
+        if isinstance(a, Var) and a.name not in scalars:
+            raise ValueError(f"kernel {kernel.name}: the extent {a.name} is no parameter, so that a launch does not know it")
+        found.append(max(int(a.value) if isinstance(a, Const) else scalars[a.name], 0))
+    return tuple(found)

@@ -1,0 +1,232 @@
+"""What check mode keeps beside each array, and the code that looks at it at every access, as LLVM IR for the host.
+
+Every cell has a shadow of `CELL` words: who wrote it last, the last two readers that differ, how often it was written. Who: a statement, a block, the count of barriers so far (epoch), the phase as executed (instance), the thread and, in a phase, the virtual thread. Two accesses conflict if nothing orders them: in different blocks; in one phase by different virtual
+threads; or between the same two barriers by different threads. `access` gives an element's place, or -1 where the index is out of range; what it finds it writes into records.
+"""
+
+from __future__ import annotations
+
+from sacpy.jit.host.legal import Code, Module
+
+# Control words: where the emulator is, and where findings go; from WORDS on, the address of each array's description.
+BLOCK, EPOCH, INSTANCE, THREAD, VIRTUAL, COUNT, CAPACITY, RECORDS, WORDS = range(9)
+# Words of an array's description; from EXTENTS on, an extent per axis. STRIDE: cells per thread, for arrays of a thread.
+NUMBER, RANK, FLAGS, GENERATION, SHADOW, STRIDE, EXTENTS = range(7)
+# Flags: memory of a block; written at most once; uninitialised; memory of a thread.
+OF_BLOCK, ONCE, UNINITIALISED, OF_THREAD = 1, 2, 4, 8
+# Words of a cell's shadow. An access takes six: SITE, BLOCK, EPOCH, INSTANCE, THREAD, VIRTUAL.
+WRITER, WRITER_GENERATION, WRITES, READER, FIRST_BLOCK, MANY_BLOCKS, OTHER_READER, CELL = 0, 6, 7, 8, 14, 15, 16, 24
+# Words of a record; from INDEX on, the index.
+R_KIND, R_ARRAY, R_SITE, R_BLOCK, R_THREAD, R_AXIS, R_OTHER_SITE, R_OTHER_BLOCK, R_OTHER_THREAD, R_INDEX = range(10)
+MOST_AXES = 16
+RECORD = R_INDEX + MOST_AXES
+# Kinds of findings.
+OUT_OF_RANGE, TWICE, UNSET, WRITE_WRITE, READ_AFTER_WRITE, WRITE_AFTER_READ = range(6)
+
+ACCESS, _REPORT, _CONFLICT, _NOTE = "sacpy_access", "sacpy_report", "sacpy_conflict", "sacpy_note"
+
+
+def declare(module: Module) -> None:
+    """Writes the functions into a module."""
+    _conflict(module)
+    _note(module)
+    _report(module)
+    _access(module)
+
+
+def _get(code: Code, pointer: str, word: int) -> str:
+    return code.load("i64", code.offset("i64", pointer, str(word)))
+
+
+def _put(code: Code, pointer: str, word: int, value: str) -> None:
+    code.store("i64", value, code.offset("i64", pointer, str(word)))
+
+
+def _conflict(module: Module) -> None:
+    """Whether a noted access and the one at hand are unordered."""
+    code = Code(module, f"@{_CONFLICT}", "i1", [("ptr", "%noted"), ("ptr", "%control"), ("i1", "%ofblock")])
+
+    def same(word: int, field: int) -> str:
+        return code.op(f"icmp eq i64 {_get(code, '%noted', field)}, {_get(code, '%control', word)}")
+
+    never = code.op(f"icmp eq i64 {_get(code, '%noted', 0)}, 0")
+    block, epoch, instance, thread, virtual = (same(word, word + 1) for word in (BLOCK, EPOCH, INSTANCE, THREAD, VIRTUAL))
+    in_phase = code.op(f"xor i1 {virtual}, true")
+    between = code.op(f"and i1 {epoch}, {code.op(f'xor i1 {thread}, true')}")
+    in_block = code.op(f"select i1 {instance}, i1 {in_phase}, i1 {between}")
+    found = code.op(f"select i1 {block}, i1 {in_block}, i1 {code.op('xor i1 %ofblock, true')}")
+    code.end(f"ret i1 {code.op(f'select i1 {never}, i1 false, i1 {found}')}")
+    code.finish()
+
+
+def _note(module: Module) -> None:
+    """Notes the access at hand."""
+    code = Code(module, f"@{_NOTE}", "void", [("ptr", "%noted"), ("ptr", "%control"), ("i64", "%site")])
+    _put(code, "%noted", 0, "%site")
+    for word in (BLOCK, EPOCH, INSTANCE, THREAD, VIRTUAL):
+        _put(code, "%noted", word + 1, _get(code, "%control", word))
+    code.end("ret void")
+    code.finish()
+
+
+def _report(module: Module) -> None:
+    """Writes a record, while there is room; counts in any case."""
+    params = [("ptr", "%control"), ("ptr", "%array"), ("ptr", "%index"), ("i64", "%site"), ("i64", "%kind"), ("i64", "%axis"), ("ptr", "%noted")]
+    code = Code(module, f"@{_REPORT}", "void", params)
+    room, done = code.label("room"), code.label("done")
+    count = _get(code, "%control", COUNT)
+    _put(code, "%control", COUNT, code.op(f"add i64 {count}, 1"))
+    code.branch(code.op(f"icmp ult i64 {count}, {_get(code, '%control', CAPACITY)}"), room, done)
+    code.place(room)
+    records = code.load("ptr", code.offset("ptr", "%control", str(RECORDS)))
+    record = code.offset("i64", records, code.op(f"mul i64 {count}, {RECORD}"))
+    values = {R_KIND: "%kind", R_ARRAY: _get(code, "%array", NUMBER), R_SITE: "%site", R_BLOCK: _get(code, "%control", BLOCK), R_THREAD: _get(code, "%control", THREAD), R_AXIS: "%axis"}
+    values |= {R_OTHER_SITE: _get(code, "%noted", 0), R_OTHER_BLOCK: _get(code, "%noted", BLOCK + 1), R_OTHER_THREAD: _get(code, "%noted", THREAD + 1)}
+    values |= {R_INDEX + axis: _get(code, "%index", axis) for axis in range(MOST_AXES)}
+    for word, value in values.items():
+        _put(code, record, word, value)
+    code.jump(done)
+    code.place(done)
+    code.end("ret void")
+    code.finish()
+
+
+class _Access:
+    """Writes `access`."""
+
+    def __init__(self, module: Module) -> None:
+        self.code = Code(module, f"@{ACCESS}", "i64", [("ptr", "%control"), ("ptr", "%array"), ("ptr", "%index"), ("i64", "%site"), ("i1", "%writes")])
+        self.none = self.code.slot(f"[{CELL} x i64]")
+
+    def flag(self, bit: int) -> str:
+        code = self.code
+        flags = _get(code, "%array", FLAGS)
+        return code.op(f"icmp ne i64 {code.op(f'and i64 {flags}, {bit}')}, 0")
+
+    def report(self, kind: int, noted: str, axis: str = "0") -> None:
+        self.code.do(f"call void @{_REPORT}(ptr %control, ptr %array, ptr %index, i64 %site, i64 {kind}, i64 {axis}, ptr {noted})")
+
+    def conflict(self, noted: str, of_block: str) -> str:
+        return self.code.op(f"call i1 @{_CONFLICT}(ptr {noted}, ptr %control, i1 {of_block})")
+
+    def when(self, condition: str) -> str:
+        """Opens a block for when a condition holds; gives the label to place behind it."""
+        inside, on = self.code.label("when"), self.code.label("on")
+        self.code.branch(condition, inside, on)
+        self.code.place(inside)
+        return on
+
+    def place(self) -> str:
+        """Where the element lies; leaves the function if it is out of range."""
+        code = self.code
+        flat, counter = code.slot("i64"), code.slot("i64")
+        code.store("i64", "0", flat)
+        code.store("i64", "0", counter)
+        head, more, inside, outside, done = (code.label(stem) for stem in ("axes", "more", "inside", "outside", "done"))
+        code.place(head)
+        axis = code.load("i64", counter)
+        code.branch(code.op(f"icmp slt i64 {axis}, {_get(code, '%array', RANK)}"), more, done)
+        code.place(more)
+        index = code.load("i64", code.offset("i64", "%index", axis))
+        extent = code.load("i64", code.offset("i64", code.offset("i64", "%array", str(EXTENTS)), axis))
+        positive, below = code.op(f"icmp sge i64 {index}, 0"), code.op(f"icmp slt i64 {index}, {extent}")
+        code.branch(code.op(f"and i1 {positive}, {below}"), inside, outside)
+        code.place(outside)
+        _put(code, self.none, 0, "0")
+        self.report(OUT_OF_RANGE, self.none, axis)
+        code.end("ret i64 -1")
+        code.place(inside)
+        rows = code.op(f"mul i64 {code.load('i64', flat)}, {extent}")
+        code.store("i64", code.op(f"add i64 {rows}, {index}"), flat)
+        code.store("i64", code.op(f"add i64 {axis}, 1"), counter)
+        code.jump(head)
+        code.place(done)
+        before = code.op(f"mul i64 {_get(code, '%control', THREAD)}, {_get(code, '%array', STRIDE)}")
+        return code.op(f"add i64 {before}, {code.load('i64', flat)}")
+
+    def write(self, cell: str, of_block: str) -> None:
+        """Looks at a write, and notes it."""
+        code = self.code
+        many = code.op(f"icmp ne i64 {_get(code, cell, MANY_BLOCKS)}, 0")
+        writes = _get(code, cell, WRITES)
+        twice = code.op(f"and i1 {self.flag(ONCE)}, {code.op(f'icmp ne i64 {writes}, 0')}")
+        raced = code.op(f"and i1 {self.conflict(cell, of_block)}, {code.op(f'xor i1 {twice}, true')}")
+        for condition, kind in ((twice, TWICE), (raced, WRITE_WRITE)):
+            on = self.when(condition)
+            self.report(kind, cell)
+            code.place(on)
+        reader, other = code.offset("i64", cell, str(READER)), code.offset("i64", cell, str(OTHER_READER))
+        by_last, by_other = self.conflict(reader, of_block), self.conflict(other, of_block)
+        foreign = code.op(f"and i1 {many}, {code.op(f'xor i1 {of_block}, true')}")
+        on = self.when(code.op(f"or i1 {foreign}, {code.op(f'or i1 {by_last}, {by_other}')}"))
+        self.report(WRITE_AFTER_READ, code.op(f"select i1 {by_other}, ptr {other}, ptr {reader}"))
+        code.place(on)
+        code.do(f"call void @{_NOTE}(ptr {cell}, ptr %control, i64 %site)")
+        _put(code, cell, WRITER_GENERATION, _get(code, "%array", GENERATION))
+        _put(code, cell, WRITES, code.op(f"add i64 {writes}, 1"))
+
+    def read(self, cell: str, of_block: str) -> None:
+        """Looks at a read, and notes it: the reader before is kept if it was another thread."""
+        code = self.code
+        stale = code.op(f"icmp ne i64 {_get(code, cell, WRITER_GENERATION)}, {_get(code, '%array', GENERATION)}")
+        unset = code.op(f"and i1 {stale}, {self.flag(UNINITIALISED)}")
+        raced = code.op(f"and i1 {self.conflict(cell, of_block)}, {code.op(f'xor i1 {unset}, true')}")
+        for condition, kind in ((unset, UNSET), (raced, READ_AFTER_WRITE)):
+            on = self.when(condition)
+            self.report(kind, cell)
+            code.place(on)
+        reader = code.offset("i64", cell, str(READER))
+        differs = "false"
+        for word in (BLOCK, THREAD, VIRTUAL):
+            unlike = code.op(f"icmp ne i64 {_get(code, reader, word + 1)}, {_get(code, '%control', word)}")
+            differs = code.op(f"or i1 {differs}, {unlike}")
+        on = self.when(differs)
+        for word in range(6):
+            _put(code, cell, OTHER_READER + word, _get(code, reader, word))
+        code.place(on)
+        code.do(f"call void @{_NOTE}(ptr {reader}, ptr %control, i64 %site)")
+        self._blocks(cell)
+
+    def _blocks(self, cell: str) -> None:
+        """Notes which block read first, and whether others did."""
+        code = self.code
+        here = code.op(f"add i64 {_get(code, '%control', BLOCK)}, 1")
+        first = _get(code, cell, FIRST_BLOCK)
+        none = code.op(f"icmp eq i64 {first}, 0")
+        _put(code, cell, FIRST_BLOCK, code.op(f"select i1 {none}, i64 {here}, i64 {first}"))
+        unlike = code.op(f"and i1 {code.op(f'xor i1 {none}, true')}, {code.op(f'icmp ne i64 {first}, {here}')}")
+        _put(code, cell, MANY_BLOCKS, code.op(f"or i64 {_get(code, cell, MANY_BLOCKS)}, {code.op(f'zext i1 {unlike} to i64')}"))
+
+
+def _access(module: Module) -> None:
+    """An element's place in memory, or -1; looks at the access and notes it."""
+    access = _Access(module)
+    code = access.code
+    place = access.place()
+    shadow = code.load("ptr", code.offset("ptr", "%array", str(SHADOW)))
+    cell = code.offset("i64", shadow, code.op(f"mul i64 {place}, {CELL}"))
+    of_block = access.flag(OF_BLOCK)
+    own, shared, writes, reads, done = (code.label(stem) for stem in ("own", "shared", "writes", "reads", "done"))
+    own_writes, own_reads = code.label("set"), code.label("get")
+    code.branch(access.flag(OF_THREAD), own, shared)
+    code.place(shared)
+    code.branch("%writes", writes, reads)
+    code.place(writes)
+    access.write(cell, of_block)
+    code.jump(done)
+    code.place(reads)
+    access.read(cell, of_block)
+    code.jump(done)
+    code.place(own)
+    code.branch("%writes", own_writes, own_reads)
+    code.place(own_writes)
+    _put(code, cell, WRITER_GENERATION, _get(code, "%array", GENERATION))
+    code.jump(done)
+    code.place(own_reads)
+    on = access.when(code.op(f"icmp ne i64 {_get(code, cell, WRITER_GENERATION)}, {_get(code, '%array', GENERATION)}"))
+    access.report(UNSET, cell)
+    code.place(on)
+    code.jump(done)
+    code.place(done)
+    code.end(f"ret i64 {place}")
+    code.finish()
