@@ -60,7 +60,7 @@ class Builder:
     def result(self, name: str, base: str, extents: tuple[Atom, ...]) -> Var:
         """A parameter that is an array to be written."""
         for e in extents:
-            if isinstance(e, Var):
+            if isinstance(e, Var) and e.name in self.free:
                 self.parameter(e.name)
         v = self.results[name] = Var(name, ArrayType(base, extents))
         self.once[name] = True

@@ -8,23 +8,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
-from sacpy.jit.graph import Atom, Modarray, Partition, Var, extents_of
-from sacpy.jit.kernel import Allocate
+from sacpy.jit.graph import Atom, Modarray, Var, extents_of
 from sacpy.jit.kernels import maps
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
+from sacpy.jit.kernels.numbers import Numbers, array_sizes, chain_of, flat_words, memory_of, pragmas_of, scratch_of, space_of, zero_based
 from sacpy.jit.kernels.source import Built, Source, known_block, number_of
 from sacpy.withloop import chains, membership
-from sacpy.withloop.division import magic
 from sacpy.withloop.errors import MappingError
-from sacpy.withloop.pragmas import GpuKernel, GpuMem, Pragma, parse_all
+from sacpy.withloop.pragmas import Pragma
 from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.splitting import Piece, Split, split
 from sacpy.withloop.strategies import choose
 
 _MERGE_DENSE = 1 << 22  # cells up to which asking each index for its partition costs less than another launch
 _MERGE_GAPS = 1 << 16  # the same where partitions have gaps, so that neighbouring threads take different branches
-
-Numbers = Mapping[str, int]
 
 
 class Cells:
@@ -35,17 +32,16 @@ class Cells:
         self.options = options
         w = source.with_loop
         self.rank = len(w.frame or ())
-        shared = [p.text for p in w.pragmas]
-        self.pragmas = [parse_all([*shared, *(q.text for q in p.pragmas if q.text not in shared)]) for p in w.partitions]
+        self.pragmas = pragmas_of(w)
         self.kernels: dict[Hashable, Built] = {}
         self._check()
 
     def _check(self) -> None:
         """Translates each body once, so that what cannot run is known before it is to run; checks pragmas."""
         for p, pragmas in zip(self.source.with_loop.partitions, self.pragmas):
-            chain = _chain(pragmas)
+            chain = chain_of(pragmas)
             if chain is not None:
-                chain.check(p.rank, self.options.device, _zero_based(p), p.step is None)
+                chain.check(p.rank, self.options.device, zero_based(p), p.step is None)
             thread = self.source.thread("trial", 32)
             maps.compute(thread, p, p.index, maps.results(thread, self.source))
 
@@ -74,7 +70,7 @@ class Cells:
 
     def _merged(self, parts: Split, frame: tuple[int, ...], spaces: tuple[IndexSpace, ...]) -> bool:
         """Whether the pieces go into one launch."""
-        if not self.options.merge or len(parts.pieces) < 2 or any(_chain(p) is not None or _memory(p) == "shared" for p in self.pragmas):
+        if not self.options.merge or len(parts.pieces) < 2 or any(chain_of(p) is not None or _stages(p) for p in self.pragmas):
             return False
         return math.prod(frame) <= (_MERGE_DENSE if all(s.dense for s in spaces) else _MERGE_GAPS)
 
@@ -92,7 +88,7 @@ class Cells:
     def _piece(self, piece: Piece, spaces: tuple[IndexSpace, ...], numbers: Numbers, parameters: Mapping[str, int]) -> list[Launch]:
         number = piece.partition
         assert number is not None
-        chain = _chain(self.pragmas[number])
+        chain = chain_of(self.pragmas[number])
         whole = piece.space.normalised() == spaces[number].normalised()
         reasons: tuple[str, ...] = ("the pragma says so",)
         if chain is not None:
@@ -106,7 +102,7 @@ class Cells:
                 chain, reasons = None, (f"this piece of the partition does not fit the pragma: {error.message}",)
         if chain is None:
             chain, why = self._chosen(piece.space)
-            reasons = (*(reasons if _chain(self.pragmas[number]) else ()), *why)
+            reasons = (*(reasons if chain_of(self.pragmas[number]) else ()), *why)
 
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
             return maps.partition_kernel(self.source, number, mapping, block, bits)
@@ -160,50 +156,7 @@ class Cells:
         return [Launch(built.kernel, mapping.grid, mapping.block, built.arguments(shape, words), purpose, partition, mapping, reasons, scratch_of(built, numbers))]
 
 
-# ---------------------------------------------------------------- numbers of a launch
-
-
-def flat_words(values: list[tuple[int, bool]], bits: int) -> list[int]:
-    """Words of numbers, divisors followed by multiplier and shift."""
-    words = []
-    for value, divisor in values:
-        words.append(value)
-        if divisor:
-            m = magic(value, bits)
-            words += [m.multiplier, m.shift]
-    return words
-
-
-def space_of(p: Partition, numbers: Numbers) -> IndexSpace:
-    """The index space of a partition."""
-    lower, upper = ([number_of(a, numbers) for a in vector] for vector in (p.lower, p.upper))
-    step, width = (None if v is None else [number_of(a, numbers) for a in v] for v in (p.step, p.width))
-    return IndexSpace.of(lower, upper, step, width)
-
-
-def array_sizes(source: Source, numbers: Numbers) -> list[int]:
-    """How many elements each array has that kernels read or write."""
-    return [math.prod(number_of(e, numbers) for e in extents_of(v)) for v in (*source.free.values(), *source.targets) if extents_of(v)]
-
-
-def scratch_of(built: Built, numbers: Numbers) -> tuple[Buffer, ...]:
-    """Each thread's arrays in scratch memory."""
-    arrays = [s.array for s in built.kernel.body if isinstance(s, Allocate) and s.space == "scratch"]
-    return tuple(Buffer(a.name, a.base, tuple(number_of(e, numbers) for e in extents_of(a))) for a in arrays)
-
-
-# ---------------------------------------------------------------- pragmas
-
-
-def _chain(pragmas: Sequence[Pragma]) -> chains.Chain | None:
-    return next((p.chain for p in pragmas if isinstance(p, GpuKernel)), None)
-
-
-def _memory(pragmas: Sequence[Pragma]) -> str | None:
-    return next((p.mode for p in pragmas if isinstance(p, GpuMem)), None)
-
-
-def _zero_based(p: Partition) -> bool:
-    return all(not isinstance(a, Var) and a.value == 0 for a in p.lower)
-
-
+def _stages(pragmas: Sequence[Pragma]) -> bool:
+    """Whether shared memory is asked for."""
+    memory = memory_of(pragmas)
+    return memory is not None and memory.mode == "shared"

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from sacpy.jit.graph import Function, Propagate, Var, WithLoop, extents_of
 from sacpy.jit.kernels.cells import Cells
+from sacpy.jit.kernels.folds import Folds
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Plan, Refused
 from sacpy.jit.kernels.nests import divided, results_of, select
 from sacpy.jit.kernels.source import Source, number_of
@@ -19,7 +20,7 @@ _MOST_PLANS = 256
 class Template:
     """A with-loop that runs on a GPU. `inputs`: the names of the ints of its function, in order, whose values `plan` takes."""
 
-    def __init__(self, source: Source, parts: Sequence[Cells], options: KernelOptions) -> None:
+    def __init__(self, source: Source, parts: Sequence[Cells | Folds], options: KernelOptions) -> None:
         self.source = source
         self.options = options
         self.parts = tuple(parts)
@@ -64,11 +65,11 @@ def build(with_loop: WithLoop, targets: Sequence[Var], functions: Mapping[str, F
         raise Refused("propagate hands an object from index to index")
     framed, folds = divided(with_loop)
     names = results_of(with_loop, targets)
-    parts = []
+    parts: list[Cells | Folds] = []
     if framed:
         parts.append(Cells(Source(name, select(with_loop, framed), [t for n in framed for t in names[n]], functions), options))
     if folds:
-        raise Refused("folds are not mapped yet")
+        parts.append(Folds(Source(name, select(with_loop, folds), [t for n in folds for t in names[n]], functions), options))
     return Template(Source(name, with_loop, targets, functions), parts, options)
 
 

@@ -1,0 +1,222 @@
+"""Folds over whole index spaces.
+
+In: a with-loop whose operators are all folds; at run time the numbers that its bounds have. Out: for each partition two launches (one, where a block can do it): every thread folds part of the indices, every block puts together what its threads have, and a last block what the blocks have. The shape of a launch, and so the result to the
+last bit, depends on the bounds and the device only. Threads take indices in strides, so that neighbours read neighbouring elements; where order counts, each takes a run of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
+
+from sacpy.jit import kernel as k
+from sacpy.jit.graph import INT, ArrayType, Atom, Fold, Partition, Var, integer
+from sacpy.jit.kernels.builder import IrArithmetic
+from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
+from sacpy.jit.kernels.numbers import Numbers, array_sizes, chain_of, pragmas_of, scratch_of, space_of
+from sacpy.jit.kernels.reduction import Reduction, Shared
+from sacpy.jit.kernels.source import Built, Source, parameter_block
+from sacpy.jit.kernels.thread import Thread
+from sacpy.withloop import chains
+from sacpy.withloop.combinators import Combinator, CompressGrid, FoldLast2, Permute, ShiftLB
+from sacpy.withloop.division import magic
+from sacpy.withloop.placement import GridBlock
+from sacpy.withloop.spaces import IndexSpace
+
+_EACH = 8  # indices of a thread before a block more is launched
+_WAVES = 2  # how often the device is filled with blocks at most
+
+
+class Folds:
+    """One with-loop. Kernels are remembered by the form of their mapping."""
+
+    def __init__(self, source: Source, options: KernelOptions) -> None:
+        self.source = source
+        self.options = options
+        w = source.with_loop
+        self.folds = tuple(o for o in w.operators if isinstance(o, Fold))
+        self.pragmas = pragmas_of(w)
+        self.kernels: dict[Hashable, Built] = {}
+        for p in w.partitions:  # translated once, so that what cannot run is known before it is to run
+            thread = source.thread("trial", 32)
+            reduction = self._reduction(thread)
+            thread.bind(p.index, list(p.index))
+            reduction.take(reduction.initial, None, lambda thread=thread, p=p: thread.block(p.body))  # type: ignore[misc]
+        self.ordered = self._reduction(source.thread("trial", 32)).ordered
+
+    def _reduction(self, thread: Thread) -> Reduction:
+        w = self.source.with_loop
+        return Reduction(thread, self.folds, thread.checked(*(p.body for p in w.partitions), *(f.combine for f in self.folds)))
+
+    def inputs(self) -> set[str]:
+        """The ints that plans depend on, extents of arrays left out."""
+        atoms = [a for p in self.source.with_loop.partitions for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))]
+        return {a.name for a in atoms if isinstance(a, Var)}
+
+    # ---- plans
+
+    def plan(self, numbers: Numbers, parameters: Mapping[str, int]) -> tuple[list[Buffer], list[Launch]]:
+        """Temporaries and launches."""
+        temporaries: list[Buffer] = []
+        launches: list[Launch] = []
+        for number, p in enumerate(self.source.with_loop.partitions):
+            more, own = self._partition(number, p, numbers, parameters)
+            temporaries += more
+            launches += own
+        if not launches:
+            launches.append(self._neutral())
+        return temporaries, launches
+
+    def _partition(self, number: int, p: Partition, numbers: Numbers, parameters: Mapping[str, int]) -> tuple[list[Buffer], list[Launch]]:
+        device, threads = self.options.device, self.options.fold_threads
+        space = space_of(p, numbers).normalised()
+        mapping, reasons = self._mapping(number, space, parameters)
+        total = math.prod(mapping.placement.grid)
+        wanted = -(-total // (threads * _EACH))
+        most = device.processors * (device.threads_per_processor // threads) * _WAVES
+        blocks = max(1, min(wanted, most))
+        each = -(-total // (blocks * threads))
+        bits = mapping.bits([*array_sizes(self.source, numbers), total + blocks * threads * 2])
+        last = blocks == 1
+        key = (number, mapping.key, bits, last)
+        built = self.kernels.get(key)
+        if built is None:
+            built = self.kernels[key] = self._kernel(number, p, mapping, bits, last)
+        m = magic(blocks * threads, bits)
+        words = [*mapping.words(bits), total, *((each,) if self.ordered else (blocks * threads, m.multiplier, m.shift))]
+        reasons = (*reasons, f"{total} indices by {blocks} x {threads} threads, {'a run' if self.ordered else 'up to'} of {each} each")
+        arguments = built.arguments((blocks,), words)
+        launch = Launch(built.kernel, (1, 1, blocks), (1, 1, threads), arguments, "total" if last else "partials", number, mapping, reasons, scratch_of(built, numbers))
+        if last:
+            return [], [launch]
+        names = self._partials(self._reduction(self.source.thread("trial", 32)), number)
+        return [Buffer(name, base, (blocks,)) for name, base in names], [launch, self._last(number, blocks)]
+
+    def _mapping(self, number: int, space: IndexSpace, parameters: Mapping[str, int]) -> tuple[chains.Mapping, tuple[str, ...]]:
+        """All indices along one axis, in the order of the pragma's mapping where there is one, else in their own."""
+        chain = chain_of(self.pragmas[number])
+        reasons: tuple[str, ...] = ("the indices in their own order",)
+        steps: tuple[Combinator, ...] = ()
+        if space.rank:
+            steps = (ShiftLB(), *(() if space.dense else (CompressGrid((1,) * space.rank),)))
+        block = GridBlock(0)
+        if chain is not None and self.ordered and any(isinstance(s, Permute) for s in chain.steps):
+            reasons = ("the pragma permutes axes, and the order of operands counts",)
+        elif chain is not None:
+            names = {q.name for q in chain.parameters}
+            chain = chain.bind(**{name: value for name, value in parameters.items() if name in names})
+            chain.map(space, self.options.device)
+            steps, block, reasons = chain.steps, replace(chain.grid_block, axes=0), ("the pragma says so",)
+        axes = len(chains.Chain(steps, block).map(space).placement.grid)
+        return chains.Chain((*steps, *[FoldLast2()] * (axes - 1)), block).map(space), reasons
+
+    # ---- kernels
+
+    def _kernel(self, number: int, p: Partition, mapping: chains.Mapping, bits: int, last: bool) -> Built:
+        """What threads and blocks do with the indices. `last`: there is one block, which gives the results."""
+        thread = self.source.thread(f"fold{number}", bits)
+        b, threads = thread.b, self.options.fold_threads
+        reduction = self._reduction(thread)
+        words = parameter_block(b, mapping)
+        total = b.slot("total")
+        run = b.slot("each") if self.ordered else None
+        stride = [b.slot(name) for name in ("stride", "stride_multiplier", "stride_shift")] if run is None else []
+        blocks = b.number("blocks")
+        block, t = b.names.var("block", b.word), b.names.var("thread", b.word)
+        shared = reduction.allocate(threads)
+        b.open()
+        mine = b.op("add", b.op("mul", block, b.word_const(threads), exact=True), t, exact=True)
+
+        def one(place: Atom, carried: list[Atom]) -> list[Atom]:
+            index, guard = mapping.recover(IrArithmetic(b, words), (place,) if mapping.placement.grid else (), ())
+            thread.bind(p.index, list(map(b.as_int, index)))
+            return reduction.take(carried, guard, lambda: thread.block(p.body))
+
+        thread.depth += 1
+        if run is not None:
+            start = b.op("mul", mine, run, exact=True)
+            found = b.seq_for(start, b.op("min", b.op("add", start, run, exact=True), total), reduction.initial, one)
+        else:
+            step, multiplier, shift = stride
+            room = b.op("sub", b.op("add", total, b.op("sub", step, b.word_const(1), exact=True), exact=True), mine, exact=True)
+            count = b.let("count", b.word, k.Divide(room, step, multiplier, shift))
+            found = b.seq_for(b.word_const(0), count, reduction.initial, lambda i, carried: one(b.op("add", mine, b.op("mul", i, step, exact=True), exact=True), carried))
+        thread.depth -= 1
+        reduction.leave(shared, t, found)
+        gather = k.ForAll((t,), (b.word_const(threads),), b.close())
+        phases = reduction.tree(shared, threads)
+        end = self._results(thread, reduction, shared, number, total) if last else self._leave(thread, reduction, shared, number, block, blocks)
+        return Built(b.kernel((block,), (blocks,), (b.word_const(threads),), (gather, *phases, end)), tuple(v.name for v in b.shape))
+
+    def _leave(self, thread: Thread, reduction: Reduction, shared: Shared, number: int, block: Var, blocks: Var) -> k.BlockStmt:
+        """One thread hands on what its block has."""
+        b = thread.b
+        b.open()
+        for (name, base), array in zip(self._partials(reduction, number), shared.arrays):
+            b.store(b.result(name, base, (blocks,)), (block,), b.load(array, integer(0)))
+        return k.ForAll((b.names.var("thread", INT),), (integer(1),), b.close())
+
+    def _results(self, thread: Thread, reduction: Reduction, shared: Shared, number: int, total: Var | None) -> k.BlockStmt:
+        """One thread gives the results. `total`: how many indices there were, where there may have been none."""
+        b = thread.b
+        arrays = [b.result(t.name, t.base, (integer(1),)) for t in self.source.targets]
+        b.open()
+        found = [b.load(a, integer(0)) for a in shared.arrays]
+        some = None if total is None else b.op("lt", b.word_const(0), total)
+        before: Callable[[], list[Atom]] | None = None if number == 0 else lambda: [b.load(a, integer(0)) for a in arrays]
+        for array, v in zip(arrays, reduction.finish(found, some, before)):
+            b.store(array, (integer(0),), v)
+        return k.ForAll((b.names.var("thread", INT),), (integer(1),), b.close())
+
+    def _partials(self, reduction: Reduction, number: int) -> list[tuple[str, str]]:
+        """Names and base types of the arrays that hold what blocks have."""
+        stem = self.source.targets[0].name
+        return [(f"{stem}.part{number}_{n}", base) for n, base in enumerate(reduction.kept)]
+
+    def _last(self, number: int, blocks: int) -> Launch:
+        """The launch that puts together what blocks have."""
+        threads = self.options.fold_threads
+        built = self.kernels.get(("last", number))
+        if built is None:
+            built = self.kernels["last", number] = self._last_kernel(number)
+        return Launch(built.kernel, (1, 1, 1), (1, 1, threads), built.arguments((blocks,), (-(-blocks // threads),)), "total", number, None, (f"one block puts together what {blocks} have",))
+
+    def _last_kernel(self, number: int) -> Built:
+        thread = self.source.thread(f"total{number}", 32)
+        b, threads = thread.b, self.options.fold_threads
+        reduction = self._reduction(thread)
+        count, run = b.number("count"), b.slot("each")
+        parts = []
+        for name, base in self._partials(reduction, number):
+            b.arrays[name] = Var(name, ArrayType(base, (count,)))
+            parts.append(b.arrays[name])
+        t = b.names.var("thread", INT)
+        shared = reduction.allocate(threads)
+        b.open()
+        start = b.op("mul", t, run, exact=True)
+        stop = b.op("min", b.op("add", start, run, exact=True), count)
+
+        def one(i: Var, carried: list[Atom]) -> list[Atom]:
+            return reduction.joined(carried, [b.load(a, i) for a in parts])
+
+        thread.depth += 1
+        found = b.seq_for(start, stop, reduction.initial[: len(reduction.kept)], one)
+        thread.depth -= 1
+        reduction.leave(shared, t, found)
+        gather = k.ForAll((t,), (integer(threads),), b.close())
+        phases = reduction.tree(shared, threads)
+        end = self._results(thread, reduction, shared, number, None)
+        return Built(b.kernel((b.names.var("block", INT),), (integer(1),), (integer(threads),), (gather, *phases, end)), tuple(v.name for v in b.shape))
+
+    def _neutral(self) -> Launch:
+        """The launch of a with-loop without partitions."""
+        built = self.kernels.get("neutral")
+        if built is None:
+            thread = self.source.thread("neutral", 32)
+            b = thread.b
+            b.open()
+            for t, neutral in zip(self.source.targets, (n for f in self.folds for n in f.neutrals)):
+                b.store(b.result(t.name, t.base, (integer(1),)), (integer(0),), thread.atom(neutral))
+            built = self.kernels["neutral"] = Built(b.kernel((), (), (), (k.ForAll((), (), b.close()),)), ())
+        return Launch(built.kernel, (1, 1, 1), (1, 1, 1), built.arguments((), ()), "total")

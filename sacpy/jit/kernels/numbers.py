@@ -1,0 +1,70 @@
+"""Numbers and pragmas of a launch.
+
+In: parts of a graph, and the values that its ints have at run time. Out: index spaces, sizes of arrays, words of the parameter block; what the pragmas of a with-loop say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from sacpy.jit.graph import Partition, Var, WithLoop, extents_of
+from sacpy.jit.kernel import Allocate
+from sacpy.jit.kernels.launches import Buffer
+from sacpy.jit.kernels.source import Built, Source, number_of
+from sacpy.withloop.chains import Chain
+from sacpy.withloop.division import magic
+from sacpy.withloop.pragmas import GpuKernel, GpuMem, Pragma, parse_all
+from sacpy.withloop.spaces import IndexSpace
+
+Numbers = Mapping[str, int]
+
+
+def flat_words(values: list[tuple[int, bool]], bits: int) -> list[int]:
+    """Words of numbers, divisors followed by multiplier and shift."""
+    words = []
+    for value, divisor in values:
+        words.append(value)
+        if divisor:
+            m = magic(value, bits)
+            words += [m.multiplier, m.shift]
+    return words
+
+
+def space_of(p: Partition, numbers: Numbers) -> IndexSpace:
+    """The index space of a partition."""
+    lower, upper = ([number_of(a, numbers) for a in vector] for vector in (p.lower, p.upper))
+    step, width = (None if v is None else [number_of(a, numbers) for a in v] for v in (p.step, p.width))
+    return IndexSpace.of(lower, upper, step, width)
+
+
+def array_sizes(source: Source, numbers: Numbers) -> list[int]:
+    """How many elements each array has that kernels read or write."""
+    return [math.prod(number_of(e, numbers) for e in extents_of(v)) for v in (*source.free.values(), *source.targets) if extents_of(v)]
+
+
+def scratch_of(built: Built, numbers: Numbers) -> tuple[Buffer, ...]:
+    """Each thread's arrays in scratch memory."""
+    arrays = [s.array for s in built.kernel.body if isinstance(s, Allocate) and s.space == "scratch"]
+    return tuple(Buffer(a.name, a.base, tuple(number_of(e, numbers) for e in extents_of(a))) for a in arrays)
+
+
+def pragmas_of(w: WithLoop) -> list[list[Pragma]]:
+    """The pragmas of each partition, those of the whole with-loop among them."""
+    shared = [p.text for p in w.pragmas]
+    return [parse_all([*shared, *(q.text for q in p.pragmas if q.text not in shared)]) for p in w.partitions]
+
+
+def chain_of(pragmas: Sequence[Pragma]) -> Chain | None:
+    """The mapping that they ask for."""
+    return next((p.chain for p in pragmas if isinstance(p, GpuKernel)), None)
+
+
+def memory_of(pragmas: Sequence[Pragma]) -> GpuMem | None:
+    """What they say about memory."""
+    return next((p for p in pragmas if isinstance(p, GpuMem)), None)
+
+
+def zero_based(p: Partition) -> bool:
+    """Whether a partition is known to start at 0."""
+    return all(not isinstance(a, Var) and a.value == 0 for a in p.lower)

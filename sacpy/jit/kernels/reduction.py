@@ -1,0 +1,197 @@
+"""Folds within a block: what one thread accumulates, and how the threads of a block put that together.
+
+In: the folds of a with-loop, a thread's code. Out: statements that take in one index after the other, and phases that combine what the threads have, neighbour with neighbour, in a tree of fixed shape. A fold of one operation on numbers starts from that operation's identity. Any other starts from nothing, and a flag says whether a
+thread has come across a value yet: so the neutral element counts once, as in the language, whatever it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sacpy.jit import kernel as k
+from sacpy.jit.graph import FALSE, INT, TRUE, ArrayType, Atom, Const, Fold, Op, Var, integer
+from sacpy.jit.host.folds import recognised
+from sacpy.jit.kernels.launches import Refused
+from sacpy.jit.kernels.thread import Thread, zero
+from sacpy.jit.kernels.values import Value
+from sacpy.lang.constants import largest, smallest
+from sacpy.lang.types import REAL, SIGNED
+
+Code = Callable[[], list[Atom]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the threads of a block have accumulated, an element for each: one array per accumulator, and the flags where there are any."""
+
+    arrays: tuple[Var, ...]
+
+
+class Reduction:
+    """The folds of a with-loop in one kernel. Carried are the accumulators, then the flag where there is one, then whether all checks held where there are checks."""
+
+    def __init__(self, thread: Thread, folds: Sequence[Fold], checks: bool) -> None:
+        self.t = thread
+        self.b = thread.b
+        self.folds = tuple(folds)
+        self.bases = tuple(n.base for f in folds for n in f.neutrals)
+        for f in folds:
+            if any(isinstance(v.type, ArrayType) for v in f.accumulators):
+                raise Refused("it folds arrays")
+            if f.stop is not None:
+                raise Refused("foldfix ends at an index that is not known before")
+        codes = [recognised(f) for f in folds]
+        self.flagged = not all(codes)
+        self.start: tuple[Atom, ...] = tuple(map(zero, self.bases)) if self.flagged else tuple(identity(code, base) for f in codes if f is not None for code, base in zip(f.codes, f.bases))
+        self.checks = checks
+        self.ordered = not all(f.commutative for f in folds)
+
+    @property
+    def initial(self) -> list[Atom]:
+        """What is carried at first."""
+        return [*self.start, *([FALSE] if self.flagged else []), *([TRUE] if self.checks else [])]
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The base types of what a thread leaves to others: accumulators, then the flag."""
+        return (*self.bases, *(["bool"] if self.flagged else []))
+
+    # ---- one thread
+
+    def choose(self, condition: Atom | None, then: Code, otherwise: Code) -> list[Atom]:
+        """The values of one branch or the other; None always holds."""
+        if condition is None:
+            return then()
+        self.b.open()
+        a = then()
+        first = self.b.close()
+        self.b.open()
+        c = otherwise()
+        second = self.b.close()
+        targets = [self.b.names.var("c", v.type) for v in a]
+        self.b.add(k.If(condition, first, second, tuple(map(k.Merge, targets, a, c))))
+        return list(targets)
+
+    def combined(self, accumulated: Sequence[Atom], values: Sequence[Value]) -> tuple[list[Atom], Atom | None]:
+        """The folds' functions, and whether the checks in them held."""
+        found: list[Atom] = []
+        held: Atom | None = None
+        at = 0
+        for f in self.folds:
+            size = len(f.accumulators)
+            self.t.bind(f.accumulators, list(accumulated[at : at + size]))
+            self.t.bind(f.values, values[at : at + size])
+            at += size
+            results, ok = self.t.block(f.combine)
+            held = self.b.both(held, ok)
+            found += [r for r in results if isinstance(r, Var | Const)]
+        return found, held
+
+    def take(self, carried: Sequence[Atom], guard: Atom | None, values: Callable[[], tuple[list[Value], Atom | None]]) -> list[Atom]:
+        """One more index, where the guard holds: `values` writes the code of its body."""
+        count = len(self.bases)
+        old = list(carried)
+
+        def more() -> list[Atom]:
+            given, ok = values()
+
+            def absorbed() -> list[Atom]:
+                def together() -> list[Atom]:
+                    found, held = self.combined(old[:count], given)
+                    return [*found, held or TRUE]
+
+                def alone() -> list[Atom]:
+                    return [*(v for v in given if isinstance(v, Var | Const)), TRUE]
+
+                *new, held = self.choose(old[count], together, alone) if self.flagged else together()
+                return [*new, *([TRUE] if self.flagged else []), *([held] if self.checks else [])]
+
+            return self.choose(ok, absorbed, lambda: [*old[:-1], FALSE])
+
+        return self.choose(self.b.both(guard, old[-1] if self.checks else None), more, lambda: old)
+
+    # ---- the threads of a block
+
+    def allocate(self, threads: int) -> Shared:
+        """Room for what each thread of a block has."""
+        return Shared(tuple(self.b.shared("part", base, (threads,)) for base in self.kept))
+
+    def leave(self, shared: Shared, at: Atom, carried: Sequence[Atom]) -> None:
+        """Puts what a thread has at a place."""
+        for array, v in zip(shared.arrays, carried):
+            self.b.store(array, (at,), v)
+
+    def joined(self, left: Sequence[Atom], right: Sequence[Atom]) -> list[Atom]:
+        """Two neighbours' accumulators in one, with the flag."""
+        count = len(self.bases)
+
+        def both() -> list[Atom]:
+            found, held = self.combined(left[:count], list(right[:count]))
+            return self.choose(held, lambda: found, lambda: list(left[:count]))
+
+        if not self.flagged:
+            return both()
+        found = self.choose(right[count], lambda: self.choose(left[count], both, lambda: list(right[:count])), lambda: list(left[:count]))
+        return [*found, self.b.op("or", left[count], right[count])]
+
+    def tree(self, shared: Shared, threads: int) -> list[k.BlockStmt]:
+        """Phases after which the first place has what all places had. Where order counts, neighbours are combined; else each with the one half of the block on, so that neighbouring threads read neighbouring places."""
+        if threads == 1:
+            return [k.Barrier()]
+        level, live = self.b.names.var("level", INT), self.b.names.var("live", INT)
+        t = self.b.names.var("thread", INT)
+        self.b.open()
+        if self.ordered:
+            distance = self.b.names.var("distance", INT)
+            at = self.b.op("mul", t, self.b.op("mul", integer(2), distance, exact=True), exact=True)
+            other = self.b.op("add", at, distance, exact=True)
+        else:
+            at, other = t, self.b.op("add", t, live, exact=True)
+        left = [self.b.load(a, at) for a in shared.arrays]
+        right = [self.b.load(a, other) for a in shared.arrays]
+        self.leave(shared, at, self.joined(left, right))
+        code = self.b.close()
+        rounds = int(math.log2(threads))
+        steps: list[k.BlockStmt] = [k.Barrier(), k.Uniform(live, Op("shr", (integer(threads), level)))]
+        if self.ordered:
+            previous = self.b.names.var("previous", INT)
+            steps += [k.Uniform(previous, Op("sub", (level, integer(1)))), k.Uniform(distance, Op("shl", (integer(1), previous)))]
+        steps.append(k.ForAll((t,), (live,), code))
+        return [k.BlockFor(level, integer(1), integer(rounds + 1), integer(1), tuple(steps)), k.Barrier()]
+
+    def finish(self, found: Sequence[Atom], some: Atom | None, before: Code | None) -> list[Atom]:
+        """The result of a partition from what all its indices gave: the neutral elements come first. `some`: whether there were any (None: there were); `before`: reads the results of the partitions before it."""
+        count = len(self.bases)
+        neutrals = list(self.t.atoms([n for f in self.folds for n in f.neutrals]))
+
+        def with_neutrals() -> list[Atom]:
+            results, held = self.combined(neutrals, list(found[:count]))
+            return self.choose(held, lambda: results, lambda: neutrals)
+
+        total = self.choose(found[count] if self.flagged else some, with_neutrals, lambda: neutrals)
+        if before is None:
+            return total
+        earlier = before()
+        results, held = self.combined(total, list(earlier))
+        return self.choose(held, lambda: results, lambda: total)
+
+
+def identity(code: str, base: str) -> Const:
+    """The value that an operation leaves others alone with."""
+    real = base in REAL
+    match code:
+        case "add":
+            return Const(base, -0.0 if real else 0)
+        case "mul":
+            return Const(base, 1.0 if real else 1)
+        case "min":
+            return Const(base, math.inf if real else largest(base))
+        case "max":
+            return Const(base, -math.inf if real else smallest(base))
+        case "bitand":
+            return Const(base, -1 if base in SIGNED else largest(base))
+        case "and" | "or":
+            return Const(base, code == "and")
+    return Const(base, 0)
