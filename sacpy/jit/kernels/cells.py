@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from sacpy.jit.graph import Atom, Modarray, Var, extents_of
 from sacpy.jit.kernels import maps
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
-from sacpy.jit.kernels.numbers import Numbers, array_sizes, chain_of, flat_words, memory_of, pragmas_of, scratch_of, space_of, zero_based
+from sacpy.jit.kernels.numbers import Numbers, array_sizes, chain_of, flat_words, maybe_dense, maybe_zero_based, memory_of, pragmas_of, scratch_of, space_of
 from sacpy.jit.kernels.source import Built, Source, known_block, number_of
 from sacpy.withloop import chains, membership
 from sacpy.withloop.errors import MappingError
@@ -41,7 +41,7 @@ class Cells:
         for p, pragmas in zip(self.source.with_loop.partitions, self.pragmas):
             chain = chain_of(pragmas)
             if chain is not None:
-                chain.check(p.rank, self.options.device, zero_based(p), p.step is None)
+                chain.check(p.rank, self.options.device, maybe_zero_based(p), maybe_dense(p))
             thread = self.source.thread("trial", 32)
             maps.compute(thread, p, p.index, maps.results(thread, self.source))
 

@@ -65,6 +65,13 @@ def memory_of(pragmas: Sequence[Pragma]) -> GpuMem | None:
     return next((p for p in pragmas if isinstance(p, GpuMem)), None)
 
 
-def zero_based(p: Partition) -> bool:
-    """Whether a partition is known to start at 0."""
-    return all(not isinstance(a, Var) and a.value == 0 for a in p.lower)
+def maybe_zero_based(p: Partition) -> bool:
+    """Whether a partition may start at 0."""
+    return all(isinstance(a, Var) or a.value == 0 for a in p.lower)
+
+
+def maybe_dense(p: Partition) -> bool:
+    """Whether a partition may lack gaps along some axis."""
+    if p.step is None or p.width is None:
+        return True
+    return any(isinstance(t, Var) or isinstance(w, Var) or w.value >= t.value for t, w in zip(p.step, p.width))
