@@ -1,0 +1,85 @@
+"""Loops that accumulate become folds, on printed graphs."""
+
+from __future__ import annotations
+
+import pytest
+
+from sacpy.jit.passes import reductions
+from tests.jit.pass_tools import after, check
+
+LOOP = """
+function f(int n, double[n] z, double x)
+    double q = for k from 0 to n step 1 with double p := x
+        double a = load z[k]
+        double b = {combined}
+        next b
+    return q
+"""
+
+
+def test_a_sum_is_a_fold() -> None:
+    check(
+        reductions.run,
+        LOOP.format(combined="add a, p"),
+        """
+        function f(int n, double[n] z, double x)
+            double q = with disjoint
+                fold from x by (double p), (double val)
+                    double b = add p, val
+                    give b
+                part [0] <= [k] < [n]
+                    double a = load z[k]
+                    yield a
+            return q
+        """,
+    )
+
+
+def test_a_difference_is_the_sum_with_the_negative() -> None:
+    text = after(reductions.run, LOOP.format(combined="sub p, a"))
+    assert "neg a" in text
+    assert "add p, val" in text
+
+
+@pytest.mark.parametrize("combined", ["sub a, p", "max p, a", "add p, p", "div p, a"])
+def test_what_is_not_a_sum_stays_a_loop(combined: str) -> None:
+    assert "fold" not in after(reductions.run, LOOP.format(combined=combined))
+
+
+def test_variables_that_use_each_other_stay_a_loop() -> None:
+    text = """
+    function f(int n, double x)
+        double q, double r = for k from 0 to n step 1 with double p := x, double o := x
+            double b = add p, o
+            double c = add o, x
+            next b, c
+        return q, r
+    """
+    assert "fold" not in after(reductions.run, text)
+
+
+def test_several_at_once() -> None:
+    text = """
+    function f(int n, int[n] z)
+        int q, int r = for k from 0 to n step 1 with int p := 0, int o := 1
+            int a = load z[k]
+            int b = add p, a
+            int c = max o, a
+            next b, c
+        return q, r
+    """
+    found = after(reductions.run, text)
+    assert "fold from 0, 1 by (int p, int o)" in found
+    assert "yield a, a" in found
+
+
+def test_a_loop_whose_sum_is_used_inside_stays() -> None:
+    text = """
+    function f(int n, double[n] z)
+        double q, double[n] w = for k from 0 to n step 1 with double p := 0.0, double[n] y := z
+            double b = add p, 1.0
+            double[n] u = update y[k] with b
+            next b, u
+        return q, w
+    """
+    assert "fold" not in after(reductions.run, text)
