@@ -6,6 +6,7 @@
     sacpy run [options] FILE.sac [ARGS]   run a program; everything after FILE is its own
     sacpy watch [options] FILE.sac [ARGS] run a program now and after each change of its text
     sacpy check [options] [--json] FILE   say what is wrong with a program, without running it
+    sacpy picture [options] FILE          draw how the with-loops of a program are laid out on a GPU
     sacpy eval [options] 'EXPR'           print the value of an expression
     sacpy fmt [--check] [--diff] FILE ..  lay programs out in the one style
     sacpy lsp                             what editors talk to: the language server
@@ -163,6 +164,12 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("file", type=Path)
     evaluate = commands.add_parser("eval", parents=[common, running, watched], help="print the value of an expression")
     evaluate.add_argument("expression")
+    picture = commands.add_parser("picture", parents=[common, running], help="draw how the with-loops of a program are laid out on a GPU")
+    picture.add_argument("--function", default="", metavar="NAME|LINE", help="of the functions with this name, or of the with-loop on this line, only; otherwise of what main comes to")
+    picture.add_argument("--step", type=_positive(int), default=None, metavar="K", help="only what the combinator with this number does, counted from the innermost")
+    picture.add_argument("--run", action="store_true", help="run the program first, on the emulator unless --target cuda, and draw what was launched")
+    picture.add_argument("-o", dest="out", type=Path, default=None, metavar="FILE", help="write a picture: FILE.svg or FILE.png; otherwise small spaces are drawn in characters")
+    picture.add_argument("file", type=Path)
     fmt = commands.add_parser("fmt", parents=[common], help="lay programs out in the one style")
     fmt.add_argument("--check", action="store_true", help="change nothing; name the files that would change, and end with status 1 if there are any")
     fmt.add_argument("--diff", action="store_true", help="change nothing; print what would change")
@@ -312,6 +319,47 @@ def check_program(parsed: argparse.Namespace) -> tuple[int, Sequence[Diagnostic]
     return int(any(d.severity == "error" for d in found)), found
 
 
+def _picture(parsed: argparse.Namespace) -> int:
+    from sacpy.mapped import Picture, known, launched
+
+    if parsed.run:
+        workspace = _ran(parsed)
+        drawn = launched(workspace.engine.started if workspace.engine is not None else None, parsed.function)
+    else:
+        workspace = workspace_of(parsed)
+        program, found = workspace.check(parsed.file)
+        if any(d.severity == "error" for d in found):
+            _show(found)
+            return 1
+        drawn = known(program, parsed.function, workspace.strategy, workspace.device)
+    picture = Picture(tuple(drawn), parsed.step)
+    if parsed.out is not None:
+        picture.save(parsed.out)
+    else:
+        from shutil import get_terminal_size
+
+        sys.stdout.write(picture.text(get_terminal_size((120, 40)).columns))
+    return 0
+
+
+def _ran(parsed: argparse.Namespace) -> Workspace:
+    """The workspace of a program behind its run on a device, whatever the work; what it prints goes nowhere. Without a target that is a device: on the emulator. Raises `SacError`."""
+    from dataclasses import replace
+
+    from sacpy.interp.world import World
+
+    workspace = workspace_of(parsed)
+    workspace = replace(workspace, target="cuda" if workspace.target == "cuda" else "emulator", eager=True)
+    program, found = workspace.load(parsed.file)
+    _show_warnings(found)
+    world = World.system(tuple(a.encode(errors="surrogateescape") for a in (str(parsed.file), *getattr(parsed, "rest", ()))), silent=True)
+    try:
+        workspace.run(program, world, found)
+    finally:
+        world.finish()
+    return workspace
+
+
 def _fmt(parsed: argparse.Namespace) -> int:
     from sacpy.formatting import Formatting
 
@@ -398,7 +446,7 @@ def _watch(parsed: argparse.Namespace) -> int:
     return watch(files, [sys.executable, "-m", "sacpy", "run", *parsed.options, *parsed.rest], screen=has_escapes(sys.stdout))
 
 
-COMMANDS = {"run": _run, "watch": _watch, "check": _check, "eval": _evaluate, "fmt": _fmt, "lsp": _lsp, "doc": _doc, "cache": _cache, "doctor": _doctor, "kernel": _kernel, "repl": _repl}
+COMMANDS = {"run": _run, "watch": _watch, "check": _check, "eval": _evaluate, "picture": _picture, "fmt": _fmt, "lsp": _lsp, "doc": _doc, "cache": _cache, "doctor": _doctor, "kernel": _kernel, "repl": _repl}
 
 
 def workspace_of(parsed: argparse.Namespace) -> Workspace:

@@ -33,6 +33,7 @@ from sacpy.workspace import Workspace, execute
 if TYPE_CHECKING:
     from sacpy.jit.engine import Engine
     from sacpy.jit.statistics import Stats
+    from sacpy.mapped import Picture
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -153,6 +154,20 @@ class Session:
         _expect(name, str, "name")
         with self._host.lock:
             return explain(self._started_engine, name)
+
+    def picture(self, name: str = "", source: str | None = None, step: int | None = None) -> Picture:
+        """How with-loops are laid out on a GPU, drawn: what was launched of them so far, if the target is one; else those whose bounds are known before they run. `name`: those of a function, or of a line of the source; `source`: the program to draw, by default the session's definitions; `step`: of each mapping only this combinator, counted from the innermost, 1.
+        `str` gives it in characters, `.svg` and `.png` are files, `.save(path)` writes one; notebooks show it. Raises `SacError`."""
+        from sacpy.mapped import Picture, known, launched
+
+        _expect(name, str, "name")
+        with self._host.lock:
+            drawn = launched(self._started_engine, name) if source is None else []
+            if not drawn:
+                program = self._runner.program if source is None else self.compile(source)._runner.program
+                workspace = self._workspace
+                drawn = self._host.run(lambda: known(program, name, workspace.strategy, workspace.device))
+            return Picture(tuple(drawn), step)
 
     def emit(self, stage: str, name: str = "", source: str | None = None) -> str:
         """What a stage of the compiler ("core", "graph", "llvm", "asm") makes of a function: one that has been defined, or one of the program in `source`. `name`: "f", "Module::f", or a line of the source; by default all functions. The graph is the one after all passes.

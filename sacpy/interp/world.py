@@ -52,9 +52,10 @@ class World:
         self._open: set[Stream] = set()
 
     @classmethod
-    def system(cls, argv: tuple[bytes, ...]) -> World:
-        """The real world, for the command line: the process's own streams and environment, everything allowed."""
-        return cls(_standard(0), _standard(1), _standard(2), argv, environ=os.environb, by_line=os.isatty(1))
+    def system(cls, argv: tuple[bytes, ...], *, silent: bool = False) -> World:
+        """The real world, for the command line: the process's own streams and environment, everything allowed. `silent`: what goes to standard output is dropped."""
+        out = open(os.devnull, "wb", buffering=0) if silent else _standard(1)  # noqa: SIM115 - the world closes it
+        return cls(_standard(0), out, _standard(2), argv, environ=os.environb, by_line=os.isatty(1))
 
     @classmethod
     def captured(cls, stdin: bytes = b"", argv: tuple[bytes, ...] = (b"test",), *, allowed: bool = True, output_limit: int | None = None) -> World:

@@ -13,8 +13,11 @@ from sacpy.interp.runtime.calls import shown
 from sacpy.interp.walk import statements
 from sacpy.jit.dispatch import Site, Version
 from sacpy.jit.engine import Engine
+from sacpy.jit.regions import Regions
 from sacpy.jit.reports import Report
 from sacpy.lang.core import Function
+from sacpy.lang.elaborate.program import ElaboratedProgram
+from sacpy.lang.source import Span
 
 LITTLE = "too little work so far"
 
@@ -105,6 +108,18 @@ def lines(function: Function) -> tuple[int, int]:
     source = function.signature.span.source
     spans = [function.signature.span, *(s.span for s in statements(function.body) if s.span.source is source)]
     return min(s.line for s in spans), max(s.line + s.text.count("\n") for s in spans)
+
+
+def home(site: Site, span: Span) -> str:
+    """The name of the function whose text a span stands in: of one that was inlined into the site's, not the site's own."""
+    program = site.room.program
+    elaborated = program.program if isinstance(program, Regions) else program
+    found = site.function
+    if isinstance(elaborated, ElaboratedProgram):
+        made = [i.function for i in elaborated.instances.values() if i.function is not None and i.function.signature.span.source is span.source]
+        inside = [f for f in (*made, found) if f.signature.span.source is span.source and lines(f)[0] <= span.line <= lines(f)[1]]
+        found = min(inside, key=lambda f: lines(f)[1] - lines(f)[0], default=found)
+    return owner(found.signature.name)
 
 
 # ---------------------------------------------------------------- explanations

@@ -23,11 +23,13 @@ def picture(space: IndexSpace) -> str:
     return _draw(space, lambda index: index in space)
 
 
-def steps(chain: Chain, space: IndexSpace, columns: int = 120) -> str:
-    """The space and the thread space behind each combinator, from left to right, each under the step that made it; below one another where they are wider than `columns`. `MappingError` where the chain does not fit the space."""
+def steps(chain: Chain, space: IndexSpace, columns: int = 120, step: int | None = None) -> str:
+    """The space and the thread space behind each combinator, from left to right, each under the step that made it; below one another where they are wider than `columns`. `step`: before and behind the combinator with this number only, counted from the innermost, 1. `MappingError` where the chain does not fit the space."""
     stages = list(chain.stages(space))
     drawn = [("Gen", picture(space))]
     drawn += [(_title(stage.combinator), _draw(stage.after, _active(stages[: k + 1]))) for k, stage in enumerate(stages)]
+    if step is not None:
+        drawn = drawn[step - 1 : step + 1]
     panels = [[title, "", *text.split("\n")] for title, text in drawn]
     widths = [max(map(len, panel)) for panel in panels]
     if sum(widths) + len(_ARROW) * (len(panels) - 1) > columns:
