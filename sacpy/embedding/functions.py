@@ -42,6 +42,10 @@ class Function:
             plan: Plan | None = runner.plans.get((self.__qualname__, kinds))
             if plan is None:
                 plan = runner.plans[self.__qualname__, kinds] = make(runner, self._qname, kinds, args)
+            if "device" in [k[0] for k in kinds if type(k) is tuple]:
+                from sacpy.embedding.device_calls import call
+
+                return call(runner, plan, args)
             return plan.finish(runner.run(plan.function, plan.arguments(args)))
 
     def _in_order(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:

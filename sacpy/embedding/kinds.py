@@ -79,9 +79,25 @@ def _other(value: Any) -> Kind:
         return "bytes"
     if isinstance(value, Mapping):
         return _record(value)
+    if hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack_device__"):
+        return _on_device(value)
     if hasattr(value, "__array__"):
         return _array(np.asarray(value))
     return "unknown", type(value).__name__
+
+
+def _on_device(value: Any) -> Kind:
+    """An array that may lie on a device: its kind is that of a NumPy array, with the word for where it is."""
+    told = getattr(value, "__cuda_array_interface__", None)
+    if told is not None:
+        return "device", np.dtype(told["typestr"])
+    if value.__dlpack_device__()[0] == 1 and hasattr(value, "__array__") and not hasattr(value, "on_device"):
+        return _array(np.asarray(value))
+    name = str(value.dtype).rpartition(".")[2]  # torch.float32
+    try:
+        return "device", np.dtype(name)
+    except TypeError:
+        return "unknown", type(value).__name__
 
 
 def _leaf(items: Any) -> Kind:
@@ -113,6 +129,8 @@ def describe(kind: Kind) -> str:
             return "int"
         case ("scalar", np.dtype() as dtype):
             return f"numpy.{dtype.name}"
+        case ("device", np.dtype() as dtype):
+            return f"a device array of {dtype.name}"
         case ("list", None):
             return "an empty list"
         case ("list", ("mixed", tuple() as names)):
@@ -140,7 +158,7 @@ def suits(kind: Kind, type: BaseType) -> int | None:
     plain = _suits(kind, type)
     if plain is None or type.kind != "typedef" or type.key == COMPLEX:
         return plain
-    is_array = isinstance(kind, np.dtype) or (isinstance(kind, tuple) and kind[0] == "list")
+    is_array = isinstance(kind, np.dtype) or (isinstance(kind, tuple) and kind[0] in ("list", "device"))
     return plain + LESS if is_array or not type.components[0].cell or type.is_struct else None
 
 
@@ -151,7 +169,7 @@ def _suits(kind: Kind, type: BaseType) -> int | None:
                 return FITS if type.key == "int" else LATER if type.kind in ("builtin", "typedef", "struct") else None
             case ("list", inner):
                 return _suits(inner, type)
-            case ("scalar", np.dtype() as dtype):
+            case ("scalar" | "device", np.dtype() as dtype):
                 return _dtype(dtype, type)
             case ("record", names):
                 return FITS if type.is_struct and tuple(sorted(f[0] for f in type.fields)) == names else None

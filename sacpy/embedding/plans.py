@@ -35,7 +35,7 @@ _DTYPES = {dtype: name for name, dtype in reversed(DTYPES.items()) if name not i
 
 @dataclass(slots=True)
 class Plan:
-    """One way of calling: the Python function behind it, how to convert each argument, the flags that say the arguments are borrowed, and how to present what comes back."""
+    """One way of calling: the Python function behind it, how to convert each argument, the flags that say the arguments are borrowed, and how to present what comes back. `keys`: the instances that the function chooses from; `types`, `results`: of arguments and results."""
 
     function: Callable[..., Any]
     converters: tuple[Callable[[Any], Any], ...]
@@ -44,6 +44,9 @@ class Plan:
     finish: Callable[[Any], Any]
     names: tuple[str, ...]
     entry: Entry
+    keys: tuple[str, ...] = ()
+    types: Types = ()
+    results: Types = ()
 
     def arguments(self, args: Sequence[Any]) -> list[Value]:
         """The interpreter's values. Raises `SacError` (E0707, E0708) naming the argument."""
@@ -59,9 +62,10 @@ class Plan:
                 result += convert(args[at])
             return result + self.flags
         except Misfit as misfit:
-            raise self._misfit(misfit, at) from None
+            raise self.misfit(misfit, at) from None
 
-    def _misfit(self, misfit: Misfit, at: int) -> SacError:
+    def misfit(self, misfit: Misfit, at: int) -> SacError:
+        """The error of an argument."""
         definition = self.entry.definition
         where = f"argument {at + 1} ({self.names[at]}) of {definition.name}" if at < len(self.names) else f"argument {at + 1} of {definition.name}"
         span = definition.params[at].span if at < len(definition.params) else definition.name_span
@@ -86,7 +90,8 @@ def make(runner: Runner, name: ast.QName, kinds: tuple[Kind, ...], args: Sequenc
     except Failed:
         raise SacError(*cx.diagnostics) from None
     first = matches[0].entry.definition
-    function, rules = runner.entry(tuple(dict.fromkeys(program.key(m.entry, m.typevars) for m in matches)))
+    keys = tuple(dict.fromkeys(program.key(m.entry, m.typevars) for m in matches))
+    function, rules = runner.entry(keys)
     by_reference = [t for t, p in zip(types, first.params) if p.by_reference]
     results = [*program.result_types(matches[0].entry, matches[0].typevars), *by_reference]
     vectors = [p.type.pattern is not None for p in first.params] + [False] * (len(types) - len(first.params))
@@ -94,7 +99,7 @@ def make(runner: Runner, name: ast.QName, kinds: tuple[Kind, ...], args: Sequenc
     converters = tuple(_converter(t, vector, spread) for t, vector in zip(types, vectors))
     if first.varargs:
         function = _with_bases(function, types)
-    return Plan(function, converters, spread, [False] * len(rules.takes), finisher(results, rules), tuple(p.name for p in first.params), matches[0].entry)
+    return Plan(function, converters, spread, [False] * len(rules.takes), finisher(results, rules), tuple(p.name for p in first.params), matches[0].entry, keys, types, tuple(results))
 
 
 def _with_bases(function: Callable[..., Any], types: Types) -> Callable[..., Any]:
@@ -206,7 +211,7 @@ def natural(program: ElaboratedProgram, kind: Kind) -> BaseType | None:
             return BUILTINS["int"]
         case ("list", inner):
             return natural(program, inner)
-        case ("scalar", np.dtype() as dtype):
+        case ("scalar" | "device", np.dtype() as dtype):
             return natural(program, dtype)
         case ("record", tuple() as names):
             return _struct(program, names)

@@ -123,6 +123,10 @@ class CallSites:
         exec(compile(source, "<dispatch>", "exec"), space)
         return name
 
+    def chosen(self, keys: tuple[str, ...], values: tuple[Value, ...]) -> str:
+        """The instance that takes arguments of these shapes. Raises `Fault`."""
+        return keys[self._choose([self.evaluator.program.signature(key) for key in keys], values)]
+
     def _choose(self, signatures: list[Signature], values: tuple[Value, ...]) -> int:
         found = choose(signatures, [shape_of(v) for v in values])
         if isinstance(found, int):

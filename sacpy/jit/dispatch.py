@@ -139,6 +139,10 @@ class Site:
         self.memo[shapes[0] if len(shapes) == 1 else shapes] = version
         return version
 
+    def forced(self, args: tuple[Value, ...]) -> Version | None:
+        """The version for arguments, hot or not."""
+        return self._find(args)
+
     def _known(self, args: tuple[Value, ...]) -> bool:
         """Whether it has been decided what becomes of such arguments."""
         shapes = [shape_of(a) for a in args]

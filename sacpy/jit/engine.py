@@ -256,6 +256,14 @@ class Engine:
             self._compiler = compiler_for(self.target)
         return self._compiler
 
+    def device_program(self, evaluator: Evaluator, key: str, args: tuple[Any, ...]) -> DeviceProgram | None:
+        """A function compiled for the device, for arguments of these shapes; None where it is not to be had."""
+        evaluator.compiled(key)
+        room = self._rooms.get(evaluator)
+        site = next((s for s in reversed(self.sites) if s.room is room and s.key == key), None)
+        version = None if site is None else site.forced(args)
+        return None if version is None else version.device
+
     @property
     def device(self) -> Device | None:
         """What runs kernels for this engine; None if it has been asked for none, or has none yet. Raises `SacError` where the target needs a GPU and there is none."""

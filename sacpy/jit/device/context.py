@@ -6,12 +6,12 @@ In: a target ("emulator", "cuda", "auto") and options. Out: a `Device`; or the r
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache as remembered
 from importlib.util import find_spec
 from pathlib import Path
 
-from sacpy.jit.cache import Cache
+from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.device.machine import DeviceFailure, Machine
 from sacpy.jit.device.memory import Memory
 from sacpy.jit.device.residents import Residents
@@ -26,11 +26,10 @@ DRIVER = Path("/proc/driver/nvidia/version")
 
 
 @dataclass(slots=True)
-class Device:
-    """What runs kernels for one engine. `policy`: which with-loops do."""
+class Hardware:
+    """A machine with what is in its memory. Of a GPU, or of an emulated one, there is one in a process: arrays go from session to session without moving."""
 
     machine: Machine
-    policy: Policy
     memory: Memory = field(init=False)
     residents: Residents = field(default_factory=Residents)
 
@@ -38,23 +37,65 @@ class Device:
         self.memory = Memory(self.machine)
 
 
-Maker = Callable[[], Device]
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What runs kernels for one engine. `policy`: which with-loops do."""
+
+    hardware: Hardware
+    policy: Policy
+
+    @property
+    def machine(self) -> Machine:
+        return self.hardware.machine
+
+    @property
+    def memory(self) -> Memory:
+        return self.hardware.memory
+
+    @property
+    def residents(self) -> Residents:
+        return self.hardware.residents
 
 
 def emulator(options: Options, *, always: bool = False, check: bool = False) -> Device:
     """The emulator of the device that the options name. `check`: every access to memory is checked."""
+    name = options.device or EMULATED
+    return Device(_checked(name) if check else emulated(name), Policy(always=always))
+
+
+@remembered
+def emulated(name: str = EMULATED) -> Hardware:
+    """The emulator of a GPU generation."""
     from sacpy.jit.device.emulated import EmulatorMachine
 
-    return Device(EmulatorMachine(DEVICES[options.device or EMULATED], check=check, threads=options.threads), Policy(always=always))
+    return Hardware(EmulatorMachine(DEVICES[name], threads=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1))
+
+
+def _checked(name: str) -> Hardware:
+    from sacpy.jit.device.emulated import EmulatorMachine
+
+    return Hardware(EmulatorMachine(DEVICES[name], check=True))
 
 
 def gpu(options: Options, cache: Cache, *, always: bool = False, transfers: bool = False) -> Device:
     """The GPU of this computer. Raises `DeviceFailure`."""
-    from sacpy.jit.device.cubins import Cubins
-    from sacpy.jit.device.cuda import CudaMachine
+    return Device(real(options.strict_fp, cache), Policy(always=always, transfers=transfers, cores=options.threads))
 
-    machine = CudaMachine(int(os.environ.get("SACPY_GPU", "0")), assemble=Cubins(cache))
-    return Device(machine, Policy(always=always, transfers=transfers, cores=options.threads))
+
+def real(strict: bool = False, cache: Cache | None = None) -> Hardware:
+    """The GPU that `SACPY_GPU` numbers, the first one by default. Raises `DeviceFailure`."""
+    number = int(os.environ.get("SACPY_GPU", "0"))
+    found = _gpus.get((number, strict))
+    if found is None:
+        from sacpy.jit.device.cubins import Cubins
+        from sacpy.jit.device.cuda import CudaMachine
+
+        machine = CudaMachine(number, assemble=Cubins(Cache(native_folder()) if cache is None else cache, strict))
+        found = _gpus[number, strict] = Hardware(machine)
+    return found
+
+
+_gpus: dict[tuple[int, bool], Hardware] = {}
 
 
 def present() -> bool:
@@ -67,4 +108,4 @@ def missing(failure: DeviceFailure) -> SacError:
     return SacError(Diagnostic("E0782", f"there is no GPU to run on: {failure.reason}", NOWHERE, help="install the driver and 'pip install sacpy[cuda]', or use --target cpu; --target emulator runs the same kernels without a GPU"))
 
 
-__all__ = ["Device", "emulator", "gpu", "missing", "present"]
+__all__ = ["Device", "Hardware", "emulated", "emulator", "gpu", "missing", "present", "real"]

@@ -1,34 +1,61 @@
 """Cubins, made once: in memory, and in the folder of compiled code.
 
-In: a kernel, and an architecture. Out: its machine code with what ptxas says of it. The name under which one is kept covers the kernel's text, the architecture and the compiler, so a cubin is looked up before anything is lowered.
+In: a kernel, and an architecture. Out: its machine code with what the assembler says of it. The name under which one is kept covers the kernel's text, the architecture, the options and the compiler, so a cubin is looked up before anything is lowered.
 """
 
 from __future__ import annotations
 
 import hashlib
 import pickle
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sacpy.jit.cache import Cache
+from sacpy.jit.failures import Unsupported
 from sacpy.jit.fingerprint import platform_digest
 from sacpy.jit.kernel import Kernel
 from sacpy.jit.kernel_printer import print_kernel
 
+if TYPE_CHECKING:
+    from sacpy.jit.emission.assemble import Resources
+
+
+@dataclass(frozen=True, slots=True)
+class Cubin:
+    """`code`: the cubin; `entry`: the name of its function; `sites`: what each check of the kernel asserts, by the number that the check word gets, from 1; `tools`: what made it."""
+
+    code: bytes
+    entry: str
+    sites: tuple[str, ...]
+    resources: Resources
+    tools: tuple[str, str]
+
 
 class Cubins:
-    """Makes cubins, or finds them."""
+    """Makes cubins, or finds them. `strict`: products and sums are not contracted."""
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Cache, strict: bool = False) -> None:
         self.cache = cache
+        self.strict = strict
 
-    def __call__(self, kernel: Kernel, architecture: str) -> Any:
-        """The cubin of a kernel. Raises `Unsupported` where no assembler is installed."""
-        name = hashlib.sha256(f"cubin\n{platform_digest()}\n{architecture}\n{print_kernel(kernel)}".encode()).hexdigest()[:40]
+    def __call__(self, kernel: Kernel, architecture: str) -> Cubin:
+        """The cubin of a kernel. Raises `Unsupported` where no assembler is installed, or it refuses the kernel."""
+        name = hashlib.sha256(f"cubin\n{platform_digest()}\n{architecture} {self.strict}\n{print_kernel(kernel)}".encode()).hexdigest()[:40]
         kept = self.cache.read(name)
         if kept is not None:
-            return pickle.loads(kept)
-        from sacpy.jit.emission.assemble import cubin
+            try:
+                found: Cubin = pickle.loads(kept)
+            except Exception:  # whatever a pickle of another time may raise: it is made anew
+                self.cache.remove(name)
+            else:
+                return found
+        from sacpy.jit.emission.assemble import assemble
+        from sacpy.jit.emission.toolchain import AssemblyError
 
-        made = cubin(kernel, architecture)
+        try:
+            a = assemble(kernel, architecture, strict=self.strict)
+        except AssemblyError as error:
+            raise Unsupported(f"its kernel does not become a cubin: {error}") from error
+        made = Cubin(a.cubin, a.device.name, tuple(site.what for site in a.device.sites), a.resources, (a.front, a.back))
         self.cache.write(name, pickle.dumps(made, pickle.HIGHEST_PROTOCOL))
         return made

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from sacpy.jit.device.cubins import Cubin
 from sacpy.jit.device.machine import Array, Block, DeviceFailure, DeviceFull, Extents
+from sacpy.jit.emission.geometry import allocations, geometry
 from sacpy.jit.failures import CheckFailed
 from sacpy.jit.graph import ArrayType
 from sacpy.jit.kernel import Kernel
@@ -32,17 +34,17 @@ _SCALARS: dict[str, Any] = {
 
 @dataclass(slots=True)
 class Loaded:
-    """A kernel on the device. `arguments`: objects that hold the values of a launch, filled anew for each one; `configs`: launch configurations met so far; `resources`: registers, shared memory and spills, for those who look."""
+    """A kernel on the device. `arguments`: objects that hold the values of a launch, filled anew for each one; `configs`: launch configurations met so far, by extents and bytes of shared memory; `plain`: the launch needs no memory but its arguments."""
 
     kernel: Kernel
+    cubin: Cubin
     handle: Any
-    shared: int
     arguments: tuple[Any, ...]
-    resources: Any = None
-    configs: dict[tuple[tuple[int, ...], tuple[int, ...]], Any] = field(default_factory=dict)
+    plain: bool
+    configs: dict[tuple[tuple[int, ...], tuple[int, ...], int], Any] = field(default_factory=dict)
 
 
-Assemble = Callable[[Kernel, str], Any]  # a kernel and an architecture ("sm_90") to a cubin with what is known of it
+Assemble = Callable[[Kernel, str], Cubin]  # of an architecture ("sm_90")
 
 
 class CudaMachine:
@@ -61,16 +63,31 @@ class CudaMachine:
         self._loaded: dict[Kernel, Loaded] = {}
         self._pinned: list[tuple[Any, Array, Any]] = []
         with _failures():
-            self._word = self._device.allocate(8, stream=self._stream)
+            self._word = self._device.allocate(4, stream=self._stream)
             self._word.fill(0, stream=self._stream)
-        self._found = np.zeros(1, np.int64)
+        self._found = np.zeros(1, np.int32)
         self._launched = False
 
     @property
-    def stream(self) -> tuple[int, int]:
-        """The stream that all work is ordered in, as `__cuda_stream__` tells it."""
-        told: tuple[int, int] = self._stream.__cuda_stream__()
-        return told
+    def stream(self) -> int:
+        """The address of the stream that all work is ordered in."""
+        return int(self._stream.__cuda_stream__()[1])
+
+    def wait_for(self, stream: int) -> None:
+        """What comes waits for what is in another stream."""
+        with _failures():
+            self._stream.wait(self._other(stream).record())
+
+    def let_wait(self, stream: int) -> None:
+        """What comes in another stream waits for what is in this one."""
+        with _failures():
+            self._other(stream).wait(self._stream.record())
+
+    def _other(self, stream: int) -> Any:
+        """Somebody else's stream by its number: 1 is the default stream, 2 that of the thread, any other one an address."""
+        if stream in (0, 1):
+            return self._core.LEGACY_DEFAULT_STREAM
+        return self._core.PER_THREAD_DEFAULT_STREAM if stream == 2 else self._core.Stream.from_handle(stream)
 
     # ---- memory
 
@@ -158,29 +175,35 @@ class CudaMachine:
         if known is None:
             made = self._assemble(kernel, self.limits.name)
             with _failures():
-                code = self._core.ObjectCode.from_cubin(made.code, name=kernel.name)
-                handle = code.get_kernel(made.entry)
+                handle = self._core.ObjectCode.from_cubin(made.code, name=made.entry).get_kernel(made.entry)
             arguments = tuple(ctypes.c_void_p() if isinstance(p.type, ArrayType) else _SCALARS[p.base]() for p in kernel.params)
-            known = self._loaded[kernel] = Loaded(kernel, handle, made.shared, arguments, made.resources)
+            known = self._loaded[kernel] = Loaded(kernel, made, handle, arguments, not allocations(kernel))
         return known
 
     def launch(self, ready: Loaded, grid: Extents, block: Extents, args: Sequence[int | float | bool]) -> None:
         """Puts a launch into the stream. Costs a few microseconds: only values are filled in."""
         for place, value in zip(ready.arguments, args):
             place.value = value
-        at = (tuple(grid), tuple(block))
+        shared, scratch = 0, []
+        if not ready.plain:
+            shape = geometry(ready.kernel, args)
+            shared = shape.dynamic_bytes
+            scratch = [self.allocate(max(size, 1)) for size in shape.scratch_bytes]
+        at = (tuple(grid), tuple(block), shared)
         config = ready.configs.get(at)
         if config is None:
-            config = ready.configs[at] = self._core.LaunchConfig(grid=at[0][::-1], block=at[1][::-1], shmem_size=ready.shared)
+            config = ready.configs[at] = self._core.LaunchConfig(grid=at[0][::-1], block=at[1][::-1], shmem_size=shared)
         with _failures():
-            self._core.launch(self._stream, config, ready.handle, *ready.arguments, self._word)
+            self._core.launch(self._stream, config, ready.handle, *ready.arguments, *(b.handle for b in scratch), self._word)
+        for b in scratch:
+            self.free(b)
         self._launched = True
 
     def synchronise(self) -> None:
         """Waits. Raises `CheckFailed` if a check failed in a kernel since the last time."""
         with _failures():
             if self._launched:
-                self._between(self._found.ctypes.data, int(self._word.handle), 8, self._found)
+                self._between(self._found.ctypes.data, int(self._word.handle), 4, self._found)
             self._stream.sync()
         if self._launched and self._found[0]:
             site = int(self._found[0]) - 1

@@ -31,6 +31,7 @@ class EmulatorMachine:
     """`check`: accesses are checked. `threads`: of the host, for large launches. `memory`: the bytes that the device is to have, None for any."""
 
     interface = (1, 0)
+    stream = 0
 
     def __init__(self, limits: DeviceLimits, *, check: bool = False, threads: int = 1, memory: int | None = None) -> None:
         self.limits = limits
@@ -102,6 +103,12 @@ class EmulatorMachine:
         if outcome.findings:
             raise Findings("\n".join(map(str, outcome.findings)))
         self._failed = self._failed or outcome.failed is not None
+
+    def wait_for(self, stream: int) -> None:
+        """Nothing: the emulator is done whenever it returns."""
+
+    def let_wait(self, stream: int) -> None:
+        """Nothing, likewise."""
 
     def synchronise(self) -> None:
         """Raises `CheckFailed` if a check failed in a kernel since the last time."""

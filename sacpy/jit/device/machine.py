@@ -88,6 +88,19 @@ class Machine(Protocol):
         """Runs a kernel. `args`: one per parameter, for an array its address."""
         ...
 
+    @property
+    def stream(self) -> int:
+        """The stream that everything is ordered in, as a number that other libraries understand; 0 where there are no streams."""
+        ...
+
+    def wait_for(self, stream: int) -> None:
+        """What is asked for from here on waits for what somebody else has put into his stream (DLPack's numbers: 1 and 2 are the default streams)."""
+        ...
+
+    def let_wait(self, stream: int) -> None:
+        """What somebody else puts into his stream from here on waits for what was asked for here."""
+        ...
+
     def synchronise(self) -> None:
         """Waits for everything. Raises `CheckFailed` if a check failed in a kernel since the last time."""
         ...

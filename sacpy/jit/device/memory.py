@@ -142,6 +142,24 @@ class DeviceArray:
         found = self.host() if copy is False else self.numpy()
         return found if dtype is None or found.dtype == dtype else found.astype(dtype)
 
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._storage.memory.machine.interface
+
+    def __dlpack__(self, *, stream: Any = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
+        """DLPack: the elements on the device, where they stay alive as long as somebody else uses them, who must not write them."""
+        from sacpy.jit.device.interop import exported
+
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError("sacpy hands an array on where it is; numpy() fetches it")
+        return exported(self.memory.copied(self) if copy else self, stream)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """What CuPy, Numba and others look for; only on a GPU. They must not write the elements."""
+        from sacpy.jit.device.interop import interface
+
+        return interface(self)
+
     def host(self) -> Array:
         """The elements on the host, not to be written; fetched where they are not there. Raises `CheckFailed` if a kernel that came before failed."""
         whole = self._storage.memory.fetched(self._storage)

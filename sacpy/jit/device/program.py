@@ -18,11 +18,12 @@ from sacpy.interp.runtime.elementwise import scalar_version
 from sacpy.interp.values import Value, dtype_of
 from sacpy.jit.device.generate import generate
 from sacpy.jit.device.loops import DeviceLoop
+from sacpy.jit.device.machine import DeviceFailure
 from sacpy.jit.device.memory import DeviceArray, Memory
 from sacpy.jit.device.placement import Plan, work
 from sacpy.jit.device.residents import Residents
 from sacpy.jit.device.weigh import Policy
-from sacpy.jit.failures import CheckFailed, OutOfMemory, TooDeep
+from sacpy.jit.failures import CheckFailed, OutOfMemory, TooDeep, Unsupported
 from sacpy.jit.graph import Input, Output
 from sacpy.withloop.errors import MappingError
 
@@ -64,6 +65,8 @@ class Runtime:
                 self.memory.notes.append(f"a with-loop ran on the CPU: {reason}")
             except MappingError as error:
                 reason = error.message
+            except Unsupported as refusal:
+                reason = refusal.reason
             else:
                 placed.device += 1
                 return found
@@ -136,11 +139,13 @@ class DeviceProgram:
         known.clear()
         try:
             found = self._run(self.runtime, *args)
+            self.memory.machine.synchronise()
         except RecursionError:
             raise TooDeep from None
+        except DeviceFailure as failure:
+            raise Fault("E0783", f"the GPU does not go on: {failure.reason}", help="run the program with --target cpu; if the driver is in order, please report this with the program") from failure
         finally:
             self.memory.let_go()
-        self.memory.machine.synchronise()
         return tuple([self._result(o, found) for o in self.outputs])
 
     def _bases(self) -> Sequence[str]:

@@ -1,0 +1,104 @@
+"""Calls with arrays that lie on a device.
+
+In: a plan, and arguments of which some are `DeviceArray`s or arrays of another library on a GPU. Out: results; arrays among them stay on the device. Where the session has no device, or the function cannot run on it, or a check fails there, the arguments come to the host and the call is an ordinary one; its array results go back to the device when somebody needs them there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sacpy.embedding.arguments import Misfit
+from sacpy.embedding.plans import Plan
+from sacpy.embedding.runner import Runner
+from sacpy.interp.values import DTYPES
+from sacpy.jit.failures import NativeFailure
+
+if TYPE_CHECKING:
+    from sacpy.jit.device.context import Device
+    from sacpy.jit.device.memory import DeviceArray
+    from sacpy.jit.engine import Engine
+
+
+def call(runner: Runner, plan: Plan, args: Sequence[Any]) -> Any:
+    """Calls a function with such arguments. Raises `SacError`."""
+    engine = runner.host.workspace.engine
+    real = None if engine is None else engine.engine
+    device = None if real is None else real.device
+    if real is None or device is None:
+        return plan.finish(runner.run(plan.function, plan.arguments([_fetched(a) for a in args])))
+    values = _taken(plan, device, args)
+    found: list[Any] = runner.run(lambda: _there(runner, plan, real, device, values), [])
+    return found[0] if len(found) == 1 else tuple(found) if found else None
+
+
+def _there(runner: Runner, plan: Plan, engine: Engine, device: Device, values: list[Any]) -> list[Any]:
+    """The results; on the device as far as that can be."""
+    from sacpy.jit.device.memory import DeviceArray
+
+    plain = all(t.key in DTYPES for t in plan.results)
+    if plain and not plan.spread:
+        shown = tuple(_stand_in(v) if isinstance(v, DeviceArray) else v for v in values)
+        program = engine.device_program(runner.evaluator, runner.evaluator.sites.chosen(plan.keys, shown), shown)
+        if program is not None:
+            try:
+                return [_kept(device, v) for v in program.results(tuple(values))]
+            except NativeFailure:
+                pass  # the interpreter finds out what is wrong, if anything is
+    host = [_fetched(v) for v in values]
+    raw = plan.function(*host, *plan.flags) if not plan.spread else plan.function(*plan.arguments(host))
+    found = plan.finish(raw)
+    results = list(found) if isinstance(found, tuple) and len(plan.results) > 1 else [found] if plan.results else []
+    return [_kept(device, v) for v in results] if plain else results
+
+
+def _taken(plan: Plan, device: Device, args: Sequence[Any]) -> list[Any]:
+    """The arguments: device arrays where they are arrays on a device, the interpreter's values otherwise. Raises `SacError` naming the argument."""
+    from sacpy.jit.device.interop import is_foreign, take
+    from sacpy.jit.device.memory import DeviceArray
+
+    if plan.spread:
+        return [_fetched(a) for a in args]
+    values: list[Any] = []
+    for at, (convert, type_, a) in enumerate(zip(plan.converters, plan.types, args)):
+        try:
+            if not isinstance(a, DeviceArray) and not is_foreign(a):
+                values.append(convert(a))
+                continue
+            try:
+                found = take(device.memory, a)
+            except (TypeError, ValueError) as error:
+                raise Misfit("E0708", f"an array on the device does not fit: {error}") from error
+            wanted = DTYPES.get(type_.key)
+            values.append(convert(found.host()) if found.dtype != wanted else found)
+        except Misfit as misfit:
+            raise plan.misfit(misfit, at) from None
+    return values
+
+
+def _fetched(value: Any) -> Any:
+    """An argument on the host."""
+    from sacpy.jit.device.memory import DeviceArray
+
+    if isinstance(value, DeviceArray):
+        return value.host()
+    if hasattr(value, "__cuda_array_interface__") and not hasattr(value, "__array__"):
+        return value.copy_to_host() if hasattr(value, "copy_to_host") else np.asarray(value.get())
+    if type(value).__module__.partition(".")[0] == "torch":
+        return value.detach().cpu().numpy()
+    if type(value).__module__.partition(".")[0] == "cupy":
+        return value.get()
+    return value
+
+
+def _stand_in(array: DeviceArray) -> Any:
+    """A host array of the same shape, without memory of that size: what choosing an instance looks at."""
+    return np.broadcast_to(np.zeros((), array.dtype), array.shape)
+
+
+def _kept(device: Device, value: Any) -> Any:
+    from sacpy.jit.device.interop import base_of
+
+    return device.memory.of(value, base_of(value.dtype)) if isinstance(value, np.ndarray) and value.ndim else value
