@@ -57,7 +57,7 @@ def op_base(code: str, args: Sequence[Atom]) -> str:
     row = PRIMITIVES.get(code)
     if row is None or row.structural:
         raise GraphError(f"there is no operation {code}")
-    return args[0].base if row.result == "T" else row.result
+    return args[row.args.index("T")].base if row.result == "T" else row.result
 
 
 def verify(unit: Unit) -> None:

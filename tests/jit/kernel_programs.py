@@ -477,3 +477,21 @@ def _thread_variants(body: tuple[Any, ...]) -> list[tuple[str, tuple[Any, ...]]]
                 found.append(("a bound too wide", (*before, beyond, k.SeqFor(s.index, s.lower, higher, s.step, s.carried, s.body), *after)))
                 found += [(w, (*before, k.SeqFor(s.index, s.lower, s.upper, s.step, s.carried, inner), *after)) for w, inner in _thread_variants(s.body)]
     return found
+
+
+# ---------------------------------------------------------------- an operation over many operands
+
+
+def operation(op: str, cases: Sequence[tuple[str, Sequence[str], int]], build: Callable[[tuple[Atom, ...]], Op] | None = None) -> k.Kernel:
+    """A kernel that applies an operation to arrays, element by element. Each case is a name, the base types of the operands and how many elements there are; its arrays are `name.0`, `name.1`, ..., and its result `name.r`."""
+    p = P(f"operation_{op}", [1], [64])
+    bodies = []
+    for name, bases, count in cases:
+        n = p.scalar(f"n_{name}")
+        operands = [p.array(f"{name}_{at}", base, n) for at, base in enumerate(bases)]
+        rhs = Op(op, tuple(Var("x", ScalarType(base)) for base in bases))
+        bodies.append((n, operands, p.result(f"{name}_r", op_base(op, rhs.args), n), count))
+    for n, operands, r, _ in bodies:
+        with p.forall(n) as (t, i):
+            t.store(r, i, t.op(op, *[t.load(a, i) for a in operands]))
+    return p.kernel()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sacpy.jit.emission import libnvvm, nvjitlink, nvptx, toolchain
+from sacpy.jit.emission.geometry import fixed_dynamic_bytes
 from sacpy.jit.emission.nvvm import DeviceText, device_text
 from sacpy.jit.emission.toolchain import AssemblyError
 from sacpy.jit.kernel import Kernel
@@ -35,15 +36,20 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """A kernel for one architecture. `front`, `back`: the tools that made PTX and cubin, with their versions."""
+    """A kernel for one architecture. `code`: the cubin; `entry`: its function; `shared`: bytes of shared memory that every launch must ask for (`geometry.dynamic_bytes` has those of one launch). `front`, `back`: the tools that made PTX and cubin, with their versions."""
 
     device: DeviceText
     arch: str
     ptx: str
     front: str
-    cubin: bytes
+    code: bytes
     resources: Resources
     back: str
+    shared: int
+
+    @property
+    def entry(self) -> str:
+        return self.device.name
 
 
 def translate(device: DeviceText, arch: str, front: str | None = None) -> tuple[str, str]:
@@ -59,17 +65,17 @@ def link(ptx: str, arch: str, back: str | None = None) -> tuple[bytes, Resources
     if back is None and not toolchain.nvjitlink() and not toolchain.program("ptxas"):
         raise toolchain.missing("cubin", "nvjitlink", "ptxas")
     if back == "nvjitlink" or (back is None and toolchain.nvjitlink()):
-        cubin, log = nvjitlink.cubin(ptx, arch)
-        return cubin, resources(log), nvjitlink.version()
+        code, log = nvjitlink.cubin(ptx, arch)
+        return code, resources(log), nvjitlink.version()
     return _ptxas(ptx, arch)
 
 
-def assemble(kernel: Kernel, arch: str, *, strict: bool = False, front: str | None = None, back: str | None = None) -> Assembled:
+def cubin(kernel: Kernel, arch: str, *, strict: bool = False, front: str | None = None, back: str | None = None) -> Assembled:
     """A kernel for an architecture ("sm_90"): all stages. `strict`: no contraction."""
     device = device_text(kernel, strict=strict)
     ptx, front_version = translate(device, arch, front)
-    cubin, needs, back_version = link(ptx, arch, back)
-    return Assembled(device, arch, ptx, front_version, cubin, needs, back_version)
+    code, needs, back_version = link(ptx, arch, back)
+    return Assembled(device, arch, ptx, front_version, code, needs, back_version, fixed_dynamic_bytes(kernel))
 
 
 def emitted(kernel: Kernel, stage: str, arch: str, *, strict: bool = False) -> str:
@@ -83,14 +89,14 @@ def emitted(kernel: Kernel, stage: str, arch: str, *, strict: bool = False) -> s
     return ptx if stage == "ptx" else sass(link(ptx, arch)[0])
 
 
-def sass(cubin: bytes) -> str:
+def sass(code: bytes) -> str:
     """The machine code of a cubin as text. Raises `AssemblyError` where no disassembler is installed."""
     for name, options in (("nvdisasm", ["-c"]), ("cuobjdump", ["-sass"])):
         path = toolchain.program(name)
         if path:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder, "kernel.cubin")
-                file.write_bytes(cubin)
+                file.write_bytes(code)
                 return _run("sass", [str(path), *options, str(file)])
     raise toolchain.missing("sass", "nvdisasm", "cuobjdump")
 

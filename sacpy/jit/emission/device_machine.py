@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.emission.geometry import SHARED_ALIGNMENT, allocations, is_static, spaces, static_cells
+from sacpy.jit.emission.geometry import SHARED_ALIGNMENT, allocations, dynamic_shared, spaces, static_cells
 from sacpy.jit.emission.libdevice import DEVICE_ROWS
 from sacpy.jit.emission.machine import Machine, Memory
 from sacpy.jit.graph import ArrayType, Var
@@ -63,6 +63,7 @@ class DeviceMachine(Machine):
         self.address = self.word
         self.style = Style(strict)
         self.spaces = spaces(kernel)
+        self.asked = dynamic_shared(kernel)
         written = {w.array.name for w in kernel.writes}
         scratch = [a.array for a in allocations(kernel) if self.spaces[a.array.name] == "scratch"]
         params = [(self._passed(v, v.name not in written), f"%p{n}") for n, v in enumerate(kernel.params)]
@@ -134,7 +135,7 @@ class DeviceMachine(Machine):
         match self.spaces[array.name]:
             case "private":
                 return Memory(array.base, "private", self._local(element, static_cells(array)), extents, number)
-            case "shared" if is_static(array):
+            case "shared" if array.name not in self.asked:
                 return Memory(array.base, "shared", self._static(element, static_cells(array), number), extents, number)
             case "shared":
                 return Memory(array.base, "shared", self._dynamic(array, extents), extents, number)

@@ -15,6 +15,7 @@ from sacpy.jit.kernel import Allocate, Kernel, block_statements
 from sacpy.withloop.devices import DeviceLimits
 
 SHARED_ALIGNMENT = 16
+MOST_STATIC_SHARED = 48 << 10  # bytes of shared memory that a kernel may have without its launch asking for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +73,43 @@ def static_cells(array: Var) -> int:
     return prod(max(int(e.value), 0) for e in array.type.extents if isinstance(e, Const))
 
 
+def padded_bytes(base: str, cells: int) -> int:
+    """The bytes that an array takes in shared memory."""
+    size = cells * size_of(base)
+    return size + -size % SHARED_ALIGNMENT
+
+
+def dynamic_shared(kernel: Kernel) -> frozenset[str]:
+    """The shared arrays for which the launch asks: those whose extents only it knows; all of them where they are too large together."""
+    shared = [a.array for a in allocations(kernel) if a.space == "shared"]
+    open_ = frozenset(v.name for v in shared if not is_static(v))
+    fixed = sum(padded_bytes(v.base, static_cells(v)) for v in shared if v.name not in open_)
+    return open_ if fixed <= MOST_STATIC_SHARED else frozenset(v.name for v in shared)
+
+
+def fixed_dynamic_bytes(kernel: Kernel) -> int:
+    """The shared memory that every launch must ask for, whatever its arguments."""
+    asked = dynamic_shared(kernel)
+    return sum(padded_bytes(a.array.base, static_cells(a.array)) for a in allocations(kernel) if a.array.name in asked and is_static(a.array))
+
+
 def geometry(kernel: Kernel, args: Sequence[object], scratch: Sequence[int] | None = None) -> Geometry:
     """The geometry of a launch with these arguments, one per parameter (what stands for arrays is not looked at). `scratch`: for each array in scratch memory, how many elements a thread has; needed where its extents are computed in the kernel. Raises `ValueError` if an extent is not known."""
     scalars = {p.name: int(a) for p, a in zip(kernel.params, args) if isinstance(p.type, ScalarType) and isinstance(a, int | float) and p.base in ("int", "long")}
     grid, block = _extents(kernel.grid, scalars, kernel), _extents(kernel.block, scalars, kernel)
-    where, told = spaces(kernel), iter(scratch or ())
+    where, asked, told = spaces(kernel), dynamic_shared(kernel), iter(scratch or ())
     shared = dynamic = 0
     cells, held = [], []
     for a in allocations(kernel):
         known = next(told, None) if a.space == "scratch" else None
         cells.append(prod(_extents(_type(a.array).extents, scalars, kernel)) if known is None else known)
-        size = cells[-1] * size_of(a.array.base)
         match where[a.array.name]:
             case "shared":
-                padded = size + -size % SHARED_ALIGNMENT
-                shared += padded
-                dynamic += 0 if is_static(a.array) else padded
+                size = padded_bytes(a.array.base, cells[-1])
+                shared += size
+                dynamic += size if a.array.name in asked else 0
             case "scratch":
-                held.append(size * prod(grid) * prod(block))
+                held.append(cells[-1] * size_of(a.array.base) * prod(grid) * prod(block))
     return Geometry(grid, block, tuple(cells), shared, dynamic, tuple(held))
 
 

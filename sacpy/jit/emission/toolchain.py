@@ -12,14 +12,16 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from sacpy.jit.failures import Unsupported
+
 WHEELS = {"libnvvm": "nvidia-nvvm", "libdevice": "nvidia-nvvm", "nvjitlink": "nvidia-nvjitlink", "ptxas": "nvidia-cuda-nvcc"}
 
 
-class AssemblyError(Exception):
-    """A kernel does not become a cubin: a tool is missing, or refuses its input. `stage`: "nvvm", "ptx", "cubin" or "sass"; `log`: what the tool said, or what to install."""
+class AssemblyError(Unsupported):
+    """A kernel does not become a cubin: a tool is missing, or refuses its input. `stage`: "ptx", "cubin" or "sass", what was to be made; `log`: what the tool said, or what to install."""
 
     def __init__(self, stage: str, log: str) -> None:
-        super().__init__(f"{stage}: {log}")
+        super().__init__(f"no {stage} could be made: {log}")
         self.stage = stage
         self.log = log
 
