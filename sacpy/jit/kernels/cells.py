@@ -9,9 +9,20 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from sacpy.jit.graph import Atom, Modarray, Var, extents_of
-from sacpy.jit.kernels import maps
+from sacpy.jit.kernels import maps, rows
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
-from sacpy.jit.kernels.numbers import Numbers, array_sizes, chain_of, flat_words, maybe_dense, maybe_zero_based, memory_of, pragmas_of, scratch_of, space_of
+from sacpy.jit.kernels.numbers import (
+    Numbers,
+    array_sizes,
+    chain_of,
+    flat_words,
+    maybe_dense,
+    maybe_zero_based,
+    memory_of,
+    pragmas_of,
+    scratch_of,
+    space_of,
+)
 from sacpy.jit.kernels.source import Built, Source, known_block, number_of
 from sacpy.withloop import chains, membership
 from sacpy.withloop.errors import MappingError
@@ -35,6 +46,7 @@ class Cells:
         self.pragmas = pragmas_of(w)
         self.kernels: dict[Hashable, Built] = {}
         self._check()
+        self.rows = [rows.tried(source, p) for p in w.partitions]
 
     def _check(self) -> None:
         """Translates each body once, so that what cannot run is known before it is to run; checks pragmas."""
@@ -49,7 +61,7 @@ class Cells:
         """The ints that plans depend on, extents of arrays left out."""
         w = self.source.with_loop
         atoms: list[Atom] = list(w.frame or ())
-        for p in w.partitions:
+        for p in (*w.partitions, *(row.inner for row in self.rows if row is not None)):
             atoms += [*p.lower, *p.upper, *(p.step or ()), *(p.width or ())]
         return {a.name for a in atoms if isinstance(a, Var)}
 
@@ -70,7 +82,7 @@ class Cells:
 
     def _merged(self, parts: Split, frame: tuple[int, ...], spaces: tuple[IndexSpace, ...]) -> bool:
         """Whether the pieces go into one launch."""
-        if not self.options.merge or len(parts.pieces) < 2 or any(chain_of(p) is not None or _stages(p) for p in self.pragmas):
+        if not self.options.merge or len(parts.pieces) < 2 or any(self.rows) or any(chain_of(p) is not None or _stages(p) for p in self.pragmas):
             return False
         return math.prod(frame) <= (_MERGE_DENSE if all(s.dense for s in spaces) else _MERGE_GAPS)
 
@@ -100,6 +112,8 @@ class Cells:
                 if whole:
                     raise
                 chain, reasons = None, (f"this piece of the partition does not fit the pragma: {error.message}",)
+        if chain is None and (row := self._row(number, piece.space, numbers)) is not None:
+            return [row]
         if chain is None:
             chain, why = self._chosen(piece.space)
             reasons = (*(reasons if chain_of(self.pragmas[number]) else ()), *why)
@@ -108,6 +122,26 @@ class Cells:
             return maps.partition_kernel(self.source, number, mapping, block, bits)
 
         return self._launch(piece.space, chain, reasons, ("partition", number), make, "partition", number, numbers)
+
+    def _row(self, number: int, space: IndexSpace, numbers: Numbers) -> Launch | None:
+        """The launch in which a block has a cell; None where that does not pay."""
+        row = self.rows[number]
+        if row is None or space.empty:
+            return None
+        inner = space_of(row.inner, numbers).normalised()
+        threads = row.threads(space.size, inner.size, self.options)
+        if threads is None or space.size > self.options.device.grid[2]:
+            return None
+        cells, indices = rows.in_line(space), rows.in_line(inner)
+        sizes = [*array_sizes(self.source, numbers), space.size, inner.size + threads]
+        bits = max(cells.bits(sizes), indices.bits())
+        key = ("row", number, cells.key, indices.key, threads, bits)
+        built = self.kernels.get(key)
+        if built is None:
+            built = self.kernels[key] = rows.row_kernel(self.source, number, row, cells, indices, threads, bits)
+        words = [*cells.words(bits), *indices.words(bits), inner.size]
+        reasons = (f"a block of {threads} threads for each of {space.size} cells, which folds {inner.size} indices",)
+        return Launch(built.kernel, (1, 1, space.size), (1, 1, threads), built.arguments((space.size,), words), "rows", number, None, reasons, scratch_of(built, numbers))
 
     def _default(self, space: IndexSpace, numbers: Numbers) -> list[Launch]:
         launches: list[Launch] = []

@@ -23,12 +23,14 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class KernelOptions:
-    """`strategy`: of `withloop.strategies`, for what no pragma maps. `merge`: whether pieces of one with-loop may share a launch. `fold_threads`: of a block that folds, a power of two."""
+    """`strategy`: of `withloop.strategies`, for what no pragma maps. `merge`: whether pieces of one with-loop may share a launch. `fold_threads`: of a block that folds, a power of two. `row_length`: indices that the fold of a
+    cell has at least for a block to share it."""
 
     device: DeviceLimits = field(default_factory=lambda: DEVICES["sm_90"])
     strategy: str = "auto"
     merge: bool = True
     fold_threads: int = 256
+    row_length: int = 64
 
 
 @dataclass(frozen=True, slots=True)
