@@ -6,6 +6,7 @@
     sacpy run [options] FILE.sac [ARGS]   run a program; everything after FILE is its own
     sacpy watch [options] FILE.sac [ARGS] run a program now and after each change of its text
     sacpy check [options] [--json] FILE   say what is wrong with a program, without running it
+    sacpy explain [options] FILE [ARGS]   run a program on a GPU or the emulator, and say what became of its with-loops
     sacpy picture [options] FILE          draw how the with-loops of a program are laid out on a GPU
     sacpy eval [options] 'EXPR'           print the value of an expression
     sacpy fmt [--check] [--diff] FILE ..  lay programs out in the one style
@@ -67,7 +68,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         arguments.insert(0, "run")
     options: list[str] = []
     rest: list[str] = []
-    if arguments[0] in ("run", "watch"):
+    if arguments[0] in ("run", "watch", "explain"):
         options, rest = split_run(arguments[1:])
         arguments = [arguments[0], *options]
     parsed, unknown = _parser().parse_known_args(arguments)
@@ -164,6 +165,9 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("file", type=Path)
     evaluate = commands.add_parser("eval", parents=[common, running, watched], help="print the value of an expression")
     evaluate.add_argument("expression")
+    explained = commands.add_parser("explain", parents=[common, running], help="run a program on a GPU or the emulator, and say what became of its with-loops", usage="sacpy explain [options] FILE.sac [ARGS]")
+    explained.add_argument("--function", default="", metavar="NAME|LINE", help="of the functions with this name, or of the with-loops on this line, only")
+    explained.add_argument("file", type=Path)
     picture = commands.add_parser("picture", parents=[common, running], help="draw how the with-loops of a program are laid out on a GPU")
     picture.add_argument("--function", default="", metavar="NAME|LINE", help="of the functions with this name, or of the with-loop on this line, only; otherwise of what main comes to")
     picture.add_argument("--step", type=_positive(int), default=None, metavar="K", help="only what the combinator with this number does, counted from the innermost")
@@ -319,6 +323,14 @@ def check_program(parsed: argparse.Namespace) -> tuple[int, Sequence[Diagnostic]
     return int(any(d.severity == "error" for d in found)), found
 
 
+def _explain(parsed: argparse.Namespace) -> int:
+    from sacpy.jit.statistics import explain
+
+    engine = _ran(parsed).engine
+    sys.stdout.write(explain(None if engine is None else engine.started, parsed.function))
+    return 0
+
+
 def _picture(parsed: argparse.Namespace) -> int:
     from sacpy.mapped import Picture, known, launched
 
@@ -349,7 +361,7 @@ def _ran(parsed: argparse.Namespace) -> Workspace:
     from sacpy.interp.world import World
 
     workspace = workspace_of(parsed)
-    workspace = replace(workspace, target="cuda" if workspace.target == "cuda" else "emulator", eager=True)
+    workspace = replace(workspace, target=parsed.target if parsed.target != "auto" else "emulator", eager=True)
     program, found = workspace.load(parsed.file)
     _show_warnings(found)
     world = World.system(tuple(a.encode(errors="surrogateescape") for a in (str(parsed.file), *getattr(parsed, "rest", ()))), silent=True)
@@ -446,7 +458,7 @@ def _watch(parsed: argparse.Namespace) -> int:
     return watch(files, [sys.executable, "-m", "sacpy", "run", *parsed.options, *parsed.rest], screen=has_escapes(sys.stdout))
 
 
-COMMANDS = {"run": _run, "watch": _watch, "check": _check, "eval": _evaluate, "picture": _picture, "fmt": _fmt, "lsp": _lsp, "doc": _doc, "cache": _cache, "doctor": _doctor, "kernel": _kernel, "repl": _repl}
+COMMANDS = {"run": _run, "watch": _watch, "check": _check, "eval": _evaluate, "explain": _explain, "picture": _picture, "fmt": _fmt, "lsp": _lsp, "doc": _doc, "cache": _cache, "doctor": _doctor, "kernel": _kernel, "repl": _repl}
 
 
 def workspace_of(parsed: argparse.Namespace) -> Workspace:

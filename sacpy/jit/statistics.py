@@ -5,8 +5,9 @@ In: an engine after, or during, a run. Out: rows as data, and as text. Times of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sacpy.interp.engine import is_region, owner
 from sacpy.interp.runtime.calls import shown
@@ -18,6 +19,10 @@ from sacpy.jit.reports import Report
 from sacpy.lang.core import Function
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.source import Span
+
+if TYPE_CHECKING:
+    from sacpy.jit.emission.assemble import Resources
+    from sacpy.jit.kernel import Kernel
 
 LITTLE = "too little work so far"
 
@@ -116,8 +121,8 @@ def home(site: Site, span: Span) -> str:
     elaborated = program.program if isinstance(program, Regions) else program
     found = site.function
     if isinstance(elaborated, ElaboratedProgram):
-        made = [i.function for i in elaborated.instances.values() if i.function is not None and i.function.signature.span.source is span.source]
-        inside = [f for f in (*made, found) if f.signature.span.source is span.source and lines(f)[0] <= span.line <= lines(f)[1]]
+        made = [i.function for i in elaborated.instances.values() if i.function is not None and i.function.signature.span.source.name == span.source.name]
+        inside = [f for f in (*made, found) if f.signature.span.source.name == span.source.name and lines(f)[0] <= span.line <= lines(f)[1]]
         found = min(inside, key=lambda f: lines(f)[1] - lines(f)[0], default=found)
     return owner(found.signature.name)
 
@@ -126,11 +131,62 @@ def home(site: Site, span: Span) -> str:
 
 
 def explain(engine: Engine | None, name: str = "") -> str:
-    """For each function that was called (or those called `name`): what was compiled, what the passes made of it; or why it is interpreted."""
-    rows = [r for r in stats(engine).rows if not name or r.function in (name, f"_MAIN::{name}") or r.function.rpartition("::")[2] == name]
-    if not rows:
+    """For each function that was called (or those called `name`): what was compiled, what the passes made of it, how its with-loops are laid out on a device; or why it is interpreted. Of a function that was inlined into others: its with-loops there."""
+    rows = stats(engine).rows
+    own = [r for r in rows if not name or _is_called(r.function, name)]
+    lines = [line for row in sorted(own, key=lambda r: (r.function, r.place, r.where)) for line in (*_explained(row), *_mapped(engine, row))]
+    if not own:
+        lines = [line for row in rows for line in _mapped(engine, row, name)]
+    if not lines:
         return f"no function {name} has been called that could be compiled\n" if name else "nothing in this program was work for the compiler\n"
-    return "\n".join(f"{line}" for row in sorted(rows, key=lambda r: (r.function, r.place, r.where)) for line in _explained(row)) + "\n"
+    return "\n".join(lines) + "\n"
+
+
+def _is_called(function: str, name: str) -> bool:
+    return function in (name, f"_MAIN::{name}") or function.rpartition("::")[2] == name
+
+
+def _mapped(engine: Engine | None, row: Row, name: str = "") -> Iterator[str]:
+    """How the with-loops of a version are laid out on the device, where the target is one; those in the function `name` or on that line only, if one is given."""
+    if engine is None or row.report is None or engine.device is None:
+        return
+    from sacpy.jit import mapping_report
+    from sacpy.jit.compiler import Clock, optimised, specialised
+    from sacpy.jit.kernels import KernelOptions
+
+    report = row.report
+    site, version = next((s, v) for s in engine.entered() for v in s.versions.values() if v.report is report)
+    if version.device is not None:
+        reports = mapping_report.of_program(version.device, _assembler(engine))
+    else:
+        program = site.room.program
+        unit = optimised(specialised(engine.tools.specialiser(program), program, report.key, report.kind, engine.options, Clock()), engine.options, Clock())
+        reports = mapping_report.of_unit(unit, KernelOptions(engine.device.machine.limits, engine.options.strategy))
+    if name:
+        reports = [r for r in reports if (r.span.line == int(name) if name.isdigit() else _is_called(home(site, r.span), name))]
+    if reports:
+        yield f"  on {engine.device.machine.name}, laid out by {engine.options.strategy}:"
+        yield from mapping_report.lines(reports, lambda span: home(site, span))
+
+
+def _assembler(engine: Engine) -> Callable[[Kernel], Resources | str]:
+    """What tells of a kernel's needs on the engine's device."""
+    from sacpy.jit.emission.assemble import cubin
+    from sacpy.jit.failures import Unsupported
+
+    assert engine.device is not None
+    architecture = engine.device.machine.limits.name
+    known: dict[Kernel, Resources | str] = {}
+
+    def needs(kernel: Kernel) -> Resources | str:
+        if kernel not in known:
+            try:
+                known[kernel] = cubin(kernel, architecture, strict=engine.options.strict_fp).resources
+            except Unsupported as refusal:
+                known[kernel] = refusal.reason
+        return known[kernel]
+
+    return needs
 
 
 def _explained(row: Row) -> Sequence[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,11 +34,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Placed:
-    """What became of a with-loop so far: runs on the device and on the host, and the last reason for a run on the host."""
+    """What became of a with-loop so far: runs on the device and on the host, seconds until the former were launched (on the emulator: done), and the last reason for a run on the host."""
 
     device: int = 0
     host: int = 0
     reason: str = ""
+    seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -58,6 +60,7 @@ class Runtime:
         loop, placed = self.loops[number], self.placed[number]
         reason = loop.stays(values, self.policy)
         if not reason:
+            start = perf_counter()
             try:
                 found = loop.run(self.memory, values, dying)
             except OutOfMemory as full:
@@ -69,6 +72,7 @@ class Runtime:
                 reason = refusal.reason
             else:
                 placed.device += 1
+                placed.seconds += perf_counter() - start
                 return found
         placed.host += 1
         placed.reason = reason
