@@ -21,6 +21,7 @@ REQUIRED = ("numpy", "platformdirs")
 FOR_NATIVE_CODE = ("llvmlite",)
 FOR_THE_PROMPT = ("prompt-toolkit", "pygments")
 FOR_NOTEBOOKS = ("ipykernel",)
+FOR_EDITORS = ("pygls",)
 FOR_CUDA = ("cuda-python", "nvidia-nvvm", "nvidia-nvjitlink")
 DRIVER = Path("/proc/driver/nvidia")
 MARKS = {"ok": "+", "note": "-", "problem": "!"}
@@ -87,6 +88,8 @@ def _packages() -> Iterator[Finding]:
         yield _package(name, "note", f"needed for the prompt only (`sacpy` alone): {_install(name)}")
     for name in FOR_NOTEBOOKS:
         yield _package(name, "note", f"needed for notebooks only (`sacpy kernel install`): {_install(name)}")
+    for name in FOR_EDITORS:
+        yield _package(name, "note", f"needed for editors only (`sacpy lsp`): {_install(name)}")
 
 
 def _package(name: str, level: str, remedy: str) -> Finding:

@@ -160,6 +160,14 @@ class Library:
         scope = self.world.scope(module, NOWHERE)
         return [f"{o.type.base.name} {name}" for name, o in self.info(module).objects.items() if scope.exported_object(name)]
 
+    def qualified(self, module: str, name: str) -> list[Entry]:
+        """What `module::name` means: the function of that name that the module defines, or those that it hands on."""
+        if module not in self.modules:
+            return []
+        own = self.entry(module, name)
+        sources = [module] if own is not None else dict.fromkeys(e.module for e in self.world.scope(module, NOWHERE).exported(name))
+        return [entry for source in sources if (entry := self.entry(source, name)) is not None]
+
     def defining(self, name: str) -> list[Entry]:
         """A function in every module that defines and exports it."""
         found = []
@@ -200,8 +208,7 @@ def describe(library: Library, name: str) -> str | None:
     """What `sacpy doc NAME` prints: NAME is a module, a function, `Module::function` or a type. None where there is nothing of that name. Raises `SacError` for a module with mistakes."""
     module, _, function = name.rpartition("::")
     if module:
-        entry = library.entry(module, function) if module in library.modules else None
-        return _entry_text(library, entry) if entry is not None else None
+        return "\n".join(_entry_text(library, entry) for entry in library.qualified(module, function)) or None
     parts = [_module_text(library, name)] if name in library.modules else []
     parts += [f"{definition}   in {module}\n" for module, definition in library.with_type(name) if name not in library.modules]
     parts += [_entry_text(library, entry) for entry in library.defining(name)]
@@ -214,7 +221,7 @@ def unknown(library: Library, name: str) -> str:
     """What to say where there is nothing of that name."""
     module, _, function = name.rpartition("::")
     if module in library.modules:
-        inside = closest(function, [entry.name for entry in library.own(module)])
+        inside = closest(function, library.world.scope(module, NOWHERE).exported_names("functions"))
         return f"there is nothing called {name} in the library" + (f"; did you mean {', '.join(f'{module}::{n}' for n in inside)}?" if inside else f"; sacpy doc {module} lists what it has")
     near = closest(function, library.names())
     return f"there is nothing called {name} in the library" + (f"; did you mean {', '.join(near)}?" if near else "")

@@ -33,6 +33,7 @@ from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.printer import print_expr, print_stmt
 from sacpy.lang.source import NOWHERE, Source, Span
 from sacpy.lang.types import Shape, known
+from sacpy.repl.diagnostics import as_said_here
 from sacpy.repl.display import PAGE
 from sacpy.repl.holding import handed_over
 from sacpy.repl.inputs import PREFIX, Inputs
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 LATER = ("E0307", "E0310")  # an unknown function or type: at a prompt it may be defined later
 AGAIN = "W0123"  # a macro that is defined again: at a prompt that is no mistake
 ANSWER = "ans"
-WORDS = {"quit": ":quit leaves the prompt", "exit": ":quit leaves the prompt", "help": ":help lists the commands"}
 _State = tuple[ModuleInfo, ElaboratedProgram, Evaluator, dict[str, ModuleInfo], dict[str, Variable], list[Step], set[Problem], Mapping[str, Macro | None], dict[Path, tuple[Path, ...]]]
 
 
@@ -64,13 +64,13 @@ class Engine:
         self.world = world
         self.present = self._write if present is None else present
         self.settings = Settings()
-        self.settings.values["strategy"] = workspace.strategy
+        self.settings.values |= {"strategy": workspace.strategy, "strict-fp": "on" if workspace.strict_fp else "off"}
         self.protocol: str | None = None  # how the terminal shows pictures, once that is known
         self.saved: set[Path] = set()  # files that were written from here
         self.loader = workspace.loader(Path())
         self._watchdog = Watchdog()
         self._inputs = 0  # texts so far
-        self._entries = 0  # statements and expressions so far
+        self._entries = 0  # statements and expressions since the last input began
         self.clear()
 
     def clear(self) -> None:
@@ -98,7 +98,7 @@ class Engine:
 
     def enter(self, text: str, name: str = "") -> Outcome:
         """Obeys an input. What stands before a mistake is done. `name`: how messages call the text; by default inputs are numbered."""
-        self._inputs += 1
+        self._inputs, self._entries = self._inputs + 1, 0
         outcome = self._obey(Source(name or f"<input {self._inputs}>", text))
         self.last_input = text if text.strip() else self.last_input
         return outcome
@@ -260,7 +260,7 @@ class Engine:
                 else:
                     self._do(group)
         except SacError as error:
-            said += [_with_command(d, source.text) for d in error.diagnostics]
+            said += [as_said_here(d, source.text) for d in error.diagnostics]
         except KeyboardInterrupt:  # before or after the program itself ran, which deals with it by itself
             said.append(Diagnostic("E0702", "the run was interrupted", NOWHERE))
         except Exit as stop:
@@ -350,7 +350,8 @@ class Engine:
     def _entered(self, node: ast.Expr | ast.Stmt) -> Expression:
         named = {n: Named(v.type, tuple(len(shape_of(value)) for value in v.values)) for n, v in self.variables.items()}
         self._entries += 1
-        return expression_function(self.program, node, named, f"{PREFIX}{self._entries}")
+        more = f"_{self._entries}" if self._entries > 1 else ""
+        return expression_function(self.program, node, named, f"{PREFIX}{self._inputs}{more}")
 
     def _arguments(self, entered: Expression) -> list[Value]:
         return [value for name in entered.parameters for value in self.variables[name].values]
@@ -374,12 +375,6 @@ class Engine:
 
     def _write(self, shown: Variable) -> None:
         self.world.stdout.write((shown.shown(self.page) + "\n").encode("utf-8", "surrogateescape"))
-
-
-def _with_command(found: Diagnostic, text: str) -> Diagnostic:
-    """A diagnostic about a word that is a command of other prompts, with the command here."""
-    help = WORDS.get(text.strip().rstrip("; ").removesuffix("()"))
-    return found if help is None or found.code not in ("E0305", "E0307") else replace(found, help=help, edit=None)
 
 
 def _shape(value: Value) -> Shape:

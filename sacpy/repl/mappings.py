@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sacpy.lang.diagnostics import SacError
+from sacpy.repl.diagnostics import THE_INPUT
+from sacpy.repl.inputs import PREFIX
 from sacpy.withloop.chains import Chain, Mapping
 from sacpy.withloop.checking import asked
 from sacpy.withloop.devices import DeviceLimits
@@ -47,7 +49,7 @@ def laid_out(found: Found, strategy: str, device: DeviceLimits) -> LaidOut | str
 
 def drawing(found: Found, strategy: str, device: DeviceLimits, columns: int) -> str:
     """A partition: where it stands, its index space, the mapping with the reasons for it, and what each step makes of the space."""
-    place = f"{found.function}, line {found.span.line}"
+    place = f"{THE_INPUT if found.function.startswith(PREFIX) else found.function}, line {found.span.line}"
     made = laid_out(found, strategy, device)
     if isinstance(made, str):
         return f"{place}: {made}"

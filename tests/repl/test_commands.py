@@ -315,3 +315,44 @@ def test_unknown_commands_suggest_near_ones(engine: Engine, typed: str, meant: s
     assert found.code == "E0733" and meant in found.help
 
 
+
+
+def test_what_a_module_hands_on_is_explained(engine: Engine) -> None:
+    assert text_of(engine, "?Array::reshape") == text_of(engine, "?ArrayBasics::reshape")
+    assert "reshape   in ArrayBasics" in text_of(engine, ":doc Array::reshape")
+    _, outcome = obey(engine, "?Array::rehsape")
+    assert "Array::reshape" in outcome.diagnostics[0].help
+    assert code_of(engine, "?Nowhere::reshape") == "E0734"
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_documentation_fits_the_page(engine: Engine, columns: int) -> None:
+    engine.enter("struct P { double[3] at; };")
+    done(engine, f":set width {columns}")
+    for command in (":doc", ":doc Array", "?reshape", ":info P{[1.25, 2.5, 1000.3333333333]}", ":help"):
+        lines = text_of(engine, command).split("\n")
+        assert max(map(len, lines)) <= columns, (command, max(lines, key=len))
+
+
+def test_lists_hang_below_their_second_column(engine: Engine) -> None:
+    done(engine, ":set width 70")
+    lines = text_of(engine, ":doc").split("\n")
+    at = next(i for i, line in enumerate(lines) if line.startswith("ArrayArith "))
+    assert lines[at + 1].startswith(" " * lines[at].index("The "))
+
+
+def test_floating_point_is_strict_once_set(engine: Engine) -> None:
+    engine.enter("x = 3;")
+    assert engine.settings["strict-fp"] == "off" and not engine.workspace.strict_fp
+    assert text_of(engine, ":set strict-fp on") == "strict-fp is on"
+    assert engine.workspace.strict_fp and engine.evaluator.strict_fp and "x" in engine.variables
+    done(engine, ":set strict-fp off")
+    assert not engine.workspace.strict_fp
+    assert code_of(engine, ":set strict-fp perhaps") == "E0747"
+    assert Engine(Workspace(strict_fp=True), World.captured()).settings["strict-fp"] == "on"
+
+
+def test_call_stacks_of_commands_name_the_input(engine: Engine) -> None:
+    engine.enter("int f(int n) { return iota(n)[n]; }")
+    _, outcome = obey(engine, ":time f(3)")
+    assert [frame.function for frame in outcome.diagnostics[0].stack] == ["f", "the input"]

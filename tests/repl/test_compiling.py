@@ -68,7 +68,7 @@ def test_stats_and_explain_without_a_compiler(engine: Engine) -> None:
 
 def test_stages_of_the_compiler(engine: Engine) -> None:
     engine.enter(f"{SUMS} x = tod(iota(10));")
-    assert "for i from 0 to n" in text_of(engine, ":emit graph f")
+    assert "function f(int n)" in text_of(engine, ":emit graph f")
     assert "double[" in text_of(engine, ":emit graph x * 2.0 + 1.0")
     assert "define" in text_of(engine, ":emit llvm f(3)")
 

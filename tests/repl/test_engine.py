@@ -429,3 +429,28 @@ def test_a_value_is_kept_though_showing_it_is_interrupted() -> None:
     engine.enter("x = 1;")
     assert [d.code for d in engine.enter("x + 1").diagnostics] == ["E0702"]
     assert engine.variables["ans"].text == "int 2"
+
+
+def test_call_stacks_name_the_input_only_where_it_calls_something(talk: Talk) -> None:
+    talk.says("int f(int n) { return iota(n)[n]; }")
+    _, outcome = talk.outcome("f(3)")
+    assert [(frame.function, frame.span.source.name) for frame in outcome.diagnostics[0].stack] == [("f", "<input 1>"), ("the input", "<input 2>")]
+    _, outcome = talk.outcome("{ [i] -> iota(3)[i] | [i] < [5] }")
+    assert outcome.diagnostics[0].code == "E0601" and outcome.diagnostics[0].stack == ()
+
+
+def test_inputs_of_several_statements_run_each(talk: Talk) -> None:
+    talk.says("x = 0; for (i = 0; i < 3; i++) { x = x + i; } y = { [i] -> i + x | [i] < [2] };")
+    assert talk.says("y; y") == "int[2] [3, 4]\n"
+
+
+def test_names_of_earlier_inputs_are_not_said_to_be_set_by_this_one(talk: Talk) -> None:
+    talk.says("table = [1, 2];")
+    _, outcome = talk.outcome("z = table[0, 0];")
+    assert outcome.diagnostics[0].code == "E0507"
+    assert not any("set here" in label.text for label in outcome.diagnostics[0].labels)
+
+
+def test_structs_without_fields(talk: Talk) -> None:
+    talk.says("struct Empty {}; e = Empty{}; int f(struct Empty e) { return 3; }")
+    assert talk.says("e") == "struct Empty\n" and talk.says("f(e)") == "int 3\n"

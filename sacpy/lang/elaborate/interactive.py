@@ -92,7 +92,7 @@ def expression_function(program: ElaboratedProgram, expr: ast.Expr | ast.Stmt, n
     parameters = tuple(name for name in named if name in used)
     slots: list[core.Slot] = []
     for name in parameters:
-        binds = cx.binds(name, named[name].type, expr.span, name)
+        binds = cx.binds(name, named[name].type, NOWHERE, name)  # set by an earlier input
         slots += [core.Slot(b, _of_rank(rank), (), named[name].type.shown) for b, rank in zip(binds, named[name].ranks, strict=True)]
         cx.variables[name] = Value(named[name].type, tuple(core.Var(b.name, expr.span) for b in binds), expr.span)
     before = dict(cx.variables)

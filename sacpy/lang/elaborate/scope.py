@@ -166,7 +166,7 @@ class Scope:
         found = self.world.scope(name.module, name.span).own_type(name.name) if name.module else self.find_type(name.name)
         if found is None and name.module:
             found = self.world.scope(name.module, name.span).exported_type(name.name)
-        if found is None or (is_struct and not found.fields):
+        if found is None or (is_struct and found.kind != "struct"):
             raise SacError(self._unknown_type(name, is_struct))
         return found
 
@@ -252,7 +252,7 @@ class Scope:
         what = "struct" if is_struct else "type"
         names = [*BUILTINS, *self.info.typedefs, *self.info.structs]
         near = closest(name.name, names)
-        owners = self.world.owners_of_type(name.name)
+        owners = [owner for owner in self.world.owners_of_type(name.name) if owner != self.info.name]
         edit: Edit | None = None
         if owners and name.module is None:
             line = f"use {owners[0]}: {{ {name.name} }};"

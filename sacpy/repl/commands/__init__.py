@@ -14,6 +14,7 @@ from sacpy.lang.suggest import closest
 from sacpy.repl.commands import compiling, filing, measuring, names, settings, showing, stages
 from sacpy.repl.commands.command import Command
 from sacpy.repl.commands.places import in_line
+from sacpy.repl.diagnostics import as_said_here
 from sacpy.repl.engine import Engine
 from sacpy.repl.outcomes import Outcome
 
@@ -44,7 +45,7 @@ def obey(engine: Engine, text: str) -> tuple[str, Outcome]:
             raise SacError(_unknown(text, word))
         shown = command.obey(engine, rest)
     except SacError as error:
-        return "", Outcome(tuple(in_line(d, text, rest) for d in error.diagnostics))
+        return "", Outcome(tuple(in_line(as_said_here(d, rest), text, rest) for d in error.diagnostics))
     except Exit as stop:
         return "", Outcome(status=stop.status & 0xFF)
     except KeyboardInterrupt:  # outside of what the program itself does

@@ -6,6 +6,7 @@ In: rows, and the columns of the page. Out: lines; the meanings stand in a colum
 from __future__ import annotations
 
 from collections.abc import Iterable
+from re import match
 from textwrap import wrap
 
 NARROWEST = 24  # columns for the meanings; with fewer they stand below
@@ -29,3 +30,14 @@ def listing(rows: Iterable[tuple[str, str]], columns: int) -> str:
 def paragraphs(text: str, columns: int) -> str:
     """A text with its lines wrapped."""
     return "\n".join("\n".join(wrap(line, columns)) for line in text.split("\n"))
+
+
+def flowed(text: str, columns: int) -> str:
+    """A text whose long lines are broken between words; what follows stands below where a line begins, of a list below its second column."""
+    return "\n".join("\n".join(_broken(line, columns)) if len(line) > columns else line for line in text.split("\n"))
+
+
+def _broken(line: str, columns: int) -> list[str]:
+    row = match(r" *\S+ {2,}", line)
+    margin = row.end() if row is not None else len(line) - len(line.lstrip())
+    return wrap(line, columns, subsequent_indent=" " * (margin if columns - margin >= NARROWEST else INDENT))

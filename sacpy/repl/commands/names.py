@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from sacpy.lang import ast
+from sacpy.lang.diagnostics import SacError
 from sacpy.lang.elaborate.functions import head_text
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.printer import print_definition
+from sacpy.lang.source import NOWHERE
 from sacpy.lang.suggest import closest
 from sacpy.repl.commands.command import Command, refused
-from sacpy.repl.commands.listing import listing, paragraphs
+from sacpy.repl.commands.listing import flowed, listing, paragraphs
 from sacpy.repl.engine import Engine
 from sacpy.repl.statistics import statistics
 
@@ -29,9 +31,20 @@ def _help(engine: Engine, name: str) -> str:
     own = _own(engine, name)
     library = _library(engine, name)
     if not own and library is None:
-        near = closest(name, [*engine.variables, *engine.definitions.functions, *engine.program.visible_functions(engine.program.main), *(f":{c}" for c in COMMANDS)])
+        near = closest(name, [*engine.variables, *engine.definitions.functions, *_visible(engine, name), *(f":{c}" for c in COMMANDS)])
         raise refused("E0734", f"there is nothing called {name}", name, "unknown name", f"did you mean {' or '.join(near)}?" if near else ":help alone lists the commands, :doc the modules")
-    return "\n\n".join([*own, *([library.rstrip()] if library else [])])
+    return "\n\n".join([*own, *([flowed(library.rstrip(), engine.page.columns)] if library else [])])
+
+
+def _visible(engine: Engine, name: str) -> list[str]:
+    """The functions that a name could mean: those at hand; of `Module::name` those of the module."""
+    module, _, _ = name.rpartition("::")
+    if not module:
+        return list(engine.program.visible_functions(engine.program.main))
+    try:
+        return [f"{module}::{n}" for n in engine.program.world.scope(module, NOWHERE).exported_names("functions")]
+    except SacError:  # there is no such module
+        return []
 
 
 def _known(engine: Engine, name: str) -> bool:
@@ -62,11 +75,11 @@ def _doc(engine: Engine, name: str) -> str:
 
     library = Library(tuple(engine.loader.search), cache_folder())
     if not name:
-        return overview(library).rstrip("\n")
+        return flowed(overview(library).rstrip("\n"), engine.page.columns)
     text = describe(library, name)
     if text is None:
         raise refused("E0718", unknown(library, name), name, "unknown name", ":doc alone lists the modules, :help NAME tells about names of yours")
-    return text.rstrip("\n")
+    return flowed(text.rstrip("\n"), engine.page.columns)
 
 
 def _type(engine: Engine, text: str) -> str:
@@ -83,7 +96,7 @@ def _info(engine: Engine, text: str) -> str:
     if text not in engine.variables and (types := engine.defined(text)):
         return "\n".join(print_definition(d).rstrip() for d in types)
     values = (engine.variables[text],) if text in engine.variables else engine.values_of(text, ":info")
-    return "\n".join(statistics(variable) for variable in values) or "no value"
+    return flowed("\n".join(statistics(variable) for variable in values), engine.page.columns) or "no value"
 
 
 def _entries(engine: Engine, name: str) -> tuple[Entry, ...]:

@@ -26,6 +26,8 @@ def _set(engine: Engine, text: str) -> str:
     engine.settings.values[name] = value
     if name == "strategy":
         engine.run_on(strategy=value)
+    elif name == "strict-fp":
+        engine.run_on(strict_fp=value == "on")
     return f"{name} is {value}"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sacpy.repl import images, plots
 from sacpy.repl.commands.command import Command, refused
+from sacpy.repl.commands.listing import flowed
 from sacpy.repl.diagrams import Array, Kind, diagrams, into_file, shown_values
 from sacpy.repl.engine import Engine
 from sacpy.repl.outcomes import Outcome, Variable
@@ -43,8 +44,8 @@ def _picture(engine: Engine, variable: Variable, file: Path | None) -> str:
             file.write_bytes(found.png())
         except OSError as error:
             raise refused("E0743", f"cannot write {file}: {error.strerror}", str(file), "this file", "choose another file: :img EXPR to FILE.png") from None
-        return f"{note}: written to {file}"
-    return f"{images.as_text(found.pixels, protocol, engine.page)}\n{engine.page.faint(note)}"
+        return flowed(f"{note}: written to {file}", engine.page.columns)
+    return f"{images.as_text(found.pixels, protocol, engine.page)}\n{engine.page.faint(flowed(note, engine.page.columns))}"
 
 
 def _protocol(engine: Engine) -> str:
