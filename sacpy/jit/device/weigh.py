@@ -14,7 +14,7 @@ LAUNCH = 12e-6  # seconds that a launch takes, all told
 TRANSFER = 20e-6  # seconds that a transfer takes at least
 BUS = 20e9  # bytes per second between host and device
 DEVICE_RATE = 1e12  # simple operations per second
-HOST_RATE = 2e9  # of one core
+HOST_RATE = 6e9  # of one core, which does several at once
 CALL = 6e-6  # seconds that calling native code takes
 
 

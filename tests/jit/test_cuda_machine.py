@@ -1,0 +1,198 @@
+"""What the machine for GPUs asks of cuda.core. There is no GPU here: a stand-in notes the calls, and the emulator does what the kernels would; that the driver does likewise is for `make gpu`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sacpy.jit.device.context import Device, Hardware
+from sacpy.jit.device.cubins import Cubin
+from sacpy.jit.device.cuda import PINNED, STAGED, CudaMachine, devices
+from sacpy.jit.device.emulated import EmulatorMachine
+from sacpy.jit.device.machine import DeviceFailure, DeviceFull
+from sacpy.jit.device.memory import Memory
+from sacpy.jit.device.weigh import Policy
+from sacpy.jit.emission.assemble import Resources
+from sacpy.jit.engine import Engine
+from sacpy.jit.failures import CheckFailed
+from sacpy.jit.kernel import Kernel
+from sacpy.jit.on_demand import OnDemand
+from sacpy.session import Session
+from sacpy.withloop.devices import DEVICES
+from tests.jit.fake_cuda import FakeCuda
+
+
+class Assembler:
+    """Makes empty cubins, whose launches run on the emulator; counts."""
+
+    def __init__(self, fake: FakeCuda) -> None:
+        self.fake = fake
+        self.made: list[tuple[str, str]] = []
+        self.emulator = EmulatorMachine(DEVICES["sm_90"])
+
+    def __call__(self, kernel: Kernel, architecture: str) -> Cubin:
+        name = f"k{len(self.made)}"
+        self.made.append((kernel.name, architecture))
+        ready = self.emulator.prepare(kernel)
+
+        def run(grid: Any, block: Any, args: list[Any]) -> None:
+            word = args[-1]
+            self.emulator.launch(ready, grid[::-1], block[::-1], args[: len(kernel.params)])
+            try:
+                self.emulator.synchronise()
+            except CheckFailed:
+                np.ctypeslib.as_array((np.ctypeslib.ctypes.c_int32 * 1).from_address(word))[0] = 1
+
+        self.fake.kernels[name] = run
+        return Cubin(b"", name, ("a check",), Resources(8, 0, 0, 0, 0), ("none", "none"))
+
+
+def machine_of(fake: FakeCuda) -> CudaMachine:
+    return CudaMachine(assemble=Assembler(fake), core=fake)
+
+
+def test_limits_are_the_devices() -> None:
+    machine = machine_of(FakeCuda())
+    known = DEVICES["sm_90"]
+    assert (machine.limits, machine.name, machine.interface) == (known, "Fake H100", (2, 0))
+
+
+def test_too_old_and_absent_devices_are_refused_in_words() -> None:
+    with pytest.raises(DeviceFailure, match="sm_70, and sacpy needs sm_75"):
+        machine_of(FakeCuda(capability=(7, 0)))
+    with pytest.raises(DeviceFailure, match="driver says: CUDA_ERROR_INVALID_DEVICE"):
+        machine_of(FakeCuda(gpus=0))
+    assert devices(FakeCuda(gpus=3)) == 3
+
+
+@pytest.mark.parametrize("size", [1, STAGED - 1, STAGED, PINNED, 2 * PINNED + 5, 3 * PINNED])
+def test_transfers_arrive_whole_large_ones_through_pinned_memory(size: int) -> None:
+    fake = FakeCuda()
+    machine = machine_of(fake)
+    source = np.random.default_rng(size).integers(0, 256, size, dtype=np.uint8)
+    block = machine.allocate(size)
+    machine.copy_in(block.address, source)
+    back = np.zeros_like(source)
+    machine.copy_out(back, block.address)
+    assert (back == source).all()
+    assert len(fake.asked("pinned")) == (0 if size < STAGED else 1 if size <= PINNED else 2)
+
+
+def test_a_full_device_is_told_from_other_failures() -> None:
+    fake = FakeCuda(memory=1000)
+    machine = machine_of(fake)
+    with pytest.raises(DeviceFull):
+        machine.allocate(2000)
+    block = machine.allocate(500)
+    machine.free(block)
+    assert fake.used == 4  # the check word
+
+
+def test_arrays_spill_to_the_host_when_the_gpu_is_full() -> None:
+    memory = Memory(machine_of(FakeCuda(memory=40_000)))
+    arrays = [memory.of(np.full(2000, k, np.float64), "double") for k in range(4)]
+    for a in arrays:
+        a.address()
+    assert memory.transfers.spilled == 2
+    assert [float(a.host().sum()) for a in arrays] == [0.0, 2000.0, 4000.0, 6000.0]
+
+
+def test_streams_wait_for_each_other() -> None:
+    fake = FakeCuda()
+    machine = machine_of(fake)
+    machine.wait_for(1)
+    machine.let_wait(99)
+    assert fake.calls[-4:] == [("record", 1), ("wait", 7000), ("record", 7000), ("wait", 99)]
+
+
+SOURCE = """
+use Array: all;
+
+double[n] blur(double[n] v) { return { [i] -> (v[i - 1] + v[i + 1]) / 2.0 | [1] <= [i] < [n - 1]; [i] -> v[i] | [i] < [n] }; }
+int[.] at(int[n] v, int[m] w) { return { [i] -> v[w[i]] | [i] < [m] }; }
+"""
+
+
+class GpuSession:
+    """A session whose GPU is the stand-in."""
+
+    def __init__(self, fake: FakeCuda) -> None:
+        self.fake = fake
+        self.assembler = Assembler(fake)
+        engine = Engine("cuda", eager=True, defects=True)
+        self.hardware = Hardware(CudaMachine(assemble=self.assembler, core=fake))
+        engine.tools.device = Device(self.hardware, Policy(always=True))
+        self.session = Session(target="cuda")
+        on_demand = OnDemand("cuda")
+        on_demand._engine = engine
+        self.session._workspace.use(on_demand)
+        self.module = self.session.define(SOURCE)
+
+
+def test_functions_run_as_launches_and_kernels_are_loaded_once() -> None:
+    gpu = GpuSession(FakeCuda())
+    v = np.arange(3000.0) ** 2
+    for size in (3000, 2000, 3000):
+        found = gpu.module.blur(v[:size])
+        wanted = v[:size].copy()
+        wanted[1:-1] = (v[: size - 2] + v[2:size]) / 2
+        assert (found == wanted).all()
+    launches = gpu.fake.asked("launch")
+    assert launches
+    assert len(gpu.fake.asked("load")) == len(gpu.assembler.made) < len(launches)
+    assert {architecture for _, architecture in gpu.assembler.made} == {"sm_90"}
+
+
+def test_arrays_on_the_gpu_stay_there() -> None:
+    gpu = GpuSession(FakeCuda())
+    memory = gpu.hardware.memory
+    v = memory.of(np.arange(5000.0), "double")
+    w = v
+    for _ in range(4):
+        w = gpu.module.blur(w)
+    assert (memory.transfers.times_in, memory.transfers.times_out) == (1, 0)
+    assert w.__dlpack_device__() == (2, 0)
+    told = w.__cuda_array_interface__
+    assert (told["shape"], told["typestr"], told["data"], told["stream"]) == ((5000,), "<f8", (w.address(), True), 7000)
+    assert w.numpy()[0] == 0.0
+
+
+class Foreign:
+    """Another library's array: what CuPy shows of one."""
+
+    def __init__(self, gpu: GpuSession, values: Any, strides: tuple[int, ...] | None = None, stream: int | None = None) -> None:
+        self.block = gpu.hardware.machine.allocate(values.nbytes)
+        gpu.hardware.machine.copy_in(self.block.address, values)
+        self.__cuda_array_interface__ = {"shape": values.shape, "typestr": values.dtype.str, "data": (self.block.address, False), "version": 3, "strides": strides, "stream": stream}
+
+
+def test_arrays_of_other_libraries_come_in_without_a_copy() -> None:
+    gpu = GpuSession(FakeCuda())
+    values = np.arange(4000.0)
+    theirs = Foreign(gpu, values, stream=55)
+    before = len(gpu.fake.asked("copy"))
+    found = gpu.module.blur(theirs)
+    assert len(gpu.fake.asked("copy")) - before <= 1  # the check word
+    assert gpu.hardware.memory.transfers.times_in == 0
+    assert ("record", 55) in gpu.fake.calls
+    assert found.numpy()[1:-1].tolist() == values[1:-1].tolist()
+
+
+def test_arrays_of_other_libraries_that_are_not_dense_are_refused_in_words() -> None:
+    gpu = GpuSession(FakeCuda())
+    with pytest.raises(Exception, match=r"E0708.*argument 1 \(v\) of blur.*row-major order"):
+        gpu.module.blur(Foreign(gpu, np.arange(100.0), strides=(16,)))
+
+
+def test_a_check_in_a_kernel_reaches_the_interpreter() -> None:
+    gpu = GpuSession(FakeCuda())
+    memory = gpu.hardware.memory
+    v = memory.of(np.arange(100, dtype=np.int32), "int")
+    good = memory.of(np.array([5] * 50, np.int32), "int")
+    assert gpu.module["at"](v, good).numpy().tolist() == [5] * 50
+    bad = memory.of(np.array([5] * 49 + [100], np.int32), "int")
+    with pytest.raises(Exception, match="E0601"):
+        gpu.module["at"](v, bad)
+    assert gpu.module["at"](v, good).numpy().tolist() == [5] * 50
