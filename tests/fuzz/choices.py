@@ -190,7 +190,7 @@ class Chooser:
 
     def inside_index(self, extent: int) -> str:
         """An int expression from 0 to below `extent`; now and then it is not."""
-        if self.r.random() < 0.006:
+        if self.r.random() < 0.015:
             return str(self.r.choice((-1, extent)))
         fits = [i for i in self.indices if i.low >= 0 and i.high <= extent]
         kind = self.r.random()

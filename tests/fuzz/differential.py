@@ -17,7 +17,7 @@ from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.engine import Engine
-from sacpy.jit.host import parallel
+from sacpy.jit.host import chunks, parallel
 from sacpy.lang.core import Program
 from sacpy.lang.diagnostics import SacError
 from sacpy.workspace import Workspace
@@ -49,7 +49,7 @@ WAYS: Ways = {"strict": lambda: native(strict_fp=True, threads=1), "default": la
 @contextmanager
 def small_chunks() -> Iterator[None]:
     """Inside, loops are spread over threads that have little work."""
-    with patch.object(parallel, "WORTH", 60.0), patch.object(parallel, "PER_CHUNK", 30.0):
+    with patch.object(chunks, "WORTH", 60.0), patch.object(chunks, "PER_CHUNK", 30.0), patch.object(parallel, "WORTH", 60.0):
         yield
 
 
@@ -109,13 +109,16 @@ def same(a: Any, b: Any, *, strict: bool) -> bool:
         if a.dtype != b.dtype or a.shape != b.shape:
             return False
         return _close(a, b, strict) if a.dtype.kind == "f" else bool((a == b).all())
-    return _close(np.float64(a), np.float64(b), strict) if isinstance(a, float) else bool(a == b)
+    if not isinstance(a, float):
+        return bool(a == b)
+    single = np.float64(a) == np.float32(a) and np.float64(b) == np.float32(b)
+    return _close(np.float32(a), np.float32(b), strict) if single else _close(np.float64(a), np.float64(b), strict)
 
 
 def _close(a: Any, b: Any, strict: bool) -> bool:
     if strict:
         nan = np.isnan(a)
         return bool(np.array_equal(nan, np.isnan(b)) and np.array_equal(a[~nan] if a.ndim else a, b[~nan] if b.ndim else b, equal_nan=True) and np.array_equal(np.signbit(a) | nan, np.signbit(b) | nan))
-    tolerance = 1e-3 if a.dtype == np.float32 else 1e-8
+    tolerance = 1e-3 if a.dtype == np.float32 else 1e-8  # sums of numbers of either sign lose some of the digits they have
     with np.errstate(all="ignore"):
         return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True))

@@ -14,7 +14,7 @@ from tests.fuzz.templates import Template, at
 
 Makers = list[tuple[float, Callable[[int], str]]]
 CONVERSION = {
-    "byte": "tob", "short": "tos", "int": "toi", "long": "tol", "longlong": "toll", "ubyte": "toub", "ushort": "tous", "uint": "toui", "ulong": "toul", "ulonglong": "toull", "float": "tof", "double": "tod",
+    "byte": "tob", "short": "tosh", "int": "toi", "long": "tol", "longlong": "toll", "ubyte": "toub", "ushort": "tous", "uint": "toui", "ulong": "toul", "ulonglong": "toull", "float": "tof", "double": "tod",
 }  # fmt: skip
 UNARY = ("sqrt", "exp", "sin", "cos", "tan", "floor", "ceil", "rint", "atan", "asin", "acos", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "log", "log2", "log10", "log1p", "expm1", "cbrt", "fabs")
 BINARY = ("pow", "atan2", "hypot", "fmod", "copysign")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.fuzz.choices import LARGE, SMALL, Name, Profile, Shape, value
+from tests.fuzz.operations import operations
 from tests.fuzz.statements import Statements
 from tests.fuzz.templates import Template, at, template
 
@@ -27,7 +28,10 @@ class Case:
 
 
 def case(seed: int, profile: Profile | None = None) -> Case:
-    """The case of a seed."""
+    """The case of a seed; every fifth applies operations one by one."""
+    if seed % 5 == 4 and profile is None:
+        text, calls = operations(seed // 5)
+        return Case(seed, HEAD + text, calls)
     return Generator(seed, profile or PROFILES[seed % len(PROFILES)]).case()
 
 
@@ -73,9 +77,10 @@ class Generator(Statements):
         calls = []
         for t in self.templates:
             for _ in range(self.r.choice((1, 2, 7))):
-                chosen = {letter: max(t.least, self.r.choice(self.profile.extents[min(len(t.letters()), len(self.profile.extents)) - 1])) for letter in t.letters()}
+                extents = self.profile.extents[min(len(t.letters()), len(self.profile.extents)) - 1]
+                chosen = {letter: max(t.least, min(self.r.choice(extents), 150)) for letter in t.letters()}
                 shapes: list[Shape] = [at(s, chosen) for _, s in t.params]
-                if self.r.random() < 0.04:
+                if self.r.random() < 0.1:
                     shapes = [tuple(e + self.r.randint(0, 1) for e in s) for s in shapes]
                 calls.append((t.name, tuple(value(self.r, b, s) for (b, _), s in zip(t.params, shapes))))
         return calls

@@ -262,6 +262,20 @@ def columns(r: random.Random, name: str) -> Template:
     return Template(f"{b}[m] {name}({b}[n,m] a)\n{{\n  return {body};\n}}\n\n", name, ((b, ("n", "m")),), (b, ("m",)))
 
 
+def growing(r: random.Random, name: str) -> Template:
+    """An array whose rank depends on a value: this stays interpreted."""
+    text = f"""double {name}(double[n] v, int k)
+{{
+  double[*] a;
+  a = v;
+  for (j = 0; j < (k & 3); j++) {{ a = [a, a {r.choice('+*')} 2.0]; }}
+  return sum(a);
+}}
+
+"""
+    return Template(text, name, (("double", ("n",)), ("int", ())), ("double", ()))
+
+
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
-    product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns,
+    product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing,
 )  # fmt: skip

@@ -32,3 +32,13 @@ def test_compiled_is_interpreted(text: str, args: Sequence[Any]) -> None:
     assert not outcome.refused_before
     assert not outcome.different, outcome.expected
     assert all(site.versions for engine in outcome.engines.values() for site in engine.entered())
+
+
+def test_llvm_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    """Loops that LLVM cannot vectorise are not asked to be: it would complain on standard error."""
+    for body in ("v[at[i]]", "v[i] * v[at[i]]", "i < 5 ? v[i] : 0.5"):
+        for operation in ("+", "max"):
+            text = f"double run(double[n] v, int[n] at) {{ return with {{ ([0] <= [i] < [n] step [at[1]]) : {body}; ([0] <= [i] < [n]) : {body}; }} : fold({operation}, 0.0); }}"
+            outcome = compare(Case(0, HEAD + text, (("run", (DOUBLES, INTS - 1)),)))
+            assert not outcome.different and not outcome.refused_before
+    assert capfd.readouterr().err == ""

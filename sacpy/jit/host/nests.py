@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sacpy.jit.graph import ArrayType, Partition, Var
+from sacpy.jit.graph import ArrayType, Const, Partition, Var
 from sacpy.jit.host import layout
 from sacpy.jit.host.analysis import is_straight
 from sacpy.jit.host.folds import lanes_note
@@ -61,7 +61,12 @@ class Nest:
             self.after_guarded()
 
     def note(self) -> str:
-        """The metadata of the innermost loop."""
+        """The metadata of the innermost loop: none where LLVM cannot obey it, and would say so on standard error."""
+        p = self.partition
+        if self.earlier or self.leave or not is_straight(p.body) or self.lowering.unit.site_of_loop(p.body) > 0 or not all(isinstance(s, ArraySink) or _is_plain(s) for s in self.sinks):
+            return ""
+        if p.step is not None and not isinstance(p.step[-1], Const):
+            return ""
         for sink in self.sinks:
             if isinstance(sink, FoldSink) and sink.reduction is not None and sink.reduction.real:
                 return lanes_note(self.lowering.code.module, sink.reduction)
