@@ -152,7 +152,7 @@ def _parser() -> argparse.ArgumentParser:
     watched = argparse.ArgumentParser(add_help=False)
     watched.add_argument("--stats", action="store_true", help="say in the end what ran where, how often, how long, and why it was not compiled")
     watched.add_argument("--explain", action="store_true", help="say in the end what was compiled, and what the compiler made of it")
-    watched.add_argument("--emit", choices=["core", "graph", "llvm", "asm"], default=None, help="do not run; print what this stage of the compiler makes of the program's functions")
+    watched.add_argument("--emit", choices=["core", "graph", "llvm", "asm", "kernel", "nvvm", "ptx", "sass"], default=None, help="do not run; print what this stage of the compiler makes of the program's functions; kernel, nvvm, ptx and sass: of their with-loops, for a GPU")
     watched.add_argument("--function", default="", metavar="NAME|LINE", help="with --emit: of the functions with this name, or of what stands on this line, only")
     watched.add_argument("--progress", action="store_true", help="show the elapsed time on the terminal when it takes longer than a second")
     run = commands.add_parser("run", parents=[common, running, watched], help="run a program", usage="sacpy run [options] FILE.sac [ARGS]")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sacpy.jit.host.native import Signature as NativeSignature
     from sacpy.jit.specialise import Specialiser
 
-STAGES = ("core", "graph", "llvm", "asm")
+STAGES = ("core", "graph", "llvm", "asm", "kernel", "nvvm", "ptx", "sass")
 
 
 class Clock:
@@ -122,7 +122,7 @@ def arguments(program: Program, key: str, kind: Kind) -> Sequence[Any]:
 
 
 def emitted(program: Program, key: str, kind: Kind, options: Options, stage: str) -> str:
-    """What a stage makes of a function, as text: "core", "graph", "llvm" (as lowered) or "asm". Raises `Unsupported`."""
+    """What a stage makes of a function, as text: "core", "graph", "llvm" (as lowered) or "asm"; of its kernels "kernel", "nvvm", "ptx" or "sass". Raises `Unsupported`."""
     if stage == "core":
         from sacpy.lang.core_printer import print_function
 
@@ -134,6 +134,10 @@ def emitted(program: Program, key: str, kind: Kind, options: Options, stage: str
     unit = optimised(specialised(Specialiser(program), program, key, kind, options, clock), options, clock)
     if stage == "graph":
         return print_unit(unit)
+    if stage not in ("llvm", "asm"):
+        from sacpy.jit.kernel_stages import kernels_text
+
+        return kernels_text(unit, stage, options)
     from sacpy.jit.host import lower
 
     text = lower(unit, options)

@@ -75,7 +75,7 @@ def _kinds(signature: Signature, key: str, seen: Sequence[tuple[str, Kind]]) -> 
 def _text(regions: Regions, key: str, kind: Kind, options: Options, stage: str) -> str:
     signature = regions.signature(key)
     name, place = title(regions.function(key))
-    mark = ";" if stage == "llvm" else "#" if stage == "asm" else "//"
+    mark = ";" if stage in ("llvm", "nvvm") else "#" if stage == "asm" else "//"
     try:
         text = emitted(regions, key, kind, options, stage)
     except Unsupported as refusal:

@@ -104,6 +104,26 @@ def asm(engine: Engine, text: str) -> str:
     return _compiled(engine, text, "asm")
 
 
+def kernel(engine: Engine, text: str) -> str:
+    """The kernel programs of its with-loops."""
+    return _compiled(engine, text, "kernel")
+
+
+def nvvm(engine: Engine, text: str) -> str:
+    """The kernels as NVVM IR."""
+    return _compiled(engine, text, "nvvm")
+
+
+def ptx(engine: Engine, text: str) -> str:
+    """The kernels as PTX."""
+    return _compiled(engine, text, "ptx")
+
+
+def sass(engine: Engine, text: str) -> str:
+    """The kernels as machine code of a GPU."""
+    return _compiled(engine, text, "sass")
+
+
 def _compiled(engine: Engine, text: str, stage: str) -> str:
     """What the compiler makes of an expression for the arguments at hand; of a function for those that it was called with, else for what it declares."""
     from sacpy.jit.compiler import emitted
@@ -126,4 +146,4 @@ def _compiled(engine: Engine, text: str, stage: str) -> str:
         return f"stays interpreted: {refusal.reason}"
 
 
-STAGES: dict[str, Callable[[Engine, str], str]] = {"tokens": tokens, "tree": tree, "core": core, "types": types, "python": python, "graph": graph, "llvm": llvm, "asm": asm}
+STAGES: dict[str, Callable[[Engine, str], str]] = {"tokens": tokens, "tree": tree, "core": core, "types": types, "python": python, "graph": graph, "llvm": llvm, "asm": asm, "kernel": kernel, "nvvm": nvvm, "ptx": ptx, "sass": sass}
