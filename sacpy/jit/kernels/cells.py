@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from sacpy.jit.graph import Atom, Modarray, Var, extents_of
-from sacpy.jit.kernels import maps, rows
+from sacpy.jit.kernels import maps, rows, staging
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import (
     Numbers,
@@ -118,10 +118,26 @@ class Cells:
             chain, why = self._chosen(piece.space)
             reasons = (*(reasons if chain_of(self.pragmas[number]) else ()), *why)
 
+        wanted = memory_of(self.pragmas[number])
+        tiles = staging.staging(self.source, number, chain.map(piece.space, self.options.device), wanted, self.options.device.shared_per_block)
+        if isinstance(tiles, staging.Staging):
+            return self._staged(piece, chain, (*reasons, f"{tiles.size} bytes of shared memory: {tiles.words}"), tiles, numbers)
+        if tiles is not None:
+            reasons = (*reasons, f"nothing is staged, as {tiles}")
+
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
             return maps.partition_kernel(self.source, number, mapping, block, bits)
 
         return self._launch(piece.space, chain, reasons, ("partition", number), make, "partition", number, numbers)
+
+    def _staged(self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], tiles: staging.Staging, numbers: Numbers) -> list[Launch]:
+        number = piece.partition
+        assert number is not None
+
+        def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
+            return staging.staged_kernel(self.source, number, mapping, tiles, bits)
+
+        return self._launch(piece.space, chain, reasons, ("staged", number), make, "partition", number, numbers, constant_block=True)
 
     def _row(self, number: int, space: IndexSpace, numbers: Numbers) -> Launch | None:
         """The launch in which a block has a cell; None where that does not pay."""
@@ -172,13 +188,14 @@ class Cells:
         partition: int | None,
         numbers: Numbers,
         more: list[tuple[int, bool]] | None = None,
+        constant_block: bool = False,
     ) -> list[Launch]:
-        """The launch of one space; none where it is empty. `more`: words behind the mapping's, and whether each is a divisor."""
+        """The launch of one space; none where it is empty. `more`: words behind the mapping's, and whether each is a divisor. `constant_block`: the kernel has the block's extents as constants."""
         mapping = chain.map(space, self.options.device)
         if not mapping.threads:
             return []
         bits = mapping.bits([*array_sizes(self.source, numbers), *(v + max(space.upper, default=0) for v, _ in more or ())])
-        block = known_block(mapping)
+        block = mapping.placement.block if constant_block else known_block(mapping)
         key = (what, mapping.key, block, bits)
         built = self.kernels.get(key)
         if built is None:

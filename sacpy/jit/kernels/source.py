@@ -76,30 +76,54 @@ def free_variables(block: Block) -> dict[str, Var]:
     return {name: v for name, v in found.items() if name not in own}
 
 
+class Frame:
+    """What all mapped kernels share: strides over the grid, recovering the index. `block`: the extents of a block where they are to be constants."""
+
+    def __init__(self, builder: Builder, mapping: chains.Mapping, block: tuple[int, ...] | None) -> None:
+        b = self.b = builder
+        self.mapping = mapping
+        placement = mapping.placement
+        self.words = parameter_block(b, mapping)
+        self.place = [b.names.var("block", b.word) for _ in placement.grid]
+        self.launched = [b.number("blocks") for _ in placement.grid]
+        self.size: tuple[Atom, ...] = tuple(b.word_const(e) if block is not None else b.number("threads") for e in (block or placement.block))
+        whole = iter(self.words[len(self.words) - sum(placement.strided) :])
+        self.at: list[Var] = []
+        self.strides: list[tuple[Var, Var, Var, Var]] = []
+        for own, step, strided in zip(self.place, self.launched, placement.strided):
+            if strided:
+                self.strides.append((b.names.var("at", b.word), own, next(whole), step))
+            self.at.append(self.strides[-1][0] if strided else own)
+
+    def _recovered(self, threads: Sequence[Atom]) -> tuple[tuple[Atom, ...], Atom | None]:
+        index, guard = self.mapping.recover(IrArithmetic(self.b, self.words), self.at, threads)
+        return tuple(map(self.b.as_int, index)), guard
+
+    def index(self) -> tuple[tuple[Var, ...], tuple[Atom, ...], Atom | None]:
+        """Code of one thread: its counters, for a `ForAll` over `size`; the index, as ints; whether it has one (None: always)."""
+        threads = tuple(self.b.names.var("thread", self.b.word) for _ in self.size)
+        return threads, *self._recovered(threads)
+
+    def corner(self) -> tuple[Atom, ...]:
+        """Code of one thread: the index of the block's first thread."""
+        return self._recovered([self.b.word_const(0)] * len(self.size))[0]
+
+    def kernel(self, body: tuple[k.BlockStmt, ...]) -> Built:
+        """The kernel that does this at each place of the grid."""
+        for at, own, end, step in reversed(self.strides):
+            body = (k.BlockFor(at, own, end, step, body),)
+        return Built(self.b.kernel(self.place, self.launched, self.size, body), tuple(v.name for v in self.b.shape))
+
+
 def mapped(thread: Thread, mapping: chains.Mapping, block: tuple[int, ...] | None, more: Sequence[str], body: Callable[[tuple[Atom, ...], Sequence[Var]], None]) -> Built:
-    """A kernel over the threads of a mapping. `block`: the extents of a block where they are to be constants. `more`: names for words of the parameter block behind those of the mapping. `body(index, words)` writes the code for one index, whose entries are ints; `words` are those of `more`."""
+    """A kernel over the threads of a mapping. `block`: as in `Frame`. `more`: names for words of the parameter block behind those of the mapping. `body(index, words)` writes the code for one index, whose entries are ints; `words` are those of `more`."""
     b = thread.b
-    placement = mapping.placement
-    words = parameter_block(b, mapping)
+    frame = Frame(b, mapping, block)
     extra = [b.slot(name) for name in more]
-    place = [b.names.var("block", b.word) for _ in placement.grid]
-    launched = [b.number("blocks") for _ in placement.grid]
-    size: list[Atom] = [b.word_const(e) for e in block] if block is not None else [b.number("threads") for _ in placement.block]
-    threads = [b.names.var("thread", b.word) for _ in placement.block]
-    whole = iter(words[len(words) - sum(placement.strided) :])
-    at: list[Var] = []
-    strides: list[tuple[Var, Var, Var, Var]] = []
-    for own, step, strided in zip(place, launched, placement.strided):
-        if strided:
-            strides.append((b.names.var("at", b.word), own, next(whole), step))
-        at.append(strides[-1][0] if strided else own)
     b.open()
-    index, guard = mapping.recover(IrArithmetic(b, words), at, threads)
-    b.when(guard, lambda: body(tuple(map(b.as_int, index)), extra))
-    code: k.BlockStmt = k.ForAll(tuple(threads), tuple(size), b.close())
-    for at_, own, end, step in reversed(strides):
-        code = k.BlockFor(at_, own, end, step, (code,))
-    return Built(b.kernel(place, launched, size, (code,)), tuple(v.name for v in b.shape))
+    threads, index, guard = frame.index()
+    b.when(guard, lambda: body(index, extra))
+    return frame.kernel((k.ForAll(threads, frame.size, b.close()),))
 
 
 def parameter_block(b: Builder, mapping: chains.Mapping) -> list[Var]:

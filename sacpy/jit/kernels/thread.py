@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from sacpy.jit import kernel as k
 from sacpy.jit.graph import (
@@ -46,8 +47,17 @@ from sacpy.jit.rewrite import uses
 Finish = Callable[[list[Value]], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A part of an array in shared memory; `origin`: the index in the array of the tile's first element."""
+
+    array: Var
+    origin: tuple[Atom, ...]
+
+
 class Thread:
-    """Translates blocks. `env`: what names stand for; a name that is not there is one of the function around the kernel. `uses`: how often each name is used in the code being translated; `depth`: in how many loops the code is."""
+    """Translates blocks. `env`: what names stand for; a name that is not there is one of the function around the kernel. `uses`: how often each name is used in the code being translated; `depth`: in how many loops the code is.
+    `destinations`: where with-loops are to write their results, by name; `tiles`: loads that find their element in shared memory."""
 
     def __init__(self, builder: Builder, functions: Mapping[str, Function], used: Counter[str]) -> None:
         self.b = builder
@@ -59,6 +69,7 @@ class Thread:
         self.calls: tuple[str, ...] = ()
         self.depth = 0
         self.destinations: dict[str, Memory] = {}
+        self.tiles: dict[tuple[str, tuple[Atom, ...]], Tile] = {}
 
     # ---- variables
 
@@ -176,6 +187,10 @@ class Thread:
                 return Memory(v.var, v.prefix) if isinstance(v, Memory) else v
             case Op():
                 return self.b.let(target.name, ScalarType(target.base), Op(r.code, self.atoms(r.args), r.exact))
+            case Load() if (r.array.name, r.index) in self.tiles:
+                tile = self.tiles[r.array.name, r.index]
+                place = [self.b.op("sub", i, o, exact=True) for i, o in zip(self.atoms(r.index), tile.origin)]
+                return self.b.load(tile.array, *place)
             case Load():
                 return self.arrays.load(self.array(r.array), self.atoms(r.index))
             case View():
@@ -240,6 +255,7 @@ class Thread:
         f = self.functions[r.function]
         args = [self.value(a) for a in r.args]
         env, self.env = self.env, {}
+        tiles, self.tiles = self.tiles, {}
         used, self.uses = self.uses, uses(f.body)
         self.calls += (r.function,)
         try:
@@ -247,7 +263,7 @@ class Thread:
             values, ok = self.block(f.body)
         finally:
             self.calls = self.calls[:-1]
-            self.env, self.uses = env, used
+            self.env, self.uses, self.tiles = env, used, tiles
         self.bind(targets, values)
         return ok
 

@@ -1,0 +1,128 @@
+"""Tiles in shared memory.
+
+In: a partition, a mapping under which a block has a box of indices, and what the indices read around themselves. Out: a kernel in which each block first loads the tiles of the arrays that it reads, halos included, all threads together, and then computes from them; or the reason why it does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sacpy.jit import kernel as k
+from sacpy.jit.graph import Atom, Var, extents_of, integer
+from sacpy.jit.kernels import maps
+from sacpy.jit.kernels.affine import Entry, Footprint, block_axes, footprints
+from sacpy.jit.kernels.builder import Builder
+from sacpy.jit.kernels.source import Built, Frame, Source
+from sacpy.jit.kernels.thread import Tile
+from sacpy.jit.shared_planner import BYTES
+from sacpy.withloop import chains
+from sacpy.withloop.pragmas import GpuMem
+
+_REUSE = 8.0  # reads of a cell of a tile, from which on it is staged without being asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """The arrays to stage, with the extents of their tiles."""
+
+    tiles: tuple[tuple[Footprint, tuple[int, ...]], ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of shared memory."""
+        return sum(BYTES[f.array.base] * math.prod(extents) for f, extents in self.tiles)
+
+    @property
+    def words(self) -> str:
+        """What is staged, in words."""
+        return ", ".join(f"{f.array.name} by tiles of {' x '.join(map(str, extents))}" for f, extents in self.tiles)
+
+
+def staging(source: Source, number: int, mapping: chains.Mapping, wanted: GpuMem | None, limit: int) -> Staging | str | None:
+    """What to stage under a mapping; the reason why nothing can be although it is asked for; None where nothing is to be. `limit`: bytes of shared memory."""
+    if wanted is not None and wanted.mode != "shared":
+        return None
+    prints = footprints(source.with_loop.partitions[number], source.free)
+    if wanted is not None:
+        missing = [name for name in wanted.names if name.partition(".")[0] not in {n.partition(".")[0] for n in prints}]
+        if missing:
+            return f"{missing[0]} is not read at the index and little off it"
+        prints = {n: f for n, f in prints.items() if n.partition(".")[0] in {w.partition(".")[0] for w in wanted.names}}
+    if not prints:
+        return None
+    axes = block_axes(mapping)
+    block = mapping.placement.block
+    if axes is None or not block:
+        return None if wanted is None else "the indices of a block are no box"
+    tiles = []
+    for f in prints.values():
+        extents = tuple(_extent(e, axes, block) for e in f.entries)
+        if wanted is not None or f.reads * math.prod(block) >= _REUSE * math.prod(extents):
+            tiles.append((f, extents))
+    found = Staging(tuple(tiles))
+    if found.size > limit:
+        return None if wanted is None else f"its tiles take {found.size} bytes, and a block has {limit}"
+    return found if tiles else None
+
+
+def _extent(e: Entry, axes: Sequence[int | None], block: Sequence[int]) -> int:
+    assert e.axis is not None
+    along = axes[e.axis]
+    return (1 if along is None else block[along]) + e.high - e.low
+
+
+def staged_kernel(source: Source, number: int, mapping: chains.Mapping, found: Staging, bits: int) -> Built:
+    """Loads the tiles, then computes the cells of one partition, or of a piece of it. The block's extents are constants."""
+    thread = source.thread(f"staged{number}", bits)
+    b = thread.b
+    arrays = maps.results(thread, source)
+    frame = Frame(b, mapping, mapping.placement.block)
+    p = source.with_loop.partitions[number]
+    tiles = [b.shared("tile", f.array.base, extents) for f, extents in found.tiles]
+    for f, _ in found.tiles:
+        b.parameter(f.array.name)
+    loads = tuple(_load(b, frame, f, extents, tile) for (f, extents), tile in zip(found.tiles, tiles))
+    b.open()
+    corner = frame.corner()
+    for (f, _), tile in zip(found.tiles, tiles):
+        origin = tuple(b.op("add", corner[_axis(e)], integer(e.low)) for e in f.entries)
+        for _, index in f.places:
+            thread.tiles[f.array.name, index] = Tile(tile, origin)
+    threads, index, guard = frame.index()
+    b.when(guard, lambda: maps.compute(thread, p, index, arrays))
+    compute = k.ForAll(threads, frame.size, b.close())
+    return frame.kernel((*loads, k.Barrier(), compute, *((k.Barrier(),) if any(mapping.placement.strided) else ())))
+
+
+def _axis(e: Entry) -> int:
+    assert e.axis is not None
+    return e.axis
+
+
+def _load(b: Builder, frame: Frame, f: Footprint, extents: tuple[int, ...], tile: Var) -> k.ForAll:
+    """All threads together load a tile, leaving out what lies outside of the array."""
+    flat = len(extents) > 3 or len(extents) != len(frame.size)
+    b.open()
+    counters = [b.names.var("u", b.word) for _ in ((0,) if flat else extents)]
+    place: list[Atom] = list(counters)
+    if flat:
+        rest: Atom = counters[0]
+        place = []
+        for extent in reversed(extents[1:]):
+            place.append(b.op("mod", rest, b.word_const(extent)))
+            rest = b.op("div", rest, b.word_const(extent))
+        place = [rest, *reversed(place)]
+    corner = frame.corner()
+    inside: Atom | None = None
+    at: list[Atom] = []
+    for e, u, end in zip(f.entries, place, extents_of(f.array)):
+        i = b.op("add", b.op("add", corner[_axis(e)], integer(e.low)), b.as_int(u))
+        at.append(i)
+        inside = b.both(inside, b.both(b.op("le", integer(0), i), b.op("lt", i, end)))
+    b.when(inside, lambda: b.store(tile, place, b.load(f.array, *at)))
+    whole = (math.prod(extents),) if flat else extents
+    return k.ForAll(tuple(counters), tuple(b.word_const(e) for e in whole), b.close())
+
+
