@@ -237,9 +237,8 @@ def tree_sum(base: str = "long") -> Program:
         with p.forall(width) as (t, x):
             t.store(part, x, t.op("add", t.load(part, x), t.load(part, t.op("add", x, width))))
         width //= 2
-    with p.forall(64) as (t, x):
-        with t.when(t.op("eq", x, 0)) as g:
-            g.store(r, p.block_index[0], g.load(part, 0))
+    with p.forall(64) as (t, x), t.when(t.op("eq", x, 0)) as g:
+        g.store(r, p.block_index[0], g.load(part, 0))
     xs = RANDOM.integers(-(2**60), 2**60, 150)
     return program(p, [150, xs, np.zeros(3, np.int64)], r=np.array([xs[:64].sum(), xs[64:128].sum(), xs[128:].sum()]))
 
@@ -402,16 +401,18 @@ def scan() -> Program:
         distance = 1
         while distance < 16:
             p.barrier()
-            old, new = buffers
             with p.forall(16) as (t, x):
-                t.store(new, x, t.choose(t.op("ge", x, distance), lambda c: c.op("add", c.load(old, x), c.load(old, c.op("sub", x, distance))), lambda c: c.load(old, x)))
+                t.store(buffers[1], x, _with_the_one_before(t, buffers[0], x, distance))
             buffers.reverse()
             distance *= 2
-        with p.forall(16) as (t, x):
-            with t.when(t.op("lt", x, n)) as g:
-                g.store(r, x, g.load(buffers[0], x))
+        with p.forall(16) as (t, x), t.when(t.op("lt", x, n)) as g:
+            g.store(r, x, g.load(buffers[0], x))
     xs = RANDOM.integers(-99, 99, 11).astype(np.int32)
     return program(p, [11, True, xs, np.zeros(11, np.int32)], r=np.cumsum(xs, dtype=np.int32))
+
+
+def _with_the_one_before(t: T, old: Var, x: Var, distance: int) -> Var:
+    return t.choose(t.op("ge", x, distance), lambda c: c.op("add", c.load(old, x), c.load(old, c.op("sub", x, distance))), lambda c: c.load(old, x))
 
 
 def interior() -> Program:

@@ -249,12 +249,10 @@ def test_conditions_of_the_block_and_bools_in_memory() -> None:
     p = P("bools", [1], [4])
     wanted, n = p.scalar("wanted", "bool"), p.scalar("n")
     a, r = p.array("a", "bool", n), p.result("r", "bool", n)
-    with p.only(wanted):
-        with p.forall(n) as (t, x):
-            t.store(r, x, t.op("not", t.load(a, x)))
-    with p.only(FALSE):
-        with p.forall(n) as (t, x):
-            t.store(r, t.op("sub", x, 9), False)
+    with p.only(wanted), p.forall(n) as (t, x):
+        t.store(r, x, t.op("not", t.load(a, x)))
+    with p.only(FALSE), p.forall(n) as (t, x):
+        t.store(r, t.op("sub", x, 9), False)
     a_in = np.array([True, False, True])
     for flag in (False, True):
         out = np.zeros(3, bool)
