@@ -239,6 +239,8 @@ class Engine:
         except Unsupported:
             raise
         except SacError as error:
+            if error.diagnostics[0].code.startswith("E08"):  # a mapping that the program asks for, and that cannot be
+                raise
             raise Unsupported(f"something that it calls is wrong: {error.diagnostics[0].message}") from error
         except ModuleNotFoundError as error:
             raise Unsupported(f"the compiler needs {error.name}, which is not installed") from error

@@ -101,6 +101,20 @@ def read(pragmas: Sequence[Pragma], outer: Sequence[Pragma] = ()) -> tuple[list[
     return found, problems
 
 
+def when_run(pragmas: Sequence[Pragma], problem: MappingError | str) -> SacError | None:
+    """What keeps a with-loop with these pragmas from being launched as they say, as an error on their text: that its mapping does not fit, or why it cannot run on a GPU at all. None where no mapping was asked for."""
+    kernels = [p for p in pragmas if p.text.startswith("gpukernel")]
+    if not kernels:
+        return None
+    if isinstance(problem, str):
+        return SacError(on_the_host(kernels[0], problem, True))
+    if problem.span is None:
+        return SacError(diagnostic(problem, kernels[0]))
+    start, end = problem.span
+    fitting = [p for p in kernels if end <= len(p.text) and (start == 0 or not (p.text[start - 1] + p.text[start]).isidentifier())]
+    return SacError(diagnostic(problem, (fitting or kernels)[0]))
+
+
 # ---------------------------------------------------------------- before the program runs
 
 

@@ -25,7 +25,7 @@ from sacpy.jit.device.placement import Plan, work
 from sacpy.jit.device.residents import Residents
 from sacpy.jit.device.weigh import Policy
 from sacpy.jit.failures import CheckFailed, OutOfMemory, TooDeep, Unsupported
-from sacpy.jit.graph import Input, Output
+from sacpy.jit.graph import Input, Output, WithLoop
 from sacpy.withloop.errors import MappingError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Runtime:
                 reason = f"the device had no room for {full.size} bytes"
                 self.memory.notes.append(f"a with-loop ran on the CPU: {reason}")
             except MappingError as error:
-                reason = error.message
+                reason = stays(loop.placed.with_loop, error, self.policy.transfers)
             except Unsupported as refusal:
                 reason = refusal.reason
             else:
@@ -182,6 +182,16 @@ class DeviceProgram:
         return self._residents.keep(array.host(), array) if array.on_device else array.host()
 
 
+def stays(w: WithLoop, problem: MappingError | str, optional: bool) -> str:
+    """Why a with-loop stays on the host. Where its mapping is the programmer's, and the device not just an option, that is an error: raises `SacError` on the pragma's text."""
+    from sacpy.withloop.checking import when_run
+
+    error = None if optional else when_run([*w.pragmas, *(pragma for p in w.partitions for pragma in p.pragmas)], problem)
+    if error is not None:
+        raise error
+    return problem if isinstance(problem, str) else problem.message
+
+
 @cache
 def total(code: str, base: str) -> Callable[..., Any]:
     """A scalar operation that gives some value where the language refuses the operands: a check stands before whatever uses it."""
@@ -196,4 +206,4 @@ def total(code: str, base: str) -> Callable[..., Any]:
     return apply
 
 
-__all__ = ["DeviceProgram", "Placed", "Runtime"]
+__all__ = ["DeviceProgram", "Placed", "Runtime", "stays"]

@@ -15,7 +15,7 @@ from sacpy.jit.compiler import Clock, compile_unit, optimised, specialised
 from sacpy.jit.device.context import Device
 from sacpy.jit.device.loops import DeviceLoop
 from sacpy.jit.device.placement import place
-from sacpy.jit.device.program import DeviceProgram
+from sacpy.jit.device.program import DeviceProgram, stays
 from sacpy.jit.engine import Compiled, Tools
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.graph import Let, Unit, WithLoop
@@ -81,9 +81,9 @@ def device_program(unit: Unit, tools: Tools, device: Device, keep: tuple[int, ..
         try:
             templates[id(let)] = build(let.rhs, let.targets, functions, options)
         except Refused as refusal:
-            return refusal.reason
+            return stays(let.rhs, refusal.reason, device.policy.transfers)
         except MappingError as error:
-            return error.message
+            return stays(let.rhs, error, device.policy.transfers)
         return ""
 
     plan = place(unit, judge, tools)
