@@ -112,7 +112,7 @@ class DefinitionParser(FunctionParser):
             if self.keys[self.pos] != ":":
                 self.fail(
                     "E0201", f"expected `:` behind the module's name, found {self.describe(self.pos)}", self.behind(), label="expected `:`", help=f"write `{kind} {module}: all;` or `{kind} {module}: {{f, g}};`",
-                    edit=Edit(self.behind(), ": all") if self.keys[self.pos] == ";" else None,
+                    edit=Edit(self.behind(), ": all") if self.keys[self.pos] == ";" or self.kinds[self.pos] == "end" else None,
                 )  # fmt: skip
             self.pos += 1
         every = self.keys[self.pos] == "all"

@@ -173,11 +173,16 @@ def _slices(view: _View, page: Page) -> Iterator[str]:
     total = prod(outer)
     for i in _ends(total, max(page.lines // (each + 1), 1)):
         if i != before + 1:
-            yield page.faint(f"{OUT} {i - before - 1} more slices")
+            yield page.faint(f"{OUT} {_more(i - before - 1, 'slice')}")
         before = i
         index = tuple(int(k) for k in np.unravel_index(i, outer))
         yield page.faint(f"[{','.join([*map(str, index), '.', *(() if view.as_line else '.')])}]")
         yield from _column(view.slice(*index), page) if view.as_line else _matrix(view.slice(*index), page, each)
+
+
+def _more(count: int, what: str) -> str:
+    """How many are left out."""
+    return f"{count} more {what}{'s' * (count != 1)}"
 
 
 def _matrix(view: _View, page: Page, lines: int) -> Iterator[str]:
@@ -188,7 +193,7 @@ def _matrix(view: _View, page: Page, lines: int) -> Iterator[str]:
     texts = {j: _aligned([view.text((i, j)) for i in rows]) for j in columns}
     for at, i in enumerate(rows):
         if i != before + 1:
-            yield page.faint(INDENT + f"{GAP} {i - before - 1} more rows")
+            yield page.faint(INDENT + f"{GAP} {_more(i - before - 1, 'row')}")
         before = i
         line, last = INDENT, -1
         for j in columns:

@@ -6,6 +6,7 @@ becomes a function of core whose parameters are the names it uses and whose resu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 LATER = ("E0307", "E0310")  # an unknown function or type: at a prompt it may be defined later
 AGAIN = "W0123"  # a macro that is defined again: at a prompt that is no mistake
+MODULE_ALONE = re.compile(r"\s*(?:use|import)\s+\w+\s*")  # the rest is on no second line: it has been forgotten
 ANSWER = "ans"
 _State = tuple[ModuleInfo, ElaboratedProgram, Evaluator, dict[str, ModuleInfo], dict[str, Variable], list[Step], set[Problem], Mapping[str, Macro | None], dict[Path, tuple[Path, ...]]]
 
@@ -90,7 +92,7 @@ class Engine:
 
     def incomplete(self, text: str) -> bool:
         """Whether nothing is wrong with the text but that it ends too early."""
-        return self._parse(Source("<input>", text)).incomplete
+        return MODULE_ALONE.fullmatch(text) is None and self._parse(Source("<input>", text)).incomplete
 
     def well_formed(self, text: str) -> bool:
         """Whether the parser takes the text; what its names mean is another matter."""

@@ -454,3 +454,11 @@ def test_names_of_earlier_inputs_are_not_said_to_be_set_by_this_one(talk: Talk) 
 def test_structs_without_fields(talk: Talk) -> None:
     talk.says("struct Empty {}; e = Empty{}; int f(struct Empty e) { return 3; }")
     assert talk.says("e") == "struct Empty\n" and talk.says("f(e)") == "int 3\n"
+
+
+def test_a_module_without_its_symbols_is_a_mistake_not_a_beginning(talk: Talk) -> None:
+    for text in ("use Math", " import  Math \n"):
+        assert not talk.engine.incomplete(text)
+        (found,) = talk.outcome(text)[1].diagnostics
+        assert found.code == "E0201" and found.edit is not None and found.edit.text == ": all"
+    assert talk.engine.incomplete("use Math: {") and talk.engine.incomplete("use Math:")
