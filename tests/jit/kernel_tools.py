@@ -20,13 +20,13 @@ Parameters = dict[str, int]
 
 
 class OnKernels(graph_evaluator.Evaluator):
-    """Evaluates units; with-loops that stand outside of all others run as kernels, unless they are refused. `templates` by the name of their first target; `plans`: what ran; `refused`: reasons."""
+    """Evaluates units; with-loops that stand outside of all others run as kernels, unless they are refused. `templates` by the identity of with-loops; `plans`: what ran; `refused`: reasons."""
 
     def __init__(self, unit: Unit, options: KernelOptions | None = None, parameters: Parameters | None = None) -> None:
         super().__init__(unit)
         self.options = options
         self.parameters = parameters
-        self.templates: dict[str, Template] = {}
+        self.templates: dict[int, Template] = {}
         self.plans: list[Plan] = []
         self.refused: list[str] = []
 
@@ -34,11 +34,11 @@ class OnKernels(graph_evaluator.Evaluator):
         if not isinstance(r, WithLoop):
             return super().rhs(r, targets)
         try:
-            template = self.templates.get(targets[0].name) or build(r, targets, {f.name: f for f in self.unit.functions}, self.options)
+            template = self.templates.get(id(r)) or build(r, targets, {f.name: f for f in self.unit.functions}, self.options)
         except Refused as refused:
             self.refused.append(refused.reason)
             return graph_evaluator.Evaluator.rhs(_Plain(self), r, targets)
-        self.templates[targets[0].name] = template
+        self.templates[id(r)] = template
         plan = template.plan(tuple(self.env[name] for name in template.inputs), self.parameters)
         self.plans.append(plan)
         results, failed = run_plan(plan, {name: self.env[name] for name in template.source.free})

@@ -27,7 +27,7 @@ class Built:
         """An argument for each parameter of the kernel. Words over half of the range are given as negative numbers."""
         bits = self.kernel.bits
         numbers = dict(zip(self.shape, shape, strict=True))
-        numbers |= {v.name: w - (1 << bits) if w >> (bits - 1) else w for v, w in zip(self.kernel.slots, words, strict=True)}
+        numbers |= {v.name: w - (1 << bits) if w >= 1 << (bits - 1) else w for v, w in zip(self.kernel.slots, words, strict=True)}
         return tuple(numbers.get(p.name, p.name) for p in self.kernel.params)
 
 
