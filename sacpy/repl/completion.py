@@ -255,15 +255,23 @@ def _for_command(engine: Engine, name: str, rest: str, cursor: int) -> Completio
     from sacpy.repl.commands import COMMANDS
 
     command = COMMANDS.get(name)
-    match command.arguments if command is not None else "":
+    if command is None:
+        return Completions(cursor)
+    first = tuple(Candidate(word, "command", lambda what=what: what) for word, what in command.words.items()) if " " not in rest else ()  # type: ignore[misc]
+    typed = rest.rpartition(" ")[2]
+    match command.arguments:
         case "file":
             return _files(rest, cursor, (".sac",) if name in ("load", "reload") else None)
         case "name":
             return _chosen(cursor, _last_word(rest), (*_names(engine), *_modules(engine)))
+        case "expression" if first and any(c.text.startswith(typed) for c in first):
+            return _chosen(cursor, typed, (*first, *_names(engine)))
         case "expression":
             return _in_code(engine, rest, "", cursor)
+        case "word":
+            return _chosen(cursor, typed, first)
         case "setting":
-            return _chosen(cursor, _last_word(rest), _settings(rest))
+            return _chosen(cursor, typed, _settings(rest))
     return Completions(cursor)
 
 

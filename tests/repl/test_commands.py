@@ -55,7 +55,7 @@ def test_what_is_a_command() -> None:
 def test_the_table_says_of_each_command_what_stands_behind_it() -> None:
     for name, command in COMMANDS.items():
         assert name in (command.name, *command.aliases)
-        assert command.arguments in ("", "file", "name", "expression", "setting")
+        assert command.arguments in ("", "file", "name", "expression", "setting", "word")
         assert command.summary and (" " in command.usage) == (command.arguments != "")
 
 

@@ -103,6 +103,14 @@ def test_the_word_that_is_replaced_ends_at_the_cursor(engine: Engine) -> None:
 def test_settings_and_their_values(engine: Engine) -> None:
     assert at_end(engine, ":set key") == ["keys"]
     assert at_end(engine, ":set keys ") == ["emacs", "vi"]
+    assert at_end(engine, ":set strict-f") == ["strict-fp"]
+
+
+def test_what_commands_may_be_followed_by(engine: Engine) -> None:
+    assert {"auto", "cpu", "interp"} <= set(at_end(engine, ":target ")) and at_end(engine, ":target int") == ["interp"]
+    assert at_end(engine, ":threads ") == ["auto"] and "jing" in at_end(engine, ":strategy ")
+    assert at_end(engine, ":emit ")[:2] == ["tokens", "tree"] and "xs" in at_end(engine, ":emit core x")
+    assert at_end(engine, ":plot ")[:3] == ["lines", "hist", "heat"] and "xs" in at_end(engine, ":plot ") and at_end(engine, ":plot x") == ["xs"]
 
 
 def test_files(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,8 @@ In: the text behind a command's name. Out: text to show; or an `Outcome` where t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from sacpy.lang.diagnostics import Diagnostic, SacError
@@ -14,13 +14,13 @@ from sacpy.lang.source import Source, Span
 from sacpy.repl.engine import Engine
 from sacpy.repl.outcomes import Outcome
 
-Arguments = Literal["", "file", "name", "expression", "setting"]
+Arguments = Literal["", "file", "name", "expression", "setting", "word"]
 Obey = Callable[[Engine, str], "str | Outcome"]
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`usage` such as ":type EXPR"; `summary` says in one line what it does; `arguments` what may stand behind the name, for completion; `obey` does it, and raises `SacError`; `details` are for `:help NAME`."""
+    """`usage` such as ":type EXPR"; `summary` says in one line what it does; `arguments` what may stand behind the name, for completion; `obey` does it, and raises `SacError`; `details` are for `:help NAME`; `words` what may stand first behind the name besides, each with what it means."""
 
     usage: str
     summary: str
@@ -28,6 +28,7 @@ class Command:
     obey: Obey
     aliases: tuple[str, ...] = ()
     details: str = ""
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

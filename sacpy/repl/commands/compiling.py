@@ -58,7 +58,7 @@ def _explain(engine: Engine, text: str) -> str:
         return explain(engine.compiler).rstrip("\n")
 
 
-TARGET = Command(":target [NAME]", "how functions run: interpreted, or compiled; or choose that", "setting", _target)
-THREADS = Command(":threads [N]", "how many threads a compiled loop may use; auto is one per core", "setting", _threads)
+TARGET = Command(":target [NAME]", "how functions run: interpreted, or compiled; or choose that", "word", _target, words=TARGETS)
+THREADS = Command(":threads [N]", "how many threads a compiled loop may use; auto is one per core", "word", _threads, words={AUTO: "one per core"})
 STATS = Command(":stats", "what ran where, how often and how long, and why it was not compiled", "", _stats)
 EXPLAIN = Command(":explain [EXPR|NAME]", "what the compiler does with an expression, or has done with a function, and why", "expression", _explain)

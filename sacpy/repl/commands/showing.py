@@ -89,4 +89,5 @@ PLOT = Command(
     "expression",
     _plot,
     details="Without a kind: a vector, and a matrix of a few long rows, as lines; other matrices as a heat map; arrays of higher rank as a histogram.",
+    words={"lines": "a vector, or the rows of a matrix", "hist": "how elements are spread", "heat": "a matrix"},
 )

@@ -49,12 +49,14 @@ def _strategy(engine: Engine, name: str) -> str:
     return f"strategy is {name}"
 
 
+SHOWN = {name: (stage.__doc__ or "").rstrip(".") for name, stage in STAGES.items()}
 EMIT = Command(
     ":emit STAGE EXPR",
     f"what a stage makes of an expression or a function: {', '.join(STAGES)}",
     "expression",
     _emit,
-    details="\n".join(f"{name:<7} {(stage.__doc__ or '').rstrip('.')}" for name, stage in STAGES.items()),
+    details="\n".join(f"{name:<7} {what}" for name, what in SHOWN.items()),
+    words=SHOWN,
 )
 PICTURE = Command(":picture EXPR", "the with-loops of an expression, and how each is laid out on a GPU", "expression", _picture, details="Index spaces of up to 512 cells are drawn, step by step. :strategy chooses who lays out with-loops that have no pragma, :set device for which GPU.")
-STRATEGY = Command(":strategy [NAME]", "the strategies that lay out with-loops on a GPU; or choose one", "setting", _strategy)
+STRATEGY = Command(":strategy [NAME]", "the strategies that lay out with-loops on a GPU; or choose one", "word", _strategy, words=WHAT)
