@@ -295,7 +295,9 @@ def test_geometry_says_what_a_device_does_not_allow() -> None:
     assert over((1,), (65, 1, 1)) == "the block has 65 along z, but sm_75 allows 64"
     assert over((1,), (32, 64)) == "a block has 2048 threads, but sm_75 allows 1024"
     p = P("greedy", [1], [1])
-    p.allocate("shared", "double", 10000)
+    held = p.allocate("shared", "double", 10000)
+    with p.forall(1) as (t, x):
+        t.store(held, x, 1.0)
     assert geometry(p.kernel(), []).over(limits) == "a block needs 80000 bytes of shared memory, but sm_75 allows 65536"
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.emission.geometry import SHARED_ALIGNMENT, allocations, dynamic_shared, spaces, static_cells
+from sacpy.jit.emission.geometry import MOST_STATIC_SHARED, SHARED_ALIGNMENT, allocations, shared_plan, spaces, static_cells
 from sacpy.jit.emission.libdevice import DEVICE_ROWS
 from sacpy.jit.emission.machine import Machine, Memory
 from sacpy.jit.graph import ArrayType, Var
@@ -17,7 +17,7 @@ from sacpy.jit.kernel import Kernel
 
 AXES = "xyz"
 GENERIC, GLOBAL, SHARED = 0, 1, 3
-DYNAMIC = "@sacpy_dynamic"
+SHARED_MEMORY = "@sacpy_shared"
 
 
 def pointer_type(element: str, space: int) -> str:
@@ -63,7 +63,7 @@ class DeviceMachine(Machine):
         self.address = self.word
         self.style = Style(strict)
         self.spaces = spaces(kernel)
-        self.asked = dynamic_shared(kernel)
+        self.plan = shared_plan(kernel)
         written = {w.array.name for w in kernel.writes}
         scratch = [a.array for a in allocations(kernel) if self.spaces[a.array.name] == "scratch"]
         params = [(self._passed(v, v.name not in written), f"%p{n}") for n, v in enumerate(kernel.params)]
@@ -135,10 +135,8 @@ class DeviceMachine(Machine):
         match self.spaces[array.name]:
             case "private":
                 return Memory(array.base, "private", self._local(element, static_cells(array)), extents, number)
-            case "shared" if array.name not in self.asked:
-                return Memory(array.base, "shared", self._static(element, static_cells(array), number), extents, number)
             case "shared":
-                return Memory(array.base, "shared", self._dynamic(array, extents), extents, number)
+                return Memory(array.base, "shared", self._shared(array, extents), extents, number)
             case _:
                 return self._scratch(array, extents, number)
 
@@ -147,23 +145,24 @@ class DeviceMachine(Machine):
         slot = self.code.slot(type_)
         return self.code.op(f"getelementptr inbounds {type_}, {type_}* {slot}, i32 0, i32 0")
 
-    def _static(self, element: str, cells: int, number: int) -> str:
-        type_, name = f"[{max(cells, 1)} x {element}]", f"@shared.{number}"
-        self.code.module.declare(name, f"{name} = internal addrspace({SHARED}) global {type_} undef, align {SHARED_ALIGNMENT}")
-        return self.code.in_space(self.code.op(f"getelementptr inbounds {type_}, {type_} addrspace({SHARED})* {name}, i32 0, i32 0"), SHARED)
+    def _shared(self, array: Var, extents: Sequence[str]) -> str:
+        """In the block's shared memory: where the plan says, or behind what was given away before, in the memory that the launch asks for (sizes as `geometry` has them)."""
+        code, element = self.code, memory_type(array.base)
+        start = self._shared_start(str(self.plan.offsets[array.name]) if self.plan else self.dynamic)
+        if self.plan is None:
+            size = str(size_of(array.base))
+            for e in extents:
+                size = code.product(size, self._not_negative(e))
+            padded = code.op(f"and i64 {code.op(f'add i64 {size}, {SHARED_ALIGNMENT - 1}')}, {-SHARED_ALIGNMENT}")
+            self.dynamic = code.sum(self.dynamic, padded)
+        return code.in_space(code.op(f"bitcast i8 addrspace({SHARED})* {start} to {pointer_type(element, SHARED)}"), SHARED)
 
-    def _dynamic(self, array: Var, extents: Sequence[str]) -> str:
-        """Behind what was given away before, in the memory that the launch asks for; sizes as `geometry` has them."""
-        code, element, type_ = self.code, memory_type(array.base), "[0 x i8]"
-        code.module.declare(DYNAMIC, f"{DYNAMIC} = external addrspace({SHARED}) global {type_}, align {SHARED_ALIGNMENT}")
-        start = code.op(f"getelementptr inbounds {type_}, {type_} addrspace({SHARED})* {DYNAMIC}, i64 0, i64 {self.dynamic}")
-        found = code.in_space(code.op(f"bitcast i8 addrspace({SHARED})* {start} to {pointer_type(element, SHARED)}"), SHARED)
-        size = str(size_of(array.base))
-        for e in extents:
-            size = code.product(size, self._not_negative(e))
-        padded = code.op(f"and i64 {code.op(f'add i64 {size}, {SHARED_ALIGNMENT - 1}')}, {-SHARED_ALIGNMENT}")
-        self.dynamic = code.sum(self.dynamic, padded)
-        return found
+    def _shared_start(self, offset: str) -> str:
+        asked = self.plan is None or self.plan.size > MOST_STATIC_SHARED
+        type_ = "[0 x i8]" if asked else f"[{self.plan.size if self.plan else 0} x i8]"
+        space = f"addrspace({SHARED})"
+        self.code.module.declare(SHARED_MEMORY, f"{SHARED_MEMORY} = {f'external {space} global {type_}' if asked else f'internal {space} global {type_} undef'}, align {SHARED_ALIGNMENT}")
+        return self.code.op(f"getelementptr inbounds {type_}, {type_} {space}* {SHARED_MEMORY}, i64 0, i64 {offset}")
 
     def _not_negative(self, word: str) -> str:
         wide = self.widened(word, self.address, "i64")

@@ -9,7 +9,7 @@ import ctypes
 import struct
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 from sacpy.interp.values import DTYPES
 from sacpy.jit.emission import shadow
 from sacpy.jit.emission.findings import NOT_ITS_CELL, NOT_WRITTEN, TOO_LARGE, Finding, finding
-from sacpy.jit.emission.geometry import Geometry, allocations, geometry
+from sacpy.jit.emission.geometry import Geometry, allocations, geometry, shared_plan
 from sacpy.jit.emission.host_machine import ENTRY, host_text
 from sacpy.jit.emission.lowering import Site
 from sacpy.jit.graph import ArrayType, Const, Var, extents_of
@@ -35,11 +35,12 @@ _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a launch went. `failed`: what the first `Check` that did not hold asserts; None if all did. `findings`: in check mode, at most `MOST_FINDINGS`; `found`: how many there were."""
+    """How a launch went. `failed`: what the first `Check` that did not hold asserts; None if all did. `findings`: in check mode, at most `MOST_FINDINGS`; `found`: how many there were; `writes`: how often each cell of each written array was written, by the parameter's name."""
 
     failed: str | None = None
     findings: tuple[Finding, ...] = ()
     found: int = 0
+    writes: Mapping[str, Array] = field(default_factory=dict, compare=False, repr=False)
 
 
 def compile_kernel(kernel: Kernel, *, check: bool = False) -> tuple[bytes, tuple[Site, ...]]:
@@ -90,14 +91,28 @@ class Emulated:
 
     def _run(self, args: Sequence[Argument], place: Geometry, first: int, last: int, control: int = 0) -> int:
         """Runs some blocks, in rounds, so that signals are seen. Gives the number of the check that failed first, or 0."""
-        own = [np.empty(cells * (1 if a.space == "shared" else place.threads) * size_of(a.array.base) + 64, np.uint8) for a, cells in zip(allocations(self.kernel), place.cells)]
+        own, kept = self._memory(place)
         failed = ctypes.c_int32(0)
-        words = [_word(p, a) for p, a in zip(self.kernel.params, args)] + [_aligned(m) for m in own] + [ctypes.addressof(failed), control]
+        words = [_word(p, a) for p, a in zip(self.kernel.params, args)] + own + [ctypes.addressof(failed), control]
         packed = struct.pack(f"<{len(words)}Q", *(w & (1 << 64) - 1 for w in words))
         step = max(1, _ROUND // max(place.threads, 1))
         for start in range(first, last, step):
             self._entry(packed, start, min(start + step, last))
+        kept.clear()
         return failed.value
+
+    def _memory(self, place: Geometry) -> tuple[list[int], list[Array]]:
+        """Addresses for the arrays of a block and of its threads, and the memory that they lie in. Shared arrays lie as they do on a device."""
+        plan = shared_plan(self.kernel)
+        kept = [_new(plan.size if plan else 0)]
+        addresses = []
+        for s, cells in zip(allocations(self.kernel), place.cells):
+            if plan and s.space == "shared":
+                addresses.append(_aligned(kept[0]) + plan.offsets[s.array.name])
+            else:
+                kept.append(_new(cells * size_of(s.array.base) * (1 if s.space == "shared" else place.threads)))
+                addresses.append(_aligned(kept[-1]))
+        return addresses, kept
 
     # ---- check mode
 
@@ -106,7 +121,9 @@ class Emulated:
         failed = self._run(args, place, 0, place.blocks, book.control.ctypes.data)
         found = [finding(self.kernel.name, [int(w) for w in record], book.arrays, self.sites) for record in book.records[: int(book.control[shadow.COUNT])]]
         more = [*self._uncovered(book, cover), *self._too_large(book)]
-        return Outcome(self._outcome([failed]).failed, (*found, *more)[:MOST_FINDINGS], int(book.control[shadow.COUNT]) + len(more))
+        numbers = {p.name: number for number, p in enumerate(self.kernel.params)}
+        writes = {w.array.name: book.writes(numbers[w.array.name]) for w in self.kernel.writes}
+        return Outcome(self._outcome([failed]).failed, (*found, *more)[:MOST_FINDINGS], int(book.control[shadow.COUNT]) + len(more), writes)
 
     def _uncovered(self, book: _Book, cover: Mapping[str, Array]) -> list[Finding]:
         found = []
@@ -167,6 +184,10 @@ class _Book:
 def _cells(where: Array) -> list[tuple[int, ...]]:
     """The first cells that are true."""
     return [tuple(map(int, cell)) for cell in np.argwhere(where)[:MOST_FINDINGS]]
+
+
+def _new(size: int) -> Array:
+    return np.empty(size + 64, np.uint8)
 
 
 def _aligned(memory: Array) -> int:

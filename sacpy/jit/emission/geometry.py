@@ -12,6 +12,7 @@ from math import prod
 from sacpy.jit.graph import ArrayType, Atom, Const, ScalarType, Var
 from sacpy.jit.host.legal import size_of
 from sacpy.jit.kernel import Allocate, Kernel, block_statements
+from sacpy.jit.shared_planner import SharedPlan, plan_shared
 from sacpy.withloop.devices import DeviceLimits
 
 SHARED_ALIGNMENT = 16
@@ -79,38 +80,33 @@ def padded_bytes(base: str, cells: int) -> int:
     return size + -size % SHARED_ALIGNMENT
 
 
-def dynamic_shared(kernel: Kernel) -> frozenset[str]:
-    """The shared arrays for which the launch asks: those whose extents only it knows; all of them where they are too large together."""
-    shared = [a.array for a in allocations(kernel) if a.space == "shared"]
-    open_ = frozenset(v.name for v in shared if not is_static(v))
-    fixed = sum(padded_bytes(v.base, static_cells(v)) for v in shared if v.name not in open_)
-    return open_ if fixed <= MOST_STATIC_SHARED else frozenset(v.name for v in shared)
+def shared_plan(kernel: Kernel) -> SharedPlan | None:
+    """Where the shared arrays of a kernel lie, known before any launch; None if an extent of one is a parameter: then they lie one behind the other, in the order of the text."""
+    return plan_shared(kernel) if all(is_static(a.array) for a in allocations(kernel) if a.space == "shared") else None
 
 
 def fixed_dynamic_bytes(kernel: Kernel) -> int:
-    """The shared memory that every launch must ask for, whatever its arguments."""
-    asked = dynamic_shared(kernel)
-    return sum(padded_bytes(a.array.base, static_cells(a.array)) for a in allocations(kernel) if a.array.name in asked and is_static(a.array))
+    """The shared memory that every launch must ask for, whatever its arguments: all of it where it is more than a kernel may have by itself. (Where extents are parameters `geometry` has what a launch must ask for.)"""
+    plan = shared_plan(kernel)
+    return plan.size if plan and plan.size > MOST_STATIC_SHARED else 0
 
 
 def geometry(kernel: Kernel, args: Sequence[object], scratch: Sequence[int] | None = None) -> Geometry:
     """The geometry of a launch with these arguments, one per parameter (what stands for arrays is not looked at). `scratch`: for each array in scratch memory, how many elements a thread has; needed where its extents are computed in the kernel. Raises `ValueError` if an extent is not known."""
     scalars = {p.name: int(a) for p, a in zip(kernel.params, args) if isinstance(p.type, ScalarType) and isinstance(a, int | float) and p.base in ("int", "long")}
     grid, block = _extents(kernel.grid, scalars, kernel), _extents(kernel.block, scalars, kernel)
-    where, asked, told = spaces(kernel), dynamic_shared(kernel), iter(scratch or ())
-    shared = dynamic = 0
+    where, told, plan = spaces(kernel), iter(scratch or ()), shared_plan(kernel)
+    shared = plan.size if plan else 0
     cells, held = [], []
     for a in allocations(kernel):
         known = next(told, None) if a.space == "scratch" else None
         cells.append(prod(_extents(_type(a.array).extents, scalars, kernel)) if known is None else known)
         match where[a.array.name]:
-            case "shared":
-                size = padded_bytes(a.array.base, cells[-1])
-                shared += size
-                dynamic += size if a.array.name in asked else 0
+            case "shared" if not plan:
+                shared += padded_bytes(a.array.base, cells[-1])
             case "scratch":
                 held.append(cells[-1] * size_of(a.array.base) * prod(grid) * prod(block))
-    return Geometry(grid, block, tuple(cells), shared, dynamic, tuple(held))
+    return Geometry(grid, block, tuple(cells), shared, fixed_dynamic_bytes(kernel) if plan else shared, tuple(held))
 
 
 def _type(v: Var) -> ArrayType:

@@ -21,7 +21,7 @@ ENTRY = "sacpy_kernel"
 
 
 class HostMachine(Machine):
-    """Writes a kernel for the host. Results are the interpreter's, bit by bit."""
+    """Writes a kernel for the host. Results are the interpreter's, bit by bit. Shared arrays may lie over each other."""
 
     rows = ROWS
     style = Style(strict=True)
@@ -30,7 +30,7 @@ class HostMachine(Machine):
     def __init__(self, kernel: Kernel, module: Module) -> None:
         super().__init__(kernel)
         params = [(self._passed(v), f"%p{n}") for n, v in enumerate(kernel.params)]
-        memory = [("ptr noalias", f"%m{n}") for n in range(len(allocations(kernel)))]
+        memory = [("ptr" if a.space == "shared" else "ptr noalias", f"%m{n}") for n, a in enumerate(allocations(kernel))]
         self.signature = [*params, *memory, ("ptr noalias", "%failed"), ("ptr noalias", "%control")]
         self.code = Code(module, "@body", "void", [*self.signature, ("i64", "%first"), ("i64", "%last")])
         self.block = ""
