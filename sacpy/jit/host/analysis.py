@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sacpy.jit.graph import (
@@ -33,9 +33,10 @@ from sacpy.jit.graph import (
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """`indices`: names of int variables that are used as indices, bounds or extents, or that such are computed from without wrapping. They exist in 64 bits as well."""
+    """`indices`: names of int variables that are used as indices, bounds or extents, or that such are computed from without wrapping. They exist in 64 bits as well. `made`: by variable, the operation without wrapping that it was set to."""
 
     indices: frozenset[str]
+    made: Mapping[str, Op]
 
     @staticmethod
     def of(function: Function) -> Facts:
@@ -50,7 +51,7 @@ class Facts:
                 rhs = made.get(name)
                 if rhs is not None:
                     waiting += [a.name for a in rhs.args if isinstance(a, Var) and a.base == "int"]
-        return Facts(frozenset(found))
+        return Facts(frozenset(found), made)
 
 
 def _indices(function: Function) -> Iterator[Atom]:

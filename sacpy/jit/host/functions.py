@@ -34,6 +34,7 @@ from sacpy.jit.graph import (
 )
 from sacpy.jit.host import layout
 from sacpy.jit.host.analysis import Facts, is_straight, updated_in
+from sacpy.jit.host.independence import apart
 from sacpy.jit.host.legal import LLVM_TYPES, Code
 from sacpy.jit.host.memory import (
     BORROWED,
@@ -297,6 +298,13 @@ class Lowering(Writer):
         """A counting loop, its counter of 64 bits. One that contains other loops polls the stop flag."""
         code = self.code
         slots, unique = self.enter(rhs, dying)
+        if self.parallel and apart(rhs, self.facts.made):
+            from sacpy.jit.host.rounds import spread_rounds
+
+            slots.get(rhs.params, unique)
+            spread_rounds(self, rhs, [self.array(p) for p in rhs.params])
+            self.leave(slots, targets, rhs.params, unique)
+            return
         lower, upper = self.wide(rhs.lower), self.wide(rhs.upper)
         counter = code.slot("i64")
         code.store("i64", lower, counter)

@@ -1,6 +1,5 @@
-"""Partitions whose outermost axis is dealt to threads in chunks.
+"""Partitions whose outermost axis is dealt to threads in chunks (`chunks`).
 
-The nest becomes a function of its own, `i32 @chunk(ptr frame, ptr env, i64 lower, i64 upper)`; what it uses from around is passed in memory. Little work is done by one direct call; else the runtime deals chunks. Their size, and whether there are any, depends on the program and the extents only.
 A fold leaves one partial result per chunk, and these are combined in order.
 """
 
@@ -10,21 +9,19 @@ from collections.abc import Sequence
 
 from sacpy.jit.graph import ArrayType, Const, Partition, Var
 from sacpy.jit.host.analysis import is_straight
-from sacpy.jit.host.cost import Cost, number
+from sacpy.jit.host.chunks import MOST_CHUNKS, WORTH, Chunked
+from sacpy.jit.host.cost import Cost
 from sacpy.jit.host.folds import Reduction
 from sacpy.jit.host.functions import Lowering
-from sacpy.jit.host.legal import LLVM_TYPES, Code
+from sacpy.jit.host.legal import LLVM_TYPES
 from sacpy.jit.host.loops import count_loop
-from sacpy.jit.host.memory import BORROWED, Array, Scalar
+from sacpy.jit.host.memory import Scalar
 from sacpy.jit.host.rows import write_rows
 from sacpy.jit.host.sinks import ArraySink, FoldSink, Sink
 from sacpy.jit.host.tiling import tiled, write_nest
 from sacpy.jit.host.writer import Slots
 from sacpy.jit.rewrite import free
 
-WORTH = 40000.0  # work (see `cost`) from which a loop is cut into chunks: some ten microseconds
-PER_CHUNK = 20000.0
-MOST_CHUNKS = 256
 TILED_CHUNKS = 12  # tiles load a whole matrix per chunk: rather a few large ones
 TILED_ROWS = 48
 ROWS_OF_TILES = 8
@@ -48,7 +45,7 @@ def _is_tiny(p: Partition) -> bool:
 
 
 def _may_regroup(sink: FoldSink) -> bool:
-    if sink.stopped or any(isinstance(v.type, ArrayType) for v in sink.operator.accumulators):
+    if sink.stopped or sink.ordered or any(isinstance(v.type, ArrayType) for v in sink.operator.accumulators):
         return False
     return sink.reduction is not None or not sink.lowering.unit.style.strict
 
@@ -58,33 +55,12 @@ def spread(lowering: Lowering, group: Sequence[Partition], sinks: Sequence[Sink]
     Spreading(lowering, group, sinks, earlier).run()
 
 
-class Environment:
-    """What a chunk uses from around it: a block of memory, 8 bytes a word, written outside and read inside."""
-
-    def __init__(self) -> None:
-        self.words: list[tuple[str, str]] = []
-        self.known: dict[tuple[str, str], int] = {}
-
-    def word(self, type_: str, text: str) -> int:
-        """The place of a value."""
-        key = (type_, text)
-        if key not in self.known:
-            self.known[key] = len(self.words)
-            self.words.append(key)
-        return self.known[key]
-
-
-class Spreading:
+class Spreading(Chunked):
     """Partitions being spread. `p`: the only one, or the first."""
 
     def __init__(self, outer: Lowering, group: Sequence[Partition], sinks: Sequence[Sink], earlier: Sequence[Partition]) -> None:
-        self.outer, self.group, self.p, self.sinks, self.earlier = outer, group, group[0], sinks, earlier
-        self.env = Environment()
-        self.name = outer.code.module.fresh("chunk")
-        self.code = Code(outer.code.module, self.name, "i32", [("ptr", "%frame"), ("ptr", "noalias %env"), ("i64", "%lower"), ("i64", "%upper")], tail="noinline")
-        self.inner = Lowering(outer.unit, self.code, outer.facts)
-        self.inner.results = "i32"
-        self.inner.parallel = False
+        super().__init__(outer)
+        self.group, self.p, self.sinks, self.earlier = group, group[0], sinks, earlier
         self.partials: list[tuple[FoldSink, list[str]]] = []
 
     def run(self) -> None:
@@ -96,21 +72,7 @@ class Spreading:
             if isinstance(sink, FoldSink):
                 self.partials.append((sink, [code.slot(f"[{MOST_CHUNKS} x {t}]") for t in self.types(sink)]))
         self.write_chunk(lower, chunk)
-        memory = code.slot(f"[{max(1, len(self.env.words))} x i64]")
-        for at, (type_, text) in enumerate(self.env.words):
-            code.store(type_, text, code.offset("i64", memory, str(at)))
-        code.module.declare("sacpy_parallel", "declare i32 @sacpy_parallel(ptr, ptr, ptr, i64, i64, i64)")
-        one, many, done = code.label("direct"), code.label("spread"), code.label("done")
-        status = code.slot("i32")
-        count = code.op(f"sub nsw i64 {upper}, {lower}")
-        code.branch(code.op(f"icmp sge i64 {chunk}, {count}"), one, many)
-        code.place(one)
-        code.store("i32", code.op(f"call i32 {self.name}(ptr %frame, ptr {memory}, i64 {lower}, i64 {upper})"), status)
-        code.jump(done)
-        code.place(many)
-        code.store("i32", code.op(f"call i32 @sacpy_parallel(ptr %frame, ptr {self.name}, ptr {memory}, i64 {lower}, i64 {upper}, i64 {chunk})"), status)
-        code.place(done)
-        outer.pass_on(code.load("i32", status))
+        self.call(lower, upper, chunk)
         for sink, memories in self.partials:
             self.collect(sink, memories, lower, upper, chunk)
 
@@ -130,12 +92,7 @@ class Spreading:
                 part = cost.times(part, cost.range(a, b, 1))
             row = code.op(f"fadd double {row}, {part}") if len(self.group) > 1 else part
         work = cost.times(row, code.op(f"sitofp i64 {count} to double"))
-        wanted = code.op(f"fdiv double {work}, {number(PER_CHUNK)}")
-        above = code.op(f"fcmp ogt double {wanted}, {number(float(MOST_CHUNKS))}")
-        bounded = code.op(f"select i1 {above}, double {number(float(MOST_CHUNKS))}, double {wanted}")
-        worth = code.op(f"fcmp ogt double {work}, {number(WORTH)}")
-        chunks = code.op(f"fptosi double {code.op(f'select i1 {worth}, double {bounded}, double 1.0')} to i64")
-        size = code.op(f"sdiv i64 {code.op(f'add i64 {count}, {chunks}')}, {chunks}")
+        size = self.wanted(work, count)
         step = "1" if self.p.step is None else low.wide(self.p.step[0])
         if self.p.rank == 1 and step == "1":
             step = str(ALIGNED)
@@ -144,15 +101,12 @@ class Spreading:
             size = code.op(f"call i64 @llvm.smax.i64(i64 {size}, i64 {TILED_ROWS})")
             code.module.declare("llvm.smax", "declare i64 @llvm.smax.i64(i64, i64)")
             step = str(ROWS_OF_TILES)
-        rounds = code.op(f"sdiv i64 {code.op(f'sub i64 {code.sum(size, step)}, 1')}, {step}")
-        size = code.product(rounds, step)
-        positive = code.op(f"icmp sgt i64 {size}, 0")
-        return code.op(f"select i1 {positive}, i64 {size}, i64 {step}")
+        return self.rounded(size, step)
 
     # ---- the function
 
     def write_chunk(self, lower: str, chunk: str) -> None:
-        self.capture()
+        self.capture(self.used())
         inner, code = self.inner, self.code
         sinks: list[Sink] = []
         for sink in self.sinks:
@@ -170,37 +124,16 @@ class Spreading:
             for (sink, memories), mine in zip(self.partials, [s for s in sinks if isinstance(s, FoldSink)]):
                 for type_, memory, slot in zip(self.types(sink), memories, mine.slots.slots):
                     code.store(type_, code.load(type_, slot), code.offset(type_, self.captured("ptr", memory), place))
-        code.end("ret i32 0")
-        inner.finish_failures()
-        code.finish()
+        self.finish()
 
-    def capture(self) -> None:
-        """Reads what the partition uses, at the start of the function."""
+    def used(self) -> set[str]:
+        """What the partitions use."""
         names: set[str] = set().union(*(free(p.body) for p in self.group))
         for sink in self.sinks:
             if isinstance(sink, FoldSink):
                 names |= free(sink.operator.combine) | {a.name for a in sink.operator.neutrals if isinstance(a, Var)}
         bounds = [a for p in (*self.group, *self.earlier) for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))]
-        names |= {a.name for a in bounds if isinstance(a, Var)}
-        for name in sorted(names & self.outer.env.keys()):
-            value = self.outer.env[name]
-            if isinstance(value, Array):
-                self.inner.env[name] = self.captured_array(value)
-            else:
-                wide = None if value.wide is None else self.captured("i64", value.wide)
-                text = self.captured(LLVM_TYPES[value.base], value.text)
-                self.inner.env[name] = Scalar(text, value.base, wide)
-
-    def captured(self, type_: str, text: str) -> str:
-        """A value from outside, inside."""
-        if not text.startswith("%"):
-            return text
-        return self.code.load(type_, self.code.offset("i64", "%env", str(self.env.word(type_, text))))
-
-    def captured_array(self, value: Array) -> Array:
-        """An array from outside: borrowed."""
-        data = self.captured("ptr", value.data)
-        return Array(data, BORROWED, value.element, tuple(self.captured("i64", e) for e in value.extents), scope=value.scope, apart=value.apart)
+        return names | {a.name for a in bounds if isinstance(a, Var)}
 
     def inner_fold(self, sink: FoldSink, lower: str) -> FoldSink:
         """A fold over one chunk: the first starts from the neutral elements, the others from the identities, or from their first values."""
@@ -233,7 +166,7 @@ class Spreading:
 
         def join(k: str) -> None:
             values = [Scalar(code.load(t, code.offset(t, m, k)), v.base) for t, m, v in zip(types, memories, sink.operator.values)]
-            sink.combine(values)
+            sink.join(values)
 
         count_loop(self.outer, "1", chunks, "1", join)
         code.place(done)

@@ -1,0 +1,113 @@
+"""Loops whose rounds are dealt to threads in chunks: the code around them.
+
+A chunk's rounds become a function of its own, `i32 @chunk(ptr frame, ptr env, i64 lower, i64 upper)`; what it uses from around is passed in memory. Little work is done by one direct call; else the runtime deals chunks. Their size, and whether there are any, depends on the program and the extents only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sacpy.jit.host.cost import number
+from sacpy.jit.host.functions import Lowering
+from sacpy.jit.host.legal import LLVM_TYPES, Code
+from sacpy.jit.host.memory import BORROWED, Array, Scalar
+
+WORTH = 40000.0  # work (see `cost`) from which a loop is cut into chunks: some ten microseconds
+PER_CHUNK = 20000.0
+MOST_CHUNKS = 256
+
+
+class Environment:
+    """What a chunk uses from around it: a block of memory, 8 bytes a word, written outside and read inside."""
+
+    def __init__(self) -> None:
+        self.words: list[tuple[str, str]] = []
+        self.known: dict[tuple[str, str], int] = {}
+
+    def word(self, type_: str, text: str) -> int:
+        """The place of a value."""
+        key = (type_, text)
+        if key not in self.known:
+            self.known[key] = len(self.words)
+            self.words.append(key)
+        return self.known[key]
+
+
+class Chunked:
+    """A loop being spread. `outer` writes the function around it, `inner` that of a chunk."""
+
+    def __init__(self, outer: Lowering) -> None:
+        self.outer = outer
+        self.env = Environment()
+        self.name = outer.code.module.fresh("chunk")
+        self.code = Code(outer.code.module, self.name, "i32", [("ptr", "%frame"), ("ptr", "noalias %env"), ("i64", "%lower"), ("i64", "%upper")], tail="noinline")
+        self.inner = Lowering(outer.unit, self.code, outer.facts)
+        self.inner.results = "i32"
+        self.inner.parallel = False
+
+    def call(self, lower: str, upper: str, chunk: str) -> None:
+        """Writes the call, once the chunk's function is complete."""
+        code = self.outer.code
+        memory = code.slot(f"[{max(1, len(self.env.words))} x i64]")
+        for at, (type_, text) in enumerate(self.env.words):
+            code.store(type_, text, code.offset("i64", memory, str(at)))
+        code.module.declare("sacpy_parallel", "declare i32 @sacpy_parallel(ptr, ptr, ptr, i64, i64, i64)")
+        one, many, done = code.label("direct"), code.label("spread"), code.label("done")
+        status = code.slot("i32")
+        count = code.op(f"sub nsw i64 {upper}, {lower}")
+        code.branch(code.op(f"icmp sge i64 {chunk}, {count}"), one, many)
+        code.place(one)
+        code.store("i32", code.op(f"call i32 {self.name}(ptr %frame, ptr {memory}, i64 {lower}, i64 {upper})"), status)
+        code.jump(done)
+        code.place(many)
+        code.store("i32", code.op(f"call i32 @sacpy_parallel(ptr %frame, ptr {self.name}, ptr {memory}, i64 {lower}, i64 {upper}, i64 {chunk})"), status)
+        code.place(done)
+        self.outer.pass_on(code.load("i32", status))
+
+    def finish(self) -> None:
+        """Ends the chunk's function."""
+        self.code.end("ret i32 0")
+        self.inner.finish_failures()
+        self.code.finish()
+
+    def wanted(self, work: str, count: str) -> str:
+        """The number of rounds of a chunk, for so much work in all and so many rounds; not rounded."""
+        code = self.outer.code
+        wanted = code.op(f"fdiv double {work}, {number(PER_CHUNK)}")
+        above = code.op(f"fcmp ogt double {wanted}, {number(float(MOST_CHUNKS))}")
+        bounded = code.op(f"select i1 {above}, double {number(float(MOST_CHUNKS))}, double {wanted}")
+        worth = code.op(f"fcmp ogt double {work}, {number(WORTH)}")
+        chunks = code.op(f"fptosi double {code.op(f'select i1 {worth}, double {bounded}, double 1.0')} to i64")
+        return code.op(f"sdiv i64 {code.op(f'add i64 {count}, {chunks}')}, {chunks}")
+
+    def rounded(self, size: str, step: str) -> str:
+        """A number of rounds as the next multiple of `step`, at least one."""
+        code = self.outer.code
+        rounds = code.op(f"sdiv i64 {code.op(f'sub i64 {code.sum(size, step)}, 1')}, {step}")
+        size = code.product(rounds, step)
+        positive = code.op(f"icmp sgt i64 {size}, 0")
+        return code.op(f"select i1 {positive}, i64 {size}, i64 {step}")
+
+    # ---- what a chunk uses from around it
+
+    def capture(self, names: Iterable[str]) -> None:
+        """Reads variables, at the start of the function."""
+        for name in sorted(self.outer.env.keys() & names):
+            value = self.outer.env[name]
+            if isinstance(value, Array):
+                self.inner.env[name] = self.captured_array(value)
+            else:
+                wide = None if value.wide is None else self.captured("i64", value.wide)
+                text = self.captured(LLVM_TYPES[value.base], value.text)
+                self.inner.env[name] = Scalar(text, value.base, wide)
+
+    def captured(self, type_: str, text: str) -> str:
+        """A value from outside, inside."""
+        if not text.startswith("%"):
+            return text
+        return self.code.load(type_, self.code.offset("i64", "%env", str(self.env.word(type_, text))))
+
+    def captured_array(self, value: Array) -> Array:
+        """An array from outside: borrowed."""
+        data = self.captured("ptr", value.data)
+        return Array(data, BORROWED, value.element, tuple(self.captured("i64", e) for e in value.extents), scope=value.scope, apart=value.apart)

@@ -1,0 +1,63 @@
+"""Counting loops with independent rounds (`independence`), dealt to threads in chunks (`chunks`). They change the arrays that they carry in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sacpy.jit.graph import ArrayType, Atom, For, Var
+from sacpy.jit.host.analysis import is_straight
+from sacpy.jit.host.chunks import Chunked
+from sacpy.jit.host.cost import Cost
+from sacpy.jit.host.functions import Lowering
+from sacpy.jit.host.loops import count_loop
+from sacpy.jit.host.memory import BORROWED, Array
+from sacpy.jit.rewrite import free
+
+ALIGNED = 64  # chunks of a loop that writes single elements are a multiple of this many rounds
+
+
+def spread_rounds(lowering: Lowering, r: For, arrays: Sequence[Array]) -> None:
+    """Writes such a loop. `arrays`: the carried ones, which nobody else holds; they are changed in place."""
+    Rounds(lowering, r, arrays).run()
+
+
+class Rounds(Chunked):
+    """The rounds of a loop being spread."""
+
+    def __init__(self, outer: Lowering, r: For, arrays: Sequence[Array]) -> None:
+        super().__init__(outer)
+        self.loop, self.initial = r, arrays
+
+    def run(self) -> None:
+        """Writes the chunk's function, then the call."""
+        code, outer, r = self.outer.code, self.outer, self.loop
+        lower, upper = outer.wide(r.lower), outer.wide(r.upper)
+        cost = Cost(outer)
+        count = code.op(f"sub nsw i64 {upper}, {lower}")
+        work = cost.times(cost.body(r.body), code.op(f"sitofp i64 {count} to double"))
+        chunk = self.rounded(self.wanted(work, count), str(ALIGNED) if any(len(_extents(p)) == 1 for p in r.params) else "1")
+        self.write()
+        self.call(lower, upper, chunk)
+
+    def write(self) -> None:
+        inner, r = self.inner, self.loop
+        self.capture(free(r.body) | {a.name for p in r.params for a in _extents(p) if isinstance(a, Var)})
+
+        data = [self.captured("ptr", array.data) for array in self.initial]
+
+        def body(i: str) -> None:
+            if not is_straight(r.body):
+                inner.poll()
+            for p, address in zip(r.params, data):
+                inner.bind_array(p, address, BORROWED, unique=True)
+            inner.bind_scalar(r.index, inner.code.op(f"trunc i64 {i} to i32"), i)
+            for value in inner.block(r.body, [p.name for p in r.params]):
+                assert isinstance(value, Array) and value.unique, "changed in place"
+
+        count_loop(inner, "%lower", "%upper", "1", body)
+        self.finish()
+
+
+def _extents(p: Var) -> tuple[Atom, ...]:
+    assert isinstance(p.type, ArrayType)
+    return p.type.extents

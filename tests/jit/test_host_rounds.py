@@ -1,0 +1,111 @@
+"""Loops whose rounds write to rows of their own: which ones these are, and that spreading them over threads changes nothing."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from sacpy.jit.graph import For, Let, statements
+from sacpy.jit.host import chunks, lower
+from sacpy.jit.host.analysis import Facts
+from sacpy.jit.host.independence import apart
+from sacpy.jit.host.native import Context
+from sacpy.jit.options import Options
+from tests.jit.graph_evaluator import evaluate
+from tests.jit.graph_text import unit as parsed
+from tests.jit.native_tools import compiled, same
+
+LU = """
+function f(int n, double[n,n] a)
+    double[n,n] r = for k from 0 to n step 1 with double[n,n] b := a
+        int t = add! k, 1
+        double[n,n] c = for i from t to n step 1 with double[n,n] d := b
+            double p = load d[k,k]
+            double q = load d[i,k]
+            double f = div q, p
+            double[n,n] e = update d[i,k] with f
+            double[n,n] g = for j from t to n step 1 with double[n,n] h := e
+                double x = load h[k,j]
+                double y = mul f, x
+                double z = load h[i,j]
+                double w = sub z, y
+                double[n,n] u = update h[i,j] with w
+                next u
+            next g
+        next c
+    return n, r
+"""
+
+LOOP = """
+function f(int n, double[n] x, int[n] at)
+    double[n] r = for i from {lower} to n step 1 with double[n] b := x
+        {body}
+        next u
+    return n, r
+"""
+
+BRANCH = """
+function f(int n, double[n] x)
+    double[n] r = for i from 0 to n step 1 with double[n] b := x
+        double v = load b[i]
+        bool t = lt v, 0.0
+        double[n] u = if t
+            double m = neg v
+            double[n] w = update b[i] with m
+            give w
+        else
+            give b
+        next u
+    return n, r
+"""
+
+
+def independent(text: str) -> list[bool]:
+    """Of each counting loop, outer ones first, whether its rounds are independent."""
+    function = parsed(text).root
+    made = Facts.of(function).made
+    return [apart(s.rhs, made) for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, For)]
+
+
+def test_the_rounds_of_an_elimination_step_are_independent_the_steps_are_not() -> None:
+    assert independent(LU) == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("lower", "body", "expected"),
+    [
+        ("0", "double v = load b[i]\n        double w = mul v, 2.0\n        double[n] u = update b[i] with w", True),
+        ("1", "double v = load b[0]\n        double[n] u = update b[i] with v", True),
+        ("0", "double v = load b[0]\n        double[n] u = update b[i] with v", False),
+        ("1", "int j = add! i, -1\n        double v = load b[j]\n        double[n] u = update b[i] with v", False),
+        ("0", "int j = load at[i]\n        double[n] u = update b[j] with 1.0", False),
+        ("0", "int j = load at[i]\n        double v = load b[j]\n        double[n] u = update b[i] with v", False),
+        ("0", "double[n] w = update b[i] with 1.0\n        double[n] u = update w[0] with 2.0", False),
+        ("0", "double[n] w = update b[i] with 1.0\n        double v = load b[i]\n        double[n] u = update w[i] with v", False),
+        ("0", "double[n] u = x", False),
+    ],
+)
+def test_what_makes_rounds_independent(lower: str, body: str, expected: bool) -> None:
+    assert independent(LOOP.format(lower=lower, body=body)) == [expected]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("n", [0, 1, 2, 37, 130])
+def test_results_are_those_of_rounds_in_order(threads: int, n: int) -> None:
+    given = np.random.default_rng(n).standard_normal((n, n)) + n * np.eye(n)
+    unit = parsed(LU)
+    with patch.object(chunks, "WORTH", 60.0), patch.object(chunks, "PER_CHUNK", 30.0):
+        assert "sacpy_parallel" in lower(unit, Options(strict_fp=True))
+        (_, found) = compiled(unit, context=Context(threads)).call((given,))
+    (_, expected) = evaluate(unit, [given.copy()])
+    assert same(found, expected)
+
+
+def test_branches_may_leave_an_array_alone() -> None:
+    assert independent(BRANCH) == [True]
+    given = np.random.default_rng(1).standard_normal(1000)
+    with patch.object(chunks, "WORTH", 60.0), patch.object(chunks, "PER_CHUNK", 30.0):
+        (_, found) = compiled(parsed(BRANCH), context=Context(2)).call((given,))
+    assert same(found, np.abs(given))
