@@ -30,7 +30,7 @@ def test_corpus(program: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("program", sampled(PROGRAMS))
 def test_programs(program: Path, tmp_path: Path) -> None:
     given = beside(program, ".stdin")
-    status, out, err, _ = run_natively(program, stdin=given.read_bytes() if given.exists() else b"", cwd=tmp_path, target="emulator")
+    status, out, err, _ = run_natively(program, stdin=given.read_bytes() if given.exists() else b"", cwd=tmp_path, target="emulator", strict_fp=True)
     assert (status, err) == (0, "")
     assert out.decode() == beside(program, ".expected").read_text(encoding="utf-8")
 

@@ -49,13 +49,13 @@ class Cubins:
                 self.cache.remove(name)
             else:
                 return found
-        from sacpy.jit.emission.assemble import assemble
+        from sacpy.jit.emission.assemble import cubin
         from sacpy.jit.emission.toolchain import AssemblyError
 
         try:
-            a = assemble(kernel, architecture, strict=self.strict)
+            a = cubin(kernel, architecture, strict=self.strict)
         except AssemblyError as error:
             raise Unsupported(f"its kernel does not become a cubin: {error}") from error
-        made = Cubin(a.cubin, a.device.name, tuple(site.what for site in a.device.sites), a.resources, (a.front, a.back))
+        made = Cubin(a.code, a.entry, tuple(site.what for site in a.device.sites), a.resources, (a.front, a.back))
         self.cache.write(name, pickle.dumps(made, pickle.HIGHEST_PROTOCOL))
         return made

@@ -21,6 +21,7 @@ from sacpy.jit.emission.geometry import allocations, geometry
 from sacpy.jit.failures import CheckFailed
 from sacpy.jit.graph import ArrayType
 from sacpy.jit.kernel import Kernel
+from sacpy.jit.kernel_printer import print_kernel
 from sacpy.withloop.devices import DeviceLimits
 
 PINNED = 4 << 20  # bytes of each of the two pinned buffers
@@ -60,7 +61,7 @@ class CudaMachine:
         self.limits = _limits(self._device)
         self.name = str(self._device.name)
         self.interface = (2, device)
-        self._loaded: dict[Kernel, Loaded] = {}
+        self._loaded: dict[str, Loaded] = {}  # by the kernel's text: two are equal if their names are, types are no part of that
         self._pinned: list[tuple[Any, Array, Any]] = []
         with _failures():
             self._word = self._device.allocate(4, stream=self._stream)
@@ -171,13 +172,14 @@ class CudaMachine:
 
     def prepare(self, kernel: Kernel) -> Loaded:
         """A kernel on the device; assembled and loaded when it is first asked for."""
-        known = self._loaded.get(kernel)
+        text = print_kernel(kernel)
+        known = self._loaded.get(text)
         if known is None:
             made = self._assemble(kernel, self.limits.name)
             with _failures():
                 handle = self._core.ObjectCode.from_cubin(made.code, name=made.entry).get_kernel(made.entry)
             arguments = tuple(ctypes.c_void_p() if isinstance(p.type, ArrayType) else _SCALARS[p.base]() for p in kernel.params)
-            known = self._loaded[kernel] = Loaded(kernel, made, handle, arguments, not allocations(kernel))
+            known = self._loaded[text] = Loaded(kernel, made, handle, arguments, not allocations(kernel))
         return known
 
     def launch(self, ready: Loaded, grid: Extents, block: Extents, args: Sequence[int | float | bool]) -> None:

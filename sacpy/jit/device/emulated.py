@@ -17,6 +17,7 @@ from sacpy.jit.emission.emulator import Emulated
 from sacpy.jit.failures import CheckFailed
 from sacpy.jit.graph import ArrayType, Const
 from sacpy.jit.kernel import Kernel
+from sacpy.jit.kernel_printer import print_kernel
 from sacpy.withloop.devices import DeviceLimits
 
 UNSET = 0xA5
@@ -41,7 +42,7 @@ class EmulatorMachine:
         self.memory = memory
         self.launches = 0
         self._used = 0
-        self._loaded: dict[Kernel, Emulated] = {}
+        self._loaded: dict[str, Emulated] = {}  # by the kernel's text: two are equal if their names are, types are no part of that
         self._failed = False
 
     # ---- memory
@@ -79,11 +80,17 @@ class EmulatorMachine:
 
     # ---- kernels
 
+    @property
+    def loaded(self) -> tuple[Emulated, ...]:
+        """The kernels so far."""
+        return tuple(self._loaded.values())
+
     def prepare(self, kernel: Kernel) -> Emulated:
         """A kernel compiled for the host."""
-        known = self._loaded.get(kernel)
+        text = print_kernel(kernel)
+        known = self._loaded.get(text)
         if known is None:
-            known = self._loaded[kernel] = Emulated(kernel, check=self.check)
+            known = self._loaded[text] = Emulated(kernel, check=self.check)
         return known
 
     def launch(self, ready: Emulated, grid: Extents, block: Extents, args: Sequence[int | float | bool]) -> None:

@@ -18,15 +18,17 @@ from sacpy.jit.device.placement import place
 from sacpy.jit.device.program import DeviceProgram, stays
 from sacpy.jit.engine import Compiled, Tools
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import Let, Unit, WithLoop
+from sacpy.jit.graph import Fold, Let, Unit, WithLoop
 from sacpy.jit.kernels import KernelOptions, Refused, Template, build
 from sacpy.jit.kinds import Kind
 from sacpy.jit.measure import count
 from sacpy.jit.reports import Report
 from sacpy.lang.core import Program
+from sacpy.lang.types import REAL
 from sacpy.withloop.errors import MappingError
 
 LARGE = 1 << 20  # bytes of arguments from which on a call may be worth the GPU
+ONE_THREAD = 1 << 62  # indices of a cell's fold that a block may share: never
 LONG = 512  # an int argument that may be a large extent
 
 
@@ -73,11 +75,15 @@ def _kept(data: bytes | None) -> tuple[Unit, Report] | str | None:
 def device_program(unit: Unit, tools: Tools, device: Device, keep: tuple[int, ...] = ()) -> DeviceProgram | None:
     """A unit as a program for a device; None where none of its with-loops can run there."""
     options = KernelOptions(device.machine.limits, tools.options.strategy)
+    if tools.options.strict_fp:
+        options = replace(options, row_length=ONE_THREAD)
     functions = {f.name: f for f in unit.functions}
     templates: dict[int, Template] = {}
 
     def judge(let: Let) -> str:
         assert isinstance(let.rhs, WithLoop)
+        if tools.options.strict_fp and _reorders(let.rhs):
+            return "with --strict-fp floating-point numbers are combined in the order that the program says"
         try:
             templates[id(let)] = build(let.rhs, let.targets, functions, options)
         except Refused as refusal:
@@ -91,6 +97,11 @@ def device_program(unit: Unit, tools: Tools, device: Device, keep: tuple[int, ..
         return None
     loops = [DeviceLoop(placed, templates[id(placed.let)], device.machine) for placed in plan.loops]
     return DeviceProgram(plan, device.memory, device.policy, loops, device.residents, keep)
+
+
+def _reorders(w: WithLoop) -> bool:
+    """Whether threads would combine floating-point numbers in another order than the program says."""
+    return any(n.base in REAL for o in w.operators if isinstance(o, Fold) for n in o.neutrals)
 
 
 class Either:
