@@ -16,9 +16,9 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.layout.processors import HighlightMatchingBracketProcessor
 from prompt_toolkit.output import ColorDepth
 
+from sacpy.repl.brackets import Brackets
 from sacpy.repl.coloring import Coloring, style
 from sacpy.repl.cursor import is_open
 from sacpy.repl.history import history
@@ -51,7 +51,7 @@ class Editor:
             completer=_Completer(engine),
             complete_while_typing=False,
             reserve_space_for_menu=MENU_LINES,
-            input_processors=[HighlightMatchingBracketProcessor()],
+            input_processors=[Brackets()],
             key_bindings=bindings(self._is_whole),
             multiline=True,
             enable_open_in_editor=True,
