@@ -15,6 +15,7 @@ MAPPING = frozenset(("gpukernel", "gpuparam", "gpumem", "noncommutative"))  # ma
 _NO_OPERAND = frozenset(("safe", "nocuda", "noncommutative"))
 _OPERANDS = frozenset(["linkname", "linkobj", "linkwith", "linksign", "refcounting", "effect", "header", "copyfun", "freefun", "ctype", "sacarg", "wlcomp", "gpukernel", "gpumem"])
 _PLAIN = frozenset(("Gen", "global"))  # take no arguments: a parenthesis behind them, on the next line say, is the generator's
+_FOREIGN = frozenset("<>=;{}:.")  # in no operand: they belong to the program behind a pragma that is not closed
 _CLOSING = {"(": ")", "[": "]"}
 
 
@@ -81,11 +82,21 @@ def _operand(tokens: Sequence[Token], at: int) -> int:
 
 
 def _group(tokens: Sequence[Token], at: int) -> int:
-    """Past the bracket that closes `tokens[at]`."""
+    """Past the bracket that closes `tokens[at]`. Where none does, the pragma ends in front of the line that cannot belong to it."""
     opening = tokens[at].text
     depth = 0
     for i in range(at, len(tokens)):
+        if not _FOREIGN.isdisjoint(tokens[i].text) and tokens[i].kind == "op":
+            return max(at + 1, _line_start(tokens, i))
         depth += (tokens[i].text == opening) - (tokens[i].text == _CLOSING[opening])
         if depth == 0:
             return i + 1
     return len(tokens)
+
+
+def _line_start(tokens: Sequence[Token], at: int) -> int:
+    """The first token on the line of `tokens[at]`."""
+    line = tokens[at].span.line
+    while at > 0 and tokens[at - 1].span.line == line and tokens[at - 1].span.source is tokens[at].span.source:
+        at -= 1
+    return at

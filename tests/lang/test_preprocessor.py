@@ -181,7 +181,7 @@ def test_file_that_is_a_folder_or_unreadable_is_reported(tmp_path: Path) -> None
 )
 def test_pragmas_become_tokens(text: str, pragmas: list[str], rest: str) -> None:
     tokens = read(text).tokens[:-1]
-    assert [token.value for token in tokens if token.kind == "pragma"] == pragmas
+    assert [str(token.value) for token in tokens if token.kind == "pragma"] == pragmas
     assert " ".join(token.text for token in tokens if token.kind != "pragma") == rest
 
 
