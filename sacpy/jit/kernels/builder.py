@@ -186,6 +186,10 @@ class Builder:
         """An int in the kernel's index words."""
         return a if a.base == self.word.base else Const(self.word.base, a.value) if isinstance(a, Const) else self.op("tol", a)
 
+    def scratch_extents(self) -> set[str]:
+        """The numbers that say how large the arrays of a thread are."""
+        return {e.name for a in self.allocations for e in extents_of(a.array) if isinstance(e, Var)}
+
     # ---- the whole
 
     def kernel(self, block_index: Sequence[Var], grid: Sequence[Atom], block: Sequence[Atom], body: Iterable[k.BlockStmt]) -> k.Kernel:

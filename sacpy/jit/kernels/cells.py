@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
-from sacpy.jit.graph import Atom, Modarray, Var, extents_of
+from sacpy.jit.graph import Atom, Let, Load, Modarray, Var, blocks, extents_of, operands, statements
 from sacpy.jit.kernels import maps, rows, staging
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import (
@@ -45,6 +45,7 @@ class Cells:
         self.rank = len(w.frame or ())
         self.pragmas = pragmas_of(w)
         self.kernels: dict[Hashable, Built] = {}
+        self.scratch: set[str] = set()
         self._check()
         self.rows = [rows.tried(source, p) for p in w.partitions]
 
@@ -56,6 +57,7 @@ class Cells:
                 chain.check(p.rank, self.options.device, maybe_zero_based(p), maybe_dense(p))
             thread = self.source.thread("trial", 32)
             maps.compute(thread, p, p.index, maps.results(thread, self.source))
+            self.scratch |= thread.b.scratch_extents()
 
     def inputs(self) -> set[str]:
         """The ints that plans depend on, extents of arrays left out."""
@@ -63,7 +65,23 @@ class Cells:
         atoms: list[Atom] = list(w.frame or ())
         for p in (*w.partitions, *(row.inner for row in self.rows if row is not None)):
             atoms += [*p.lower, *p.upper, *(p.step or ()), *(p.width or ())]
-        return {a.name for a in atoms if isinstance(a, Var)}
+        return {a.name for a in atoms if isinstance(a, Var)} | self.scratch
+
+    def in_place(self) -> list[tuple[Var, str]]:
+        """Results, each with the source array that is read by no index but where it is written."""
+        w = self.source.with_loop
+        own = {(o.array.name, p.index) for o in w.operators if isinstance(o, Modarray) for p in w.partitions}
+        sources = [o.array.name for o in w.operators if isinstance(o, Modarray)]
+        elsewhere: set[str] = set()
+        for p in w.partitions:
+            elsewhere |= {r.name for r in p.body.results if isinstance(r, Var)}
+            for s in statements(p.body):
+                if not isinstance(s, Let) or (isinstance(s.rhs, Load) and (s.rhs.array.name, s.rhs.index) in own):
+                    continue
+                elsewhere |= {a.name for a in operands(s.rhs) if isinstance(a, Var)}
+                elsewhere |= {r.name for b in blocks(s.rhs) for r in b.results if isinstance(r, Var)}
+        single = len(w.operators) == 1 or len(set(sources)) == len(w.operators)
+        return [(t, o.array.name) for t, o in zip(self.source.targets, w.operators) if isinstance(o, Modarray) and single and o.array.name not in elsewhere]
 
     # ---- plans
 

@@ -38,11 +38,13 @@ class Folds:
         self.folds = tuple(o for o in w.operators if isinstance(o, Fold))
         self.pragmas = pragmas_of(w)
         self.kernels: dict[Hashable, Built] = {}
+        self.scratch: set[str] = set()
         for p in w.partitions:  # translated once, so that what cannot run is known before it is to run
             thread = source.thread("trial", 32)
             reduction = self._reduction(thread)
             thread.bind(p.index, list(p.index))
             reduction.take(reduction.initial, None, lambda thread=thread, p=p: thread.block(p.body))  # type: ignore[misc]
+            self.scratch |= thread.b.scratch_extents()
         self.ordered = self._reduction(source.thread("trial", 32)).ordered
 
     def _reduction(self, thread: Thread) -> Reduction:
@@ -52,7 +54,7 @@ class Folds:
     def inputs(self) -> set[str]:
         """The ints that plans depend on, extents of arrays left out."""
         atoms = [a for p in self.source.with_loop.partitions for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))]
-        return {a.name for a in atoms if isinstance(a, Var)}
+        return {a.name for a in atoms if isinstance(a, Var)} | self.scratch
 
     # ---- plans
 

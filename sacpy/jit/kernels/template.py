@@ -37,6 +37,11 @@ class Template:
             found = self._plans[key] = self._plan(dict(zip(self.inputs, values, strict=True)), parameters or {})
         return found
 
+    @property
+    def in_place(self) -> dict[str, str]:
+        """For results of modarray the array whose memory they may take if nobody needs it afterwards: every index reads its own cell of it only. Launches with the purpose "copy" are then left out."""
+        return {t.name: name for part in self.parts if isinstance(part, Cells) for t, name in part.in_place()}
+
     def _plan(self, numbers: dict[str, int], parameters: Mapping[str, int]) -> Plan:
         results = []
         for t in self.source.targets:

@@ -1,0 +1,182 @@
+"""Kernels of functions of SaC text: bodies with conditionals, loops, calls, inner folds and arrays; folds; rows; structs; what stays on the CPU, and why."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sacpy.interp.values import Value
+from sacpy.jit.passes import optimise
+from sacpy.withloop.chains import Mapping
+from tests.jit.kernel_tools import OnKernels, agree, options
+from tests.jit.specialise_tools import Subject, shapes_of
+
+MATRIX = np.arange(6 * 70).reshape(6, 70).astype(np.int32) % 23
+REALS = np.random.default_rng(1).random((5, 40))
+COLLATZ = "int g(int i) { k = i; c = 0; while (k > 1) { if (k % 2 == 0) { k = k / 2; } else { k = 3 * k + 1; } c = c + 1; } return c; } "
+
+
+def run(text: str, *args: Value, close: bool = False, passes: bool = True, **changes: object) -> OnKernels:
+    """Runs f of a text on kernels, with small extents fixed and with open ones; compares with the plain evaluation."""
+    subject = Subject(text)
+    found = None
+    for fixed in (4, -1):
+        unit = subject.unit(*shapes_of(args, fixed=fixed))
+        found = agree(optimise(unit) if passes else unit, args, options(**changes), close=close)
+    assert found is not None
+    return found
+
+
+BODIES = {
+    "conditional": ("int[.] f(int[.,.] a) { return { [i] -> a[i,0] > 3 ? a[i,1] / a[i,0] : sum(a[i]) }; }", (MATRIX,)),
+    "while": (COLLATZ + "int[.] f(int n) { return { [i] -> g(i) | [i] < [n] }; }", (20,)),
+    "column sums": ("int[.] f(int[.,.] a) { return { [j] -> sum({ [i] -> a[i,j] }) | [j] < [70] }; }", (MATRIX,)),
+    "product": ("int[.,.] f(int[.,.] a, int[.,.] b) { return { [i,j] -> sum({ [k] -> a[i,k] * b[k,j] }) }; }", (MATRIX, MATRIX.T.copy())),
+    "rows turned": ("int[.,.] f(int[.,.] a) { return { [i] -> reverse(0, a[i]) }; }", (MATRIX,)),
+    "structs": ("struct V { double x; double y; }; double[.] f(double[.,.] a) { v = { [i] -> V{a[i,0], 2d * a[i,1]} }; w = { [i] -> v[i].x * v[i].y }; return w; }", (REALS,)),
+    "small arrays": ("int[.] f(int[.,.] a) { return { [i] -> { [j] -> a[i,j] | [j] < [5] }[a[i,1] % 5] }; }", (MATRIX,)),
+    "updates": ("int[.] h(int[.] v) { for (k = 1; k < 5; k++) { v[k] = v[k] + v[k-1]; } return v; } int[.,.] f(int[.,.] a) { return { [i] -> h({ [j] -> a[i,j] | [j] < [5] }) }; }", (MATRIX,)),
+    "nothing": ("int[.] f(int n) { return { [i] -> i | [i] < [n] }; }", (0,)),
+    "search": ("int[.] f(int[.,.] a) { return { [i] -> with { ([0] <= [j] < [70]) : a[i,j]; } : foldfix(max, 0, 22) }; }", (MATRIX,)),
+}
+
+
+@pytest.mark.parametrize("passes", [True, False])
+@pytest.mark.parametrize("name", BODIES)
+def test_bodies(name: str, passes: bool) -> None:
+    text, args = BODIES[name]
+    found = run(text, *args, passes=passes)
+    assert not found.refused and (found.launches or name == "nothing")
+
+
+def test_wide_words_do_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Mapping, "bits", lambda *_: 64)
+    for name in ("conditional", "product", "rows turned", "column sums"):
+        text, args = BODIES[name]
+        found = run(text, *args, row_length=4)
+        assert {launch.kernel.bits for launch in found.launches} == {64}
+
+
+# ---------------------------------------------------------------- folds
+
+
+@pytest.mark.parametrize("threads", [1, 2, 32])
+def test_folds_over_everything(threads: int) -> None:
+    found = run("int f(int[.,.] a) { return sum(a) + maxval(a); }", MATRIX, fold_threads=threads)
+    assert {"partials", "total"} == {launch.purpose for launch in found.launches}
+
+
+def test_a_fold_of_nothing_is_the_neutral_element() -> None:
+    assert run("int f(int n) { return with { ([0] <= [i] < [n]) : i; } : fold(max, -7); }", 0).launches[0].purpose == "total"
+
+
+def test_a_partial_launch_has_as_many_partials_as_blocks() -> None:
+    found = run("int f(int[.,.] a) { return sum(a); }", MATRIX, fold_threads=4)
+    (plan,) = found.plans
+    assert [b.extents for b in plan.temporaries] == [(plan.launches[0].grid[2],)]
+
+
+# ---------------------------------------------------------------- rows
+
+
+@pytest.mark.parametrize("text", ["int[.] f(int[.,.] a) { return { [i] -> 2 * sum(a[i]) + i }; }", "int[.] f(int[.,.] a) { return { [i] -> maxval(a[i]) - a[i,0] }; }"])
+def test_a_block_folds_a_row(text: str) -> None:
+    found = run(text, MATRIX, row_length=8)
+    assert [(launch.purpose, launch.grid, launch.block) for launch in found.launches] == [("rows", (1, 1, 6), (1, 1, 32))]
+
+
+def test_short_rows_and_columns_have_a_thread_each() -> None:
+    assert run("int[.] f(int[.,.] a) { return { [i] -> sum(a[i]) }; }", MATRIX, row_length=71).launches[0].purpose == "partition"
+    assert run(BODIES["column sums"][0], MATRIX, row_length=4).launches[0].purpose == "partition"
+
+
+# ---------------------------------------------------------------- shared memory
+
+TILES = "#pragma gpukernel GridBlock(2, Permute([0, 2, 1, 3], SplitLast(8, Permute([1, 2, 0], SplitLast({n}, Permute([1, 0], ShiftLB(Gen)))))))\n"
+
+
+def stencil(*pragmas: str) -> str:
+    lines = "".join(f"{p}\n" for p in pragmas)
+    return "double[.,.] f(double[.,.] a) { return with {\n" + lines + "([1,1] <= [i,j] < shape(a) - 1) : 0.25 * (a[i-1,j] + a[i+1,j] + a[i,j-1] + a[i,j+1]); } : modarray(a); }"
+
+
+def test_tiles_with_halos_are_staged() -> None:
+    found = run(stencil(TILES.format(n=4), "#pragma gpumem shared(a)"), REALS)
+    (launch,) = [x for x in found.launches if x.purpose == "partition"]
+    assert "staged" in launch.kernel.name and "a by tiles of 6 x 10" in launch.reasons[-1]
+
+
+def test_open_numbers_stay_open_but_for_tiles() -> None:
+    text = stencil("#pragma gpuparam B = 2, 4", TILES.format(n="B"), "#pragma gpumem shared(a)")
+    unit = optimise(Subject(text).unit((None, None)))
+    for value in (2, 4):
+        found = agree(unit, [REALS], options(), {"B": value})
+        assert any(f"tiles of {value + 2} x 10" in r for launch in found.launches for r in launch.reasons)
+
+
+def test_global_memory_and_tiles_that_are_too_large() -> None:
+    assert not any("staged" in launch.kernel.name for launch in run(stencil(TILES.format(n=4), "#pragma gpumem global"), REALS).launches)
+    small = options().device
+    found = run(stencil(TILES.format(n=4), "#pragma gpumem shared(a)"), REALS, device=type(small)(small.name, 1, 1024, 16, 100, 100))
+    assert any("take 480 bytes, and a block has 100" in r for launch in found.launches for r in launch.reasons)
+
+
+def test_a_chain_whose_blocks_are_no_boxes_stages_nothing() -> None:
+    found = run(stencil("#pragma gpukernel GridBlock(1, SplitLast(7, FoldLast2(ShiftLB(Gen))))", "#pragma gpumem shared(a)"), REALS)
+    assert any("no box" in r for launch in found.launches for r in launch.reasons)
+
+
+def test_many_reads_are_staged_without_being_asked_for() -> None:
+    text = "double[.,.] f(double[.,.] a) { return with { ([2,2] <= [i,j] < shape(a) - 2) : with { ([0,0] <= [p,q] < [5,5]) : a[i+p-2,j+q-2]; } : fold(+, 0d); } : genarray(shape(a), 0d); }"
+    found = run(text, np.random.default_rng(2).random((20, 68)), merge=False, device=options().device.with_processors(1))
+    assert any("staged" in launch.kernel.name for launch in found.launches)
+
+
+def test_the_blocks_of_a_strided_grid_wait_before_they_load_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = options().device
+    device = type(limits)(limits.name, 1, 64, 1, 2**16, 2**16)
+    text = "double[.] f(double[.] a) { return with {\n#pragma gpumem shared(a)\n([1] <= [i] < shape(a) - 1) : a[i-1] + a[i+1]; } : modarray(a); }"
+    found = run(text, np.random.default_rng(3).random(2000), device=device)
+    (launch,) = [x for x in found.launches if "staged" in x.kernel.name]
+    assert launch.mapping is not None and any(launch.mapping.placement.strided)
+
+
+# ---------------------------------------------------------------- launches
+
+
+def test_more_than_64_pieces_are_one_launch() -> None:
+    parts = "".join(f"([{2 * i},{3 * i}] <= iv < [{2 * i + 9},{3 * i + 5}]) : {i};" for i in range(14))
+    found = run("int[.,.] f() { return with { " + parts + " } : genarray([50,60], -1); }", merge=False)
+    assert [launch.purpose for launch in found.launches] == ["pieces"]
+
+
+def test_a_launch_met_again_is_the_same() -> None:
+    unit = optimise(Subject("int[.,.] f(int[.,.] a) { return a + 1; }").unit((None, None)))
+    found = agree(unit, [MATRIX])
+    (template,) = found.templates.values()
+    assert template.plan((6, 70)) is template.plan((6, 70))
+    (one,), (other,) = (template.plan(shape).launches for shape in ((8, 96), (8, 128)))
+    assert one.kernel is other.kernel
+
+
+def test_modarray_may_take_the_place_of_its_array_unless_others_read_it() -> None:
+    def where(text: str) -> dict[str, str]:
+        (template,) = agree(optimise(Subject(text).unit((None, None))), [REALS]).templates.values()
+        return template.in_place
+
+    assert list(where("double[.,.] f(double[.,.] a) { return with { ([1,1] <= iv < [3,4]) : a[iv] * 2d; } : modarray(a); }").values()) == ["a"]
+    assert where(stencil()) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "args", "reason"),
+    [
+        ("int fib(int n) { if (n < 2) { r = n; } else { r = fib(n-1) + fib(n-2); } return r; } int[.] f(int n) { return { [i] -> fib(i) | [i] < [n] }; }", (8,), "its body calls fib, which calls itself"),
+        ("int f(int[.] a) { return with { ([0] <= [i] < shape(a)) : a[i]; } : foldfix(max, 0, 5); }", (MATRIX[0],), "foldfix ends at an index that is not known before"),
+        ("int[.] g(int[.] a, int[.] b) { return { [i] -> a[i] + b[69 - i] | [i] < [70] }; } int[.] f(int[.,.] a) { return with { ([0] <= [i] < [shape(a)[0]]) : a[i]; } : fold(g, genarray([70], 0)); }", (MATRIX,), "it folds arrays"),
+        ("int[.] f(int n) { return { [i] -> sum({ [j] -> g(j, i) | [j] < [i] }) | [i] < [n] }; } int g(int j, int i) { v = genarray([i + 1], j); v[i] = 3; return v[i / 2] + sum(v); }", (5,), "a body makes an array whose size is not known before the launch"),
+    ],
+)
+def test_what_stays_on_the_cpu_says_why(text: str, args: tuple[Value, ...], reason: str) -> None:
+    found = run(text, *args, passes=False)
+    assert reason in found.refused
