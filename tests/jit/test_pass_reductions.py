@@ -41,7 +41,12 @@ def test_a_difference_is_the_sum_with_the_negative() -> None:
     assert "add p, val" in text
 
 
-@pytest.mark.parametrize("combined", ["sub a, p", "max p, a", "add p, p", "div p, a"])
+@pytest.mark.parametrize(("combined", "kept"), [("max p, a", "max p, val"), ("max a, p", "max val, p"), ("add a, p", "add p, val")])
+def test_operands_of_an_extreme_stay_in_order(combined: str, kept: str) -> None:
+    assert f"double b = {kept}" in after(reductions.run, LOOP.format(combined=combined))
+
+
+@pytest.mark.parametrize("combined", ["sub a, p", "max p, p", "add p, p", "div p, a"])
 def test_what_is_not_a_sum_stays_a_loop(combined: str) -> None:
     assert "fold" not in after(reductions.run, LOOP.format(combined=combined))
 

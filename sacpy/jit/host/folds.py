@@ -2,6 +2,9 @@
 
 Sums, products, extremes and logical folds are recognised. Integer ones give the same in any order. Those on reals are regrouped unless floating point is strict: over chunks of the first axis, whose size depends on the program and the extents only, and inside a loop over a fixed number of lanes,
 whatever the vector unit's width; so results depend neither on threads nor on the machine's vectors.
+
+Extremes of reals are exact all the same. In order, the least of some numbers is the least of those after the last NaN, and of a zero and a negative zero the later one. Regrouped, they are computed such that NaN wins, then -0.0 under a minimum and 0.0 under a maximum: so unless that is what comes out, there was
+nothing to choose, and the result is that of any order. If it is, the loop runs once more, in order (`withloops`).
 """
 
 from __future__ import annotations
@@ -29,19 +32,36 @@ class Reduction:
         """Whether a regrouped result may differ from the one from left to right."""
         return any(base in REAL for base in self.bases)
 
+    @property
+    def extremes(self) -> tuple[int, ...]:
+        """The accumulators that are extremes of reals."""
+        return tuple(k for k, (code, base) in enumerate(zip(self.codes, self.bases)) if base in REAL and code in ("min", "max"))
+
+    @property
+    def exact(self) -> bool:
+        """Whether a result is the one from left to right, once `undecided` ones have been computed anew."""
+        return all(base not in REAL or code in ("min", "max") for code, base in zip(self.codes, self.bases))
+
     def identity(self, k: int) -> str:
         """The value that accumulator k may start from any number of times."""
         return constant(self.bases[k], _identity(self.codes[k], self.bases[k]))
 
     def apply(self, code: Code, k: int, a: str, b: str) -> str:
-        """The operation of accumulator k, free to be regrouped."""
-        base, type_ = self.bases[k], LLVM_TYPES[self.bases[k]]
-        match self.codes[k]:
-            case "min" | "max" as extreme if base in REAL:
-                test = code.op(f"fcmp nnan nsz {'olt' if extreme == 'min' else 'ogt'} {type_} {a}, {b}")
-                return code.op(f"select nnan nsz i1 {test}, {type_} {a}, {type_} {b}")
-            case other:
-                return code.op(f"f{other} reassoc contract {type_} {a}, {b}")
+        """The operation of accumulator k, on reals, free to be regrouped."""
+        type_ = LLVM_TYPES[self.bases[k]]
+        if k in self.extremes:
+            name = f"@llvm.{self.codes[k]}imum.{'f32' if type_ == 'float' else 'f64'}"
+            code.module.declare(name, f"declare {type_} {name}({type_}, {type_})")
+            return code.op(f"call {type_} {name}({type_} {a}, {type_} {b})")
+        return code.op(f"f{self.codes[k]} reassoc contract {type_} {a}, {b}")
+
+    def undecided(self, code: Code, k: int, result: str) -> str:
+        """Whether the order may matter to extreme k, of which this came out: an i1."""
+        type_ = LLVM_TYPES[self.bases[k]]
+        bits = "i32" if type_ == "float" else "i64"
+        zero = str(-(1 << int(bits[1:]) - 1)) if self.codes[k] == "min" else "0"
+        same = code.op(f"icmp eq {bits} {code.op(f'bitcast {type_} {result} to {bits}')}, {zero}")
+        return code.op(f"or i1 {same}, {code.op(f'fcmp uno {type_} {result}, {result}')}")
 
 
 def _identity(code: str, base: str) -> int | float | bool:

@@ -122,20 +122,24 @@ def kept(lowering: Lowering, value: Value) -> Value:
 
 @dataclass(slots=True)
 class FoldSink:
-    """Accumulators of a fold over one partition. `stopped`: an i1 slot, where iteration may end early. `fresh`: an i1 slot, where the first value is to be taken as it is."""
+    """Accumulators of a fold over one partition. `stopped`: an i1 slot, where iteration may end early. `fresh`: an i1 slot, where the first value is to be taken as it is. `in_order`: extremes of reals
+    are computed in order; where they are not, who writes the loop sees to those that the order matters to (`undecided`)."""
 
     lowering: Lowering
     operator: Fold
     slots: Slots
+    in_order: bool = False
     stopped: str = ""
     fresh: str = ""
     count: int = field(init=False)
     reduction: Reduction | None = field(init=False)
+    ordered: bool = field(init=False)  # must be computed from left to right, though its function is known
 
     def __post_init__(self) -> None:
         self.count = len(self.operator.neutrals)
         found = recognised(self.operator)
-        self.reduction = None if found is None or (found.real and self.lowering.unit.style.strict) else found
+        self.ordered = found is not None and ((bool(found.extremes) and self.in_order) or (self.lowering.unit.style.strict and not found.exact))
+        self.reduction = None if self.ordered else found
         if self.operator.stop is not None:
             self.stopped = self.lowering.code.slot("i1")
 
@@ -199,6 +203,33 @@ class FoldSink:
         self.lowering.bind(self.operator.values, values)
         names = [v.name for v in (*self.operator.accumulators, *self.operator.values) if isinstance(self.lowering.env[v.name], Array)]
         self.slots.set([kept(self.lowering, v) for v in self.lowering.block(self.operator.combine, names)])
+
+    def join(self, values: Sequence[Value]) -> None:
+        """Combines with the results of a later chunk."""
+        code, extremes = self.lowering.code, self.reduction.extremes if self.reduction else ()
+        types = {k: LLVM_TYPES[self.operator.accumulators[k].base] for k in extremes}
+        before = {k: code.load(type_, self.slots.slots[k]) for k, type_ in types.items()}
+        self.combine(values)
+        for k, type_ in types.items():
+            value = values[k]
+            assert isinstance(value, Scalar) and self.reduction is not None
+            code.store(type_, self.reduction.apply(code, k, before[k], value.text), self.slots.slots[k])
+
+    def undecided(self) -> str:
+        """Whether the order may matter to what came out: an i1."""
+        code, found = self.lowering.code, "false"
+        for k in self.reduction.extremes if self.reduction else ():
+            assert self.reduction is not None
+            result = code.load(LLVM_TYPES[self.reduction.bases[k]], self.slots.slots[k])
+            found = code.op(f"or i1 {found}, {self.reduction.undecided(code, k, result)}")
+        return found
+
+    def correct(self, other: FoldSink) -> None:
+        """Takes the extremes of reals over from a fold that was computed in order."""
+        code = self.lowering.code
+        for k in self.reduction.extremes if self.reduction else ():
+            type_ = LLVM_TYPES[self.operator.accumulators[k].base]
+            code.store(type_, code.load(type_, other.slots.slots[k]), self.slots.slots[k])
 
     def test(self) -> None:
         """Sets `stopped` if the accumulators equal the stop values."""

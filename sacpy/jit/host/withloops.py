@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sacpy.jit.graph import (
+    ArrayType,
     Atom,
     Block,
     Fold,
@@ -25,11 +26,12 @@ from sacpy.jit.graph import (
     statements,
 )
 from sacpy.jit.host.filling import Filling
+from sacpy.jit.host.folds import recognised
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.memory import Array
 from sacpy.jit.host.parallel import can_spread, spread
 from sacpy.jit.host.rows import grouped, write_rows
-from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink
+from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink
 from sacpy.jit.host.tiling import write_nest
 from sacpy.jit.host.writer import Slots
 
@@ -40,6 +42,7 @@ class WithLoops:
     def __init__(self, lowering: Lowering, w: WithLoop, dying: set[str], into: dict[str, Array]) -> None:
         self.low, self.w, self.dying, self.into = lowering, w, dying, into
         self.in_place: set[str] = set()  # arrays whose memory becomes that of a result
+        self.repeatable = not lowering.in_order and all(map(_is_repeatable, w.operators))  # the loop may run twice
 
     def run(self, targets: Sequence[Var]) -> None:
         """Computes the results and binds them."""
@@ -80,7 +83,7 @@ class WithLoops:
 
     def reused(self, base: str, extents: tuple[str, ...]) -> Array | None:
         """The memory of an array that dies here, for a result of the same type of which every cell is computed from the same cell of that array at most. Only if nobody else holds it when the code runs: else new memory."""
-        if not self.w.complete:
+        if not self.w.complete or self.may_repeat():
             return None
         for name in sorted(self.dying):
             value = self.low.env[name]
@@ -93,7 +96,7 @@ class WithLoops:
     def modarray(self, o: Modarray, place: Array | None) -> Array:
         low = self.low
         source = low.array(o.array)
-        if place is None and o.array.name in self.dying and self.reads_only_own_cells(o.array.name):
+        if place is None and o.array.name in self.dying and not self.may_repeat() and self.reads_only_own_cells(o.array.name):
             taken = low.take(o.array, self.dying)
             assert isinstance(taken, Array)
             self.in_place.add(o.array.name)
@@ -142,7 +145,7 @@ class WithLoops:
         low, only_arrays = self.low, len(arrays) == len(self.w.operators)
         for k, o in enumerate(self.w.operators):
             if isinstance(o, Fold):
-                fold = states[k] = FoldSink(low, o, Slots(low, o.accumulators))
+                fold = states[k] = FoldSink(low, o, Slots(low, o.accumulators), in_order=not self.repeatable)
                 fold.start()
             elif isinstance(o, Propagate):
                 states[k] = PropagateSink(low, o, Slots(low, o.params))
@@ -160,6 +163,8 @@ class WithLoops:
                 spread(low, [p], sinks, skipped)
             else:
                 write_nest(low, p, sinks, earlier=skipped)
+            if self.repeatable:
+                self.decide(p, sinks, skipped)
             for k, total in totals.items():
                 self.join(states[k], total)
 
@@ -171,6 +176,34 @@ class WithLoops:
             write_rows(self.low, group, sinks)
         else:
             write_nest(self.low, group[0], sinks)
+
+    def may_repeat(self) -> bool:
+        """Whether the loop might run a second time, so that what it reads must stay."""
+        found = [recognised(o) for o in self.w.operators if isinstance(o, Fold)] if self.repeatable else []
+        return any(f is not None and f.extremes for f in found)
+
+    def decide(self, p: Partition, sinks: Sequence[Sink], skipped: Sequence[Partition]) -> None:
+        """Runs a partition once more, in order, if the order matters to an extreme of reals that it gives."""
+        low, code, folds = self.low, self.low.code, [s for s in sinks if isinstance(s, FoldSink) and s.reduction and s.reduction.extremes]
+        if not folds:
+            return
+        undecided = "false"
+        for sink in folds:
+            undecided = code.op(f"or i1 {undecided}, {sink.undecided()}")
+        again, done = code.label("again"), code.label("decided")
+        code.branch(undecided, again, done)
+        code.place(again)
+        low.in_order = True
+        ordered = [FoldSink(low, s.operator, Slots(low, s.operator.accumulators), in_order=True) if isinstance(s, FoldSink) else s for s in sinks]
+        for new in ordered:
+            if isinstance(new, FoldSink):
+                new.start()
+        write_nest(low, p, ordered, earlier=skipped)
+        low.in_order = False
+        for old, new in zip(sinks, ordered):
+            if isinstance(old, FoldSink) and isinstance(new, FoldSink):
+                old.correct(new)
+        code.place(done)
 
     def set_aside(self, sink: FoldSink) -> Slots:
         """Keeps the total of the partitions so far; the next one starts from the neutral elements."""
@@ -199,6 +232,11 @@ class WithLoops:
                 self.low.env[mine[0].name] = self.low.as_built(array) if in_place else replace(array, scope="", apart=())
             else:
                 states[k].slots.get(mine)
+
+
+def _is_repeatable(o: Operator) -> bool:
+    """Whether an operator's part of a loop can be run twice: nothing but scalars is carried from index to index, through all of them."""
+    return not isinstance(o, Propagate) and not (isinstance(o, Fold) and (o.stop is not None or any(isinstance(v.type, ArrayType) for v in o.accumulators)))
 
 
 def operator_count(o: Operator) -> int:

@@ -105,6 +105,7 @@ class Writer:
         self.failed = code.label("failed")
         self.fails = False
         self.parallel = True  # loops may be spread over threads here
+        self.in_order = False  # extremes of reals are computed from left to right here
         self.results = "{i32}"
 
     # ---- variables

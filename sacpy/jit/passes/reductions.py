@@ -22,8 +22,7 @@ from sacpy.jit.passes.walker import Walker
 from sacpy.jit.rewrite import uses
 from sacpy.lang.types import REAL
 
-_ANY_ORDER = frozenset(["add", "mul", "bitand", "bitor", "bitxor", "and", "or"])
-_EXTREMES = frozenset(["min", "max"])  # of integers: on reals NaN makes the order matter
+_CODES = frozenset(["add", "mul", "min", "max", "bitand", "bitor", "bitxor", "and", "or"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,8 @@ class _Reducer(Walker):
                 minus = self.supply.var("minus", p.type)
                 negated.append(Let((minus,), Op("neg", (value,)), step.let.span))
                 value = minus
-            combine.append(Let(step.let.targets, Op("add" if op.code == "sub" else op.code, (p, v)), step.let.span))
+            args = (v, p) if op.code in ("min", "max") and op.args[1] == p else (p, v)  # NaN and signed zeros make this matter
+            combine.append(Let(step.let.targets, Op("add" if op.code == "sub" else op.code, args), step.let.span))
             results.append(value)
         mine = {step.let.targets for step in steps}
         rest = tuple(s for s in r.body.statements if not (isinstance(s, Let) and s.targets in mine))
@@ -92,7 +92,7 @@ def _value(s: Let, p: Var) -> Atom | None:
     assert isinstance(op, Op)
     if op.code == "sub" and p.base in REAL:
         return op.args[1] if op.args[0] == p else None
-    if op.code in _ANY_ORDER or (op.code in _EXTREMES and p.base not in REAL):
+    if op.code in _CODES:
         a, b = op.args
         return b if a == p else a if b == p else None
     return None
