@@ -94,7 +94,7 @@ class Spreading(Chunked):
         work = cost.times(row, code.op(f"sitofp i64 {count} to double"))
         size = self.wanted(work, count)
         step = "1" if self.p.step is None else low.wide(self.p.step[0])
-        if self.p.rank == 1 and step == "1":
+        if self.p.rank == 1 and step == "1" and is_straight(self.p.body):
             step = str(ALIGNED)
         if len(self.group) == 1 and self.p.step is None and self.p.rank > 1 and tiled(self.p, self.sinks):
             size = code.op(f"call i64 @llvm.smax.i64(i64 {size}, i64 {code.op(f'sdiv i64 {count}, {TILED_CHUNKS}')})")

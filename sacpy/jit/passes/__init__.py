@@ -7,7 +7,20 @@ from collections.abc import Callable
 from sacpy.jit.graph import Unit
 from sacpy.jit.graph_verify import verify
 from sacpy.jit.options import Options
-from sacpy.jit.passes import counting, dead_code, disjoint, flatten, fold_withloops, fuse, invariant, ranges, reductions, split, unroll
+from sacpy.jit.passes import (
+    counting,
+    dead_code,
+    disjoint,
+    flatten,
+    fold_withloops,
+    fuse,
+    invariant,
+    ranges,
+    reductions,
+    scatter,
+    split,
+    unroll,
+)
 
 Pass = Callable[[Unit], Unit]
 ROUNDS = 4  # how often the first passes run at most; each round may lay open something for the next
@@ -15,7 +28,7 @@ ROUNDS = 4  # how often the first passes run at most; each round may lay open so
 REDUCING: tuple[Pass, ...] = (unroll.run, dead_code.run)
 COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, reductions.run)
 SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run, disjoint.run, split.run)
-CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run)
+CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run, scatter.run)
 
 
 def optimise(unit: Unit, options: Options | None = None) -> Unit:
