@@ -354,3 +354,36 @@ def test_statements_unused_by_the_result_do_not_trap() -> None:
     r = np.zeros(8, np.int32)
     assert Emulated(one_phase(body)).launch([8, r]).failed is None
     assert r[0] == -2147483648
+
+
+def test_arrays_that_words_of_32_bits_do_not_reach_are_found_before_anything_runs() -> None:
+    p = P("beyond", [1], [1])
+    r = p.result("r", "ubyte", 2, (1 << 30) + 1)
+    with p.forall(1) as (t, x):
+        t.store(r, x, x, t.op("toub", x))
+    outcome = Emulated(p.kernel(), check=True).launch([np.empty((2, (1 << 30) + 1), np.uint8)])
+    assert [(x.kind, x.index) for x in outcome.findings] == [(f.TOO_LARGE, (1, 1 << 30))]
+
+
+def test_shared_arrays_that_are_not_needed_together_take_one_place() -> None:
+    p = P("places", [2], [32])
+    r = p.result("r", "long", 2, 32)
+    one, two = p.allocate("shared", "long", 32), p.allocate("shared", "int", 32)
+    with p.forall(32) as (t, x):
+        t.store(one, x, t.op("tol", t.op("mul", x, x)))
+    p.barrier()
+    with p.forall(32) as (t, x):
+        t.store(r, p.block_index[0], x, t.load(one, t.op("sub", 31, x)))
+    p.barrier()
+    with p.forall(32) as (t, x):
+        t.store(two, x, x)
+    p.barrier()
+    with p.forall(32) as (t, x):
+        t.statements.append(k.Check(t.op("eq", t.load(two, t.op("sub", 31, x)), t.op("sub", 31, x)), "the other thread's number"))
+    kernel = p.kernel()
+    assert geometry(kernel, [None]).shared_bytes == 256
+    for checked in (False, True):
+        out = np.zeros((2, 32), np.int64)
+        outcome = Emulated(kernel, check=checked).launch([out])
+        assert (outcome.failed, outcome.findings) == (None, ())
+        np.testing.assert_array_equal(out, [[(31 - x) ** 2 for x in range(32)]] * 2)

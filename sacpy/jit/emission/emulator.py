@@ -117,10 +117,13 @@ class Emulated:
     # ---- check mode
 
     def _checked(self, args: Sequence[Argument], place: Geometry, cover: Mapping[str, Array]) -> Outcome:
+        beyond = self._too_large(args)
+        if beyond:  # nothing is run
+            return Outcome(None, beyond, len(beyond))
         book = _Book(self.kernel, args, place)
         failed = self._run(args, place, 0, place.blocks, book.control.ctypes.data)
         found = [finding(self.kernel.name, [int(w) for w in record], book.arrays, self.sites) for record in book.records[: int(book.control[shadow.COUNT])]]
-        more = [*self._uncovered(book, cover), *self._too_large(book)]
+        more = self._uncovered(book, cover)
         numbers = {p.name: number for number, p in enumerate(self.kernel.params)}
         writes = {w.array.name: book.writes(numbers[w.array.name]) for w in self.kernel.writes}
         return Outcome(self._outcome([failed]).failed, (*found, *more)[:MOST_FINDINGS], int(book.control[shadow.COUNT]) + len(more), writes)
@@ -136,8 +139,9 @@ class Emulated:
                     found.append(Finding(self.kernel.name, NOT_ITS_CELL, name, cell, block, thread, self.sites[site - 1].phase, self.sites[site - 1].text))
         return found
 
-    def _too_large(self, book: _Book) -> list[Finding]:
-        return [Finding(self.kernel.name, TOO_LARGE, name, extents) for name, extents in book.arrays if self.kernel.bits == 32 and prod(extents) > 1 << 31]
+    def _too_large(self, args: Sequence[Argument]) -> tuple[Finding, ...]:
+        arrays = [(p.name, a.shape) for p, a in zip(self.kernel.params, args) if isinstance(a, np.ndarray)]
+        return tuple(Finding(self.kernel.name, TOO_LARGE, name, tuple(e - 1 for e in extents)) for name, extents in arrays if self.kernel.bits == 32 and prod(extents) > 1 << 31)
 
 
 class _Book:

@@ -82,7 +82,10 @@ def padded_bytes(base: str, cells: int) -> int:
 
 def shared_plan(kernel: Kernel) -> SharedPlan | None:
     """Where the shared arrays of a kernel lie, known before any launch; None if an extent of one is a parameter: then they lie one behind the other, in the order of the text."""
-    return plan_shared(kernel) if all(is_static(a.array) for a in allocations(kernel) if a.space == "shared") else None
+    shared = [a.array for a in allocations(kernel) if a.space == "shared"]
+    if not shared:
+        return SharedPlan({}, 0)
+    return plan_shared(kernel) if all(map(is_static, shared)) else None
 
 
 def fixed_dynamic_bytes(kernel: Kernel) -> int:

@@ -167,8 +167,8 @@ class CheckedMachine(HostMachine):
     def begin_thread(self) -> None:
         self._set(shadow.THREAD, self.number)
 
-    def virtual_thread(self, number: str) -> None:
-        self._set(shadow.VIRTUAL, self.widened(number, self.word, "i64"))
+    def virtual_thread(self, number: str | None = None) -> None:
+        self._set(shadow.VIRTUAL, self.number if number is None else self.widened(number, self.word, "i64"))
 
     def barrier(self) -> None:
         self._advance(shadow.EPOCH)

@@ -165,7 +165,7 @@ class Lowering:
             inside = test if inside == "true" else self.code.op(f"and i1 {inside}, {test}")
 
         def body() -> None:
-            machine.virtual_thread(machine.thread_number())
+            machine.virtual_thread()
             self._bind_indices(s, index)
             self._thread(s.body)
 

@@ -80,8 +80,8 @@ class Machine(ABC):
     def threads(self, body: Callable[[], None]) -> None:
         """A phase: what `body` writes, run by all threads of the block."""
 
-    def virtual_thread(self, number: str) -> None:  # noqa: B027 (only check mode wants to know)
-        """From here on a thread does the work of this virtual thread (a word)."""
+    def virtual_thread(self, number: str | None = None) -> None:  # noqa: B027 (only check mode wants to know)
+        """From here on a thread does the work of this virtual thread (a word); None: of the one with its own number."""
 
     @abstractmethod
     def barrier(self) -> None:
