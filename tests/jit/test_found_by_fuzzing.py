@@ -23,6 +23,10 @@ FOUND: dict[str, tuple[str, tuple[Any, ...]]] = {
         "int[.] run(int[1] q) { return with { ([0] <= [i] < [5] step q) : i + 1; } : genarray([5]); }",
         (np.array([2], np.int32),),
     ),
+    "a product in order beside an extreme that may be regrouped": (
+        "double run(double[n] v) { return minval(abs(v)) + prod(v); }",
+        (1.0 + 0.01 * np.random.default_rng(1).uniform(0, 1, 300),),
+    ),
 }
 
 

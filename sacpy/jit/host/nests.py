@@ -61,9 +61,11 @@ class Nest:
             self.after_guarded()
 
     def note(self) -> str:
-        """The metadata of the innermost loop: none where LLVM cannot obey it, and would say so on standard error."""
+        """The metadata of the innermost loop: none where LLVM cannot obey it, and would say so on standard error; none either where a fold is to be computed in order, since LLVM takes it as leave to regroup them all."""
         p = self.partition
-        if self.earlier or self.leave or not is_straight(p.body) or self.lowering.unit.site_of_loop(p.body) > 0 or not all(isinstance(s, ArraySink) or _is_plain(s) for s in self.sinks):
+        if self.earlier or self.leave or not is_straight(p.body) or self.lowering.unit.site_of_loop(p.body) > 0:
+            return ""
+        if not all(isinstance(s, ArraySink) or (_is_plain(s) and isinstance(s, FoldSink) and s.reduction is not None) for s in self.sinks):
             return ""
         if p.step is not None and not isinstance(p.step[-1], Const):
             return ""
