@@ -26,11 +26,12 @@ def updated(text: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         for name, content in FILE.findall(text):
             (Path(folder) / name).write_text(content, encoding="utf-8")
-        text = CONSOLE.sub(lambda m: f"```console\n$ sacpy {m[1]}\n{_output(folder, '-m', 'sacpy', *m[1].split())}```", text)
-        return PYTHON.sub(lambda m: f"```python\n{m[1]}```\n\n```text\n{_output(folder, '-c', m[1])}```", text)
+        text = CONSOLE.sub(lambda m: f"```console\n$ sacpy {m[1]}\n{output(folder, '-m', 'sacpy', *m[1].split())}```", text)
+        return PYTHON.sub(lambda m: f"```python\n{m[1]}```\n\n```text\n{output(folder, '-c', m[1])}```", text)
 
 
-def _output(folder: str, *arguments: str) -> str:
+def output(folder: str, *arguments: str) -> str:
+    """What a run of Python in the folder prints."""
     done = subprocess.run([sys.executable, *arguments], cwd=folder, env={"PYTHONPATH": str(ROOT), "HOME": folder}, capture_output=True, text=True, check=False)
     lines = (done.stdout + done.stderr).rstrip("\n").split("\n")
     return "".join(f"{line.rstrip()}\n" for line in lines)
