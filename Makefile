@@ -1,5 +1,6 @@
 # make run    set up, then run a real program from end to end
 # make test   set up, then run the tests
+# make fuzz   the tests that take long, and random programs interpreted and compiled
 # make lint   style and types
 # make bench  measurements against peers
 # make docs   the pages about the library, from its comments; outputs in the other pages as they are now
@@ -23,7 +24,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 
 PYTEST_FLAGS ?= -q -n 2
 
-.PHONY: run test lint bench docs dist-check clean
+.PHONY: run test fuzz lint bench docs dist-check clean
 .DELETE_ON_ERROR:
 
 run: $(BASE)
@@ -32,6 +33,10 @@ run: $(BASE)
 
 test: $(TEST)
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+fuzz: $(TEST)
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m long
+	$(BIN)/python -m tests.fuzz --seeds 20000 --time 3600
 
 lint: $(TEST)
 	$(BIN)/ruff check .

@@ -131,9 +131,8 @@ def _run(stage: str, command: list[str]) -> str:
 def resources(log: str) -> Resources:
     """The resources that an assembler's verbose log names. Raises `AssemblyError` if it does not."""
 
-    def number(pattern: str) -> int:
-        found = re.search(pattern, log)
-        return int(found[1]) if found else 0
+    def number(pattern: str) -> int:  # of the kernel and of functions that were not inlined into it, the one that needs most
+        return max((int(n) for n in re.findall(pattern, log)), default=0)
 
     if "registers" not in log:
         raise AssemblyError("cubin", f"the assembler does not say what the kernel needs: {log.strip() or 'it says nothing'}")

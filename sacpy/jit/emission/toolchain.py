@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sacpy.jit.failures import Unsupported
 
-WHEELS = {"libnvvm": "nvidia-nvvm", "libdevice": "nvidia-nvvm", "nvjitlink": "nvidia-nvjitlink", "ptxas": "nvidia-cuda-nvcc"}
+WHEELS = {"libnvvm": "nvidia-nvvm", "libdevice": "nvidia-nvvm", "nvjitlink": "nvidia-nvjitlink", "ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm", "cuobjdump": "nvidia-cuda-cuobjdump"}
 
 
 class AssemblyError(Unsupported):
@@ -69,7 +69,5 @@ def program(name: str) -> Path | None:
 
 
 def missing(stage: str, *tools: str) -> AssemblyError:
-    """The error that none of these tools is there."""
-    wheels = sorted({WHEELS[tool] for tool in tools if tool in WHEELS})
-    help_ = f"pip install {' or '.join(wheels)}" if wheels else "install the CUDA toolkit"
-    return AssemblyError(stage, f"no {' or '.join(tools)} is installed here: {help_}")
+    """The error that none of these tools is there; it recommends the first."""
+    return AssemblyError(stage, f"no {' or '.join(tools)} is installed here: pip install {WHEELS[tools[0]]}")
