@@ -3,6 +3,7 @@
 # make fuzz   the tests that take long, and random programs interpreted and compiled
 # make lint   style and types
 # make bench  measurements against peers
+# make gpu    checks and measurements on this machine's GPU, with the Python that is there (GPU_PYTHON=..); no set-up
 # make docs   the pages about the library, from its comments; outputs in the other pages as they are now
 # make dist-check   the package built, installed in a clean environment, and used
 # make clean  remove everything that was built
@@ -24,7 +25,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 
 PYTEST_FLAGS ?= -q -n 2
 
-.PHONY: run test fuzz lint bench docs dist-check clean
+.PHONY: run test fuzz lint bench gpu docs dist-check clean
 .DELETE_ON_ERROR:
 
 run: $(BASE)
@@ -44,6 +45,11 @@ lint: $(TEST)
 
 bench: $(BENCH)
 	$(BIN)/python -m benchmarks
+
+GPU_PYTHON ?= $(or $(PYTHON),python3)
+
+gpu:
+	$(GPU_PYTHON) -m benchmarks.gpu
 
 docs: $(BASE)
 	$(BIN)/python -m sacpy.documentation docs/library

@@ -33,7 +33,8 @@ def _generation(name: str, processors: int, threads: int, blocks: int, shared_pe
     return DeviceLimits(name, processors, threads, blocks, shared_per_block << 10, shared_per_processor << 10)
 
 
-# To be compared with the table "Technical Specifications per Compute Capability" of the CUDA C++ Programming Guide before a launch relies on it; processors: of a common card (T4, A100, A10, Orin, L40, H100, B200).
+# Compared on 2026-11-21 with NVIDIA's own table of architectures, `arch_traits` in libcu++ (NVIDIA/cccl, libcudacxx/include/cuda/__device/arch_traits.h), which has the figures of "Technical Specifications per Compute Capability" in the CUDA Programming Guide;
+# a block may have a kilobyte less shared memory than a multiprocessor has, as the driver keeps that, but for sm_75. Processors: of a common card (T4, A100, A10, Jetson AGX Orin, L40, H100, B200), which no architecture fixes.
 DEVICES: dict[str, DeviceLimits] = {
     limits.name: limits
     for limits in (

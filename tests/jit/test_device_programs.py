@@ -79,6 +79,18 @@ double[.] settle(double[n] v, double limit)
     both.same("settle", np.arange(40.0) % 7, 0.5)
 
 
+def test_a_loop_that_starts_from_an_array_and_uses_it_in_every_round() -> None:
+    both = Both("""
+double[n] mixed(double[n] v, int rounds)
+{
+  u = { [i] -> v[i] + 1.0 | [i] < [n] };
+  w = u;
+  for (k = 0; k < rounds; k++) { w = { [i] -> w[i] * 0.5 + u[i] | [i] < [n] }; }
+  return w;
+}""")
+    both.same("mixed", np.arange(60.0), 4)
+
+
 def test_branches_choose_on_the_host() -> None:
     both = Both("""
 double[n] either(double[n] v, bool up)

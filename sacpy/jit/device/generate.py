@@ -33,6 +33,7 @@ from sacpy.jit.graph import (
     Var,
     View,
     WithLoop,
+    blocks,
     extents_of,
 )
 from sacpy.jit.rewrite import uses
@@ -171,9 +172,9 @@ class _Writer:
             case If():
                 self.conditional(s.targets, rhs)
             case Loop():
-                self.rounds(s.targets, rhs, dying)
+                self.rounds(s.targets, rhs, _before(rhs, dying))
             case For():
-                self.counting(s.targets, rhs, dying)
+                self.counting(s.targets, rhs, _before(rhs, dying))
             case Call():
                 args = self.handed(rhs.args, dying)
                 self.line(f"{', '.join(map(self.name, s.targets))}, = {python_name(self.plan, rhs.function)}({', '.join(['rt', *args])})")
@@ -294,6 +295,11 @@ class _Writer:
         for p in params:
             if _is_array(p):
                 self.line(f"{self.name(p)} = None")
+
+
+def _before(rhs: Loop | For, dying: set[str]) -> set[str]:
+    """Of the arrays that die in a loop, those that its rounds do not use: they die where it begins."""
+    return {n for n in dying if not any(uses(b)[n] for b in blocks(rhs))}
 
 
 def _is_array(a: Atom) -> bool:

@@ -1,0 +1,1 @@
+"""Checks and measurements on a GPU: `python -m benchmarks.gpu` (`make gpu`). `cases` has what is measured, in SaC and for the peers; `checks` what must agree with the interpreter; `measure` the clock; `mappings` compares mappings of one with-loop."""

@@ -1,0 +1,71 @@
+"""The checks and cases of `make gpu`, on the emulator: on a GPU they try the GPU, and not themselves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.gpu import __main__ as command
+from benchmarks.gpu import mappings
+from benchmarks.gpu.cases import CASES, HEAD
+from benchmarks.gpu.checks import EXTRA, checks
+from benchmarks.gpu.measure import seconds
+from sacpy import Session, to_device
+
+
+def test_checks_hold_on_the_emulator() -> None:
+    found = list(checks(Session(target="emulator"), 1e-4))
+    assert len(found) == len(CASES) + len(EXTRA)
+    assert [c for c in found if c.problem] == []
+
+
+def test_a_wrong_result_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.gpu.checks.np.isclose", lambda a, b, **_: np.zeros(np.shape(a), bool))
+    problems = [c.problem for c in checks(Session(target="interp")) if c.problem]
+    assert any("elements differ, the first at" in p for p in problems)
+
+
+def test_mappings_are_compared() -> None:
+    session = Session(target="emulator")
+    a = np.linspace(0, 4, 1000, dtype=np.float32)
+    for width in mappings.DENSITIES:
+        module = session.compile(mappings.source(width))
+        results = [module[way](a) for way in ("compressgrid", "prunegrid", "masking")]
+        assert all((r == results[0]).all() for r in results)
+        assert not (results[0] == a).all()
+
+
+def test_without_a_gpu_it_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OUT", str(tmp_path))
+    monkeypatch.setattr("sacpy.jit.device.cuda._cuda_core", lambda: (_ for _ in ()).throw(command_failure()))
+    assert command.main([]) == 0
+    assert capsys.readouterr().out == "nothing to measure: no driver\n"
+    assert not list(tmp_path.iterdir())
+
+
+def command_failure() -> Exception:
+    from sacpy.jit.device.machine import DeviceFailure
+
+    return DeviceFailure("no driver")
+
+
+def test_the_report_is_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OUT", str(tmp_path))
+    command._write({"cases": [{"case": "map", "sacpy": 1e-6}]})
+    assert json.loads((tmp_path / "gpu.json").read_text())["cases"][0]["case"] == "map"
+
+
+def test_the_clock_waits() -> None:
+    waited = []
+    assert seconds(lambda: None, lambda: waited.append(1)) > 0
+    assert len(waited) > 2
+
+
+def test_cases_compile_and_run_where_arrays_stay() -> None:
+    session = Session(target="emulator")
+    for case in CASES:
+        values = [to_device(v, "emulator") for v in case.arguments(case.small)]
+        session.compile(HEAD + case.source)[case.function](*values)
