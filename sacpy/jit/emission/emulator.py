@@ -18,7 +18,7 @@ import numpy as np
 from sacpy.interp.values import DTYPES
 from sacpy.jit.emission import shadow
 from sacpy.jit.emission.findings import NOT_ITS_CELL, NOT_WRITTEN, TOO_LARGE, Finding, finding
-from sacpy.jit.emission.geometry import Geometry, allocations, geometry, shared_plan
+from sacpy.jit.emission.geometry import Geometry, Shapes, allocations
 from sacpy.jit.emission.host_machine import ENTRY, host_text
 from sacpy.jit.emission.lowering import Site
 from sacpy.jit.graph import ArrayType, Const, Var, extents_of
@@ -57,16 +57,16 @@ class Emulated:
     def __init__(self, kernel: Kernel, *, check: bool = False, made: tuple[bytes, tuple[Site, ...]] | None = None) -> None:
         from sacpy.jit.host.compile import load_entry
 
-        self.kernel, self.check = kernel, check
+        self.kernel, self.check, self.shapes = kernel, check, Shapes(kernel)
         code, self.sites = made or compile_kernel(kernel, check=check)
         self._library, address = load_entry(code, ENTRY)
         self._entry = _NATIVE(address)
 
     def launch(self, args: Sequence[Argument], *, cover: Mapping[str, Array] | None = None, scratch: Sequence[int] | None = None, threads: int = 1) -> Outcome:
         """Runs all blocks. `args`: one per parameter; arrays are C-contiguous, of the parameter's base type and extents, and are written in place; two parameters never share memory that is written. `cover`, for check mode: for a written array's name a bool array of its extents, the cells that this launch must write
-        (exactly once where the array is `once`); others must stay unwritten. `scratch`: as in `geometry`. `threads`: over how many threads of the host the blocks are spread (check mode uses one). Raises `ValueError` for arguments that do not fit."""
-        place = geometry(self.kernel, args, scratch)
+        (exactly once where the array is `once`); others must stay unwritten. `scratch`: as in `geometry.Shapes.launch`. `threads`: over how many threads of the host the blocks are spread (check mode uses one). Raises `ValueError` for arguments that do not fit."""
         self._refuse_misfits(args)
+        place = self.shapes.launch(args, scratch)
         if self.check:
             return self._checked(args, place, cover or {})
         if threads == 1 or place.blocks < 2:
@@ -103,10 +103,10 @@ class Emulated:
 
     def _memory(self, place: Geometry) -> tuple[list[int], list[Array]]:
         """Addresses for the arrays of a block and of its threads, and the memory that they lie in. Shared arrays lie as they do on a device."""
-        plan = shared_plan(self.kernel)
+        plan = self.shapes.plan
         kept = [_new(plan.size if plan else 0)]
         addresses = []
-        for s, cells in zip(allocations(self.kernel), place.cells):
+        for s, cells in zip(self.shapes.allocations, place.cells):
             if plan and s.space == "shared":
                 addresses.append(_aligned(kept[0]) + plan.offsets[s.array.name])
             else:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
-from sacpy.jit.graph import ArrayType, Atom, Const, ScalarType, Var
+from sacpy.jit.graph import Atom, Const, ScalarType, Var, extents_of
 from sacpy.jit.host.legal import size_of
 from sacpy.jit.kernel import Allocate, Kernel, block_statements
 from sacpy.jit.shared_planner import SharedPlan, plan_shared
@@ -64,14 +65,12 @@ def spaces(kernel: Kernel) -> dict[str, str]:
 
 def is_static(array: Var) -> bool:
     """Whether all extents are constants."""
-    assert isinstance(array.type, ArrayType)
-    return all(isinstance(e, Const) for e in array.type.extents)
+    return all(isinstance(e, Const) for e in extents_of(array))
 
 
 def static_cells(array: Var) -> int:
     """How many elements an array of constant extents has."""
-    assert isinstance(array.type, ArrayType)
-    return prod(max(int(e.value), 0) for e in array.type.extents if isinstance(e, Const))
+    return prod(max(int(e.value), 0) for e in extents_of(array) if isinstance(e, Const))
 
 
 def padded_bytes(base: str, cells: int) -> int:
@@ -94,27 +93,38 @@ def fixed_dynamic_bytes(kernel: Kernel) -> int:
     return plan.size if plan and plan.size > MOST_STATIC_SHARED else 0
 
 
-def geometry(kernel: Kernel, args: Sequence[object], scratch: Sequence[int] | None = None) -> Geometry:
-    """The geometry of a launch with these arguments, one per parameter (what stands for arrays is not looked at). `scratch`: for each array in scratch memory, how many elements a thread has; needed where its extents are computed in the kernel. Raises `ValueError` if an extent is not known."""
-    scalars = {p.name: int(a) for p, a in zip(kernel.params, args) if isinstance(p.type, ScalarType) and isinstance(a, int | float) and p.base in ("int", "long")}
-    grid, block = _extents(kernel.grid, scalars, kernel), _extents(kernel.block, scalars, kernel)
-    where, told, plan = spaces(kernel), iter(scratch or ()), shared_plan(kernel)
-    shared = plan.size if plan else 0
-    cells, held = [], []
-    for a in allocations(kernel):
-        known = next(told, None) if a.space == "scratch" else None
-        cells.append(prod(_extents(_type(a.array).extents, scalars, kernel)) if known is None else known)
-        match where[a.array.name]:
-            case "shared" if not plan:
-                shared += padded_bytes(a.array.base, cells[-1])
-            case "scratch":
-                held.append(cells[-1] * size_of(a.array.base) * prod(grid) * prod(block))
-    return Geometry(grid, block, tuple(cells), shared, fixed_dynamic_bytes(kernel) if plan else shared, tuple(held))
+def geometry(kernel: Kernel, args: Sequence[Any], scratch: Sequence[int] | None = None) -> Geometry:
+    """The geometry of one launch: `Shapes(kernel).launch(args, scratch)`."""
+    return Shapes(kernel).launch(args, scratch)
 
 
-def _type(v: Var) -> ArrayType:
-    assert isinstance(v.type, ArrayType)
-    return v.type
+class Shapes:
+    """What all launches of a kernel have in common, looked up once: for those who launch it often. `plan`: where the shared arrays lie, if that is known."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.allocations = allocations(kernel)
+        self.plan = shared_plan(kernel)
+        self._spaces = spaces(kernel)
+        self._fixed = fixed_dynamic_bytes(kernel)
+        self._scalars = [(at, p.name) for at, p in enumerate(kernel.params) if p.type in (ScalarType("int"), ScalarType("long"))]
+
+    def launch(self, args: Sequence[Any], scratch: Sequence[int] | None = None) -> Geometry:
+        """The geometry of a launch with these arguments, one per parameter (what stands for arrays is not looked at). `scratch`: for each array in scratch memory, how many elements a thread has; needed where its extents are computed in the kernel. Raises `ValueError` if an extent is not known."""
+        kernel, plan, told = self.kernel, self.plan, iter(scratch or ())
+        scalars = {name: int(args[at]) for at, name in self._scalars}
+        grid, block = _extents(kernel.grid, scalars, kernel), _extents(kernel.block, scalars, kernel)
+        shared = plan.size if plan else 0
+        cells, held = [], []
+        for a in self.allocations:
+            known = next(told, None) if a.space == "scratch" else None
+            cells.append(prod(_extents(extents_of(a.array), scalars, kernel)) if known is None else known)
+            match self._spaces[a.array.name]:
+                case "shared" if not plan:
+                    shared += padded_bytes(a.array.base, cells[-1])
+                case "scratch":
+                    held.append(cells[-1] * size_of(a.array.base) * prod(grid) * prod(block))
+        return Geometry(grid, block, tuple(cells), shared, self._fixed if plan else shared, tuple(held))
 
 
 def _extents(atoms: Iterable[Atom], scalars: Mapping[str, int], kernel: Kernel) -> tuple[int, ...]:
