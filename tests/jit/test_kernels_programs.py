@@ -85,9 +85,33 @@ def test_a_block_folds_a_row(text: str) -> None:
     assert [(launch.purpose, launch.grid, launch.block) for launch in found.launches] == [("rows", (1, 1, 6), (1, 1, 32))]
 
 
-def test_short_rows_and_columns_have_a_thread_each() -> None:
+COLUMNS = "int[.] f(int[.,.] a) { return { [j] -> sum({ [i] -> a[i,j] }) + j | [j] < [shape(a)[1]] }; }"
+
+
+def test_neighbouring_columns_share_a_block() -> None:
+    found = run(COLUMNS, MATRIX.T.copy(), row_length=8)
+    assert [(launch.purpose, launch.grid, launch.block) for launch in found.launches] == [("rows", (1, 1, 1), (1, 1, 256))]
+
+
+@pytest.mark.parametrize(("text", "matrix"), [(COLUMNS, MATRIX.T.copy()), ("int[.] f(int[.,.] a) { return { [i] -> sum(a[i]) + i }; }", MATRIX)])
+def test_few_long_folds_are_cut_into_chunks(text: str, matrix: Value) -> None:
+    found = run(text, matrix, row_length=8, fold_threads=4)
+    (plan,) = found.plans
+    assert [launch.purpose for launch in plan.launches] == ["rows", "joined"]
+    assert [b.extents for b in plan.temporaries] == [(plan.launches[0].grid[1], 6)]
+
+
+@pytest.mark.parametrize("threads", [1, 8, 64])
+def test_folds_of_any_function_count_the_neutral_element_once(threads: int) -> None:
+    text = "int g(int a, int b) { return (a * b) % 1000; } int[.] f(int[.,.] a) { return { [i] -> with { ([0] <= [j] < [shape(a)[1]]) : a[i,j] + 1; } : fold(g, 7) | [i] < [shape(a)[0]] }; }"
+    assert run(text, MATRIX, row_length=8, fold_threads=threads).launches[0].purpose == "rows"
+
+
+def test_short_folds_and_many_columns_have_a_thread_each() -> None:
     assert run("int[.] f(int[.,.] a) { return { [i] -> sum(a[i]) }; }", MATRIX, row_length=71).launches[0].purpose == "partition"
-    assert run(BODIES["column sums"][0], MATRIX, row_length=4).launches[0].purpose == "partition"
+    wide = np.zeros((5, 1100), np.int32)
+    found = run("int[.] f(int[.,.] a) { return { [j] -> sum({ [i] -> a[i,j] }) | [j] < [1100] }; }", wide, row_length=4, device=options().device.with_processors(1))
+    assert found.launches[0].purpose == "partition"
 
 
 # ---------------------------------------------------------------- shared memory

@@ -93,10 +93,16 @@ class Cells:
         parts = split(frame, spaces)
         if parts.first_match or self._merged(parts, frame, spaces):
             return [], self._together(frame, spaces, numbers)
+        temporaries: list[Buffer] = []
         launches: list[Launch] = []
         for piece in parts.pieces:
-            launches += self._default(piece.space, numbers) if piece.partition is None else self._piece(piece, spaces, numbers, parameters)
-        return [], launches
+            if piece.partition is None:
+                launches += self._default(piece.space, numbers)
+                continue
+            more, own = self._piece(piece, spaces, numbers, parameters)
+            temporaries += more
+            launches += own
+        return temporaries, launches
 
     def _merged(self, parts: Split, frame: tuple[int, ...], spaces: tuple[IndexSpace, ...]) -> bool:
         """Whether the pieces go into one launch."""
@@ -115,7 +121,7 @@ class Cells:
         chain, reasons = self._chosen(IndexSpace.box(frame))
         return self._launch(IndexSpace.box(frame), chain, reasons, ("pieces", forms), make, "pieces", None, numbers, words)
 
-    def _piece(self, piece: Piece, spaces: tuple[IndexSpace, ...], numbers: Numbers, parameters: Mapping[str, int]) -> list[Launch]:
+    def _piece(self, piece: Piece, spaces: tuple[IndexSpace, ...], numbers: Numbers, parameters: Mapping[str, int]) -> tuple[list[Buffer], list[Launch]]:
         number = piece.partition
         assert number is not None
         chain = chain_of(self.pragmas[number])
@@ -130,8 +136,11 @@ class Cells:
                 if whole:
                     raise
                 chain, reasons = None, (f"this piece of the partition does not fit the pragma: {error.message}",)
-        if chain is None and (row := self._row(number, piece.space, numbers)) is not None:
-            return [row]
+        row = self.rows[number]
+        if chain is None and row is not None:
+            shared = rows.launches(self.source, number, row, piece.space, whole, numbers, self.options, self.kernels)
+            if shared is not None:
+                return shared
         if chain is None:
             chain, why = self._chosen(piece.space)
             reasons = (*(reasons if chain_of(self.pragmas[number]) else ()), *why)
@@ -139,14 +148,14 @@ class Cells:
         wanted = memory_of(self.pragmas[number])
         tiles = staging.staging(self.source, number, chain.map(piece.space, self.options.device), wanted, self.options.device.shared_per_block)
         if isinstance(tiles, staging.Staging):
-            return self._staged(piece, chain, (*reasons, f"{tiles.size} bytes of shared memory: {tiles.words}"), tiles, numbers)
+            return [], self._staged(piece, chain, (*reasons, f"{tiles.size} bytes of shared memory: {tiles.words}"), tiles, numbers)
         if tiles is not None:
             reasons = (*reasons, f"nothing is staged, as {tiles}")
 
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
             return maps.partition_kernel(self.source, number, mapping, block, bits)
 
-        return self._launch(piece.space, chain, reasons, ("partition", number), make, "partition", number, numbers)
+        return [], self._launch(piece.space, chain, reasons, ("partition", number), make, "partition", number, numbers)
 
     def _staged(self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], tiles: staging.Staging, numbers: Numbers) -> list[Launch]:
         number = piece.partition
@@ -156,26 +165,6 @@ class Cells:
             return staging.staged_kernel(self.source, number, mapping, tiles, bits)
 
         return self._launch(piece.space, chain, reasons, ("staged", number), make, "partition", number, numbers, constant_block=True)
-
-    def _row(self, number: int, space: IndexSpace, numbers: Numbers) -> Launch | None:
-        """The launch in which a block has a cell; None where that does not pay."""
-        row = self.rows[number]
-        if row is None or space.empty:
-            return None
-        inner = space_of(row.inner, numbers).normalised()
-        threads = row.threads(space.size, inner.size, self.options)
-        if threads is None or space.size > self.options.device.grid[2]:
-            return None
-        cells, indices = rows.in_line(space), rows.in_line(inner)
-        sizes = [*array_sizes(self.source, numbers), space.size, inner.size + threads]
-        bits = max(cells.bits(sizes), indices.bits())
-        key = ("row", number, cells.key, indices.key, threads, bits)
-        built = self.kernels.get(key)
-        if built is None:
-            built = self.kernels[key] = rows.row_kernel(self.source, number, row, cells, indices, threads, bits)
-        words = [*cells.words(bits), *indices.words(bits), inner.size]
-        reasons = (f"a block of {threads} threads for each of {space.size} cells, which folds {inner.size} indices",)
-        return Launch(built.kernel, (1, 1, space.size), (1, 1, threads), built.arguments((space.size,), words), "rows", number, None, reasons, scratch_of(built, numbers))
 
     def _default(self, space: IndexSpace, numbers: Numbers) -> list[Launch]:
         launches: list[Launch] = []

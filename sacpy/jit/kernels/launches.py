@@ -24,7 +24,7 @@ class Refused(Exception):
 @dataclass(frozen=True, slots=True)
 class KernelOptions:
     """`strategy`: of `withloop.strategies`, for what no pragma maps. `merge`: whether pieces of one with-loop may share a launch. `fold_threads`: of a block that folds, a power of two. `row_length`: indices that the fold of a
-    cell has at least for a block to share it."""
+    cell has at least for threads to share it."""
 
     device: DeviceLimits = field(default_factory=lambda: DEVICES["sm_90"])
     strategy: str = "auto"
@@ -52,7 +52,7 @@ class Buffer:
 class Launch:
     """One launch. `grid` and `block`: z, y, x. `arguments`: one for each of the kernel's parameters: the name of a value of the with-loop's function or of a buffer of the plan, or a number (signed, in the kernel's word size).
 
-    `scratch`: for each of the kernel's arrays in scratch memory, in the order of their `Allocate`, how many elements each thread of the launch has. `purpose`: "partition", "default", "copy", "pieces" (several of those in one launch), "partials", "total", "rows".
+    `scratch`: for each of the kernel's arrays in scratch memory, in the order of their `Allocate`, how many elements each thread of the launch has. `purpose`: "partition", "default", "copy", "pieces" (several of those in one launch), "partials", "total", "rows", "joined".
     `partition`: the number of the partition, counted from 0; None for defaults and merged pieces. `mapping` and `reasons` say how index and thread belong together, and why, for those who look."""
 
     kernel: Kernel

@@ -136,8 +136,10 @@ class Reduction:
         found = self.choose(right[count], lambda: self.choose(left[count], both, lambda: list(right[:count])), lambda: list(left[:count]))
         return [*found, self.b.op("or", left[count], right[count])]
 
-    def tree(self, shared: Shared, threads: int) -> list[k.BlockStmt]:
-        """Phases after which the first place has what all places had. Where order counts, neighbours are combined; else each with the one half of the block on, so that neighbouring threads read neighbouring places."""
+    def tree(self, shared: Shared, threads: int, lanes: int = 1) -> list[k.BlockStmt]:
+        """Phases after which the first place has what all places had. Where order counts, neighbours are combined; else each with the one half of the block on, so that neighbouring threads read neighbouring places. `lanes`: so many folds side by side, whose places alternate; then
+        the first `lanes` places have the results (not where order counts)."""
+        assert lanes == 1 or not self.ordered
         if threads == 1:
             return [k.Barrier()]
         level, live = self.b.names.var("level", INT), self.b.names.var("live", INT)
@@ -154,7 +156,7 @@ class Reduction:
         self.leave(shared, at, self.joined(left, right))
         code = self.b.close()
         rounds = int(math.log2(threads))
-        steps: list[k.BlockStmt] = [k.Barrier(), k.Uniform(live, Op("shr", (integer(threads), level)))]
+        steps: list[k.BlockStmt] = [k.Barrier(), k.Uniform(live, Op("shr", (integer(threads * lanes), level)))]
         if self.ordered:
             previous = self.b.names.var("previous", INT)
             steps += [k.Uniform(previous, Op("sub", (level, integer(1)))), k.Uniform(distance, Op("shl", (integer(1), previous)))]

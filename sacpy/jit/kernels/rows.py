@@ -1,18 +1,20 @@
-"""Rows that are folded by a block each.
+"""Cells that many threads fold together.
 
-In: a partition of a genarray or modarray whose cells come from one fold each; at run time how many cells there are and how long the folds. Out: a kernel in which a block has a cell and its threads share the fold, and when that pays: where neighbouring threads then read neighbouring elements, or where there are too few
-cells to fill the device.
+In: a partition of a genarray or modarray whose cells come from one fold each; at run time how many cells there are and how long the folds. Out: launches in which several threads share the fold of a cell, and when that pays: where neighbouring threads then read neighbouring elements (sums of
+rows), or where there are too few cells to fill the device (sums of long columns, in which a block has neighbouring cells).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
 
 from sacpy.jit import kernel as k
-from sacpy.jit.graph import INT, Atom, Block, Const, Fold, Let, Load, Op, Partition, Stmt, Var, WithLoop, extents_of, integer, statements
+from sacpy.jit.graph import ArrayType, Atom, Block, Const, Fold, Let, Load, Op, Partition, Stmt, Var, WithLoop, extents_of, statements
 from sacpy.jit.kernels import maps
 from sacpy.jit.kernels.builder import IrArithmetic
-from sacpy.jit.kernels.launches import KernelOptions, Refused
+from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Refused
+from sacpy.jit.kernels.numbers import Numbers, array_sizes, scratch_of, space_of
 from sacpy.jit.kernels.reduction import Reduction
 from sacpy.jit.kernels.source import Built, Source, parameter_block
 from sacpy.jit.kernels.values import Value
@@ -21,8 +23,19 @@ from sacpy.withloop.combinators import Combinator, CompressGrid, FoldLast2, Shif
 from sacpy.withloop.placement import GridBlock
 from sacpy.withloop.spaces import IndexSpace
 
-_FEW = 64  # cells a multiprocessor has at most where a thread each would leave the device idle
+_FULL = 1024  # threads of a multiprocessor that keep it busy
 _LONG = 1024  # indices that a fold has at least to be shared although its threads then read far apart
+_EACH = 8  # indices of a thread at least where a fold is cut into chunks
+_LAST = 128  # threads of a block that puts chunks together
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How cells and their folds are dealt: a block has `lanes` neighbouring cells and `threads` threads (a power of two) for each; each fold is cut into `chunks`, a block for each, which a second launch puts together."""
+
+    lanes: int
+    threads: int
+    chunks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +59,18 @@ class Row:
     def folds(self) -> tuple[Fold, ...]:
         return tuple(o for o in self.fold.operators if isinstance(o, Fold))
 
-    def threads(self, cells: int, length: int, options: KernelOptions) -> int | None:
-        """How many threads share a fold, a power of two; None where one does it alone."""
-        device = options.device
-        few = cells <= device.processors * _FEW
-        if length < options.row_length or not ((self.along and not self.across) or (few and length >= max(_LONG, options.row_length))):
+    def share(self, cells: int, length: int, options: KernelOptions) -> Share | None:
+        """How to share folds of some length; None where a thread for each cell does better."""
+        full = options.device.processors * _FULL
+        if length < options.row_length or not (cells < full if self.across else self.along or (cells < full and length >= max(_LONG, options.row_length))):
             return None
-        threads = min(device.warp, options.fold_threads)
-        while threads * 2 <= options.fold_threads and threads * 4 <= length:
+        lanes = options.device.warp if self.across else 1
+        threads = 1
+        while threads * 2 * lanes <= max(options.fold_threads, lanes) and threads * 4 <= length:
             threads *= 2
-        return threads
+        busy = -(-cells // lanes) * lanes * threads
+        chunks = max(1, min(-(-full // busy), length // (threads * _EACH), options.device.grid[1]))
+        return Share(lanes, threads, chunks) if threads * chunks > 1 else None
 
 
 def row_of(source: Source, p: Partition) -> Row | None:
@@ -100,52 +115,153 @@ def in_line(space: IndexSpace) -> chains.Mapping:
     return chains.Chain(tuple(steps), GridBlock(0)).map(space)
 
 
-def row_kernel(source: Source, number: int, row: Row, outer: chains.Mapping, inner: chains.Mapping, threads: int, bits: int) -> Built:
-    """A block for each cell. The parameter block: that of `outer`, that of `inner`, the number of inner indices."""
-    thread = source.thread(f"rows{number}", bits)
-    b = thread.b
-    reduction = Reduction(thread, row.folds, thread.checked(row.inner.body, *(f.combine for f in row.folds)))
-    arrays = maps.results(thread, source)
-    cell_words, words = parameter_block(b, outer), parameter_block(b, inner)
-    total = b.slot("total")
-    blocks = b.number("blocks")
-    block, t = b.names.var("block", b.word), b.names.var("thread", b.word)
-    shared = reduction.allocate(threads)
+class Rows:
+    """The kernels of one row. `outer` and `inner`: mappings of the cells and of what is folded, each in line. The parameter block: that of `outer`, that of `inner`, the number of inner indices, how many of them a chunk has."""
 
-    def start() -> tuple[Atom, ...]:
-        index, guard = outer.recover(IrArithmetic(b, cell_words), (block,), ())
+    def __init__(self, source: Source, number: int, row: Row, outer: chains.Mapping, inner: chains.Mapping, share: Share, bits: int) -> None:
+        self.source, self.number, self.row, self.outer, self.inner, self.share, self.bits = source, number, row, outer, inner, share, bits
+
+    def _begin(self, purpose: str) -> None:
+        self.thread = self.source.thread(f"{purpose}{self.number}", self.bits)
+        b = self.b = self.thread.b
+        self.reduction = Reduction(self.thread, self.row.folds, self.thread.checked(self.row.inner.body, *(f.combine for f in self.row.folds)))
+        self.cell_words, self.words = parameter_block(b, self.outer), parameter_block(b, self.inner)
+        self.total, self.run = b.slot("total"), b.slot("run")
+        self.blocks, self.chunks, self.cells = b.number("blocks"), b.number("chunks"), b.number("cells")
+
+    def partials(self, chunks: int, cells: int) -> list[Buffer]:
+        """What the first launch leaves to the second."""
+        kept = Reduction(self.source.thread("trial", 32), self.row.folds, False).kept
+        return [Buffer(f"{self.source.targets[0].name}.row{self.number}_{n}", base, (chunks, cells)) for n, base in enumerate(kept)]
+
+    def _index(self, cell: Atom) -> tuple[Atom, ...]:
+        """The index of a cell, and the code before its fold."""
+        index, guard = self.outer.recover(IrArithmetic(self.b, self.cell_words), (cell,), ())
         assert guard is None
-        found = tuple(map(b.as_int, index))
-        thread.bind(row.partition.index, found)
-        thread.block(Block(row.before))
+        found = tuple(map(self.b.as_int, index))
+        self.thread.bind(self.row.partition.index, found)
+        self.thread.block(Block(self.row.before))
         return found
 
-    def one(place: Var, carried: list[Atom]) -> list[Atom]:
-        index, guard = inner.recover(IrArithmetic(b, words), (place,), ())
-        thread.bind(row.inner.index, list(map(b.as_int, index)))
-        return reduction.take(carried, guard, lambda: thread.block(row.inner.body))
+    def _cell(self, block: Var, lane: Atom | None) -> Atom:
+        """The number of a cell, which may be beyond the last."""
+        return block if lane is None else self.b.op("add", self.b.op("mul", block, self.b.word_const(self.share.lanes), exact=True), lane, exact=True)
 
-    b.open()
-    start()
-    thread.depth += 1
-    found = b.seq_for(t, total, reduction.initial, one, threads)
-    thread.depth -= 1
-    reduction.leave(shared, t, found)
-    gather = k.ForAll((t,), (b.word_const(threads),), b.close())
-    phases = reduction.tree(shared, threads)
-    b.open()
-    index = start()
-    some = b.op("lt", b.word_const(0), total)
-    thread.bind(row.targets, reduction.finish([b.load(a, integer(0)) for a in shared.arrays], some, None))
+    def _store(self, index: tuple[Atom, ...], found: list[Atom]) -> None:
+        """The code behind the fold."""
+        thread = self.thread
+        some = self.b.op("lt", self.b.word_const(0), self.total)
+        thread.bind(self.row.targets, self.reduction.finish(found, some, None))
+        arrays = [self.b.results[t.name] for t in self.source.targets]
 
-    def finish(values: list[Value]) -> None:
-        for array, v in zip(arrays, values, strict=True):
-            assert isinstance(v, Var | Const)
-            b.store(array, index, v)
+        def finish(values: list[Value]) -> None:
+            for array, v in zip(arrays, values, strict=True):
+                assert isinstance(v, Var | Const)
+                self.b.store(array, index, v)
 
-    thread.block(row.after, finish)
-    end = k.ForAll((b.names.var("thread", INT),), (integer(1),), b.close())
-    return Built(b.kernel((block,), (blocks,), (b.word_const(threads),), (gather, *phases, end)), tuple(v.name for v in b.shape))
+        thread.block(self.row.after, finish)
+
+    def fold(self) -> Built:
+        """Blocks fold; where a fold has one chunk, they write the cell too."""
+        self._begin("rows")
+        b, share, reduction = self.b, self.share, self.reduction
+        whole = share.chunks == 1
+        if whole:
+            maps.results(self.thread, self.source)
+        chunk, block = b.names.var("chunk", b.word), b.names.var("block", b.word)
+        size = b.word_const(share.threads * share.lanes)
+        t = b.names.var("thread", b.word)
+        shared = reduction.allocate(share.threads * share.lanes)
+        b.open()
+        lane, mine = (None, t) if share.lanes == 1 else (b.op("bitand", t, b.word_const(share.lanes - 1)), b.op("shr", t, b.word_const(share.lanes.bit_length() - 1)))
+        cell = self._cell(block, lane)
+        if lane is not None:
+            cell = b.op("min", cell, b.op("sub", self.cells, b.word_const(1), exact=True))
+        self._index(cell)
+        start = b.op("mul", chunk, self.run, exact=True)
+        end = b.op("min", b.op("add", start, self.run, exact=True), self.total)
+
+        def one(place: Var, carried: list[Atom]) -> list[Atom]:
+            index, guard = self.inner.recover(IrArithmetic(b, self.words), (place,), ())
+            self.thread.bind(self.row.inner.index, list(map(b.as_int, index)))
+            return reduction.take(carried, guard, lambda: self.thread.block(self.row.inner.body))
+
+        self.thread.depth += 1
+        found = b.seq_for(b.op("add", start, mine, exact=True), end, reduction.initial, one, share.threads)
+        self.thread.depth -= 1
+        reduction.leave(shared, t, found)
+        gather = k.ForAll((t,), (size,), b.close())
+        phases = reduction.tree(shared, share.threads, share.lanes)
+        last = b.names.var("thread", b.word)
+        b.open()
+        cell = self._cell(block, None if share.lanes == 1 else last)
+
+        def hand_on() -> None:
+            values: list[Atom] = [b.load(a, last) for a in shared.arrays]
+            if whole:
+                self._store(self._index(cell), values)
+                return
+            for buffer, v in zip(self.partials(1, 1), values):
+                b.store(b.result(buffer.name, buffer.base, (self.chunks, self.cells)), (chunk, cell), v)
+
+        b.when(None if share.lanes == 1 else b.op("lt", cell, self.cells), hand_on)
+        end_ = k.ForAll((last,), (b.word_const(share.lanes),), b.close())
+        return Built(b.kernel((chunk, block), (self.chunks, self.blocks), (size,), (gather, *phases, end_)), tuple(v.name for v in b.shape))
+
+    def join(self) -> Built:
+        """A thread for each cell puts its chunks together, in order."""
+        self._begin("joined")
+        b, reduction = self.b, self.reduction
+        maps.results(self.thread, self.source)
+        parts = []
+        for buffer in self.partials(1, 1):
+            b.arrays[buffer.name] = Var(buffer.name, ArrayType(buffer.base, (self.chunks, self.cells)))
+            parts.append(b.arrays[buffer.name])
+        block, t = b.names.var("block", b.word), b.names.var("thread", b.word)
+        b.open()
+        cell = b.op("add", b.op("mul", block, b.word_const(_LAST), exact=True), t, exact=True)
+
+        def whole() -> None:
+            index = self._index(cell)
+            start = reduction.initial[: len(reduction.kept)]
+            self._store(index, b.seq_for(b.word_const(0), self.chunks, start, lambda c, carried: reduction.joined(carried, [b.load(a, c, cell) for a in parts])))
+
+        b.when(b.op("lt", cell, self.cells), whole)
+        code = k.ForAll((t,), (b.word_const(_LAST),), b.close())
+        return Built(b.kernel((block,), (self.blocks,), (b.word_const(_LAST),), (code,)), tuple(v.name for v in b.shape))
+
+
+def launches(source: Source, number: int, row: Row, space: IndexSpace, whole: bool, numbers: Numbers, options: KernelOptions, kernels: dict[Hashable, Built]) -> tuple[list[Buffer], list[Launch]] | None:
+    """Temporaries and launches for the cells of one piece; None where a thread for each cell does better. `whole`: it is all of the
+    partition; `kernels`: those made before."""
+    inner_space = space_of(row.inner, numbers).normalised()
+    cells, length = space.size, inner_space.size
+    share = row.share(cells, length, options) if cells else None
+    if share is None or cells > options.device.grid[2]:
+        return None
+    if not whole:
+        share = replace(share, chunks=1)
+    outer, inner = in_line(space), in_line(inner_space)
+    run = -(-length // share.chunks)
+    sizes = [*array_sizes(source, numbers), (cells + share.lanes + _LAST) * max(1, share.chunks), length + share.threads + run]
+    bits = max(outer.bits(sizes), inner.bits())
+    words = [*outer.words(bits), *inner.words(bits), length, run]
+    made = Rows(source, number, row, outer, inner, share, bits)
+
+    def launch(make: Callable[[], Built], purpose: str, blocks: int, threads: int, why: str) -> Launch:
+        key = ("row", purpose, number, outer.key, inner.key, share.lanes, share.threads, share.chunks == 1, bits)
+        built = kernels.get(key)
+        if built is None:
+            built = kernels[key] = make()
+        chunks = share.chunks if purpose == "rows" else 1
+        return Launch(built.kernel, (1, chunks, blocks), (1, 1, threads), built.arguments((blocks, share.chunks, cells), words), purpose, number, None, (why,), scratch_of(built, numbers))
+
+    blocks = -(-cells // share.lanes)
+    why = f"{share.threads} threads for each of {cells} cells, {share.lanes} cells in a block, {share.chunks} blocks for each, as a cell folds {length} indices"
+    first = launch(made.fold, "rows", blocks, share.threads * share.lanes, why)
+    if share.chunks == 1:
+        return [], [first]
+    return made.partials(share.chunks, cells), [first, launch(made.join, "joined", -(-cells // _LAST), _LAST, f"a thread for each cell puts {share.chunks} chunks together")]
 
 
 def tried(source: Source, p: Partition) -> Row | None:
@@ -154,7 +270,7 @@ def tried(source: Source, p: Partition) -> Row | None:
     if row is None:
         return None
     try:
-        row_kernel(source, 0, row, in_line(IndexSpace.box((2,) * p.rank)), in_line(IndexSpace.box((2,) * row.inner.rank)), 32, 32)
+        Rows(source, 0, row, in_line(IndexSpace.box((2,) * p.rank)), in_line(IndexSpace.box((2,) * row.inner.rank)), Share(1, 32, 1), 32).fold()
     except Refused:
         return None
     return row
