@@ -17,7 +17,6 @@ from multiprocessing import get_context
 from time import monotonic
 
 from sacpy.jit.engine import cores
-from tests.fuzz.coverage import Coverage
 from tests.fuzz.differential import Outcome, same
 from tests.fuzz.programs import case
 from tests.fuzz.work import CHUNK, Findings, examined, work

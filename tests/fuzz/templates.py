@@ -68,7 +68,7 @@ def relaxation(r: random.Random, name: str) -> Template:
     b = r.choice(("double", "float", "int"))
     sums = " + ".join(r.choice((f"v[{_near(r, 'i', 'n')}, {_near(r, 'j', 'm')}]", f"v[i, {_near(r, 'j', 'm')}]", f"v[{_near(r, 'i', 'n')}, j]")) for _ in range(r.randint(1, 5)))
     if r.random() < 0.4:
-        text = f"with {{ ([1,1] <= [i,j] < [n - 1, m - 1]) : v[i - 1, j] + v[i + 1, j] - v[i, j - 1] * v[i, j + 1]; }} : modarray(v)"
+        text = "with { ([1,1] <= [i,j] < [n - 1, m - 1]) : v[i - 1, j] + v[i + 1, j] - v[i, j - 1] * v[i, j + 1]; } : modarray(v)"
     else:
         text = f"{{ [i,j] -> {sums} | [i,j] < [n,m] }}"
     return Template(f"{b}[n,m] {name}({b}[n,m] v)\n{{\n  return {text};\n}}\n\n", name, ((b, ("n", "m")),), (b, ("n", "m")), 2)

@@ -64,7 +64,7 @@ class WithLoops(Expressions):
 
         def inside() -> str:
             nonlocal block
-            if frame and "=" in head or head == iv:
+            if (frame and "=" in head) or head == iv:
                 self.names.append(Name(iv, "int", (len(frame),)))
             if self.r.random() < 0.2 and self.budget > 0:
                 block = f" {{ {' '.join(self.local())} }}"

@@ -1,0 +1,63 @@
+"""Bugs put into the compiler on purpose are found by the battery: each by one of its functions, and there is none without a bug."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.jit import battery
+from tests.jit.mutation import Mutant, mutated
+
+PASSES, HOST, SPECIALISE = "sacpy.jit.passes.", "sacpy.jit.host.", "sacpy.jit.specialise."
+
+MUTANTS: dict[Mutant, str] = {
+    # What the specialiser may get wrong.
+    Mutant("a guard is dropped", SPECIALISE + "emit", "Builder.in_range", 'self.check(self.op("lt", i, n), "the index lies in the array")', "pass"): "picked",
+    Mutant("an inclusive upper bound is taken as exclusive", SPECIALISE + "indexsets", "box", "1 if p.upper_inclusive else 0", "0"): "overlap",
+    Mutant("a width beyond the step is kept", SPECIALISE + "indexsets", "box", 'b.op("min", w, s)', "w"): "strided",
+    Mutant("unknown steps count as none", SPECIALISE + "unrolling", "unrolled", "any(where.points() is None for where in boxes) or ", ""): "small",
+    # What passes may get wrong.
+    Mutant("of overlapping partitions the last is folded", PASSES + "fold_withloops", "_Folder.chosen", "partitions[0], partitions[1:]", "partitions[-1], partitions[:-1]"): "covered",
+    Mutant("a folded partition has no lower bound", PASSES + "fold_withloops", "_Folder.membership", 'tests.append(op("le", p.lower[k], i))', "pass"): "covered",
+    Mutant("the border of a split is left out", PASSES + "split", "_Splitter.sliced", "border.append(box.part(axis, lower, inner_lower))", "pass"): "border",
+    Mutant("disjoint pieces leave a row out", PASSES + "disjoint", "_Divider.without", "(above, upper[k])", "(upper[k], above)"): "boxes",
+    Mutant("what a branch has computed is known in the other", PASSES + "walker", "Walker.scoped", "while len(self._trail) > mark:", "while False:"): "guarded",
+    Mutant("subtraction counts as commutative", PASSES + "cse", "key_of", "if code in COMMUTATIVE:", 'if code in COMMUTATIVE or code == "sub":'): "differences",
+    Mutant("a hoisted check looks at the wrong end", PASSES + "invariant", "_Mover.least_of", "0 if c > 0 else 1", "1 if c > 0 else 0"): "ahead",
+    Mutant("a proof that nothing wraps is not made", PASSES + "summing", "Summing.fits", "facts = self.facts", "return True"): "near",
+    Mutant("a comparison is learnt too strongly", PASSES + "ranges", "Ranger.assume", "self.learn_order(a, b, 1)", "self.learn_order(a, b, 2)"): "edge",
+    Mutant("a counting loop ends a round early", PASSES + "counting", "_Counting.end", "1 if up else -1", "0 if up else -1"): "triangle",
+    Mutant("an unrolled loop leaves a round out", PASSES + "unroll", "_rounds", "range(int(r.lower.value),", "range(int(r.lower.value) + 1,"): "horner",
+    Mutant("fused loops load elsewhere", PASSES + "fuse", "_at_own_index", "all(count[name] == loads[name] for name in made)", "True"): "neighbours",
+    Mutant("a loop forgets what only the next round uses", PASSES + "dead_code", "_Liveness.loop", "needed or p.name in self.live", "needed"): "settled",
+    Mutant("axes are swapped in a flattened loop", PASSES + "flatten", "flat", "(*p.index, *inner.index)", "(*inner.index, *p.index)"): "rows",
+    # What the host target may get wrong.
+    Mutant("strides are swapped", HOST + "memory", "flat", "zip(index, extents)", "zip(index, extents[::-1])"): "relax",
+    Mutant("an argument is updated in place", HOST + "functions", "Lowering.enter", "self.owned(v) if isinstance(v, Array) and p.name in unique else v", "v"): "kept",
+    Mutant("a cell is not copied to its place", HOST + "functions", "Lowering.built", "if value.data != place.data:", "if False:"): "cells",
+    Mutant("counting loops go by 1", HOST + "functions", "Lowering.rounds", "add nsw i64 {i}, {rhs.step}", "add nsw i64 {i}, 1"): "triangle",
+    Mutant("a product starts from 0", HOST + "folds", "_identity", "return 1\n", "return 0\n"): "least",
+    Mutant("every chunk starts from the neutral element", HOST + "parallel", "Spreading.inner_fold", "{type_} {fold.reduction.identity(k)}", "{type_} {code.load(type_, slot)}"): "chosen",
+    Mutant("partial results of chunks are lost", HOST + "parallel", "Spreading.collect", 'count_loop(self.outer, "1", chunks', 'count_loop(self.outer, "2", chunks'): "sums",
+    Mutant("unsigned numbers are compared as signed", HOST + "scalars", "compare", "if base in SIGNED else", "if True else"): "unsigned",
+    Mutant("a floored remainder has the dividend's sign", HOST + "scalars", "_aplmod", "and i1 {nonzero}, {unlike}", "and i1 {nonzero}, false"): "numbers",
+    Mutant("of overlapping partitions the last is written", HOST + "withloops", "WithLoops.run", "self.w.partitions[::-1] if reverse else self.w.partitions", "self.w.partitions"): "overlap",
+    # What the engine may get wrong.
+    Mutant("any version serves any call", "sacpy.jit.dispatch", "Site._find", "known = self.versions.get(kind)", "known = next(iter(self.versions.values()), None)"): "relax",
+    Mutant("compiled code is found again for other extents", "sacpy.jit.fingerprint", "Fingerprints.digest", "{kind!r}", "()"): "relax",
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.name)
+def test_bug_is_found(mutant: Mutant) -> None:
+    with mutated(mutant):
+        found = battery.differs(MUTANTS[mutant])
+    assert found
+
+
+@pytest.mark.parametrize("strict_fp", [False, True])
+def test_nothing_is_found_where_there_is_no_bug(strict_fp: bool) -> None:
+    assert battery.differs(strict_fp=strict_fp) == ""
+
+
+def test_the_battery_is_compiled() -> None:
+    assert battery.functions_compiled() == 1.0
