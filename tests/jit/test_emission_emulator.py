@@ -318,6 +318,8 @@ def test_scratch_extents_that_the_kernel_computes_are_told_to_the_launch() -> No
         out[:] = -1
         assert Emulated(kernel, check=checked).launch([4, out], scratch=[12]).findings == ()
         assert list(out) == [0, 1, 2, 3]
+    outcome = Emulated(kernel, check=True).launch([4, out], scratch=[11])
+    assert {(x.kind, x.index) for x in outcome.findings} == {(f.BEYOND_MEMORY, (11,))}
 
 
 def test_indices_of_64_bits_do_not_wrap() -> None:

@@ -155,18 +155,18 @@ class _Book:
         self.descriptions: list[Array] = []
         for p, a in zip(kernel.params, args):
             extents = a.shape if isinstance(a, np.ndarray) else ()
-            self._add(p, extents, shadow.ONCE if written.get(p.name) else 0, prod(extents) if extents else 0, 0)
+            self._add(p, extents, shadow.ONCE if written.get(p.name) else 0, prod(extents) if extents else 0)
         for s, cells in zip(allocations(kernel), place.cells):
             of_thread = s.space != "shared"
             kind = shadow.OF_THREAD if of_thread else shadow.OF_BLOCK
-            self._add(s.array, [0] * len(extents_of(s.array)), shadow.UNINITIALISED | kind, cells * place.threads if of_thread else cells, cells if of_thread else 0)
+            self._add(s.array, [0] * len(extents_of(s.array)), shadow.UNINITIALISED | kind, cells, place.threads if of_thread else 0)
         self.control = np.array([0, 0, 0, 0, 0, 0, MOST_FINDINGS, self.records.ctypes.data, *(d.ctypes.data for d in self.descriptions)], np.int64)
 
-    def _add(self, v: Var, extents: Sequence[int], flags: int, cells: int, stride: int) -> None:
-        """An array. Those that the kernel allocates get their extents when it does."""
+    def _add(self, v: Var, extents: Sequence[int], flags: int, cells: int, threads: int = 0) -> None:
+        """An array of so many cells, for each of `threads` if that is not 0. Those that the kernel allocates get their extents when it does."""
         self.names.append(v.name)
-        self.shadows.append(np.zeros((max(cells, 1), shadow.CELL), np.int64))
-        self.descriptions.append(np.array([len(self.descriptions), len(extents), flags, 0, self.shadows[-1].ctypes.data, stride, *extents], np.int64))
+        self.shadows.append(np.zeros((max(cells * max(threads, 1), 1), shadow.CELL), np.int64))
+        self.descriptions.append(np.array([len(self.descriptions), len(extents), flags, 0, self.shadows[-1].ctypes.data, cells if threads else 0, cells, *extents], np.int64))
 
     @property
     def arrays(self) -> list[tuple[str, tuple[int, ...]]]:

@@ -17,11 +17,13 @@ UNSET = "read before it is set"
 WRITE_WRITE = "written by two threads without a barrier between"
 READ_AFTER_WRITE = "read without a barrier after another thread wrote it"
 WRITE_AFTER_READ = "written without a barrier after another thread read it"
+BEYOND_MEMORY = "beyond the memory that the launch gave"
 NOT_WRITTEN = "not written"
 NOT_ITS_CELL = "written, but not the launch's to write"
 TOO_LARGE = "beyond the last cell that 32-bit indices reach"
 _KINDS = {
     shadow.OUT_OF_RANGE: OUT_OF_RANGE, shadow.TWICE: TWICE, shadow.UNSET: UNSET, shadow.WRITE_WRITE: WRITE_WRITE, shadow.READ_AFTER_WRITE: READ_AFTER_WRITE, shadow.WRITE_AFTER_READ: WRITE_AFTER_READ,
+    shadow.BEYOND_MEMORY: BEYOND_MEMORY,
 }  # fmt: skip
 
 

@@ -10,8 +10,8 @@ from sacpy.jit.host.legal import Code, Module
 
 # Control words: where the emulator is, and where findings go; from WORDS on, the address of each array's description.
 BLOCK, EPOCH, INSTANCE, THREAD, VIRTUAL, COUNT, CAPACITY, RECORDS, WORDS = range(9)
-# Words of an array's description; from EXTENTS on, an extent per axis. STRIDE: cells per thread, for arrays of a thread.
-NUMBER, RANK, FLAGS, GENERATION, SHADOW, STRIDE, EXTENTS = range(7)
+# Words of an array's description; from EXTENTS on, an extent per axis. STRIDE: cells per thread, for arrays of a thread. CELLS: how many the launch gave memory for.
+NUMBER, RANK, FLAGS, GENERATION, SHADOW, STRIDE, CELLS, EXTENTS = range(8)
 # Flags: memory of a block; written at most once; uninitialised; memory of a thread.
 OF_BLOCK, ONCE, UNINITIALISED, OF_THREAD = 1, 2, 4, 8
 # Words of a cell's shadow. An access takes six: SITE, BLOCK, EPOCH, INSTANCE, THREAD, VIRTUAL.
@@ -21,7 +21,7 @@ R_KIND, R_ARRAY, R_SITE, R_BLOCK, R_THREAD, R_AXIS, R_OTHER_SITE, R_OTHER_BLOCK,
 MOST_AXES = 16
 RECORD = R_INDEX + MOST_AXES
 # Kinds of findings.
-OUT_OF_RANGE, TWICE, UNSET, WRITE_WRITE, READ_AFTER_WRITE, WRITE_AFTER_READ = range(6)
+OUT_OF_RANGE, TWICE, UNSET, WRITE_WRITE, READ_AFTER_WRITE, WRITE_AFTER_READ, BEYOND_MEMORY = range(7)
 
 ACCESS, _REPORT, _CONFLICT, _NOTE = "sacpy_access", "sacpy_report", "sacpy_conflict", "sacpy_note"
 
@@ -131,18 +131,28 @@ class _Access:
         extent = code.load("i64", code.offset("i64", code.offset("i64", "%array", str(EXTENTS)), axis))
         positive, below = code.op(f"icmp sge i64 {index}, 0"), code.op(f"icmp slt i64 {index}, {extent}")
         code.branch(code.op(f"and i1 {positive}, {below}"), inside, outside)
-        code.place(outside)
-        _put(code, self.none, 0, "0")
-        self.report(OUT_OF_RANGE, self.none, axis)
-        code.end("ret i64 -1")
         code.place(inside)
         rows = code.op(f"mul i64 {code.load('i64', flat)}, {extent}")
         code.store("i64", code.op(f"add i64 {rows}, {index}"), flat)
         code.store("i64", code.op(f"add i64 {axis}, 1"), counter)
         code.jump(head)
+        code.place(outside)
+        _put(code, self.none, 0, "0")
+        self.report(OUT_OF_RANGE, self.none, axis)
+        code.end("ret i64 -1")
         code.place(done)
+        self.beyond_memory(code.load("i64", flat))
         before = code.op(f"mul i64 {_get(code, '%control', THREAD)}, {_get(code, '%array', STRIDE)}")
         return code.op(f"add i64 {before}, {code.load('i64', flat)}")
+
+    def beyond_memory(self, place: str) -> None:
+        """Leaves the function where the launch gave the array less memory than its extents say."""
+        code = self.code
+        on = self.when(code.op(f"icmp sge i64 {place}, {_get(code, '%array', CELLS)}"))
+        _put(code, self.none, 0, "0")
+        self.report(BEYOND_MEMORY, self.none)
+        code.end("ret i64 -1")
+        code.place(on)
 
     def write(self, cell: str, of_block: str) -> None:
         """Looks at a write, and notes it."""
