@@ -9,6 +9,8 @@ import ctypes
 import functools
 import hashlib
 import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import llvmlite
@@ -18,6 +20,8 @@ from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.host.maths import callbacks, vector_library
 from sacpy.jit.host.runtime import EXPORTS, runtime_ir
 from sacpy.jit.options import Options
+
+PIPELINE = 1  # LLVM's level for the passes: with vectorised loops the code is as fast as with the higher ones, which take half as long again
 
 _numbers = itertools.count(1)
 
@@ -46,8 +50,9 @@ def optimised(ir: str, options: Options) -> Any:
     module = llvm.parse_assembly(ir)
     module.triple = llvm.get_default_triple()
     module.data_layout = str(machine.target_data)
-    tuning = llvm.create_pipeline_tuning_options(speed_level=options.opt_level)
-    tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_interleaving = options.opt_level > 1
+    tuning = llvm.create_pipeline_tuning_options(speed_level=min(options.opt_level, PIPELINE))
+    tuning.loop_vectorization = tuning.loop_interleaving = options.opt_level > 1
+    tuning.slp_vectorization = False
     tuning.loop_unrolling = False  # what pays is unrolled by the vectoriser; the rest only takes time to compile
     builder = llvm.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(module, builder)
@@ -56,14 +61,28 @@ def optimised(ir: str, options: Options) -> Any:
 
 def compile_object(ir: str, options: Options) -> bytes:
     """Machine code, as a relocatable object, of a module's text."""
-    code: bytes = _machine(options.opt_level).emit_object(optimised(ir, options))
+    module = optimised(ir, options)
+    with _quickly():
+        code: bytes = _machine(options.opt_level).emit_object(module)
     return code
 
 
 def assembly(ir: str, options: Options) -> str:
     """The machine code of a module as text."""
-    text: str = _machine(options.opt_level).emit_assembly(optimised(ir, options))
+    module = optimised(ir, options)
+    with _quickly():
+        text: str = _machine(options.opt_level).emit_assembly(module)
     return text
+
+
+@contextmanager
+def _quickly() -> Iterator[None]:
+    """Inside, LLVM does without loop strength reduction, which takes most of the time of generating code, and gains nothing on what is generated here. The switch is the whole process's."""
+    llvm.set_option("sacpy", "-disable-lsr=true")
+    try:
+        yield
+    finally:
+        llvm.set_option("sacpy", "-disable-lsr=false")
 
 
 @functools.cache
