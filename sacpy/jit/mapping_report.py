@@ -14,7 +14,7 @@ from sacpy.interp.memory import in_words
 from sacpy.interp.values import dtype_of
 from sacpy.jit.graph import ArrayType, Atom, Const, Fold, Genarray, Let, Modarray, Unit, WithLoop, statements
 from sacpy.jit.kernels import KernelOptions, Launch, Refused, build
-from sacpy.lang.source import Span
+from sacpy.lang.source import NOWHERE, Span
 from sacpy.withloop.errors import MappingError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class LaunchReport:
 
 @dataclass(frozen=True, slots=True)
 class LoopReport:
-    """One with-loop. `span`: of its first partition; `operators`: what it makes; `partitions`: how many; `device` and `host`: its runs there, `seconds` of those on the device; `reason` for the last run on the host, or for all of them; `launches` for the shape it had last, one of `shapes`; `read` and `written`: bytes of the arrays that they touch."""
+    """One with-loop. `span`: of its first partition; `operators`: what it makes; `partitions`: how many; `device` and `host`: its runs there, `seconds` of those on the device; `reason` for the last run on the host, or for all of them; `launches` for the shape it had last, one of `shapes`; `read` and `written`: bytes of the arrays that they touch. `gone`: the passes left nothing of it."""
 
     span: Span
     operators: str
@@ -58,6 +58,7 @@ class LoopReport:
     shapes: int = 0
     read: int = 0
     written: int = 0
+    gone: bool = False
 
 
 def of_program(program: DeviceProgram, assemble: Assembler) -> list[LoopReport]:
@@ -84,6 +85,23 @@ def of_unit(unit: Unit, options: KernelOptions) -> list[LoopReport]:
                     reason = error.message
                 found.append(LoopReport(_span(s), _operators(s.rhs), len(s.rhs.partitions), reason=reason))
     return found
+
+
+def gone(before: Unit, after: Unit) -> list[LoopReport]:
+    """The with-loops of a graph that the passes left nothing of: fused into those that use them, unrolled, or found to be needless."""
+    left = {_place(_span(s)) for s in _with_loops(after)}
+    found = {_place(_span(s)): s for s in _with_loops(before) if _span(s).source is not NOWHERE.source}
+    return [LoopReport(_span(s), _operators(s.rhs), len(s.rhs.partitions), gone=True) for place, s in found.items() if place not in left and isinstance(s.rhs, WithLoop)]
+
+
+def _with_loops(unit: Unit) -> Iterator[Let]:
+    """Inner ones too."""
+    for f in unit.functions:
+        yield from (s for s in statements(f.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop))
+
+
+def _place(span: Span) -> tuple[str, int, int]:
+    return span.source.name, span.start, span.end
 
 
 def _span(let: Let) -> Span:
@@ -135,6 +153,9 @@ def lines(reports: list[LoopReport], home: Callable[[Span], str]) -> Iterator[st
     """The reports as text, each with-loop with the function whose text it stands in."""
     for r in reports:
         yield f"  with-loop in {home(r.span).removeprefix('_MAIN::')}, line {r.span.line}" + (f": {r.operators} of {r.partitions} partition{'s' * (r.partitions != 1)}" if r.operators else "")
+        if r.gone:
+            yield "    no longer there: fused into those that use it, unrolled, or needless"
+            continue
         if not r.launches:
             yield f"    stays on the CPU: {r.reason or 'it has not run yet'}"
             continue

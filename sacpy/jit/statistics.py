@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sacpy.interp.engine import is_region, owner
+from sacpy.interp.memory import in_words
 from sacpy.interp.runtime.calls import shown
 from sacpy.interp.walk import statements
 from sacpy.jit.dispatch import Site, Version
@@ -121,10 +123,15 @@ def home(site: Site, span: Span) -> str:
     elaborated = program.program if isinstance(program, Regions) else program
     found = site.function
     if isinstance(elaborated, ElaboratedProgram):
-        made = [i.function for i in elaborated.instances.values() if i.function is not None and i.function.signature.span.source.name == span.source.name]
-        inside = [f for f in (*made, found) if f.signature.span.source.name == span.source.name and lines(f)[0] <= span.line <= lines(f)[1]]
+        made = [i.function for i in elaborated.instances.values() if i.function is not None]
+        inside = [f for f in (*made, found) if _same_file(f.signature.span, span) and lines(f)[0] <= span.line <= lines(f)[1]]
         found = min(inside, key=lambda f: lines(f)[1] - lines(f)[0], default=found)
     return owner(found.signature.name)
+
+
+def _same_file(a: Span, b: Span) -> bool:
+    """Whether two spans are in the same file, which the cache may know by another path."""
+    return a.source is b.source or Path(a.source.name).name == Path(b.source.name).name
 
 
 # ---------------------------------------------------------------- explanations
@@ -137,6 +144,10 @@ def explain(engine: Engine | None, name: str = "") -> str:
     lines = [line for row in sorted(own, key=lambda r: (r.function, r.place, r.where)) for line in (*_explained(row), *_mapped(engine, row))]
     if not own:
         lines = [line for row in rows for line in _mapped(engine, row, name)]
+    if lines and engine is not None and engine.device is not None:
+        moved = engine.device.memory.transfers
+        lines.append(f"to {engine.device.machine.name}: {in_words(moved.bytes_in)} in {moved.times_in} transfers, back: {in_words(moved.bytes_out)} in {moved.times_out}")
+        lines += engine.device.memory.notes
     if not lines:
         return f"no function {name} has been called that could be compiled\n" if name else "nothing in this program was work for the compiler\n"
     return "\n".join(lines) + "\n"
@@ -156,12 +167,14 @@ def _mapped(engine: Engine | None, row: Row, name: str = "") -> Iterator[str]:
 
     report = row.report
     site, version = next((s, v) for s in engine.entered() for v in s.versions.values() if v.report is report)
+    program = site.room.program
+    before = specialised(engine.tools.specialiser(program), program, report.key, report.kind, engine.options, Clock())
+    unit = optimised(before, engine.options, Clock())
     if version.device is not None:
         reports = mapping_report.of_program(version.device, _assembler(engine))
     else:
-        program = site.room.program
-        unit = optimised(specialised(engine.tools.specialiser(program), program, report.key, report.kind, engine.options, Clock()), engine.options, Clock())
         reports = mapping_report.of_unit(unit, KernelOptions(engine.device.machine.limits, engine.options.strategy))
+    reports += mapping_report.gone(before, unit)
     if name:
         reports = [r for r in reports if (r.span.line == int(name) if name.isdigit() else _is_called(home(site, r.span), name))]
     if reports:

@@ -1,0 +1,151 @@
+"""Looking at mappings: `sacpy explain`, `sacpy picture`, `--emit`, and the same of a session."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import sacpy
+from sacpy import cli
+from sacpy.interp import png
+
+PROGRAM = """use StdIO: all;
+use Array: all;
+
+double[.,.] blur(double[.,.] a)
+{
+  b = with { ([0,0] <= iv < shape(a)) : a[iv] * 2.0; } : genarray(shape(a), 0.0);
+  return with {
+    #pragma gpukernel GridBlock(1, SplitLast(32, ShiftLB(Gen)))
+    ([1,1] <= iv < shape(a) - 1) : b[iv - [1,0]] + b[iv + [1,0]];
+  } : modarray(a);
+}
+
+int last(int[.] a)
+{
+  return with { ([0] <= iv < shape(a)) : a[iv]; } : foldfix(max, 0, 50);
+}
+
+int main()
+{
+  a = with { ([0,0] <= iv < [40,50] step [2,1]) : tod(iv[1]); } : genarray([40,50], 1.0);
+  for (i = 0; i < 30; i++) {
+    a = blur(a);
+  }
+  printf("%g %d", a[20,30], last(iota(60)));
+  return 0;
+}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "blur.sac"
+    path.write_text(PROGRAM)
+    return str(path)
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
+    assert cli.main(arguments) == status
+    shown = capsys.readouterr()
+    return shown.out if status == 0 else shown.err
+
+
+def test_explain(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "explain", file)
+    assert "on the emulated sm_90, laid out by auto:" in text
+    assert "with-loop in blur, line 9: modarray of 1 partition" in text
+    assert "30 runs on the device" in text
+    assert "partition 1: [1, 1] <= iv < [39, 49], 1824 indices" in text
+    assert "grid 1 x 38 x 2, block 1 x 1 x 32: 2432 threads, 608 of them idle (25%); 32-bit indices" in text
+    assert "the pragma says so" in text
+    assert re.search(r"with-loop in ArrayBasics::iota, line \d+: genarray of 1 partition\n    no longer there", text)
+    assert "with-loop in last, line 15\n    stays on the CPU: foldfix" in text
+    assert "back: " in text
+
+
+def test_explain_of_one_function_on_another_device_by_another_strategy(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "explain", "--device", "sm_75", "--strategy", "jing", "--function", "20", file)
+    assert "on the emulated sm_75, laid out by jing:" in text
+    assert "Permute([0, 2, 1, 3]" in text and "rank 2: blocks of 32 x 32, the outermost axis in x" in text
+    assert "in blur" not in text
+
+
+def test_a_session_explains(tmp_path: Path) -> None:
+    session = sacpy.Session(target="emulator", strategy="foldall")
+    module = session.define("int[*] f(int n) { return with { ([0,0] <= iv < [n,n]) : iv[0] * iv[1]; } : genarray([n,n], 0); }")
+    assert module.f(700)[3, 5] == 15
+    text = session.explain("f")
+    assert "laid out by foldall" in text and "split into blocks of 32 x 32" in text
+    picture = session.picture("f")
+    assert "490000" in str(picture) or "700 x 700" in str(picture)
+    picture.save(tmp_path / "f.png")
+    assert png.decode((tmp_path / "f.png").read_bytes()).shape[2] == 3
+
+
+def test_an_unknown_strategy_is_refused() -> None:
+    with pytest.raises(ValueError, match="there is no strategy 'jin'; there is auto, jing, jing_ext, foldall"):
+        sacpy.Session(strategy="jin")
+
+
+def test_picture_without_a_run(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "picture", file)
+    assert "main, line 20: [0, 0] <= iv < [40, 50] step [2, 1] width [1, 1]" in text
+    assert "blur, line 9: its bounds are known only when it runs: draw it with --run" in text
+    assert "ArrayArith" not in text
+
+
+def test_picture_behind_a_run(file: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    text = said(capsys, "picture", "--run", "--function", "blur", file)
+    assert "blur, line 9, partition 1: [1, 1] <= iv < [39, 49]" in text and "main" not in text
+    out = tmp_path / "blur.svg"
+    assert said(capsys, "picture", "--run", "-o", str(out), "--step", "2", file) == ""
+    assert "SplitLast(32), GridBlock(1)" in out.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--step", "7"), "error[E0783]: no mapping here has a step 7"),
+        (("-o", "blur.gif"), "error[E0783]: blur.gif does not say what kind of picture it is to be"),
+        (("-o", "nowhere/blur.svg"), "error[E0743]: cannot write nowhere/blur.svg: No such file or directory"),
+        (("--function", "blurr"), "error[E0781]: there is no function blurr in this program"),
+        (("--function", "2"), "error[E0781]: there is no with-loop on line 2 in this program"),
+    ],
+)
+def test_what_cannot_be_drawn(arguments: tuple[str, ...], message: str, file: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert message in said(capsys, "picture", *arguments, file, status=1)
+
+
+def test_kernels_as_text(file: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert cli.main(["run", "--emit", "kernel", "--function", "blur", file]) == 0
+    text = capfdbinary.readouterr().out.decode()
+    assert "// with-loop, line 9: partition 1, GridBlock(1, SplitLast(32, ShiftLB(Gen)))" in text
+    assert "forall [thread] < [32]" in text
+    assert cli.main(["run", "--emit", "nvvm", "--function", "blur", file]) == 0
+    assert b"target triple = \"nvptx64-nvidia-cuda\"" in capfdbinary.readouterr().out
+    assert cli.main(["run", "--emit", "ptx", "--device", "sm_80", "--function", "blur", file]) == 0
+    assert b".target sm_80" in capfdbinary.readouterr().out
+
+
+def test_checking_for_a_device(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(file)
+    path.write_text(PROGRAM.replace("SplitLast(32,", "SplitLast(2048,"))
+    assert said(capsys, "check", file) == ""
+    assert "error[E0811]: axis x of the block has extent 2048, and sm_90 allows 1024" in said(capsys, "check", "--device", "sm_90", file, status=1)
+
+
+def test_the_prompts_strategy_holds_for_runs_too() -> None:
+    from sacpy.interp.world import World
+    from sacpy.repl.commands import obey
+    from sacpy.repl.engine import Engine
+    from sacpy.workspace import Workspace
+
+    engine = Engine(Workspace(strategy="jing"), World.captured())
+    assert engine.settings["strategy"] == "jing"
+    for typed, strategy in ((":strategy foldall", "foldall"), (":set strategy auto", "auto")):
+        assert not [d for d in obey(engine, typed)[1].diagnostics]
+        assert engine.workspace.strategy == strategy == engine.settings["strategy"]
