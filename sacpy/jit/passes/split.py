@@ -131,16 +131,17 @@ class _Splitter(Ranger):
         inside = bound(p.body)
         axes = {i.name: k for k, i in enumerate(p.index)}
         last = p.rank - 1
-        for condition, strong in _conditions(p.body):
-            for f in self.comparisons(condition):
-                names = [n for n in f.terms if n in axes]
-                if len(names) != 1 or abs(f.terms[names[0]]) != 1 or any(n in inside for n in f.terms):
-                    continue
-                axis, c = axes[names[0]], f.terms[names[0]]
-                if not strong and axis != last:
-                    continue
-                rest = Sum(f.constant, {n: k for n, k in f.terms.items() if n != names[0]})
-                self.cut(found[axis], p.lower[axis], p.upper[axis], rest.times(-1) if c > 0 else rest.offset(1), strong)
+        decided = [(f, strong) for condition, strong in _conditions(p.body) for f in self.comparisons(condition)]
+        decided += [(self.form(op.args[1]) - self.form(op.args[0]), False) for op in _extremes(p.body)]
+        for f, strong in decided:
+            names = [n for n in f.terms if n in axes]
+            if len(names) != 1 or abs(f.terms[names[0]]) != 1 or any(n in inside for n in f.terms):
+                continue
+            axis, c = axes[names[0]], f.terms[names[0]]
+            if not strong and axis != last:
+                continue
+            rest = Sum(f.constant, {n: k for n, k in f.terms.items() if n != names[0]})
+            self.cut(found[axis], p.lower[axis], p.upper[axis], rest.times(-1) if c > 0 else rest.offset(1), strong)
         return found
 
     def cut(self, cuts: _Cuts, lower: Atom, upper: Atom, place: Sum, strong: bool) -> None:
@@ -179,6 +180,13 @@ def _conditions(b: Block) -> Iterator[tuple[Atom, bool]]:
             yield s.rhs.args[0], False
         for inner in blocks(s.rhs):
             yield from _conditions(inner)
+
+
+def _extremes(b: Block) -> Iterator[Op]:
+    """The clamped ints in a block, inner blocks included."""
+    for s in statements(b):
+        if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code in ("min", "max") and s.rhs.args[0].base == "int":
+            yield s.rhs
 
 
 def split(function: Function) -> Function:
