@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from sacpy.interp.values import Value
+from sacpy.jit.kernel_verify import verify_kernel
 from sacpy.jit.passes import optimise
 from sacpy.withloop.chains import Mapping
+from tests.jit import kernel_tools
 from tests.jit.kernel_tools import OnKernels, agree, options
 from tests.jit.specialise_tools import Subject, shapes_of
+from tests.jit.test_emission_kernels import OnEmulator
 
 MATRIX = np.arange(6 * 70).reshape(6, 70).astype(np.int32) % 23
 REALS = np.random.default_rng(1).random((5, 40))
@@ -204,3 +207,49 @@ def test_modarray_may_take_the_place_of_its_array_unless_others_read_it() -> Non
 def test_what_stays_on_the_cpu_says_why(text: str, args: tuple[Value, ...], reason: str) -> None:
     found = run(text, *args, passes=False)
     assert reason in found.refused
+
+
+# ---------------------------------------------------------------- all of it on the emulator
+
+SHARED_ROWS = "int[.] f(int[.,.] a) { return { [i] -> maxval(a[i]) + i }; }"
+HARD: dict[str, tuple[str, tuple[Value, ...], dict[str, object]]] = {
+    "columns": (COLUMNS, (MATRIX.T.copy(),), {"row_length": 8}),
+    "chunks of columns": (COLUMNS, (MATRIX.T.copy(),), {"row_length": 8, "fold_threads": 4}),
+    "rows": (SHARED_ROWS, (MATRIX,), {"row_length": 8}),
+    "chunks of rows": (SHARED_ROWS, (MATRIX,), {"row_length": 8, "fold_threads": 4}),
+    "tiles": (stencil(TILES.format(n=4), "#pragma gpumem shared(a)"), (REALS,), {}),
+    "tiles of a strided grid": (
+        "double[.] f(double[.] a) { return with {\n#pragma gpumem shared(a)\n([1] <= [i] < shape(a) - 1) : a[i-1] + a[i+1]; } : modarray(a); }",
+        (np.linspace(0, 1, 700),),
+        {"device": options().device.with_processors(1)},
+    ),
+    "partial sums": ("int f(int[.,.] a) { return sum(a) + maxval(a); }", (MATRIX,), {"fold_threads": 4}),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_phases_run_on_the_emulator_without_a_finding(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    emulator = OnEmulator()
+    monkeypatch.setattr(kernel_tools, "run_plan", emulator.run_plan)
+    text, args, changes = HARD[name]
+    run(text, *args, **changes)  # type: ignore[arg-type]
+    assert emulator.kernels
+
+
+def test_a_kernel_serves_all_values_of_an_open_number() -> None:
+    text = stencil("#pragma gpuparam B = 2, 4", TILES.format(n="B"))
+    (template,) = agree(optimise(Subject(text).unit((None, None))), [REALS], options(), {"B": 2}).templates.values()
+    numbers = tuple({"a_n": 40, "a_n.1": 60}.get(name, 39 if name == "t" else 59) for name in template.inputs)
+    kernels = [{launch.kernel.name: launch.block for launch in template.plan(numbers, {"B": b}).launches if launch.purpose == "partition"} for b in (2, 4)]
+    assert kernels[0].keys() == kernels[1].keys() and kernels[0] != kernels[1]
+
+
+@pytest.mark.parametrize("text", ["int f(int[.,.] a) { return sum(a); }", "int[.,.] f(int[.,.] a) { return a + 1; }", SHARED_ROWS, COLUMNS])
+def test_more_elements_than_32_bits_can_count(text: str) -> None:
+    (template,) = agree(optimise(Subject(text).unit((None, None))), [MATRIX]).templates.values()
+    plan = template.plan(tuple(100_000 for _ in template.inputs))
+    assert {launch.kernel.bits for launch in plan.launches if launch.purpose not in ("total", "joined")} == {64}
+    for launch in plan.launches:
+        verify_kernel(launch.kernel)
+        assert all(abs(a) < 1 << 63 for a in launch.arguments if not isinstance(a, str))
+        assert all(n <= most for n, most in zip(launch.grid, options().device.grid))
