@@ -147,5 +147,5 @@ def test_the_prompts_strategy_holds_for_runs_too() -> None:
     engine = Engine(Workspace(strategy="jing"), World.captured())
     assert engine.settings["strategy"] == "jing"
     for typed, strategy in ((":strategy foldall", "foldall"), (":set strategy auto", "auto")):
-        assert not [d for d in obey(engine, typed)[1].diagnostics]
+        assert not obey(engine, typed)[1].diagnostics
         assert engine.workspace.strategy == strategy == engine.settings["strategy"]
