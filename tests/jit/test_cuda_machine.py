@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -196,3 +197,36 @@ def test_a_check_in_a_kernel_reaches_the_interpreter() -> None:
     with pytest.raises(Exception, match="E0601"):
         gpu.module["at"](v, bad)
     assert gpu.module["at"](v, good).numpy().tolist() == [5] * 50
+
+
+def test_an_error_of_the_driver_is_a_message() -> None:
+    gpu = GpuSession(FakeCuda())
+    gpu.module.blur(np.arange(100.0))
+
+    def broken(*_: Any) -> None:
+        raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered")
+
+    gpu.fake.kernels.update(dict.fromkeys(gpu.fake.kernels, broken))
+    with pytest.raises(Exception, match=r"E0784.*the GPU does not go on: the GPU's driver says: CUDA_ERROR_ILLEGAL_ADDRESS"):
+        gpu.module.blur(np.arange(100.0))
+
+
+def test_a_prepared_launch_costs_few_microseconds() -> None:
+    """Our own part of a call of a function with one launch: everything but the driver's."""
+    gpu = GpuSession(FakeCuda())
+    v = gpu.hardware.memory.of(np.arange(64, dtype=np.int32), "int")
+    gpu.module["at"](v, v)
+    gpu.fake.launch = lambda *args: None
+    (program,) = [x.device for s in gpu.session._workspace.engine.engine.entered() for x in s.versions.values() if x.device is not None]
+    loop = program.runtime.loops[0]
+    n = len(v)
+    values = tuple(v if name in ("v", "w") else n for name in loop._names)
+    loop.run(gpu.hardware.memory, values, ())
+
+    def one() -> float:
+        start = perf_counter()
+        for _ in range(200):
+            loop.run(gpu.hardware.memory, values, ())
+        return (perf_counter() - start) / 200
+
+    assert min(one() for _ in range(10)) < 30e-6

@@ -147,7 +147,7 @@ class DeviceProgram:
         except RecursionError:
             raise TooDeep from None
         except DeviceFailure as failure:
-            raise Fault("E0783", f"the GPU does not go on: {failure.reason}", help="run the program with --target cpu; if the driver is in order, please report this with the program") from failure
+            raise Fault("E0784", f"the GPU does not go on: {failure.reason}", help="run the program with --target cpu; if the driver is in order, please report this with the program") from failure
         finally:
             self.memory.let_go()
         return tuple([self._result(o, found) for o in self.outputs])
