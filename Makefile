@@ -1,6 +1,6 @@
 # make run    set up, then run a real program from end to end
 # make test   set up, then run the tests
-# make fuzz   the tests that take long, and random programs interpreted and compiled
+# make fuzz   the tests that take long, and random programs interpreted and compiled: make fuzz SEEDS=20000 TIME=3600
 # make lint   style and types
 # make bench  measurements against peers
 # make gpu    checks and measurements on this machine's GPU, with the Python that is there (GPU_PYTHON=..); no set-up
@@ -24,6 +24,8 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
               if $$p -c '$(SUITS)' >/dev/null 2>&1; then echo $$p; break; fi; done)
 
 PYTEST_FLAGS ?= -q -n 2
+SEEDS ?= 20000
+TIME ?= 3600
 
 .PHONY: run test fuzz lint bench gpu docs dist-check clean
 .DELETE_ON_ERROR:
@@ -37,7 +39,7 @@ test: $(TEST)
 
 fuzz: $(TEST)
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m long
-	$(BIN)/python -m tests.fuzz --seeds 20000 --time 3600
+	$(BIN)/python -m tests.fuzz --seeds $(SEEDS) --time $(TIME)
 
 lint: $(TEST)
 	$(BIN)/ruff check .

@@ -116,6 +116,22 @@ def elimination(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, ("n", "m")),), (b, ("n", "m")), 0)
 
 
+def accumulation(r: random.Random, name: str) -> Template:
+    """A for loop that only accumulates."""
+    b = _number(r)
+    step = r.choice(("s += v[i] * w[i];", "s += v[i]; t = max(t, w[i]);", "s = v[i] * t + s;", "s = min(s, v[i]); t = t * w[n - 1 - i];"))
+    text = f"{b} {name}({b}[n] v, {b}[n] w)\n{{\n  s = {_zero(b)};\n  t = {_unit(b)};\n  for (i = {r.randint(0, 1)}; i < n; i++) {{ {step} }}\n  return s + t;\n}}\n\n"
+    return Template(text, name, ((b, ("n",)), (b, ("n",))), (b, ()))
+
+
+def threaded(r: random.Random, name: str) -> Template:
+    """A value that goes through all iterations in order."""
+    cell = r.choice(("state + v[i]", "state * 3 + i", "max(state, v[i])"))
+    text = f"int[n], int {name}_both(int[n] v)\n{{\n  state = 1;\n  a, state = with {{ ([0] <= [i] < [n]) {{ state = {cell}; }} : (state, state); }} : (genarray([n], 0), propagate(state));\n  return (a, state);\n}}\n"
+    text += f"int[n] {name}(int[n] v)\n{{\n  a, s = {name}_both(v);\n  return a + s;\n}}\n\n"
+    return Template(text, name, (("int", ("n",)),), ("int", ("n",)))
+
+
 def histogram(r: random.Random, name: str) -> Template:
     """Counts by computed index."""
     head = r.choice(("i = 0; i < n; i++", "i = n - 1; i >= 0; i--"))
@@ -277,5 +293,5 @@ def growing(r: random.Random, name: str) -> Template:
 
 
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
-    product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing,
+    product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded,
 )  # fmt: skip
