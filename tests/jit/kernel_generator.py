@@ -106,7 +106,8 @@ class Cases:
         if chain is None:
             return p
         self.chains.append(chain)
-        texts = [f"gpuparam {q.name} = {', '.join(map(str, q.choices))}" for q in chain.parameters]
+        memory = ["gpumem shared(a)"] if self.rng.random() < 0.4 else []
+        texts = [*memory, *(f"gpuparam {q.name} = {', '.join(map(str, q.choices))}" for q in chain.parameters)]
         return replace(p, pragmas=tuple(Pragma(t, NOWHERE) for t in [*texts, f"gpukernel {chain}"]))
 
     def value(self, b: B, index: tuple[Var, ...], a: Var, v: Var, scalar: Var, base: str, cell: tuple[int, ...], number: int) -> Atom:
@@ -114,7 +115,12 @@ class Cases:
         x: Atom = b.load(a, *index) if index else a
         for i in index:
             x = b.op("add", b.op("mul", x, rng.choice((1, 2, 3))), i)
-        match rng.randrange(5):
+        if index and rng.random() < 0.4:
+            at = rng.randrange(len(index))
+            x = self.neighbour(b, index, at, a, x)
+        match rng.randrange(6):
+            case 3:
+                x = b.op("add", x, b.fold(rng.choice(("add", "max")), integer(0), [b.partition([rng.randrange(2)], [rng.randrange(8)], lambda c, j: c.op("toi", c.load(v, j)))]))
             case 0:
                 (x,) = b.if_(b.op("lt", x, scalar), lambda c: [c.op("sub", x, number)], lambda c: [c.op("mul", x, scalar)])
             case 1:
@@ -126,6 +132,17 @@ class Cases:
         if not cell:
             return x
         return b.genarray(base, cell, [b.partition([0] * len(cell), cell, lambda c, *j: c.op("add", x, j[-1] if base == "int" else c.op("tod", j[-1])))], disjoint=True, complete=rng.random() < 0.5)
+
+    def neighbour(self, b: B, index: tuple[Var, ...], axis: int, a: Var, x: Atom) -> Atom:
+        """An element next to one's own, where there is one."""
+        if self.rng.random() < 0.5:
+            near = b.op("lt", 0, index[axis])
+            offset = -1
+        else:
+            near = b.op("lt", b.op("add", index[axis], 1), a.type.extents[axis])  # type: ignore[union-attr]
+            offset = 1
+        (y,) = b.if_(near, lambda c: [c.op("add", x, c.load(a, *(c.op("add", i, offset) if n == axis else i for n, i in enumerate(index))))], lambda c: [x])
+        return y
 
     # ---- mappings
 

@@ -19,7 +19,7 @@ def test_random_mappings(batch: int) -> None:
     steps: Counter[str] = Counter()
     for seed in range(batch * BATCH, (batch + 1) * BATCH):
         case = random_case(seed)
-        agree(case.unit, case.args, options(merge=seed % 2 == 0, fold_threads=(1, 2, 4, 32)[seed % 4], strategy=STRATEGIES[seed // 4 % 4]), case.parameters)
+        agree(case.unit, case.args, options(merge=seed % 2 == 0, row_length=1 + seed % 3, fold_threads=(1, 2, 4, 32)[seed % 4], strategy=STRATEGIES[seed // 4 % 4]), case.parameters)
         steps.update(step.name for chain in case.chains for step in chain.steps)
     assert min(steps[name] for name in ("ShiftLB", "CompressGrid", "PruneGrid", "Permute", "FoldLast2", "SplitLast", "PadLast")) > 0
 
