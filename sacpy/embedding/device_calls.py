@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from sacpy.jit.engine import Engine
 
 
+REMEMBERED = 256  # shapes whose programs are remembered
+
+
 def call(runner: Runner, plan: Plan, args: Sequence[Any]) -> Any:
     """Calls a function with such arguments. Raises `SacError`."""
     engine = runner.host.workspace.engine
@@ -40,8 +43,13 @@ def _there(runner: Runner, plan: Plan, engine: Engine, device: Device, values: l
 
     plain = all(t.key in DTYPES for t in plan.results)
     if plain and not plan.spread:
-        shown = tuple(_stand_in(v) if isinstance(v, DeviceArray) else v for v in values)
-        program = engine.device_program(runner.evaluator, runner.evaluator.sites.chosen(plan.keys, shown), shown)
+        shapes = tuple([getattr(v, "shape", ()) for v in values])
+        if shapes not in plan.programs:
+            if len(plan.programs) >= REMEMBERED:
+                plan.programs.clear()
+            shown = tuple(_stand_in(v) if isinstance(v, DeviceArray) else v for v in values)
+            plan.programs[shapes] = engine.device_program(runner.evaluator, runner.evaluator.sites.chosen(plan.keys, shown), shown)
+        program = plan.programs[shapes]
         if program is not None:
             try:
                 return [_kept(device, v) for v in program.results(tuple(values))]

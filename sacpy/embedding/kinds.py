@@ -79,7 +79,7 @@ def _other(value: Any) -> Kind:
         return "bytes"
     if isinstance(value, Mapping):
         return _record(value)
-    if hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack_device__"):
+    if hasattr(value, "__dlpack_device__") or hasattr(value, "__cuda_array_interface__"):
         return _on_device(value)
     if hasattr(value, "__array__"):
         return _array(np.asarray(value))
@@ -88,10 +88,12 @@ def _other(value: Any) -> Kind:
 
 def _on_device(value: Any) -> Kind:
     """An array that may lie on a device: its kind is that of a NumPy array, with the word for where it is."""
+    if hasattr(value, "on_device"):  # our own
+        return "device", value.dtype
     told = getattr(value, "__cuda_array_interface__", None)
     if told is not None:
         return "device", np.dtype(told["typestr"])
-    if value.__dlpack_device__()[0] == 1 and hasattr(value, "__array__") and not hasattr(value, "on_device"):
+    if value.__dlpack_device__()[0] == 1 and hasattr(value, "__array__"):
         return _array(np.asarray(value))
     name = str(value.dtype).rpartition(".")[2]  # torch.float32
     try:

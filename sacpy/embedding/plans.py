@@ -6,7 +6,7 @@ In: a function's name, and the kinds of the arguments. Out: a `Plan`, good for a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ _DTYPES = {dtype: name for name, dtype in reversed(DTYPES.items()) if name not i
 
 @dataclass(slots=True)
 class Plan:
-    """One way of calling: the Python function behind it, how to convert each argument, the flags that say the arguments are borrowed, and how to present what comes back. `keys`: the instances that the function chooses from; `types`, `results`: of arguments and results."""
+    """One way of calling: the Python function behind it, how to convert each argument, the flags that say the arguments are borrowed, and how to present what comes back. `keys`: the instances that the function chooses from; `types`, `results`: of arguments and results; `programs`: for arguments on a device, by their shapes, the program that runs there, or None."""
 
     function: Callable[..., Any]
     converters: tuple[Callable[[Any], Any], ...]
@@ -47,6 +47,7 @@ class Plan:
     keys: tuple[str, ...] = ()
     types: Types = ()
     results: Types = ()
+    programs: dict[tuple[tuple[int, ...], ...], Any] = field(default_factory=dict)
 
     def arguments(self, args: Sequence[Any]) -> list[Value]:
         """The interpreter's values. Raises `SacError` (E0707, E0708) naming the argument."""

@@ -20,7 +20,7 @@ from sacpy.jit.device.machine import Array, Block, DeviceFailure, DeviceFull, Ex
 from sacpy.jit.emission.geometry import allocations, geometry
 from sacpy.jit.failures import CheckFailed
 from sacpy.jit.graph import ArrayType
-from sacpy.jit.kernel import Kernel
+from sacpy.jit.kernel import Check, ForAll, Kernel, block_statements, thread_statements
 from sacpy.jit.kernel_printer import print_kernel
 from sacpy.withloop.devices import DeviceLimits
 
@@ -35,13 +35,14 @@ _SCALARS: dict[str, Any] = {
 
 @dataclass(slots=True)
 class Loaded:
-    """A kernel on the device. `arguments`: objects that hold the values of a launch, filled anew for each one; `configs`: launch configurations met so far, by extents and bytes of shared memory; `plain`: the launch needs no memory but its arguments."""
+    """A kernel on the device. `arguments`: objects that hold the values of a launch, filled anew for each one; `configs`: launch configurations met so far, by extents and bytes of shared memory; `plain`: the launch needs no memory but its arguments; `checks`: there is one in it that may fail."""
 
     kernel: Kernel
     cubin: Cubin
     handle: Any
     arguments: tuple[Any, ...]
     plain: bool
+    checks: bool
     configs: dict[tuple[tuple[int, ...], tuple[int, ...], int], Any] = field(default_factory=dict)
 
 
@@ -67,7 +68,7 @@ class CudaMachine:
             self._word = self._device.allocate(4, stream=self._stream)
             self._word.fill(0, stream=self._stream)
         self._found = np.zeros(1, np.int32)
-        self._launched = False
+        self._unsettled = False
 
     @property
     def stream(self) -> int:
@@ -179,7 +180,7 @@ class CudaMachine:
             with _failures():
                 handle = self._core.ObjectCode.from_cubin(made.code, name=made.entry).get_kernel(made.entry)
             arguments = tuple(ctypes.c_void_p() if isinstance(p.type, ArrayType) else _SCALARS[p.base]() for p in kernel.params)
-            known = self._loaded[text] = Loaded(kernel, made, handle, arguments, not allocations(kernel))
+            known = self._loaded[text] = Loaded(kernel, made, handle, arguments, not allocations(kernel), _may_fail(kernel))
         return known
 
     def launch(self, ready: Loaded, grid: Extents, block: Extents, args: Sequence[int | float | bool]) -> None:
@@ -195,26 +196,39 @@ class CudaMachine:
         config = ready.configs.get(at)
         if config is None:
             config = ready.configs[at] = self._core.LaunchConfig(grid=at[0][::-1], block=at[1][::-1], shmem_size=shared)
-        with _failures():
-            self._core.launch(self._stream, config, ready.handle, *ready.arguments, *(b.handle for b in scratch), self._word)
+        try:
+            self._core.launch(self._stream, config, ready.handle, *ready.arguments, *[b.handle for b in scratch], self._word)
+        except Exception as error:
+            raise _in_words(error) from error
         for b in scratch:
             self.free(b)
-        self._launched = True
+        self._unsettled = self._unsettled or ready.checks
+
+    def settle(self) -> None:
+        """Waits where a check may have failed."""
+        if self._unsettled:
+            self.synchronise()
 
     def synchronise(self) -> None:
         """Waits. Raises `CheckFailed` if a check failed in a kernel since the last time."""
         with _failures():
-            if self._launched:
+            if self._unsettled:
                 self._between(self._found.ctypes.data, int(self._word.handle), 4, self._found)
             self._stream.sync()
-        if self._launched and self._found[0]:
+        if self._unsettled and self._found[0]:
             site = int(self._found[0]) - 1
             self._found[0] = 0
             with _failures():
                 self._word.fill(0, stream=self._stream)
-            self._launched = False
+            self._unsettled = False
             raise CheckFailed(site)
-        self._launched = False
+        self._unsettled = False
+
+
+def _may_fail(kernel: Kernel) -> bool:
+    """Whether there is a check in a kernel."""
+    phases = (s for s in block_statements(kernel.body) if isinstance(s, ForAll))
+    return any(isinstance(s, Check) for phase in phases for s in thread_statements(phase.body))
 
 
 def _collect(flat: Array, waiting: tuple[slice, Array, Any]) -> None:
@@ -247,7 +261,11 @@ def _failures() -> Iterator[None]:
     except MemoryError as error:
         raise DeviceFailure("OUT_OF_MEMORY") from error
     except Exception as error:
-        raise DeviceFailure(f"the GPU's driver says: {str(error) or type(error).__name__}") from error
+        raise _in_words(error) from error
+
+
+def _in_words(error: Exception) -> DeviceFailure:
+    return DeviceFailure(f"the GPU's driver says: {str(error) or type(error).__name__}")
 
 
 def _limits(device: Any) -> DeviceLimits:

@@ -117,6 +117,10 @@ class EmulatorMachine:
     def let_wait(self, stream: int) -> None:
         """Nothing, likewise."""
 
+    def settle(self) -> None:
+        """As `synchronise`: everything is done."""
+        self.synchronise()
+
     def synchronise(self) -> None:
         """Raises `CheckFailed` if a check failed in a kernel since the last time."""
         if self._failed:

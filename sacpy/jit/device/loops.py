@@ -17,18 +17,31 @@ from sacpy.jit.device.machine import Machine, Ready
 from sacpy.jit.device.memory import DeviceArray, Memory
 from sacpy.jit.device.weigh import Policy
 from sacpy.jit.graph import ArrayType, Atom, Const, Let, Load, Modarray, Var, WithLoop, extents_of, operands, statements
-from sacpy.jit.kernels import Launch, Plan, Template
+from sacpy.jit.kernels import Buffer, Launch, Plan, Template
 from sacpy.jit.rewrite import uses
 
 REMEMBERED = 256  # shapes whose launches are remembered
 
 
 @dataclass(frozen=True, slots=True)
+class ReadyLaunch:
+    """A launch with its kernel on the machine. `arguments`: for each whether it is a place among the values of the with-loop and the addresses of its buffers, and the place or the number. `copies`: it copies what a modarray leaves as it is."""
+
+    launch: Launch
+    ready: Ready
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    arguments: tuple[tuple[bool, int], ...]
+    copies: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Prepared:
-    """The launches for one shape, with their kernels on the machine."""
+    """The launches for one shape. `buffers`: the results of the plan, then what only the launches need."""
 
     plan: Plan
-    launches: tuple[tuple[Launch, Ready], ...]
+    buffers: tuple[Buffer, ...]
+    launches: tuple[ReadyLaunch, ...]
 
 
 class DeviceLoop:
@@ -58,22 +71,21 @@ class DeviceLoop:
     def run(self, memory: Memory, values: tuple[Any, ...], dying: Sequence[int]) -> tuple[Any, ...]:
         """The results. `dying`: the positions of arrays that nobody uses after. Raises `OutOfMemory`; `CheckFailed` where a scalar has to be waited for."""
         prepared = self._prepared(values)
-        named = dict(zip(self._names, values))
-        arrays = [values[k] for k in self._arrays]
-        memory.hold(arrays)
-        taken = self._taken(values, dying)
-        made: dict[str, DeviceArray] = {}
-        for buffer in (*prepared.plan.results, *prepared.plan.temporaries):
-            made[buffer.name] = taken[buffer.name] if buffer.name in taken else memory.new(buffer.base, buffer.extents)
-            memory.hold([made[buffer.name]])
-        for launch, ready in prepared.launches:
-            if launch.purpose == "copy" and taken:
-                continue
-            self.machine.launch(ready, launch.grid, launch.block, [_argument(a, made, named) for a in launch.arguments])
+        given: list[Any] = [v.address() if type(v) is DeviceArray else v for v in values]
+        taken = self._taken(values, dying) if dying and self._in_place else {}
+        made = []
+        for buffer in prepared.buffers:
+            array = taken.get(buffer.name) or memory.new(buffer.base, buffer.extents)
+            made.append(array)
+            given.append(array.address())
+        launch = self.machine.launch
+        for one in prepared.launches:
+            if not (taken and one.copies):
+                launch(one.ready, one.grid, one.block, [given[a] if fetched else a for fetched, a in one.arguments])
         memory.let_go()
         results = []
-        for buffer in prepared.plan.results:
-            array = made[buffer.name].written()
+        for array, buffer in zip(made, prepared.plan.results):
+            array.written()
             results.append(array.element(0) if buffer.scalar else array.share() if buffer.name in taken else array)
         return tuple(results)
 
@@ -86,20 +98,17 @@ class DeviceLoop:
         known = self.prepared.get(key)
         if known is None:
             plan = self.template.plan(key)
-            known = Prepared(plan, tuple((launch, self.machine.prepare(launch.kernel)) for launch in plan.launches))
+            buffers = (*plan.results, *plan.temporaries)
+            places = {name: k for k, name in enumerate((*self._names, *(b.name for b in buffers)))}
+            known = Prepared(plan, buffers, tuple(self._ready(launch, places) for launch in plan.launches))
             if len(self.prepared) >= REMEMBERED:
                 self.prepared.popitem(last=False)
             self.prepared[key] = known
         return known
 
-
-def _argument(a: str | int, made: dict[str, DeviceArray], named: dict[str, Any]) -> Any:
-    if not isinstance(a, str):
-        return a
-    found = made.get(a)
-    if found is None:
-        found = named[a]
-    return found.address() if type(found) is DeviceArray else found
+    def _ready(self, launch: Launch, places: dict[str, int]) -> ReadyLaunch:
+        arguments = tuple((True, places[a]) if isinstance(a, str) else (False, a) for a in launch.arguments)
+        return ReadyLaunch(launch, self.machine.prepare(launch.kernel), launch.grid, launch.block, arguments, launch.purpose == "copy")
 
 
 def _getter(a: Atom, positions: dict[str, int]) -> Callable[[tuple[Any, ...]], int]:

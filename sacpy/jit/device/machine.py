@@ -101,6 +101,10 @@ class Machine(Protocol):
         """What somebody else puts into his stream from here on waits for what was asked for here."""
         ...
 
+    def settle(self) -> None:
+        """Waits if a kernel was launched in which a check may fail, and raises `CheckFailed` if one did; otherwise returns at once."""
+        ...
+
     def synchronise(self) -> None:
         """Waits for everything. Raises `CheckFailed` if a check failed in a kernel since the last time."""
         ...

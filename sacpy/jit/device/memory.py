@@ -8,7 +8,7 @@ An array's elements lie in a `Storage`; arrays that share memory (views, the sam
 from __future__ import annotations
 
 import weakref
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -37,9 +37,9 @@ class Transfers:
 
 
 class Storage:
-    """The elements of an array, or of several that share them. `host`: those elements on the host, flat, or None; `block`: on the device, or None; at least one of them holds the values (a new one: neither yet). `looked_at`: by how many arrays. `foreign`: the block is somebody else's, and is neither freed nor written."""
+    """The elements of an array, or of several that share them. `host`: those elements on the host, flat, or None; `block`: on the device, or None; at least one of them holds the values (a new one: neither yet). `looked_at`: by how many arrays. `foreign`: the block is somebody else's, and is neither freed nor written; `used`: when it was used last, by the memory's clock."""
 
-    __slots__ = ("__weakref__", "base", "block", "foreign", "host", "looked_at", "memory", "reads", "size")
+    __slots__ = ("__weakref__", "base", "block", "foreign", "host", "looked_at", "memory", "reads", "size", "used")
 
     def __init__(self, memory: Memory, base: str, size: int, host: Array | None = None, block: Block | None = None, foreign: bool = False) -> None:
         self.memory = memory
@@ -50,6 +50,7 @@ class Storage:
         self.foreign = foreign
         self.looked_at = 0
         self.reads = 0
+        self.used = 0
 
     @property
     def bytes(self) -> int:
@@ -180,7 +181,9 @@ class DeviceArray:
 
     def address(self) -> int:
         """Where the elements begin on the device; sent there where they are not. Raises `OutOfMemory`."""
-        return self._storage.memory.placed(self._storage).address + self._at * int(self.dtype.itemsize)
+        s = self._storage
+        block = s.memory.placed(s)
+        return block.address + self._at * int(self.dtype.itemsize) if self._at else block.address
 
     # ---- others on the same elements
 
@@ -215,16 +218,17 @@ class Memory:
         self.transfers = Transfers()
         self.notes: list[str] = []
         self._pool: defaultdict[int, list[Block]] = defaultdict(list)
-        self._resident: OrderedDict[int, weakref.ref[Storage]] = OrderedDict()  # storages on the device, the one used last at the end
-        self._held: set[int] = set()
+        self._resident: dict[int, weakref.ref[Storage]] = {}  # storages on the device
+        self._clock = 1  # launches so far
 
     # ---- new arrays
 
     def new(self, base: str, shape: tuple[int, ...]) -> DeviceArray:
         """An array on the device, not initialised. Raises `OutOfMemory`."""
         storage = Storage(self, base, prod(shape))
+        storage.used = self._clock
         storage.block = self._allocate(storage.bytes)
-        self._touch(storage)
+        self._resident[id(storage)] = weakref.ref(storage)
         return DeviceArray(storage, shape)
 
     def of(self, host: Array, base: str) -> DeviceArray:
@@ -240,14 +244,15 @@ class Memory:
 
     def placed(self, storage: Storage) -> Block:
         """The block of a storage; its elements are there."""
+        storage.used = self._clock
         if storage.block is None:
             block = self._allocate(storage.bytes)
             storage.block = block
+            self._resident[id(storage)] = weakref.ref(storage)
             if storage.host is not None and storage.size:
                 self.machine.copy_in(block.address, storage.host)
                 self.transfers.bytes_in += storage.bytes
                 self.transfers.times_in += 1
-        self._touch(storage)
         return storage.block
 
     def fetched(self, storage: Storage) -> Array:
@@ -283,13 +288,9 @@ class Memory:
 
     # ---- room
 
-    def hold(self, arrays: list[DeviceArray]) -> None:
-        """What may not be sent away until `let_go`: a launch uses it."""
-        self._held.update(id(a._storage) for a in arrays)
-
     def let_go(self) -> None:
-        """Whatever was held may go."""
-        self._held.clear()
+        """What was used until now may be sent away: no launch to come needs it. Until this is called again, what is used stays on the device."""
+        self._clock += 1
 
     def release(self, storage: Storage) -> None:
         """The storage's block is free."""
@@ -308,12 +309,6 @@ class Memory:
                 self.machine.free(block)
         self._pool.clear()
         self.pooled = 0
-
-    def _touch(self, storage: Storage) -> None:
-        if id(storage) in self._resident:
-            self._resident.move_to_end(id(storage))
-        elif not storage.foreign:
-            self._resident[id(storage)] = weakref.ref(storage)
 
     def _allocate(self, size: int) -> Block:
         """A block of at least so many bytes. Raises `OutOfMemory` where sending others away does not help."""
@@ -341,17 +336,16 @@ class Memory:
 
     def _spill(self) -> bool:
         """Sends the array that was not used for longest to the host; False: there is none."""
-        for key, reference in self._resident.items():
-            storage = reference()
-            if storage is None or key in self._held or storage.block is None:
-                continue
-            self.fetched(storage)
-            self.release(storage)
-            self.transfers.spilled += 1
-            if self.transfers.spilled == 1:
-                self.notes.append(f"the memory of {self.machine.name} is full: arrays that were not used for longest went back to the host")
-            return True
-        return False
+        there = [s for s in (r() for r in self._resident.values()) if s is not None and s.block is not None and s.used < self._clock]
+        if not there:
+            return False
+        storage = min(there, key=lambda s: s.used)
+        self.fetched(storage)
+        self.release(storage)
+        self.transfers.spilled += 1
+        if self.transfers.spilled == 1:
+            self.notes.append(f"the memory of {self.machine.name} is full: arrays that were not used for longest went back to the host")
+        return True
 
 
 def _rounded(size: int) -> int:

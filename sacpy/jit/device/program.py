@@ -143,7 +143,7 @@ class DeviceProgram:
         known.clear()
         try:
             found = self._run(self.runtime, *args)
-            self.memory.machine.synchronise()
+            self.memory.machine.settle()
         except RecursionError:
             raise TooDeep from None
         except DeviceFailure as failure:
