@@ -33,7 +33,11 @@ REMEMBERED = 4096  # shapes whose version is remembered
 DEEP = 200  # nested calls of itself that make a function worth compiling
 SPURIOUS = 4  # failed checks behind which there was no error, after which a version is given up
 REVIEW = 32  # calls of a version between two looks at how fast it is; a power of 2
+FIRST = 4  # the call after which is the first look
 SLOW = 20e-6  # seconds; a version that takes less for a call is fast enough
+COPYING = 1e-10  # seconds that copying a byte takes at least
+TRIAL = 4  # interpreted calls, to see how long they take
+COPIES = "it is faster interpreted, which need not copy the array that is updated"
 RERUNS = 3  # calls within each other that are run again; then nothing runs natively, and the interpreter finds the error by itself
 
 _UNKNOWN = object()
@@ -41,7 +45,7 @@ _UNKNOWN = object()
 
 @dataclass(slots=True)
 class Version:
-    """A function compiled for one kind of arguments. `call` takes the tuple of arguments. Counts and seconds of its calls; `failed`: calls that were run again interpreted, `spurious`: those of them that had no error. `owned`: whether the arrays that it gives are nobody else's; `device`: the program of a device that it is, if it is one."""
+    """A function compiled for one kind of arguments. `call` takes the tuple of arguments. Counts and seconds of its calls; `failed`: calls that were run again interpreted, `spurious`: those of them that had no error. `owned`: whether the arrays that it gives are nobody else's; `device`: the program of a device that it is, if it is one. `trial`: interpreted calls to come, to see how long they take; `copied`: bytes that all native code had copied of its arguments by the last look."""
 
     kind: Kind
     call: Callable[[tuple[Value, ...]], tuple[Value, ...]]
@@ -52,6 +56,9 @@ class Version:
     seconds: float = 0.0
     failed: int = 0
     spurious: int = 0
+    trial: int = 0
+    tried: tuple[int, float] = (0, 0.0)  # interpreted calls, and their seconds, when the trial began
+    copied: int = 0
 
 
 class Site:
@@ -131,6 +138,8 @@ class Site:
     def find(self, args: tuple[Value, ...]) -> Version | None:
         """The version for arguments; None: interpret them. Remembers it for their shapes."""
         version = self._find(args) if self._known(args) or self._is_hot(args) else None
+        if version is not None and version.trial:
+            return self._try(version)
         if len(self.memo) >= REMEMBERED:
             self.memo.clear()
         shapes = tuple(shape_of(args[i]) for i in self._arrays)
@@ -189,13 +198,31 @@ class Site:
         self.engine.reruns -= 1
 
     def review(self, version: Version, args: tuple[Value, ...]) -> None:
-        """Now and then: gives a version up that is certainly slower than the interpreter. So is one that replaces a few elements of a large array: the interpreter, which knows who else holds it, does that in place."""
+        """Now and then: gives a version up that is slower than the interpreter. So is one that replaces a few elements of a large array: the interpreter, which knows who else holds it, does that in place. Where nobody can tell how long the interpreter takes, but copying seems to be most of the work, it is given a try."""
         once = version.seconds / version.calls
         if self.engine.policy.eager or once < SLOW:
             return
         interpreted = self.engine.certain(self, args)
-        if interpreted is not None and once > 3 * interpreted:
-            self._drop(version, "it is faster interpreted, which need not copy the array that is updated")
+        if interpreted is not None:
+            if once > 3 * interpreted:
+                self._drop(version, COPIES)
+            return
+        copied, version.copied = version.copied, self.engine.copied
+        each = (version.copied - copied) / min(version.calls, REVIEW)
+        if each * COPYING > once / 10 and self.engine.estimate(self, args) * STEP < once:
+            version.trial, version.tried = TRIAL + 1, (self.calls, self.seconds)
+            self.memo.clear()
+
+    def _try(self, version: Version) -> Version | None:
+        """During a trial nothing, so that a call is interpreted; then the version, unless it has turned out to be slower."""
+        version.trial -= 1
+        if version.trial:
+            return None
+        calls, seconds = self.calls - version.tried[0], self.seconds - version.tried[1]
+        if seconds * version.calls < version.seconds * calls:
+            self._drop(version, COPIES)
+            return None
+        return version
 
     def recovered(self, version: Version) -> None:
         """The interpreter found nothing wrong where a check had failed."""
@@ -253,7 +280,7 @@ def _dispatcher(params: int, arrays: tuple[int, ...], results: int, gives: tuple
    r = version.call(({values}))
    version.calls += 1
    version.seconds += clock() - start
-   if not version.calls & {REVIEW - 1}: site.review(version, ({values}))
+   if version.calls & {REVIEW - 1} == {FIRST}: site.review(version, ({values}))
    return {back}
   except NativeFailure as failure:
    elapsed = clock() - start

@@ -119,6 +119,8 @@ class Tools:
         self.memory = memory
         if self._context is not None:
             self._context.memory = memory
+        if self.device is not None:
+            self.device.limit(memory)
 
 
 class Compiler(Protocol):
@@ -208,6 +210,11 @@ class Engine:
         """The seconds that a call takes interpreted, if that can be told for certain."""
         work = site.room.costs.certain(site.function, args)
         return None if work is None else work * STEP
+
+    @property
+    def copied(self) -> int:
+        """How many bytes of arguments native code has copied, to update them."""
+        return self.tools.context.copied
 
     def pays(self, site: Site, kind: Kind, seconds: float) -> bool:
         """Whether a version is worth its price, when interpreting has taken, or will take, so many seconds."""

@@ -143,8 +143,8 @@ def element_address(code: Code, array: Array, at: str) -> str:
     return code.offset(memory_type(array.element), array.data, at)
 
 
-COUNTING = """
-define internal void @sacpy.retain(ptr %header) alwaysinline {
+COUNTING = f"""
+define internal void @sacpy.retain(ptr %header) alwaysinline {{
   %none = icmp eq ptr %header, null
   br i1 %none, label %done, label %count
 count:
@@ -154,8 +154,8 @@ count:
   br label %done
 done:
   ret void
-}
-define internal void @sacpy.release(ptr %frame, ptr %header) alwaysinline {
+}}
+define internal void @sacpy.release(ptr %frame, ptr %header) alwaysinline {{
   %none = icmp eq ptr %header, null
   br i1 %none, label %done, label %count
 count:
@@ -169,8 +169,8 @@ free:
   br label %done
 done:
   ret void
-}
-define internal i1 @sacpy.unique(ptr %header) alwaysinline {
+}}
+define internal i1 @sacpy.unique(ptr %header) alwaysinline {{
   %none = icmp eq ptr %header, null
   br i1 %none, label %no, label %count
 count:
@@ -179,15 +179,26 @@ count:
   ret i1 %one
 no:
   ret i1 false
-}
-define internal i64 @sacpy.times(i64 %a, i64 %b) alwaysinline {
-  %both = call {i64, i1} @llvm.umul.with.overflow.i64(i64 %a, i64 %b)
-  %product = extractvalue {i64, i1} %both, 0
-  %over = extractvalue {i64, i1} %both, 1
+}}
+define internal i64 @sacpy.times(i64 %a, i64 %b) alwaysinline {{
+  %both = call {{i64, i1}} @llvm.umul.with.overflow.i64(i64 %a, i64 %b)
+  %product = extractvalue {{i64, i1}} %both, 0
+  %over = extractvalue {{i64, i1}} %both, 1
   %result = select i1 %over, i64 -1, i64 %product
   ret i64 %result
-}
-declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)
+}}
+define internal void @sacpy.copied(ptr %frame, ptr %header, i64 %bytes) alwaysinline {{
+  %borrowed = icmp eq ptr %header, null
+  br i1 %borrowed, label %count, label %done
+count:
+  %control = load ptr, ptr %frame
+  %total = getelementptr i64, ptr %control, i64 {layout.CONTROL_COPIED}
+  %old = atomicrmw add ptr %total, i64 %bytes monotonic
+  br label %done
+done:
+  ret void
+}}
+declare {{i64, i1}} @llvm.umul.with.overflow.i64(i64, i64)
 declare void @sacpy_free(ptr, ptr)
 declare noalias ptr @sacpy_new(ptr, i64)
 """

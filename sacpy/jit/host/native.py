@@ -70,6 +70,11 @@ class Context:
         """How many arrays compiled code has allocated."""
         return self._words[layout.CONTROL_ALLOCATIONS]
 
+    @property
+    def copied(self) -> int:
+        """How many bytes of arguments compiled code has copied, to update them."""
+        return self._words[layout.CONTROL_COPIED]
+
 
 @dataclass(frozen=True, slots=True)
 class Signature:

@@ -233,6 +233,7 @@ class Writer:
         """A copy of an array."""
         new = self.allocate(array.element, array.extents)
         copy_elements(self.code, array.element, new.data, array.data, elements(self.code, array.extents))
+        self.code.do(f"call void @sacpy.copied(ptr %frame, ptr {array.header}, i64 {byte_count(self.code, array.element, array.extents)})")
         return new
 
     def owned(self, array: Array) -> Array:
