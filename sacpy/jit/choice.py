@@ -39,6 +39,7 @@ def device_of(target: str, tools: Tools) -> Device | None:
             tools.device = context.emulator(tools.options, always=tools.eager, check=tools.check) if target == "emulator" else context.gpu(tools.options, tools.cache, always=tools.eager)
         except DeviceFailure as failure:
             raise context.missing(failure) from failure
+        tools.device.limit(tools.memory)
     return tools.device
 
 

@@ -131,6 +131,15 @@ def test_without_a_gpu_it_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sacpy.to_device(np.ones(3)).memory.machine.name == "the emulated sm_90"
 
 
+def test_the_limit_on_memory_holds_on_the_emulator() -> None:
+    session = sacpy.Session(target="emulator", limits=sacpy.Limits(memory=50_000_000))
+    wide = session.define("use Array: all;\ndouble[n] wide(int n) { return { [i] -> tod(i) * 0.5 | [i] < [n] }; }").wide
+    assert wide(1_000_000)[-1] == 499_999.5
+    with pytest.raises(sacpy.SacError, match="E0703"):
+        wide(100_000_000)
+    assert wide(1_000_000)[-1] == 499_999.5
+
+
 # ---------------------------------------------------------------- DLPack
 
 

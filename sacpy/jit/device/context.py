@@ -56,6 +56,11 @@ class Device:
     def residents(self) -> Residents:
         return self.hardware.residents
 
+    def limit(self, memory: int) -> None:
+        """How many bytes a run may take for arrays, 0: any. Only the emulator's arrays are in this computer's memory."""
+        if self.machine.interface[0] == 1:
+            self.memory.most = memory or None
+
 
 def emulator(options: Options, *, always: bool = False, check: bool = False) -> Device:
     """The emulator of the device that the options name. `check`: every access to memory is checked."""
