@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -115,11 +116,12 @@ def _copied(value: Value) -> Value:
 
 
 def recorded_calls(path: Path) -> tuple[Program, dict[str, Calls]]:
-    """The program in a file with its regions, and the calls that came to an end while it ran."""
+    """The program in a file with its regions, and the calls that came to an end while it ran. What it writes is thrown away."""
+    path = path.resolve()
     original, _ = Workspace(search=[path.parent]).load(path)
     program = OutlinedProgram(original)
     given = path.with_suffix(".in")
     recorder = Recorder(program, World.captured(given.read_bytes() if given.exists() else b""))
-    with contextlib.suppress(SacError, Exit):
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.suppress(SacError, Exit):
         recorder.call(main_key(original), ())
     return program, {key: [(a, r) for a, r in calls if len(r) == len(program.signature(key).results)] for key, calls in recorder.calls.items()}
