@@ -18,13 +18,17 @@ ENDLESS = """use StdIO: all; use TermFile: all; use Array: all;
 int spin(int n) { s = 0; for (i = 0; i < n; i++) { for (j = 0; j < n; j++) { s = (s * 31 + i + j) % 1000003; } } return s; }
 int main() { n = spin(100); fprintf(stderr, "started %d\\n", n); n = spin(_hideValue_SxA_(0, 100000000)); printf("%d\\n", n); return 0; }
 """
+STRAIGHT = """use StdIO: all; use TermFile: all; use Array: all; use Math: all;
+double creep(int n) { x = 1.0; for (i = 0; i < n; i++) { x = sin(x) / 1.1 + tod(i % 7); } return x; }
+int main() { x = creep(100); fprintf(stderr, "started %g\\n", x); x = creep(_hideValue_SxA_(0, 2000000000)); printf("%g\\n", x); return 0; }
+"""
 WITH_LOOP = """use StdIO: all; use TermFile: all; use Array: all;
 double much(int n) { return with { ([0, 0] <= [i, j] < [n, n]) : tod(i) / (tod(j) + 1.5); } : fold(+, 0.0); }
 int main() { x = much(10); fprintf(stderr, "started %g\\n", x); x = much(_hideValue_SxA_(0, 2000000000)); printf("%g\\n", x); return 0; }
 """
 
 
-@pytest.mark.parametrize("text", [ENDLESS, WITH_LOOP], ids=["loop", "with-loop"])
+@pytest.mark.parametrize("text", [ENDLESS, STRAIGHT, WITH_LOOP], ids=["loop", "innermost loop", "with-loop"])
 def test_ctrl_c_ends_a_program_that_runs_natively(text: str, tmp_path: Path) -> None:
     path = tmp_path / "program.sac"
     path.write_text(text)
@@ -41,7 +45,7 @@ def test_ctrl_c_ends_a_program_that_runs_natively(text: str, tmp_path: Path) -> 
     assert process.returncode in (1, 130)
 
 
-@pytest.mark.parametrize("text", [ENDLESS, WITH_LOOP], ids=["loop", "with-loop"])
+@pytest.mark.parametrize("text", [ENDLESS, STRAIGHT, WITH_LOOP], ids=["loop", "innermost loop", "with-loop"])
 def test_the_time_limit_ends_native_code_and_the_session_goes_on(text: str) -> None:
     session = sacpy.Session(target="cpu", limits=sacpy.Limits(seconds=1.0))
     module = session.compile(text)
@@ -123,3 +127,19 @@ def test_many_processes_share_the_cache(tmp_path: Path) -> None:
     damaged = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
     assert (damaged.returncode, damaged.stdout) == (0, "99999\n")
     assert "(cache)" not in damaged.stderr
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 65535, 65536, 65537, 131072, 200001])
+def test_loops_that_look_at_the_stop_flag_now_and_then_run_each_round_once(rounds: int) -> None:
+    text = """use Array: all;
+int up(int n) { c = 0; for (i = 0; i < n; i++) { c = c * 3 + i; } return c; }
+int down(int n) { c = 0; for (i = n; i > 0; i--) { c = c * 3 + i; } return c; }
+int by(int n, int from) { c = 0; for (i = from; i < n; i += 7) { c = c * 3 + i; } return c; }
+"""
+    native, interpreted = (sacpy.Session(target=target) for target in ("cpu", "interp"))
+    for call in (f"up({rounds})", f"down({rounds})", f"by({7 * rounds}, 0)", f"by({7 * rounds + 3}, 5)", f"up({-rounds})"):
+        values = []
+        for session in (native, interpreted):
+            session.define(text)
+            values.append(session.eval(call))
+        assert values[0] == values[1], call

@@ -5,7 +5,7 @@ In: a graph function. Out: `{i32, results...} @name(ptr frame, params...)`; the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from sacpy.jit.graph import (
@@ -49,6 +49,8 @@ from sacpy.jit.host.memory import (
 )
 from sacpy.jit.host.scalars import emit
 from sacpy.jit.host.writer import Slots, UnitContext, Writer, result_type, types_of
+
+BETWEEN_POLLS = 1 << 16  # rounds of a loop without loops in it
 
 
 class Lowering(Writer):
@@ -295,7 +297,7 @@ class Lowering(Writer):
         slots.get(targets, frozenset(t.name for t, p in zip(targets, params) if p.name in unique))
 
     def counting(self, targets: Sequence[Var], rhs: For, dying: set[str]) -> None:
-        """A counting loop, its counter of 64 bits. One that contains other loops polls the stop flag."""
+        """A counting loop, its counter of 64 bits. It polls the stop flag: in each round if it contains other loops."""
         code = self.code
         slots, unique = self.enter(rhs, dying)
         if self.parallel and apart(rhs, self.facts.made):
@@ -308,12 +310,22 @@ class Lowering(Writer):
         lower, upper = self.wide(rhs.lower), self.wide(rhs.upper)
         counter = code.slot("i64")
         code.store("i64", lower, counter)
+        straight = is_straight(rhs.body)
+        if straight and not _few_rounds(rhs):
+            self.polled_rounds(counter, upper, rhs.step, lambda end: self.rounds(rhs, slots, unique, counter, end))
+        else:
+            self.rounds(rhs, slots, unique, counter, upper, polls=not straight)
+        self.leave(slots, targets, rhs.params, unique)
+
+    def rounds(self, rhs: For, slots: Slots, unique: frozenset[str], counter: str, end: str, polls: bool = False) -> None:
+        """The rounds of a counting loop until its counter reaches `end`."""
+        code = self.code
         test, body, done = code.label("test"), code.label("round"), code.label("done")
         code.place(test)
         i = code.load("i64", counter)
-        code.branch(code.op(f"icmp {'slt' if rhs.step > 0 else 'sgt'} i64 {i}, {upper}"), body, done)
+        code.branch(code.op(f"icmp {_before(rhs.step)} i64 {i}, {end}"), body, done)
         code.place(body)
-        if not is_straight(rhs.body):
+        if polls:
             self.poll()
         slots.get(rhs.params, unique)
         self.bind_scalar(rhs.index, code.op(f"trunc i64 {i} to i32"), i)
@@ -321,7 +333,29 @@ class Lowering(Writer):
         code.store("i64", code.op(f"add nsw i64 {i}, {rhs.step}"), counter)
         code.jump(test)
         code.place(done)
-        self.leave(slots, targets, rhs.params, unique)
+
+    def polled_rounds(self, counter: str, upper: str, step: int, rounds: Callable[[str], None]) -> None:
+        """Rounds until the counter reaches `upper`, with a look at the stop flag now and then; within a loop that LLVM is to vectorise there is no room for it."""
+        code = self.code
+        stretch, more, done = code.label("stretch"), code.label("more"), code.label("done")
+        code.place(stretch)
+        far = code.op(f"add nsw i64 {code.load('i64', counter)}, {BETWEEN_POLLS * step}")
+        rounds(code.op(f"select i1 {code.op(f'icmp {_before(step)} i64 {far}, {upper}')}, i64 {far}, i64 {upper}"))
+        code.branch(code.op(f"icmp {_before(step)} i64 {code.load('i64', counter)}, {upper}"), more, done)
+        code.place(more)
+        self.poll()
+        code.jump(stretch)
+        code.place(done)
+
+
+def _before(step: int) -> str:
+    """LLVM's comparison of a counter that has not reached its end."""
+    return "slt" if step > 0 else "sgt"
+
+
+def _few_rounds(rhs: For) -> bool:
+    """Whether a loop is certain to end soon."""
+    return isinstance(rhs.lower, Const) and isinstance(rhs.upper, Const) and abs(int(rhs.upper.value) - int(rhs.lower.value)) <= BETWEEN_POLLS * abs(rhs.step)
 
 
 def function_name(function: Function) -> str:
