@@ -83,8 +83,8 @@ def _run(program: Program, keys: Mapping[str, str], case: Case, engine: Engine |
     for name, args in case.calls:
         values = [ord(a) if isinstance(a, str) else a.copy() if isinstance(a, np.ndarray) else a for a in args]
         try:
-            (key,) = {keys[name]}
-            results.append(tuple(r.copy() if isinstance(r, np.ndarray) else r for r in evaluator.call(_fitting(program, name, key, values), tuple(values))))
+            found = evaluator.call(_fitting(program, name, keys[name], values), tuple(values))
+            results.append(tuple(r.copy() if isinstance(r, np.ndarray) else r for r in found))
         except SacError as error:
             d = error.diagnostics[0]
             results.append(f"{d.code} {d.message} at {d.span.start if d.span else None}")
@@ -139,7 +139,8 @@ def same(a: Any, b: Any, *, strict: bool) -> bool:
         return _close(a, b, strict) if a.dtype.kind == "f" else bool((a == b).all())
     if not isinstance(a, float):
         return bool(a == b)
-    single = np.float64(a) == np.float32(a) and np.float64(b) == np.float32(b)
+    with np.errstate(all="ignore"):
+        single = np.float64(a) == np.float32(a) and np.float64(b) == np.float32(b)
     return _close(np.float32(a), np.float32(b), strict) if single else _close(np.float64(a), np.float64(b), strict)
 
 

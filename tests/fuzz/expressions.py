@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import prod
 
 from sacpy.lang.types import BITS, REAL, SIGNED
-from tests.fuzz.choices import COMPLEX, Chooser, Shape, brackets, literal
+from tests.fuzz.choices import COMPLEX, Chooser, Shape, literal
 from tests.fuzz.templates import Template, at
 
 Makers = list[tuple[float, Callable[[int], str]]]
@@ -305,4 +305,3 @@ def _subsequence(shape: Shape, whole: Shape) -> set[int] | None:
     return kept if at_ == len(shape) else None
 
 
-__all__ = ["Expressions", "brackets"]
