@@ -82,7 +82,7 @@ def _laid_out(found: Found, strategy: str, device: str) -> Drawn:
     if found.space is None:
         return Drawn(title, None, ("its bounds are known only when it runs: draw it with --run",))
     title += f": {found.space}"
-    mapping = placed(found.pragmas, found.space, limits)
+    mapping = placed(found.shared, found.own, found.space, limits)
     if mapping is not None:
         return Drawn(title, mapping, ("the program's pragma", *filter(None, (mapping.placement.note,))))
     choice = choose(strategy, found.space, limits)

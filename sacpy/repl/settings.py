@@ -44,7 +44,7 @@ SETTINGS: dict[str, Setting] = {
     "width": Setting("columns that a value may take", AUTO, "auto (the terminal's), or a number from 16", _room(16)),
     "height": Setting("lines that a value may take", AUTO, "auto (the terminal's), or a number from 4", _room(4)),
     "keys": Setting("keys of the line editor", "emacs", "emacs or vi", _one_of("emacs", "vi")),
-    "strategy": Setting("who lays out with-loops in :picture", "auto", f"one of {', '.join(STRATEGIES)}", _one_of(*STRATEGIES)),
+    "strategy": Setting("who lays out with-loops on a GPU", "auto", f"one of {', '.join(STRATEGIES)}", _one_of(*STRATEGIES)),
     "device": Setting("the GPU that :picture lays them out for", "sm_90", f"one of {', '.join(DEVICES)}", _one_of(*DEVICES)),
     "strict-fp": Setting("sums of reals in the order that the program says, to the last bit, compiled too", "off", "on or off", _one_of("on", "off")),
     "images": Setting("how :img shows pictures", AUTO, f"auto (what the terminal can do), {', '.join(PROTOCOLS)}", _one_of(AUTO, *PROTOCOLS)),

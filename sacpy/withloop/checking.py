@@ -47,13 +47,14 @@ def diagnostic(error: MappingError, pragma: Pragma | None) -> Diagnostic:
     return Diagnostic(error.code, error.message, span, LABELS[error.code] if span is not NOWHERE else "", notes=error.notes, help=error.help)
 
 
-def asked(pragmas: Sequence[Pragma]) -> Asked:
-    """What pragmas ask for: those of the with-loop, then those of the partition. A partition's own mapping or memory mode goes before the with-loop's. Raises `SacError` with all that is wrong in them."""
-    found, problems = read(pragmas)
-    if problems:
-        raise SacError(*problems)
+def asked(shared: Sequence[Pragma], own: Sequence[Pragma] = ()) -> Asked:
+    """What the pragmas of a with-loop and of one of its partitions ask for; the partition's own go first. Raises `SacError` with all that is wrong in them."""
+    outer, wrong = read(shared)
+    inner, more = read(own, shared)
+    if wrong or more:
+        raise SacError(*wrong, *more)
     chain = kernel = mode = memory = None
-    for pragma, meaning in found:
+    for pragma, meaning in (*outer, *inner):
         if isinstance(meaning, GpuKernel):
             chain, kernel = meaning.chain, pragma
         elif isinstance(meaning, GpuMem) and meaning.mode != "arguments":
@@ -61,9 +62,9 @@ def asked(pragmas: Sequence[Pragma]) -> Asked:
     return Asked(chain, mode, kernel, memory)
 
 
-def placed(pragmas: Sequence[Pragma], space: IndexSpace, device: DeviceLimits, **parameters: int) -> Mapping | None:
+def placed(shared: Sequence[Pragma], own: Sequence[Pragma], space: IndexSpace, device: DeviceLimits, **parameters: int) -> Mapping | None:
     """The mapping of a concrete space that pragmas ask for, if they ask for one. Raises `SacError` on the pragma's text where it does not fit the space or the device."""
-    wanted = asked(pragmas)
+    wanted = asked(shared, own)
     if wanted.chain is None:
         return None
     try:

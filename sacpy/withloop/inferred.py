@@ -23,11 +23,12 @@ DEEPEST = 6  # calls within calls
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A partition of a with-loop: the function that it stands in, its place, the pragmas of the with-loop and its own, and its index space; None where bounds are known only when it runs."""
+    """A partition of a with-loop: the function that it stands in, its place, the pragmas of the with-loop (`shared`) and its own, and its index space; None where bounds are known only when it runs."""
 
     function: str
     span: Span
-    pragmas: tuple[Pragma, ...]
+    shared: tuple[Pragma, ...]
+    own: tuple[Pragma, ...]
     space: IndexSpace | None
 
 
@@ -46,7 +47,7 @@ def _partitions(program: Program, function: Function, arguments: Sequence[Shape]
         if isinstance(let.rhs, WithLoop):
             name = function.signature.name.removeprefix("_MAIN::")
             for partition in let.rhs.partitions:
-                yield Found(name, partition.span, (*let.rhs.pragmas, *partition.pragmas), index_space(known, let.rhs, partition))
+                yield Found(name, partition.span, let.rhs.pragmas, partition.pragmas, index_space(known, let.rhs, partition))
         elif isinstance(let.rhs, Call):
             instance = known.resolution(let.rhs)
             if isinstance(instance, Certain) and instance.signature.native is None:

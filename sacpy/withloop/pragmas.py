@@ -91,6 +91,25 @@ def parse_all(texts: Iterable[str]) -> list[Pragma]:
     return found
 
 
+def effective(shared: Iterable[str], own: Iterable[str]) -> list[Pragma]:
+    """The pragmas that hold for a partition: its own, and those of the whole with-loop that it does not replace. Parameters of the with-loop serve both. `MappingError` as for `parse_all`."""
+    outer = parse_all(shared)
+    parameters = {p.name: p.values for p in outer if isinstance(p, GpuParam)}
+    inner: list[Pragma] = []
+    for text in own:
+        pragma = parse(text, parameters)
+        if pragma is None:
+            continue
+        if isinstance(pragma, GpuParam):
+            parameters[pragma.name] = pragma.values
+        elif any(type(other) is type(pragma) for other in inner):
+            start = text.index(word := _word(pragma))
+            raise MappingError("E0801", f"there is a second `{word}` pragma here", "leave one of the two out", span=(start, start + len(word)))
+        inner.append(pragma)
+    replaced = {type(p) for p in inner} - {GpuParam}
+    return [*(p for p in outer if type(p) not in replaced), *inner]
+
+
 def _word(pragma: Pragma) -> str:
     return {GpuKernel: "gpukernel", GpuParam: "gpuparam", GpuMem: "gpumem", Noncommutative: "noncommutative"}[type(pragma)]
 

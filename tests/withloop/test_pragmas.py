@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from sacpy.withloop.combinators import Parameter, SplitLast
 from sacpy.withloop.errors import MappingError
-from sacpy.withloop.pragmas import GpuKernel, GpuMem, GpuParam, Noncommutative, parse, parse_all
+from sacpy.withloop.pragmas import GpuKernel, GpuMem, GpuParam, Noncommutative, effective, parse, parse_all
 from tests.withloop.spaces_strategy import chains, spaces
 
 
@@ -79,3 +79,13 @@ def test_whatever_the_text_an_error_has_a_place_in_it(words):
         start, end = error.span
         assert 0 <= start <= end <= len(text)
         assert error.code.startswith("E08") and error.message
+
+
+def test_a_partitions_own_pragmas_replace_the_with_loops():
+    wide, narrow = "gpukernel GridBlock(1, SplitLast(B, Gen))", "gpukernel GridBlock(1, SplitLast(8, Gen))"
+    shared = ["gpuparam B = 32, 64", wide, "gpumem global"]
+    assert [type(p) for p in effective(shared, [])] == [GpuParam, GpuKernel, GpuMem]
+    found = effective(shared, [narrow])
+    assert [str(p.chain) for p in found if isinstance(p, GpuKernel)] == ["GridBlock(1, SplitLast(8, Gen))"]
+    assert [p.mode for p in found if isinstance(p, GpuMem)] == ["global"]
+    assert [p.chain.parameters[0].choices for p in effective(shared, ["gpuparam B = 128", wide]) if isinstance(p, GpuKernel)] == [(128,)]

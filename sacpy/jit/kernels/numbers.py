@@ -14,7 +14,7 @@ from sacpy.jit.kernels.launches import Buffer
 from sacpy.jit.kernels.source import Built, Source, number_of
 from sacpy.withloop.chains import Chain
 from sacpy.withloop.division import magic
-from sacpy.withloop.pragmas import GpuKernel, GpuMem, Pragma, parse_all
+from sacpy.withloop.pragmas import GpuKernel, GpuMem, Pragma, effective
 from sacpy.withloop.spaces import IndexSpace
 
 Numbers = Mapping[str, int]
@@ -50,9 +50,9 @@ def scratch_of(built: Built, numbers: Numbers) -> tuple[Buffer, ...]:
 
 
 def pragmas_of(w: WithLoop) -> list[list[Pragma]]:
-    """The pragmas of each partition, those of the whole with-loop among them."""
+    """The pragmas that hold for each partition, those of the whole with-loop that it does not replace among them."""
     shared = [p.text for p in w.pragmas]
-    return [parse_all([*shared, *(q.text for q in p.pragmas if q.text not in shared)]) for p in w.partitions]
+    return [effective(shared, (q.text for q in p.pragmas if q not in w.pragmas)) for p in w.partitions]
 
 
 def chain_of(pragmas: Sequence[Pragma]) -> Chain | None:
