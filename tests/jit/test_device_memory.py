@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from sacpy.jit.cache import Cache
 from sacpy.jit.device.emulated import EmulatorMachine
 from sacpy.jit.device.memory import ELEMENTS, DeviceArray, Memory
 from sacpy.jit.failures import OutOfMemory
 from sacpy.withloop.devices import DEVICES
+from tests.jit.kernel_programs import PROGRAMS
 
 
 def memory_of(size: int | None = None) -> Memory:
@@ -134,3 +138,18 @@ def test_what_somebody_else_lends_is_neither_kept_nor_pooled() -> None:
     assert not a.own
     del a
     assert memory.pooled == 0
+
+
+def test_kernels_of_the_emulator_are_kept(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    kernel = PROGRAMS["interior"]().kernel
+    EmulatorMachine(DEVICES["sm_90"], cache=cache).prepare(kernel)
+    (name,) = [p.stem for p in tmp_path.iterdir()]
+    cache.write(name, b"no pickle")
+    EmulatorMachine(DEVICES["sm_90"], cache=cache).prepare(kernel)
+    good = cache.read(name)
+    assert good is not None
+    assert len(good) > 500
+    EmulatorMachine(DEVICES["sm_90"], cache=cache).prepare(kernel)
+    EmulatorMachine(DEVICES["sm_90"], cache=cache, check=True).prepare(kernel)
+    assert cache.info().files == 2

@@ -72,8 +72,9 @@ def emulator(options: Options, *, always: bool = False, check: bool = False) -> 
 def emulated(name: str = EMULATED) -> Hardware:
     """The emulator of a GPU generation."""
     from sacpy.jit.device.emulated import EmulatorMachine
+    from sacpy.jit.engine import cores
 
-    return Hardware(EmulatorMachine(DEVICES[name], threads=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1))
+    return Hardware(EmulatorMachine(DEVICES[name], threads=cores(), cache=Cache(native_folder())))
 
 
 def _checked(name: str) -> Hardware:

@@ -6,15 +6,20 @@ In: what `machine.Machine` asks. Out: the effects, in memory of this process tha
 from __future__ import annotations
 
 import ctypes
+import hashlib
+import pickle
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from sacpy.interp.values import dtype_of
+from sacpy.jit.cache import Cache
 from sacpy.jit.device.machine import Array, Block, DeviceFull, Extents
-from sacpy.jit.emission.emulator import Emulated
+from sacpy.jit.emission.emulator import Emulated, compile_kernel
+from sacpy.jit.emission.lowering import Site
 from sacpy.jit.failures import CheckFailed
+from sacpy.jit.fingerprint import platform_digest
 from sacpy.jit.graph import ArrayType, Const
 from sacpy.jit.kernel import Kernel
 from sacpy.jit.kernel_printer import print_kernel
@@ -29,18 +34,19 @@ class Findings(Exception):
 
 
 class EmulatorMachine:
-    """`check`: accesses are checked. `threads`: of the host, for large launches. `memory`: the bytes that the device is to have, None for any."""
+    """`check`: accesses are checked. `threads`: of the host, for large launches. `memory`: the bytes that the device is to have, None for any. `cache`: where compiled kernels are kept."""
 
     interface = (1, 0)
     stream = 0
 
-    def __init__(self, limits: DeviceLimits, *, check: bool = False, threads: int = 1, memory: int | None = None) -> None:
+    def __init__(self, limits: DeviceLimits, *, check: bool = False, threads: int = 1, memory: int | None = None, cache: Cache | None = None) -> None:
         self.limits = limits
         self.name = f"the emulated {limits.name}"
         self.check = check
         self.threads = threads
         self.memory = memory
         self.launches = 0
+        self.cache = Cache(None) if cache is None else cache
         self._used = 0
         self._loaded: dict[str, Emulated] = {}  # by the kernel's text: two are equal if their names are, types are no part of that
         self._failed = False
@@ -90,8 +96,23 @@ class EmulatorMachine:
         text = print_kernel(kernel)
         known = self._loaded.get(text)
         if known is None:
-            known = self._loaded[text] = Emulated(kernel, check=self.check)
+            known = self._loaded[text] = Emulated(kernel, check=self.check, made=self._made(kernel, text))
         return known
+
+    def _made(self, kernel: Kernel, text: str) -> tuple[bytes, tuple[Site, ...]]:
+        """The kernel's machine code, compiled now or out of the cache."""
+        name = hashlib.sha256(f"emulated\n{platform_digest()}\n{self.check}\n{text}".encode()).hexdigest()[:40]
+        kept = self.cache.read(name)
+        if kept is not None:
+            try:
+                found: tuple[bytes, tuple[Site, ...]] = pickle.loads(kept)
+            except Exception:  # whatever a pickle of another time may raise: it is made anew
+                self.cache.remove(name)
+            else:
+                return found
+        made = compile_kernel(kernel, check=self.check)
+        self.cache.write(name, pickle.dumps(made, pickle.HIGHEST_PROTOCOL))
+        return made
 
     def launch(self, ready: Emulated, grid: Extents, block: Extents, args: Sequence[int | float | bool]) -> None:
         """Runs a kernel. Grid and block follow from the arguments."""
