@@ -43,6 +43,8 @@ PROGRAMS: dict[str, tuple[str, tuple[Extents, ...], Left]] = {
         "double[.,.] f(double[n,m] a) { w = [[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]];"
         " return { iv -> sum({ ov -> w[ov] * a[mod(iv + ov - 1, shape(a))] | ov < [3, 3] }) | iv < [n, m] }; }", (M,), Left(1, 1),
     ),
+    "neighbours on a ring, by conditions": ("double[.] f(double[n] v) { return { [i] -> v[i + 1 == n ? 0 : i + 1] - v[i == 0 ? n - 1 : i - 1] | [i] < [n] }; }", (V,), Left(1, 1)),
+    "a ring from somewhere else": ("double[.] f(double[n] v) { return { [i] -> v[i + 1 < n ? i + 1 : 0] + v[i > 0 ? i - 1 : n - 1] | [i] < [n] }; }", (V,), Left(1, 1)),
     "structs": (
         "struct P { double x; double y; }; inline struct P moved(struct P p) { return P{p.x + 1.0, p.y * 2.0}; }"
         " double f(double[n] x, double[n] y) { p = { [i] -> moved(P{x[i], y[i]}) | [i] < [n] }; return sum(p.x) + sum(p.y); }", (V, V), Left(2, 0),

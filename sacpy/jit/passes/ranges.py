@@ -346,23 +346,29 @@ class Ranger(Summing):
         self.learn(Sum(high) - t)
 
     def _learn_selected(self, t: Sum, op: Op) -> None:
-        """What holds of each operand of a selection where it is selected holds of the result: it is not negative; a remainder lies below its divisor."""
-        moved = self.definition(op.args[1])
-        bound = self.form(moved.args[1]).offset(-1) if isinstance(moved, Op) and moved.code in ("add", "sub") and moved.args[0] == op.args[2] else None
-        positive, below = True, bound is not None
+        """What holds of each operand of a selection where it is selected holds of the result: it is not negative; it is at most one of them, or lies below what the condition compares with; a remainder lies below its divisor."""
+        condition, moved = self.definition(op.args[0]), self.definition(op.args[1])
+        bounds = [self.form(a) for a in op.args[1:]]
+        if isinstance(condition, Op) and condition.code in _COMPARISONS and condition.args[0].base == "int":
+            bounds += [self.form(a).offset(-1) for a in condition.args]
+        if isinstance(moved, Op) and moved.code in ("add", "sub") and moved.args[0] == op.args[2]:
+            bounds.append(self.form(moved.args[1]).offset(-1))
+        bounds = [b for b in bounds if b.terms]
+        positive, below = True, [True] * len(bounds)
         for holds, arm in ((True, op.args[1]), (False, op.args[2])):
 
-            def prove(holds: bool = holds, arm: Atom = arm) -> tuple[bool, bool]:
+            def prove(holds: bool = holds, arm: Atom = arm) -> tuple[bool, list[bool]]:
                 self.assume(op.args[0], holds)
                 x = self.value(arm)
-                return self.at_most(ZERO, x), bound is not None and self.at_most(x, bound)
+                return self.at_most(ZERO, x), [possible and self.at_most(x, bound) for possible, bound in zip(below, bounds)]
 
-            first, second = self.scoped(prove)
-            positive, below = positive and first, below and second
+            first, below = self.scoped(prove)
+            positive = positive and first
         if positive:
             self.learn(t)
-        if below and bound is not None:
-            self.learn(bound - t)
+        for certain, bound in zip(below, bounds):
+            if certain:
+                self.learn(bound - t)
 
     def _quotient(self, t: Sum, code: str, a: Sum, b: Sum) -> None:
         """Facts about a quotient or a remainder by something positive."""
