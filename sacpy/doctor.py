@@ -226,9 +226,9 @@ def _library(folder: Path) -> Iterator[Finding]:
     if not modules:
         yield Finding("problem", "standard library", f"missing: no module in {STDLIB}", "install sacpy again")
     elif (folder / f"stdlib-{library_digest()}.pickle").is_file():
-        yield Finding("ok", "standard library", f"{modules} modules, parsed and in the cache")
+        yield Finding("ok", "standard library", f"{modules} modules; those used so far are in the cache, parsed")
     else:
-        yield Finding("ok", "standard library", f"{modules} modules; the next run parses them and keeps the result in the cache")
+        yield Finding("ok", "standard library", f"{modules} modules; each is parsed when it is first used, and kept in the cache")
 
 
 def _writable(folder: Path) -> bool:

@@ -16,7 +16,7 @@ from sacpy.interp.memory import physical
 from sacpy.lang import core
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
-from sacpy.lang.modules import Loader, load_library, parse_file, parse_source
+from sacpy.lang.modules import Library, Loader, load_library, parse_file, parse_source
 from sacpy.lang.source import Source, Span
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Workspace:
     eager: bool = False
     strategy: str = "auto"
     device: str = ""
-    _library: dict[str, bytes] | None = None
+    _library: Library | None = None
     _engine: OnDemand | None = None
 
     def check(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
@@ -143,6 +143,7 @@ class Workspace:
         """Reads the library now, once for all programs to come; the first time ever it is parsed, which takes seconds."""
         if self._library is None:
             self._library = load_library(cache_folder())
+            self._library.complete()
 
 
 def execute(program: ElaboratedProgram, evaluator: Evaluator, found: Sequence[Diagnostic] = ()) -> int:

@@ -1,14 +1,15 @@
 """Modules: from a module's name to its definitions.
 
-In: a name, and where to look (beside the program, `-L` folders, the standard library). Out: a `ModuleInfo`, whose function definitions are decoded one at a time. The standard library is kept parsed in one file in the cache folder, so that start-up does not grow with it.
+In: a name, and where to look (beside the program, `-L` folders, the standard library). Out: a `ModuleInfo`, whose function definitions are decoded one at a time. What has been parsed of the standard library is kept in one file in the cache folder, so that start-up does not grow with it.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import pickle
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -91,7 +92,7 @@ class Loader:
     defines: Mapping[str, str] = field(default_factory=dict)
     cache: Path | None = None
     modules: dict[str, ModuleInfo] = field(default_factory=dict)
-    library: dict[str, bytes] | None = None
+    library: Library | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def load(self, name: str, wanted_by: Span = NOWHERE) -> ModuleInfo:
@@ -116,7 +117,7 @@ class Loader:
             return pickle.loads(blob)  # type: ignore[no-any-return]
         raise SacError(self._missing(name, wanted_by))
 
-    def read_library(self) -> dict[str, bytes]:
+    def read_library(self) -> Library:
         """The modules of the standard library, pickled; read when they are first asked for."""
         if self.library is None:
             self.library = load_library(self.cache)
@@ -174,14 +175,20 @@ def parse_source(source: Source, include_path: Sequence[Path] = (), defines: Map
 _MENTIONED = re.compile(r"\b(?:use|import)\s+(\w+)|\b(\w+)\s*::")
 
 
-def used_operators(source: Source, folders: Sequence[Path]) -> frozenset[str]:
-    """Operators that the modules beside the program define: they may be used here, so the lexer must know them."""
+@functools.lru_cache(maxsize=256)
+def _operators(path: str, changed: int) -> frozenset[str]:
+    """The operators of its own that a file defines. `changed`: when it last was."""
     from sacpy.lang.preprocessor import defined_operators
 
+    return frozenset(defined_operators(Source(path)))
+
+
+def used_operators(source: Source, folders: Sequence[Path]) -> frozenset[str]:
+    """Operators that the modules beside the program define: they may be used here, so the lexer must know them."""
     names = {a or b for a, b in _MENTIONED.findall(source.text)}
     home = Path(source.name).parent
     paths = [folder / f"{name}.sac" for folder in {*folders, home} for name in sorted(names)]
-    return frozenset(op for path in paths if path.is_file() for op in defined_operators(Source(str(path))))
+    return frozenset(op for path in paths if path.is_file() for op in _operators(str(path), path.stat().st_mtime_ns))
 
 
 # ---------------------------------------------------------------- the standard library, parsed once
@@ -201,22 +208,63 @@ def library_digest() -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
 
 
-def load_library(cache: Path | None) -> dict[str, bytes]:
-    """Module name -> pickled `ModuleInfo`, from the cache file where it is whole and current, else parsed anew and written (atomically)."""
-    digest = library_digest()
-    path = cache / f"stdlib-{digest}.pickle" if cache else None
-    if path is not None:
-        try:
-            loaded = pickle.loads(path.read_bytes())
-            if isinstance(loaded, dict):
-                return loaded
-        except (OSError, pickle.PickleError, EOFError, AttributeError, ImportError, IndexError, ValueError, TypeError):
-            pass  # not there yet, or damaged: parse and write it again
-    library = {p.stem: _pickled(parse_file(p, (STDLIB / "include",), library=True)) for p in sorted(STDLIB.glob("*.sac"))}
-    if path is not None:
-        write_atomically(path, pickle.dumps(library, pickle.HIGHEST_PROTOCOL))
-        _drop_old(path.parent)
-    return library
+class Library(Mapping[str, bytes]):
+    """The standard library: module name -> pickled `ModuleInfo`. A module is parsed when it is first asked for, together with those that it mentions; what has been parsed is kept in the cache file (written atomically), which another time begins with."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._names = sorted(p.stem for p in STDLIB.glob("*.sac"))
+        self._parsed = {} if path is None else _kept(path)
+
+    def __getitem__(self, name: str) -> bytes:
+        if name not in self._parsed:
+            if name not in self._names:
+                raise KeyError(name)
+            self._parse(self._mentioned(name))
+        return self._parsed[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def complete(self) -> None:
+        """Parses what has not been parsed yet."""
+        self._parse([name for name in self._names if name not in self._parsed])
+
+    def _parse(self, names: Sequence[str]) -> None:
+        if not names:
+            return
+        for name in names:
+            self._parsed[name] = _pickled(parse_file(STDLIB / f"{name}.sac", (STDLIB / "include",), library=True))
+        if self._path is not None:
+            write_atomically(self._path, pickle.dumps(self._parsed, pickle.HIGHEST_PROTOCOL))
+            _drop_old(self._path.parent)
+
+    def _mentioned(self, name: str) -> list[str]:
+        """The modules that have yet to be parsed for this one."""
+        found, waiting = [], [name]
+        while waiting:
+            name = waiting.pop()
+            if name in self._names and name not in self._parsed and name not in found:
+                found.append(name)
+                waiting += [a or b for a, b in _MENTIONED.findall((STDLIB / f"{name}.sac").read_text(encoding="utf-8"))]
+        return found
+
+
+def load_library(cache: Path | None) -> Library:
+    """The standard library, as far as it has been parsed before, where the cache file is whole and current."""
+    return Library(cache / f"stdlib-{library_digest()}.pickle" if cache else None)
+
+
+def _kept(path: Path) -> dict[str, bytes]:
+    """What a cache file holds; nothing if it is not there yet, or damaged."""
+    try:
+        loaded = pickle.loads(path.read_bytes())
+    except (OSError, pickle.PickleError, EOFError, AttributeError, ImportError, IndexError, ValueError, TypeError):
+        return {}
+    return loaded if isinstance(loaded, dict) else {}
 
 
 def _drop_old(cache: Path) -> None:

@@ -15,7 +15,7 @@ from sacpy.lang.deep import deeply
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.elaborate.scope import Entry, Scope
-from sacpy.lang.modules import Loader, module_info, used_operators
+from sacpy.lang.modules import Library, Loader, module_info, used_operators
 from sacpy.lang.parser import parse_tokens
 from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.source import Source, Span
@@ -31,7 +31,7 @@ class Settings:
     search: Sequence[Path] = ()
     include_path: Sequence[Path] = ()
     defines: Mapping[str, str] = field(default_factory=dict)
-    library: dict[str, bytes] | None = None
+    library: Library | None = None
 
     def loader(self, home: Path) -> Loader:
         """Finds the modules of a program in the folder `home`."""

@@ -1,6 +1,7 @@
 """The parsed library on disk: several installations share the folder, and none takes another's file away at once."""
 
 import os
+import pickle
 from pathlib import Path
 
 from sacpy.lang import modules
@@ -11,7 +12,7 @@ def test_other_installations_keep_their_files_and_old_ones_go(tmp_path: Path) ->
         other = tmp_path / f"stdlib-{age}.pickle"
         other.write_bytes(b"")
         os.utime(other, (1e9 - age, 1e9 - age))
-    modules.load_library(tmp_path)
+    modules.load_library(tmp_path)["Constants"]
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {f"stdlib-{modules.library_digest()}.pickle", *(f"stdlib-{age}.pickle" for age in range(modules.KEPT - 1))}
 
@@ -20,5 +21,20 @@ def test_a_damaged_file_is_written_again(tmp_path: Path) -> None:
     path = tmp_path / f"stdlib-{modules.library_digest()}.pickle"
     path.write_bytes(b"\x80\x05garbage")
     library = modules.load_library(tmp_path)
-    assert "Array" in library
+    assert library["Array"]
     assert path.stat().st_size > 10_000
+
+
+def test_only_what_is_asked_for_is_parsed_and_kept(tmp_path: Path) -> None:
+    library = modules.load_library(tmp_path)
+    assert "String" in library
+    assert list(tmp_path.iterdir()) == []
+    assert library["Constants"]
+    kept = pickle.loads((tmp_path / f"stdlib-{modules.library_digest()}.pickle").read_bytes())
+    assert "Constants" in kept
+    assert len(kept) < len(library)
+    assert library.get("NoSuchModule") is None
+    again = modules.load_library(tmp_path)
+    again.complete()
+    assert again["Constants"] == library["Constants"]
+    assert len(pickle.loads((tmp_path / f"stdlib-{modules.library_digest()}.pickle").read_bytes())) == len(library)
