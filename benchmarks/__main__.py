@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import compare, interpreter, prompt, startup
+from benchmarks import compare, interpreter, native, prompt, startup
 from benchmarks.measure import Row, as_json, table
 from benchmarks.sac import TARGETS
 from benchmarks.suite import SIZES, benchmarks
@@ -25,6 +25,7 @@ LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "interpreter": lambda options: interpreter.measure(options.repetitions),
     "startup": lambda options: startup.measure(options.repetitions),
     "prompt": lambda options: prompt.measure(options.repetitions),
+    "native": lambda options: native.measure(options.repetitions),
 }
 PARTS = (*LIMITED, "suite")
 
@@ -36,7 +37,8 @@ def main() -> int:
     over = False
     for part in options.parts or PARTS:
         if part == "suite":
-            report[part] = {size: _suite(options, size) for size in options.size or ["small"]}
+            report[part] = suite = {size: _suite(options, size) for size in options.size or ["cached", "large"]}
+            over |= any(row["verdict"] == "OVER" for found in suite.values() for row in found["limits"])
             continue
         rows = LIMITED[part](options)
         print(table(f"\n{part}, {options.repetitions} repetitions", rows), flush=True)
@@ -46,7 +48,7 @@ def main() -> int:
     return int(over)
 
 
-def _suite(options: argparse.Namespace, size: str) -> list[dict[str, Any]]:
+def _suite(options: argparse.Namespace, size: str) -> dict[str, Any]:
     """Compares at one size, and prints the tables."""
     chosen = [b for b in benchmarks() if not options.only or b.name in options.only]
     found = [compare.compare(b, size, options.target, options.repetitions) for b in chosen]
@@ -55,15 +57,20 @@ def _suite(options: argparse.Namespace, size: str) -> list[dict[str, Any]]:
     print(compare.first_table("\nfirst result in a fresh process; peak memory of a call beyond its inputs", found))
     for version, reason in {v: r for c in found for v, r in c.missing.items()}.items():
         print(f"left out: {version} ({reason})")
-    return [compare.as_json(c) for c in found]
+    rows: list[Row] = []
+    if options.target != "interp":
+        print(compare.compile_table("\nseconds until there is native code", found))
+        rows = compare.limits(found)
+        print(table("\nlimits", rows))
+    return {"benchmarks": [compare.as_json(c) for c in found], "limits": [as_json(row) for row in rows], "load": os.getloadavg() if hasattr(os, "getloadavg") else None}
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measurements of sacpy against peers.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"what to measure: {', '.join(PARTS)}; default: everything")
     parser.add_argument("--repetitions", type=int, default=7, help="how often each thing is done (7)")
-    parser.add_argument("--target", choices=TARGETS, default="interp", help="what runs the SaC side of the suite")
-    parser.add_argument("--size", choices=SIZES, action="append", help="the sizes of the suite (small); may be given several times")
+    parser.add_argument("--target", choices=TARGETS, default="cpu", help="what runs the SaC side of the suite (cpu)")
+    parser.add_argument("--size", choices=SIZES, action="append", help="the sizes of the suite (cached and large); may be given several times")
     parser.add_argument("--only", action="append", metavar="NAME", help="of the suite, only that benchmark; may be given several times")
     parser.add_argument("--json", type=Path, default=None, metavar="FILE", help="write the measurements there")
     options = parser.parse_args()

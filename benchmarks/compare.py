@@ -1,6 +1,6 @@
 """The benchmarks of the suite in SaC, against C, NumPy and Numba, in one process run.
 
-In: benchmarks, a size, and what runs the SaC side. Out: for each a `Comparison`: warm times taken in turns, and, from fresh processes, the time to the first result and the peak memory; as tables and as JSON. Versions that this machine cannot run are left out, with the reason.
+In: benchmarks, a size, and what runs the SaC side. Out: for each a `Comparison`: warm times taken in turns, and, from fresh processes, the time to the first result and the peak memory; as tables and as JSON; and what is over its limit. Versions that this machine cannot run are left out, with the reason.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.clib import NoCompiler
-from benchmarks.measure import Timing, aligned, in_turns, ratio, seconds_text
+from benchmarks.compiling import Compiling, compile_times, medians
+from benchmarks.measure import Row, Timing, aligned, duration, in_turns, ratio, seconds_text
 from benchmarks.suite import VERSIONS, Benchmark
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,6 +45,7 @@ class Comparison:
     warm: dict[str, Timing]
     first: dict[str, First]
     missing: dict[str, str]
+    compiling: Compiling | None = None
 
 
 def compare(benchmark: Benchmark, label: str, target: str, repetitions: int) -> Comparison:
@@ -62,7 +64,9 @@ def compare(benchmark: Benchmark, label: str, target: str, repetitions: int) -> 
         benchmark.check(run(*inputs), wanted)
     actions = {version: (lambda run=run: run(*inputs)) for version, run in runs.items()}
     warm = in_turns(actions, repetitions, AT_LEAST, PAUSE)
-    return Comparison(benchmark.name, size, warm, {v: _first(benchmark, v, label, target) for v in runs}, missing)
+    first = {v: _first(benchmark, v, label, target) for v in runs}
+    compiling = None if target == "interp" else compile_times(benchmark, label, target, min(repetitions, 5))
+    return Comparison(benchmark.name, size, warm, first, missing, compiling)
 
 
 def _first(benchmark: Benchmark, version: str, label: str, target: str) -> First:
@@ -74,6 +78,7 @@ def _first(benchmark: Benchmark, version: str, label: str, target: str) -> First
 
 def _probe(benchmark: Benchmark, version: str, label: str, target: str, cache: str) -> dict[str, Any]:
     environment = {**os.environ, "SACPY_CACHE_DIR": cache, "NUMBA_CACHE_DIR": cache}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # all that is installed is there as byte code
     command = [sys.executable, "-m", "benchmarks.probe", benchmark.name, version, label, target]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, cwd=ROOT, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
@@ -102,6 +107,44 @@ def first_table(title: str, found: Sequence[Comparison]) -> str:
     return aligned(title, cells)
 
 
+def compile_table(title: str, found: Sequence[Comparison]) -> str:
+    """Time until there is native code: newly compiled, and out of the cache on disk."""
+    cells = [("", "new", "(lowest..highest)", "from disk", "(lowest..highest)", "what")]
+    for c in found:
+        if c.compiling is not None:
+            spans = [(seconds_text(statistics.median(t)), f"({seconds_text(min(t))}..{seconds_text(max(t))})") for t in (c.compiling.new, c.compiling.kept)]
+            cells.append((c.name, *spans[0], *spans[1], "whole function" if c.compiling.whole else "with-loop"))
+    return aligned(title, cells, left=(0, 5))
+
+
+MEAN_TO_C, MOST_TO_C, MATMUL_TO_BLAS, FIRST_TO_NUMBA = 1.1, 1.6, 2.0, 0.2
+
+
+def limits(found: Sequence[Comparison]) -> list[Row]:
+    """What compiled SaC must keep to, against its peers at one size, and what it does; each benchmark that is over the limit by itself has a row of its own."""
+    rows = []
+    for peer, most in (("c", MEAN_TO_C), ("numba", 1.0)):
+        mean = geometric_mean(found, peer)
+        if mean is not None:
+            each = [_median_ratio(c, peer) for c in found if peer in c.warm]
+            rows.append(Row(f"geometric mean of the time over that of {peer}", mean, "x", min(each), max(each), most))
+    for c in found:
+        for peer, most in (("c", MOST_TO_C), *((("numpy", MATMUL_TO_BLAS),) if c.name == "matmul" else ())):
+            if peer in c.warm and (_median_ratio(c, peer) > most or peer == "numpy"):
+                rows.append(ratio(f"{c.name}, over {peer}", c.warm["sac"], c.warm[peer], most))
+    for kind, name, most in (("cold", "with empty caches", FIRST_TO_NUMBA), ("warm", "from disk", 1.0)):
+        each = [getattr(c.first["sac"], kind) / getattr(c.first["numba"], kind) for c in found if {"sac", "numba"} <= c.first.keys()]
+        if each:
+            rows.append(Row(f"first result {name} over that of numba, geometric mean", statistics.geometric_mean(each), "x", min(each), max(each), most))
+    for name, (seconds, most) in medians([c.compiling for c in found if c.compiling is not None]).items():
+        rows.append(duration(f"{name}, median over the benchmarks", [seconds], "ms", most * 1e3))
+    return rows
+
+
+def _median_ratio(c: Comparison, peer: str) -> float:
+    return ratio(c.name, c.warm["sac"], c.warm[peer]).value
+
+
 def geometric_mean(found: Sequence[Comparison], peer: str) -> float | None:
     """The geometric mean of our time over a peer's."""
     ratios = [ratio(c.name, c.warm["sac"], c.warm[peer]).value for c in found if peer in c.warm]
@@ -118,6 +161,7 @@ def as_json(c: Comparison) -> dict[str, Any]:
         "ratio": {p: ratio(c.name, c.warm["sac"], c.warm[p]).value for p in PEERS if p in c.warm},
         "first": {v: {"cold": f.cold, "from disk": f.warm, "peak": f.peak} for v, f in c.first.items()},
         "missing": c.missing,
+        "compiling": None if c.compiling is None else asdict(c.compiling),
     }
 
 

@@ -26,7 +26,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a table. `value` is the median of the repetitions in `unit` ("x": times the peer's time, "s", "ms"); `low` and `high` are the smallest and the largest of them; `limit` is what it may be at most."""
+    """A line of a table. `value` is the median of the repetitions in `unit` ("x": times the peer's time, "s", "ms", "us", "%"); `low` and `high` are the smallest and the largest of them; `limit` is what it may be at most."""
 
     name: str
     value: float
@@ -82,7 +82,7 @@ def ratio(name: str, ours: Timing, peer: Timing, limit: float | None = None) -> 
 
 def duration(name: str, seconds: Sequence[float], unit: str, limit: float | None = None, note: str = "") -> Row:
     """A row with a time."""
-    scale = {"s": 1.0, "ms": 1e3}[unit]
+    scale = {"s": 1.0, "ms": 1e3, "us": 1e6}[unit]
     scaled = [s * scale for s in seconds]
     return Row(name, statistics.median(scaled), unit, min(scaled), max(scaled), limit, note)
 

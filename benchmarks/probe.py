@@ -21,23 +21,23 @@ def main() -> int:
     run = benchmark.version(version, target)
     run(*inputs)
     first = time.perf_counter() - start
-    before = _reset_peak()
+    before = reset_peak()
     run(*inputs)
-    after = _status("VmHWM")
+    after = status("VmHWM")
     print(json.dumps({"first": first, "peak": None if before is None or after is None else after - before}))
     return 0
 
 
-def _reset_peak() -> int | None:
+def reset_peak() -> int | None:
     """Makes the system forget the largest size so far; the size now."""
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     except OSError:
         return None
-    return _status("VmRSS")
+    return status("VmRSS")
 
 
-def _status(field: str) -> int | None:
+def status(field: str) -> int | None:
     try:
         lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     except OSError:

@@ -22,13 +22,13 @@ TARGETS = ("interp", "auto", "cpu")
 
 
 class SacProgram:
-    """A loaded program, ready to be called. `target`: what runs it."""
+    """A loaded program, ready to be called. `target`: what runs it; `cache`: the folder of compiled code, where it is not the user's."""
 
-    def __init__(self, program: ElaboratedProgram, target: str = "interp") -> None:
+    def __init__(self, program: ElaboratedProgram, target: str = "interp", cache: Path | None = None) -> None:
         if target not in TARGETS:
             raise ValueError(f"{target!r} is no target; there is {', '.join(TARGETS)}")
         self._program = program
-        self.engine = None if target == "interp" else _engine(target)
+        self.engine = None if target == "interp" else _engine(target, cache)
         self._evaluator = Evaluator(program, World.captured(), depth_limit=200_000, engine=self.engine)
 
     @classmethod
@@ -44,10 +44,28 @@ class SacProgram:
             raise SacError(*found)
         return cls(program, target)
 
+    def fresh(self, target: str, cache: Path) -> SacProgram:
+        """The same program, nothing compiled yet, with another cache."""
+        return SacProgram(self._program, target, cache)
+
+    @property
+    def compiling(self) -> float:
+        """The seconds spent on compiling so far."""
+        return 0.0 if self.engine is None else self.engine.compiling
+
+    @property
+    def has_loops(self) -> bool:
+        """Whether something was compiled that has loops other than with-loops, or functions that call themselves."""
+        versions = [v for site in ([] if self.engine is None else self.engine.sites) for v in site.versions.values()]
+        return any(v.report.after.loops + v.report.after.calls > 0 for v in versions)
+
+    def entry(self, name: str) -> Callable[..., Any]:
+        """What a call of a function in SaC goes to: it takes the arguments, and a flag for each that may be an array."""
+        return self._evaluator.compiled(self._key(name))
+
     def function(self, name: str) -> Callable[..., Any]:
         """The function of that name, of which there must be one instance only. It gives its result, or a tuple of several."""
-        (entry,) = self._program.main.own(name)
-        key = self._program.key(entry, ())
+        key = self._key(name)
 
         def call(*args: Any) -> Any:
             results = self._evaluator.call(key, args)
@@ -55,9 +73,14 @@ class SacProgram:
 
         return call
 
+    def _key(self, name: str) -> str:
+        (entry,) = self._program.main.own(name)
+        return self._program.key(entry, ())
 
-def _engine(target: str) -> Engine:
+
+def _engine(target: str, cache: Path | None) -> Engine:
     """What compiles: one thread per core, as for the peers."""
+    from sacpy.jit.cache import Cache
     from sacpy.jit.engine import Engine
 
-    return Engine(target)
+    return Engine(target, cache=None if cache is None else Cache(cache))

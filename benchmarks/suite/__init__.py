@@ -15,11 +15,14 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from benchmarks import clib
+
+if TYPE_CHECKING:
+    from benchmarks.sac import SacProgram
 
 FOLDER = Path(__file__).resolve().parent
 VERSIONS = ("sac", "c", "numpy", "numba")
@@ -52,9 +55,7 @@ class Benchmark:
     def version(self, version: str, target: str = "interp") -> Run:
         """A version as a function of the inputs; `target` is what runs the SaC one. Raises ImportError or `clib.NoCompiler` where this machine lacks what it needs."""
         if version == "sac":
-            from benchmarks.sac import SacProgram  # only now: the time to the first result counts what it imports
-
-            return SacProgram.from_file(self.folder / f"{self.name}.sac", target).function("run")
+            return self.program(target).function("run")
         if version == "numba":
             return cast(Run, self._module(f"{self.name}_numba").run)
         module = self._module(self.name)
@@ -62,6 +63,12 @@ class Benchmark:
             return cast(Run, module.numpy_version)
         library = clib.library(self.folder / f"{self.name}.c")
         return lambda *inputs: module.c_version(library, *inputs)
+
+    def program(self, target: str) -> SacProgram:
+        """The SaC version, loaded."""
+        from benchmarks.sac import SacProgram  # only now: the time to the first result counts what it imports
+
+        return SacProgram.from_file(self.folder / f"{self.name}.sac", target)
 
     def check(self, found: Any, wanted: Any) -> None:
         """Whether two versions agree: integers to the last bit, floating-point numbers but for the order of operations. Raises AssertionError."""
