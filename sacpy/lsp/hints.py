@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from sacpy.lang import ast, core
 from sacpy.lang.deep import deeply
 from sacpy.lang.infer import Inference
-from sacpy.lang.types import Scalar, Shape
 from sacpy.lsp.analysis import Analysis
 from sacpy.lsp.knowledge import variable_type
 from sacpy.withloop.devices import DEVICES
-from sacpy.withloop.spaces import IndexSpace, Vector
+from sacpy.withloop.inferred import index_space, outline
+from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.strategies import choose
 
 _LARGEST = 2**40  # no mapping is worked out for spaces beyond
@@ -101,17 +101,17 @@ def _mappings(analysis: Analysis, strategy: str, device: str) -> Iterator[Hint]:
             assert isinstance(loop, core.WithLoop)
             if let.span.source is not analysis.source or let.span.macro is not None:
                 continue
-            unmapped = [p for p in loop.partitions if not any("gpukernel" in pragma.text for pragma in p.pragmas)]  # the others say themselves
-            spaces = [(p, index_space(p, loop, let, variables.inference)) for p in unmapped]
+            unmapped = [p for p in loop.partitions if not any("gpukernel" in pragma.text for pragma in (*loop.pragmas, *p.pragmas))]  # the others say themselves
+            spaces = [(p, index_space(variables.inference, loop, p)) for p in unmapped]
             for partition, space in spaces:
                 if space is not None:
                     yield _mapping(partition.span.end, space, strategy, device)
             if spaces and all(space is None for _, space in spaces):
-                yield _unknown(unmapped[0], len(loop.partitions), variables.inference)
+                yield _unknown(loop, unmapped[0], variables.inference)
 
 
-def _unknown(first: core.Partition, count: int, inference: Inference) -> Hint:
-    rank = _rank(first, inference)
+def _unknown(loop: core.WithLoop, first: core.Partition, inference: Inference) -> Hint:
+    rank, count = outline(inference, loop, first).rank, len(loop.partitions)
     parts = [*([] if rank is None else [f"rank {rank}"]), *([] if count == 1 else [f"{count} partitions"]), "extents at run time"]
     return Hint(first.span.end, "mapping", ", ".join(parts), "The mapping is chosen when the with-loop is first run.")
 
@@ -124,74 +124,3 @@ def _mapping(offset: int, space: IndexSpace, strategy: str, device: str) -> Hint
     mapping = choice.chain.map(space, DEVICES[device])
     numbers = f"grid {list(mapping.grid)}, block {list(mapping.block)}, {mapping.threads} threads of which {mapping.idle} idle"
     return Hint(offset, "mapping", f"{size}: {choice.chain}", f"{strategy} on {device}: {'; '.join(choice.reasons)}\n\n{numbers}")
-
-
-def _rank(partition: core.Partition, inference: Inference) -> int | None:
-    if partition.scalars is not None:
-        return len(partition.scalars)
-    found = inference.types.get(partition.index.name)
-    return found.shape.extents[0] if found and found.shape.extents and len(found.shape.extents) == 1 else None
-
-
-def index_space(partition: core.Partition, loop: core.WithLoop, let: core.Let, inference: Inference) -> IndexSpace | None:
-    """The index space of a partition, where inference knows all its numbers."""
-    rank = _rank(partition, inference)
-    frame = _frame(loop, let, inference)
-    if rank is None:
-        rank = None if frame is None else len(frame)
-    if rank is None:
-        return None
-    lower = _bound(partition.lower, inference, rank) if partition.lower is not None else (0,) * rank
-    if partition.upper is not None:
-        upper = _bound(partition.upper, inference, rank)
-    else:
-        upper = None if frame is None or len(frame) < rank else tuple(e - 1 for e in frame[:rank])
-    step = _bound(partition.step, inference, rank) if partition.step is not None else (1,) * rank
-    width = _bound(partition.width, inference, rank) if partition.width is not None else (1,) * rank
-    if lower is None or upper is None or step is None or width is None or min((*step, *width), default=1) < 1:
-        return None
-    low = lower if partition.lower_inclusive else tuple(n + 1 for n in lower)
-    high = tuple(n + 1 for n in upper) if partition.upper_inclusive else upper
-    return IndexSpace.of(low, high, step, width)
-
-
-def _bound(atom: core.Atom, inference: Inference, rank: int) -> Vector | None:
-    """The value of a bound; a scalar spreads over all axes."""
-    values, shape = _value(atom, inference)
-    if values is None or not all(isinstance(v, int) for v in values):
-        return None
-    numbers = tuple(int(v) for v in values)
-    if shape == ():
-        return numbers * rank
-    return numbers if len(numbers) == rank else None
-
-
-def _value(atom: core.Atom, inference: Inference) -> tuple[tuple[Scalar, ...] | None, tuple[int | None, ...] | None]:
-    if isinstance(atom, core.Const):
-        return tuple(v for v in atom.value if not isinstance(v, bytes)), atom.shape
-    found = inference.types.get(atom.name)
-    return (found.shape.value, found.shape.extents) if found else (None, None)
-
-
-def _frame(loop: core.WithLoop, let: core.Let, inference: Inference) -> Vector | None:
-    """The extents that dots stand for: those of the result."""
-    for operator in loop.operators:
-        if isinstance(operator, core.Genarray):
-            return _bound(operator.shape, inference, _length(operator.shape, inference))
-        if isinstance(operator, core.Modarray):
-            shape = _shape(operator.array, inference)
-            if shape is not None and shape.extents is not None and None not in shape.extents:
-                return tuple(e for e in shape.extents if e is not None)
-    return None
-
-
-def _length(atom: core.Atom, inference: Inference) -> int:
-    values, _ = _value(atom, inference)
-    return len(values or ())
-
-
-def _shape(atom: core.Atom, inference: Inference) -> Shape | None:
-    if isinstance(atom, core.Const):
-        return Shape(len(atom.shape), atom.shape, len(atom.shape))
-    found = inference.types.get(atom.name)
-    return found.shape if found else None
