@@ -110,6 +110,10 @@ def test_folds_of_any_function_count_the_neutral_element_once(threads: int) -> N
     assert run(text, MATRIX, row_length=8, fold_threads=threads).launches[0].purpose == "rows"
 
 
+def test_strategies_for_comparison_give_a_cell_one_thread() -> None:
+    assert run(COLUMNS, MATRIX.T.copy(), row_length=8, strategy="jing").launches[0].purpose == "partition"
+
+
 def test_short_folds_and_many_columns_have_a_thread_each() -> None:
     assert run("int[.] f(int[.,.] a) { return { [i] -> sum(a[i]) }; }", MATRIX, row_length=71).launches[0].purpose == "partition"
     wide = np.zeros((5, 1100), np.int32)
@@ -174,7 +178,7 @@ def test_the_blocks_of_a_strided_grid_wait_before_they_load_anew(monkeypatch: py
 def test_more_than_64_pieces_are_one_launch() -> None:
     parts = "".join(f"([{2 * i},{3 * i}] <= iv < [{2 * i + 9},{3 * i + 5}]) : {i};" for i in range(14))
     found = run("int[.,.] f() { return with { " + parts + " } : genarray([50,60], -1); }", merge=False)
-    assert [launch.purpose for launch in found.launches] == ["pieces"]
+    assert [launch.purpose for launch in found.launches] == ["pieces"] and "more than 64 pieces" in found.launches[0].reasons[0]
 
 
 def test_a_launch_met_again_is_the_same() -> None:

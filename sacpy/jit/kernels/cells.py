@@ -28,7 +28,7 @@ from sacpy.withloop import chains, membership
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.pragmas import Pragma
 from sacpy.withloop.spaces import IndexSpace
-from sacpy.withloop.splitting import Piece, Split, split
+from sacpy.withloop.splitting import MOST_PIECES, Piece, Split, split
 from sacpy.withloop.strategies import choose
 
 _MERGE_DENSE = 1 << 22  # cells up to which asking each index for its partition costs less than another launch
@@ -91,8 +91,10 @@ class Cells:
         frame = tuple(max(0, number_of(e, numbers)) for e in w.frame or ())
         spaces = tuple(space_of(p, numbers) for p in w.partitions)
         parts = split(frame, spaces)
-        if parts.first_match or self._merged(parts, frame, spaces):
-            return [], self._together(frame, spaces, numbers)
+        if parts.first_match:
+            return [], self._together(frame, spaces, numbers, f"the partitions make more than {MOST_PIECES} pieces, so each index asks which has it")
+        if self._merged(parts, frame, spaces):
+            return [], self._together(frame, spaces, numbers, f"{len(parts.pieces)} pieces in one launch, each index asks which has it, as that costs less than launches do")
         temporaries: list[Buffer] = []
         launches: list[Launch] = []
         for piece in parts.pieces:
@@ -106,11 +108,11 @@ class Cells:
 
     def _merged(self, parts: Split, frame: tuple[int, ...], spaces: tuple[IndexSpace, ...]) -> bool:
         """Whether the pieces go into one launch."""
-        if not self.options.merge or len(parts.pieces) < 2 or any(self.rows) or any(chain_of(p) is not None or _stages(p) for p in self.pragmas):
+        if not self.options.merge or len(parts.pieces) < 2 or (self.options.strategy == "auto" and any(self.rows)) or any(chain_of(p) is not None or _stages(p) for p in self.pragmas):
             return False
         return math.prod(frame) <= (_MERGE_DENSE if all(s.dense for s in spaces) else _MERGE_GAPS)
 
-    def _together(self, frame: tuple[int, ...], spaces: tuple[IndexSpace, ...], numbers: Numbers) -> list[Launch]:
+    def _together(self, frame: tuple[int, ...], spaces: tuple[IndexSpace, ...], numbers: Numbers, why: str) -> list[Launch]:
         spaces = tuple(s.normalised() for s in spaces)
         forms = tuple(map(membership.form, spaces))
         words = [(slot.value, slot.divisor) for s in spaces for slot in membership.slots(s)]
@@ -119,7 +121,7 @@ class Cells:
             return maps.pieces_kernel(self.source, forms, spaces, mapping, block, bits)
 
         chain, reasons = self._chosen(IndexSpace.box(frame))
-        return self._launch(IndexSpace.box(frame), chain, reasons, ("pieces", forms), make, "pieces", None, numbers, words)
+        return self._launch(IndexSpace.box(frame), chain, (why, *reasons), ("pieces", forms), make, "pieces", None, numbers, words)
 
     def _piece(self, piece: Piece, spaces: tuple[IndexSpace, ...], numbers: Numbers, parameters: Mapping[str, int]) -> tuple[list[Buffer], list[Launch]]:
         number = piece.partition
@@ -137,7 +139,7 @@ class Cells:
                     raise
                 chain, reasons = None, (f"this piece of the partition does not fit the pragma: {error.message}",)
         row = self.rows[number]
-        if chain is None and row is not None:
+        if chain is None and row is not None and self.options.strategy == "auto":
             shared = rows.launches(self.source, number, row, piece.space, whole, numbers, self.options, self.kernels)
             if shared is not None:
                 return shared

@@ -23,7 +23,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class KernelOptions:
-    """`strategy`: of `withloop.strategies`, for what no pragma maps. `merge`: whether pieces of one with-loop may share a launch. `fold_threads`: of a block that folds, a power of two. `row_length`: indices that the fold of a
+    """`strategy`: of `withloop.strategies`, for what no pragma maps; "auto" also lets threads share folds. `merge`: whether pieces of one with-loop may share a launch. `fold_threads`: of a block that folds, a power of two. `row_length`: indices that the fold of a
     cell has at least for threads to share it."""
 
     device: DeviceLimits = field(default_factory=lambda: DEVICES["sm_90"])
