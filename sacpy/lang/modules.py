@@ -223,6 +223,9 @@ class Library(Mapping[str, bytes]):
             self._parse(self._mentioned(name))
         return self._parsed[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 
