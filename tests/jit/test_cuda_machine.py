@@ -231,3 +231,29 @@ def test_a_prepared_launch_costs_few_microseconds() -> None:
         return (perf_counter() - start) / 200
 
     assert min(one() for _ in range(10)) < 15e-6
+
+
+def test_auto_takes_the_gpu_where_the_work_is_worth_the_transfers() -> None:
+    fake = FakeCuda()
+    engine = Engine("auto", eager=True, defects=True)
+    engine.tools.gpu = True
+    engine.tools.device = Device(Hardware(CudaMachine(assemble=Assembler(fake), core=fake)), Policy(transfers=True))
+    session = Session()
+    on_demand = OnDemand("auto")
+    on_demand._engine = engine
+    session._workspace.use(on_demand)
+    source = "use Array: all;\nuse Math: all;\ndouble[n] much(double[n] v) { return { [i] -> sin(v[i]) + cos(v[i]) + exp(sin(v[i])) + tan(v[i]) | [i] < [n] }; }\ndouble[n] little(double[n] v) { return { [i] -> v[i] + 1.0 | [i] < [n] }; }"
+    module = session.define(source)
+    large = np.linspace(0, 1, 400_000)
+    for v, launches in ((large[:100], 0), (large, 1), (large[:100], 1)):
+        assert np.allclose(module.much(v), np.sin(v) + np.cos(v) + np.exp(np.sin(v)) + np.tan(v))
+        assert len(fake.asked("launch")) == launches
+    assert (module.little(large) == large + 1).all()
+    assert len(fake.asked("launch")) == 1
+
+
+def test_auto_without_a_gpu_asks_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sacpy.jit.device.context.present", lambda: False)
+    monkeypatch.setattr("sacpy.jit.device.context.gpu", lambda *_, **__: pytest.fail("there is none"))
+    module = Session().define("use Array: all;\ndouble[n] next(double[n] v) { return { [i] -> v[i] + 1.0 | [i] < [n] }; }")
+    assert module.next(np.arange(300_000.0))[-1] == 300_000.0
