@@ -172,7 +172,7 @@ double[n] shifted(double[n] v, int rounds)
 {
   w = { [i] -> v[i] + 0.5 | [i] < [n] };
   for (k = 0; k < rounds; k++) {
-    w = with { ([1] <= [i] < [n - 1]) : w[i + 1]; } : modarray(w);
+    w = with { ([1] <= [i] < [n - 1]) : w[i - 1]; } : modarray(w);
   }
   return w;
 }""")
