@@ -167,19 +167,26 @@ def _mapped(engine: Engine | None, row: Row, name: str = "") -> Iterator[str]:
 
     report = row.report
     site, version = next((s, v) for s in engine.entered() for v in s.versions.values() if v.report is report)
-    program = site.room.program
-    before = specialised(engine.tools.specialiser(program), program, report.key, report.kind, engine.options, Clock())
-    unit = optimised(before, engine.options, Clock())
-    if version.device is not None:
-        reports = mapping_report.of_program(version.device, _assembler(engine))
-    else:
-        reports = mapping_report.of_unit(unit, KernelOptions(engine.device.machine.limits, engine.options.strategy))
-    reports += mapping_report.gone(before, unit)
+    reports = [] if version.device is None else mapping_report.of_program(version.device, _assembler(engine))
+    if _is_known(site):
+        program = site.room.program
+        before = specialised(engine.tools.specialiser(program), program, site.key, version.kind, engine.options, Clock())
+        unit = optimised(before, engine.options, Clock())
+        if version.device is None:
+            reports = mapping_report.of_unit(unit, KernelOptions(engine.device.machine.limits, engine.options.strategy))
+        reports += mapping_report.gone(before, unit)
     if name:
         reports = [r for r in reports if (r.span.line == int(name) if name.isdigit() else _is_called(home(site, r.span), name))]
     if reports:
         yield f"  on {engine.device.machine.name}, laid out by {engine.options.strategy}:"
         yield from mapping_report.lines(reports, lambda span: home(site, span))
+
+
+def _is_known(site: Site) -> bool:
+    """Whether the program still has the function: a prompt forgets expressions."""
+    program = site.room.program
+    elaborated = program.program if isinstance(program, Regions) else program
+    return not isinstance(elaborated, ElaboratedProgram) or owner(site.key) in elaborated.instances or owner(site.key) in elaborated.initials
 
 
 def _assembler(engine: Engine) -> Callable[[Kernel], Resources | str]:

@@ -149,3 +149,19 @@ def test_the_prompts_strategy_holds_for_runs_too() -> None:
     for typed, strategy in ((":strategy foldall", "foldall"), (":set strategy auto", "auto")):
         assert not obey(engine, typed)[1].diagnostics
         assert engine.workspace.strategy == strategy == engine.settings["strategy"]
+
+
+def test_the_prompt_explains_what_another_prompt_compiled() -> None:
+    from sacpy.interp.world import World
+    from sacpy.repl.commands import obey
+    from sacpy.repl.engine import Engine
+    from sacpy.workspace import Workspace
+
+    expression = "with { ([0,0] <= iv < [300,410]) : iv[0] - iv[1]; } : genarray([300,410], 0)"
+    for before in ("", "1 + 1"):  # the expression gets another name
+        world = World.captured()
+        engine = Engine(Workspace(target="emulator"), world)
+        if before:
+            engine.enter(before)
+        assert not obey(engine, f":explain {expression}")[1].diagnostics
+        assert b"123000 indices" in world.out() or "123000 indices" in str(obey(engine, f":explain {expression}"))
