@@ -35,6 +35,7 @@ from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.source import Source, Span
 from sacpy.lang.types import known
 from sacpy.workspace import Workspace, main_key
+from tests.docs import gpu_stages
 from tests.tools import ROOT, run_file
 
 DOCUMENT = ROOT / "docs/how-it-works.md"
@@ -162,6 +163,54 @@ def graph(before: str, whole: str, name: str) -> str:
     return print_unit(optimise(_unit(before, whole, name), Options(verify=True)))
 
 
+def chain(_: str, __: str, words: str) -> str:
+    """The spaces that a mapping goes through."""
+    return gpu_stages.chain(words)
+
+
+def launches(before: str, whole: str, words: str) -> str:
+    """`NAME EXTENT`: what is launched for a vector of so many elements."""
+    return gpu_stages.launches(*_mapped(before, whole, words))
+
+
+def kernel(before: str, whole: str, words: str) -> str:
+    """`NAME EXTENT`: the first kernel."""
+    return gpu_stages.kernel(*_mapped(before, whole, words))
+
+
+def nvvm(before: str, whole: str, words: str) -> str:
+    """`NAME EXTENT`: the first kernel as NVVM IR."""
+    return gpu_stages.nvvm(*_mapped(before, whole, words))
+
+
+def without_barrier(before: str, whole: str, words: str) -> str:
+    """`NAME EXTENT`: what check mode says of the first kernel without its first barrier."""
+    return gpu_stages.without_barrier(*_mapped(before, whole, words))
+
+
+def host(before: str, whole: str, name: str) -> str:
+    """The host's part of a function for a device."""
+    return gpu_stages.host(_optimised(before, whole, name))
+
+
+def moved(before: str, whole: str, words: str) -> str:
+    """`NAME EXTENT ROUNDS`: what a call moves."""
+    return gpu_stages.moved(*_mapped(before, whole, words))
+
+
+def _mapped(before: str, whole: str, words: str) -> tuple[Any, ...]:
+    """The graph of the function that is named, and the numbers behind the name."""
+    name, *numbers = words.split()
+    return _optimised(before, whole, name), *map(int, numbers)
+
+
+def _optimised(before: str, whole: str, name: str) -> Unit:
+    """The graph of a function, after the passes. What the `sac` block before defines is added to the program."""
+    if f" {name}(" not in whole:
+        whole = whole.replace("int main()", f"{before}\nint main()")
+    return optimise(_unit("", whole, name), Options(verify=True))
+
+
 def _unit(before: str, whole: str, name: str) -> Unit:
     program = _with(name, before, whole)
     key = _key(program, name)
@@ -234,7 +283,7 @@ def _lines(rows: Any) -> str:
 
 
 STAGES: dict[str, Callable[[str, str, str], str]] = {
-    f.__name__: f for f in (tokens, tree, core, types, python, region, specialised, graph, run, changed, copies, checked)
+    f.__name__: f for f in (tokens, tree, core, types, python, region, specialised, graph, chain, launches, kernel, nvvm, without_barrier, host, moved, run, changed, copies, checked)
 }
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from tests.docs.stages import DOCUMENT, updated
 from tests.tools import ROOT
 
 TEXT = DOCUMENT.read_text(encoding="utf-8")
-FILES = sorted(set(re.findall(r"`((?:lang|interp|stdlib|repl|embedding|sacpy|tests|docs|programs)/[\w./-]+)`", TEXT)))
+FILES = sorted(set(re.findall(r"`((?:lang|interp|jit|withloop|stdlib|repl|notebook|lsp|embedding|sacpy|tests|docs|programs)/[\w./-]+)`", TEXT)))
 
 
 def test_outputs() -> None:
