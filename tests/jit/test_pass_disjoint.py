@@ -132,3 +132,24 @@ def test_a_cell_that_is_not_covered_or_that_takes_work_stays_a_cell() -> None:
 def test_bounds_of_the_outer_loop_come_first() -> None:
     text = after(flatten.run, NESTED.format(work="tod", lower="0").replace("part [0] <= [i] < [n]", "part [2] <= [i] < [n] step [3] width [2]"))
     assert "part [2,0] <= [i,j] < [n,m] step [3,1] width [2,1]" in text
+
+
+SIDE_BY_SIDE = """
+function f(int n, int m)
+    int[n,m] a = with [n,m] disjoint
+        genarray int default 0
+        part [0,{middle}] <= [i,j] < [n,m]
+            yield 1
+        part [0,0] <= [k,l] < [{end},2]
+            yield 2
+    return n, m, a
+"""
+
+
+def test_boxes_side_by_side_cover_the_frame() -> None:
+    assert "disjoint complete" in after(disjoint.run, SIDE_BY_SIDE.format(middle="2", end="n"))
+
+
+def test_boxes_with_a_gap_do_not() -> None:
+    assert "complete" not in after(disjoint.run, SIDE_BY_SIDE.format(middle="3", end="n"))
+    assert "complete" not in after(disjoint.run, SIDE_BY_SIDE.format(middle="2", end="1"))

@@ -6,7 +6,7 @@
       yield y                             part [b] <= [k] < [n]         with b = max(1, m)
                                             yield y
 
-What is left of a box without another is at most two boxes an axis. Partitions with a step stay as they are: then `disjoint` stays false, unless nothing overlaps. `complete` is set where one partition covers the frame.
+What is left of a box without another is at most two boxes an axis. Partitions with a step stay as they are: then `disjoint` stays false, unless nothing overlaps. `complete` is set where one partition covers the frame, or several do side by side.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Divider(Ranger):
             for lower, upper, extent in zip(p.lower, p.upper, w.frame):
                 self.learn_order(integer(0), lower)
                 self.learn_order(upper, extent)
-        w = replace(w, complete=w.complete or any(whole(p, w.frame) for p in w.partitions))
+        w = replace(w, complete=w.complete or any(whole(p, w.frame) for p in w.partitions) or _covered(w.partitions, w.frame))
         if w.disjoint or all(self.apart((p.lower, p.upper), (q.lower, q.upper)) for p, q in combinations(w.partitions, 2)):
             return replace(w, disjoint=True)
         if any(p.step is not None for p in w.partitions):
@@ -89,6 +89,22 @@ class _Divider(Ranger):
                 body = copied(p.body, {i.name: new for i, new in zip(p.index, index)}, self.supply)
             found.append(replace(p, lower=lower, upper=upper, index=index, body=body))
         return found
+
+
+def _covered(partitions: tuple[Partition, ...], frame: tuple[Atom, ...]) -> bool:
+    """Whether boxes that are whole but for one axis cover the frame side by side."""
+    if any(p.step is not None for p in partitions):
+        return False
+    for k, extent in enumerate(frame):
+        if all(p.lower[o] == integer(0) and p.upper[o] == frame[o] for p in partitions for o in range(len(frame)) if o != k):
+            reached: Atom = integer(0)
+            left = list(partitions)
+            while (following := next((p for p in left if p.lower[k] == reached), None)) is not None:
+                left.remove(following)
+                reached = following.upper[k]
+            if reached == extent:
+                return True
+    return False
 
 
 def disjoint(function: Function) -> Function:

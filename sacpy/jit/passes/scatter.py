@@ -44,7 +44,7 @@ from sacpy.jit.rewrite import copied, uses
 from sacpy.lang.types import REAL
 
 PIECES = 16
-ROUNDS = 20_000  # of a piece, at least
+ROUNDS = 10_000  # of a piece, at least
 PER_ELEMENT = 8  # rounds of a piece for each element of the array, at least
 _NEUTRAL = {"add": 0, "bitor": 0, "bitxor": 0, "bitand": -1}
 
