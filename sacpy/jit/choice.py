@@ -67,7 +67,7 @@ def _either(program: core.Program, key: str, kind: Kind, name: str, tools: Tools
         except Unsupported:
             return None
 
-    return Compiled(Either(host, make), host.report, owned=False)
+    return Compiled(Either(host, make), host.report, owned=False, recursive=host.recursive)
 
 
 def _gpu_is_there(tools: Tools) -> bool:

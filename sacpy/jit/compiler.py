@@ -63,7 +63,7 @@ def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: Tools
         from sacpy.jit.host.native import load
 
         function = load(code, signature, tools.options, tools.context)
-    return Compiled(function.call, replace(report, stages=tuple(clock.stages), cached=cached))
+    return Compiled(function.call, replace(report, stages=tuple(clock.stages), cached=cached), recursive=function.signature.recursive)
 
 
 Kept: TypeAlias = "tuple[bytes, NativeSignature, Report] | str"  # code with what is needed to call it; or why there is none

@@ -52,6 +52,7 @@ class Version:
     report: Report
     owned: bool = True
     device: DeviceProgram | None = None
+    recursive: bool = False
     calls: int = 0
     seconds: float = 0.0
     failed: int = 0
@@ -207,6 +208,8 @@ class Site:
             if once > 3 * interpreted:
                 self._drop(version, COPIES)
             return
+        if version.recursive:
+            return  # the interpreter does not recurse as deep
         copied, version.copied = version.copied, self.engine.copied
         each = (version.copied - copied) / min(version.calls, REVIEW)
         if each * COPYING > once / 10 and self.engine.estimate(self, args) * STEP < once:
@@ -272,9 +275,12 @@ def _dispatcher(params: int, arrays: tuple[int, ...], results: int, gives: tuple
   if version is unknown: version = site.find(({values}))
   if version is None or engine.reruns > {RERUNS}:
    site.calls += 1
+   site.active += 1
    start = clock()
    try: return interpreted({args})
-   finally: site.seconds += clock() - start
+   finally:
+    site.active -= 1
+    if not site.active: site.seconds += clock() - start
   start = clock()
   try:
    r = version.call(({values}))

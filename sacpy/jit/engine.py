@@ -70,12 +70,13 @@ class Native(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A compiled unit: how to call it, and what became of it on the way. `owned`: whether the arrays that it gives are nobody else's; `device`: the same as a program of a device, if it is one."""
+    """A compiled unit: how to call it, and what became of it on the way. `owned`: whether the arrays that it gives are nobody else's; `device`: the same as a program of a device, if it is one; `recursive`: whether it may call itself."""
 
     call: Native
     report: Report
     owned: bool = True
     device: DeviceProgram | None = None
+    recursive: bool = False
 
 
 class Tools:
@@ -233,7 +234,7 @@ class Engine:
             compiled = self._compile(site, kind)
         finally:
             self.compiling += perf_counter() - start
-        return Version(kind, compiled.call, compiled.report, compiled.owned, compiled.device)
+        return Version(kind, compiled.call, compiled.report, compiled.owned, compiled.device, compiled.recursive)
 
     def _compile(self, site: Site, kind: Kind) -> Compiled:
         room = site.room

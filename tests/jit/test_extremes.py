@@ -67,3 +67,17 @@ def test_they_are_computed_natively() -> None:
         getattr(module, function)(v.reshape(3, -1) if function == "row" else v.astype(np.float32) if function == "single" else v)
     rows = session.stats().rows
     assert {row.function for row in rows if row.where == "native"} >= {*FUNCTIONS}, rows
+
+
+def test_llvm_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    """What it is asked to vectorise it can: it would complain on standard error."""
+    body = "i == 500 ? far : (i == 600 ? -far : tod(i))"
+    text = f"""use Array: all;
+double[3] several(int n) {{ far = 1.0 / 0.0; u = {{ [i] -> {body} | [i] < [n] }}; return [sum(u), maxval(u), minval(u)]; }}
+double nothing(int n) {{ u = {{ [i] -> -0.0 | [i] < [n] }}; return sum(u); }}
+double ones(int n) {{ u = {{ [i] -> 1.0 | [i] < [n] }}; return prod(u); }}"""
+    for strict in (False, True):
+        module = sacpy.Session(target="cpu", strict_fp=strict).compile(text)
+        for function in ("several", "nothing", "ones"):
+            getattr(module, function)(20_000)
+    assert capfd.readouterr().err == ""

@@ -106,3 +106,9 @@ def lanes_note(module: Module, reduction: Reduction) -> str:
     width, vectors = LANES["float" if "float" in reduction.bases and "double" not in reduction.bases else "double"]
     parts = [module.node(f'!{{!"llvm.loop.vectorize.width", i32 {width}}}'), module.node(f'!{{!"llvm.loop.interleave.count", i32 {vectors}}}')]
     return ", !llvm.loop " + module.node("!{{self}, " + ", ".join(parts) + "}", distinct=True)
+
+
+def scalar_note(module: Module) -> str:
+    """The metadata of a loop that is not to be vectorised."""
+    part = module.node('!{!"llvm.loop.vectorize.enable", i1 false}')
+    return ", !llvm.loop " + module.node("!{{self}, " + part + "}", distinct=True)

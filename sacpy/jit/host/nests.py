@@ -5,13 +5,14 @@ In: a partition, and the sinks that take its values. Out: loops in row-major ord
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sacpy.jit.graph import ArrayType, Const, Partition, Var
+from sacpy.jit.graph import ArrayType, Block, Const, Let, Op, Partition, Var, statements
 from sacpy.jit.host import layout
 from sacpy.jit.host.analysis import is_straight
-from sacpy.jit.host.folds import lanes_note
+from sacpy.jit.host.folds import lanes_note, scalar_note
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Array, Value
@@ -69,10 +70,26 @@ class Nest:
             return ""
         if p.step is not None and not isinstance(p.step[-1], Const):
             return ""
+        if any(isinstance(s, FoldSink) and s.reduction is None for s in self.sinks) or self.adds_nothing():
+            return ""
+        found = [s.reduction for s in self.sinks if isinstance(s, FoldSink) and s.reduction is not None and not s.reduction.exact]
+        if not found:
+            return ""  # any lanes do
+        if any(s.reduction.extremes for s in self.sinks if isinstance(s, FoldSink) and s.reduction is not None) and _names_infinity(p.body):
+            return scalar_note(self.lowering.code.module)  # LLVM makes conditions of extremes with infinity, which it then cannot vectorise
+        return lanes_note(self.lowering.code.module, found[0])
+
+    def adds_nothing(self) -> bool:
+        """Whether a fold has only values that change nothing, so that LLVM finds no sum to vectorise."""
+        at = 0
         for sink in self.sinks:
+            values = self.partition.body.results[at : at + sink.count]
+            at += sink.count
             if isinstance(sink, FoldSink) and sink.reduction is not None and sink.reduction.real:
-                return lanes_note(self.lowering.code.module, sink.reduction)
-        return ""
+                for k, value in enumerate(values):
+                    if isinstance(value, Const) and self.lowering.text(value) == sink.reduction.identity(k):
+                        return True
+        return False
 
     def block_end(self, start: str, width: str, upper: str) -> str:
         """Where a block of `width` indices ends."""
@@ -161,6 +178,12 @@ class Nest:
         on = code.label("on")
         code.branch(all_stopped, self.leave, on)
         code.place(on)
+
+
+def _names_infinity(body: Block) -> bool:
+    """Whether an infinite constant occurs in a body."""
+    operations = [s.rhs for s in statements(body) if isinstance(s, Let) and isinstance(s.rhs, Op)]
+    return any(isinstance(a, Const) and isinstance(a.value, float) and math.isinf(a.value) for a in (*body.results, *(a for op in operations for a in op.args)))
 
 
 def _is_plain(sink: Sink) -> bool:
