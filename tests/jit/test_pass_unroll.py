@@ -95,3 +95,22 @@ def test_long_or_unknown_loops_and_folds_that_end_early_stay() -> None:
                 return s
             """,
         )
+
+
+def test_a_loop_without_rounds_gives_what_stands_for_its_initial_values_by_then() -> None:
+    check(
+        run,
+        """
+        function f(double[3] v)
+            double[3,1] r = reshape v to [3,1]
+            double[3,1] again = reshape r to [3,1]
+            double[3,1] l = for k from 1 to 0 step 1 with double[3,1] p := again
+                next p
+            return 3, 1, l
+        """,
+        """
+        function f(double[3] v)
+            double[3,1] r = reshape v to [3,1]
+            return 3, 1, r
+        """,
+    )

@@ -33,7 +33,7 @@ class _Unroller(Simplifier):
                 self.folds(s.targets, rhs, known)
                 return
         elif isinstance(rhs, For) and (rounds := _rounds(rhs)) is not None and len(rounds) <= ROUNDS and size(rhs.body) * len(rounds) <= CODE // 4:
-            values = rhs.initial
+            values = self.atoms(rhs.initial)
             for i in rounds:
                 values = self.inserted(rhs.body, (rhs.index, *rhs.params), (integer(i), *values))
             self.aliases(s.targets, values)
