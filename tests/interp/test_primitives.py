@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sacpy.interp.arithmetic import limits, wrap
 from sacpy.interp.errors import Fault
-from sacpy.interp.runtime.elementwise import elementwise
+from sacpy.interp.runtime.elementwise import BLOCK, elementwise
 from sacpy.interp.runtime.primitives import EVALUATION, evaluate
 from sacpy.interp.values import dtype_of
 from sacpy.lang.primitives import PRIMITIVES
@@ -98,3 +98,15 @@ def test_shift_out_of_range_is_an_error(shift: int) -> None:
 def test_operations_on_empty_arrays(base: str) -> None:
     empty = np.zeros((0, 3), dtype_of(base))
     assert elementwise("eq", base)(empty, empty).shape == (0, 3)
+
+
+@pytest.mark.parametrize("size", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3])
+def test_functions_that_work_in_blocks_reach_every_element(size: int) -> None:
+    a = np.linspace(0.1, 3.0, size)
+    assert np.array_equal(elementwise("sin", "double")(a), [math.sin(x) for x in a])
+    turned = np.stack([a, a]).T  # not contiguous
+    assert np.array_equal(elementwise("pow", "double")(turned, 1.5), [[math.pow(x, 1.5)] * 2 for x in a] if size else turned)
+    assert np.array_equal(elementwise("pow", "double")(2.0, a), [math.pow(2.0, x) for x in a])
+    single = a.astype(np.float32)
+    roots = elementwise("sin", "float")(single)
+    assert roots.dtype == np.float32 and np.array_equal(roots, [np.float32(math.sin(x)) for x in single])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from sacpy.lang.types import BITS, REAL, SIGNED
 
 ndarray = np.ndarray
 Array = Any
+BLOCK = 1 << 16  # elements that are Python objects at a time; Ctrl-C is heard behind each block
 
 
 def brackets(shape: tuple[int, ...]) -> str:
@@ -81,9 +83,14 @@ def _elements(function: Callable[..., Any], base: str, result: str) -> Callable[
 
     def apply(*args: Array) -> Array:
         shape = next(a.shape for a in args if type(a) is ndarray)
-        memory.check(shape, 40 * len(args))  # Python objects, for a while
-        lists = [np.broadcast_to(a, shape).ravel().tolist() for a in args]
-        return np.array(list(map(function, *lists)), dtype).reshape(shape)
+        memory.check(shape, dtype.itemsize)
+        made = np.empty(shape, dtype)
+        into, parts = made.reshape(-1), [a.reshape(-1) if type(a) is ndarray else np.asarray(a).item() for a in args]
+        for start in range(0, into.size, BLOCK):
+            end = min(start + BLOCK, into.size)
+            lists = [part[start:end].tolist() if type(part) is ndarray else repeat(part, end - start) for part in parts]
+            into[start:end] = list(map(function, *lists))
+        return made
 
     return apply
 
