@@ -67,7 +67,7 @@ def test_partitions_that_lie_side_by_side_are_disjoint_as_they_are() -> None:
             return n, n, a
         """,
     )
-    assert "with [n,n] disjoint\n" in text
+    assert "with [n,n] disjoint complete\n" in text
     assert text.count("part") == 2
 
 
