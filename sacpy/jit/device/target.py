@@ -5,6 +5,7 @@ In: a program, the key of a function, the kind of its arguments. Out: `Compiled`
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 from dataclasses import replace
 from typing import Any
@@ -36,12 +37,13 @@ def compile_for_device(program: Program, key: str, kind: Kind, name: str, tools:
     """A function for arguments of this kind on a device. Raises `Unsupported`."""
     clock = Clock()
     with clock.stage("look up"):
-        kept = _kept(tools.cache.read(f"{name}-graph"))
+        graph = f"{name}-{_of_text(program, key)}"
+        kept = _kept(tools.cache.read(graph))
     cached = kept is not None
     if kept is None:
         kept = _graph(program, key, kind, tools, clock)
         with clock.stage("keep"):
-            tools.cache.write(f"{name}-graph", pickle.dumps(kept, pickle.HIGHEST_PROTOCOL))
+            tools.cache.write(graph, pickle.dumps(kept, pickle.HIGHEST_PROTOCOL))
     if isinstance(kept, str):
         raise Unsupported(kept)
     unit, report = kept
@@ -50,6 +52,12 @@ def compile_for_device(program: Program, key: str, kind: Kind, name: str, tools:
     if made is None:
         return compile_unit(program, key, kind, name, tools)
     return Compiled(made.call, replace(report, stages=tuple(clock.stages), cached=cached), owned=False, device=made)
+
+
+def _of_text(program: Program, key: str) -> str:
+    """What else a kept graph depends on: its with-loops know their places, which is the file with its text."""
+    source = program.signature(key).span.source
+    return f"graph-{hashlib.sha256(f'{source.name}{chr(0)}{source.text}'.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
 
 
 def _graph(program: Program, key: str, kind: Kind, tools: Tools, clock: Clock) -> tuple[Unit, Report] | str:
