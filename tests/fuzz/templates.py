@@ -116,6 +116,21 @@ def elimination(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, ("n", "m")),), (b, ("n", "m")), 0)
 
 
+def nested(r: random.Random, name: str) -> Template:
+    """A loop whose cells are loops, in the shape that makes one of higher rank."""
+    b = _number(r)
+    inner = r.choice(("{ [j] -> v[i] * w[j] | [j] < [m] }", "v[i] * w", "with { ([0] <= [j] < [m]) : w[m - 1 - j] - v[i]; } : genarray([m], ZERO)")).replace("ZERO", _zero(b))
+    text = f"{b}[n,m] {name}({b}[n] v, {b}[m] w)\n{{\n  return {{ [i] -> {inner} | [i] < [n] }};\n}}\n\n"
+    return Template(text, name, ((b, ("n",)), (b, ("m",))), (b, ("n", "m")))
+
+
+def scatter(r: random.Random, name: str) -> Template:
+    """Additions to elements that the data choose."""
+    b = r.choice(("int", "double", "long"))
+    text = f"{b}[8] {name}(int[n] at, {b}[n] v)\n{{\n  h = genarray([8], {_zero(b)});\n  for (i = 0; i < n; i++) {{ h[at[i] & 7] = h[at[i] & 7] + v[i]; }}\n  return h;\n}}\n\n"
+    return Template(text, name, (("int", ("n",)), (b, ("n",))), (b, (8,)))
+
+
 def accumulation(r: random.Random, name: str) -> Template:
     """A for loop that only accumulates."""
     b = _number(r)
@@ -293,5 +308,5 @@ def growing(r: random.Random, name: str) -> Template:
 
 
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
-    product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded,
+    product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter,
 )  # fmt: skip
