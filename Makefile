@@ -53,11 +53,14 @@ GPU_PYTHON ?= $(or $(PYTHON),python3)
 gpu:
 	$(GPU_PYTHON) -m benchmarks.gpu
 
-docs: $(BASE)
+docs: $(TEST)
 	$(BIN)/python -m sacpy.documentation docs/library
 	$(BIN)/python -m tests.docs.stages
 	$(BIN)/python -m tests.docs.blocks docs/tour.md docs/differences.md docs/repl.md
 	$(BIN)/python -m tests.docs.readme
+	$(BIN)/python -m tests.docs.mapping_pictures
+	$(BIN)/python -m tests.docs.test_mapping
+	$(BIN)/python -m tests.notebook.pages
 
 dist-check: | $(BIN)/python
 	$(BIN)/python tests/packaging/dist_check.py

@@ -24,11 +24,16 @@ REFUSED = re.compile(r"^```sac\n(int\[\*\] f.*?)^```\n\n```text\n(.*?)^```$", re
 
 
 def explained(text: str) -> str:
-    """The document with the outputs of `sacpy explain` as they are now."""
+    """The document with the outputs of `sacpy explain` as they are now; those that differ by times only stay."""
+
+    def output(match: re.Match[str]) -> str:
+        now = _explain(folder, match[1].split())
+        return match[0] if without_times(now) == without_times(match[2]) else f"<!-- explain: {match[1]} -->\n```text\n{now}```"
+
     with tempfile.TemporaryDirectory() as folder:
         for name, content in FILE.findall(text):
             (Path(folder) / name).write_text(content, encoding="utf-8")
-        return EXPLAIN.sub(lambda m: f"<!-- explain: {m[1]} -->\n```text\n{_explain(folder, m[1].split())}```", text)
+        return EXPLAIN.sub(output, text)
 
 
 def drawn(text: str) -> str:
