@@ -1,4 +1,7 @@
-"""Kernel programs as text, the same for the same kernel: for tests and `--emit kernel`."""
+"""Kernel programs as text, the same for the same kernel: for tests and `--emit kernel`.
+
+In: a kernel program. Out: text, one statement a line.
+"""
 
 from __future__ import annotations
 

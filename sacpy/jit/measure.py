@@ -1,4 +1,7 @@
-"""What a graph consists of, in numbers: for reports, and for tests of what passes do."""
+"""What a graph consists of, in numbers: for reports, and for tests of what passes do.
+
+In: a unit, or lowered code. Out: `Counts`.
+"""
 
 from __future__ import annotations
 

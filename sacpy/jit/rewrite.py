@@ -1,5 +1,7 @@
 """Rewriting graphs: substitution, renaming, free variables, counting uses. Passes and specialiser share it.
 
+In: code of graphs. Out: the same with other names or values, or what is used and set in it.
+
 `Rewriter` copies a tree of statements with atoms replaced by `env` (also inside types), and binds fresh names where `names` is given; a pass overrides `statement` to do its work on the way. Without a change it gives back equal code.
 """
 

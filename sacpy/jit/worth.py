@@ -1,4 +1,7 @@
-"""Which functions the engine looks after at all: those with work in them. A straight line of scalar operations is run by the interpreter faster than anybody decides about it."""
+"""Which functions the engine looks after at all: those with work in them. A straight line of scalar operations is run by the interpreter faster than anybody decides about it.
+
+In: a function of core. Out: yes or no.
+"""
 
 from __future__ import annotations
 

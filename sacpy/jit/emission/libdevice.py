@@ -1,5 +1,7 @@
 """Scalar operations on NVIDIA GPUs: the host's rows where the instructions are the same, libdevice's functions (`__nv_*`) for the rest.
 
+In: an operation of graphs and its operands as text. Out: the text of its value.
+
 The text keeps to what every consumer takes: libNVVM's LLVM 7 dialect (no `fneg`), its modern one, and LLVM's NVPTX (no intrinsics without an instruction behind them, which end the process there).
 """
 

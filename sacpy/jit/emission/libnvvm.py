@@ -1,4 +1,7 @@
-"""NVVM IR to PTX by NVIDIA's libNVVM, called through ctypes."""
+"""NVVM IR to PTX by NVIDIA's libNVVM, called through ctypes.
+
+In: a module's text, an architecture. Out: PTX, with libdevice linked in where the module calls it. The first choice, since it is the compiler behind NVIDIA's own languages.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """NVVM IR to PTX by LLVM's NVPTX target, for machines without libNVVM.
 
+In: a module's text, an architecture. Out: PTX.
+
 On some input LLVM ends the process instead of reporting an error, so only modules that call nothing but known intrinsics and libdevice's functions come near it.
 """
 

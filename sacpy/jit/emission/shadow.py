@@ -1,5 +1,7 @@
 """What check mode keeps beside each array, and the code that looks at it at every access, as LLVM IR for the host.
 
+In: a module of LLVM IR. Out: the same with the functions that `host_machine` has called at every access; what they leave in memory `findings` reads.
+
 Every cell has a shadow of `CELL` words: who wrote it last, the last two readers that differ, how often it was written. Who: a statement, a block, the count of barriers so far (epoch), the phase as executed (instance), the thread and, in a phase, the virtual thread. Two accesses conflict if nothing orders them: in different blocks; in one phase by different virtual
 threads; or between the same two barriers by different threads. `access` gives an element's place, or -1 where the index is out of range; what it finds it writes into records.
 """

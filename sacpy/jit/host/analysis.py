@@ -1,4 +1,7 @@
-"""What the lowering knows of a function before it writes it: which ints serve as indices, which blocks a vectoriser can take, which carried arrays are updated."""
+"""What the lowering knows of a function before it writes it: which ints serve as indices, which blocks a vectoriser can take, which carried arrays are updated.
+
+In: a function of a unit. Out: `Facts`, which the lowering asks while it writes.
+"""
 
 from __future__ import annotations
 

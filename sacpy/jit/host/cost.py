@@ -1,5 +1,7 @@
 """How much work a block of code is, estimated from extents when it runs: what decides whether a loop is spread over threads.
 
+In: blocks of a graph. Out: code that computes a number.
+
 The unit is about one simple operation. Bounds of inner loops that are only known inside are taken as a guess. Computed in floating point, which does not overflow.
 """
 

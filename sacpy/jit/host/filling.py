@@ -1,5 +1,7 @@
 """The cells of a with-loop's result that no partition covers: filled with the default, or copied from the array that is modified.
 
+In: a with-loop whose partitions leave cells out. Out: the code that sets these.
+
 One dense partition leaves a box out: exactly its complement is filled, as contiguous runs. With several, all is filled first and then written over.
 """
 

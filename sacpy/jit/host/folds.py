@@ -1,5 +1,7 @@
 """Folds whose function is one operation per accumulator that may be regrouped freely.
 
+In: a fold. Out: a `Reduction`, or None.
+
 Sums, products, extremes and logical folds are recognised. Integer ones give the same in any order. Those on reals are regrouped unless floating point is strict: over chunks of the first axis, whose size depends on the program and the extents only, and inside a loop over a fixed number of lanes,
 whatever the vector unit's width; so results depend neither on threads nor on the machine's vectors.
 

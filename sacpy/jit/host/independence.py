@@ -1,5 +1,7 @@
 """Which counting loops have rounds that each write to rows of their own, so that they may run in any order.
 
+In: a counting loop, and what is known of the integers in it. Out: yes or no.
+
     a.5 = for i from t to n step 1 with a.2 := a.1          with t = add! k, 1
       .. load a.2[k,k], load a.2[i,j], update a.2[i,j] ..
 

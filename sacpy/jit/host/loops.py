@@ -1,4 +1,7 @@
-"""A counting loop over 64-bit numbers, the brick that loop nests are made of."""
+"""A counting loop over 64-bit numbers, the brick that loop nests are made of.
+
+In: bounds, and who writes the body. Out: the loop's code.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Mathematical functions: which routine computes them.
 
+In: a function's name, its base type, operands as text. Out: the text of its value.
+
 Strict: the interpreter's own, so that results are bit-equal: the C library's in double precision (rounded to 32 bits for `float`), or, for the few that Python computes by itself, the interpreter's function, called back. Default: the C library's of the operand's precision, with its vector version where a loop is vectorised.
 """
 

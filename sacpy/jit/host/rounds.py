@@ -1,4 +1,7 @@
-"""Counting loops with independent rounds (`independence`), dealt to threads in chunks (`chunks`). They change the arrays that they carry in place."""
+"""Counting loops with independent rounds (`independence`), dealt to threads in chunks (`chunks`). They change the arrays that they carry in place.
+
+In: a loop and the arrays that it carries. Out: its code.
+"""
 
 from __future__ import annotations
 

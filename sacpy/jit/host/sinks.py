@@ -1,5 +1,7 @@
 """Where the values of a with-loop's bodies go: one sink per operator.
 
+In: indices and values, as text. Out: the code that stores or combines them.
+
 A sink is told each index with its values, in order. Arrays are written cell by cell, or built in place; folds and propagates keep their state in slots.
 """
 

@@ -1,4 +1,7 @@
-"""What all code inside one LLVM function shares while it is written: variables, slots, the ways to leave, arrays."""
+"""What all code inside one LLVM function shares while it is written: variables, slots, the ways to leave, arrays.
+
+In: the module of LLVM IR that is being written, what is known of the unit. Out: `Writer`, the base of whatever writes statements, so that those need not know one another.
+"""
 
 from __future__ import annotations
 
