@@ -29,7 +29,7 @@ REMEMBERED = 256  # shapes of arguments that are known to fit a function called 
 
 @dataclass(slots=True)
 class Entry:
-    """A function that was called from outside. `accepted`: shapes of arguments that fit it; `borrowed`: the flags of arguments none of which is given away; `count`: how many results it has; `single`: what it returns is the one result."""
+    """A function that was called from outside. `accepted`: shapes of arguments that fit it; `borrowed`: the flags of arguments none of which is given away; `count`: how many results it has; `single`: what it returns is the one result; `native`: by shapes of arguments, what the engine has for them."""
 
     signature: Signature
     rules: Protocol
@@ -37,6 +37,7 @@ class Entry:
     borrowed: tuple[bool, ...] = field(init=False)
     count: int = field(init=False)
     single: bool = field(init=False)
+    native: dict[tuple[tuple[int, ...], ...], Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.borrowed = (False,) * len(self.rules.takes)
@@ -63,10 +64,25 @@ class CallSites:
             name = self.dispatchers[candidates] = self._dispatcher(signatures)
         return name, union(signatures), first
 
+    def briefly(self, key: str, args: tuple[Value, ...]) -> tuple[Value, ...] | None:
+        """The results of a call from outside for which there is native code that takes little time; None if there is none, or it does not come to an end."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        native = entry.native.get(tuple([a.shape if type(a) is ndarray else () for a in args]))
+        if native is None or entry.signature is not self.evaluator.program.signature(key):
+            return None
+        found: tuple[Value, ...] | None = native.briefly(args)
+        return found
+
     def enter(self, key: str, args: tuple[Value, ...]) -> tuple[Value, ...]:
         """A call from outside: the arguments are borrowed."""
         entry = self._entry(key, args)
-        result = self.evaluator.compiled(key)(*args, *entry.borrowed)
+        function = self.evaluator.compiled(key)
+        result = function(*args, *entry.borrowed)
+        find = getattr(function, "sac_native", None)
+        if find is not None:
+            entry.native = {**entry.native, tuple([a.shape if type(a) is ndarray else () for a in args]): find(args)} if len(entry.native) < REMEMBERED else {}
         return (result,) if entry.single else result[: entry.count] if entry.count else ()
 
     def enter_giving(self, key: str, args: tuple[Value, ...], given: Sequence[bool]) -> tuple[tuple[Value, ...], tuple[bool, ...]]:

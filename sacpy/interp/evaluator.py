@@ -70,7 +70,12 @@ class Evaluator:
 
     def call(self, key: str, args: Sequence[Value]) -> tuple[Value, ...]:
         """Calls a function; its results, the new values of reference parameters included. Raises `SacError`."""
-        return self.guarded(lambda: self.sites.enter(key, tuple(args)))
+        args = tuple(args)
+        try:
+            found = self.sites.briefly(key, args)
+        except BaseException as error:
+            raise to_sac_error(error, self.places) from error
+        return self.guarded(lambda: self.sites.enter(key, args)) if found is None else found
 
     def call_giving(self, key: str, args: Sequence[Value], given: Sequence[bool]) -> tuple[tuple[Value, ...], tuple[bool, ...]]:
         """The same, giving away the arguments for which `given` is true: nobody else may hold them, and they may be overwritten. With each result, whether certainly nobody else holds it."""

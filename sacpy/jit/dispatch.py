@@ -38,6 +38,7 @@ SLOW = 20e-6  # seconds; a version that takes less for a call is fast enough
 COPYING = 1e-10  # seconds that copying a byte takes at least
 TRIAL = 4  # interpreted calls, to see how long they take
 COPIES = "it is faster interpreted, which need not copy the array that is updated"
+BRIEF = 1e-3  # seconds; a version that takes less for a call may be called again where it fails
 RERUNS = 3  # calls within each other that are run again; then nothing runs natively, and the interpreter finds the error by itself
 
 _UNKNOWN = object()
@@ -60,6 +61,20 @@ class Version:
     trial: int = 0
     tried: tuple[int, float] = (0, 0.0)  # interpreted calls, and their seconds, when the trial began
     copied: int = 0
+    dropped: bool = False
+
+    def briefly(self, args: tuple[Value, ...]) -> tuple[Value, ...] | None:
+        """The results of a call, where calls take little time and nothing speaks against it; None otherwise, and where code does not come to an end: then the usual way finds out why."""
+        if self.dropped or self.trial or self.device is not None or self.seconds > BRIEF * self.calls or (self.calls + 1) & (REVIEW - 1) == FIRST:
+            return None
+        start = perf_counter()
+        try:
+            found = self.call(args)
+        except NativeFailure:
+            return None
+        self.calls += 1
+        self.seconds += perf_counter() - start
+        return found
 
 
 class Site:
@@ -109,6 +124,7 @@ class Site:
         if self.versions:
             make = _dispatcher(self.params, self._arrays, self._results, self._gives)
             self.entry = make(self, self.memo, self.interpreted, self.engine, perf_counter, np.ndarray, NativeFailure, _UNKNOWN)
+            self.entry.sac_native = self.known  # type: ignore[attr-defined]
         elif len(self.refused) >= (TRIES if self._arrays else 1):
             self.entry = self.interpreted
         else:
@@ -152,6 +168,11 @@ class Site:
     def forced(self, args: tuple[Value, ...]) -> Version | None:
         """The version for arguments, hot or not."""
         return self._find(args)
+
+    def known(self, args: tuple[Value, ...]) -> Version | None:
+        """The version that calls with such arguments go to, as far as is remembered."""
+        shapes = tuple(shape_of(args[i]) for i in self._arrays)
+        return self.memo.get(shapes[0] if len(shapes) == 1 else shapes)
 
     def _known(self, args: tuple[Value, ...]) -> bool:
         """Whether it has been decided what becomes of such arguments."""
@@ -235,6 +256,7 @@ class Site:
 
     def _drop(self, version: Version, reason: str) -> None:
         del self.versions[version.kind]
+        version.dropped = True
         self.refused[version.kind] = Unsupported(reason)
         self.memo.clear()
 
