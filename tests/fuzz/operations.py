@@ -48,7 +48,8 @@ def operations(seed: int) -> tuple[str, tuple[Call, ...]]:
 def _function(r: random.Random, name: str, op: str, base: str) -> tuple[str, tuple[Any, ...]]:
     n = r.choice((1, 3, 5, 8, 17, 40))
     if op == "select":
-        text = f"{base}[n] {name}({base}[n] a, {base}[n] b)\n{{\n  return {{ [i] -> a[i] {r.choice(('<', '==', '>='))} b[i] ? b[i] : a[n - 1 - i] | [i] < [n] }};\n}}\n\n"
+        body = f"with {{ ([0] <= [i] < [n]) {{ x = a[i]; y = b[n - 1 - i]; }} : (x {r.choice(('<', '==', '>='))} y ? y : x); }} : genarray([n], a[0])"
+        text = f"{base}[n] {name}({base}[n] a, {base}[n] b)\n{{\n  return {body};\n}}\n\n"
         return text, (_many(r, base, n), _many(r, base, n))
     row = PRIMITIVES[op]
     result = base if row.result == "T" else row.result
