@@ -21,7 +21,7 @@ from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink, membe
 
 @dataclass(slots=True)
 class Nest:
-    """The loops of one partition, and what becomes of its values. `lower`, `upper`: the range of the first axis, where it is not the partition's. `earlier`: partitions whose indices are left out."""
+    """The loops of one partition, and what becomes of its values. `lower`, `upper`: the range of the first axis (that of number `ranged`), where it is not the partition's. `earlier`: partitions whose indices are left out."""
 
     lowering: Lowering
     partition: Partition
@@ -30,6 +30,7 @@ class Nest:
     upper: str = ""
     earlier: Sequence[Partition] = ()
     leave: str = ""
+    ranged: int = 0
 
     def run(self) -> None:
         """Writes the loops."""
@@ -46,8 +47,8 @@ class Nest:
         if k == p.rank:
             self.body(outer)
             return
-        lower = self.lower if k == 0 and self.lower else low.wide(p.lower[k])
-        upper = self.upper if k == 0 and self.upper else low.wide(p.upper[k])
+        lower = self.lower if k == self.ranged and self.lower else low.wide(p.lower[k])
+        upper = self.upper if k == self.ranged and self.upper else low.wide(p.upper[k])
         guarded = k == p.rank - 1 and low.on_failure is None and low.unit.site_of_loop(p.body) > 0 and is_straight(p.body) and all(isinstance(s, ArraySink) or _is_plain(s) for s in self.sinks)
         inner = self.guarded_body(outer) if guarded else self.plain_body(outer, k)
         step = "1" if p.step is None else low.wide(p.step[k])

@@ -1,4 +1,4 @@
-"""Partitions whose outermost axis is dealt to threads in chunks (`chunks`).
+"""Partitions whose outermost axis is dealt to threads in chunks (`chunks`); where its rows are few and long, blocks of them (`blocks`).
 
 In: partitions that share their outermost axis, and where their values go. Out: the code of both ways, spread and not.
 
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from sacpy.jit.graph import ArrayType, Const, Partition, Var
 from sacpy.jit.host.analysis import is_straight
+from sacpy.jit.host.blocks import Blocks, cut, is_cut, write_blocks
 from sacpy.jit.host.chunks import MOST_CHUNKS, WORTH, Chunked
 from sacpy.jit.host.cost import Cost
 from sacpy.jit.host.folds import Reduction
@@ -64,12 +65,15 @@ class Spreading(Chunked):
         super().__init__(outer)
         self.group, self.p, self.sinks, self.earlier = group, group[0], sinks, earlier
         self.partials: list[tuple[FoldSink, list[str]]] = []
+        self.blocks = cut(outer, self.p) if len(group) == 1 and is_cut(self.p) and not tiled(self.p, sinks) else None
 
     def run(self) -> None:
         """Writes the chunk's function, then the call."""
         code, outer = self.outer.code, self.outer
         lower, upper = outer.wide(self.p.lower[0]), outer.wide(self.p.upper[0])
         chunk = self.chunk(lower, upper)
+        if self.blocks is not None:
+            lower, upper = "0", code.product(code.op(f"call i64 @llvm.smax.i64(i64 {code.op(f'sub nsw i64 {upper}, {lower}')}, i64 0)"), self.blocks.in_row)
         for sink in self.sinks:
             if isinstance(sink, FoldSink):
                 self.partials.append((sink, [code.slot(f"[{MOST_CHUNKS} x {t}]") for t in self.types(sink)]))
@@ -94,6 +98,8 @@ class Spreading(Chunked):
                 part = cost.times(part, cost.range(a, b, 1))
             row = code.op(f"fadd double {row}, {part}") if len(self.group) > 1 else part
         work = cost.times(row, code.op(f"sitofp i64 {count} to double"))
+        if self.blocks is not None:
+            return self.rounded(self.wanted(work, code.product(count, self.blocks.in_row)), "1")
         size = self.wanted(work, count)
         step = "1" if self.p.step is None else low.wide(self.p.step[0])
         if self.p.rank == 1 and step == "1" and is_straight(self.p.body):
@@ -118,6 +124,8 @@ class Spreading(Chunked):
                 sinks.append(self.inner_fold(sink, lower))
         if len(self.group) > 1:
             write_rows(inner, self.group, sinks, "%lower", "%upper")
+        elif self.blocks is not None:
+            write_blocks(inner, self.p, sinks, self.inner_blocks(self.blocks), "%lower", "%upper", self.earlier)
         else:
             write_nest(inner, self.p, sinks, "%lower", "%upper", self.earlier)
         if self.partials:
@@ -127,6 +135,11 @@ class Spreading(Chunked):
                 for type_, memory, slot in zip(self.types(sink), memories, mine.slots.slots):
                     code.store(type_, code.load(type_, slot), code.offset(type_, self.captured("ptr", memory), place))
         self.finish()
+
+    def inner_blocks(self, blocks: Blocks) -> Blocks:
+        """The blocks as the chunk's function knows them."""
+        bounds = [self.captured("i64", text) for text in (*blocks.lower, *blocks.upper, blocks.in_row, blocks.length)]
+        return Blocks((bounds[0], bounds[1]), (bounds[2], bounds[3]), bounds[4], bounds[5])
 
     def used(self) -> set[str]:
         """What the partitions use."""

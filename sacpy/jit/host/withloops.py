@@ -12,6 +12,7 @@ from sacpy.jit.graph import (
     ArrayType,
     Atom,
     Block,
+    Const,
     Fold,
     Genarray,
     Let,
@@ -25,6 +26,7 @@ from sacpy.jit.graph import (
     operands,
     statements,
 )
+from sacpy.jit.host.blocks import is_cut
 from sacpy.jit.host.filling import Filling
 from sacpy.jit.host.folds import recognised
 from sacpy.jit.host.functions import Lowering
@@ -151,7 +153,8 @@ class WithLoops:
                 states[k] = PropagateSink(low, o, Slots(low, o.params))
                 states[k].slots.set([low.take(a, set()) for a in o.initial])
         if only_arrays and self.w.disjoint:
-            for group in grouped(partitions):
+            few = all(map(is_cut, partitions)) and all(isinstance(p.upper[0], Const) for p in partitions)  # rows: blocks of them are dealt out
+            for group in [[p] for p in partitions] if few else grouped(partitions):
                 self.rows(group, [ArraySink(low, arrays[k], group[0].rank) for k in range(len(self.w.operators))])
             return
         for number, p in enumerate(partitions):

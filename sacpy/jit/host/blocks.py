@@ -1,0 +1,78 @@
+"""Rows that are few and long, cut into blocks, so that there is something to deal to every thread.
+
+In: a partition of rank 2 or more. Out: how many blocks a row of its first axis is cut into along the second, and how long they are; and the loops over any run of blocks, which are counted row by row. Both follow from the extents alone. Where there are rows enough there is one block in each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sacpy.jit.graph import Const, Partition
+from sacpy.jit.host.functions import Lowering
+from sacpy.jit.host.loops import count_loop
+from sacpy.jit.host.nests import Nest
+from sacpy.jit.host.sinks import Sink
+
+ROWS = 64  # that are enough
+SHORT = 256  # indices that need not be cut
+ALIGNED = 64  # blocks are a multiple of this many indices
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The blocks of a partition's rows, all 64-bit texts: the bounds of its first two axes, the number of blocks in a row, the indices of a block along the second axis."""
+
+    lower: tuple[str, str]
+    upper: tuple[str, str]
+    in_row: str
+    length: str
+
+
+def is_cut(p: Partition) -> bool:
+    """Whether rows may be cut: where they are not known to be many, nor short."""
+    if p.rank < 2 or p.step is not None:
+        return False
+    rows, columns = (int(b.value) - int(a.value) if isinstance(a, Const) and isinstance(b, Const) else None for a, b in zip(p.lower[:2], p.upper[:2]))
+    return (rows is None or rows < ROWS) and (columns is None or columns >= SHORT)
+
+
+def cut(low: Lowering, p: Partition) -> Blocks:
+    """Computes how rows are cut."""
+    code = low.code
+    code.module.declare("llvm.smax", "declare i64 @llvm.smax.i64(i64, i64)")
+    lower, upper = low.wides(p.lower[:2]), low.wides(p.upper[:2])
+    rows, columns = (code.op(f"call i64 @llvm.smax.i64(i64 {code.op(f'sub nsw i64 {b}, {a}')}, i64 1)") for a, b in zip(lower, upper))
+    wanted = code.op(f"add nsw i64 {code.op(f'sdiv i64 {ROWS - 1}, {rows}')}, 1")
+    whole = code.op(f"icmp slt i64 {columns}, {SHORT}")
+    wanted = code.op(f"select i1 {whole}, i64 1, i64 {wanted}")
+    share = code.op(f"sdiv i64 {columns}, {wanted}")
+    length = code.op(f"and i64 {code.sum(share, str(ALIGNED))}, {-ALIGNED}")
+    length = code.op(f"select i1 {code.op(f'icmp eq i64 {wanted}, 1')}, i64 {columns}, i64 {length}")
+    in_row = code.op(f"sdiv i64 {code.op(f'sub nsw i64 {code.sum(columns, length)}, 1')}, {length}")
+    return Blocks((lower[0], lower[1]), (upper[0], upper[1]), in_row, length)
+
+
+def write_blocks(low: Lowering, p: Partition, sinks: Sequence[Sink], blocks: Blocks, first: str, end: str, earlier: Sequence[Partition]) -> None:
+    """The loops over the blocks from `first` to before `end`, of which there are some."""
+    code = low.code
+    row, last = (code.op(f"sdiv i64 {b}, {blocks.in_row}") for b in (first, code.op(f"sub nsw i64 {end}, 1")))
+
+    def at(block: str, row: str) -> str:
+        """Where a block of a row begins."""
+        within = code.op(f"sub nsw i64 {block}, {code.product(row, blocks.in_row)}")
+        return code.sum(blocks.lower[1], code.product(within, blocks.length))
+
+    begin, stop = at(first, row), at(end, last)
+    cut_off = code.op(f"select i1 {code.op(f'icmp slt i64 {stop}, {blocks.upper[1]}')}, i64 {stop}, i64 {blocks.upper[1]}")
+
+    def body(number: str) -> None:
+        low.poll()
+        lower = code.op(f"select i1 {code.op(f'icmp eq i64 {number}, {row}')}, i64 {begin}, i64 {blocks.lower[1]}")
+        upper = code.op(f"select i1 {code.op(f'icmp eq i64 {number}, {last}')}, i64 {cut_off}, i64 {blocks.upper[1]}")
+        i = code.sum(blocks.lower[0], number)
+        nest = Nest(low, p, sinks, lower, upper, earlier, ranged=1)
+        nest.bind(0, i)
+        nest.axis((i,))
+
+    count_loop(low, row, code.sum(last, "1"), "1", body)
