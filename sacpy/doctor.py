@@ -153,13 +153,13 @@ def _gpu() -> Iterator[Finding]:
     cards = _cards()
     missing = [name for name in FOR_CUDA if _version(name) is None]
     if cards:
-        yield Finding("ok", "GPU", f"{', '.join(cards)}{_driver_version()}; programs run on the CPU, code for GPUs is yet to come")
+        yield Finding("ok", "GPU", f"{', '.join(cards)}{_driver_version()}; --target cuda runs with-loops there")
     else:
-        yield Finding("note", "GPU", "none found; programs run on the CPU, none is needed")
+        yield Finding("note", "GPU", "none found; programs run on the CPU, and kernels with --target emulator")
     if not missing:
         yield Finding("ok", "CUDA packages", ", ".join(f"{name} {_version(name)}" for name in FOR_CUDA))
     elif cards:
-        yield Finding("note", "CUDA packages", f"without {', '.join(missing)}", "not used yet; later: pip install 'sacpy[cuda]'")
+        yield Finding("note", "CUDA packages", f"without {', '.join(missing)}, which --target cuda uses", "pip install 'sacpy[cuda]'")
     else:
         yield Finding("note", "CUDA packages", "not installed, and not needed without a GPU")
 
