@@ -6,6 +6,7 @@ It has what `device.cuda` uses, under the names and with the arguments that cuda
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +19,7 @@ class CUDAError(Exception):
 
 
 class FakeCuda:
-    """Takes the place of the module cuda.core. `memory`: the bytes of the GPU; `calls`: what was asked, in order."""
+    """Takes the place of the module cuda.core. `memory`: the bytes of the GPU; `calls`: what was asked, in order; `contexts`: the threads in which a device has been made current: elsewhere the driver refuses work."""
 
     def __init__(self, memory: int = 1 << 30, capability: tuple[int, int] = (9, 0), gpus: int = 1) -> None:
         self.memory = memory
@@ -26,7 +27,12 @@ class FakeCuda:
         self.used = 0
         self.calls: list[tuple[Any, ...]] = []
         self.kernels: dict[str, Callable[..., None]] = {}
+        self.contexts: set[int] = set()
         fake = self
+
+        def current() -> None:
+            if threading.get_ident() not in fake.contexts:
+                raise CUDAError("CUDA_ERROR_INVALID_CONTEXT: invalid device context")
 
         class Buffer:
             def __init__(self, address: int, size: int, owner: Any, ours: bool) -> None:
@@ -38,6 +44,7 @@ class FakeCuda:
 
             def copy_from(self, src: Buffer, *, stream: Stream) -> None:
                 assert self.size == src.size
+                current()
                 fake.calls.append(("copy", src.handle, self.handle, self.size))
                 ctypes.memmove(self.handle, src.handle, self.size)
 
@@ -65,6 +72,7 @@ class FakeCuda:
                 return 0, self.number
 
             def sync(self) -> None:
+                current()
                 fake.calls.append(("sync", self.number))
 
             def record(self) -> Event:
@@ -72,6 +80,7 @@ class FakeCuda:
                 return Event()
 
             def wait(self, event: Event) -> None:
+                current()
                 fake.calls.append(("wait", self.number))
 
         class Pinned:
@@ -93,7 +102,7 @@ class FakeCuda:
                 return tuple(cls(n) for n in range(gpus))
 
             def set_current(self) -> None:
-                fake.calls.append(("set current",))
+                fake.contexts.add(threading.get_ident())
 
             def create_stream(self, obj: Any = None) -> Stream:
                 return Stream(7000 if obj is None else obj.__cuda_stream__()[1])
@@ -115,13 +124,19 @@ class FakeCuda:
                 fake.calls.append(("load", name))
                 return ObjectCode(module)
 
-            def get_kernel(self, name: str) -> str:
-                return name
+            def get_kernel(self, name: str) -> SimpleNamespace:
+                current()
+                return SimpleNamespace(name=name, attributes=SimpleNamespace(max_dynamic_shared_size_bytes=48 << 10))
 
         def launch(stream: Stream, config: Any, kernel: str, *args: Any) -> None:
             assert all(isinstance(a, Buffer | ctypes._SimpleCData) or type(a) is int for a in args)
-            fake.calls.append(("launch", kernel, config.grid, config.block, config.shmem_size))
-            fake.kernels[kernel](config.grid, config.block, [a.handle if isinstance(a, Buffer) else a if type(a) is int else a.value for a in args])
+            if any(isinstance(a, ctypes.c_void_p) for a in args):
+                raise TypeError("the argument is of unsupported type: <class 'ctypes.c_void_p'>")
+            current()
+            if config.shmem_size > kernel.attributes.max_dynamic_shared_size_bytes:
+                raise CUDAError("CUDA_ERROR_INVALID_VALUE: invalid argument")
+            fake.calls.append(("launch", kernel.name, config.grid, config.block, config.shmem_size))
+            fake.kernels[kernel.name](config.grid, config.block, [a.handle if isinstance(a, Buffer) else a if type(a) is int else a.value for a in args])
 
         self.Buffer, self.Stream, self.Device, self.ObjectCode, self.LegacyPinnedMemoryResource, self.launch = Buffer, Stream, Device, ObjectCode, Pinned, launch
         self.LaunchConfig = SimpleNamespace

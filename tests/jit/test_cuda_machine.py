@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import Any
 
@@ -23,6 +24,7 @@ from sacpy.jit.on_demand import OnDemand
 from sacpy.session import Session
 from sacpy.withloop.devices import DEVICES
 from tests.jit.fake_cuda import FakeCuda
+from tests.jit.kernel_programs import P
 
 
 class Assembler:
@@ -107,6 +109,32 @@ def test_streams_wait_for_each_other() -> None:
     machine.wait_for(1)
     machine.let_wait(99)
     assert fake.calls[-4:] == [("record", 1), ("wait", 7000), ("record", 7000), ("wait", 99)]
+
+
+def test_every_thread_may_use_the_device() -> None:
+    gpu = GpuSession(FakeCuda())
+    v = gpu.hardware.memory.of(np.arange(1000.0), "double")
+    gpu.module.blur(v)
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(lambda: gpu.module.blur(v).numpy()[1]).result() == 1.0
+        assert other.submit(lambda: gpu.module.blur(v)).result().numpy()[2] == 2.0
+
+
+def test_much_shared_memory_is_asked_for() -> None:
+    p = P("much", [1], [4])
+    n = p.scalar("n")
+    r = p.result("r", "int", 4)
+    held = p.allocate("shared", "int", n)
+    with p.forall(4) as (t, x):
+        t.store(held, x, x)
+        t.store(r, x, t.load(held, x))
+    fake = FakeCuda()
+    machine = machine_of(fake)
+    ready = machine.prepare(p.kernel())
+    fake.kernels = dict.fromkeys(fake.kernels, lambda *_: None)
+    for words in (4, 20_000, 30_000, 20_000):
+        machine.launch(ready, (1, 1, 1), (4, 1, 1), [words, 0])
+    assert [call[-1] for call in fake.asked("launch")] == [16, 80_000, 120_000, 80_000]
 
 
 SOURCE = """

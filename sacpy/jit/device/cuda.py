@@ -17,7 +17,7 @@ import numpy as np
 
 from sacpy.jit.device.cubins import Cubin
 from sacpy.jit.device.machine import Array, Block, DeviceFailure, DeviceFull, Extents
-from sacpy.jit.emission.geometry import allocations, geometry
+from sacpy.jit.emission.geometry import MOST_STATIC_SHARED, allocations, geometry
 from sacpy.jit.failures import CheckFailed
 from sacpy.jit.graph import ArrayType
 from sacpy.jit.kernel import Check, ForAll, Kernel, block_statements, thread_statements
@@ -35,7 +35,7 @@ _SCALARS: dict[str, Any] = {
 
 @dataclass(slots=True)
 class Loaded:
-    """A kernel on the device. `arguments`: objects that hold the values of a launch, filled anew for each one; `configs`: launch configurations met so far, by extents and bytes of shared memory; `plain`: the launch needs no memory but its arguments; `checks`: there is one in it that may fail."""
+    """A kernel on the device. `arguments`: objects that hold the values of a launch, filled anew for each one; `configs`: launch configurations met so far, by extents and bytes of shared memory; `plain`: the launch needs no memory but its arguments; `checks`: there is one in it that may fail; `permitted`: the bytes of shared memory that the driver was told it may ask for."""
 
     kernel: Kernel
     cubin: Cubin
@@ -43,6 +43,7 @@ class Loaded:
     arguments: tuple[Any, ...]
     plain: bool
     checks: bool
+    permitted: int = 0
     configs: dict[tuple[tuple[int, ...], tuple[int, ...], int], Any] = field(default_factory=dict)
 
 
@@ -64,11 +65,18 @@ class CudaMachine:
         self.interface = (2, device)
         self._loaded: dict[str, Loaded] = {}  # by the kernel's text: two are equal if their names are, types are no part of that
         self._pinned: list[tuple[Any, Array, Any]] = []
-        with _failures():
+        with self._driver():
             self._word = self._device.allocate(4, stream=self._stream)
             self._word.fill(0, stream=self._stream)
         self._found = np.zeros(1, np.int32)
         self._unsettled = False
+
+    @contextmanager
+    def _driver(self) -> Iterator[None]:
+        """Around calls of the driver: they go to this device, from whatever thread they come and whatever other libraries have made current there; what it complains about is said in words."""
+        with _failures():
+            self._device.set_current()
+            yield
 
     @property
     def stream(self) -> int:
@@ -77,12 +85,12 @@ class CudaMachine:
 
     def wait_for(self, stream: int) -> None:
         """What comes waits for what is in another stream."""
-        with _failures():
+        with self._driver():
             self._stream.wait(self._other(stream).record())
 
     def let_wait(self, stream: int) -> None:
         """What comes in another stream waits for what is in this one."""
-        with _failures():
+        with self._driver():
             self._other(stream).wait(self._stream.record())
 
     def _other(self, stream: int) -> Any:
@@ -96,7 +104,7 @@ class CudaMachine:
     def allocate(self, size: int) -> Block:
         """So many bytes, from the driver's pool, in the order of the stream. Raises `DeviceFull`."""
         try:
-            with _failures():
+            with self._driver():
                 buffer = self._device.allocate(size, stream=self._stream)
         except DeviceFailure as failure:
             if "OUT_OF_MEMORY" in failure.reason:
@@ -106,13 +114,13 @@ class CudaMachine:
 
     def free(self, block: Block) -> None:
         """Gives memory back, in the order of the stream."""
-        with _failures():
+        with self._driver():
             block.handle.close(self._stream)
 
     def copy_in(self, address: int, source: Array) -> None:
         """Host to device. Returns when the host array has been read."""
         source = source.reshape(-1).view(np.uint8)
-        with _failures():
+        with self._driver():
             if source.size < STAGED:
                 self._between(address, source.ctypes.data, source.size, source)
                 self._stream.sync()
@@ -129,7 +137,7 @@ class CudaMachine:
     def copy_out(self, target: Array, address: int) -> None:
         """Device to host. Waits, and reports what failed before."""
         flat = target.reshape(-1).view(np.uint8)
-        with _failures():
+        with self._driver():
             if flat.size < STAGED:
                 self._between(flat.ctypes.data, address, flat.size, flat)
             else:
@@ -138,7 +146,7 @@ class CudaMachine:
 
     def copy(self, target: int, source: int, size: int) -> None:
         """Device to device."""
-        with _failures():
+        with self._driver():
             self._between(target, source, size, None)
 
     def _between(self, target: int, source: int, size: int, owner: Any) -> None:
@@ -177,9 +185,9 @@ class CudaMachine:
         known = self._loaded.get(text)
         if known is None:
             made = self._assemble(kernel, self.limits.name)
-            with _failures():
+            with self._driver():
                 handle = self._core.ObjectCode.from_cubin(made.code, name=made.entry).get_kernel(made.entry)
-            arguments = tuple(ctypes.c_void_p() if isinstance(p.type, ArrayType) else _SCALARS[p.base]() for p in kernel.params)
+            arguments = tuple(ctypes.c_uint64() if isinstance(p.type, ArrayType) else _SCALARS[p.base]() for p in kernel.params)
             known = self._loaded[text] = Loaded(kernel, made, handle, arguments, not allocations(kernel), _may_fail(kernel))
         return known
 
@@ -195,14 +203,23 @@ class CudaMachine:
         at = (tuple(grid), tuple(block), shared)
         config = ready.configs.get(at)
         if config is None:
+            self._permit(ready, shared)
             config = ready.configs[at] = self._core.LaunchConfig(grid=at[0][::-1], block=at[1][::-1], shmem_size=shared)
         try:
+            self._device.set_current()
             self._core.launch(self._stream, config, ready.handle, *ready.arguments, *[b.handle for b in scratch], self._word)
         except Exception as error:
             raise _in_words(error) from error
         for b in scratch:
             self.free(b)
         self._unsettled = self._unsettled or ready.checks
+
+    def _permit(self, ready: Loaded, shared: int) -> None:
+        """Lets a kernel have more shared memory than any may have without being asked."""
+        if shared > max(ready.permitted, MOST_STATIC_SHARED):
+            with self._driver():
+                ready.handle.attributes.max_dynamic_shared_size_bytes = shared
+            ready.permitted = shared
 
     def settle(self) -> None:
         """Waits where a check may have failed."""
@@ -211,14 +228,14 @@ class CudaMachine:
 
     def synchronise(self) -> None:
         """Waits. Raises `CheckFailed` if a check failed in a kernel since the last time."""
-        with _failures():
+        with self._driver():
             if self._unsettled:
                 self._between(self._found.ctypes.data, int(self._word.handle), 4, self._found)
             self._stream.sync()
         if self._unsettled and self._found[0]:
             site = int(self._found[0]) - 1
             self._found[0] = 0
-            with _failures():
+            with self._driver():
                 self._word.fill(0, stream=self._stream)
             self._unsettled = False
             raise CheckFailed(site)
