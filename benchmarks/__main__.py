@@ -52,7 +52,8 @@ def _suite(options: argparse.Namespace, size: str) -> dict[str, Any]:
     """Compares at one size, and prints the tables."""
     chosen = [b for b in benchmarks() if not options.only or b.name in options.only]
     found = [compare.compare(b, size, options.target, options.repetitions) for b in chosen]
-    title = f"\nsuite, {size} sizes, --target {options.target}, {options.repetitions} repetitions"
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    title = f"\nsuite, {size} sizes, --target {options.target}, {options.repetitions} repetitions; load {load:.1f}"
     print(compare.warm_table(title, found))
     print(compare.first_table("\nfirst result in a fresh process; peak memory of a call beyond its inputs", found))
     for version, reason in {v: r for c in found for v, r in c.missing.items()}.items():
@@ -62,7 +63,7 @@ def _suite(options: argparse.Namespace, size: str) -> dict[str, Any]:
         print(compare.compile_table("\nseconds until there is native code", found))
         rows = compare.limits(found)
         print(table("\nlimits", rows))
-    return {"benchmarks": [compare.as_json(c) for c in found], "limits": [as_json(row) for row in rows], "load": os.getloadavg() if hasattr(os, "getloadavg") else None}
+    return {"benchmarks": [compare.as_json(c) for c in found], "limits": [as_json(row) for row in rows], "load": load}
 
 
 def _options() -> argparse.Namespace:
