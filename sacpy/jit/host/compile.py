@@ -9,6 +9,7 @@ import ctypes
 import functools
 import hashlib
 import itertools
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -115,7 +116,10 @@ def _runtime_library() -> Library:
 @functools.cache
 def runtime() -> dict[str, int]:
     """The addresses of the runtime's functions, compiled and loaded once."""
-    return {name: _runtime_library().address(name) for name in EXPORTS}
+    found = {name: _runtime_library().address(name) for name in EXPORTS}
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=ctypes.CFUNCTYPE(None)(found["sacpy_forked"]))
+    return found
 
 
 class Library:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from sacpy.jit.host import layout
 from sacpy.jit.host.threads import POOL
 
-EXPORTS = ("sacpy_enter", "sacpy_drop", "sacpy_new", "sacpy_free", "sacpy_own", "sacpy_hand_over", "sacpy_parallel", "sacpy_discard")
+EXPORTS = ("sacpy_enter", "sacpy_drop", "sacpy_new", "sacpy_free", "sacpy_own", "sacpy_hand_over", "sacpy_parallel", "sacpy_discard", "sacpy_forked")
 KEPT_BLOCKS = 16
 LARGE = 1 << 16  # bytes from which a freed block is kept
 HUGE = 1 << 22  # bytes from which huge pages are asked for

@@ -2,6 +2,8 @@
 
 Helpers are created when they are first needed, and wait: spinning for a moment, then asleep. There is one loop at a time that helpers work for; a second one, and a loop inside a loop, runs on its own thread. Each thread has a share of neighbouring chunks, the same one from loop to loop, so that it finds in its cache what it wrote before; who is through with its own takes from the others'. A loop ends when no chunk is left and
 no helper is inside. A helper first counts itself in, then looks whether there is a loop; who ends a loop first takes it away, then waits until the count is zero: so none works for a loop that has ended.
+
+A process that was forked has no helpers, and may have been copied at any moment: `sacpy_forked` makes the pool there as it was in the beginning.
 """
 
 from __future__ import annotations
@@ -298,6 +300,19 @@ next:
   %more = icmp ult i64 %after, %shares
   br i1 %more, label %next, label %done
 done:
+  ret void
+}}
+
+define void @sacpy_forked() {{
+  store i32 0, ptr @pool_busy
+  store i64 0, ptr @pool_size
+  store ptr null, ptr @pool_job
+  store i64 0, ptr @pool_helpers
+  store i64 0, ptr @pool_inside
+  store i64 0, ptr @pool_asleep
+  store [64 x i8] zeroinitializer, ptr @pool_mutex
+  store [64 x i8] zeroinitializer, ptr @pool_wake
+  store i32 0, ptr @kept_lock
   ret void
 }}
 
