@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.gpu import mappings
 from benchmarks.gpu.cases import CASES, HEAD, Case, vector
-from benchmarks.gpu.checks import checks
+from benchmarks.gpu.checks import checks, on
 from benchmarks.gpu.measure import PEERS, fetched, peer, placed, seconds, waiter
 
 
@@ -35,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
     from sacpy.jit.device.machine import DeviceFailure
 
     if options.emulator:
-        return _checked(Session(target="emulator"), {})
+        return _checked("emulator", {})
     try:
         hardware = real()
     except DeviceFailure as failure:
@@ -43,8 +43,8 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     report: dict[str, Any] = {"device": hardware.machine.name, "limits": str(hardware.machine.limits), "python": platform.python_version()}
     print(f"{hardware.machine.name}, {hardware.machine.limits.name}, {hardware.machine.limits.processors} multiprocessors")
+    status = _checked("cuda", report)
     session = Session(target="cuda")
-    status = _checked(session, report)
     report["copy"] = _copy(hardware, 1 << 22 if options.quick else 1 << 28)
     print(f"copy on the device: {report['copy'] / 1e9:.0f} GB/s")
     report["launch"] = _launch(session, hardware)
@@ -66,8 +66,8 @@ def main(argv: list[str] | None = None) -> int:
     return status
 
 
-def _checked(session: Any, report: dict[str, Any]) -> int:
-    found = list(checks(session))
+def _checked(target: str, report: dict[str, Any]) -> int:
+    found = list(checks(on(target)))
     report["checks"] = {c.name: c.problem for c in found}
     for c in found:
         if c.problem:

@@ -1,6 +1,6 @@
 """What must agree with the interpreter before anything is measured.
 
-In: a session on a device. Out: for each check a line, and whether it holds. The same checks run on the emulator in the tests, so that on a GPU they try the GPU, and not themselves.
+In: a device ("cuda", "emulator"). Out: for each check a line, and whether it holds. All with-loops run there, however small, and a check whose with-loops did not is none. The same checks run on the emulator in the tests, so that on a GPU they try the GPU, and not themselves.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.gpu.cases import CASES, HEAD
-from sacpy import Session
+from sacpy import SacError, Session
+from sacpy.jit.device.context import Device
+from sacpy.jit.device.weigh import Policy
+from sacpy.jit.engine import Engine
+from sacpy.jit.on_demand import OnDemand
 
 
 @dataclass(frozen=True)
@@ -37,18 +41,54 @@ EXTRA: dict[str, tuple[str, str, Callable[[], tuple[Any, ...]]]] = {
 }  # fmt: skip
 
 
+def on(target: str) -> Session:
+    """A session whose functions are compiled at their first call, with all with-loops on the device. Raises `SacError` where there is none."""
+    engine = Engine(target, eager=True)
+    device = engine.device
+    assert device is not None
+    engine.tools.device = Device(device.hardware, Policy(always=True))
+    on_demand = OnDemand(target)
+    on_demand._engine = engine
+    session = Session(target=target)
+    session._workspace.use(on_demand)
+    return session
+
+
 def checks(session: Session, tolerance: float = 1e-5) -> Iterator[Checked]:
-    """Runs all of them. Floating-point numbers agree within `tolerance`, relative: sums have another order, and functions another library."""
+    """Runs all of them in a session made by `on`. Floating-point numbers agree within `tolerance`, relative: sums have another order, and functions another library."""
     plain = Session(target="interp")
     named = {case.name: (case.function, case.source, lambda case=case: case.arguments(case.small)) for case in CASES}
     for name, (function, source, arguments) in {**named, **EXTRA}.items():
         values = arguments()
+        before = runs(session)
         try:
             wanted, found = plain.compile(HEAD + source)[function](*values), session.compile(HEAD + source)[function](*values)
         except Exception as error:
             yield Checked(name, f"{type(error).__name__}: {error}")
             continue
-        yield Checked(name, _difference(wanted, found, tolerance))
+        ran = runs(session) > before or (np.ndim(wanted) > 0 and np.size(wanted) <= 1)  # those are unrolled
+        yield Checked(name, _difference(wanted, found, tolerance) if ran else "nothing of it ran on the device")
+    yield Checked("index out of range", _out_of_range(session))
+
+
+def _out_of_range(session: Session) -> str:
+    """A check that fails in a kernel is found, and the next run is not disturbed by it."""
+    at = session.compile(HEAD + "int[.] at(int[n] v, int[m] w) { return { [i] -> v[w[i]] | [i] < [m] }; }")["at"]
+    v, good = np.arange(1000, dtype=np.int32), np.full(5000, 7, np.int32)
+    bad = good.copy()
+    bad[4000] = 1000
+    try:
+        at(v, bad)
+    except SacError as error:
+        return "" if "E0601" in str(error) and (at(v, good) == 7).all() else f"another error, or a wrong result after it: {error}"
+    return "no error"
+
+
+def runs(session: Session) -> int:
+    """How often with-loops of a session have run on its device."""
+    engine = session._workspace.engine
+    versions = [v for site in engine.engine.entered() for v in site.versions.values()] if engine is not None and engine.engine is not None else []
+    return sum(placed.device for v in versions if v.device is not None for placed in v.device.runtime.placed)
 
 
 def _difference(wanted: Any, found: Any, tolerance: float) -> str:

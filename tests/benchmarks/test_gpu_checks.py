@@ -11,21 +11,26 @@ import pytest
 from benchmarks.gpu import __main__ as command
 from benchmarks.gpu import mappings
 from benchmarks.gpu.cases import CASES, HEAD
-from benchmarks.gpu.checks import EXTRA, checks
+from benchmarks.gpu.checks import EXTRA, checks, on
 from benchmarks.gpu.measure import seconds
 from sacpy import Session, to_device
 
 
 def test_checks_hold_on_the_emulator() -> None:
-    found = list(checks(Session(target="emulator"), 1e-4))
-    assert len(found) == len(CASES) + len(EXTRA)
+    found = list(checks(on("emulator"), 1e-4))
+    assert len(found) == len(CASES) + len(EXTRA) + 1
     assert [c for c in found if c.problem] == []
 
 
 def test_a_wrong_result_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.gpu.checks.np.isclose", lambda a, b, **_: np.zeros(np.shape(a), bool))
-    problems = [c.problem for c in checks(Session(target="interp")) if c.problem]
+    problems = [c.problem for c in checks(on("emulator")) if c.problem]
     assert any("elements differ, the first at" in p for p in problems)
+
+
+def test_what_did_not_run_on_the_device_is_reported() -> None:
+    found = {c.name: c.problem for c in checks(Session(target="interp"))}
+    assert found["bytes"] == found["sum"] == "nothing of it ran on the device"
 
 
 def test_mappings_are_compared() -> None:
