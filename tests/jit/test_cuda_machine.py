@@ -12,6 +12,7 @@ import pytest
 from sacpy.jit.device.context import Device, Hardware
 from sacpy.jit.device.cubins import Cubin
 from sacpy.jit.device.cuda import PINNED, STAGED, CudaMachine, devices
+from sacpy.jit.device.dlpack import Tensor, to_capsule
 from sacpy.jit.device.emulated import EmulatorMachine
 from sacpy.jit.device.machine import DeviceFailure, DeviceFull
 from sacpy.jit.device.memory import Memory
@@ -207,7 +208,54 @@ def test_arrays_of_other_libraries_come_in_without_a_copy() -> None:
     assert len(gpu.fake.asked("copy")) - before <= 1  # the check word
     assert gpu.hardware.memory.transfers.times_in == 0
     assert ("record", 55) in gpu.fake.calls
+    assert gpu.fake.calls.index(("wait", 55)) > gpu.fake.calls.index(gpu.fake.asked("launch")[-1])  # who changes his array now does so behind our kernels
     assert found.numpy()[1:-1].tolist() == values[1:-1].tolist()
+
+
+def test_who_lends_an_array_without_a_stream_is_waited_for() -> None:
+    gpu = GpuSession(FakeCuda())
+    theirs = Foreign(gpu, np.arange(4000.0))
+    gpu.module.blur(theirs)
+    assert gpu.fake.calls[-1] == ("sync", 7000)
+    theirs.__cuda_array_interface__["version"] = 2
+    gpu.module.blur(theirs)
+    assert ("record", 1) in gpu.fake.calls
+
+
+class Tensorlike(Foreign):
+    """What PyTorch shows: an interface that names no stream, and DLPack, which knows about streams."""
+
+    def __init__(self, gpu: GpuSession, values: Any) -> None:
+        super().__init__(gpu, values)
+        self.__cuda_array_interface__["version"] = 2
+        self.asked: list[int] = []
+        self.values = values
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+    def __dlpack__(self, *, stream: int) -> Any:
+        self.asked.append(stream)
+        return to_capsule(Tensor(self.block.address, self.values.dtype, self.values.shape, None, (2, 0), self))
+
+
+def test_libraries_that_order_their_streams_through_dlpack_are_asked_to() -> None:
+    gpu = GpuSession(FakeCuda())
+    theirs = Tensorlike(gpu, np.arange(1000.0))
+    assert gpu.module.blur(theirs).numpy()[1] == 1.0
+    assert theirs.asked == [gpu.hardware.machine.stream]
+
+
+def test_what_others_look_at_is_not_sent_away() -> None:
+    memory = Memory(machine_of(FakeCuda(memory=40_000)))
+    arrays = [memory.of(np.full(2000, k, np.float64), "double") for k in range(4)]
+    seen = arrays[0].__cuda_array_interface__["data"][0]
+    for a in arrays:
+        a.address()
+        memory.let_go()
+    assert memory.transfers.spilled == 2
+    assert arrays[0].on_device and arrays[0].address() == seen
+    assert not arrays[1].on_device
 
 
 def test_arrays_of_other_libraries_that_are_not_dense_are_refused_in_words() -> None:

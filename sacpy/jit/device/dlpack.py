@@ -74,7 +74,7 @@ _DESTRUCTOR = _RawDestructor(_destroy)
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """An array in memory: `device` is DLPack's type and number; `strides` in elements, None where dense; `owner` keeps it alive."""
+    """An array in memory: `device` is DLPack's type and number; `strides` in elements, None where dense; `owner` keeps it alive; `stream`: the one that he uses it in, None if that is not known."""
 
     address: int
     dtype: np.dtype[Any]
@@ -82,6 +82,7 @@ class Tensor:
     strides: tuple[int, ...] | None
     device: tuple[int, int]
     owner: Any
+    stream: int | None = None
 
 
 def to_capsule(t: Tensor) -> Any:

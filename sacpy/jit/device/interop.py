@@ -56,14 +56,15 @@ def adopted(memory: Memory, t: Tensor) -> DeviceArray:
     if not t.shape:
         raise TypeError("a scalar on the device: fetch it first (.item())")
     base = base_of(t.dtype)
-    return memory.adopt(Block(t.address, int(np.prod(t.shape, dtype=np.int64)) * t.dtype.itemsize, t.owner), base, t.shape)
+    return memory.adopt(Block(t.address, int(np.prod(t.shape, dtype=np.int64)) * t.dtype.itemsize, t.owner), base, t.shape, t.stream)
 
 
 def _described(memory: Memory, value: Any) -> Tensor | None:
     """Where another library's array lies, if it is on this memory's device."""
     kind, number = memory.machine.interface
-    if kind == 2 and hasattr(value, "__cuda_array_interface__"):
-        return _from_interface(memory, value)
+    told = getattr(value, "__cuda_array_interface__", None) if kind == 2 else None
+    if told is not None and (told.get("stream") is not None or not hasattr(value, "__dlpack__")):
+        return _from_interface(memory, value, told)
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         there = tuple(value.__dlpack_device__())
         if there == (kind, number) or (kind == 2 and there[0] == CUDA_MANAGED):
@@ -71,15 +72,17 @@ def _described(memory: Memory, value: Any) -> Tensor | None:
     return None
 
 
-def _from_interface(memory: Memory, value: Any) -> Tensor:
-    told = value.__cuda_array_interface__
+def _from_interface(memory: Memory, value: Any, told: dict[str, Any]) -> Tensor:
     if told.get("mask") is not None:
         raise ValueError("an array with a mask has values that are not there")
     dtype = np.dtype(told["typestr"])
     strides = told.get("strides")
-    if told.get("stream") is not None:
-        memory.machine.wait_for(told["stream"])
-    return Tensor(told["data"][0], dtype, tuple(told["shape"]), None if strides is None else tuple(s // dtype.itemsize for s in strides), memory.machine.interface, value)
+    stream = told.get("stream")
+    if stream is not None:
+        memory.machine.wait_for(stream)
+    elif told.get("version", 0) < 3:  # it does not say; most work in the default stream
+        memory.machine.wait_for(1)
+    return Tensor(told["data"][0], dtype, tuple(told["shape"]), None if strides is None else tuple(s // dtype.itemsize for s in strides), memory.machine.interface, value, stream)
 
 
 # ---------------------------------------------------------------- for others
@@ -88,7 +91,7 @@ def _from_interface(memory: Memory, value: Any) -> Tensor:
 def exported(array: DeviceArray, stream: Any = None) -> Any:
     """A capsule of an array, which is brought to the device; whoever asks says in which stream (DLPack's numbers) he will use it."""
     machine = array.memory.machine
-    address = array.address()
+    address = array.lend()
     if machine.interface[0] == 2:
         if stream != -1:
             machine.let_wait(1 if stream is None else stream)
@@ -102,7 +105,7 @@ def interface(array: DeviceArray) -> dict[str, Any]:
     machine = array.memory.machine
     if machine.interface[0] != 2:
         raise AttributeError(f"this array is on {machine.name}, which is no GPU")
-    return {"shape": array.shape, "typestr": array.dtype.str, "data": (array.address() if array.size else 0, True), "version": 3, "strides": None, "stream": machine.stream or 1}
+    return {"shape": array.shape, "typestr": array.dtype.str, "data": (array.lend() if array.size else 0, True), "version": 3, "strides": None, "stream": machine.stream or 1}
 
 
 def to_device(array: Any, target: str = "auto", device: str = "") -> DeviceArray:

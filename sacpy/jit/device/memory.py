@@ -37,17 +37,19 @@ class Transfers:
 
 
 class Storage:
-    """The elements of an array, or of several that share them. `host`: those elements on the host, flat, or None; `block`: on the device, or None; at least one of them holds the values (a new one: neither yet). `looked_at`: by how many arrays. `foreign`: the block is somebody else's, and is neither freed nor written; `used`: when it was used last, by the memory's clock."""
+    """The elements of an array, or of several that share them. `host`: those elements on the host, flat, or None; `block`: on the device, or None; at least one of them holds the values (a new one: neither yet). `looked_at`: by how many arrays. `foreign`: the block is somebody else's, and is neither freed nor written; `lender`: the stream that he uses it in, None if that is not known; `lent`: others may look at the block, which stays where it is as long as the storage lives; `used`: when it was used last, by the memory's clock."""
 
-    __slots__ = ("__weakref__", "base", "block", "foreign", "host", "looked_at", "memory", "reads", "size", "used")
+    __slots__ = ("__weakref__", "base", "block", "foreign", "host", "lender", "lent", "looked_at", "memory", "reads", "size", "used")
 
-    def __init__(self, memory: Memory, base: str, size: int, host: Array | None = None, block: Block | None = None, foreign: bool = False) -> None:
+    def __init__(self, memory: Memory, base: str, size: int, host: Array | None = None, block: Block | None = None, foreign: bool = False, lender: int | None = None) -> None:
         self.memory = memory
         self.base = base
         self.size = size
         self.host = host
         self.block = block
         self.foreign = foreign
+        self.lender = lender
+        self.lent = False
         self.looked_at = 0
         self.reads = 0
         self.used = 0
@@ -175,6 +177,11 @@ class DeviceArray:
             return whole.reshape(self._shape)
         return self.numpy()
 
+    def lend(self) -> int:
+        """The address, for others, who may look at it as long as the elements live."""
+        self._storage.lent = True
+        return self.address()
+
     def element(self, at: int) -> Any:
         """One element by its place in row-major order, as a Python scalar."""
         return self._storage.memory.element(self._storage, self._at + at)
@@ -236,9 +243,17 @@ class Memory:
         flat = np.ascontiguousarray(host).reshape(-1)
         return DeviceArray(Storage(self, base, flat.size, flat), host.shape)
 
-    def adopt(self, block: Block, base: str, shape: tuple[int, ...]) -> DeviceArray:
-        """An array in memory of the device that belongs to somebody else."""
-        return DeviceArray(Storage(self, base, prod(shape), block=block, foreign=True), shape)
+    def adopt(self, block: Block, base: str, shape: tuple[int, ...], lender: int | None = None) -> DeviceArray:
+        """An array in memory of the device that belongs to somebody else, who uses it in the stream `lender`."""
+        return DeviceArray(Storage(self, base, prod(shape), block=block, foreign=True, lender=lender), shape)
+
+    def done_with(self, array: DeviceArray) -> None:
+        """Work that reads the array was launched. If it is somebody else's, he may change it, or use its memory for other things, only after that: his stream waits, or, where that is not known, the host does."""
+        storage = array._storage
+        if storage.foreign and storage.lender is None:
+            self.machine.synchronise()
+        elif storage.foreign:
+            self.machine.let_wait(storage.lender or 0)
 
     # ---- moving
 
@@ -263,6 +278,8 @@ class Memory:
                 self.machine.copy_out(found, storage.block.address)
                 self.transfers.bytes_out += storage.bytes
                 self.transfers.times_out += 1
+            if storage.foreign:
+                return found  # its owner may change it
             storage.host = found
         return storage.host
 
@@ -336,7 +353,7 @@ class Memory:
 
     def _spill(self) -> bool:
         """Sends the array that was not used for longest to the host; False: there is none."""
-        there = [s for s in (r() for r in self._resident.values()) if s is not None and s.block is not None and s.used < self._clock]
+        there = [s for s in (r() for r in self._resident.values()) if s is not None and s.block is not None and s.used < self._clock and not s.lent]
         if not there:
             return False
         storage = min(there, key=lambda s: s.used)

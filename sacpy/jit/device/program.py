@@ -144,6 +144,9 @@ class DeviceProgram:
         try:
             found = self._run(self.runtime, *args)
             self.memory.machine.settle()
+            for v in values:
+                if type(v) is DeviceArray:
+                    self.memory.done_with(v)
         except RecursionError:
             raise TooDeep from None
         except DeviceFailure as failure:
