@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
@@ -121,6 +121,26 @@ def test_every_thread_may_use_the_device() -> None:
         assert other.submit(lambda: gpu.module.blur(v)).result().numpy()[2] == 2.0
 
 
+def test_sessions_of_several_threads_share_a_device() -> None:
+    first = GpuSession(FakeCuda())
+    first.fake.launch = slowly(first.fake.launch)
+    sessions = [first, *(GpuSession(first.fake, first.hardware) for _ in range(3))]
+    for gpu in sessions:
+        gpu.module.times(np.ones(100), 2.0)
+    assert len(first.fake.asked("load")) == 1
+    with ThreadPoolExecutor(4) as threads:
+        found = threads.map(lambda k: (k, sessions[k % 4].module.times(np.ones(100), float(k))), range(80))
+        assert [k for k, r in found if not (r == k).all()] == []
+
+
+def slowly(launch: Any) -> Any:
+    def slow(*args: Any) -> None:
+        sleep(0)  # other threads go on here
+        launch(*args)
+
+    return slow
+
+
 def test_much_shared_memory_is_asked_for() -> None:
     p = P("much", [1], [4])
     n = p.scalar("n")
@@ -142,6 +162,7 @@ SOURCE = """
 use Array: all;
 
 double[n] blur(double[n] v) { return { [i] -> (v[i - 1] + v[i + 1]) / 2.0 | [1] <= [i] < [n - 1]; [i] -> v[i] | [i] < [n] }; }
+double[n] times(double[n] v, double k) { return { [i] -> v[i] * k | [i] < [n] }; }
 int[.] at(int[n] v, int[m] w) { return { [i] -> v[w[i]] | [i] < [m] }; }
 """
 
@@ -149,11 +170,11 @@ int[.] at(int[n] v, int[m] w) { return { [i] -> v[w[i]] | [i] < [m] }; }
 class GpuSession:
     """A session whose GPU is the stand-in."""
 
-    def __init__(self, fake: FakeCuda) -> None:
+    def __init__(self, fake: FakeCuda, hardware: Hardware | None = None) -> None:
         self.fake = fake
         self.assembler = Assembler(fake)
         engine = Engine("cuda", eager=True, defects=True)
-        self.hardware = Hardware(CudaMachine(assemble=self.assembler, core=fake))
+        self.hardware = hardware or Hardware(CudaMachine(assemble=self.assembler, core=fake))
         engine.tools.device = Device(self.hardware, Policy(always=True))
         self.session = Session(target="cuda")
         on_demand = OnDemand("cuda")

@@ -11,7 +11,7 @@ import numpy as np
 
 from sacpy.interp.values import DTYPES
 from sacpy.jit.device.dlpack import CUDA_MANAGED, Tensor, from_capsule, is_dense, to_capsule
-from sacpy.jit.device.machine import Block, DeviceFailure
+from sacpy.jit.device.machine import Block, DeviceFailure, Machine
 from sacpy.jit.device.memory import DeviceArray, Memory
 
 _BASES = {dtype: base for base, dtype in reversed(DTYPES.items()) if base not in ("char", "longlong", "ulonglong")}
@@ -91,6 +91,11 @@ def _from_interface(memory: Memory, value: Any, told: dict[str, Any]) -> Tensor:
 def exported(array: DeviceArray, stream: Any = None) -> Any:
     """A capsule of an array, which is brought to the device; whoever asks says in which stream (DLPack's numbers) he will use it."""
     machine = array.memory.machine
+    with array.memory.lock:
+        return _capsule(array, stream, machine)
+
+
+def _capsule(array: DeviceArray, stream: Any, machine: Machine) -> Any:
     address = array.lend()
     if machine.interface[0] == 2:
         if stream != -1:

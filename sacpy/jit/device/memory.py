@@ -11,6 +11,7 @@ import weakref
 from collections import defaultdict
 from dataclasses import dataclass
 from math import prod
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -215,10 +216,11 @@ class DeviceArray:
 
 
 class Memory:
-    """The memory of one machine, and all arrays that may be there. `most`: the bytes that it may take, None for what the machine has."""
+    """The memory of one machine, and all arrays that may be there. `most`: the bytes that it may take, None for what the machine has. `lock`: whoever uses the machine holds it, since sessions of several threads share one."""
 
     def __init__(self, machine: Machine, most: int | None = None) -> None:
         self.machine = machine
+        self.lock = RLock()
         self.most = most
         self.used = 0  # bytes in blocks of arrays
         self.pooled = 0  # bytes in blocks that wait
@@ -260,7 +262,10 @@ class Memory:
     def placed(self, storage: Storage) -> Block:
         """The block of a storage; its elements are there."""
         storage.used = self._clock
-        if storage.block is None:
+        return self._sent(storage) if storage.block is None else storage.block
+
+    def _sent(self, storage: Storage) -> Block:
+        with self.lock:
             block = self._allocate(storage.bytes)
             storage.block = block
             self._resident[id(storage)] = weakref.ref(storage)
@@ -268,20 +273,22 @@ class Memory:
                 self.machine.copy_in(block.address, storage.host)
                 self.transfers.bytes_in += storage.bytes
                 self.transfers.times_in += 1
-        return storage.block
+        return block
 
     def fetched(self, storage: Storage) -> Array:
         """The elements of a storage on the host, flat."""
-        if storage.host is None:
+        return self._read(storage) if storage.host is None else storage.host
+
+    def _read(self, storage: Storage) -> Array:
+        with self.lock:
             found = np.empty(storage.size, dtype_of(storage.base))
             if storage.block is not None and storage.size:
                 self.machine.copy_out(found, storage.block.address)
                 self.transfers.bytes_out += storage.bytes
                 self.transfers.times_out += 1
-            if storage.foreign:
-                return found  # its owner may change it
-            storage.host = found
-        return storage.host
+            if not storage.foreign:  # the owner of that may change it
+                storage.host = found
+        return found
 
     def element(self, storage: Storage, at: int) -> Any:
         """One element. An array that is read again and again is fetched whole."""
@@ -290,7 +297,8 @@ class Memory:
             if storage.reads <= ELEMENTS:
                 dtype = dtype_of(storage.base)
                 one = np.empty(1, dtype)
-                self.machine.copy_out(one, storage.block.address + at * int(dtype.itemsize))
+                with self.lock:
+                    self.machine.copy_out(one, storage.block.address + at * int(dtype.itemsize))
                 self.transfers.bytes_out += int(dtype.itemsize)
                 self.transfers.times_out += 1
                 return one[0].item()
@@ -298,9 +306,10 @@ class Memory:
 
     def copied(self, array: DeviceArray) -> DeviceArray:
         """A new array with the same elements: copied where they are."""
-        new = self.new(array.base, array.shape)
-        if array.size:
-            self.machine.copy(new.address(), array.address(), array.nbytes)
+        with self.lock:
+            new = self.new(array.base, array.shape)
+            if array.size:
+                self.machine.copy(new.address(), array.address(), array.nbytes)
         return new
 
     # ---- room

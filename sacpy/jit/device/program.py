@@ -138,6 +138,10 @@ class DeviceProgram:
 
     def results(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """The results, arrays where they were made. Arrays among the arguments may be on either side. Raises `NativeFailure`."""
+        with self.memory.lock:
+            return self._results(values)
+
+    def _results(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
         known: dict[int, Any] = {}
         args = [self._argument(i, base, values, known) for i, base in zip(self.inputs, self._bases())]
         known.clear()
