@@ -48,7 +48,9 @@ lint: $(TEST)
 bench: $(BENCH)
 	$(BIN)/python -m benchmarks
 
-GPU_PYTHON ?= $(or $(PYTHON),python3)
+# That which has most of what is needed: the Python of an image of a GPU is not always the newest one on PATH.
+GPU_PYTHON ?= $(shell for m in "cuda.core, llvmlite, numpy" "llvmlite, numpy" "sys"; do for p in python3 python python3.13 python3.12 python3.11; do \
+                  if $$p -c "import sys, $$m; sys.exit(sys.version_info < (3, 11))" >/dev/null 2>&1; then echo $$p; exit; fi; done; done)
 
 gpu:
 	$(GPU_PYTHON) -m benchmarks.gpu

@@ -19,7 +19,8 @@ from sacpy.lang.diagnostics import SacError
 from sacpy.withloop.devices import DEVICES
 from sacpy.workspace import Workspace
 from tests.jit.test_corpus_cpu import PROGRAMS
-from tests.test_programs import name_of
+from tests.test_programs import PROGRAMS as LONGER
+from tests.test_programs import beside, name_of
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 SAMPLE = ("kernel-hotspot", "kernel-nas-is", "kernel-pathfinder")
@@ -34,13 +35,14 @@ def kernels_of(program: Path) -> list[Kernel]:
     workspace.use(engine)
     try:
         loaded, found = workspace.load(program)
-        workspace.run(loaded, World.captured(), found)
+        given = beside(program, ".stdin")
+        workspace.run(loaded, World.captured(given.read_bytes() if given.exists() else b""), found)
     except SacError:
         pass  # what it emitted until then counts
     return [ready.kernel for ready in machine.loaded]
 
 
-@pytest.mark.parametrize("program", [pytest.param(p, marks=() if p.stem in SAMPLE else pytest.mark.long, id=name_of(p)) for p in PROGRAMS])
+@pytest.mark.parametrize("program", [pytest.param(p, marks=() if p.stem in SAMPLE else pytest.mark.long, id=name_of(p)) for p in (*PROGRAMS, *LONGER)])
 def test_kernels_are_assembled(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     kernels = kernels_of(program)

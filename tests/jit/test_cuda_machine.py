@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sacpy.jit.device.context import Device, Hardware
+from sacpy.jit.device.context import Device, Hardware, real
 from sacpy.jit.device.cubins import Cubin
 from sacpy.jit.device.cuda import PINNED, STAGED, CudaMachine, devices
 from sacpy.jit.device.dlpack import Tensor, to_capsule
@@ -102,6 +102,25 @@ def test_arrays_spill_to_the_host_when_the_gpu_is_full() -> None:
         memory.let_go()
     assert memory.transfers.spilled == 2
     assert [float(a.host().sum()) for a in arrays] == [0.0, 2000.0, 4000.0, 6000.0]
+
+
+def test_which_gpu_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SACPY_GPU", "first")
+    with pytest.raises(DeviceFailure, match="SACPY_GPU is the number of a GPU, from 0, and not 'first'"):
+        real()
+
+
+def test_a_missing_driver_is_said_to_be_missing() -> None:
+    class DynamicLibNotFoundError(RuntimeError):
+        pass
+
+    def none(*_: Any) -> Any:
+        raise DynamicLibNotFoundError('"cuda" is an NVIDIA driver library')
+
+    fake = FakeCuda()
+    fake.Device = none  # type: ignore[assignment]
+    with pytest.raises(DeviceFailure, match=r"needs an NVIDIA GPU with its driver.*; the driver is missing"):
+        machine_of(fake)
 
 
 def test_streams_wait_for_each_other() -> None:

@@ -90,7 +90,10 @@ def gpu(options: Options, cache: Cache, *, always: bool = False, transfers: bool
 
 def real(strict: bool = False, cache: Cache | None = None) -> Hardware:
     """The GPU that `SACPY_GPU` numbers, the first one by default. Raises `DeviceFailure`."""
-    number = int(os.environ.get("SACPY_GPU", "0"))
+    told = os.environ.get("SACPY_GPU", "0")
+    if not told.isdecimal():
+        raise DeviceFailure(f"SACPY_GPU is the number of a GPU, from 0, and not {told!r}")
+    number = int(told)
     found = _gpus.get((number, strict))
     if found is None:
         from sacpy.jit.device.cubins import Cubins

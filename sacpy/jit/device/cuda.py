@@ -282,6 +282,8 @@ def _failures() -> Iterator[None]:
 
 
 def _in_words(error: Exception) -> DeviceFailure:
+    if type(error).__name__ == "DynamicLibNotFoundError":  # of cuda.pathfinder
+        return DeviceFailure(f"{NEEDED}; the driver is missing")
     return DeviceFailure(f"the GPU's driver says: {str(error) or type(error).__name__}")
 
 
