@@ -28,12 +28,14 @@ _MOST = (1, 17, 8, 5, 4, 3)  # extents by rank
 
 @dataclass(frozen=True)
 class Case:
-    """A unit with its arguments; `chains`: the mappings that its partitions ask for."""
+    """A unit with its arguments; `chains`: the mappings that its partitions ask for, `spaces` their index spaces; `unmapped`: partitions without one."""
 
     unit: Unit
     args: list[Value]
     parameters: dict[str, int]
     chains: tuple[Chain, ...]
+    spaces: tuple[IndexSpace, ...]
+    unmapped: int
 
 
 class Cases:
@@ -44,6 +46,8 @@ class Cases:
         self.b = B()
         self.parameters: dict[str, int] = {}
         self.chains: list[Chain] = []
+        self.spaces: list[IndexSpace] = []
+        self.unmapped = 0
 
     def case(self) -> Case:
         rng, b = self.rng, self.b
@@ -61,7 +65,7 @@ class Cases:
         u = unit(b, params, inputs, list(results))
         numbers = np.random.default_rng(rng.randrange(1 << 30))
         array: Value = numbers.integers(-50, 50, frame).astype(np.int32) if rank else int(numbers.integers(-50, 50))
-        return Case(u, [array, numbers.integers(-9, 9, 7).astype(np.float64), rng.randrange(-5, 5)], self.parameters, tuple(self.chains))
+        return Case(u, [array, numbers.integers(-9, 9, 7).astype(np.float64), rng.randrange(-5, 5)], self.parameters, tuple(self.chains), tuple(self.spaces), self.unmapped)
 
     # ---- operators
 
@@ -104,8 +108,10 @@ class Cases:
         space = IndexSpace.of(lower, upper, step, width)
         chain = self.chain(space) if rng.random() < 0.7 else None
         if chain is None:
+            self.unmapped += 1
             return p
         self.chains.append(chain)
+        self.spaces.append(space)
         memory = ["gpumem shared(a)"] if self.rng.random() < 0.4 else []
         texts = [*memory, *(f"gpuparam {q.name} = {', '.join(map(str, q.choices))}" for q in chain.parameters)]
         return replace(p, pragmas=tuple(Pragma(t, NOWHERE) for t in [*texts, f"gpukernel {chain}"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,6 +17,8 @@ from sacpy.jit.kernel import Kernel
 from sacpy.jit.kernel_printer import print_kernel
 from sacpy.jit.kernel_verify import verify_kernel
 from sacpy.jit.kernels import Plan
+from sacpy.withloop.chains import Mapping as Mapped
+from sacpy.withloop.combinators import PadLast, SplitLast
 from tests.jit import kernel_tools
 from tests.jit.graph_generator import random_unit
 from tests.jit.kernel_evaluator import spoilt
@@ -109,6 +112,29 @@ def test_random_kernels_are_assembled(emulator: OnEmulator) -> None:
 def test_many_random_mappings_run_without_a_finding(batch: int, emulator: OnEmulator) -> None:
     for seed in range(50 * batch, 50 * (batch + 1)):
         mapped(seed)
+
+
+def test_many_random_mappings_reach_everything() -> None:
+    """Of those 5,000 with-loops at least 200 have each combinator, each strategy, rank 0, an empty space, an extent that does not divide."""
+    seen: Counter[str] = Counter()
+    for seed in range(5000):
+        case = random_case(seed)
+        has = {step.name for chain in case.chains for step in chain.steps}
+        has |= {"GridBlock"} if case.chains else set()
+        has |= {STRATEGIES[seed // 4 % 4]} if case.unmapped else set()
+        for chain, space in zip(case.chains, case.spaces):
+            mapping = chain.map(space)
+            has |= {"rank 0"} if not space.rank else {"empty"} if not space.size else set()
+            has |= {f"{name} of what does not divide" for name in divided_unevenly(mapping)}
+        seen.update(has)
+    wanted = [*STRATEGIES, "ShiftLB", "CompressGrid", "PruneGrid", "Permute", "FoldLast2", "SplitLast", "PadLast", "GridBlock", "rank 0", "empty", "SplitLast of what does not divide", "PadLast of what does not divide"]
+    assert {name: seen[name] for name in wanted if seen[name] < 200} == {}
+
+
+def divided_unevenly(mapping: Mapped) -> set[str]:
+    """The steps of a mapping that cut or fill up an extent which their number does not divide."""
+    cuts = [(s.combinator, s.before) for s in mapping.stages]
+    return {type(c).__name__ for c, before in cuts if isinstance(c, SplitLast | PadLast) and before.rank and before.upper[-1] % c.number()}
 
 
 @needs_assembler
