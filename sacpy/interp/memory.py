@@ -9,6 +9,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from math import prod
 from pathlib import Path
@@ -78,8 +79,40 @@ def physical() -> int:
         return size
 
 
+@dataclass(slots=True)
+class _Apart:
+    """What the process has grown by and no program is to blame for: bytes, and while something is adding to them, what programs occupied when it began."""
+
+    size: int = 0
+    before: int | None = None
+
+
+_apart = _Apart()
+_apart_lock = threading.Lock()
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Inside, the process grows by what is no program's: a compiler, say. Where several threads are inside, the first one speaks for all."""
+    with _apart_lock:
+        first = _apart.before is None
+        if first:
+            _apart.before = resident()
+    try:
+        yield
+    finally:
+        if first:
+            with _apart_lock:
+                before, _apart.before = _apart.before, None
+                _apart.size += max(0, resident() - (before or 0))
+
+
 def resident() -> int:
-    """The memory that the process occupies now; 0 where the system does not tell."""
+    """The memory that the process occupies now, but for what is set apart; 0 where the system does not tell."""
+    return max(0, _occupied() - _apart.size) if _apart.before is None else _apart.before
+
+
+def _occupied() -> int:
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * _page()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
 from sacpy.interp.errors import Fault
-from sacpy.interp.memory import in_words
+from sacpy.interp.memory import apart, in_words
 from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.cost import STEP, UNKNOWN, Costs
 from sacpy.jit.dispatch import Site, Version
@@ -231,7 +231,8 @@ class Engine:
         """Compiles a function for arguments of this kind, or finds it compiled. Raises `Unsupported`."""
         start = perf_counter()
         try:
-            compiled = self._compile(site, kind)
+            with apart():
+                compiled = self._compile(site, kind)
         finally:
             self.compiling += perf_counter() - start
         return Version(kind, compiled.call, compiled.report, compiled.owned, compiled.device, compiled.recursive)

@@ -140,3 +140,10 @@ int by(int n, int from) { c = 0; for (i = from; i < n; i += 7) { c = c * 3 + i; 
             session.define(text)
             values.append(session.eval(call))
         assert values[0] == values[1], call
+
+
+def test_the_compilers_own_memory_is_not_the_programs() -> None:
+    text = "use Array: all; double f(int n) { a = { [i,j] -> 1.0 / tod(1 + i + j) | [i,j] < [n,n] }; return sum(a) + maxval(a); }"
+    code = f"import sacpy; s = sacpy.Session(target='cpu', limits=sacpy.Limits(memory=8_000_000)); m = s.compile({text!r}); print(m.f(300) > 0, [r.where for r in s.stats().rows])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env={**os.environ, "SACPY_CACHE_DIR": ""}, check=False)
+    assert done.stdout == "True ['native']\n", done.stderr
