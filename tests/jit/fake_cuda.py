@@ -124,9 +124,14 @@ class FakeCuda:
                 fake.calls.append(("load", name))
                 return ObjectCode(module)
 
+            @staticmethod
+            def from_ptx(module: bytes, *, name: str = "") -> ObjectCode:
+                fake.calls.append(("assemble", name))
+                return ObjectCode(module)
+
             def get_kernel(self, name: str) -> SimpleNamespace:
                 current()
-                return SimpleNamespace(name=name, attributes=SimpleNamespace(max_dynamic_shared_size_bytes=48 << 10))
+                return SimpleNamespace(name=name, attributes=SimpleNamespace(max_dynamic_shared_size_bytes=48 << 10, num_regs=32, shared_size_bytes=0, local_size_bytes=8))
 
         def launch(stream: Stream, config: Any, kernel: str, *args: Any) -> None:
             assert all(isinstance(a, Buffer | ctypes._SimpleCData) or type(a) is int for a in args)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sacpy.jit.cache import Cache
 from sacpy.jit.device.context import Device, Hardware, real
-from sacpy.jit.device.cubins import Cubin
+from sacpy.jit.device.cubins import Cubin, Cubins
 from sacpy.jit.device.cuda import PINNED, STAGED, CudaMachine, devices
 from sacpy.jit.device.dlpack import Tensor, to_capsule
 from sacpy.jit.device.emulated import EmulatorMachine
@@ -175,6 +176,20 @@ def test_much_shared_memory_is_asked_for() -> None:
     for words in (4, 20_000, 30_000, 20_000):
         machine.launch(ready, (1, 1, 1), (4, 1, 1), [words, 0])
     assert [call[-1] for call in fake.asked("launch")] == [16, 80_000, 120_000, 80_000]
+
+
+def test_without_an_assembler_the_driver_s_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sacpy.jit.emission.toolchain.nvjitlink", lambda: None)
+    monkeypatch.setattr("sacpy.jit.emission.toolchain.program", lambda name: None)
+    p = P("little", [1], [4])
+    r = p.result("r", "int", 4)
+    with p.forall(4) as (t, x):
+        t.store(r, x, x)
+    fake = FakeCuda()
+    ready = CudaMachine(assemble=Cubins(Cache(None)), core=fake).prepare(p.kernel())
+    assert fake.asked("assemble") == [("assemble", "sac_little")]
+    assert b".visible .entry sac_little(" in ready.cubin.code
+    assert ready.cubin.resources == Resources(32, 0, 8, 0, 0)
 
 
 SOURCE = """

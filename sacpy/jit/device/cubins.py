@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Cubin:
-    """`code`: the cubin; `entry`: the name of its function; `sites`: what each check of the kernel asserts, by the number that the check word gets, from 1; `tools`: what made it."""
+    """`code`: the cubin, or PTX where `is_ptx`: then no assembler is installed, and the driver's takes its place; `entry`: the name of its function; `sites`: what each check of the kernel asserts, by the number that the check word gets, from 1; `tools`: what made it."""
 
     code: bytes
     entry: str
     sites: tuple[str, ...]
     resources: Resources
     tools: tuple[str, str]
+    is_ptx: bool = False
 
 
 class Cubins:
@@ -39,7 +40,7 @@ class Cubins:
         self.strict = strict
 
     def __call__(self, kernel: Kernel, architecture: str) -> Cubin:
-        """The cubin of a kernel. Raises `Unsupported` where no assembler is installed, or it refuses the kernel."""
+        """The cubin of a kernel. Raises `Unsupported` where no compiler is installed for what it calls, or it is refused."""
         name = hashlib.sha256(f"cubin\n{platform_digest()}\n{architecture} {self.strict}\n{print_kernel(kernel)}".encode()).hexdigest()[:40]
         kept = self.cache.read(name)
         if kept is not None:
@@ -49,13 +50,25 @@ class Cubins:
                 self.cache.remove(name)
             else:
                 return found
-        from sacpy.jit.emission.assemble import cubin
+        from sacpy.jit.emission.assemble import cubin, has_assembler
         from sacpy.jit.emission.toolchain import AssemblyError
 
         try:
+            if not has_assembler():
+                return _for_driver(kernel, architecture, self.strict)
             a = cubin(kernel, architecture, strict=self.strict)
         except AssemblyError as error:
             raise Unsupported(f"its kernel does not become a cubin: {error}") from error
         made = Cubin(a.code, a.entry, tuple(site.what for site in a.device.sites), a.resources, (a.front, a.back))
         self.cache.write(name, pickle.dumps(made, pickle.HIGHEST_PROTOCOL))
         return made
+
+
+def _for_driver(kernel: Kernel, architecture: str, strict: bool) -> Cubin:
+    """PTX, which the driver assembles when it is loaded. By LLVM, which writes an old version of PTX; that of libNVVM may be newer than the driver."""
+    from sacpy.jit.emission.assemble import Resources, translate
+    from sacpy.jit.emission.nvvm import device_text
+
+    device = device_text(kernel, strict=strict)
+    ptx, tool = translate(device, architecture, "nvptx")
+    return Cubin(ptx.encode(), device.name, tuple(site.what for site in device.sites), Resources(0, 0, 0, 0, 0), (tool, "the driver"), True)

@@ -10,13 +10,14 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from sacpy.jit.device.cubins import Cubin
 from sacpy.jit.device.machine import Array, Block, DeviceFailure, DeviceFull, Extents
+from sacpy.jit.emission.assemble import Resources
 from sacpy.jit.emission.geometry import MOST_STATIC_SHARED, allocations, geometry
 from sacpy.jit.failures import CheckFailed
 from sacpy.jit.graph import ArrayType
@@ -186,7 +187,10 @@ class CudaMachine:
         if known is None:
             made = self._assemble(kernel, self.limits.name)
             with self._driver():
-                handle = self._core.ObjectCode.from_cubin(made.code, name=made.entry).get_kernel(made.entry)
+                load = self._core.ObjectCode.from_ptx if made.is_ptx else self._core.ObjectCode.from_cubin
+                handle = load(made.code, name=made.entry).get_kernel(made.entry)
+                if made.is_ptx:
+                    made = replace(made, resources=_resources(handle.attributes))
             arguments = tuple(ctypes.c_uint64() if isinstance(p.type, ArrayType) else _SCALARS[p.base]() for p in kernel.params)
             known = self._loaded[text] = Loaded(kernel, made, handle, arguments, not allocations(kernel), _may_fail(kernel))
         return known
@@ -240,6 +244,11 @@ class CudaMachine:
             self._unsettled = False
             raise CheckFailed(site)
         self._unsettled = False
+
+
+def _resources(told: Any) -> Resources:
+    """What the driver says of a kernel that it has assembled itself. It does not tell spills from other local memory."""
+    return Resources(told.num_regs, told.shared_size_bytes, told.local_size_bytes, 0, 0)
 
 
 def _may_fail(kernel: Kernel) -> bool:

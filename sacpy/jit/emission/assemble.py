@@ -59,10 +59,15 @@ def translate(device: DeviceText, arch: str, front: str | None = None) -> tuple[
     return tool.ptx(device, arch), tool.version()
 
 
+def has_assembler() -> bool:
+    """Whether PTX can become a cubin here without a driver."""
+    return bool(toolchain.nvjitlink() or toolchain.program("ptxas"))
+
+
 def link(ptx: str, arch: str, back: str | None = None) -> tuple[bytes, Resources, str]:
     """The cubin of a module of PTX, its resources, and the tool that made it. `back`: "nvjitlink" or "ptxas"; None takes what is installed."""
     _need_architecture("cubin", arch)
-    if back is None and not toolchain.nvjitlink() and not toolchain.program("ptxas"):
+    if back is None and not has_assembler():
         raise toolchain.missing("cubin", "nvjitlink", "ptxas")
     if back == "nvjitlink" or (back is None and toolchain.nvjitlink()):
         code, log = nvjitlink.cubin(ptx, arch)
