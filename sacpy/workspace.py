@@ -140,10 +140,11 @@ class Workspace:
         return Loader((*([] if home is None else [home]), *self.search), self.include_path, self.defines, cache_folder(), library=self._library)
 
     def preload(self) -> None:
-        """Reads the library now, once for all programs to come; the first time ever it is parsed, which takes seconds."""
+        """Opens the library, once for all programs to come. Where time or memory is limited it is parsed now, as far as that has never happened: no program is to be charged for it."""
         if self._library is None:
             self._library = load_library(cache_folder())
-            self._library.complete()
+            if self.limits.seconds is not None or self.limits.memory is not None:
+                self._library.complete()
 
 
 def execute(program: ElaboratedProgram, evaluator: Evaluator, found: Sequence[Diagnostic] = ()) -> int:
