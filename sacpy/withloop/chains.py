@@ -73,10 +73,11 @@ class Chain:
             yield Stage(step, before, after, step.form(before), step.slots(before))
             before = after
 
-    def check(self, rank: int, device: DeviceLimits | None = None, zero_based: bool = True, dense: bool = True) -> None:
-        """What is wrong with the chain whatever the bounds are, before any are known, with any of the values that its open numbers may have: `MappingError`. `zero_based` and `dense` say false where the partition is known not to be."""
+    def check(self, rank: int, device: DeviceLimits | None = None, zero_based: bool = True, dense: Sequence[bool] = ()) -> None:
+        """What is wrong with the chain whatever the bounds are, before any are known, with any of the values that its open numbers may have: `MappingError`. `zero_based` says false where the partition is known not to be, `dense` along which axes (nothing: it may be along all)."""
         first = 0 if zero_based else 1
-        smallest = IndexSpace.of((first,) * rank, (first + (1 if dense else 3),) * rank, (1 if dense else 2,) * rank)
+        gaps = [not d for d in dense] or [False] * rank
+        smallest = IndexSpace.of((first,) * rank, [first + (3 if g else 1) for g in gaps], [2 if g else 1 for g in gaps])
         self.map(smallest, device)
         for parameter in self.parameters:
             for value in parameter.choices:

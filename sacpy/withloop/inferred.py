@@ -77,11 +77,11 @@ def lets(block: Block) -> Iterator[Let]:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What is known of an index space whatever its bounds turn out to be. `rank` None: unknown. `zero_based` and `dense` are false only where they are known to be."""
+    """What is known of an index space whatever its bounds turn out to be. `rank` None: unknown. `zero_based` is false only where it is known to be, and so is `dense`, which tells of each axis, or of none."""
 
     rank: int | None
     zero_based: bool
-    dense: bool
+    dense: tuple[bool, ...]
 
 
 def outline(known: Inference, loop: WithLoop, partition: Partition) -> Outline:
@@ -90,11 +90,11 @@ def outline(known: Inference, loop: WithLoop, partition: Partition) -> Outline:
     zero_based = partition.lower_inclusive if partition.lower is None else lower is None or all(n + (not partition.lower_inclusive) == 0 for n in lower)
     step = (1,) if partition.step is None else int_vector(_shape(known, partition.step))
     width = (1,) if partition.width is None else int_vector(_shape(known, partition.width))
-    gaps = False
-    if step is not None and width is not None:
-        count = max(len(step), len(width))
-        gaps = any(t > w for t, w in zip(step * (count if len(step) == 1 else 1), width * (count if len(width) == 1 else 1)))
-    return Outline(_rank(known, loop, partition), zero_based, not gaps)
+    rank = _rank(known, loop, partition)
+    if step is None or width is None or rank is None:
+        return Outline(rank, zero_based, ())
+    steps, widths = (v * (rank if len(v) == 1 else 1) for v in (step, width))
+    return Outline(rank, zero_based, tuple(t <= w for t, w in zip(steps, widths)) if len(steps) == len(widths) == rank else ())
 
 
 def _rank(known: Inference, loop: WithLoop, partition: Partition) -> int | None:

@@ -96,7 +96,14 @@ def test_what_needs_no_bounds_is_found_before_any_are_known():
     with pytest.raises(MappingError, match="E0807"):
         chain.check(2, H100, zero_based=False)
     with pytest.raises(MappingError, match="E0808"):
-        chain.check(2, H100, dense=False)
+        chain.check(2, H100, dense=(True, False))
+
+
+def test_gaps_count_along_the_axes_that_have_them():
+    chain = parse("gpukernel GridBlock(1, FoldLast2(CompressGrid([0, 1], Gen)))").chain
+    chain.check(2, H100, dense=(True, False))
+    with pytest.raises(MappingError, match="E0808"):
+        chain.check(2, H100, dense=(False, True))
 
 
 def test_every_value_of_a_parameter_is_checked():

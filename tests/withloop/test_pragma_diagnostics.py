@@ -146,5 +146,11 @@ def test_what_depends_on_extents_is_told_at_the_launch() -> None:
     assert found.notes == ("the space it is applied to is [0, 0] <= iv < [2, 2000]",)
 
 
+@pytest.mark.parametrize("step", ["step [1,2]", "step [1,2] width [1,1]", "step [1,5] width [1,2]"])
+def test_an_axis_without_gaps_need_not_be_compressed(step: str) -> None:
+    text = PROGRAM.replace("GridBlock(1, ShiftLB(Gen))", "GridBlock(1, SplitLast(32, FoldLast2(CompressGrid([0,1], Gen))))").replace("[2,n])", f"[2,n] {step})", 1)
+    assert run("emulator", text) == run("interp", text)
+
+
 def test_the_same_program_runs_on_the_cpu_and_in_the_interpreter() -> None:
     assert run("cpu") == run("interp") == b"12"

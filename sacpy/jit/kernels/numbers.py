@@ -70,8 +70,8 @@ def maybe_zero_based(p: Partition) -> bool:
     return all(isinstance(a, Var) or a.value == 0 for a in p.lower)
 
 
-def maybe_dense(p: Partition) -> bool:
-    """Whether a partition may lack gaps along some axis."""
+def maybe_dense(p: Partition) -> tuple[bool, ...]:
+    """Along which axes a partition may lack gaps; nothing: along all."""
     if p.step is None or p.width is None:
-        return True
-    return any(isinstance(t, Var) or isinstance(w, Var) or w.value >= t.value for t, w in zip(p.step, p.width))
+        return ()
+    return tuple(isinstance(t, Var) or isinstance(w, Var) or w.value >= t.value for t, w in zip(p.step, p.width))
