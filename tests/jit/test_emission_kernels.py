@@ -16,7 +16,7 @@ from sacpy.jit.emission.emulator import Emulated
 from sacpy.jit.kernel import Kernel
 from sacpy.jit.kernel_printer import print_kernel
 from sacpy.jit.kernel_verify import verify_kernel
-from sacpy.jit.kernels import Plan
+from sacpy.jit.kernels import Launch, Plan
 from sacpy.withloop.chains import Mapping as Mapped
 from sacpy.withloop.combinators import PadLast, SplitLast
 from tests.jit import kernel_tools
@@ -51,6 +51,7 @@ class OnEmulator:
                 self.kernels[text] = launch.kernel
                 self.compiled[text] = Emulated(launch.kernel, check=True)
             args = [np.ascontiguousarray(memory[a]) if isinstance(memory.get(a), np.ndarray) else memory[a] if isinstance(a, str) else a for a in launch.arguments]
+            self.launched(launch, args)
             outcome = self.compiled[text].launch(args, scratch=[b.size for b in launch.scratch])
             assert outcome.findings == (), f"{outcome.findings[0]}\n{text}"
             failed += [outcome.failed] if outcome.failed is not None else []
@@ -61,6 +62,10 @@ class OnEmulator:
             for buffer in plan.results:
                 assert buffer.name not in writes or (writes[buffer.name] >= 1).all(), (buffer, writes[buffer.name])
         return {b.name: memory[b.name].item() if b.scalar else memory[b.name] for b in plan.results}, failed
+
+
+    def launched(self, launch: Launch, args: list[Any]) -> None:
+        """Before each launch: for those who want to know of it."""
 
 
 @pytest.fixture

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from sacpy.interp.values import Value
+from sacpy.jit.emission.emulator import Emulated
+from sacpy.jit.kernel_printer import print_kernel
 from sacpy.jit.kernel_verify import verify_kernel
+from sacpy.jit.kernels import Launch
 from sacpy.jit.passes import optimise
 from sacpy.withloop.chains import Mapping
 from tests.jit import kernel_tools
+from tests.jit.kernel_programs import faulty
 from tests.jit.kernel_tools import OnKernels, agree, options
 from tests.jit.specialise_tools import Subject, shapes_of
 from tests.jit.test_emission_kernels import OnEmulator
@@ -238,6 +244,33 @@ def test_phases_run_on_the_emulator_without_a_finding(name: str, monkeypatch: py
     text, args, changes = HARD[name]
     run(text, *args, **changes)  # type: ignore[arg-type]
     assert emulator.kernels
+
+
+class WithoutBarriers(OnEmulator):
+    """Runs each launch without one of its barriers first, on copies of the memory. `silent`: kernels in which nothing was found then; `removed`: how many barriers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.removed = 0
+        self.silent: list[str] = []
+
+    def launched(self, launch: Launch, args: list[Any]) -> None:
+        for what, kernel in faulty(launch.kernel):
+            if what.startswith("no barrier"):
+                self.removed += 1
+                copies = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+                if not Emulated(kernel, check=True).launch(copies, scratch=[b.size for b in launch.scratch]).findings:
+                    self.silent.append(f"{what}\n{print_kernel(launch.kernel)}")
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_every_barrier_of_a_compiled_kernel_is_needed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    emulator = WithoutBarriers()
+    monkeypatch.setattr(kernel_tools, "run_plan", emulator.run_plan)
+    text, args, changes = HARD[name]
+    run(text, *args, **changes)  # type: ignore[arg-type]
+    assert emulator.removed or name == "chunks of columns"  # there every thread of a block has a column to itself
+    assert not emulator.silent, emulator.silent[0]
 
 
 def test_a_kernel_serves_all_values_of_an_open_number() -> None:

@@ -138,10 +138,10 @@ class Reduction:
 
     def tree(self, shared: Shared, threads: int, lanes: int = 1) -> list[k.BlockStmt]:
         """Phases after which the first place has what all places had. Where order counts, neighbours are combined; else each with the one half of the block on, so that neighbouring threads read neighbouring places. `lanes`: so many folds side by side, whose places alternate; then
-        the first `lanes` places have the results (not where order counts)."""
+        the first `lanes` places have the results (not where order counts). A result lies where the thread of its number has written it: that one may read it without a barrier."""
         assert lanes == 1 or not self.ordered
         if threads == 1:
-            return [k.Barrier()]
+            return []
         level, live = self.b.names.var("level", INT), self.b.names.var("live", INT)
         t = self.b.names.var("thread", INT)
         self.b.open()
@@ -161,7 +161,7 @@ class Reduction:
             previous = self.b.names.var("previous", INT)
             steps += [k.Uniform(previous, Op("sub", (level, integer(1)))), k.Uniform(distance, Op("shl", (integer(1), previous)))]
         steps.append(k.ForAll((t,), (live,), code))
-        return [k.BlockFor(level, integer(1), integer(rounds + 1), integer(1), tuple(steps)), k.Barrier()]
+        return [k.BlockFor(level, integer(1), integer(rounds + 1), integer(1), tuple(steps))]
 
     def finish(self, found: Sequence[Atom], some: Atom | None, before: Code | None) -> list[Atom]:
         """The result of a partition from what all its indices gave: the neutral elements come first. `some`: whether there were any (None: there were); `before`: reads the results of the partitions before it."""
