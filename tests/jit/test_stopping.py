@@ -147,3 +147,22 @@ def test_the_compilers_own_memory_is_not_the_programs() -> None:
     code = f"import sacpy; s = sacpy.Session(target='cpu', limits=sacpy.Limits(memory=8_000_000)); m = s.compile({text!r}); print(m.f(300) > 0, [r.where for r in s.stats().rows])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env={**os.environ, "SACPY_CACHE_DIR": ""}, check=False)
     assert done.stdout == "True ['native']\n", done.stderr
+
+
+def test_memory_that_is_kept_for_later_gives_way_to_what_is_needed() -> None:
+    """Arrays of ever new sizes, which no kept block fits."""
+    text = """use Array: all;
+double f(int n)
+{
+  s = 0.0;
+  for (k = 1; k < 60; k++) {
+    a = { [i] -> tod(i * k) | [i] < [n + k * n / 2] };
+    a[5] = s;
+    for (q = 0; q < 3; q++) { a = { [i] -> a[shape(a)[0] - 1 - i] + 1.0 | [i] < [shape(a)[0]] }; }
+    s = s + a[3];
+  }
+  return s;
+}"""
+    code = f"import sacpy; s = sacpy.Session(target='cpu', limits=sacpy.Limits(memory=100_000_000)); m = s.compile({text!r}); print(m.f(80000) > 0, [r.where for r in s.stats().rows])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.stdout == "True ['native']\n", done.stderr

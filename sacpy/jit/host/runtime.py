@@ -94,6 +94,15 @@ again:
 {field("kept_size", "%kept", layout.BYTES)}  %size_kept = load i64, ptr %kept_size
   br label %link
 fresh:
+  %held = load i64, ptr @kept_bytes
+  %with = add i64 %use, %held
+  %tight = icmp ugt i64 %with, %limit
+  %cramped = and i1 %limited, %tight
+  br i1 %cramped, label %make_room, label %make
+make_room:
+  call void @kept_release()
+  br label %make
+make:
   %huge = icmp uge i64 %total, {HUGE}
   %alignment = select i1 %huge, i64 {1 << 21}, i64 64
   %roundup = sub i64 %alignment, 1
@@ -189,7 +198,7 @@ done:
 }}
 """
 
-# Freed blocks that are kept: a table under a spin lock. A kept block serves a request of at least four fifths of its size; when the table is full, its slots are reused in turn.
+# Freed blocks that are kept: a table under a spin lock. A kept block serves a request of at least four fifths of its size; when the table is full, its slots are reused in turn. Where a call may take so much memory only, kept blocks count, and go before there is too little for it.
 KEPT = f"""
 @kept_lock = internal global i32 0
 @kept_turn = internal global i64 0
@@ -235,6 +244,28 @@ out:
   %result = phi ptr [%block, %take], [null, %on]
   store atomic i32 0, ptr @kept_lock release, align 4
   ret ptr %result
+}}
+define internal void @kept_release() {{
+  call void @lock()
+  br label %next
+next:
+  %i = phi i64 [0, %0], [%j, %on]
+  %slot = getelementptr ptr, ptr @kept, i64 %i
+  %block = load ptr, ptr %slot
+  store ptr null, ptr %slot
+  %empty = icmp eq ptr %block, null
+  br i1 %empty, label %on, label %drop
+drop:
+  call void @free(ptr %block)
+  br label %on
+on:
+  %j = add i64 %i, 1
+  %more = icmp ult i64 %j, {KEPT_BLOCKS}
+  br i1 %more, label %next, label %done
+done:
+  store i64 0, ptr @kept_bytes
+  store atomic i32 0, ptr @kept_lock release, align 4
+  ret void
 }}
 define internal void @give_back(ptr %block, i64 %size) {{
   %large = icmp uge i64 %size, {LARGE}
