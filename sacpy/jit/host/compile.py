@@ -10,7 +10,8 @@ import functools
 import hashlib
 import itertools
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,6 +24,8 @@ from sacpy.jit.host.runtime import EXPORTS, runtime_ir
 from sacpy.jit.options import Options
 
 PIPELINE = 1  # LLVM's level for the passes: with vectorised loops the code is as fast as with the higher ones, which take half as long again
+
+PATIENCE = 0.02  # seconds between two looks for an exception that another thread has ordered
 
 _numbers = itertools.count(1)
 
@@ -61,11 +64,40 @@ def optimised(ir: str, options: Options) -> Any:
 
 
 def compile_object(ir: str, options: Options) -> bytes:
-    """Machine code, as a relocatable object, of a module's text."""
-    module = optimised(ir, options)
-    with _quickly():
-        code: bytes = _machine(options.opt_level).emit_object(module)
-    return code
+    """Machine code, as a relocatable object, of a module's text. Whatever is raised in this thread meanwhile (Ctrl-C, a limit on time) gets through at once."""
+
+    def work() -> bytes:
+        module = optimised(ir, options)
+        with _quickly():
+            code: bytes = _machine(options.opt_level).emit_object(module)
+        return code
+
+    return _abandonable(work)
+
+
+_at_work = threading.Lock()  # what was abandoned and what comes after it do not meet
+
+
+def _abandonable(work: Callable[[], bytes]) -> bytes:
+    """What `work` gives. LLVM cannot be stopped, so a thread of its own does the work; one that nobody waits for any more ends by itself, at the latest before the process does."""
+    found: list[bytes | BaseException] = []
+    done = threading.Event()  # a `join` that is interrupted takes its thread for ended (Python 3.11)
+
+    def run() -> None:
+        try:
+            with _at_work:
+                found.append(work())
+        except BaseException as error:
+            found.append(error)
+        done.set()
+
+    threading.Thread(target=run, name="sacpy compiler", daemon=False).start()
+    while not done.wait(PATIENCE):
+        pass
+    (result,) = found
+    if isinstance(result, BaseException):
+        raise result
+    return result
 
 
 def assembly(ir: str, options: Options) -> str:

@@ -1,0 +1,36 @@
+"""Ctrl-C while LLVM is at work: the caller goes on at once, and what was abandoned does not disturb what comes after it."""
+
+import _thread
+import threading
+
+import pytest
+
+from sacpy.jit.host.compile import _abandonable
+
+
+def test_an_interrupt_does_not_wait_for_llvm() -> None:
+    started, release = threading.Event(), threading.Event()
+
+    def work() -> bytes:
+        started.set()
+        assert release.wait(20)
+        return b"late"
+
+    def interrupt() -> None:
+        assert started.wait(20)
+        _thread.interrupt_main()
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        _abandonable(work)
+    assert not release.is_set()
+    release.set()
+    assert _abandonable(lambda: b"next") == b"next"
+
+
+def test_errors_of_the_work_are_the_callers() -> None:
+    def work() -> bytes:
+        raise RuntimeError("no such instruction")
+
+    with pytest.raises(RuntimeError, match="no such instruction"):
+        _abandonable(work)
