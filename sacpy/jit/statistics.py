@@ -147,7 +147,7 @@ def explain(engine: Engine | None, name: str = "") -> str:
     if lines and engine is not None and engine.device is not None:
         moved = engine.device.memory.transfers
         lines.append(f"to {engine.device.machine.name} so far: {in_words(moved.bytes_in)} in {moved.times_in} transfers, back: {in_words(moved.bytes_out)} in {moved.times_out}")
-        lines += engine.device.memory.notes
+        lines += engine.device.notes
     if not lines:
         return f"no function {name} has been called that could be compiled\n" if name else "nothing in this program was work for the compiler\n"
     return "\n".join(lines) + "\n"

@@ -237,7 +237,8 @@ def test_a_device_without_room_leaves_the_loop_to_the_cpu_and_says_so() -> None:
     both = Both("double[n] next(double[n] v) { return { [i] -> v[i] + 1.0 | [i] < [n] }; }", memory=50_000)
     both.same("next", np.arange(1000.0))
     both.same("next", np.arange(10_000.0))
-    assert "a with-loop ran on the CPU: the device had no room for 80000 bytes" in both.device.memory.notes
+    assert "a with-loop ran on the CPU: the device had no room for 80000 bytes" in both.device.notes
+    assert Device(both.device.hardware, both.device.policy).notes == []  # another engine is not told
     both.same("next", np.arange(1000.0))
 
 

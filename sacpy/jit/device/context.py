@@ -43,6 +43,15 @@ class Device:
 
     hardware: Hardware
     policy: Policy
+    _before: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_before", len(self.memory.notes))
+
+    @property
+    def notes(self) -> list[str]:
+        """What is worth telling of the memory since this engine began: the memory is the process's, what others did with it is theirs."""
+        return self.memory.notes[self._before :]
 
     @property
     def machine(self) -> Machine:
