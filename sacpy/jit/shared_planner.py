@@ -10,7 +10,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sacpy.jit.graph import Atom, Const, Load, extents_of
-from sacpy.jit.kernel import Allocate, Barrier, BlockFor, BlockIf, BlockStmt, ForAll, Kernel, Let, Store, ThreadStmt, block_statements, thread_statements
+from sacpy.jit.kernel import (
+    Allocate,
+    Barrier,
+    BlockFor,
+    BlockIf,
+    BlockStmt,
+    ForAll,
+    Kernel,
+    Let,
+    Store,
+    ThreadStmt,
+    block_statements,
+    thread_statements,
+)
 
 ALIGNMENT = 16
 BYTES = {"byte": 1, "short": 2, "int": 4, "long": 8, "longlong": 8, "ubyte": 1, "ushort": 2, "uint": 4, "ulong": 8, "ulonglong": 8, "float": 4, "double": 8, "bool": 1, "char": 1}

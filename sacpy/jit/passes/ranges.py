@@ -357,7 +357,7 @@ class Ranger(Summing):
         positive, below = True, [True] * len(bounds)
         for holds, arm in ((True, op.args[1]), (False, op.args[2])):
 
-            def prove(holds: bool = holds, arm: Atom = arm) -> tuple[bool, list[bool]]:
+            def prove(holds: bool = holds, arm: Atom = arm, below: list[bool] = below) -> tuple[bool, list[bool]]:
                 self.assume(op.args[0], holds)
                 x = self.value(arm)
                 return self.at_most(ZERO, x), [possible and self.at_most(x, bound) for possible, bound in zip(below, bounds)]
