@@ -2,8 +2,6 @@
 
 import pytest
 
-pytest.importorskip("prompt_toolkit")
-
 from sacpy.repl.brackets import pair
 
 
