@@ -61,6 +61,7 @@ class Cursor:
         self.diagnostics: list[Diagnostic] = []
         self.reported_at = -1
         self.locals: set[str] = set(variables)  # variables of the function so far
+        self.laid_out: set[int] = set()  # the pragmas that belong to with-loops
         self.spans = [t.span for t in self.tokens]
         self.kinds = [t.kind for t in self.tokens] + ["end", "end", "end"]
         self.keys = [t.text if t.kind in ("name", "op") else "#" + t.kind for t in self.tokens] + ["#end", "#end", "#end"]

@@ -30,10 +30,10 @@ class WithLoopParser(ExpressionParser):
             self.fail("E0225", f"expected `{{` behind `with`, found {self.describe(opening)}", label="expected `{`", help=help)
         self.pos += 1
         self.deeper()
-        pragmas = self.pragmas()
+        pragmas = self._own_pragmas()
         parts: list[ast.Part] = []
         while self.keys[self.pos] == "(" or (self.kinds[self.pos] == "pragma"):
-            parts.append(self._part(self.pragmas()))
+            parts.append(self._part(self._own_pragmas()))
         self._close_parts(opening)
         self._colon(start)
         stops, self.stops = self.stops, 0
@@ -65,11 +65,22 @@ class WithLoopParser(ExpressionParser):
         """{pragma}"""
         found: list[ast.Pragma] = []
         while self.kinds[self.pos] == "pragma":
-            written = self.tokens[self.pos].value
-            assert isinstance(written, Written)
-            found.append(ast.Pragma(written.text, self.spans[self.pos], written.words))
+            found.append(self.pragma(self.pos))
             self.pos += 1
         return tuple(found)
+
+    def pragma(self, at: int) -> ast.Pragma:
+        """The pragma that token `at` is."""
+        written = self.tokens[at].value
+        assert isinstance(written, Written)
+        return ast.Pragma(written.text, self.spans[at], written.words)
+
+    def _own_pragmas(self) -> tuple[ast.Pragma, ...]:
+        """{pragma}, where the pragmas that lay out a with-loop belong"""
+        start = self.pos
+        found = self.pragmas()
+        self.laid_out.update(range(start, self.pos))
+        return found
 
     def _part(self, pragmas: tuple[ast.Pragma, ...]) -> ast.Part:
         """part = {pragma} "(" gen ")" {pragma} ["{" stmts "}"] [":" ("void" | results)] ";" """
@@ -78,7 +89,7 @@ class WithLoopParser(ExpressionParser):
         self.expect("(", "before the generator")
         generator = self._generator(start)
         self.close(start)
-        pragmas += self.pragmas()
+        pragmas += self._own_pragmas()
         body = self.block() if self.keys[self.pos] == "{" else ()
         results: tuple[ast.Expr, ...] | None = None
         if self.keys[self.pos] == ":":

@@ -25,6 +25,7 @@ from sacpy.lang.parse_cursor import Abandon, GiveUp
 from sacpy.lang.parse_definitions import DefinitionParser
 from sacpy.lang.parse_operands import Several
 from sacpy.lang.parse_statements import Unclosed
+from sacpy.lang.pragmas import MAPPING
 from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.source import Source
 from sacpy.lang.tokens import Tokens
@@ -172,7 +173,20 @@ def _all_diagnostics(tokens: Tokens, parser: Parser) -> tuple[Diagnostic, ...]:
     if unread:
         first = unread[0].span
         found = [d for d in found if d.span.source is first.source and d.span.start < first.start and not d.incomplete]
+    if not unread and not found:
+        found = _misplaced_pragmas(parser)
     return (*tokens.diagnostics, *found)
+
+
+def _misplaced_pragmas(parser: Parser) -> list[Diagnostic]:
+    """What there is to say of pragmas that lay out with-loops and stand elsewhere."""
+    elsewhere = [parser.pragma(i) for i, kind in enumerate(parser.kinds) if kind == "pragma" and i not in parser.laid_out]
+    found = [p for p in elsewhere if p.text.split(None, 1)[:1] and p.text.split(None, 1)[0] in MAPPING]
+    if not found:
+        return []
+    from sacpy.withloop.checking import misplaced
+
+    return misplaced(found)
 
 
 def _deep(parse: Callable[[], T]) -> T:

@@ -155,6 +155,28 @@ def _of_loop(loop: WithLoop, known: Inference, written: dict[str, str], device: 
                 yield diagnostic(error, pragma)
 
 
+def misplaced(pragmas: Sequence[Pragma]) -> list[Diagnostic]:
+    """What is wrong with pragmas that stand where they lay out no with-loop: their place, and their text as anywhere. `gpumem [0,2]` is sac2c's, for external functions, and stands right."""
+    parameters: dict[str, tuple[int, ...]] = {}
+    found = []
+    for pragma in pragmas:
+        try:
+            meaning = parse(pragma.text, parameters)
+        except MappingError as error:
+            found.append(diagnostic(error, pragma))
+        else:
+            if isinstance(meaning, GpuParam):
+                parameters[meaning.name] = meaning.values
+            if isinstance(meaning, GpuMem) and meaning.mode == "arguments":
+                continue
+        word = pragma.text.split(None, 1)[0]
+        found.append(Diagnostic("W0816", f"this `{word}` pragma has no effect here", pragma.place(0, len(word)), "lays out no with-loop", help=_PLACES))
+    return found
+
+
+_PLACES = "put it into the braces of the with-loop, before the generator of a partition or behind it: `with {`, this line, `(lb <= iv < ub) : e; } : ..`"
+
+
 def _staged(found: Sequence[tuple[Pragma, Meaning]], names: Collection[str]) -> Iterator[Diagnostic]:
     """Arrays that are to be staged, and that nothing here reads."""
     for pragma, meaning in found:

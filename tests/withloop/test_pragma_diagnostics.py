@@ -11,7 +11,10 @@ from tests.withloop.pragma_messages import KEPT, messages
 
 
 def check(text: str, device: str = "") -> list[Diagnostic]:
-    return Workspace(device=device).check_text("use Array: all;\n" + text, "loop.sac")[1]
+    try:
+        return Workspace(device=device).check_text("use Array: all;\n" + text, "loop.sac")[1]
+    except SacError as error:
+        return list(error.diagnostics)
 
 
 def loop(before: str = "", generator: str = "[0] <= iv < [50]", inside: str = "", more: str = "", operator: str = "genarray([100], 0)") -> str:
@@ -108,6 +111,43 @@ def test_a_loop_that_cannot_run_on_a_gpu(operator: str) -> None:
         text = text.replace(": a[iv];", "{ n = n + a[iv]; } : n;").replace("    : ", "    ")
     assert told(check(text)) == [("W0812", "gpukernel")]
     assert told(check(text, "sm_90")) == [("E0812", "gpukernel")]
+
+
+GOOD = "#pragma gpukernel GridBlock(1, SplitLast(32, ShiftLB(Gen)))"
+LEGAL = "with { ([0] <= iv < [50]) : iv[0]; } : genarray([50], 0)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"int[*] f()\n{{\n  {GOOD}\n  return {LEGAL};\n}}",
+        f"int[*] f()\n{{\n  a = {LEGAL};\n  {GOOD}\n  return a;\n}}",
+        f"int[*] f()\n{{\n  if (true) {{\n    {GOOD}\n  }}\n  return {LEGAL};\n}}",
+        f"{GOOD}\nint[*] f() {{ return {LEGAL}; }}",
+        f"int[*] f() {{ return {LEGAL}; }}\n{GOOD}",
+        f"int[*] f() {{ return {LEGAL}; }}\n{GOOD}\nint g() {{ return 1; }}",
+    ],
+)
+def test_a_pragma_that_lays_out_nothing(text: str) -> None:
+    (found,) = check(text)
+    assert (found.code, found.span.text, found.severity) == ("W0816", "gpukernel", "warning")
+    assert "braces of the with-loop" in found.help
+    wrong = check(text.replace("SplitLast(32", "SplitFirst(32"))
+    assert told(wrong) == [("E0802", "SplitFirst"), ("W0816", "gpukernel")]
+
+
+def test_each_word_out_of_place() -> None:
+    pragmas = "#pragma gpuparam B = 32, 64\n#pragma gpukernel GridBlock(1, SplitLast(B, Gen))\n#pragma gpumem global\n#pragma noncommutative\n"
+    found = check(f"int[*] f()\n{{\n{pragmas}return {LEGAL};\n}}")
+    assert told(found) == [("W0816", "gpuparam"), ("W0816", "gpukernel"), ("W0816", "gpumem"), ("W0816", "noncommutative")]
+
+
+def test_pragmas_of_external_functions_stand_right() -> None:
+    assert check('external double g(double x);\n  #pragma gpumem [0]\n  #pragma linkname "gee"\n#pragma anything') == []
+
+
+def test_a_program_that_is_broken_says_nothing_of_its_pragmas() -> None:
+    assert [d.code[0] for d in check(f"int[*] f()\n{{\n  {GOOD}\n  return with {{ ([0] <= iv < [50] : 1; }} : genarray([50], 0);\n}}")] == ["E"]
 
 
 PROGRAM = """use Array: all;
