@@ -130,7 +130,7 @@ def _rhs(rhs: Rhs) -> str:
 
 
 def _with_loop(left: str, loop: WithLoop) -> Iterator[str]:
-    yield f"{left}with"
+    yield f"{left}with" + "".join(f" #{pragma.text}" for pragma in loop.pragmas)
     for partition in loop.partitions:
         yield from _indent(_partition(partition))
     for op in loop.operators:

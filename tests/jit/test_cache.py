@@ -87,5 +87,7 @@ def test_the_name_covers_what_a_function_calls(change: str) -> None:
     f, g, h = "int f(int n) { return g(n); }", "int g(int n) { return n; }", "int h(int n) { return n; }"
     assert name(f, g) == name(f, g) == name("", f, g, h)
     assert name(f, g) != name(*((change, g) if "f(" in change[:6] else (f, change)))
+    loop = "int g(int n) { return with {%s ([0] <= [i] < [n]) : i; } : fold(+, 0); }"
+    assert name(f, loop % "\n#pragma noncommutative\n") != name(f, loop % "\n")
     assert name(f, g) != name(f, g, strict=True)
     assert name(f, g) != name(f, g, kind=((3,),))

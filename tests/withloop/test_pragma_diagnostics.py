@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from sacpy.interp.world import World
@@ -178,12 +180,14 @@ def run(target: str, text: str = PROGRAM) -> bytes:
     return world.out()
 
 
-def test_what_depends_on_extents_is_told_at_the_launch() -> None:
-    with pytest.raises(SacError) as caught:
-        run("emulator")
-    (found,) = caught.value.diagnostics
-    assert (found.code, found.span.text, found.span.line) == ("E0811", "GridBlock", 7)
-    assert found.notes == ("the space it is applied to is [0, 0] <= iv < [2, 2000]",)
+def test_what_depends_on_extents_is_told_at_the_launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SACPY_CACHE_DIR", str(tmp_path))
+    for _ in ("compiled", "out of the cache"):
+        with pytest.raises(SacError) as caught:
+            run("emulator")
+        (found,) = caught.value.diagnostics
+        assert (found.code, found.span.text, found.span.line) == ("E0811", "GridBlock", 7)
+        assert found.notes == ("the space it is applied to is [0, 0] <= iv < [2, 2000]",)
 
 
 @pytest.mark.parametrize("step", ["step [1,2]", "step [1,2] width [1,1]", "step [1,5] width [1,2]"])

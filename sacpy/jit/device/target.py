@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 from dataclasses import replace
+from io import BytesIO
 from typing import Any
 
 from sacpy.interp.ownership import protocol
@@ -25,12 +26,15 @@ from sacpy.jit.kinds import Kind
 from sacpy.jit.measure import count
 from sacpy.jit.reports import Report
 from sacpy.lang.core import Program
+from sacpy.lang.modules import STDLIB
+from sacpy.lang.source import Source
 from sacpy.lang.types import REAL
 from sacpy.withloop.errors import MappingError
 
 LARGE = 1 << 20  # bytes of arguments from which on a call may be worth the GPU
 ONE_THREAD = 1 << 62  # indices of a cell's fold that a block may share: never
 LONG = 512  # an int argument that may be a large extent
+_LIBRARY = str(STDLIB)
 
 
 def compile_for_device(program: Program, key: str, kind: Kind, name: str, tools: Tools, device: Device) -> Compiled:
@@ -43,7 +47,7 @@ def compile_for_device(program: Program, key: str, kind: Kind, name: str, tools:
     if kept is None:
         kept = _graph(program, key, kind, tools, clock)
         with clock.stage("keep"):
-            tools.cache.write(graph, pickle.dumps(kept, pickle.HIGHEST_PROTOCOL))
+            tools.cache.write(graph, _packed(kept))
     if isinstance(kept, str):
         raise Unsupported(kept)
     unit, report = kept
@@ -68,6 +72,21 @@ def _graph(program: Program, key: str, kind: Kind, tools: Tools, clock: Clock) -
         return refusal.reason
     unit = optimised(before, tools.options, clock)
     return unit, Report(key, kind, (), count(before), count(unit), 0, 0)
+
+
+class _Packer(pickle.Pickler):
+    """Writes sources with their texts, as those that come from Python or a prompt are in no file. The library's are read again."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, Source) and not value.name.startswith(_LIBRARY):
+            return Source, (value.name, value.text)
+        return NotImplemented
+
+
+def _packed(kept: tuple[Unit, Report] | str) -> bytes:
+    target = BytesIO()
+    _Packer(target, pickle.HIGHEST_PROTOCOL).dump(kept)
+    return target.getvalue()
 
 
 def _kept(data: bytes | None) -> tuple[Unit, Report] | str | None:
