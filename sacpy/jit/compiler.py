@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from sacpy.jit.host.native import Signature as NativeSignature
     from sacpy.jit.specialise import Specialiser
 
-STAGES = ("core", "graph", "llvm", "asm", "kernel", "nvvm", "ptx", "sass")
+KERNEL_STAGES = ("kernel", "nvvm", "ptx", "sass")
+STAGES = ("core", "graph", "llvm", "asm", *KERNEL_STAGES)
 
 
 class Clock:
@@ -104,12 +105,12 @@ def specialised(specialiser: Specialiser, program: Program, key: str, kind: Kind
     return unit
 
 
-def optimised(unit: Unit, options: Options, clock: Clock) -> Unit:
-    """The graph after the passes."""
-    from sacpy.jit.passes import optimise
+def optimised(unit: Unit, options: Options, clock: Clock, device: bool = False) -> Unit:
+    """The graph after the passes. `device`: with-loops that have a mapping are to run as it says."""
+    from sacpy.jit.passes import mappings, optimise
 
     with clock.stage("optimise"):
-        unit = optimise(unit, options)
+        unit = optimise(unit if device else mappings.run(unit), options)
     _verified(unit, options)
     return unit
 
@@ -131,10 +132,10 @@ def emitted(program: Program, key: str, kind: Kind, options: Options, stage: str
     from sacpy.jit.specialise import Specialiser
 
     clock = Clock()
-    unit = optimised(specialised(Specialiser(program), program, key, kind, options, clock), options, clock)
+    unit = optimised(specialised(Specialiser(program), program, key, kind, options, clock), options, clock, device=stage in KERNEL_STAGES)
     if stage == "graph":
         return print_unit(unit)
-    if stage not in ("llvm", "asm"):
+    if stage in KERNEL_STAGES:
         from sacpy.jit.kernel_stages import kernels_text
 
         return kernels_text(unit, stage, options)

@@ -171,7 +171,7 @@ def _mapped(engine: Engine | None, row: Row, name: str = "") -> Iterator[str]:
     if _is_known(site):
         program = site.room.program
         before = specialised(engine.tools.specialiser(program), program, site.key, version.kind, engine.options, Clock())
-        unit = optimised(before, engine.options, Clock())
+        unit = optimised(before, engine.options, Clock(), device=True)
         if version.device is None:
             reports = mapping_report.of_unit(unit, KernelOptions(engine.device.machine.limits, engine.options.strategy))
         reports += mapping_report.gone(before, unit)

@@ -70,7 +70,7 @@ def _graph(program: Program, key: str, kind: Kind, tools: Tools, clock: Clock) -
         before = specialised(tools.specialiser(program), program, key, kind, tools.options, clock)
     except Unsupported as refusal:
         return refusal.reason
-    unit = optimised(before, tools.options, clock)
+    unit = optimised(before, tools.options, clock, device=True)
     return unit, Report(key, kind, (), count(before), count(unit), 0, 0)
 
 

@@ -34,6 +34,7 @@ from sacpy.jit.graph import (
 )
 from sacpy.jit.passes.costs import cost
 from sacpy.jit.passes.fold_withloops import CHEAP
+from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.simplify import Simplifier, whole
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import bound
@@ -47,7 +48,7 @@ class _Flattener(Simplifier):
 
 def flat(w: WithLoop) -> WithLoop:
     """The with-loop with its cells' loops made its own, if it is of that kind."""
-    if w.frame is None or len(w.operators) != 1 or len(w.partitions) != 1:
+    if stands(w) or w.frame is None or len(w.operators) != 1 or len(w.partitions) != 1:
         return w
     operator, p = w.operators[0], w.partitions[0]
     if not isinstance(operator, Genarray) or not operator.cell or isinstance(operator.default.type, ArrayType):

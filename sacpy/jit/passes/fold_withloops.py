@@ -9,7 +9,7 @@
         yield load t[j]
 
 The body's index variables become the indices of the load, whatever they are: so shifts, reversals, transposes, takes and chains of them melt together. Of several partitions the load's indices choose, in the order in which they win; the
-default, or the array underneath, comes last. An array is folded only if nothing but loads uses it, and if no work is multiplied by it (`sites`), or next to none.
+default, or the array underneath, comes last. An array is folded only if nothing but loads uses it, if no work is multiplied by it (`sites`), or next to none, and if its with-loop is not to have a kernel of its own (`mappings`).
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from sacpy.jit.graph import (
 )
 from sacpy.jit.passes.costs import cost, size
 from sacpy.jit.passes.dead_code import dead_code, width
+from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.sites import Uses, sites
 from sacpy.jit.passes.units import per_function
@@ -91,6 +92,8 @@ class _Folder(Simplifier):
             return
         use = self.sites.uses.get(target.name)
         if use is None or producer is None or use.otherwise or not use.sites or not self.foldable(producer):
+            return
+        if stands(w) and not use.nested:
             return
         works = [_work(p.body, producer.position) for p in w.partitions]
         shared, own = max((a for a, _ in works), default=0.0), max((b for _, b in works), default=0.0)

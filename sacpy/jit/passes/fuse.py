@@ -39,6 +39,7 @@ from sacpy.jit.graph import (
     statements,
 )
 from sacpy.jit.passes.costs import size
+from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import Rewriter, uses, with_extents
 
@@ -79,7 +80,7 @@ def _with_earlier(before: list[Stmt], second: Let, known: dict[int, Counter[str]
 def _fused(first: Let, second: Let) -> Let | None:
     a, b = first.rhs, second.rhs
     assert isinstance(a, WithLoop) and isinstance(b, WithLoop)
-    if not (_simple(a) and _simple(b)) or (a.frame is not None and b.frame is not None and a.frame != b.frame):
+    if stands(a) or stands(b) or not (_simple(a) and _simple(b)) or (a.frame is not None and b.frame is not None and a.frame != b.frame):
         return None
     p, q = a.partitions[0], b.partitions[0]
     if (p.lower, p.upper, p.step, p.width) != (q.lower, q.upper, q.step, q.width) or size(p.body) + size(q.body) > CODE:

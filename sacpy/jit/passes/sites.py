@@ -34,11 +34,12 @@ _NONE: Names = frozenset()
 
 @dataclass(slots=True)
 class Uses:
-    """Of one array. `depth`: how many loops are around its definition; `rank`: how many components of an index choose the cell; `once`: every cell at most once in each place; `each`: every element; `made`, `last`: where the array is made and last loaded."""
+    """Of one array. `depth`: how many loops are around its definition; `rank`: how many components of an index choose the cell; `nested`: it is made in the body of a with-loop; `once`: every cell at most once in each place; `each`: every element; `made`, `last`: where the array is made and last loaded."""
 
     depth: int
     rank: int | None
     made: int
+    nested: bool = False
     sites: int = 0
     once: bool = True
     each: bool = True
@@ -56,6 +57,7 @@ class Sites:
     _cells: set[tuple[str, int, tuple[Atom, ...]]] = field(default_factory=set)
     _loops: list[Names] = field(default_factory=list)
     _depends: dict[str, Names] = field(default_factory=dict)
+    _bodies: int = 0  # of with-loops around the place
 
     def block(self, b: Block) -> None:
         for s in b.statements:
@@ -98,7 +100,7 @@ class Sites:
         rank = len(rhs.frame) if isinstance(rhs, WithLoop) and rhs.frame is not None else None
         for t in s.targets:
             self._depends[t.name] = depends
-            self.uses[t.name] = Uses(len(self._loops), rank, made)
+            self.uses[t.name] = Uses(len(self._loops), rank, made, self._bodies > 0)
 
     def _dependencies(self, rhs: Rhs) -> Names:
         if isinstance(rhs, Op):
@@ -116,11 +118,13 @@ class Sites:
             case For():
                 self._counted((rhs.index,), rhs.body)
             case WithLoop():
+                self._bodies += 1
                 for b in blocks(rhs):
                     if not any(b is p.body for p in rhs.partitions):
                         self._within(_NONE | {"combine"}, b)
                 for p in rhs.partitions:
                     self._counted(p.index, p.body)
+                self._bodies -= 1
             case _:
                 for b in blocks(rhs):
                     self.block(b)

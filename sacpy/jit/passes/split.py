@@ -32,6 +32,7 @@ from sacpy.jit.graph import (
 )
 from sacpy.jit.passes.costs import size
 from sacpy.jit.passes.facts import Sum
+from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import bound, copied
@@ -73,7 +74,7 @@ class _Splitter(Ranger):
 
     def with_loop(self, w: WithLoop) -> WithLoop:
         w = super().with_loop(w)
-        if w.frame is None or not all(isinstance(o, Genarray | Modarray) for o in w.operators):
+        if stands(w) or w.frame is None or not all(isinstance(o, Genarray | Modarray) for o in w.operators):
             return w
         pieces: list[Partition] = []
         for p in w.partitions:

@@ -1,0 +1,36 @@
+"""With-loops whose programmer has said how they run on a GPU.
+
+In: a with-loop; a unit. Out: whether it is to have a kernel of its own; the unit for a target that has no kernels, where mappings mean nothing.
+
+A mapping is about the index space that the programmer has written. So on devices a with-loop that has one is neither computed inside those that read it, nor joined with neighbours, nor given more axes, nor cut where conditions would like it. Inside of another with-loop's body it has no kernel, and is like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sacpy.jit.graph import Function, Let, Unit, WithLoop, statements
+from sacpy.jit.passes.units import per_function
+from sacpy.jit.rewrite import Rewriter
+
+
+def stands(w: WithLoop) -> bool:
+    """Whether a mapping, or staging in shared memory, is asked for."""
+    return any(p.text.startswith("gpukernel") or (p.text.startswith("gpumem") and "shared" in p.text) for pragmas in (w.pragmas, *(p.pragmas for p in w.partitions)) for p in pragmas)
+
+
+class _Without(Rewriter):
+    def with_loop(self, w: WithLoop) -> WithLoop:
+        new = super().with_loop(w)
+        return replace(new, partitions=tuple(replace(p, pragmas=()) for p in new.partitions), pragmas=()) if stands(new) else new
+
+
+def _without(function: Function) -> Function:
+    if not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) and stands(s.rhs) for s in statements(function.body)):
+        return function
+    return _Without().function(function)
+
+
+def run(unit: Unit) -> Unit:
+    """A unit without its mappings."""
+    return per_function(unit, _without)
