@@ -249,9 +249,9 @@ class Site:
         return version
 
     def recovered(self, version: Version) -> None:
-        """The interpreter found nothing wrong where a check had failed."""
+        """The interpreter found nothing wrong where a check had failed. Calls that recurse may come back from several failures after the version is gone."""
         version.spurious += 1
-        if version.spurious >= SPURIOUS and 2 * version.spurious > version.calls:
+        if not version.dropped and version.spurious >= SPURIOUS and 2 * version.spurious > version.calls:
             self._drop(version, "conditions that it was compiled with do not hold in most calls")
 
     def _drop(self, version: Version, reason: str) -> None:

@@ -26,6 +26,7 @@ class Op:
     object: ast.Expr | None = None
     gives_shape: bool = True
     result: BaseType | None = None
+    array: Value | None = None  # what a modarray starts from
 
 
 @expression(ast.With)
@@ -91,7 +92,7 @@ def _operator(cx: Context, op: ast.WithOp) -> Op:
             return _genarray(cx, op)
         case ast.ModarrayOp():
             array = cx.value(op.array)
-            return Op(array.type, lambda t: tuple(core.Modarray(a) for a in array.atoms), {})
+            return Op(array.type, lambda t: tuple(core.Modarray(a) for a in array.atoms), {}, array=array)
         case ast.FoldOp():
             return _fold(cx, op)
         case ast.PropagateOp():
@@ -191,6 +192,8 @@ def _partition(cx: Context, part: ast.Part, operators: list[Op], hidden: list[Op
     step = cx.scalar(g.step, INT, "a step") if g.step is not None else None
     upper = cx.scalar(g.upper, INT, "a bound") if g.upper is not None else None
     lower = cx.scalar(g.lower, INT, "a bound") if g.lower is not None else None
+    if lower is None and upper is None and g.scalars is None:
+        lower, upper = _whole(cx, part, operators)
     index = cx.bind(g.vector or "iv", "int", g.index_span, g.vector or "")
     scalars = tuple(cx.bind(n, "int", g.index_span, n) for n in g.scalars) if g.scalars is not None else None
     variables: Variables = dict(cx.variables)
@@ -212,6 +215,16 @@ def _partition(cx: Context, part: ast.Part, operators: list[Op], hidden: list[Op
 
     body = cx.block(fill, variables)
     return core.Partition(lower, g.lower_inclusive, upper, g.upper_inclusive, step, width, index, scalars, body, tuple(values), part.pragmas, part.span)
+
+
+def _whole(cx: Context, part: ast.Part, operators: list[Op]) -> tuple[core.Atom | None, core.Atom | None]:
+    """What two dots stand for where elements have axes of their own, which the index leaves alone: the first and the last index of the array that is modified. Elsewhere they stay dots."""
+    array = next((op.array for op in operators if op.gives_shape), None)
+    if array is None or array.type.any_cell or not array.type.components or not any(c.cell for c in array.type.components):
+        return None, None
+    span = part.generator.span
+    shape = cx.prim("int", "shape", array.atoms[0], span=span, cell=len(array.type.components[0].cell))
+    return cx.prim("int", "mul", shape, core.Const("int", (), (0,), span), span=span), cx.prim("int", "sub", shape, core.Const("int", (), (1,), span), span=span)
 
 
 def _results(cx: Context, part: ast.Part, operators: list[Op], types: list[BaseType | None], count: int) -> list[core.Atom]:
