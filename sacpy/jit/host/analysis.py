@@ -5,7 +5,7 @@ In: a function of a unit. Out: `Facts`, which the lowering asks while it writes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sacpy.jit.graph import (
@@ -14,6 +14,7 @@ from sacpy.jit.graph import (
     Block,
     Call,
     Check,
+    Cons,
     For,
     Function,
     If,
@@ -86,21 +87,33 @@ def _index_operands(rhs: Rhs) -> Iterator[Atom]:
                 yield from (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()), *p.index)
 
 
-def is_straight(block: Block) -> bool:
-    """Whether a block has neither loops, calls nor new arrays: LLVM can vectorise a loop around it."""
-    return all(map(_is_straight, block.statements))
+def is_straight(block: Block, built: Container[str] = ()) -> bool:
+    """Whether a block has neither loops, calls nor new arrays: LLVM can vectorise a loop around it. `built`: results that are built in a place that is there already."""
+    return all(_is_straight(s, built) for s in block.statements)
 
 
-def _is_straight(s: Stmt) -> bool:
+def _places(block: Block, built: Iterable[bool]) -> Container[str]:
+    """Which of a block's results are built in a place that is there already."""
+    return {a.name for a, is_built in zip(block.results, built) if is_built and isinstance(a, Var)}
+
+
+def cells(block: Block) -> Container[str]:
+    """The results of the body of a with-loop that are arrays of scalars side by side: they are built in the array that they go to."""
+    return _places(block, (isinstance(a.type, ArrayType) for a in block.results))
+
+
+def _is_straight(s: Stmt, built: Container[str]) -> bool:
     if isinstance(s, Check):
         return True
     match s.rhs:
         case If(then=then, otherwise=otherwise):
-            return is_straight(then) and is_straight(otherwise)
+            return all(is_straight(b, _places(b, [t.name in built for t in s.targets])) for b in (then, otherwise))
         case Update(value=value):
             return not isinstance(value.type, ArrayType)
         case Loop() | For() | WithLoop() | Call():
             return False
+        case Cons():
+            return s.targets[0].name in built
         case _:
             return not any(isinstance(t.type, ArrayType) for t in s.targets) or isinstance(s.rhs, View | Reshape | Var)
 

@@ -8,7 +8,7 @@ The unit is about one simple operation. Bounds of inner loops that are only know
 from __future__ import annotations
 
 from sacpy.jit.graph import Atom, Block, Call, Check, Const, For, If, Load, Loop, Op, Stmt, Update, WithLoop
-from sacpy.jit.host.analysis import is_straight
+from sacpy.jit.host.analysis import cells, is_straight
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.legal import constant
 from sacpy.jit.host.maths import MATHS
@@ -74,7 +74,7 @@ class Cost:
     def body(self, block: Block) -> str:
         """One run of the body of a loop: less where LLVM makes vectors of it."""
         once = self.block(block)
-        return self.times(once, number(VECTORISED)) if is_straight(block) else once
+        return self.times(once, number(VECTORISED)) if is_straight(block, cells(block)) else once
 
     def range(self, lower: Atom, upper: Atom, step: int) -> str:
         """How often a loop runs."""

@@ -48,6 +48,7 @@ from sacpy.jit.host.memory import (
     release,
 )
 from sacpy.jit.host.scalars import emit
+from sacpy.jit.host.scans import scan_of
 from sacpy.jit.host.writer import Slots, UnitContext, Writer, result_type, types_of
 
 BETWEEN_POLLS = 1 << 16  # rounds of a loop without loops in it
@@ -298,6 +299,12 @@ class Lowering(Writer):
 
     def counting(self, targets: Sequence[Var], rhs: For, dying: set[str]) -> None:
         """A counting loop, its counter of 64 bits. It polls the stop flag: in each round if it contains other loops."""
+        scan = scan_of(rhs, self.facts.made, strict=self.unit.style.strict)
+        if scan is not None:
+            from sacpy.jit.host.scanning import write_scan
+
+            write_scan(self, scan, targets, dying)
+            return
         code = self.code
         slots, unique = self.enter(rhs, dying)
         if self.parallel and apart(rhs, self.facts.made):

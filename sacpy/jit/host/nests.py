@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 
-from sacpy.jit.graph import ArrayType, Block, Const, Let, Op, Partition, Var, statements
+from sacpy.jit.graph import ArrayType, Block, Const, Let, Op, Partition, Stmt, Var, statements
 from sacpy.jit.host import layout
-from sacpy.jit.host.analysis import is_straight
+from sacpy.jit.host.analysis import cells, is_straight
 from sacpy.jit.host.folds import lanes_note, scalar_note
 from sacpy.jit.host.functions import Lowering
+from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Array, Value
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink, membership
@@ -31,6 +33,13 @@ class Nest:
     earlier: Sequence[Partition] = ()
     leave: str = ""
     ranged: int = 0
+    before: tuple[tuple[Stmt, ...], ...] = field(init=False)  # what stands in front of each axis
+    done: int = field(init=False, default=0)  # axes in front of which that is written
+    empty: str = field(init=False, default="")  # where an index space that is empty leaves to
+
+    def __post_init__(self) -> None:
+        found = hoisted(self.partition, (v for s in self.sinks if isinstance(s, PropagateSink) for v in s.operator.params))
+        self.before, self.partition = found.before, found.partition
 
     def run(self) -> None:
         """Writes the loops."""
@@ -41,15 +50,24 @@ class Nest:
         if self.leave:
             code.place(self.leave)
 
+    @property
+    def straight(self) -> bool:
+        """Whether LLVM can vectorise the innermost loop: cells made of scalars are built where they are to be."""
+        in_place = all(isinstance(s, ArraySink) and not s.earlier for s in self.sinks)
+        return is_straight(self.partition.body, cells(self.partition.body) if in_place else ())
+
     def axis(self, outer: tuple[str, ...]) -> None:
         """The loop of the next axis, or the body."""
         k, p, low = len(outer), self.partition, self.lowering
         if k == p.rank:
             self.body(outer)
             return
+        first = not self.done
+        if self.before:
+            self.ahead(k)
         lower = self.lower if k == self.ranged and self.lower else low.wide(p.lower[k])
         upper = self.upper if k == self.ranged and self.upper else low.wide(p.upper[k])
-        guarded = k == p.rank - 1 and low.on_failure is None and low.unit.site_of_loop(p.body) > 0 and is_straight(p.body) and all(isinstance(s, ArraySink) or _is_plain(s) for s in self.sinks)
+        guarded = k == p.rank - 1 and low.on_failure is None and low.unit.site_of_loop(p.body) > 0 and self.straight and all(isinstance(s, ArraySink) or _is_plain(s) for s in self.sinks)
         inner = self.guarded_body(outer) if guarded else self.plain_body(outer, k)
         step = "1" if p.step is None else low.wide(p.step[k])
         width = "1" if p.width is None else low.wide(p.width[k])
@@ -61,11 +79,28 @@ class Nest:
             count_loop(low, lower, upper, step, lambda start: count_loop(low, start, self.block_end(start, width, upper), "1", inner))
         if guarded:
             self.after_guarded()
+        if self.empty and first:
+            low.code.place(self.empty)
+
+    def ahead(self, k: int) -> None:
+        """Writes what stands in front of axis k, and of those before it where their loops are somebody else's; all of it only if no axis behind the first is empty."""
+        low, p = self.lowering, self.partition
+        if not self.done:
+            some = "true"
+            for axis in range(1, p.rank):
+                lower, upper = (self.lower, self.upper) if axis == self.ranged and self.lower else (low.wide(p.lower[axis]), low.wide(p.upper[axis]))
+                some = low.code.op(f"and i1 {some}, {low.code.op(f'icmp slt i64 {lower}, {upper}')}")
+            on, self.empty = low.code.label("some"), low.code.label("empty")
+            low.code.branch(some, on, self.empty)
+            low.code.place(on)
+        for s in chain(*self.before[self.done : k + 1]):
+            low.statement(s, set(), {})
+        self.done = k + 1
 
     def note(self) -> str:
         """The metadata of the innermost loop: none where LLVM cannot obey it, and would say so on standard error; none either where a fold is to be computed in order, since LLVM takes it as leave to regroup them all."""
         p = self.partition
-        if self.earlier or self.leave or not is_straight(p.body) or self.lowering.unit.site_of_loop(p.body) > 0:
+        if self.earlier or self.leave or not self.straight or self.lowering.unit.site_of_loop(p.body) > 0:
             return ""
         if not all(isinstance(s, ArraySink) or (_is_plain(s) and isinstance(s, FoldSink) and s.reduction is not None) for s in self.sinks):
             return ""
@@ -100,7 +135,7 @@ class Nest:
 
     def plain_body(self, outer: tuple[str, ...], k: int) -> Callable[[str], None]:
         def body(i: str) -> None:
-            if k == 0 and not (self.partition.rank == 1 and is_straight(self.partition.body)):
+            if k == 0 and not (self.partition.rank == 1 and self.straight):
                 self.lowering.poll()
             self.bind(k, i)
             self.axis((*outer, i))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.graph import ArrayType, Const, Partition, Var
-from sacpy.jit.host.analysis import is_straight
+from sacpy.jit.host.analysis import cells, is_straight
 from sacpy.jit.host.blocks import Blocks, cut, is_cut, write_blocks
 from sacpy.jit.host.chunks import MOST_CHUNKS, WORTH, Chunked
 from sacpy.jit.host.cost import Cost
@@ -38,7 +38,7 @@ def can_spread(lowering: Lowering, p: Partition, sinks: Sequence[Sink]) -> bool:
 
 def _is_tiny(p: Partition) -> bool:
     """Whether constants alone say that there is little to do."""
-    if not is_straight(p.body) or not all(isinstance(a, Const) for a in (*p.lower, *p.upper)):
+    if not is_straight(p.body, cells(p.body)) or not all(isinstance(a, Const) for a in (*p.lower, *p.upper)):
         return False
     count = 1
     for lower, upper in zip(p.lower, p.upper):
@@ -102,7 +102,7 @@ class Spreading(Chunked):
             return self.rounded(self.wanted(work, code.product(count, self.blocks.in_row)), "1")
         size = self.wanted(work, count)
         step = "1" if self.p.step is None else low.wide(self.p.step[0])
-        if self.p.rank == 1 and step == "1" and is_straight(self.p.body):
+        if self.p.rank == 1 and step == "1" and is_straight(self.p.body, cells(self.p.body)):
             step = str(ALIGNED)
         if len(self.group) == 1 and self.p.step is None and self.p.rank > 1 and tiled(self.p, self.sinks):
             size = code.op(f"call i64 @llvm.smax.i64(i64 {size}, i64 {code.op(f'sdiv i64 {count}, {TILED_CHUNKS}')})")

@@ -1,0 +1,68 @@
+"""What the body of a partition computes that does not depend on the innermost axes: checks above all, which would keep LLVM from making vectors of the innermost loop.
+
+In: a partition. Out: its statements by the axis in front of whose loop they may stand, and what is left of it.
+
+    part [0,0] <= [p,q] < [m,n]                for p:
+      t = mul p, count                           t = mul p, count
+      ok = lt t, k                               ok = lt t, k
+      check ok                          ->       check ok
+      x = load w[t]                              x = load w[t]
+      y = load a[p,q]                            for q:
+      ...                                          y = load a[p,q]
+
+Bounds are the same for all rows. So whoever writes the loops can see to it that nothing of this runs where the loops inside are empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from sacpy.jit.graph import Atom, Block, Check, Let, Load, Op, Partition, Stmt, Var, extents_of
+
+
+@dataclass(frozen=True, slots=True)
+class Hoisted:
+    """`before[k]`: the statements in front of the loop of axis k, in order (none before axis 0); `partition`: what is left."""
+
+    before: tuple[tuple[Stmt, ...], ...]
+    partition: Partition
+
+    def __bool__(self) -> bool:
+        return any(self.before)
+
+
+def hoisted(p: Partition, carried: Iterable[Var] = ()) -> Hoisted:
+    """Takes out of a partition's body what needs the first few index components only, if there are checks among it. Operations move freely; a load does not come before a check that it stood behind. `carried`: what another index may set anew."""
+    levels = {v.name: k + 1 for k, v in enumerate(p.index)} | {v.name: p.rank for v in carried}
+    before: list[list[Stmt]] = [[] for _ in range(p.rank)]
+    rest: list[Stmt] = []
+    checked, found = 0, False  # the axis that all checks so far stand in front of; whether one has moved
+    for s in p.body.statements:
+        level = _level(s, levels, p.rank)
+        if isinstance(s, Check):
+            checked = max(checked, level)
+            found |= level < p.rank
+        else:
+            if isinstance(s.rhs, Load):
+                level = max(level, checked)
+            levels.update(dict.fromkeys((t.name for t in s.targets), level))
+        (before[level] if level < p.rank else rest).append(s)
+    if not found:
+        return Hoisted((), p)
+    return Hoisted(tuple(map(tuple, before)), replace(p, body=Block(tuple(rest), p.body.results)))
+
+
+def _level(s: Stmt, levels: dict[str, int], rank: int) -> int:
+    """How many components of the index a statement needs, at least one; `rank` too if it must stay."""
+    if isinstance(s, Check):
+        return _most((s.condition,), levels)
+    if isinstance(s, Let) and isinstance(s.rhs, Op):
+        return _most(s.rhs.args, levels)
+    if isinstance(s, Let) and isinstance(s.rhs, Load):
+        return _most((s.rhs.array, *extents_of(s.rhs.array), *s.rhs.index), levels)
+    return rank
+
+
+def _most(atoms: Iterable[Atom], levels: dict[str, int]) -> int:
+    return max((levels.get(a.name, 1) for a in atoms if isinstance(a, Var)), default=1)

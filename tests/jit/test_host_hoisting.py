@@ -1,0 +1,96 @@
+"""What the bodies of partitions compute for several innermost indices at once: where it goes, and that errors stay where they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sacpy.jit.failures import CheckFailed
+from sacpy.jit.graph import Block, Check, Let, Load, Partition, Unit, WithLoop, statements
+from sacpy.jit.host.hoisting import hoisted
+from tests.jit.graph_text import unit as parsed
+from tests.jit.native_tools import agree, compiled
+
+ROWS = """
+function f(int m, int n, double[m,n] a, int k, double[k] w, int count)
+    double[m,n] r = with [m,n] disjoint complete
+        genarray double default 0.0
+        part [0,0] <= [p,q] < [m,n]
+            int t = mul p, count
+            bool t.1 = le 0, t
+            check t.1 : the index is not negative
+            bool t.2 = lt t, k
+            check t.2 : the index lies in the array
+            double t.3 = load w[t]
+            double t.4 = load a[p,q]
+            double t.5 = mul t.3, t.4
+            yield t.5
+    return m, n, r
+"""
+
+GATHERED = """
+function f(int m, int n, int[m] at, double[m,n] a)
+    double[m,n] r = with [m,n] disjoint complete
+        genarray double default 0.0
+        part [0,0] <= [p,q] < [m,n]
+            int t = load at[p]
+            bool t.1 = le 0, t
+            check t.1 : the index is not negative
+            bool t.2 = lt t, m
+            check t.2 : the index lies in the array
+            double t.3 = load a[t,q]
+            yield t.3
+    return m, n, r
+"""
+
+
+def partition(u: Unit) -> Partition:
+    (loop,) = [s.rhs for s in statements(u.root.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
+    return loop.partitions[0]
+
+
+@pytest.mark.parametrize("text", [ROWS, GATHERED])
+def test_checks_of_a_row_stand_in_front_of_its_loop(text: str) -> None:
+    found = hoisted(partition(parsed(text)))
+    assert [len([s for s in before if isinstance(s, Check)]) for before in found.before] == [0, 2]
+    assert not any(isinstance(s, Check) for s in found.partition.body.statements)
+
+
+def test_a_load_stays_behind_the_check_that_it_stood_behind() -> None:
+    text = ROWS.replace("bool t.2 = lt t, k", "bool t.2 = lt q, k")
+    found = hoisted(partition(parsed(text)))
+    assert any(isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array.name == "w" for s in found.partition.body.statements)
+
+
+def test_what_each_index_sets_anew_stays() -> None:
+    p = partition(parsed(ROWS))
+    t = next(v for s in p.body.statements if isinstance(s, Let) for v in s.targets if v.name == "t")
+    carried = replace(p, body=Block(p.body.statements[1:], p.body.results))
+    assert hoisted(carried)
+    assert not hoisted(carried, [t])
+
+
+def test_without_checks_to_move_nothing_moves() -> None:
+    p = partition(parsed("\n".join(line for line in ROWS.splitlines() if "check" not in line)))
+    found = hoisted(p)
+    assert not found
+    assert found.partition is p
+
+
+def test_the_results_are_the_same() -> None:
+    rng = np.random.default_rng(1)
+    agree(parsed(ROWS), rng.uniform(size=(7, 33)), rng.uniform(size=19), 3)
+    agree(parsed(GATHERED), rng.integers(0, 5, 5, dtype=np.int32), rng.uniform(size=(5, 12)))
+
+
+def test_a_failing_check_is_found() -> None:
+    f = compiled(parsed(ROWS))
+    with pytest.raises(CheckFailed):
+        f.call((np.ones((7, 33)), np.ones(18), 3))
+
+
+@pytest.mark.parametrize("shape", [(7, 0), (0, 7), (0, 0)])
+def test_no_check_fails_where_there_is_no_index(shape: tuple[int, int]) -> None:
+    agree(parsed(ROWS), np.ones(shape), np.ones(0), 3)
