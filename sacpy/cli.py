@@ -356,9 +356,8 @@ def _picture(parsed: argparse.Namespace) -> int:
 
 def _ran(parsed: argparse.Namespace) -> Workspace:
     """The workspace of a program behind its run on a device, whatever the work; what it prints goes nowhere. Without a target that is a device: on the emulator. Raises `SacError`."""
-    from dataclasses import replace
-
     from sacpy.interp.world import World
+    from sacpy.nodes import replace
 
     workspace = workspace_of(parsed)
     workspace = replace(workspace, target=parsed.target if parsed.target != "auto" else "emulator", eager=True)

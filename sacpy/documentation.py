@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from sacpy.lang.modules import STDLIB, Loader, ModuleInfo
 from sacpy.lang.printer import print_definition
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.suggest import closest
+from sacpy.nodes import replace
 
 KINDS_IN_WORDS = {"num": "any number type", "int": "any integer type", "real": "float, double", "signed": "any signed number type", "builtin": "any built-in type", "any": "any type", "unsigned": "any unsigned type"}
 PROMPT, INPUT = ">>>", "<<<"

@@ -10,18 +10,17 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.formatter import format_text
 from sacpy.lang.source import NOWHERE
+from sacpy.nodes import Node, field
 
 STANDARD_INPUT = Path("-")
 
 
-@dataclass(frozen=True, slots=True)
-class Formatting:
+class Formatting(Node):
     """How to format. `check`: change nothing, and fail if something would change; `diff`: change nothing, and print what would; the rest as in `Workspace`."""
 
     check: bool = False

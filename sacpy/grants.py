@@ -9,15 +9,15 @@ import io
 import os
 import sys
 from collections.abc import Collection, Mapping, MutableMapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from sacpy.nodes import Node
 
 if TYPE_CHECKING:
     from sacpy.interp import world as interp
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(Node):
     """What programs may touch. By default they print and read the clock, nothing else.
 
     `files`: open, list, make and remove files. `processes`: run other programs. `environment`: True for this process's own environment, or the variables to show instead. `libraries`: load shared libraries, all or the ones named.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.modules import STDLIB
 from sacpy.lang.source import NOWHERE
+from sacpy.nodes import Node
 from sacpy.withloop.chains import Mapping
 from sacpy.withloop.checking import placed
 from sacpy.withloop.devices import DEVICES
@@ -30,8 +30,7 @@ EMULATED = "sm_90"  # the device that things are laid out for unless told
 COLUMNS = 120
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(Node):
     """A mapping to be drawn: where its with-loop stands, what it is for, and why it is this one. `mapping` None: there is none, and `reasons` say why."""
 
     title: str
@@ -116,8 +115,7 @@ def _launched(engine: Engine | None, which: str) -> Iterator[Drawn]:
 # ---------------------------------------------------------------- pictures
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Node):
     """The mappings of with-loops, drawn. `step`: of each only the combinator with this number, counted from the innermost, 1. As text (`str`) in characters; notebooks show the SVG."""
 
     drawn: tuple[Drawn, ...]

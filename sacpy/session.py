@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -28,6 +27,7 @@ from sacpy.lang.parse_cursor import RESERVED
 from sacpy.lang.parser import parse_expression, parse_input, parse_module
 from sacpy.lang.preprocessor import CONFINED
 from sacpy.lang.source import Source
+from sacpy.nodes import Node, replace
 from sacpy.workspace import Workspace, execute
 
 if TYPE_CHECKING:
@@ -329,8 +329,7 @@ class Session:
         return function
 
 
-@dataclass(frozen=True, slots=True)
-class _Evaluation:
+class _Evaluation(Node):
     """An expression ready to run: its function, the flags that its arguments come with, and what to make of the results."""
 
     expression: Expression

@@ -11,12 +11,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.modules import other_file
 from sacpy.lang.source import NOWHERE
+from sacpy.nodes import Record, field
 
 POLL = 0.1  # seconds between two looks
 GRACE = 1.0  # seconds that a run has to end before it is killed
@@ -25,8 +25,7 @@ _USED = re.compile(r"\b(?:use|import)\s+(\w+)|\b(\w+)\s*::")
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 
 
-@dataclass(slots=True)
-class Files:
+class Files(Record):
     """The files that a program is made of. `search`: further folders of modules; `include_path`: of included files."""
 
     program: Path

@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,6 +17,7 @@ from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.modules import Library, Loader, load_library, parse_file, parse_source
 from sacpy.lang.source import Source, Span
+from sacpy.nodes import Record, field
 
 if TYPE_CHECKING:
     from sacpy.interp.evaluator import Bindings, Evaluator
@@ -40,8 +40,7 @@ def cache_folder() -> Path | None:
     return Path(platformdirs.user_cache_dir("sacpy", appauthor=False))
 
 
-@dataclass(slots=True)
-class Workspace:
+class Workspace(Record):
     """`search`: further folders of modules; `include_path`: further folders of included files; `defines`: macros; `limits`: what a run may use. `target`: "interp", "cpu", or "auto" (interpreted until something is hot); `threads`: how many a compiled loop may use, None for one per core;
     `strict_fp`: floating point in the order that the program says; `verify`: the compiler checks its own steps; `eager`: whatever can be compiled is.
     `strategy`: who lays out with-loops without a pragma on a GPU; `device`: the GPU generation ("sm_90") that programs are checked and laid out for, "" for that of the machine, and no check."""

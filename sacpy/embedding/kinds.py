@@ -7,7 +7,6 @@ ints may be any integer array, so several types suit, some better.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from sacpy.interp.values import DTYPES, Value
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.types import BITS, SIGNED
+from sacpy.nodes import Node
 
 Kind = Hashable
 COMPLEX = "ComplexBasics::complex"
@@ -26,8 +26,7 @@ FITS, LATER, LESS, WIDER, NARROWER, ACROSS, NEVER_FITS = 0, 1, 3, 10, 30, 50, 10
 _ORDER = ("int", "long", "longlong", "uint", "ulong", "ulonglong", "short", "ushort", "byte", "ubyte")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Handle:
+class Handle(Node, eq=False):
     """A value that only SaC understands: an open file, a list, an object of a class. Hand it back to the functions of its module."""
 
     type: str

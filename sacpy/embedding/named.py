@@ -6,7 +6,6 @@ In: a Python value. Out: the interpreter's values with their SaC type, which bel
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,10 +20,10 @@ from sacpy.interp.values import Value, shape_of
 from sacpy.lang.elaborate.interactive import Named
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.elaborate.usertypes import BaseType
+from sacpy.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
-class NamedValue:
+class NamedValue(Node):
     """A value with its type, one part for each component."""
 
     type: BaseType

@@ -6,7 +6,6 @@ In: a function's name, and the kinds of the arguments. Out: a `Plan`, good for a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,14 +26,14 @@ from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.elaborate.usertypes import BUILTINS, STRING, BaseType
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.types import KINDS
+from sacpy.nodes import Record, field
 
 Types = tuple[BaseType, ...]
 _SCALARS = {"int32": "int", "int64": "long", "uint64": "ulong", "huge": "ulong", "float": "double", "bool": "bool", "bytes": "char"}
 _DTYPES = {dtype: name for name, dtype in reversed(DTYPES.items()) if name not in ("char", "longlong", "ulonglong")}
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(Record):
     """One way of calling: the Python function behind it, how to convert each argument, the flags that say the arguments are borrowed, and how to present what comes back. `keys`: the instances that the function chooses from; `types`, `results`: of arguments and results; `programs`: for arguments on a device, by their shapes, the program that runs there, or None."""
 
     function: Callable[..., Any]

@@ -7,7 +7,6 @@ calls with the same candidates. It has no place in the SaC call stack.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
@@ -19,6 +18,7 @@ from sacpy.interp.values import Value, shape_of
 from sacpy.lang.ast import FixedExtent
 from sacpy.lang.core import Signature
 from sacpy.lang.dispatch import choose
+from sacpy.nodes import Record, field
 
 if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 REMEMBERED = 256  # shapes of arguments that are known to fit a function called from outside
 
 
-@dataclass(slots=True)
-class Entry:
+class Entry(Record):
     """A function that was called from outside. `accepted`: shapes of arguments that fit it; `borrowed`: the flags of arguments none of which is given away; `count`: how many results it has; `single`: what it returns is the one result; `native`: by shapes of arguments, what the engine has for them."""
 
     signature: Signature

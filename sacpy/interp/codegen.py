@@ -7,7 +7,6 @@ the same block, waits until then and becomes part of the line that uses it. What
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from sacpy.interp.codegen_withloop import WithLoops
 from sacpy.interp.counting import Counter, counter
@@ -40,13 +39,13 @@ from sacpy.lang.core import (
     WithLoop,
 )
 from sacpy.lang.source import Span
+from sacpy.nodes import Node, replace
 
 BLOCKS = 60  # nested blocks, and nested loops, from which on a statement becomes a Python function of its own
 LOOPS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Generated:
+class Generated(Node):
     """The Python source of one function."""
 
     name: str

@@ -5,7 +5,6 @@ In: a primitive of core. Out: an `Ex`: written-out scalar arithmetic where all o
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from sacpy.interp import arithmetic
@@ -16,6 +15,7 @@ from sacpy.lang.core import ArrayCons, Atom, Prim, Var
 from sacpy.lang.primitives import PRIMITIVES
 from sacpy.lang.source import Span
 from sacpy.lang.types import BITS, REAL
+from sacpy.nodes import replace
 
 SHORT = 8  # vectors up to this length are followed by component
 

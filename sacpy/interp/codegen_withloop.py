@@ -8,7 +8,6 @@ uses it as a whole.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from sacpy.interp.codegen_patterns import Patterns
 from sacpy.interp.emitter import Ex
@@ -18,12 +17,12 @@ from sacpy.interp.usage import Usage
 from sacpy.interp.walk import block_free, bodies_free, names, operator_atoms
 from sacpy.lang.core import Atom, Bind, Fold, Genarray, Let, Modarray, Operator, Partition, Propagate, Var, WithLoop
 from sacpy.lang.source import Span
+from sacpy.nodes import Record, field
 
 NESTED = 12  # Python allows 20 nested loops; deeper index spaces go through one loop over tuples
 
 
-@dataclass(slots=True)
-class Sink:
+class Sink(Record):
     """Where the values of one operator go. `flat`: scalars go to this memory; else `cells` is a `Cells` or `Updates`."""
 
     operator: Operator
@@ -35,8 +34,7 @@ class Sink:
     known_cell: bool = False
 
 
-@dataclass(slots=True)
-class Box:
+class Box(Record):
     """The index set of one partition: the length of the index where known, bounds and loop ranges as texts."""
 
     length: int | None

@@ -5,16 +5,14 @@ In: a loop of core, prepared. Out: its counter, if it has one. The bound must no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sacpy.interp.walk import free_of
 from sacpy.lang.core import Atom, Block, Carried, Const, Let, Loop, Prim, Stmt, Var
+from sacpy.nodes import Node
 
 LARGEST = 2147483647
 
 
-@dataclass(frozen=True, slots=True)
-class Counter:
+class Counter(Node):
     """The carried variable that counts, by `step` (1 or -1), while it is on this side of `bound` + `beyond`; and the body without the counting."""
 
     carried: Carried

@@ -14,6 +14,7 @@ from sacpy.interp.values import DTYPES, array
 from sacpy.lang.core import Atom, Bind, Const, Var
 from sacpy.lang.source import Span
 from sacpy.lang.types import Scalar, Shape
+from sacpy.nodes import Node, Record
 
 if TYPE_CHECKING:
     from sacpy.interp.facts import Facts
@@ -23,8 +24,7 @@ PART = "__part"  # in the names of functions that hold a part of another one
 DEEPEST = 30  # nesting of expressions; Python's own limit is 200 parentheses
 
 
-@dataclass(frozen=True, slots=True)
-class Ex:
+class Ex(Node):
     """A Python expression. `rank` where known; `atomic`: a name or literal, which may be repeated; `parts`: the components of an int vector whose length is known; `tuple_text`: the vector as a tuple of ints; `value` of a constant scalar; `natural`: certainly not negative; `fresh`: an array that it makes is a new one, which nobody else holds."""
 
     text: str
@@ -39,8 +39,7 @@ class Ex:
     fresh: bool = False
 
 
-@dataclass(slots=True)
-class Line:
+class Line(Record):
     indent: int
     text: str
     span: Span

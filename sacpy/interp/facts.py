@@ -5,14 +5,12 @@ In: a function in core, and inference. Out: `Facts`, a table that preparation ex
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from sacpy.lang.core import Atom, Bind, Block, Const, Fold, Function, If, Let, Loop, Propagate, Stmt, WithLoop
 from sacpy.lang.types import ANY, Shape, known
+from sacpy.nodes import Record, field
 
 
-@dataclass(slots=True)
-class Facts:
+class Facts(Record):
     """Tables by variable, and by call (its identity): the instance it certainly takes, or those it may take."""
 
     shapes: dict[str, Shape] = field(default_factory=dict)

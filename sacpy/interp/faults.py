@@ -6,7 +6,6 @@ In: an exception with its traceback, and the generated functions by file name. O
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,14 +16,14 @@ from sacpy.interp.runtime.structure import out_of_range
 from sacpy.interp.values import shape_of
 from sacpy.lang.diagnostics import Diagnostic, Frame, SacError
 from sacpy.lang.source import NOWHERE, Span
+from sacpy.nodes import Node
 
 PREFIX = "<sac:"
 LIBRARY = str(Path(__file__).parent.parent / "stdlib")
 LONGEST = 50  # frames of a call stack that a diagnostic keeps at either end
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Node):
     """The lines of one generated function: the SaC name, spans by line, and direct array accesses by line."""
 
     function: str

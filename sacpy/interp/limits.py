@@ -8,11 +8,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from sacpy.interp import memory
 from sacpy.interp.errors import MemoryUp, Stopped, TimeUp
+from sacpy.nodes import Node, Record
 
 T = TypeVar("T")
 DEPTH = 20_000
@@ -21,8 +21,7 @@ AGAIN = 0.2  # seconds until a run that has caught the exception gets another on
 IDLE = 100  # looks at nothing after which the watching thread ends
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Node):
     """What one call may use: `memory` in bytes that it adds to the process, `seconds`, `depth` of nested calls (Python frames; at least Python's own recursion limit), `output` in bytes to each of the two output streams. None: no limit, except that no array may be larger than the machine's memory."""
 
     memory: int | None = None
@@ -37,8 +36,7 @@ class Limits:
                 raise ValueError(f"the limit {name} must be a positive number, not {value!r}")
 
 
-@dataclass(slots=True)
-class _Watch:
+class _Watch(Record):
     """One run under observation: its thread, when it must end, how large the process may become, what ends code that runs outside Python, and when it is stopped next."""
 
     thread: int

@@ -9,12 +9,12 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from math import prod
 from pathlib import Path
 
 from sacpy.interp.errors import Fault
+from sacpy.nodes import Record
 
 SMALL = 1 << 20  # bytes
 AXES = 64  # NumPy's limit
@@ -79,8 +79,7 @@ def physical() -> int:
         return size
 
 
-@dataclass(slots=True)
-class _Apart:
+class _Apart(Record):
     """What the process has grown by and no program is to blame for: bytes, and while something is adding to them, what programs occupied when it began."""
 
     size: int = 0

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 
 from sacpy.interp.walk import block_free, bodies_free, free_of, loop_free, names, operands
 from sacpy.lang.core import (
@@ -36,12 +35,12 @@ from sacpy.lang.core import (
     Var,
     WithLoop,
 )
+from sacpy.nodes import Node, Record, field
 
 VIEWS = {"reshape": 1, "place": 0, "like": 0, "ravel": 0}  # primitives whose result may be an argument, and which one
 
 
-@dataclass(frozen=True, slots=True)
-class Protocol:
+class Protocol(Node):
     """How ownership crosses a call: positions of the parameters that come with a flag, and of the results that go with one. It follows from the signature alone, so that a caller need not know the body."""
 
     takes: tuple[int, ...]
@@ -58,8 +57,7 @@ def protocol(signature: Signature) -> Protocol:
     return Protocol(takes, gives)
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Node):
     """A value passed to a variable: `source` moves its flag where it is not None; otherwise the target's flag is false, and that of `cleared`, which lives on, becomes false too."""
 
     source: str | None
@@ -84,8 +82,7 @@ _DYNAMIC = "dynamic"
 _Source = bool | str  # True, False, the name of a variable, or _DYNAMIC with a leading blank
 
 
-@dataclass(slots=True)
-class Ownership:
+class Ownership(Record):
     """The analysis of one function. `local` names the generated function's variable for a flag."""
 
     function: Function

@@ -7,7 +7,6 @@ straight line of a few statements; so the scalar operators of the library cost n
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from sacpy.interp.facts import Facts, binds
 from sacpy.interp.prune import prune
@@ -19,6 +18,7 @@ from sacpy.lang.infer import Inference, Inferrer
 from sacpy.lang.lattice import is_below, outer, without_value
 from sacpy.lang.source import Span
 from sacpy.lang.types import Shape
+from sacpy.nodes import replace
 
 LARGEST = 8  # statements of a function that is substituted
 DEEPEST = 6  # substitutions within substitutions

@@ -5,10 +5,9 @@ In: a function in core. Out: the same without them. They would keep arrays alive
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sacpy.interp.walk import bodies_free, free_of, loop_free, names, operands
 from sacpy.lang.core import Block, Fold, Function, If, Let, Loop, Operator, Stmt, WithLoop
+from sacpy.nodes import replace
 
 
 def prune(function: Function) -> Function:

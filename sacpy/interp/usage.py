@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from sacpy.interp.walk import operands
 from sacpy.lang.core import ArrayCons, Atom, Block, Check, Fold, Function, GlobalSet, If, Let, Loop, Partition, Prim, Stmt, Var, WithLoop
+from sacpy.nodes import Record, field
 
 
-@dataclass(slots=True)
-class Usage:
+class Usage(Record):
     """Counts of uses; the block (by identity) of each definition and use."""
 
     function: Function

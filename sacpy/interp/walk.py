@@ -6,7 +6,6 @@ In: core statements. Out: sets of names, or rewritten statements. Ownership anal
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from sacpy.lang.core import (
     ArrayCons,
@@ -36,6 +35,7 @@ from sacpy.lang.core import (
     Var,
     WithLoop,
 )
+from sacpy.nodes import replace
 
 
 def operands(rhs: Rhs) -> tuple[Atom, ...]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from sacpy.lang.modules import write_atomically
+from sacpy.nodes import Node
 
 MAGIC = b"sacpy native 1\n"
 SUFFIX = ".native"
@@ -20,8 +20,7 @@ MOST = 256 * 1024 * 1024  # bytes in the folder
 OFTEN = 32  # writes between two looks at the folder's size
 
 
-@dataclass(frozen=True, slots=True)
-class CacheInfo:
+class CacheInfo(Node):
     """What is in a cache: its folder (None: it is turned off), the number of files, their size in bytes, and the most that there may be."""
 
     folder: Path | None

@@ -8,7 +8,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,6 +18,7 @@ from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
 from sacpy.jit.reports import Report
 from sacpy.lang.core import Program
+from sacpy.nodes import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

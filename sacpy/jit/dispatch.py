@@ -7,7 +7,6 @@ compiled, another takes its place, which looks at the shapes of the arguments an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from sacpy.jit.kinds import LARGEST, Detail, Kind, kind_of, kind_text
 from sacpy.jit.reports import Report
 from sacpy.lang.core import Function
 from sacpy.lang.source import Span
+from sacpy.nodes import Record
 
 if TYPE_CHECKING:
     from sacpy.jit.device.program import DeviceProgram
@@ -44,8 +44,7 @@ RERUNS = 3  # calls within each other that are run again; then nothing runs nati
 _UNKNOWN = object()
 
 
-@dataclass(slots=True)
-class Version:
+class Version(Record):
     """A function compiled for one kind of arguments. `call` takes the tuple of arguments. Counts and seconds of its calls; `failed`: calls that were run again interpreted, `spurious`: those of them that had no error. `owned`: whether the arrays that it gives are nobody else's; `device`: the program of a device that it is, if it is one. `trial`: interpreted calls to come, to see how long they take; `copied`: bytes that all native code had copied of its arguments by the last look."""
 
     kind: Kind

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
@@ -27,6 +26,7 @@ from sacpy.jit.reports import Report
 from sacpy.jit.worth import worth_watching
 from sacpy.lang import core
 from sacpy.lang.diagnostics import SacError
+from sacpy.nodes import Node
 
 if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 SOON = 0.2  # seconds; what fails later for lack of memory is not run again to learn more
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Node):
     """When a function is compiled: once a call's estimated work (steps of the interpreter) is at least `work`, or its calls so far have taken `seconds`; and, if it must `pay`, once that is about what compiling it takes, unless the cache has it. `array`: what an element of a whole-array operation counts, `unknown`: an
     extent that nobody knows. `eager`: at the first call."""
 
@@ -68,8 +67,7 @@ class Native(Protocol):
     def __call__(self, args: tuple[Any, ...], /) -> tuple[Any, ...]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class Compiled(Node):
     """A compiled unit: how to call it, and what became of it on the way. `owned`: whether the arrays that it gives are nobody else's; `device`: the same as a program of a device, if it is one; `recursive`: whether it may call itself."""
 
     call: Native

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +20,7 @@ from sacpy.lang.core import Block, Call, Fold, Function, If, Let, Loop, Program,
 from sacpy.lang.core_printer import print_function
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.modules import STDLIB, library_digest
+from sacpy.nodes import field_names
 
 _HERE = Path(__file__).parent
 _LIBRARY = str(STDLIB)
@@ -76,8 +76,7 @@ def _slot(slot: Slot) -> str:
 
 
 def _feature(feature: Feature) -> str:
-    assert is_dataclass(feature)
-    return f"{type(feature).__name__}({','.join(str(getattr(feature, f.name)) for f in fields(feature) if not f.name.endswith('span'))})"
+    return f"{type(feature).__name__}({','.join(str(getattr(feature, name)) for name in field_names(feature) if not name.endswith('span'))})"
 
 
 def _callees(function: Function) -> Iterator[str]:

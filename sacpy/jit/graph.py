@@ -15,23 +15,21 @@ Laws, which `graph_verify` checks:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from sacpy.lang.ast import Pragma
 from sacpy.lang.source import NOWHERE, Span
+from sacpy.nodes import Node, Record, field
 
 # ---------------------------------------------------------------- types and atoms
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarType:
+class ScalarType(Node):
     """A scalar of one of the built-in base types."""
 
     base: str
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayType:
+class ArrayType(Node):
     """An array of rank >= 1, dense, in row-major order. Extents are atoms of base "int"."""
 
     base: str
@@ -45,8 +43,7 @@ class ArrayType:
 Type = ScalarType | ArrayType
 
 
-@dataclass(frozen=True, slots=True)
-class Var:
+class Var(Node):
     """A variable. Two are the same if their names are."""
 
     name: str
@@ -57,8 +54,7 @@ class Var:
         return self.type.base
 
 
-@dataclass(frozen=True, slots=True)
-class Const:
+class Const(Node):
     """A scalar constant: int (within the base type's range; char as its code), float (a "float" already rounded to 32 bits), or bool. Compared by representation: NaN equals NaN, 0.0 is not -0.0 (`key`)."""
 
     base: str
@@ -88,8 +84,7 @@ def integer(value: int) -> Const:
 # ---------------------------------------------------------------- right-hand sides
 
 
-@dataclass(frozen=True, slots=True)
-class Op:
+class Op(Node):
     """A scalar operation: an element-wise primitive of `lang/primitives.py` by its name ("add", "lt", "tod", "sqrt", ...), with the meaning `interp/arithmetic.py` gives it (integers wrap), or "select" (condition, then, otherwise). `exact`: the
     integer result is known not to wrap, for operands that occur."""
 
@@ -98,32 +93,28 @@ class Op:
     exact: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(Node):
     """One element: as many indices as the array has axes, each in range."""
 
     array: Var
     index: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Node):
     """The sub-array at the first few indices (fewer than the rank, at least one), in range. Shares memory."""
 
     array: Var
     index: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reshape:
+class Reshape(Node):
     """The same elements under other extents, whose product is the same. Shares memory."""
 
     array: Var
     extents: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Cons:
+class Cons(Node):
     """An array of constant extents from its elements, scalars in row-major order."""
 
     base: str
@@ -131,8 +122,7 @@ class Cons:
     elements: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(Node):
     """The array with one element (full index, scalar value) or one sub-array (partial index, array value of its shape) replaced. Indices in range."""
 
     array: Var
@@ -140,16 +130,14 @@ class Update:
     value: Atom
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Node):
     """A call of another function of the unit. Arguments are its parameters in order, extents included; targets its results in order, likewise."""
 
     function: str
     args: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Node):
     """`condition` is a scalar bool. Each branch gives as many results as there are targets."""
 
     condition: Atom
@@ -157,8 +145,7 @@ class If:
     otherwise: Block
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Node):
     """Rounds: `condition` gives one bool (false leaves), `body` the next values of `params`. With `body_first` the first round starts at the body. The targets are the last values of `params`, in order. A carried array whose extents change has
     them among `params`, and the targets' types refer to the targets."""
 
@@ -169,8 +156,7 @@ class Loop:
     body_first: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class For:
+class For(Node):
     """A counting loop: `index` (base "int") runs from `lower` in steps of `step` (a constant other than 0) while it is below `upper` (above it, for a negative step); it does not wrap. `params`, `initial`, `body` and targets as in `Loop`."""
 
     index: Var
@@ -185,8 +171,7 @@ class For:
 # ---------------------------------------------------------------- with-loops
 
 
-@dataclass(frozen=True, slots=True)
-class Genarray:
+class Genarray(Node):
     """A new array of extents `frame ++ cell` (see `WithLoop.frame`). Cells that no partition covers are `default`: a scalar (spread over the cell), or an array of extents `cell`. Each body gives one value: a scalar where `cell` is (), else an array."""
 
     base: str
@@ -194,15 +179,13 @@ class Genarray:
     default: Atom
 
 
-@dataclass(frozen=True, slots=True)
-class Modarray:
+class Modarray(Node):
     """`array` with the covered cells replaced. Its first axes are the frame, the others the cell. Each body gives one value."""
 
     array: Var
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(Node):
     """One result per neutral element, scalars or arrays. `combine` takes `accumulators` and `values` and gives new accumulators. Every partition counts in full, from the neutral; partials are combined in order: f(F(p3), f(F(p2), F(p1))). Bodies give one value per
     neutral. `stop`: iteration of a partition ends once the accumulators equal it, tested after each application. The function is associative by the language's promise; `commutative` is false under `#pragma noncommutative`."""
 
@@ -214,8 +197,7 @@ class Fold:
     commutative: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Propagate:
+class Propagate(Node):
     """Values threaded through all iterations, partition after partition, in row-major order. `params` name them in the bodies; bodies give the next ones; the targets are the last."""
 
     initial: tuple[Atom, ...]
@@ -225,8 +207,7 @@ class Propagate:
 Operator = Genarray | Modarray | Fold | Propagate
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
+class Partition(Node):
     """The index space { iv | lower <= iv < upper, (iv - lower) mod step < width }, axis by axis; `step` None: dense. Bounds are exclusive above, within the frame wherever there is one (checked before), and may be empty. Width <= step, both positive (checked before).
     `index` are the components of iv, one per axis. `body.results`: the values, operator by operator."""
 
@@ -244,8 +225,7 @@ class Partition:
         return len(self.index)
 
 
-@dataclass(frozen=True, slots=True)
-class WithLoop:
+class WithLoop(Node):
     """`frame`: the extents that genarray and modarray share, one per axis of the index spaces (None where all operators are folds or propagates). For genarray and modarray the earlier partition wins where several cover a cell; `disjoint`: no two overlap. `complete`: all
     cells are covered, so that no default is ever used. Results are those of the operators in order."""
 
@@ -262,8 +242,7 @@ Rhs = Atom | Op | Load | View | Reshape | Cons | Update | Call | If | Loop | For
 # ---------------------------------------------------------------- statements, functions, units
 
 
-@dataclass(frozen=True, slots=True)
-class Let:
+class Let(Node):
     """Sets variables. An atom on the right is an alias."""
 
     targets: tuple[Var, ...]
@@ -271,8 +250,7 @@ class Let:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Node):
     """Ends the unit unless `condition` (a bool) holds. `what`: what is asserted, in words ("the index lies in the array")."""
 
     condition: Atom
@@ -283,16 +261,14 @@ class Check:
 Stmt = Let | Check
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Node):
     """Statements, then the values it gives."""
 
     statements: tuple[Stmt, ...]
     results: tuple[Atom, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Node):
     """A function: its results are those of its body. `key` is the core function it was made from."""
 
     name: str
@@ -301,8 +277,7 @@ class Function:
     key: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Node):
     """What the root's parameter is, of which argument: "scalar"; "element" number `at` (flat) of a small array; "extent" of axis `at`; "array"."""
 
     kind: str
@@ -310,8 +285,7 @@ class Input:
     at: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Node):
     """How a result of the core function is put together from the root's results: "scalar" and "array" at `positions[0]`, "small" from scalars at `positions` (row-major). `base` and `extents`: of the value; an extent is a number, or a variable-free reference (None, position)
     to the root's result that holds it."""
 
@@ -321,8 +295,7 @@ class Output:
     extents: tuple[int | tuple[None, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Node):
     """What is compiled at once: `functions[0]` is the root. `inputs`: one per parameter of the root; `outputs`: one per result of the core function."""
 
     functions: tuple[Function, ...]
@@ -341,8 +314,7 @@ class Unit:
         raise KeyError(name)
 
 
-@dataclass(slots=True)
-class Names:
+class Names(Record):
     """Makes names that are unique in a function."""
 
     taken: dict[str, int] = field(default_factory=dict)

@@ -6,7 +6,6 @@ Checked are scoping and single assignment, types of operands and results, ranks,
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from sacpy.jit.graph import (
     ArrayType,
@@ -42,6 +41,7 @@ from sacpy.jit.graph import (
 )
 from sacpy.jit.graph_printer import type_text
 from sacpy.lang.primitives import PRIMITIVES
+from sacpy.nodes import Record, field
 
 INDEX = ScalarType("int")
 
@@ -78,8 +78,7 @@ def _need(holds: bool, message: str) -> None:
         raise GraphError(message)
 
 
-@dataclass(slots=True)
-class _Scope:
+class _Scope(Record):
     """What is in scope: the types by name. `taken`: all names ever set in this function."""
 
     functions: dict[str, Function]

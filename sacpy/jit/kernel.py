@@ -15,15 +15,14 @@ Index words: kernels are built for 32 or for 64 bits; indices and bounds have ba
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from sacpy.jit.graph import Atom, Load, Op, Var
+from sacpy.nodes import Node
 
 # ---------------------------------------------------------------- thread level
 
 
-@dataclass(frozen=True, slots=True)
-class Divide:
+class Divide(Node):
     """Quotient by a number that is the same for all threads: `dividend` is not negative, `multiplier` and `shift` are those of `withloop.division` for the word size."""
 
     dividend: Atom
@@ -32,16 +31,14 @@ class Divide:
     shift: Atom
 
 
-@dataclass(frozen=True, slots=True)
-class Let:
+class Let(Node):
     """Sets a scalar."""
 
     target: Var
     rhs: Atom | Op | Load | Divide
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(Node):
     """Writes one element."""
 
     array: Var
@@ -49,16 +46,14 @@ class Store:
     value: Atom
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Node):
     """Unless `condition` holds, the launch fails: a word in memory says so, the thread goes on (loads and stores behind a failed check keep in range by a guard of their own: `If`)."""
 
     condition: Atom
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
+class Merge(Node):
     """A scalar set by both branches of an `If`."""
 
     target: Var
@@ -66,8 +61,7 @@ class Merge:
     otherwise: Atom
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Node):
     """A condition of one thread."""
 
     condition: Atom
@@ -76,8 +70,7 @@ class If:
     merges: tuple[Merge, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
+class Carried(Node):
     """A scalar of a loop: `target` is `initial` at first, `update` after each round, and visible in the loop and after it."""
 
     target: Var
@@ -85,8 +78,7 @@ class Carried:
     update: Atom
 
 
-@dataclass(frozen=True, slots=True)
-class SeqFor:
+class SeqFor(Node):
     """A counting loop of one thread: `index` from `lower` while below `upper` (above it, for a negative step)."""
 
     index: Var
@@ -97,8 +89,7 @@ class SeqFor:
     body: tuple[ThreadStmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class While:
+class While(Node):
     """Rounds of one thread: `condition`, `test` (false leaves), `body`. With `body_first` the first round starts at the body."""
 
     carried: tuple[Carried, ...]
@@ -113,8 +104,7 @@ ThreadStmt = Let | Store | Check | If | SeqFor | While
 # ---------------------------------------------------------------- block level
 
 
-@dataclass(frozen=True, slots=True)
-class ForAll:
+class ForAll(Node):
     """All threads of the block run `body`, for all `index` below `extents`, the last axis (x) running fastest over neighbouring threads."""
 
     index: tuple[Var, ...]
@@ -122,29 +112,25 @@ class ForAll:
     body: tuple[ThreadStmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Barrier:
+class Barrier(Node):
     """What was written before is seen by all threads of the block after."""
 
 
-@dataclass(frozen=True, slots=True)
-class Allocate:
+class Allocate(Node):
     """An array of the block: `space` is "shared", "private" or "scratch". Uninitialised; it lives to the end of the statements it stands among."""
 
     array: Var
     space: str
 
 
-@dataclass(frozen=True, slots=True)
-class Uniform:
+class Uniform(Node):
     """Sets a scalar that is the same in all threads of the block, from such."""
 
     target: Var
     rhs: Atom | Op | Divide
 
 
-@dataclass(frozen=True, slots=True)
-class BlockFor:
+class BlockFor(Node):
     """A loop of the whole block, with bounds that all threads share."""
 
     index: Var
@@ -154,8 +140,7 @@ class BlockFor:
     body: tuple[BlockStmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BlockIf:
+class BlockIf(Node):
     """A condition that all threads of the block share."""
 
     condition: Atom
@@ -167,16 +152,14 @@ BlockStmt = ForAll | Barrier | Allocate | Uniform | BlockFor | BlockIf
 # ---------------------------------------------------------------- kernels
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Node):
     """A result array of a kernel. `once`: every cell inside the launch's index space is written exactly once (what check mode asserts)."""
 
     array: Var
     once: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Node):
     """One launch. `params`: scalars and global arrays, extents of arrays among the scalars and before them. `slots`: the scalars at the end of `params` that are the mapping's parameter block (`Mapping.words`), in order. `grid`, `block`: the block's indices in the launched grid and the
     extents of both (outermost axis first, at most three each); extents are constants or parameters. `writes`: the arrays it writes; all others are only read. `bits`: 32 or 64."""
 

@@ -6,7 +6,6 @@ Checked are scoping (scalars of one phase are not used in another), single assig
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from sacpy.jit.graph import ArrayType, Atom, Const, Load, Op, ScalarType, Type, Var, extents_of
 from sacpy.jit.graph_printer import type_text
@@ -30,6 +29,7 @@ from sacpy.jit.kernel import (
     Uniform,
     While,
 )
+from sacpy.nodes import Record, field
 
 SPACES = ("shared", "private", "scratch")
 INDICES = ("int", "long")
@@ -48,8 +48,7 @@ def _need(holds: bool, message: str) -> None:
         raise GraphError(message)
 
 
-@dataclass(slots=True)
-class _Scope:
+class _Scope(Record):
     """What is in scope; `uniform`: the names that are the same in all threads of a block; `written`: the arrays that may be written."""
 
     k: Kernel

@@ -6,7 +6,6 @@ In: a version of a function that ran on a device, or the graph of one that did n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from sacpy.interp.values import dtype_of
 from sacpy.jit.graph import ArrayType, Atom, Const, Fold, Genarray, Let, Modarray, Unit, WithLoop, statements
 from sacpy.jit.kernels import KernelOptions, Launch, Refused, build
 from sacpy.lang.source import NOWHERE, Span
+from sacpy.nodes import Node
 from sacpy.withloop.errors import MappingError
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ Assembler = Callable[["Kernel"], "Resources | str"]  # what a kernel needs; or w
 WORDS = {"partition": "partition", "default": "default element", "copy": "copied from the source", "pieces": "all pieces in one launch", "partials": "partial folds", "total": "fold of the partial ones", "rows": "folds of rows"}
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchReport:
+class LaunchReport(Node):
     """One launch. `what` it does; `space`, `chain` and `reasons` of its mapping, "" where it has none; `grid` and `block` as z, y, x; `threads` of all of them, `idle` those without an index; `bits` of its indices; `resources` as the assembler says, or why that is unknown."""
 
     what: str
@@ -43,8 +42,7 @@ class LaunchReport:
     resources: Resources | str
 
 
-@dataclass(frozen=True, slots=True)
-class LoopReport:
+class LoopReport(Node):
     """One with-loop. `span`: of its first partition; `operators`: what it makes; `partitions`: how many; `device` and `host`: its runs there, `seconds` of those on the device; `reason` for the last run on the host, or for all of them; `launches` for the shape it had last, one of `shapes`; `read` and `written`: bytes of the arrays that they touch. `gone`: the passes left nothing of it."""
 
     span: Span

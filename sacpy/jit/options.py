@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from sacpy.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Node):
     """`threads`: how many threads parallel loops may use, at least 1; compiled code is the same for any number. `strict_fp`: floating point bit-equal to the interpreter: folds left to right, the interpreter's own libm, no contraction. `opt_level`: LLVM's, 0 to 3.
     `verify`: check the graph's laws after every pass. `strategy`: who lays out with-loops without a pragma on a GPU (a name of `withloop.strategies`); `device`: the GPU generation that they are laid out for, "" for that of the machine; neither changes code for the host."""
 

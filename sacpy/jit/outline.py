@@ -7,7 +7,6 @@ reads, its results those that are used later. So the engine only ever deals with
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from sacpy.interp.walk import block_free, defined, free_of
 from sacpy.lang.ast import AnyExtent, AnyShape, Feature
@@ -41,6 +40,7 @@ from sacpy.lang.diagnostics import SacError
 from sacpy.lang.infer import Inferrer
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.types import ANY, BUILTIN, SCALAR, Type
+from sacpy.nodes import replace
 
 _KNOWN = frozenset(BUILTIN)
 _LIGHT = frozenset({"sel", "shape", "dim", "modarray", "reshape", "ravel", "like", "zero", "one", "minval", "maxval", "hideValue", "hideShape", "hideDim"})

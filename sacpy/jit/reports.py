@@ -5,13 +5,11 @@ A `Report` is kept with the code, so that `--explain` can tell of code that came
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sacpy.jit.kinds import Kind
+from sacpy.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Node):
     """What a graph consists of. `with_loops`: nodes, with `partitions` in all; `arrays`: with-loops and updates that make an array; `loops`: other loops; `checks`: conditions that are tested at run time; `functions`: the root and those that it calls."""
 
     with_loops: int
@@ -23,8 +21,7 @@ class Counts:
     functions: int
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Node):
     """One unit. `stages`: name and seconds of each step on the way to native code; `size`: bytes of it; `parallel`: loops that may be spread over threads."""
 
     key: str

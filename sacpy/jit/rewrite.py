@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from sacpy.jit.graph import (
     ArrayType,
@@ -46,6 +45,7 @@ from sacpy.jit.graph import (
     operands,
     statements,
 )
+from sacpy.nodes import replace
 
 
 class Rewriter:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from sacpy.jit.graph import Atom, Const, Load, extents_of
 from sacpy.jit.kernel import (
@@ -24,27 +23,25 @@ from sacpy.jit.kernel import (
     block_statements,
     thread_statements,
 )
+from sacpy.nodes import Node, Record, field
 
 ALIGNMENT = 16
 BYTES = {"byte": 1, "short": 2, "int": 4, "long": 8, "longlong": 8, "ubyte": 1, "ushort": 2, "uint": 4, "ulong": 8, "ulonglong": 8, "float": 4, "double": 8, "bool": 1, "char": 1}
 
 
-@dataclass(frozen=True, slots=True)
-class SharedPlan:
+class SharedPlan(Node):
     """`offsets` in bytes, by the names of the arrays; `size`: bytes of a block."""
 
     offsets: Mapping[str, int]
     size: int
 
 
-@dataclass(slots=True)
-class _Life:
+class _Life(Record):
     first: int
     last: int
 
 
-@dataclass(slots=True)
-class _Walk:
+class _Walk(Record):
     """Statements in the order of time. What is used in a loop of the block is alive from the loop's start to its end."""
 
     shared: set[str]

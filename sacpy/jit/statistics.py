@@ -6,7 +6,6 @@ In: an engine after, or during, a run. Out: rows as data, and as text. Times of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from sacpy.jit.reports import Report
 from sacpy.lang.core import Function
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.source import Span
+from sacpy.nodes import Node, field
 
 if TYPE_CHECKING:
     from sacpy.jit.emission.assemble import Resources
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 LITTLE = "too little work so far"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Node):
     """One function, or one of its versions. `where`: "native" or "interpreted"; `seconds` spent in `calls` calls; `reason`: why it is interpreted; `report`: how it was compiled; `rerun`: native calls that were run again interpreted, since a check had failed. Calls of a function are no longer counted once it is clear that it stays interpreted."""
 
     function: str
@@ -44,8 +43,7 @@ class Row:
     rerun: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Stats:
+class Stats(Node):
     """What ran where: `rows`, those that took longest first; seconds spent on compiling. As text, a table."""
 
     rows: tuple[Row, ...]

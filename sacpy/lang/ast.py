@@ -6,15 +6,13 @@ All nodes are frozen; each carries its span.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from sacpy.lang.source import Span
+from sacpy.nodes import Node, field
 
 # ---------------------------------------------------------------- names and types
 
 
-@dataclass(frozen=True, slots=True)
-class QName:
+class QName(Node):
     """A possibly qualified name: `M::f`, `f`, `+`, `M::+`."""
 
     module: str | None
@@ -25,45 +23,39 @@ class QName:
         return f"{self.module}::{self.name}" if self.module else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class AnyExtent:
+class AnyExtent(Node):
     """`.`: one axis of any extent."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class FixedExtent:
+class FixedExtent(Node):
     """A number: one axis of that extent."""
 
     value: int
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class NamedExtent:
+class NamedExtent(Node):
     """A name: one axis whose extent the name binds or checks; `_` ignores it."""
 
     name: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class AnyShape:
+class AnyShape(Node):
     """`*`: any number of axes."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class SomeShape:
+class SomeShape(Node):
     """`+`: at least one axis."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class RankSlice:
+class RankSlice(Node):
     """`2:shp`, `d:shp` or `d>0:shp`: `rank` axes whose extents are the vector `shape`; in the last form at least `minimum + 1` of them (written `d > minimum : shp`)."""
 
     rank: int | str
@@ -75,8 +67,7 @@ class RankSlice:
 Feature = AnyExtent | FixedExtent | NamedExtent | AnyShape | SomeShape | RankSlice
 
 
-@dataclass(frozen=True, slots=True)
-class TypeExpr:
+class TypeExpr(Node):
     """A type as written: base name, and the pattern in brackets (`None`: no brackets, a scalar). `struct` where the word stands before the name."""
 
     base: QName
@@ -88,8 +79,7 @@ class TypeExpr:
 # ---------------------------------------------------------------- expressions
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Node):
     """A number, `true`, `false` or a char. `base` is a base type's name; `value` an int (char: its code), float or bool; `text` the spelling."""
 
     base: str
@@ -98,8 +88,7 @@ class Literal:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class StringLiteral:
+class StringLiteral(Node):
     """Adjacent literals are joined; `value` has escapes resolved, one character per byte (latin-1); `text` is the spelling."""
 
     value: str
@@ -107,46 +96,40 @@ class StringLiteral:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Node):
     """A variable or global object."""
 
     name: QName
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
+class Dot(Node):
     """`.` as an index or on the left of a comprehension: keeps one axis."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Dots:
+class Dots(Node):
     """`...` as an index or on the left of a comprehension: keeps all remaining axes."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayLiteral:
+class ArrayLiteral(Node):
     """`[a, b]`; elements may be `Dot` and `Dots` where it is an index."""
 
     elements: tuple[Expr, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class EmptyArray:
+class EmptyArray(Node):
     """`[:int]`, `[:double[0,3]]`."""
 
     type: TypeExpr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Node):
     """`f(a, b)`, `M::f(a)`, `+(a, b)`, `_add_SxS_(a, b)` (a primitive: underscore first and last, no module)."""
 
     function: QName
@@ -154,8 +137,7 @@ class Call:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Node):
     """Infix use of an operator or two-argument function."""
 
     operator: QName
@@ -164,8 +146,7 @@ class Binary:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Unary:
+class Unary(Node):
     """Prefix use of an operator or one-argument operator function."""
 
     operator: QName
@@ -173,8 +154,7 @@ class Unary:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Logical:
+class Logical(Node):
     """`&&` or `||`."""
 
     operator: str
@@ -183,8 +163,7 @@ class Logical:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Conditional:
+class Conditional(Node):
     """`c ? a : b`."""
 
     condition: Expr
@@ -193,8 +172,7 @@ class Conditional:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Cast:
+class Cast(Node):
     """`(complex) e`, `(int[3,2]) e`."""
 
     type: TypeExpr
@@ -202,16 +180,14 @@ class Cast:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Paren:
+class Paren(Node):
     """`(e)`: kept for printing and precise spans."""
 
     inner: Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
+class Select(Node):
     """`a[i]`, `a[i,j]`, `a[[i,j]]` (one index, an `ArrayLiteral`), with `Dot` and `Dots` among the indices. `a[]` has none."""
 
     array: Expr
@@ -219,8 +195,7 @@ class Select:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Node):
     """`e.name`."""
 
     value: Expr
@@ -229,8 +204,7 @@ class Field:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class StructLiteral:
+class StructLiteral(Node):
     """`Body{p, v}` (positional) or `Body{.pos = p}` (named; the others zero); `Body{}`."""
 
     name: QName
@@ -239,8 +213,7 @@ class StructLiteral:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Pragma:
+class Pragma(Node):
     """`#pragma ...`: the text behind the word `pragma`, joined over continuation lines, with its span. `words`: where in `text` each of its tokens starts, and the token's own span."""
 
     text: str
@@ -269,8 +242,7 @@ def _over(spans: list[Span]) -> Span:
     return Span(first.source, first.start, last.end, inner)
 
 
-@dataclass(frozen=True, slots=True)
-class Generator:
+class Generator(Node):
     """`lb <= iv < ub step s width w`. A dot bound is None. Index names: `vector` (`iv`), `scalars` (`[i,j]`), or both (`iv=[i,j]`)."""
 
     lower: Expr | None
@@ -285,8 +257,7 @@ class Generator:
     index_span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Node):
     """One partition. `results` is one expression per operator; None where void or absent."""
 
     generator: Generator
@@ -296,21 +267,18 @@ class Part:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class GenarrayOp:
+class GenarrayOp(Node):
     shape: Expr
     default: Expr | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ModarrayOp:
+class ModarrayOp(Node):
     array: Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class FoldOp:
+class FoldOp(Node):
     """`fold(f, n)`, `fold(f(a, b), n)`, `foldfix(f, n, stop)`."""
 
     function: QName
@@ -320,8 +288,7 @@ class FoldOp:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class PropagateOp:
+class PropagateOp(Node):
     object: Expr
     span: Span
 
@@ -329,16 +296,14 @@ class PropagateOp:
 WithOp = GenarrayOp | ModarrayOp | FoldOp | PropagateOp
 
 
-@dataclass(frozen=True, slots=True)
-class With:
+class With(Node):
     pragmas: tuple[Pragma, ...]
     parts: tuple[Part, ...]
     operators: tuple[WithOp, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class TensorRange:
+class TensorRange(Node):
     """The part behind `|`; `lower` or `upper` may be missing."""
 
     lower: Expr | None
@@ -350,8 +315,7 @@ class TensorRange:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class TensorPart:
+class TensorPart(Node):
     """`lhs -> value | range`. `vector` is set for `iv -> ..`, else `items`: names, `Dot`, `Dots`."""
 
     vector: str | None
@@ -362,14 +326,12 @@ class TensorPart:
     lhs_span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
+class Tensor(Node):
     parts: tuple[TensorPart, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class BadExpr:
+class BadExpr(Node):
     """Stands where the parser reported an error and went on."""
 
     span: Span
@@ -383,24 +345,21 @@ Expr = (
 # ---------------------------------------------------------------- statements
 
 
-@dataclass(frozen=True, slots=True)
-class IndexStep:
+class IndexStep(Node):
     """`[i,j]` on the left of an assignment."""
 
     indices: tuple[Expr, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class FieldStep:
+class FieldStep(Node):
     """`.name` on the left of an assignment."""
 
     name: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Node):
     """What an assignment sets: a variable, or a part of it through `path`. The name `_` ignores the value."""
 
     name: str
@@ -409,8 +368,7 @@ class Target:
     name_span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Assign:
+class Assign(Node):
     """`x = e;` `a, b = f(x);` `x += e;` (`operator` is the function `+`)."""
 
     targets: tuple[Target, ...]
@@ -419,8 +377,7 @@ class Assign:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Node):
     """`x++;` `x--;` `++x;`: `operator` is the function `++` or `--`."""
 
     target: Target
@@ -428,45 +385,39 @@ class Step:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class CallStmt:
+class CallStmt(Node):
     """An expression for its effect; usually a call, a with-loop for `void`."""
 
     call: Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class VarDecl:
+class VarDecl(Node):
     type: TypeExpr
     names: tuple[tuple[str, Span], ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Node):
     condition: Expr
     then: tuple[Stmt, ...]
     otherwise: tuple[Stmt, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class While:
+class While(Node):
     condition: Expr
     body: tuple[Stmt, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class DoWhile:
+class DoWhile(Node):
     body: tuple[Stmt, ...]
     condition: Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class For:
+class For(Node):
     init: tuple[Stmt, ...]
     condition: Expr
     update: tuple[Stmt, ...]
@@ -474,8 +425,7 @@ class For:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
+class Return(Node):
     values: tuple[Expr, ...]
     span: Span
 
@@ -485,16 +435,14 @@ Stmt = Assign | Step | CallStmt | VarDecl | If | While | DoWhile | For | Return
 # ---------------------------------------------------------------- definitions
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
+class Param(Node):
     type: TypeExpr
     name: str
     by_reference: bool
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class TypeVar:
+class TypeVar(Node):
     """`<T: num>` before a library function's result types: one definition for every base type of a kind ("num", "int", "signed", "real", "builtin", "any")."""
 
     name: str
@@ -502,8 +450,7 @@ class TypeVar:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class FunDef:
+class FunDef(Node):
     """A function definition or declaration. `linkage`: "" (defined here), "external" or "specialize". `results` empty: void. `varargs`: `...` ends the parameters; `varresults`: `...` ends the results.
     `doc` is the text of the comment right above, "" without one. `conditions` stand behind the head's `|`."""
 
@@ -523,8 +470,7 @@ class FunDef:
     name_span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class TypeDef:
+class TypeDef(Node):
     """`typedef double[2] complex;`, `external typedef string;` (`type` is None)."""
 
     name: str
@@ -533,23 +479,20 @@ class TypeDef:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class StructDef:
+class StructDef(Node):
     name: str
     fields: tuple[tuple[TypeExpr, str, Span], ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ObjDef:
+class ObjDef(Node):
     type: TypeExpr
     name: str
     value: Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Interface:
+class Interface(Node):
     """`use`, `import` (with `module`), `export`, `provide` (without). `all` with the exceptions in `symbols`, or just `symbols`."""
 
     kind: str
@@ -563,8 +506,7 @@ class Interface:
 Definition = FunDef | TypeDef | StructDef | ObjDef | Interface
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(Node):
     """A whole file. `kind`: "program", "module" or "class". For a class, `classtype` is the implementing type, None where external. `trivia`: comments and preprocessor lines, by offset."""
 
     kind: str

@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
-
 from sacpy.lang import ast
 from sacpy.lang.source import Span
+from sacpy.nodes import Node, field_names
 
 _UNSEEN = {"doc", "trivia"}  # comments
 _SPELLING = {"text"}
@@ -20,11 +19,11 @@ def plain(node: object, *, parentheses: bool = True) -> object:
         return None
     if isinstance(node, tuple):
         return tuple(plain(item, parentheses=parentheses) for item in node if not isinstance(item, Span))
-    if not is_dataclass(node) or isinstance(node, type):
+    if not isinstance(node, Node):
         return repr(node) if isinstance(node, float) else node
     if not parentheses and isinstance(node, ast.Paren):
         return plain(node.inner, parentheses=False)
-    names = [f.name for f in fields(node) if f.name not in _UNSEEN and not f.name.endswith("span")]
+    names = [name for name in field_names(node) if name not in _UNSEEN and not name.endswith("span")]
     if isinstance(node, ast.Literal | ast.StringLiteral):
         names = [name for name in names if name not in _SPELLING]
     return (type(node).__name__, *((name, plain(getattr(node, name), parentheses=parentheses)) for name in names))

@@ -7,26 +7,24 @@ parameter is one more result. Calls keep the candidates that differ in shape cla
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from sacpy.lang.ast import Feature, Pragma
 from sacpy.lang.source import Span
 from sacpy.lang.types import Scalar
+from sacpy.nodes import Node, Record, field
 
 # ---------------------------------------------------------------- atoms
 
 
-@dataclass(frozen=True, slots=True)
-class Var:
+class Var(Node):
     """A use of a variable. Names are unique within a function (loop targets are the one exception: set before the loop and again at the end of each iteration)."""
 
     name: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Const:
+class Const(Node):
     """A constant: a scalar (`shape` is ()), or a small array, flat in row-major order. Of base `String::string` the value is one `bytes`."""
 
     base: str
@@ -43,8 +41,7 @@ class Const:
 Atom = Var | Const
 
 
-@dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(Node):
     """A variable being set, with its base type. `source` is the programmer's name for it, "" for a temporary."""
 
     name: str
@@ -56,8 +53,7 @@ class Bind:
 # ---------------------------------------------------------------- right-hand sides
 
 
-@dataclass(frozen=True, slots=True)
-class Prim:
+class Prim(Node):
     """A primitive. `op` such as "add", "sel", "shape" (`lang/primitives.py` lists them). `form` gives the rank each argument must have where the program called `_add_SxV_` itself: letters S, V, A; "" where any
     mix is meant. `cell`: the last `cell` axes of the array arguments belong to the element (a typedef such as complex has 1), so `shape`, `dim`, `sel`, `reshape`, `cat`, `take`, `drop`, `modarray` leave them alone.
     `attrs`: constants that some primitives need (see the table)."""
@@ -69,15 +65,13 @@ class Prim:
     attrs: tuple[object, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayCons:
+class ArrayCons(Node):
     """`[a, b, c]`: elements of equal shape, at least one; the result has one more axis, in front."""
 
     elements: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Node):
     """A call. `candidates` are keys of functions that differ in shape class only, in order of definition; `bases` the base types of the arguments (natives with `...` need them); `name` is what the programmer wrote."""
 
     name: str
@@ -86,15 +80,13 @@ class Call:
     bases: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GlobalGet:
+class GlobalGet(Node):
     """The present value of a global object (key "Module::name")."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lambda:
+class Lambda(Node):
     """A block with parameters, for the function of a fold."""
 
     params: tuple[Bind, ...]
@@ -102,23 +94,20 @@ class Lambda:
     results: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Genarray:
+class Genarray(Node):
     """One result array: `shape ++ shape(cell)`. Cells that no partition covers are `default`; without one, zeros of the cell's shape."""
 
     shape: Atom
     default: Atom | None
 
 
-@dataclass(frozen=True, slots=True)
-class Modarray:
+class Modarray(Node):
     """One result array: `array` with the covered cells replaced."""
 
     array: Atom
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(Node):
     """One result per neutral element (a fold over structs has several). `combine` takes the accumulators, then the partition's values, and gives the new accumulators. Every partition counts in full, from the neutral: the partials are then combined in order:
     f(F(p3), f(F(p2), F(p1))). `stop`: foldfix; iteration ends once the accumulators equal it, tested after each application."""
 
@@ -127,8 +116,7 @@ class Fold:
     stop: tuple[Atom, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Propagate:
+class Propagate(Node):
     """Values threaded through all iterations in order: `params` name them inside the bodies, the partition's values are the next ones."""
 
     initial: tuple[Atom, ...]
@@ -138,8 +126,7 @@ class Propagate:
 Operator = Genarray | Modarray | Fold | Propagate
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
+class Partition(Node):
     """An index set with a body. Bounds as written (`lower_inclusive`, `upper_inclusive`); None is a dot bound: the smallest or largest legal index. A scalar bound, step or width spreads over all axes. `index` binds the index vector; `scalars`, where given, its
     components as well. `values`: the body's results, operator by operator, as many for each as it has results."""
 
@@ -157,8 +144,7 @@ class Partition:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class WithLoop:
+class WithLoop(Node):
     """Its results are those of its operators in order. For genarray and modarray the earlier partition wins where several cover a cell."""
 
     partitions: tuple[Partition, ...]
@@ -171,8 +157,7 @@ Rhs = Atom | Prim | ArrayCons | Call | GlobalGet | WithLoop
 # ---------------------------------------------------------------- statements
 
 
-@dataclass(frozen=True, slots=True)
-class Let:
+class Let(Node):
     """Sets one variable, or several for a call or with-loop with several results, none for a void one. An atom on the right is an alias."""
 
     targets: tuple[Bind, ...]
@@ -180,8 +165,7 @@ class Let:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
+class Merge(Node):
     """A variable set by both branches of an `If`."""
 
     target: Bind
@@ -189,8 +173,7 @@ class Merge:
     otherwise: Atom
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Node):
     """`condition` must be a scalar bool. Lazy operators and `?:` arrive here too."""
 
     condition: Atom
@@ -200,8 +183,7 @@ class If:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
+class Carried(Node):
     """A variable of a loop: `target` is `initial` before the first iteration and `update` after each one; it is visible in condition, body and after the loop."""
 
     target: Bind
@@ -209,8 +191,7 @@ class Carried:
     update: Atom
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Node):
     """`while`, `do` and `for`. Each round: `condition` block, `test` (a scalar bool; false leaves), `body`, then all carried variables at once. With `body_first` the first round starts at the body. Carried variables nobody changes are not carried."""
 
     carried: tuple[Carried, ...]
@@ -221,8 +202,7 @@ class Loop:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class GlobalSet:
+class GlobalSet(Node):
     """Sets a global object."""
 
     name: str
@@ -230,8 +210,7 @@ class GlobalSet:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Node):
     """Asserts that a value has a type's pattern (a cast to a shape, a declared local). `text` is the type as written, `what` says whose it is ("the declared type of x", "this cast"). Names in the pattern stand for any extent."""
 
     value: Atom
@@ -245,16 +224,14 @@ class Check:
 Stmt = Let | If | Loop | GlobalSet | Check
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Node):
     statements: tuple[Stmt, ...]
 
 
 # ---------------------------------------------------------------- functions
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Node):
     """One parameter or result of a function in core: base type, outer pattern (None: a scalar), the extents of the element itself (`cell`, () for built-in types), the type as the programmer wrote it, and the programmer's name for it (a field of a struct: `b.pos`)."""
 
     bind: Bind
@@ -268,8 +245,7 @@ class Slot:
         return self.bind.base
 
 
-@dataclass(frozen=True, slots=True)
-class Native:
+class Native(Node):
     """An external function: the name to bind by, with the number of declared parameters ("TermFile::printf/1...", "File::fclose/1"), its `linkname` pragma ("" without), and whether `...` ends its parameters or results."""
 
     name: str
@@ -279,8 +255,7 @@ class Native:
     pragmas: tuple[Pragma, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Node):
     """All that a caller needs. `key` is unique in the program and names the instance; `name` is "Module::f". The results are the declared ones, then one for each reference parameter. `pattern_names` are the names that the patterns bind, with the core
     variable each is in the body."""
 
@@ -295,8 +270,7 @@ class Signature:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Node):
     """A condition behind the head: `block` computes `value`, a scalar bool. On entry, names are those bound by the parameters; on exit (`on_exit`), those of the results too (as variables named in `Function.exit_names`)."""
 
     block: Block
@@ -306,8 +280,7 @@ class Condition:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Node):
     """A function with its body. Patterns bind `signature.pattern_names` on entry; `conditions` are checked, the body runs, `returns` are the results. `exit_names`: pattern names that only results bind, with the core variable that exit conditions use."""
 
     signature: Signature
@@ -317,8 +290,7 @@ class Function:
     exit_names: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Global:
+class Global(Node):
     """A global object: the function (no parameters, one result) that makes its first value."""
 
     name: str
@@ -340,8 +312,7 @@ class Program(Protocol):
 EMPTY = Block(())
 
 
-@dataclass(slots=True)
-class Names:
+class Names(Record):
     """Makes names that are unique within a function."""
 
     used: dict[str, int] = field(default_factory=dict)

@@ -7,37 +7,33 @@ E04xx types and elaboration, E05xx shapes and values found wrong before the prog
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from sacpy.lang.source import Span
+from sacpy.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Node):
     """A secondary place with what it has to do with the matter ("first bound here")."""
 
     span: Span
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Node):
     """A concrete change that mends the program: replace the text of `span` by `text`."""
 
     span: Span
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Node):
     """One entry of a SaC call stack, innermost first."""
 
     function: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Node):
     """One error, warning or note.
 
     `code` such as "E0213"; `message` one sentence that says what is wrong; `span` the primary place with its `label`; `labels` secondary places; `notes` further facts; `help` what to do; `edit` the change that does it;

@@ -8,7 +8,6 @@ A parameter's pattern counts only with its shape class: AKS (all extents are num
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from sacpy.lang.ast import FixedExtent
@@ -17,6 +16,7 @@ from sacpy.lang.lattice import at_least, constant, disjoint, is_below, outer
 from sacpy.lang.patterns import found_type, place, position
 from sacpy.lang.plan import is_open, least
 from sacpy.lang.types import Shape, known, of_rank
+from sacpy.nodes import Node
 
 
 class Fit(Enum):
@@ -81,30 +81,26 @@ def in_order(signatures: Sequence[Signature]) -> list[int]:
 # ---------------------------------------------------------------- calls
 
 
-@dataclass(frozen=True, slots=True)
-class Certain:
+class Certain(Node):
     """The call takes this instance, always."""
 
     signature: Signature
 
 
-@dataclass(frozen=True, slots=True)
-class Possible:
+class Possible(Node):
     """These instances are left, in the order in which to test them. `exact`: the first that fits is the right one, so testing in order is all there is to do; otherwise two of them may tie, and `choose` must decide."""
 
     signatures: tuple[Signature, ...]
     exact: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Ambiguous:
+class Ambiguous(Node):
     """All of these certainly fit, and none is the most specific."""
 
     signatures: tuple[Signature, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NoneFits:
+class NoneFits(Node):
     """No instance fits; the reason for each, in the order given."""
 
     reasons: tuple[str, ...]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
 
 from sacpy.lang.core import (
     Atom,
@@ -44,10 +43,10 @@ from sacpy.lang.plan import compile_plan
 from sacpy.lang.shape_problems import Fails, Problem
 from sacpy.lang.source import Span
 from sacpy.lang.types import BOTTOM, Shape, Type, known
+from sacpy.nodes import Node, Record, field
 
 
-@dataclass(frozen=True, slots=True)
-class Inference:
+class Inference(Node):
     """`types`: every variable that is reached. `results`: what the function returns. `candidates`: per call that is reached (by `id` of the `Call`, which `function` keeps alive) the instances it may take."""
 
     function: Function
@@ -61,8 +60,7 @@ class Inference:
         return self.candidates.get(id(call))
 
 
-@dataclass(slots=True)
-class Inferrer:
+class Inferrer(Record):
     """Inference for one program. It remembers what function bodies give, so one object should serve all functions of a program. `steps` bounds the work spent on callees per function, `depth` their nesting."""
 
     program: Program

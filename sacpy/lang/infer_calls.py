@@ -9,7 +9,6 @@ Recursion starts from bottom (a call in progress gives what has been found so fa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 from sacpy.lang.core import Block, Call, Function, If, Let, Loop, Program, Signature, WithLoop
 from sacpy.lang.diagnostics import SacError
@@ -20,13 +19,13 @@ from sacpy.lang.patterns import declared_shapes, found_type, instantiate, match_
 from sacpy.lang.shape_problems import Fails, Problem
 from sacpy.lang.source import Span
 from sacpy.lang.types import ANY, BOTTOM, Shape, of_rank
+from sacpy.nodes import Node, Record, field
 
 _LARGE = 60  # statements of a function that is not worth following
 _ROUNDS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Node):
     """What a body gives for certain argument shapes: its results, the entry conditions that it certainly violates, and what certainly goes wrong in it."""
 
     results: tuple[Shape, ...]
@@ -34,8 +33,7 @@ class Outcome:
     failure: Problem | None = None
 
 
-@dataclass(slots=True)
-class _Active:
+class _Active(Record):
     """A call being analysed: what it is assumed to give, and whether anything has asked."""
 
     outcome: Outcome
@@ -46,8 +44,7 @@ Key = tuple[str, tuple[object, ...]]
 Run = Callable[[Function, Sequence[Shape]], Outcome]
 
 
-@dataclass(slots=True)
-class Analyzer:
+class Analyzer(Record):
     """Remembers results of bodies by function and argument shapes. `run` walks a body without reporting; `steps` and `depth` bound the work."""
 
     program: Program

@@ -5,20 +5,18 @@ In: a frame and the bounds of partitions. Out: `Legal` for the whole with-loop, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sacpy.lang.core import Atom, Genarray, Modarray, Partition, WithLoop
 from sacpy.lang.infer_frame import Frame
 from sacpy.lang.lattice import int_vector, meet, prefix, without_value
 from sacpy.lang.shape_problems import Problem
 from sacpy.lang.source import Span
 from sacpy.lang.types import ANY, Shape, known, of_rank
+from sacpy.nodes import Node
 
 Extents = tuple[int | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Legal:
+class Legal(Node):
     """The indices that are legal in all results: their `length` and, per axis, the extent, where known. `frames`: the outer shape of each genarray."""
 
     length: int | None
@@ -31,8 +29,7 @@ class Legal:
         return next(shape for other, shape in self.frames if other is op)
 
 
-@dataclass(frozen=True, slots=True)
-class IndexSet:
+class IndexSet(Node):
     """The length of the index, and whether the set is certainly empty, or certainly not."""
 
     length: int | None
@@ -40,8 +37,7 @@ class IndexSet:
     nonempty: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Length:
+class _Length(Node):
     """A place that tells the length of the index."""
 
     count: int

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sacpy.lang.lattice import outer, show
 from sacpy.lang.primitives import PRIMITIVES
 from sacpy.lang.types import Shape
+from sacpy.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Node):
     """One use of a primitive."""
 
     op: str

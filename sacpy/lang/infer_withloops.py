@@ -6,7 +6,6 @@ In: a frame and a `WithLoop`. Out: one shape per result. What is certain to be w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sacpy.lang.core import Atom, Fold, Genarray, Modarray, Partition, Propagate, WithLoop
 from sacpy.lang.infer_frame import Frame
@@ -15,6 +14,7 @@ from sacpy.lang.lattice import concat, disjoint, drop_axes, first_difference, jo
 from sacpy.lang.shape_problems import Problem
 from sacpy.lang.source import Span
 from sacpy.lang.types import BOTTOM, SCALAR, Shape, known, of_rank
+from sacpy.nodes import Node
 
 Values = list[list[Shape]]  # per partition, the shape of each of its values
 
@@ -79,8 +79,7 @@ def _body(frame: Frame, partition: Partition, set_: IndexSet) -> list[Shape]:
 # ---------------------------------------------------------------- operators
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
+class _Cell(Node):
     """A shape that a result's cells should have: whose, and whether it is certain to be evaluated."""
 
     shape: Shape

@@ -7,20 +7,19 @@ with what follows; a macro's name inside its own expansion is never expanded aga
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from sacpy.lang.diagnostics import Diagnostic, Label, SacError
 from sacpy.lang.scanner import scan_text
 from sacpy.lang.source import Span
 from sacpy.lang.tokens import Token
+from sacpy.nodes import Node, Record
 
 NESTED_LIMIT = 100  # macro calls within macro calls' arguments
 PREDEFINED = ("__FILE__", "__LINE__", "__DATE__", "__TIME__")
 
 
-@dataclass(frozen=True, slots=True)
-class Macro:
+class Macro(Node):
     """`params` is None for a macro used without parentheses; a variadic one's last parameter takes all remaining arguments. `span` is the name in the definition. The arguments of the parameters `expanded` are expanded before they are put in."""
 
     name: str
@@ -106,8 +105,7 @@ class _Nothing:
         return None
 
 
-@dataclass(slots=True)
-class _Level:
+class _Level(Record):
     """A replacement that is being read again; its macro is not expanded meanwhile."""
 
     macro: str

@@ -10,19 +10,18 @@ import hashlib
 import pickle
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
 from sacpy.lang.source import NOWHERE, Source, Span
 from sacpy.lang.suggest import closest
+from sacpy.nodes import Record, field
 
 STDLIB = Path(__file__).resolve().parent.parent / "stdlib"
 
 
-@dataclass(slots=True, repr=False)
-class ModuleInfo:
+class ModuleInfo(Record, repr=False):
     """A parsed module. `functions` has, per name, the definitions in order, each an AST or its pickled bytes."""
 
     name: str
@@ -83,8 +82,7 @@ def _define(
         problems.append(Diagnostic("E0304", f"{name} is defined twice", definition.span, "defined again", (Label(earlier.span, "first defined here"),), help=help))
 
 
-@dataclass(slots=True, repr=False)
-class Loader:
+class Loader(Record, repr=False):
     """Finds, parses and remembers modules."""
 
     search: Sequence[Path] = ()

@@ -13,7 +13,6 @@ In: a `Source`. Out: the tree, and diagnostics for what could not be understood;
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,6 +28,7 @@ from sacpy.lang.pragmas import MAPPING
 from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.source import Source
 from sacpy.lang.tokens import Tokens
+from sacpy.nodes import Node, field
 
 T = TypeVar("T")
 
@@ -36,8 +36,7 @@ T = TypeVar("T")
 _FRAMES = 30_000
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Node):
     """A file's tree; `included` are the files it includes."""
 
     module: ast.Module
@@ -45,8 +44,7 @@ class Parsed:
     included: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedExpression:
+class ParsedExpression(Node):
     """An expression's tree, None where it is broken."""
 
     expr: ast.Expr | None
@@ -54,8 +52,7 @@ class ParsedExpression:
     included: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedInput:
+class ParsedInput(Node):
     """What was typed: definitions, statements and expressions in their order. An expression with a `;` behind it is a `CallStmt`. `macros`: those defined now. `incomplete`: nothing is wrong but that it ends too early."""
 
     nodes: tuple[ast.Definition | ast.Stmt | ast.Expr, ...]

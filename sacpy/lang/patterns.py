@@ -9,27 +9,25 @@ Named ranks are solved by propagation: whatever is determined by what is known s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from sacpy.lang.ast import AnyShape, Feature, FixedExtent, NamedExtent, RankSlice, SomeShape
 from sacpy.lang.core import Signature, Slot
 from sacpy.lang.lattice import at_least, brackets, constant, outer, scalar, without_value
 from sacpy.lang.plan import least, parameter_names
 from sacpy.lang.types import Shape, known, of_rank
+from sacpy.nodes import Node, Record, field
 
 Extents = tuple[int | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Node):
     """Where a name got its value: the position of a parameter (or result), and whether it is a result."""
 
     arg: int
     is_result: bool
 
 
-@dataclass(slots=True)
-class Bindings:
+class Bindings(Record):
     """What pattern names stand for: ints (None where not known) and shapes (None where not even the length is known, None for extents that are not)."""
 
     ints: dict[str, int | None] = field(default_factory=dict)
@@ -47,8 +45,7 @@ class Bindings:
         return constant((len(values),), values) if len(values) == len(extents) else known((len(extents),))
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Node):
     """One thing that is wrong: in words (`text`), with the slot, the name that disagrees ("" if none) and where that was bound first."""
 
     arg: int
@@ -58,8 +55,7 @@ class Violation:
     origin: Origin | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Node):
     bindings: Bindings
     violations: tuple[Violation, ...]
 

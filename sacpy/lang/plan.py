@@ -32,16 +32,15 @@ For example `double[n] f(double[n,d:shp] a, int[d] b)` has entry
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from sacpy.lang.ast import AnyExtent, AnyShape, Feature, FixedExtent, NamedExtent, RankSlice, SomeShape
 from sacpy.lang.core import Signature, Slot
+from sacpy.nodes import Node, Record, field
 
 # ---------------------------------------------------------------- steps
 
 
-@dataclass(frozen=True, slots=True)
-class Length:
+class Length(Node):
     """A number of axes: `fixed` plus the values of the int names in `names`."""
 
     fixed: int
@@ -51,83 +50,71 @@ class Length:
         return Length(self.fixed + other.fixed, self.names + other.names)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Node):
     """An axis, or the end of a range of axes: `length` axes from the front, or from the back."""
 
     length: Length
     from_back: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RankIs:
+class RankIs(Node):
     arg: int
     rank: Length
 
 
-@dataclass(frozen=True, slots=True)
-class RankAtLeast:
+class RankAtLeast(Node):
     arg: int
     rank: Length
 
 
-@dataclass(frozen=True, slots=True)
-class ExtentIs:
+class ExtentIs(Node):
     arg: int
     axis: Place
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class TakeParameter:
+class TakeParameter(Node):
     name: str
     arg: int
 
 
-@dataclass(frozen=True, slots=True)
-class BindExtent:
-    name: str
-    arg: int
-    axis: Place
-
-
-@dataclass(frozen=True, slots=True)
-class CheckExtent:
+class BindExtent(Node):
     name: str
     arg: int
     axis: Place
 
 
-@dataclass(frozen=True, slots=True)
-class BindRank:
+class CheckExtent(Node):
+    name: str
+    arg: int
+    axis: Place
+
+
+class BindRank(Node):
     name: str
     arg: int
     rest: Length
     times: int
 
 
-@dataclass(frozen=True, slots=True)
-class BindLength:
+class BindLength(Node):
     name: str
     shape: str
 
 
-@dataclass(frozen=True, slots=True)
-class AtLeast:
+class AtLeast(Node):
     name: str
     minimum: int
 
 
-@dataclass(frozen=True, slots=True)
-class BindShape:
+class BindShape(Node):
     name: str
     arg: int
     start: Place
     stop: Place
 
 
-@dataclass(frozen=True, slots=True)
-class CheckShape:
+class CheckShape(Node):
     name: str
     arg: int
     start: Place
@@ -137,8 +124,7 @@ class CheckShape:
 Step = RankIs | RankAtLeast | ExtentIs | TakeParameter | BindExtent | CheckExtent | BindRank | BindLength | AtLeast | BindShape | CheckShape
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Node):
     """`ints` and `shapes`: the names bound once `entry` has run (parameters among them only where a pattern reads them). `exit_ints`, `exit_shapes`: those that `exit` binds in addition. `unsolved`: texts of patterns whose slices nothing fixes, an
     error in the definition; their steps are missing."""
 
@@ -154,8 +140,7 @@ class Plan:
 # ---------------------------------------------------------------- making a plan
 
 
-@dataclass(slots=True)
-class _State:
+class _State(Record):
     """What is bound so far, and the steps that did it."""
 
     ints: dict[str, None] = field(default_factory=dict)

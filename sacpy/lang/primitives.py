@@ -5,13 +5,11 @@ A program may call a primitive directly, as `_add_SxV_(a, b)`: `parse` splits su
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sacpy.lang.types import BITS, BUILTIN, KINDS, REAL
+from sacpy.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Primitive:
+class Primitive(Node):
     """`args` has a kind per argument: "T" (all such arguments share one base type out of `over`), or a base type's name. `result` likewise; "T" is that shared type. `structural` primitives also take typedefs and structs as T, and heed `cell`."""
 
     op: str

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sacpy.lang.types import BITS, REAL, SIGNED
+from sacpy.nodes import Node
 
 STRING = "String::string"
 INTEGER_LETTERS = frozenset("diuxXo")
@@ -21,8 +21,7 @@ _FITTING = {"float": "%f, %e or %g", "double": "%f, %e or %g", "char": "%c", STR
 _FITTING |= {"long": "%ld", "longlong": "%lld", "ulong": "%lu", "ulonglong": "%llu"}
 
 
-@dataclass(frozen=True, slots=True)
-class Spec:
+class Spec(Node):
     """One conversion. `width` and `precision` are None where absent and -1 where the format has `*`, -2 is a negative precision (which counts as none)."""
 
     text: str
@@ -39,8 +38,7 @@ class Spec:
         return f"`{self.text}` (at byte {self.offset + 1} of the format)"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Node):
     """What is wrong: `code`, message, help, and the argument (from 0) that does not fit, where it is one."""
 
     code: str

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from sacpy.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Node):
     """A sentence and a code; `help` says what to do, `notes` give further facts. `operands`: positions of the operands that matter, each gets a label with its type."""
 
     code: str

@@ -7,8 +7,9 @@ came out of a macro has the span of the macro's *use*; its `macro` is the span i
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from pathlib import Path
+
+from sacpy.nodes import Node
 
 
 class Source:
@@ -61,8 +62,7 @@ class Source:
         return self.text[starts[number - 1] : end].rstrip("\r")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Node):
     """The half-open stretch [start, end) of a source, in characters."""
 
     source: Source

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sacpy.lang.diagnostics import Diagnostic
 from sacpy.lang.source import Span
+from sacpy.nodes import Node, field
 
 if TYPE_CHECKING:
     from sacpy.lang.macros import Macro
@@ -26,8 +26,7 @@ class Token(NamedTuple):
     doc: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Node):
     """The text of a pragma, with where in it each token starts and the token's span."""
 
     text: str
@@ -37,8 +36,7 @@ class Written:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(Node):
     """What `tokenize` gives: the tokens, the last of them of kind "end"; what was wrong, in the order of the text; the comments of the main text by offset; the files that were included, each once; the macros that are defined at its end."""
 
     tokens: list[Token]

@@ -9,7 +9,7 @@ Base types of core are the fourteen built-in ones and opaque ones such as `Strin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from sacpy.nodes import Node
 
 SIGNED = {"byte": 8, "short": 16, "int": 32, "long": 64, "longlong": 64}
 UNSIGNED = {"ubyte": 8, "ushort": 16, "uint": 32, "ulong": 64, "ulonglong": 64}
@@ -28,8 +28,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 Scalar = int | float | bool
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Node):
     """What is known of a value's shape, and perhaps its value.
 
     `rank` None: unknown, at least `min_rank`. `extents` has `rank` entries, None where unknown (and is None where the rank is). `value` holds all elements, flat in row-major order, where they are known (small arrays only).
@@ -57,8 +56,7 @@ def of_rank(rank: int) -> Shape:
     return Shape(rank, (None,) * rank, rank)
 
 
-@dataclass(frozen=True, slots=True)
-class Type:
+class Type(Node):
     """The type of a core value."""
 
     base: str

@@ -13,6 +13,7 @@ from sacpy.lang.deep import deeply
 from sacpy.lang.infer import Inference
 from sacpy.lsp.analysis import Analysis
 from sacpy.lsp.knowledge import variable_type
+from sacpy.nodes import Node, field_names
 from sacpy.withloop.devices import DEVICES
 from sacpy.withloop.inferred import index_space, outline
 from sacpy.withloop.spaces import IndexSpace
@@ -83,8 +84,8 @@ def _plain_targets(module: ast.Module) -> set[int]:
             if node.range is not None:
                 found.update(range(node.value.span.end, node.span.end))
             look(node.value)
-        elif hasattr(node, "__dataclass_fields__"):
-            for name in node.__dataclass_fields__:
+        elif isinstance(node, Node):
+            for name in field_names(node):
                 look(getattr(node, name))
 
     deeply(lambda: look(module.definitions))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 
 from sacpy.lang import ast
 from sacpy.lang.parse_cursor import BASE_TYPES
 from sacpy.lang.source import Source, Span
 from sacpy.lang.tokens import Token, Tokens
+from sacpy.nodes import Node, field_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,11 +191,11 @@ class _Finder:
                 self.inside(item, scope)
         elif isinstance(node, ast.Assign | ast.Step | ast.VarDecl):
             self.statement(node, scope)
-        elif isinstance(node, Span) or not is_dataclass(node) or isinstance(node, type):
+        elif isinstance(node, Span) or not isinstance(node, Node):
             return
         elif isinstance(node, ast.If | ast.While | ast.DoWhile | ast.For | ast.Return | ast.CallStmt | ast.GenarrayOp | ast.ModarrayOp | ast.PropagateOp | ast.TensorRange):
-            for f in fields(node):
-                self.inside(getattr(node, f.name), scope)
+            for field in field_names(node):
+                self.inside(getattr(node, field), scope)
         else:
             self.expr(node, scope)
 
@@ -251,9 +252,9 @@ class _Finder:
                 self.children(node, scope)
 
     def children(self, node: object, scope: _Scope) -> None:
-        if is_dataclass(node) and not isinstance(node, type | Span | ast.QName):
-            for f in fields(node):
-                self.inside(getattr(node, f.name), scope)
+        if isinstance(node, Node) and not isinstance(node, Span | ast.QName):
+            for field in field_names(node):
+                self.inside(getattr(node, field), scope)
 
     def part(self, part: ast.Part, scope: _Scope) -> None:
         """A partition: its generator's names and what its body sets are its own."""

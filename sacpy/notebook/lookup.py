@@ -6,8 +6,8 @@ In: an engine, a cell's text and the cursor's place in it. Out: completions, nam
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
+from sacpy.nodes import replace
 from sacpy.notebook.cells import is_command
 from sacpy.repl.commands import obey
 from sacpy.repl.completion import Completions

@@ -12,7 +12,7 @@ import builtins
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -28,6 +28,7 @@ from sacpy.interp.values import Value
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.parse_cursor import RESERVED
+from sacpy.nodes import replace
 from sacpy.notebook.cells import Cells, is_command, remarks, report
 from sacpy.notebook.display import PLAIN, PNG, Bundle, encoded
 from sacpy.notebook.lookup import complete

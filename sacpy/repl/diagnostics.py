@@ -5,9 +5,8 @@ In: a diagnostic, and the text that was typed. Out: the diagnostic; words of oth
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sacpy.lang.diagnostics import Diagnostic
+from sacpy.nodes import replace
 from sacpy.repl.elsewhere import help_for
 from sacpy.repl.inputs import PREFIX
 

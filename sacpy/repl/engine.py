@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -34,6 +33,7 @@ from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.printer import print_expr, print_stmt
 from sacpy.lang.source import NOWHERE, Source, Span
 from sacpy.lang.types import Shape, known
+from sacpy.nodes import replace
 from sacpy.repl.diagnostics import as_said_here
 from sacpy.repl.display import PAGE
 from sacpy.repl.holding import handed_over

@@ -6,7 +6,6 @@ In: the definitions so far, and new ones. Out: which belong together; a line for
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +14,7 @@ from sacpy.lang.diagnostics import Diagnostic
 from sacpy.lang.elaborate.functions import head_text
 from sacpy.lang.elaborate.interactive import parameters
 from sacpy.lang.modules import ModuleInfo
+from sacpy.nodes import replace
 
 Problem = tuple[str, str, int]
 Definitions = tuple[ast.Definition, ...]

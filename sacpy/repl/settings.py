@@ -6,8 +6,9 @@ In: names and texts. Out: `Settings`. `SETTINGS` is the table of them, with what
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from sacpy.nodes import replace
 from sacpy.repl.page import Page, terminal_page
 
 AUTO = "auto"

@@ -6,7 +6,7 @@ In: an engine, and the text behind the command. Out: text. `STAGES` says which s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 
 from sacpy.lang import ast
 from sacpy.lang.core import Function
@@ -16,6 +16,7 @@ from sacpy.lang.lattice import show
 from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.source import Source
 from sacpy.lang.types import Shape
+from sacpy.nodes import Node, field_names
 from sacpy.repl.engine import Engine
 
 
@@ -54,17 +55,17 @@ def tree(engine: Engine, text: str) -> str:
 
 def _tree(node: object, margin: str = "", name: str = "") -> list[str]:
     head = f"{margin}{name}{': ' if name else ''}"
-    if isinstance(node, ast.QName) or not (is_dataclass(node) or isinstance(node, tuple)):
+    if isinstance(node, ast.QName) or not isinstance(node, Node | tuple):
         return [f"{head}{node}"]
     if isinstance(node, tuple):
         if all(isinstance(n, str | int) for n in node):
             return [f"{head}{', '.join(map(str, node))}"]
         return [line for n in node for line in _tree(n, margin, name)]
     lines = [f"{head}{type(node).__name__}"]
-    for f in fields(node):
-        value = getattr(node, f.name)
-        if not f.name.endswith("span") and value not in (None, (), ""):
-            lines += _tree(value, margin + "  ", f.name)
+    for field in field_names(node):
+        value = getattr(node, field)
+        if not field.endswith("span") and value not in (None, (), ""):
+            lines += _tree(value, margin + "  ", field)
     return lines
 
 

@@ -6,17 +6,16 @@ word size that must suffice), and `Ranges` for all threads of a launch at once, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from sacpy.nodes import Node
 from sacpy.withloop.division import magic
 
 V = TypeVar("V")  # an index or bound: an integer, an array of them, an IR value
 G = TypeVar("G")  # a truth value of the same kind
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Node):
     """A number of the host that `recover` needs: a bound, or a divisor (then at least 1). `known`: the kernel may have it as a constant, otherwise it is read from the parameter block at `position` (a divisor: followed by multiplier and shift)."""
 
     name: str
@@ -111,8 +110,7 @@ class Words:
         return a and b
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Node):
     """Values from `low` to `high`, both among them."""
 
     low: int

@@ -7,8 +7,8 @@ where the space could not fill the device otherwise), threads of large spaces do
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from sacpy.nodes import Node
 from sacpy.withloop.choice import Choice, chain_of
 from sacpy.withloop.combinators import Combinator, CompressGrid, FoldLast2, Permute, PruneGrid, ShiftLB, SplitLast
 from sacpy.withloop.devices import DeviceLimits
@@ -20,8 +20,7 @@ DIVISION_COST = 0.06  # of one division per index, as a share of the work of a t
 WAVES = 8  # how often the device is filled with blocks before threads take more than one index instead
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(Node):
     """Steps on a dense space, how many block axes they leave, what they waste, and what they do in words."""
 
     cost: float

@@ -6,7 +6,8 @@ In: two such sets. Out: what they share and what only the first has, each as a f
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+
+from sacpy.nodes import Node
 
 MANY = 256  # runs in one period beyond which cutting two axes is given up
 
@@ -15,8 +16,7 @@ class TooManyPieces(Exception):
     """Cutting would give more pieces than it is worth."""
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Node):
     """`{ i | low <= i < high, (i - low) mod step < width }` with `low < high` and `1 <= width <= step`; step and width are 1 where they are equal."""
 
     low: int

@@ -8,9 +8,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from sacpy.nodes import Node, replace
 from sacpy.withloop.arithmetic import PLAIN, Arithmetic, G, Ranges, Slot, V
 from sacpy.withloop.combinators import Combinator, Form, Parameter, both
 from sacpy.withloop.devices import DeviceLimits
@@ -20,8 +20,7 @@ from sacpy.withloop.placement import AXES, GridBlock, Placement
 from sacpy.withloop.spaces import IndexSpace, Vector
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Node):
     """One combinator between two concrete spaces."""
 
     combinator: Combinator
@@ -31,8 +30,7 @@ class Stage:
     slots: tuple[Slot, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Node):
     """`GridBlock(b, C1(.., C2(.., Gen)))`: the combinators, innermost first, then GridBlock."""
 
     steps: tuple[Combinator, ...]
@@ -88,8 +86,7 @@ class Chain:
         return _mapped(self, space, device)
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(Node):
     """A chain applied to one space: every thread of grid and block has at most one index of the space, and every index has exactly one thread."""
 
     chain: Chain

@@ -8,7 +8,6 @@ Before bounds are known, a mapping is checked for what holds whatever they are: 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 from sacpy.interp.walk import block_free, defined, statements
 from sacpy.lang.ast import Pragma
@@ -17,6 +16,7 @@ from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.infer import Inference
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.suggest import closest
+from sacpy.nodes import Node
 from sacpy.withloop.chains import Chain, Mapping
 from sacpy.withloop.devices import DeviceLimits
 from sacpy.withloop.errors import MappingError
@@ -31,8 +31,7 @@ LABELS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Node):
     """What the pragmas of a partition ask for: a mapping, a memory mode, neither. `kernel` and `memory` are the pragmas themselves."""
 
     chain: Chain | None = None

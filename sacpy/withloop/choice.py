@@ -6,16 +6,15 @@ In: an index space, steps of a chain. Out: a `Choice`: the chain with the reason
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from sacpy.nodes import Node
 from sacpy.withloop.chains import Chain
 from sacpy.withloop.combinators import Combinator, PruneGrid
 from sacpy.withloop.placement import GridBlock
 from sacpy.withloop.spaces import IndexSpace
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Node):
     """A mapping that fits the device, and why it is this one, one short clause per reason."""
 
     chain: Chain

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from sacpy.nodes import Node, replace
 from sacpy.withloop.arithmetic import Arithmetic, G, Slot, V
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.spaces import IndexSpace, Vector
@@ -22,8 +23,7 @@ Index = tuple[V, ...]
 Form = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Node):
     """A number left open in the kernel: what the pragma `gpuparam` lists as `choices`, and the one picked for a launch. One that a strategy works out for each launch has no choices."""
 
     name: str

@@ -5,11 +5,10 @@ In: nothing; a runtime that sees a real device makes a `DeviceLimits` from what 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from sacpy.nodes import Node, replace
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceLimits:
+class DeviceLimits(Node):
     """Limits of one device. Extents are written as index spaces are: z, y, x. Memory in bytes; `shared_per_block` is what a kernel may ask for at most. `processors` is the number of multiprocessors."""
 
     name: str

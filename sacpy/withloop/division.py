@@ -6,12 +6,12 @@ signed words: then the multiplier fits one word and no correction is needed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
+from sacpy.nodes import Node
 
-@dataclass(frozen=True, slots=True)
-class Magic:
+
+class Magic(Node):
     """`n // divisor == high(2 * n * multiplier) >> shift` for every `0 <= n < 2 ** (bits - 1)`, where `high` is the upper word of the unsigned product of two words. For 32 bits `(n * multiplier) >> (31 + shift)` in 64 bits is the same."""
 
     divisor: int

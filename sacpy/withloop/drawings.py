@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from sacpy.nodes import Node
 from sacpy.withloop.arithmetic import PLAIN
 from sacpy.withloop.chains import Mapping
 from sacpy.withloop.inverse import journey, worker
@@ -27,8 +27,7 @@ GAP = 64.0  # between panels, with the arrow
 HEAD = 52.0  # above the cells of a panel
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
+class _Cell(Node):
     """What a position stands for. `block`: the launched block that does its work, None where it is no index of the space; `active`: its thread has an index."""
 
     block: Vector | None
@@ -39,8 +38,7 @@ class _Cell:
 _Positions = tuple[int | None, ...]  # those of an axis that are drawn; None stands for those left out
 
 
-@dataclass(frozen=True, slots=True)
-class _Panel:
+class _Panel(Node):
     """A space of the mapping: behind `stage` combinators. `axes`: what its axes are called."""
 
     title: str

@@ -6,7 +6,6 @@ In: a function of core with its inference. Out: with-loops with their partitions
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from sacpy.lang.ast import Pragma
@@ -16,13 +15,13 @@ from sacpy.lang.infer import Inference, infer
 from sacpy.lang.lattice import constant, int_vector
 from sacpy.lang.source import Span
 from sacpy.lang.types import Shape
+from sacpy.nodes import Node
 from sacpy.withloop.spaces import IndexSpace, Vector
 
 DEEPEST = 6  # calls within calls
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Node):
     """A partition of a with-loop: the function that it stands in, its place, the pragmas of the with-loop (`shared`) and its own, and its index space; None where bounds are known only when it runs."""
 
     function: str
@@ -75,8 +74,7 @@ def lets(block: Block) -> Iterator[Let]:
 # ---------------------------------------------------------------- index spaces
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(Node):
     """What is known of an index space whatever its bounds turn out to be. `rank` None: unknown. `zero_based` is false only where it is known to be, and so is `dense`, which tells of each axis, or of none."""
 
     rank: int | None

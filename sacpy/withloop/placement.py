@@ -7,8 +7,8 @@ where only the other reading fits the device, that one is taken and said so.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
 
+from sacpy.nodes import Node, field, replace
 from sacpy.withloop.combinators import Number, Offsets, Parameter, bound, value_of
 from sacpy.withloop.devices import DeviceLimits
 from sacpy.withloop.errors import MappingError
@@ -17,8 +17,7 @@ from sacpy.withloop.spaces import IndexSpace, Vector
 AXES = "zyx"
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(Node):
     """Grid and block extents, outermost axis first, x last; at most three each where a device was given. `launched` is the grid that runs: where it is smaller than `grid`, each block also does the work of those `launched` further on, axis by axis."""
 
     grid: Vector
@@ -32,8 +31,7 @@ class Placement:
         return tuple(launched < extent for launched, extent in zip(self.launched, self.grid))
 
 
-@dataclass(frozen=True, slots=True)
-class GridBlock:
+class GridBlock(Node):
     """The innermost `axes` axes are the block, the others the grid. `either_reading`: the number may be meant as sac2c means it (so in pragmas).
     `stride`: a grid beyond the device's limits, or of more than `most_blocks` blocks, is walked over in strides instead of refused."""
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Literal, NoReturn
 
 from sacpy.lang.suggest import closest
+from sacpy.nodes import Node, replace
 from sacpy.withloop.chains import Chain
 from sacpy.withloop.combinators import COMBINATORS, Combinator, CompressGrid, Number, Offsets, PadLast, Parameter, Permute, SplitLast
 from sacpy.withloop.errors import MappingError
@@ -25,15 +25,13 @@ from sacpy.withloop.placement import GridBlock
 WORDS = ("gpukernel", "gpuparam", "gpumem", "noncommutative")
 
 
-@dataclass(frozen=True, slots=True)
-class GpuKernel:
+class GpuKernel(Node):
     """`gpukernel chain`"""
 
     chain: Chain
 
 
-@dataclass(frozen=True, slots=True)
-class GpuParam:
+class GpuParam(Node):
     """`gpuparam NAME = 32, 64`: the values that an open number may have. `span`: the name's."""
 
     name: str
@@ -41,8 +39,7 @@ class GpuParam:
     span: Offsets
 
 
-@dataclass(frozen=True, slots=True)
-class GpuMem:
+class GpuMem(Node):
     """`gpumem shared(a, b)` or `gpumem global`, with the place of each name; `arguments`: sac2c's `gpumem [0,2]` on an external function, which of its arguments live on the device."""
 
     mode: Literal["shared", "global", "arguments"]
@@ -51,8 +48,7 @@ class GpuMem:
     arguments: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Noncommutative:
+class Noncommutative(Node):
     """`noncommutative`: the fold's function is associative only, so that the order of operands stays."""
 
 
@@ -114,8 +110,7 @@ def _word(pragma: Pragma) -> str:
     return {GpuKernel: "gpukernel", GpuParam: "gpuparam", GpuMem: "gpumem", Noncommutative: "noncommutative"}[type(pragma)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(Node):
     kind: Literal["name", "number", "sign", "end"]
     text: str
     start: int

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from html import escape
+
+from sacpy.nodes import Node, replace
 
 FONT_ASPECT = 0.6  # width of a character of the typical font as a share of its size
 INK, PALE, PAPER, FAINT = "#2b3038", "#8a919c", "#ffffff", "#c9ced6"
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Node):
     """A rectangle. `fill` "" leaves it empty; `hatched`: with slanted lines; `about`: what a viewer shows when it is pointed at."""
 
     x: float
@@ -28,8 +28,7 @@ class Box:
     about: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Node):
     """Words on a base line at `y`. `anchor`: what of them is at `x`: "start", "middle" or "end"."""
 
     x: float
@@ -46,8 +45,7 @@ class Text:
         return FONT_ASPECT * self.size * len(self.words)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Node):
     """A straight line. `arrow`: with a head at its end."""
 
     x1: float
@@ -62,8 +60,7 @@ class Line:
 Item = Box | Text | Line
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Node):
     """A drawing with its size."""
 
     width: float

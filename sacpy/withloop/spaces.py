@@ -8,13 +8,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from sacpy.nodes import Node
 
 Vector = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class IndexSpace:
+class IndexSpace(Node):
     """`{ iv | lower <= iv < upper, (iv - lower) mod step < width }`, one entry per axis in each of the four vectors.
 
     An upper bound below the lower one leaves the axis empty; a width over the step counts as the step. Steps and widths are at least 1: `ValueError` otherwise, and where the vectors differ in length."""

@@ -7,9 +7,9 @@ default element, or a copy of the source array). What lies around a partition wi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from sacpy.nodes import Node
 from sacpy.withloop.axes import Axis, TooManyPieces, around, within
 from sacpy.withloop.spaces import IndexSpace, Vector
 
@@ -19,16 +19,14 @@ _MOST_ON_THE_WAY = 4 * MOST_PIECES  # a later partition may yet swallow what is 
 Box = tuple[Axis, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Node):
     """Indices that one partition computes: its number, counted from 0, or None for the default."""
 
     space: IndexSpace
     partition: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(Node):
     """Disjoint pieces that together are the frame. Where they would be too many, `first_match` is true and the only piece is the whole frame, of no partition: each index asks `owner`."""
 
     pieces: tuple[Piece, ...]

@@ -7,8 +7,8 @@ inside where the space has gaps; `auto` (module `auto`) is ours, and what the ot
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from sacpy.nodes import Node
 from sacpy.withloop.auto import auto
 from sacpy.withloop.chains import Chain
 from sacpy.withloop.choice import Choice, chain_of, gaps
@@ -21,8 +21,7 @@ _FOLDALL_BLOCKS = 2048
 _FOLDALL_THREADS = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Node):
     """Why a strategy has no mapping for a space."""
 
     reason: str

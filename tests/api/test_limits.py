@@ -4,7 +4,6 @@ import os
 import signal
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 
 import sacpy
 from sacpy import cli
+from sacpy.nodes import replace
 from tests.tools import run_text
 
 SOURCE = """

@@ -6,7 +6,6 @@ In: graphs, and what the document says of a stage. Out: text. `stages` calls the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from sacpy.jit.graph import ArrayType, Let, Unit, WithLoop, statements
 from sacpy.jit.kernel_printer import print_kernel
 from sacpy.jit.kernels import KernelOptions, Launch, Template, build
 from sacpy.jit.on_demand import OnDemand
+from sacpy.nodes import replace
 from sacpy.withloop.devices import DEVICES
 from sacpy.withloop.pragmas import GpuKernel, parse
 from sacpy.withloop.spaces import IndexSpace

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,7 @@ from sacpy.lang.patterns import declared_shapes
 from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.source import Source, Span
 from sacpy.lang.types import known
+from sacpy.nodes import Node, field_names
 from sacpy.workspace import Workspace, main_key
 from tests.docs import gpu_stages
 from tests.tools import ROOT, run_file
@@ -89,12 +89,12 @@ def _tree(node: object, margin: str = "", name: str = "") -> list[str]:
     head = f"{margin}{name}{': ' if name else ''}"
     if isinstance(node, ast.QName):
         return [f"{head}{node}"]
-    if is_dataclass(node):
+    if isinstance(node, Node):
         lines = [f"{head}{type(node).__name__}"]
-        for f in fields(node):
-            value = getattr(node, f.name)
-            if not f.name.endswith("span") and value not in (None, ()):
-                lines += _tree(value, margin + "  ", f.name)
+        for field in field_names(node):
+            value = getattr(node, field)
+            if not field.endswith("span") and value not in (None, ()):
+                lines += _tree(value, margin + "  ", field)
         return lines
     if isinstance(node, tuple):
         if all(isinstance(n, str | int) for n in node):

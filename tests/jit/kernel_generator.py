@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from sacpy.interp.values import Value
 from sacpy.jit.graph import Atom, Const, Fold, Genarray, Modarray, Operator, Partition, Unit, Var, integer
 from sacpy.lang.ast import Pragma
 from sacpy.lang.source import NOWHERE
+from sacpy.nodes import replace
 from sacpy.withloop.chains import Chain
 from sacpy.withloop.combinators import Combinator, CompressGrid, FoldLast2, PadLast, Parameter, Permute, PruneGrid, ShiftLB, SplitLast
 from sacpy.withloop.devices import DEVICES

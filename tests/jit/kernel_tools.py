@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from sacpy.interp.values import Value
 from sacpy.jit.graph import Rhs, Unit, Var, WithLoop
 from sacpy.jit.graph_verify import verify
 from sacpy.jit.kernels import KernelOptions, Launch, Plan, Refused, Template, build
+from sacpy.nodes import replace
 from tests.jit import graph_evaluator
 from tests.jit.graph_evaluator import CheckFailed, evaluate
 from tests.jit.kernel_evaluator import run_plan

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from sacpy.jit.emission.geometry import MOST_STATIC_SHARED, fixed_dynamic_bytes,
 from sacpy.jit.emission.nvvm import device_text, function_name
 from sacpy.jit.emission.toolchain import AssemblyError
 from sacpy.jit.failures import Unsupported
+from sacpy.nodes import replace
 from tests.jit.kernel_programs import PROGRAMS, P, operation
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from sacpy.jit.emission import findings as f
 from sacpy.jit.emission.emulator import MOST_FINDINGS, Emulated, Outcome
 from sacpy.jit.emission.geometry import geometry
 from sacpy.jit.graph import FALSE, Const, Op, ScalarType, Var
+from sacpy.nodes import replace
 from sacpy.withloop.devices import DEVICES
 from tests.jit.kernel_programs import PROGRAMS, P, Program, T, faulty
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from sacpy.jit.failures import CheckFailed
 from sacpy.jit.graph import Block, Check, Let, Load, Partition, Unit, WithLoop, statements
 from sacpy.jit.host.hoisting import hoisted
+from sacpy.nodes import replace
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import agree, compiled
 

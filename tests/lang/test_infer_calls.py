@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sacpy.lang.core import Function, Native, Signature, Stmt
 from sacpy.lang.dispatch import Certain, Possible
 from sacpy.lang.infer import Inference, infer
 from sacpy.lang.lattice import at_least, scalar, vector
 from sacpy.lang.source import Source, Span
 from sacpy.lang.types import ANY, SCALAR, Shape, known, of_rank
+from sacpy.nodes import replace
 from tests.lang.coretools import Operand, SlotSpec, Table, block, branch, c, call, entry, fun, genarray, let, part, prim, sig, with_
 
 SHAPE = fun(sig("shape", [("int", "a", "*")], [("int", "", ".")], inlining="inline"), [let("int s", prim("shape", "a"))], "s")

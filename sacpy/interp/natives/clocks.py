@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives import native
 from sacpy.interp.streams import Stream
 from sacpy.interp.world import World
+from sacpy.nodes import Node, replace
 
 SECOND = 1_000_000_000
 UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0))
@@ -43,8 +43,7 @@ def monotonic_time(world: World) -> tuple[int, int]:
 # ---------------------------------------------------------------- timers
 
 
-@dataclass(frozen=True, slots=True)
-class Timer:
+class Timer(Node):
     """Nanoseconds measured so far, and when it was started, if it runs."""
 
     elapsed: int = 0
@@ -197,8 +196,7 @@ def time_stamp(world: World) -> None:
 # ---------------------------------------------------------------- benchmarking
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Node):
     """A stretch of time between `start` and `end`, in nanoseconds, to be told in a unit: 0 seconds, 1 milli, 2 micro, 3 nano."""
 
     name: bytes

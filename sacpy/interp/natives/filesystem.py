@@ -7,12 +7,12 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives import native
 from sacpy.interp.natives.stdio import NO_ERROR
 from sacpy.interp.world import World, shown
+from sacpy.nodes import Record
 
 # ---------------------------------------------------------------- errors
 
@@ -150,8 +150,7 @@ def mkdtemp(world: World, template: bytes) -> bytes:
 # ---------------------------------------------------------------- directories
 
 
-@dataclass(slots=True)
-class Directory:
+class Directory(Record):
     """An open directory: its entries, and which one comes next."""
 
     path: bytes

@@ -6,7 +6,6 @@ In: a format, the arguments as interpreter values, and their base types. Out: by
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import copysign, isfinite, isnan
 
@@ -17,14 +16,14 @@ from sacpy.interp.errors import Fault
 from sacpy.interp.natives.hexfloat import hex_digits
 from sacpy.lang.printf_formats import INTEGER_LETTERS, Spec, problem, read
 from sacpy.lang.types import BITS, REAL, SIGNED
+from sacpy.nodes import Node
 
 Value = object
 
 _LENGTH_BITS = {"hh": 8, "h": 16, "": 32, "l": 64, "ll": 64, "L": 64, "q": 64, "j": 64, "z": 64, "t": 64}
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Node):
     """A format checked against base types. `pieces`: literal bytes and conversions in order. `python`: the same as a Python format, where that prints the same for finite numbers; `floats`: the arguments that must be finite for it; `count`: how many arguments it takes (further ones are ignored, as in C)."""
 
     pieces: tuple[bytes | Spec, ...]

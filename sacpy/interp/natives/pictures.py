@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +15,7 @@ from sacpy.interp.natives.scanning import scan
 from sacpy.interp.natives.stdio import NO_ERROR, failed
 from sacpy.interp.streams import Stream
 from sacpy.interp.world import World, shown
+from sacpy.nodes import Record, field
 
 Array = np.ndarray[Any, np.dtype[Any]]
 LARGEST_PICTURE = 1 << 28
@@ -127,8 +127,7 @@ def write_ppm(world: World, stream: Stream, picture: Array, binary: bool) -> Str
 # ---------------------------------------------------------------- displays
 
 
-@dataclass(slots=True)
-class Display:
+class Display(Record):
     """What is shown, its number, and the size of a picture in the grid."""
 
     number: int

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -12,10 +11,10 @@ from sacpy.interp import memory
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives import native
 from sacpy.interp.world import World, shown
+from sacpy.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
-class StringArray:
+class StringArray(Node):
     """Strings in row-major order."""
 
     shape: tuple[int, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import dataclass
 from typing import Any, cast
 
 from sacpy.interp.errors import Exit, Fault
@@ -12,6 +11,7 @@ from sacpy.interp.natives.formatting import sprintf
 from sacpy.interp.natives.stdio import NO_ERROR, failed
 from sacpy.interp.streams import RawFile, Stream
 from sacpy.interp.world import World, shown
+from sacpy.nodes import Record
 
 
 @native(
@@ -54,8 +54,7 @@ def argv(world: World, number: int) -> bytes:
     return world.argv[number] if number < len(world.argv) else b""
 
 
-@dataclass(slots=True)
-class Options:
+class Options(Record):
     """Where `getopt` is: the argument to look at and the place in it."""
 
     index: int = 1

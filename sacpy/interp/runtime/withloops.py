@@ -6,7 +6,6 @@ In: bounds and frames as tuples of ints. Out: ranges to loop over, masks, and `C
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from sacpy.interp.values import Value, dtype_of, shape_of, zero_of
 from sacpy.lang.core import Atom, Block
 from sacpy.lang.lattice import full_extents
 from sacpy.lang.types import SCALAR, Type, known
+from sacpy.nodes import Node
 
 if TYPE_CHECKING:
     from sacpy.lang.infer import Inferrer
@@ -108,8 +108,7 @@ def flat(array: Any) -> Any:
     return array.reshape(-1) if array.dtype == object else memoryview(array.reshape(-1))
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
+class Recipe(Node):
     """What inference needs to tell the shape of a cell: a body, its value, the names of the index."""
 
     body: Block

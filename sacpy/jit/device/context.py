@@ -6,7 +6,6 @@ In: a target ("emulator", "cuda", "auto") and options. Out: a `Device`; or the r
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from functools import cache as remembered
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,14 +18,14 @@ from sacpy.jit.device.weigh import Policy
 from sacpy.jit.options import Options
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import NOWHERE
+from sacpy.nodes import Node, Record, field
 from sacpy.withloop.devices import DEVICES
 
 EMULATED = "sm_90"  # what the emulator stands for unless told
 DRIVER = Path("/proc/driver/nvidia/version")
 
 
-@dataclass(slots=True)
-class Hardware:
+class Hardware(Record):
     """A machine with what is in its memory. Of a GPU, or of an emulated one, there is one in a process: arrays go from session to session without moving."""
 
     machine: Machine
@@ -37,8 +36,7 @@ class Hardware:
         self.memory = Memory(self.machine)
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(Node):
     """What runs kernels for one engine. `policy`: which with-loops do."""
 
     hardware: Hardware

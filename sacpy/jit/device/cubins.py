@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sacpy.jit.cache import Cache
@@ -15,13 +14,13 @@ from sacpy.jit.failures import Unsupported
 from sacpy.jit.fingerprint import platform_digest
 from sacpy.jit.kernel import Kernel
 from sacpy.jit.kernel_printer import print_kernel
+from sacpy.nodes import Node
 
 if TYPE_CHECKING:
     from sacpy.jit.emission.assemble import Resources
 
 
-@dataclass(frozen=True, slots=True)
-class Cubin:
+class Cubin(Node):
     """`code`: the cubin, or PTX where `is_ptx`: then no assembler is installed, and the driver's takes its place; `entry`: the name of its function; `sites`: what each check of the kernel asserts, by the number that the check word gets, from 1; `tools`: what made it."""
 
     code: bytes

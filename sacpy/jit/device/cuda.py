@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from sacpy.jit.failures import CheckFailed
 from sacpy.jit.graph import ArrayType
 from sacpy.jit.kernel import Check, ForAll, Kernel, block_statements, thread_statements
 from sacpy.jit.kernel_printer import print_kernel
+from sacpy.nodes import Record, field, replace
 from sacpy.withloop.devices import DeviceLimits
 
 PINNED = 4 << 20  # bytes of each of the two pinned buffers
@@ -34,8 +34,7 @@ _SCALARS: dict[str, Any] = {
 }  # fmt: skip
 
 
-@dataclass(slots=True)
-class Loaded:
+class Loaded(Record):
     """A kernel on the device. `arguments`: objects that hold the values of a launch, filled anew for each one; `configs`: launch configurations met so far, by extents and bytes of shared memory; `plain`: the launch needs no memory but its arguments; `checks`: there is one in it that may fail; `permitted`: the bytes of shared memory that the driver was told it may ask for."""
 
     kernel: Kernel

@@ -6,10 +6,11 @@ In: an address, a dtype, a shape, a device and who keeps the memory alive; or so
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from sacpy.nodes import Node
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 _CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
@@ -72,8 +73,7 @@ _DELETER = _Deleter(_delete)
 _DESTRUCTOR = _RawDestructor(_destroy)
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
+class Tensor(Node):
     """An array in memory: `device` is DLPack's type and number; `strides` in elements, None where dense; `owner` keeps it alive; `stream`: the one that he uses it in, None if that is not known."""
 
     address: int

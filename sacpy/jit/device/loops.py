@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -19,12 +18,12 @@ from sacpy.jit.device.weigh import Policy
 from sacpy.jit.graph import ArrayType, Atom, Const, Let, Load, Modarray, Var, WithLoop, extents_of, operands, statements
 from sacpy.jit.kernels import Buffer, Launch, Plan, Template
 from sacpy.jit.rewrite import uses
+from sacpy.nodes import Node
 
 REMEMBERED = 256  # shapes whose launches are remembered
 
 
-@dataclass(frozen=True, slots=True)
-class ReadyLaunch:
+class ReadyLaunch(Node):
     """A launch with its kernel on the machine. `arguments`: for each whether it is a place among the values of the with-loop and the addresses of its buffers, and the place or the number. `copies`: it copies what a modarray leaves as it is."""
 
     launch: Launch
@@ -35,8 +34,7 @@ class ReadyLaunch:
     copies: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Node):
     """The launches for one shape. `buffers`: the results of the plan, then what only the launches need."""
 
     plan: Plan

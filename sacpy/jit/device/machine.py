@@ -6,12 +6,12 @@ In: sizes, addresses, host arrays, kernels. Out: blocks of memory, and effects o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from sacpy.jit.kernel import Kernel
+from sacpy.nodes import Node, field
 from sacpy.withloop.devices import DeviceLimits
 
 Array = np.ndarray[Any, Any]
@@ -34,8 +34,7 @@ class DeviceFailure(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class Block(Node, eq=False):
     """Memory of a machine: where it begins, and its size in bytes. `handle`: what the machine knows it by; it keeps the memory alive."""
 
     address: int

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import weakref
 from collections import defaultdict
-from dataclasses import dataclass
 from math import prod
 from threading import RLock
 from typing import Any
@@ -19,13 +18,13 @@ import numpy as np
 from sacpy.interp.values import dtype_of
 from sacpy.jit.device.machine import Array, Block, DeviceFull, Machine
 from sacpy.jit.failures import OutOfMemory
+from sacpy.nodes import Record
 
 GRAIN = 256  # bytes; the device's own allocations begin at multiples of that
 ELEMENTS = 16  # single elements read from the device, after which the whole array is fetched
 
 
-@dataclass(slots=True)
-class Transfers:
+class Transfers(Record):
     """What moved so far: bytes and how often, in to the device and out of it; blocks allocated anew, and blocks used again; arrays that had to make room."""
 
     bytes_in: int = 0

@@ -8,7 +8,6 @@ A loop, a branch or a call without such a with-loop in it is one native piece. O
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sacpy.jit.device.hosted import Piece
@@ -34,6 +33,7 @@ from sacpy.jit.graph import Loop as GraphLoop
 from sacpy.jit.passes.costs import cost
 from sacpy.jit.rewrite import bound
 from sacpy.lang.source import Span
+from sacpy.nodes import Node, Record, field
 
 if TYPE_CHECKING:
     from sacpy.jit.engine import Tools
@@ -42,16 +42,14 @@ Judge = Callable[[Let], str]  # why the with-loop of a statement cannot run on t
 Bounds = tuple[tuple[Atom, Atom], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Native:
+class Native(Node):
     """A statement that runs as native code on the host."""
 
     number: int
     piece: Piece
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Node):
     """A with-loop that may run on the device. `native`: the same on the host. `extents`: of each partition, what one index costs and the bounds."""
 
     number: int
@@ -66,8 +64,7 @@ class Loop:
         return self.let.rhs
 
 
-@dataclass(frozen=True, slots=True)
-class Spans:
+class Spans(Node):
     """A statement with such with-loops inside. `extents`: of all of them, where they are known before it begins, else (); `arrays`: what the native piece would take."""
 
     native: Native
@@ -75,16 +72,14 @@ class Spans:
     arrays: tuple[Var, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Stays:
+class Stays(Node):
     """A with-loop that stays on the host, and why."""
 
     span: Span
     reason: str
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(Record):
     """How a unit runs. `placed`: by identity of the statement; what is not there is Python."""
 
     unit: Unit

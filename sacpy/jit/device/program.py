@@ -6,7 +6,6 @@ In: a plan (`placement`), the memory of a machine. Out: `DeviceProgram`, which i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -26,14 +25,14 @@ from sacpy.jit.device.residents import Residents
 from sacpy.jit.device.weigh import Policy
 from sacpy.jit.failures import CheckFailed, OutOfMemory, TooDeep, Unsupported
 from sacpy.jit.graph import Input, Output, WithLoop
+from sacpy.nodes import Record, field
 from sacpy.withloop.errors import MappingError
 
 if TYPE_CHECKING:
     from sacpy.jit.device.machine import Array
 
 
-@dataclass(slots=True)
-class Placed:
+class Placed(Record):
     """What became of a with-loop so far: runs on the device and on the host, seconds until the former were launched (on the emulator: done), and the last reason for a run on the host."""
 
     device: int = 0
@@ -42,8 +41,7 @@ class Placed:
     seconds: float = 0.0
 
 
-@dataclass(slots=True)
-class Runtime:
+class Runtime(Record):
     """What generated code calls (`rt`)."""
 
     memory: Memory

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
@@ -29,6 +28,7 @@ from sacpy.lang.core import Program
 from sacpy.lang.modules import STDLIB
 from sacpy.lang.source import Source
 from sacpy.lang.types import REAL
+from sacpy.nodes import replace
 from sacpy.withloop.errors import MappingError
 
 LARGE = 1 << 20  # bytes of arguments from which on a call may be worth the GPU

@@ -6,9 +6,9 @@ In: the work of a with-loop, the arrays that it reads, and the bytes that it mak
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from sacpy.jit.device.memory import DeviceArray
+from sacpy.nodes import Node
 
 LAUNCH = 12e-6  # seconds that a launch takes, all told
 TRANSFER = 20e-6  # seconds that a transfer takes at least
@@ -18,8 +18,7 @@ HOST_RATE = 6e9  # of one core, which does several at once
 CALL = 6e-6  # seconds that calling native code takes
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Node):
     """`always`: whatever can run on the device does. `transfers`: what has to be sent counts; otherwise only work of less than `least` simple operations stays on the host. `cores`: that the host would use."""
 
     always: bool = False

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from sacpy.jit.emission import libnvvm, nvjitlink, nvptx, toolchain
@@ -17,14 +16,14 @@ from sacpy.jit.emission.nvvm import DeviceText, device_text
 from sacpy.jit.emission.toolchain import AssemblyError
 from sacpy.jit.kernel import Kernel
 from sacpy.jit.kernel_printer import print_kernel
+from sacpy.nodes import Node
 
 STAGES = ("kernel", "nvvm", "ptx", "sass")
 FRONT_ENDS = {"libnvvm": libnvvm, "nvptx": nvptx}
 _ARCHITECTURE = re.compile(r"sm_[1-9]\d{1,2}[af]?")
 
 
-@dataclass(frozen=True, slots=True)
-class Resources:
+class Resources(Node):
     """What a kernel needs: registers and stack per thread, static shared memory per block, what did not fit into registers; the last three in bytes."""
 
     registers: int
@@ -34,8 +33,7 @@ class Resources:
     spill_loads: int
 
 
-@dataclass(frozen=True, slots=True)
-class Assembled:
+class Assembled(Node):
     """A kernel for one architecture. `code`: the cubin; `entry`: its function; `shared`: bytes of shared memory that every launch must ask for (`geometry.dynamic_bytes` has those of one launch). `front`, `back`: the tools that made PTX and cubin, with their versions."""
 
     device: DeviceText

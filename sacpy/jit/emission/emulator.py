@@ -9,7 +9,6 @@ import ctypes
 import struct
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -25,6 +24,7 @@ from sacpy.jit.graph import ArrayType, Const, Var, extents_of
 from sacpy.jit.host.legal import size_of
 from sacpy.jit.kernel import Kernel
 from sacpy.jit.options import Options
+from sacpy.nodes import Node, field
 
 Array = np.ndarray[Any, Any]
 Argument = int | float | bool | Array
@@ -33,8 +33,7 @@ _ROUND = 1 << 16  # threads between two looks at signals
 _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Node):
     """How a launch went. `failed`: what the first `Check` that did not hold asserts; None if all did. `findings`: in check mode, at most `MOST_FINDINGS`; `found`: how many there were; `writes`: how often each cell of each written array was written, by the parameter's name."""
 
     failed: str | None = None

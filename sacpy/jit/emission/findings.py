@@ -6,10 +6,10 @@ In: the records that `shadow` writes. Out: `Finding`s.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sacpy.jit.emission import shadow
 from sacpy.jit.emission.lowering import Site
+from sacpy.nodes import Node
 
 OUT_OF_RANGE = "out of range"
 TWICE = "written twice"
@@ -27,8 +27,7 @@ _KINDS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Node):
     """A fault of a kernel in a launch. `block` and `thread` are row-major numbers in the grid and in the block, `phase` the number of the `ForAll` in the kernel's text (from 1), `statement` its text; -1, 0 and "" where no thread is to blame. `other`: the statement of the access that this one is
     at odds with, by `other_thread` of `other_block`. `detail`: what the sentence adds. `kind` is one of the constants of this module."""
 

@@ -6,7 +6,6 @@ In: a kernel and the scalars that it is launched with. Out: `Geometry`. Whatever
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -14,14 +13,14 @@ from sacpy.jit.graph import Atom, Const, ScalarType, Var, extents_of
 from sacpy.jit.host.legal import size_of
 from sacpy.jit.kernel import Allocate, Kernel, block_statements
 from sacpy.jit.shared_planner import SharedPlan, plan_shared
+from sacpy.nodes import Node
 from sacpy.withloop.devices import DeviceLimits
 
 SHARED_ALIGNMENT = 16
 MOST_STATIC_SHARED = 48 << 10  # bytes of shared memory that a kernel may have without its launch asking for them
 
 
-@dataclass(frozen=True, slots=True)
-class Geometry:
+class Geometry(Node):
     """`grid`, `block`: extents, outermost first (negative ones as 0). `cells`: for each array that the kernel allocates, how many elements it has (of a thread, unless it is shared). `shared_bytes`: all shared memory; `dynamic_bytes`: that part of it which the launch must ask for. `scratch_bytes`: per scratch array, for the whole grid."""
 
     grid: tuple[int, ...]

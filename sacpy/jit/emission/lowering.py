@@ -6,7 +6,6 @@ In: a kernel and a machine that is ready to take its body. Out: instructions in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from sacpy.jit.emission.machine import Machine, Memory
 from sacpy.jit.graph import ArrayType, Atom, Const, Load, Op, Var
@@ -31,10 +30,10 @@ from sacpy.jit.kernel import (
     While,
 )
 from sacpy.jit.kernel_printer import statement_text
+from sacpy.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Node):
     """A statement that findings and failures name. `phase`: the number of its `ForAll` in the text, from 1."""
 
     text: str

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from sacpy.jit.graph import Op, Var
 from sacpy.jit.host.legal import LLVM_TYPES, Code, memory_type
 from sacpy.jit.host.scalars import Emit, Style
 from sacpy.jit.kernel import Kernel
+from sacpy.nodes import Node
 
 WORDS = {32: "i32", 64: "i64"}
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Node):
     """An array's elements: `pointer` to the first, in row-major order; `extents` are words of the machine's addresses. `number`: which array it is: its place among the parameters, or the number of parameters and its place among the allocations. `lanes`: for arrays in interleaved memory, how
     many elements lie from one element of a thread to its next."""
 

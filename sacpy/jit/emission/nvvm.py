@@ -6,13 +6,13 @@ In: a kernel. Out: `DeviceText`: the module's text, the name of its function, an
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from sacpy.jit.emission.device_machine import AXES, DeviceMachine
 from sacpy.jit.emission.lowering import Lowering, Site
 from sacpy.jit.graph import Const
 from sacpy.jit.host.legal import Module
 from sacpy.jit.kernel import Kernel
+from sacpy.nodes import Node
 
 LAYOUT = (
     "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
@@ -20,8 +20,7 @@ LAYOUT = (
 TRIPLE = "nvptx64-nvidia-cuda"
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceText:
+class DeviceText(Node):
     """`sites[n - 1]` is the statement that the check word names by n. `uses_libdevice`: whether `__nv_*` functions must be linked in. `strict`: products and sums are not contracted."""
 
     name: str

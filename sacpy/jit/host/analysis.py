@@ -6,7 +6,6 @@ In: a function of a unit. Out: `Facts`, which the lowering asks while it writes.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from sacpy.jit.graph import (
     ArrayType,
@@ -33,10 +32,10 @@ from sacpy.jit.graph import (
     inner_binders,
     statements,
 )
+from sacpy.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Node):
     """`indices`: names of int variables that are used as indices, bounds or extents, or that such are computed from without wrapping. They exist in 64 bits as well. `made`: by variable, the operation without wrapping that it was set to."""
 
     indices: frozenset[str]

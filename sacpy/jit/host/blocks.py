@@ -6,21 +6,20 @@ In: a partition of rank 2 or more. Out: how many blocks a row of its first axis 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sacpy.jit.graph import Const, Partition
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.nests import Nest
 from sacpy.jit.host.sinks import Sink
+from sacpy.nodes import Node
 
 ROWS = 64  # that are enough
 SHORT = 256  # indices that need not be cut
 ALIGNED = 64  # blocks are a multiple of this many indices
 
 
-@dataclass(frozen=True, slots=True)
-class Blocks:
+class Blocks(Node):
     """The blocks of a partition's rows, all 64-bit texts: the bounds of its first two axes, the number of blocks in a row, the indices of a block along the second axis."""
 
     lower: tuple[str, str]

@@ -12,18 +12,17 @@ nothing to choose, and the result is that of any order. If it is, the loop runs 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from sacpy.jit.graph import Atom, Fold, Let, Op
 from sacpy.jit.host.legal import LLVM_TYPES, Code, Module, constant
 from sacpy.lang.constants import largest, smallest
 from sacpy.lang.types import REAL
+from sacpy.nodes import Node
 
 LANES = {"double": (8, 4), "float": (16, 4)}  # vector width and number of vectors, of the accumulators of a fold on reals
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
+class Reduction(Node):
     """A fold that was recognised: one operation per accumulator."""
 
     codes: tuple[str, ...]

@@ -6,7 +6,6 @@ In: a graph function. Out: `{i32, results...} @name(ptr frame, params...)`; the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from sacpy.jit.graph import (
     ArrayType,
@@ -50,6 +49,7 @@ from sacpy.jit.host.memory import (
 from sacpy.jit.host.scalars import emit
 from sacpy.jit.host.scans import scan_of
 from sacpy.jit.host.writer import Slots, UnitContext, Writer, result_type, types_of
+from sacpy.nodes import replace
 
 BETWEEN_POLLS = 1 << 16  # rounds of a loop without loops in it
 

@@ -16,13 +16,12 @@ Bounds are the same for all rows. So whoever writes the loops can see to it that
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
 from sacpy.jit.graph import Atom, Block, Check, Let, Load, Op, Partition, Stmt, Var, extents_of
+from sacpy.nodes import Node, replace
 
 
-@dataclass(frozen=True, slots=True)
-class Hoisted:
+class Hoisted(Node):
     """`before[k]`: the statements in front of the loop of axis k, in order (none before axis 0); `partition`: what is left."""
 
     before: tuple[tuple[Stmt, ...], ...]

@@ -11,10 +11,10 @@ Here round i only changes elements whose first index is i, and reads no others t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from sacpy.jit.graph import ArrayType, Atom, Block, Check, Const, For, If, Load, Loop, Op, Stmt, Update, Var, blocks, operands
 from sacpy.jit.rewrite import free
+from sacpy.nodes import Record, field
 
 Sums = Mapping[str, Op]
 
@@ -27,8 +27,7 @@ def apart(r: For, sums: Sums) -> bool:
     return rounds.block(r.body, [p.name for p in r.params]) and len(rounds.axes) == len(r.params)
 
 
-@dataclass(slots=True)
-class _Rounds:
+class _Rounds(Record):
     """Follows the carried arrays through a round. `current`: the name under which each array, known by its parameter's name, can be found now; `axes`: the axis along which the rounds of each keep apart."""
 
     loop: For

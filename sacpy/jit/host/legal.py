@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from sacpy.nodes import Record, field
 
 LLVM_TYPES = {
     "byte": "i8", "short": "i16", "int": "i32", "long": "i64", "longlong": "i64", "ubyte": "i8", "ushort": "i16", "uint": "i32", "ulong": "i64", "ulonglong": "i64", "float": "float", "double": "double", "bool": "i1", "char": "i8",
@@ -36,8 +37,7 @@ def constant(base: str, value: int | float | bool) -> str:
     return str(int(value))
 
 
-@dataclass(slots=True)
-class Module:
+class Module(Record):
     """A module being written: functions, declarations, globals and metadata, each once."""
 
     functions: list[str] = field(default_factory=list)

@@ -6,17 +6,15 @@ handed to it); each is released, or handed on, at its last use, which is known s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sacpy.jit.graph import ArrayType, Block, Check, Rhs, Stmt, Var, blocks, operands
 from sacpy.jit.host import layout
 from sacpy.jit.host.legal import Code, memory_type, size_of
+from sacpy.nodes import Record
 
 BORROWED = "null"
 
 
-@dataclass(slots=True)
-class Scalar:
+class Scalar(Record):
     """A scalar: its text, and for ints that are used as indices also that of the 64-bit value."""
 
     text: str
@@ -24,8 +22,7 @@ class Scalar:
     wide: str | None = None
 
 
-@dataclass(slots=True)
-class Array:
+class Array(Record):
     """An array: `data` and `header` are addresses, `extents` 64-bit texts. `unique`: known to have no other reference. `scope`: the alias scope that its memory belongs to, if it has one of its own; `apart`: the scopes of memory that it is known not to share."""
 
     data: str

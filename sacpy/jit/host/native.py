@@ -11,7 +11,6 @@ import struct
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from sacpy.jit.host import layout
 from sacpy.jit.host.compile import Library, load_entry, runtime
 from sacpy.jit.host.lowering import ENTRY
 from sacpy.jit.options import Options
+from sacpy.nodes import Node, Record, field
 
 _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 _FORMATS = {"double": "d", "float": "f4x", "bool": "?7x", "ulong": "Q", "ulonglong": "Q"}
@@ -76,8 +76,7 @@ class Context:
         return self._words[layout.CONTROL_COPIED]
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Node):
     """What a caller must know of a unit: its parameters and results, and the base types of the root's."""
 
     inputs: tuple[Input, ...]
@@ -109,8 +108,7 @@ class _Memory:
         self._free(self.address)
 
 
-@dataclass(slots=True)
-class NativeFunction:
+class NativeFunction(Record):
     """Compiled code of a unit. Safe to call from several threads at once."""
 
     signature: Signature

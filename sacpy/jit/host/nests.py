@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 
 from sacpy.jit.graph import ArrayType, Block, Const, Let, Op, Partition, Stmt, Var, statements
@@ -19,10 +18,10 @@ from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Array, Value
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink, membership
+from sacpy.nodes import Record, field
 
 
-@dataclass(slots=True)
-class Nest:
+class Nest(Record):
     """The loops of one partition, and what becomes of its values. `lower`, `upper`: the range of the first axis (that of number `ranged`), where it is not the partition's. `earlier`: partitions whose indices are left out."""
 
     lowering: Lowering

@@ -6,17 +6,16 @@ In: an operation, the base type of its operands, their texts. Out: instructions,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from sacpy.jit.graph import Op
 from sacpy.jit.host.legal import LLVM_TYPES, Code, constant
 from sacpy.jit.host.maths import MATHS, call_of_maths
 from sacpy.lang.constants import CONVERSIONS, largest, smallest
 from sacpy.lang.types import BITS, REAL, SIGNED
+from sacpy.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(Node):
     """How reals are computed. `strict`: bit-equal to the interpreter."""
 
     strict: bool

@@ -15,19 +15,18 @@ On the left the result of the round before is read back (which makes it an inclu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sacpy.jit.graph import ArrayType, Atom, Block, Const, For, Let, Load, Op, Update, Var
 from sacpy.jit.host.analysis import is_straight
 from sacpy.jit.rewrite import uses
 from sacpy.lang.types import BITS, REAL
+from sacpy.nodes import Node
 
 _ON_REALS = frozenset(["add", "sub", "mul"])
 _ON_INTEGERS = _ON_REALS | {"min", "max", "bitand", "bitor", "bitxor"}
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(Node):
     """`array`: the carried vector; `accumulator`: the carried scalar, None where results are read back from the vector. `code`: the operation; `negative`: of the values' negatives. `values`: the block that gives a round's value; it reads of the vector its own element at most."""
 
     loop: For

@@ -8,7 +8,6 @@ A sink is told each index with its values, in order. Arrays are written cell by 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sacpy.jit.graph import ArrayType, Atom, Fold, Partition, Propagate
@@ -18,6 +17,7 @@ from sacpy.jit.host.legal import LLVM_TYPES
 from sacpy.jit.host.memory import BORROWED, Array, Scalar, Value, copy_elements, element_address, elements, flat, release
 from sacpy.jit.host.scalars import compare
 from sacpy.jit.host.writer import Slots
+from sacpy.nodes import Record, field, replace
 
 
 class Sink(Protocol):
@@ -32,8 +32,7 @@ class Sink(Protocol):
         """Takes the values of an index."""
 
 
-@dataclass(slots=True)
-class ArraySink:
+class ArraySink(Record):
     """The result of genarray or modarray. `rank`: the number of axes of the frame. `earlier`: partitions whose cells are already set, and stay."""
 
     lowering: Lowering
@@ -90,8 +89,7 @@ def membership(lowering: Lowering, p: Partition, index: tuple[str, ...]) -> str:
     return inside
 
 
-@dataclass(slots=True)
-class PropagateSink:
+class PropagateSink(Record):
     """Values threaded through all iterations."""
 
     lowering: Lowering
@@ -122,8 +120,7 @@ def kept(lowering: Lowering, value: Value) -> Value:
     return lowering.owned(value) if isinstance(value, Array) and value.borrowed else value
 
 
-@dataclass(slots=True)
-class FoldSink:
+class FoldSink(Record):
     """Accumulators of a fold over one partition. `stopped`: an i1 slot, where iteration may end early. `fresh`: an i1 slot, where the first value is to be taken as it is. `in_order`: extremes of reals
     are computed in order; where they are not, who writes the loop sees to those that the order matters to (`undecided`)."""
 

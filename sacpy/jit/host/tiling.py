@@ -7,7 +7,6 @@ the tile. What depends on j but not on i is first packed, for a column of tiles 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from sacpy.jit.graph import Atom, Const, Fold, Let, Load, Op, Partition, ScalarType, Var, WithLoop
 from sacpy.jit.host.folds import recognised
@@ -18,13 +17,13 @@ from sacpy.jit.host.maths import register_sizes
 from sacpy.jit.host.memory import Array, Scalar, element_address, flat, release
 from sacpy.jit.host.nests import Nest
 from sacpy.jit.host.sinks import ArraySink, Sink
+from sacpy.nodes import Node
 
 NARROW = 2  # vectors of the tiles at the right edge
 _OPS = frozenset(["add", "sub", "mul", "neg"])
 
 
-@dataclass(frozen=True, slots=True)
-class Contraction:
+class Contraction(Node):
     """A partition that can be tiled: the fold, and its only partition, whose body is `terms`."""
 
     p: Partition

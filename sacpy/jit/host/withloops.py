@@ -6,7 +6,6 @@ In: a with-loop of a graph. Out: loops in row-major order, the last axis innermo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from sacpy.jit.graph import (
     ArrayType,
@@ -36,6 +35,7 @@ from sacpy.jit.host.rows import grouped, write_rows
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink
 from sacpy.jit.host.tiling import write_nest
 from sacpy.jit.host.writer import Slots
+from sacpy.nodes import replace
 
 
 class WithLoops:

@@ -6,7 +6,6 @@ In: the module of LLVM IR that is being written, what is known of the unit. Out:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 
 from sacpy.jit.graph import ArrayType, Atom, Block, Check, Const, Function, Var, statements
 from sacpy.jit.host import layout
@@ -28,10 +27,10 @@ from sacpy.jit.host.memory import (
 )
 from sacpy.jit.host.scalars import Style
 from sacpy.jit.options import Options
+from sacpy.nodes import Record, field, replace
 
 
-@dataclass(slots=True)
-class UnitContext:
+class UnitContext(Record):
     """What the functions of a unit share while they are written."""
 
     module: Module

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from sacpy.jit.graph import Atom, Block, Const, For, Let, Load, Op, Partition, Var, WithLoop, blocks
+from sacpy.nodes import Node, Record, field
 from sacpy.withloop import chains
 from sacpy.withloop.arithmetic import Slot
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Node):
     """One entry of an index: that of axis `axis` of the with-loop (None: of none) plus something from `low` to `high`."""
 
     axis: int | None
@@ -26,8 +25,7 @@ class Entry:
 Place = tuple[str, tuple[Atom, ...]]  # array and index, as a load has them
 
 
-@dataclass(frozen=True, slots=True)
-class Footprint:
+class Footprint(Node):
     """Accesses of one array, along the same axes; `entries` spans all of them. `sites`: how many different elements an index reads, counters left out of account."""
 
     array: Var
@@ -36,8 +34,7 @@ class Footprint:
     reads: int
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Record):
     known: dict[str, Entry]
     free: Mapping[str, Var]
     found: dict[tuple[str, tuple[int | None, ...]], dict[Place, tuple[Entry, ...]]] = field(default_factory=lambda: defaultdict(dict))

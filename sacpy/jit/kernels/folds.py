@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import replace
 
 from sacpy.jit import kernel as k
 from sacpy.jit.graph import INT, ArrayType, Atom, Fold, Partition, Var, integer
@@ -18,6 +17,7 @@ from sacpy.jit.kernels.numbers import Numbers, array_sizes, chain_of, pragmas_of
 from sacpy.jit.kernels.reduction import Reduction, Shared
 from sacpy.jit.kernels.source import Built, Source, parameter_block
 from sacpy.jit.kernels.thread import Thread
+from sacpy.nodes import replace
 from sacpy.withloop import chains
 from sacpy.withloop.combinators import Combinator, CompressGrid, FoldLast2, Permute, ShiftLB
 from sacpy.withloop.division import magic

@@ -6,9 +6,9 @@ In: nothing. Out: the classes that kernels are handed on with: `Plan` (what one 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 
 from sacpy.jit.kernel import Kernel
+from sacpy.nodes import Node, field
 from sacpy.withloop.chains import Mapping
 from sacpy.withloop.devices import DEVICES, DeviceLimits
 
@@ -21,8 +21,7 @@ class Refused(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
-class KernelOptions:
+class KernelOptions(Node):
     """`strategy`: of `withloop.strategies`, for what no pragma maps; "auto" also lets threads share folds. `merge`: whether pieces of one with-loop may share a launch. `fold_threads`: of a block that folds, a power of two. `row_length`: indices that the fold of a
     cell has at least for threads to share it."""
 
@@ -33,8 +32,7 @@ class KernelOptions:
     row_length: int = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Buffer:
+class Buffer(Node):
     """An array that launches write: dense, row-major, its elements unset before. `scalar`: the value of a graph's scalar, in an array of one element."""
 
     name: str
@@ -48,8 +46,7 @@ class Buffer:
         return math.prod(self.extents)
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(Node):
     """One launch. `grid` and `block`: z, y, x. `arguments`: one for each of the kernel's parameters: the name of a value of the with-loop's function or of a buffer of the plan, or a number (signed, in the kernel's word size).
 
     `scratch`: for each of the kernel's arrays in scratch memory, in the order of their `Allocate`, how many elements each thread of the launch has. `purpose`: "partition", "default", "copy", "pieces" (several of those in one launch), "partials", "total", "rows", "joined".
@@ -71,8 +68,7 @@ class Launch:
         return math.prod(self.grid) * math.prod(self.block)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Node):
     """What a with-loop does on concrete bounds: allocate `results` (named as the with-loop's targets) and `temporaries` (which nobody needs after), then run `launches` one after the other."""
 
     results: tuple[Buffer, ...]

@@ -6,7 +6,6 @@ In: a with-loop whose operators are all of these, a mapping for one piece. Out: 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from sacpy.jit import kernel as k
 from sacpy.jit.graph import Atom, Const, Genarray, Let, Modarray, Partition, Var, WithLoop, extents_of
@@ -14,6 +13,7 @@ from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.source import Built, Source, mapped
 from sacpy.jit.kernels.thread import Thread
 from sacpy.jit.kernels.values import Memory, Value
+from sacpy.nodes import replace
 from sacpy.withloop import chains, membership
 from sacpy.withloop.arithmetic import Slot
 from sacpy.withloop.combinators import Form

@@ -6,7 +6,6 @@ In: a with-loop of a graph. Out: nests of counting loops in a builder, one for e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sacpy.jit import kernel as k
@@ -30,6 +29,7 @@ from sacpy.jit.graph import (
 from sacpy.jit.kernels.launches import Refused
 from sacpy.jit.kernels.state import State
 from sacpy.jit.kernels.values import Memory, Value
+from sacpy.nodes import replace
 
 if TYPE_CHECKING:
     from sacpy.jit.kernels.thread import Thread

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from sacpy.jit import kernel as k
 from sacpy.jit.graph import FALSE, INT, TRUE, ArrayType, Atom, Const, Fold, Op, Var, integer
@@ -18,12 +17,12 @@ from sacpy.jit.kernels.thread import Thread, zero
 from sacpy.jit.kernels.values import Value
 from sacpy.lang.constants import largest, smallest
 from sacpy.lang.types import REAL, SIGNED
+from sacpy.nodes import Node
 
 Code = Callable[[], list[Atom]]
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
+class Shared(Node):
     """What the threads of a block have accumulated, an element for each: one array per accumulator, and the flags where there are any."""
 
     arrays: tuple[Var, ...]

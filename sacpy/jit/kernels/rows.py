@@ -7,7 +7,6 @@ rows), or where there are too few cells to fill the device (sums of long columns
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
 
 from sacpy.jit import kernel as k
 from sacpy.jit.graph import ArrayType, Atom, Block, Const, Fold, Let, Load, Op, Partition, Stmt, Var, WithLoop, extents_of, statements
@@ -18,6 +17,7 @@ from sacpy.jit.kernels.numbers import Numbers, array_sizes, scratch_of, space_of
 from sacpy.jit.kernels.reduction import Reduction
 from sacpy.jit.kernels.source import Built, Source, parameter_block
 from sacpy.jit.kernels.values import Value
+from sacpy.nodes import Node, replace
 from sacpy.withloop import chains
 from sacpy.withloop.combinators import Combinator, CompressGrid, FoldLast2, ShiftLB
 from sacpy.withloop.placement import GridBlock
@@ -29,8 +29,7 @@ _EACH = 8  # indices of a thread at least where a fold is cut into chunks
 _LAST = 128  # threads of a block that puts chunks together
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Node):
     """How cells and their folds are dealt: a block has `lanes` neighbouring cells and `threads` threads (a power of two) for each; each fold is cut into `chunks`, a block for each, which a second launch puts together."""
 
     lanes: int
@@ -38,8 +37,7 @@ class Share:
     chunks: int
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Node):
     """A body that is `before`, a fold over one space, `after`. `along`: neighbouring indices of the fold read neighbouring elements; `across`: neighbouring cells do."""
 
     partition: Partition

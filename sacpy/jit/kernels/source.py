@@ -6,18 +6,17 @@ In: a with-loop, the variables it sets, the functions of its unit. Out: its free
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from sacpy.jit import kernel as k
 from sacpy.jit.graph import Atom, Block, Const, Function, Let, Names, Var, WithLoop, blocks, inner_binders, operands, statements
 from sacpy.jit.kernels.builder import Builder, IrArithmetic
 from sacpy.jit.kernels.thread import Thread
 from sacpy.jit.rewrite import names_of, uses, with_extents
+from sacpy.nodes import Node
 from sacpy.withloop import chains
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
+class Built(Node):
     """A kernel with the names of those parameters that a launch sets to numbers: first `shape`, then the parameter block."""
 
     kernel: k.Kernel

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sacpy.jit import kernel as k
 from sacpy.jit.graph import Atom, Var, extents_of, integer
@@ -17,14 +16,14 @@ from sacpy.jit.kernels.builder import Builder
 from sacpy.jit.kernels.source import Built, Frame, Source
 from sacpy.jit.kernels.thread import Tile
 from sacpy.jit.shared_planner import BYTES
+from sacpy.nodes import Node
 from sacpy.withloop import chains
 from sacpy.withloop.pragmas import GpuMem
 
 _REUSE = 8.0  # reads of a cell of a tile, from which on it is staged without being asked for
 
 
-@dataclass(frozen=True, slots=True)
-class Staging:
+class Staging(Node):
     """The arrays to stage, with the extents of their tiles."""
 
     tiles: tuple[tuple[Footprint, tuple[int, ...]], ...]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from sacpy.jit import kernel as k
 from sacpy.jit.graph import (
@@ -43,12 +42,12 @@ from sacpy.jit.kernels.nests import Nests
 from sacpy.jit.kernels.state import State
 from sacpy.jit.kernels.values import Array, Arrays, Elements, Memory, Reshaped, Value
 from sacpy.jit.rewrite import uses
+from sacpy.nodes import Node
 
 Finish = Callable[[list[Value]], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
+class Tile(Node):
     """A part of an array in shared memory; `origin`: the index in the array of the tile's first element."""
 
     array: Var

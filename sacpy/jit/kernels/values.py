@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from sacpy.jit.graph import Atom, Const, Var, extents_of, integer
 from sacpy.jit.kernels.builder import Builder, Pending
+from sacpy.nodes import Node, Record
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Node):
     """The part of a kernel's array at the first few indices. `depth`: in how many loops it was made for its name alone, None where others may know it too."""
 
     var: Var
@@ -30,8 +29,7 @@ class Memory:
         return extents_of(self.var)[len(self.prefix) :]
 
 
-@dataclass(slots=True)
-class Elements:
+class Elements(Record):
     """A small array, element by element. `place`: where its elements are known first, so that there they can be stored if need be; `memory` has them then."""
 
     base: str
@@ -45,8 +43,7 @@ class Elements:
         return tuple(map(integer, self.shape))
 
 
-@dataclass(frozen=True, slots=True)
-class Reshaped:
+class Reshaped(Node):
     """The elements of another array in the same order under other extents."""
 
     of: Memory | Elements

@@ -12,8 +12,6 @@ The bound must not change in the loop. Where the counter could wrap before it ge
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from sacpy.jit.graph import (
     FALSE,
     INT,
@@ -34,12 +32,12 @@ from sacpy.jit.graph import (
 from sacpy.jit.passes.facts import HIGHEST, LOWEST
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.units import per_function
+from sacpy.nodes import Node, replace
 
 _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "neq": "neq"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Counter:
+class _Counter(Node):
     """Carried variable number `position` counts in steps of `step` while it is `relation` to `bound`; `before`: code for the bound."""
 
     position: int

@@ -13,7 +13,6 @@ One walk, backwards: the uses of a variable come after it. Also those results of
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TypeVar
 
 from sacpy.jit.graph import (
@@ -39,6 +38,7 @@ from sacpy.jit.graph import (
     statements,
 )
 from sacpy.jit.passes.units import per_function
+from sacpy.nodes import replace
 
 T = TypeVar("T")
 

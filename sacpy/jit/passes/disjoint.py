@@ -11,7 +11,6 @@ What is left of a box without another is at most two boxes an axis. Partitions w
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 
 from sacpy.jit.graph import Atom, Function, Genarray, Let, Modarray, Op, Partition, Unit, WithLoop, integer, statements
@@ -20,6 +19,7 @@ from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.simplify import whole
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import copied
+from sacpy.nodes import replace
 
 PIECES = 10  # of a with-loop
 CODE = 1000  # statements of all pieces together

@@ -7,8 +7,9 @@ In: facts (`i - lower >= 0`). Out: proofs (`n - i - 1 >= 0` holds). Numbers here
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
+
+from sacpy.nodes import Node, field
 
 LOWEST, HIGHEST = -(1 << 31), (1 << 31) - 1
 STEPS = 60  # of one proof
@@ -16,8 +17,7 @@ STEPS = 60  # of one proof
 Note = Callable[[dict[Any, Any], Any, Any], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Node):
     """`constant` plus the variables times their coefficients, none of which is 0."""
 
     constant: int

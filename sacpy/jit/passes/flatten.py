@@ -13,8 +13,6 @@ What stands in front of the inner loop is done for every element then, so it mus
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sacpy.jit.graph import (
     ArrayType,
     Block,
@@ -38,6 +36,7 @@ from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.simplify import Simplifier, whole
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import bound
+from sacpy.nodes import replace
 
 
 class _Flattener(Simplifier):

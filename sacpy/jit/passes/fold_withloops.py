@@ -14,8 +14,6 @@ default, or the array underneath, comes last. An array is folded only if nothing
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sacpy.jit.graph import (
     ArrayType,
     Atom,
@@ -48,14 +46,14 @@ from sacpy.jit.passes.sites import Uses, sites
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import copied, free
 from sacpy.lang.source import NOWHERE, Span
+from sacpy.nodes import Node
 
 CHEAP = 3.0  # work per element that may be multiplied
 CODE = 400  # statements that folding one array may add
 PARTITIONS = 6  # of an array that is folded
 
 
-@dataclass(frozen=True, slots=True)
-class _Producer:
+class _Producer(Node):
     """An array that is folded: operator number `operator` of `loop`, whose values are result number `position` of the bodies."""
 
     loop: WithLoop

@@ -14,7 +14,6 @@ The second may read a result of the first at its own index only. The first moves
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 from sacpy.jit.graph import (
     Atom,
@@ -42,6 +41,7 @@ from sacpy.jit.passes.costs import size
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import Rewriter, uses, with_extents
+from sacpy.nodes import replace
 
 CODE = 150  # statements of a fused body
 BACK = 40  # how many statements a with-loop may move past

@@ -13,7 +13,6 @@ Operations are total and move freely; a load moves if its index is known to be i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 
 from sacpy.jit.graph import (
     FALSE,
@@ -45,12 +44,12 @@ from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.summing import ZERO
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import bound
+from sacpy.nodes import Node, replace
 
 _DEAR = TRANSCENDENTAL | {"div", "mod", "aplmod", "sqrt", "reciproc"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Space:
+class _Space(Node):
     """Indices by name, each with its least and greatest value; `inside`: all names that the loop sets; `empty`: the condition that there is no index."""
 
     ends: dict[str, tuple[Sum, Sum]]

@@ -7,11 +7,10 @@ A mapping is about the index space that the programmer has written. So on device
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sacpy.jit.graph import Function, Let, Unit, WithLoop, statements
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import Rewriter
+from sacpy.nodes import replace
 
 
 def stands(w: WithLoop) -> bool:

@@ -13,7 +13,6 @@ Facts: an index lies between its bounds, bounds lie in the frame, extents are no
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from sacpy.jit.graph import (
     FALSE,
@@ -39,6 +38,7 @@ from sacpy.jit.passes.summing import ZERO, Summing
 from sacpy.jit.passes.units import per_function
 from sacpy.lang.source import Span
 from sacpy.lang.types import BITS, SIGNED
+from sacpy.nodes import replace
 
 _COMPARISONS = frozenset({"lt", "le", "eq", "neq"})
 

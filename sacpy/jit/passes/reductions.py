@@ -14,19 +14,18 @@ Every carried variable is a scalar that each round combines with a value that de
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from sacpy.jit.graph import Atom, Block, Fold, For, Function, Let, Op, Partition, ScalarType, Unit, Var, WithLoop, statements
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.jit.rewrite import uses
 from sacpy.lang.types import REAL
+from sacpy.nodes import Node
 
 _CODES = frozenset(["add", "mul", "min", "max", "bitand", "bitor", "bitxor", "and", "or"])
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(Node):
     """What a round does with a carried variable: the statement that combines it with `value`."""
 
     let: Let

@@ -12,8 +12,6 @@ Only sums and bitwise operations of integers, which may be taken in any order. T
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sacpy.jit.graph import (
     INT,
     ArrayType,
@@ -42,6 +40,7 @@ from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.jit.rewrite import copied, uses
 from sacpy.lang.types import REAL
+from sacpy.nodes import Node
 
 PIECES = 16
 ROUNDS = 10_000  # of a piece, at least
@@ -49,8 +48,7 @@ PER_ELEMENT = 8  # rounds of a piece for each element of the array, at least
 _NEUTRAL = {"add": 0, "bitor": 0, "bitxor": 0, "bitand": -1}
 
 
-@dataclass(frozen=True, slots=True)
-class _Scatter:
+class _Scatter(Node):
     """What a round does: `code` combines an element with a value."""
 
     code: str

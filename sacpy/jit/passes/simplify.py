@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 from itertools import product
 
 from sacpy.jit.graph import (
@@ -52,6 +51,7 @@ from sacpy.jit.passes.cse import key_of
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.source import NOWHERE, Span
+from sacpy.nodes import replace
 
 SPECULATED = 8  # operations in the branches of a conditional up to which both are evaluated, and one result is selected
 

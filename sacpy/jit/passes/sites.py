@@ -7,7 +7,6 @@ array is made: each index of the loops between the array and the place has a com
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from sacpy.jit.graph import (
     Atom,
@@ -27,13 +26,13 @@ from sacpy.jit.graph import (
     blocks,
     operands,
 )
+from sacpy.nodes import Record, field
 
 Names = frozenset[str]
 _NONE: Names = frozenset()
 
 
-@dataclass(slots=True)
-class Uses:
+class Uses(Record):
     """Of one array. `depth`: how many loops are around its definition; `rank`: how many components of an index choose the cell; `nested`: it is made in the body of a with-loop; `once`: every cell at most once in each place; `each`: every element; `made`, `last`: where the array is made and last loaded."""
 
     depth: int
@@ -47,8 +46,7 @@ class Uses:
     last: int = 0
 
 
-@dataclass(slots=True)
-class Sites:
+class Sites(Record):
     """`uses` by name; `replaced`: where something is written into an array, so that a reader that comes later would keep the old contents alive. Places are numbers, in the order of the text."""
 
     uses: dict[str, Uses] = field(default_factory=dict)

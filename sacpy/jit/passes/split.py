@@ -12,7 +12,6 @@ The pieces are disjoint; those at the border are at most a few indices wide. Fol
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from sacpy.jit.graph import (
     Atom,
@@ -36,13 +35,13 @@ from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import bound, copied
+from sacpy.nodes import Record, replace
 
 NARROW = 8  # the width of a border
 CODE = 1500  # statements of all pieces together
 
 
-@dataclass(slots=True)
-class _Cuts:
+class _Cuts(Record):
     """Where an axis is cut: `low` indices from its lower end, `high` from its upper one, and at one place in between."""
 
     low: int = 0
@@ -53,8 +52,7 @@ class _Cuts:
         return bool(self.low or self.high or self.middle is not None)
 
 
-@dataclass(slots=True)
-class _Piece:
+class _Piece(Record):
     """Part of a partition: bounds by axis."""
 
     lower: list[Atom]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from sacpy.jit.graph import Function, Unit
+from sacpy.nodes import replace
 
 
 def per_function(unit: Unit, work: Callable[[Function], Function]) -> Unit:

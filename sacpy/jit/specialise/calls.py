@@ -6,7 +6,6 @@ In: a call of core and its arguments' values. Out: its results' values. Instance
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sacpy.interp.prepare import ARITHMETIC
@@ -17,13 +16,13 @@ from sacpy.jit.specialise.values import Fails, Kind, Value, extents_of, integer
 from sacpy.lang import core
 from sacpy.lang.ast import FixedExtent
 from sacpy.lang.dispatch import Ambiguous, Certain, NoneFits, Possible
+from sacpy.nodes import Node
 
 if TYPE_CHECKING:
     from sacpy.jit.specialise.walk import Walk
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Node):
     """A call in progress that is being inlined: the function, and the kinds of its arguments."""
 
     key: str

@@ -6,13 +6,12 @@ In: conditions that hold from here on in the innermost block (`assume`). Out: th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from sacpy.jit.graph import FALSE, TRUE, Atom, Block, Const, Op, Stmt, Var
+from sacpy.nodes import Record, field
 
 
-@dataclass(slots=True)
-class Scope:
+class Scope(Record):
     """A block under construction. `closed`: a branch or a loop's body, out of which no check may move."""
 
     depth: int
@@ -26,8 +25,7 @@ class Scope:
         return Block(tuple(self.statements), tuple(results))
 
 
-@dataclass(slots=True)
-class Range:
+class Range(Record):
     """What is known of an int variable: at least `low`, below `high`."""
 
     low: int | None = None

@@ -6,7 +6,6 @@ In: a partition of core and the frame. Out: a `Box`. Bounds are made inclusive b
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.structure import LARGEST, constants_of, natural, vector
 from sacpy.jit.specialise.values import Fails, extents_of, integer, is_scalar
 from sacpy.lang import core
+from sacpy.nodes import Node
 
 if TYPE_CHECKING:
     from sacpy.jit.specialise.walk import Walk
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 Atoms = tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Node):
     """An index set as the graph has it; `step` and `width` are there together, or not at all."""
 
     lower: Atoms

@@ -6,7 +6,6 @@ In: a program and the arguments that a function is specialised for. Out: a `Unit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.graph import INT, ArrayType, Atom, Call, Const, Function, Input, Output, ScalarType, Unit, Var
@@ -23,6 +22,7 @@ from sacpy.lang.infer import Inferrer
 from sacpy.lang.lattice import without_value
 from sacpy.lang.plan import Plan, compile_plan
 from sacpy.lang.types import Shape
+from sacpy.nodes import Node, Record, field
 
 NESTED = 8  # calls of one function inside each other, with arguments of other shapes each time, before it counts as recursive
 VERSIONS = 4  # of a recursive function; after that, small arrays are passed as arrays
@@ -31,8 +31,7 @@ BUDGET = 4_000  # statements of a function, from which on calls are no longer in
 LITTLE = 12  # statements of a function that is inlined all the same
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Node):
     """What a function is specialised for: base type, and an extent per axis; None where it stays open. Scalars have shape (). `value`: all elements, row-major, where the unit is for that value only (the parameters are there all the same); a rank may depend on it."""
 
     base: str
@@ -40,8 +39,7 @@ class Argument:
     value: tuple[int | float | bool, ...] | None = None
 
 
-@dataclass(slots=True)
-class Knowledge:
+class Knowledge(Record):
     """What is remembered about a program: plans of signatures, resolutions of calls, inference, which functions call themselves."""
 
     program: core.Program
@@ -56,8 +54,7 @@ class Again(Exception):
     """A function turned out to be recursive: the unit is made once more, with that known."""
 
 
-@dataclass(slots=True)
-class Version:
+class Version(Record):
     """A function of the unit. `results`: the forms of its results, extents not known outside as None; before `made` is there, as inference tells."""
 
     name: str

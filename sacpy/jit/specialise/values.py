@@ -7,7 +7,6 @@ loops, in the parameters of functions; it says how a value is taken apart into a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import prod
 
@@ -15,6 +14,7 @@ from sacpy.jit.graph import ArrayType, Atom, Const, Names, ScalarType, Type, Var
 from sacpy.lang import constants
 from sacpy.lang.lattice import constant
 from sacpy.lang.types import Shape
+from sacpy.nodes import Node
 
 LIMIT = 32  # the most elements of an array whose elements lie side by side
 
@@ -27,8 +27,7 @@ class Ranks(Exception):
     """Two values of different rank where one rank is needed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Small:
+class Small(Node):
     """An array of known shape, its elements in row-major order."""
 
     base: str
@@ -39,8 +38,7 @@ class Small:
 Value = Const | Var | Small
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Node):
     """The form of a value: "scalar", "small" (extents are constants), or "array" (an extent None travels as a scalar of its own, before the array). "none": no value yet, anything may come."""
 
     form: str

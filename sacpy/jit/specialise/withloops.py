@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sacpy.jit import graph
@@ -21,6 +20,7 @@ from sacpy.jit.specialise.indexsets import Atoms, Box, box, frame_of, index_leng
 from sacpy.jit.specialise.kinds import apart, join, kind_of, targets
 from sacpy.jit.specialise.values import Fails, Kind, Ranks, Small, Value, extents_of, integer, small_vector, static_extents, zero
 from sacpy.lang import core
+from sacpy.nodes import Record, field
 
 if TYPE_CHECKING:
     from sacpy.jit.specialise.walk import Walk
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 ROUNDS = 8
 
 
-@dataclass(slots=True)
-class Part:
+class Part(Record):
     """A partition under construction: its index set, its body's block and values."""
 
     source: core.Partition
@@ -39,8 +38,7 @@ class Part:
     values: list[Value]
 
 
-@dataclass(slots=True)
-class Made:
+class Made(Record):
     """An operator of the graph, the kinds of the values that bodies give it, and its results."""
 
     operator: graph.Operator
@@ -150,8 +148,7 @@ def _partition(b: Builder, part: Part, made: Sequence[Made]) -> graph.Partition:
     return graph.Partition(where.lower, where.upper, where.step, where.width, part.index, part.scope.block(results), part.source.pragmas, part.source.span)
 
 
-@dataclass(slots=True)
-class _Thread:
+class _Thread(Record):
     """A propagate's values: their kinds, and the variables that stand for them in bodies."""
 
     kinds: list[Kind]

@@ -4,8 +4,6 @@ Base types decide here; shapes decide later. Of the definitions that take the ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Edit, Label
 from sacpy.lang.elaborate.context import CONVERSIONS, Context, Value, conversion_help
@@ -18,10 +16,10 @@ from sacpy.lang.scan_formats import scan_bases
 from sacpy.lang.source import Span
 from sacpy.lang.suggest import closest
 from sacpy.lang.types import KINDS
+from sacpy.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Node):
     """A definition that takes the arguments, with what its type variables stand for."""
 
     entry: Entry

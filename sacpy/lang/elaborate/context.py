@@ -6,13 +6,13 @@ Expression kinds register themselves in `EXPRESSIONS` (node class -> function gi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Diagnostic, Label, SacError
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.source import Span
+from sacpy.nodes import Node, Record, field
 
 if TYPE_CHECKING:
     from sacpy.lang.elaborate.program import ElaboratedProgram
@@ -23,8 +23,7 @@ class Failed(Exception):
     """An expression or statement cannot be elaborated; why has been said."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Node):
     """What an expression stands for: its base type, and one core atom per component."""
 
     type: BaseType
@@ -37,8 +36,7 @@ class Value:
         return self.atoms[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
+class Lost(Node):
     """A name that has no value here although it is set somewhere: `reason` says why."""
 
     reason: str
@@ -48,8 +46,7 @@ class Lost:
 Variables = dict[str, "Value | Lost | None"]  # None: set by a statement that failed, so nothing more is said about it
 
 
-@dataclass(slots=True, repr=False)
-class Context:
+class Context(Record, repr=False):
     """One function under elaboration. `statements` is the block being filled."""
 
     program: ElaboratedProgram

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
 
 from sacpy.lang import ast
+from sacpy.nodes import Node, field_names
 
 
 def nodes(root: object) -> Iterator[object]:
@@ -15,9 +15,9 @@ def nodes(root: object) -> Iterator[object]:
         node = stack.pop()
         if isinstance(node, tuple):
             stack.extend(reversed(node))
-        elif is_dataclass(node) and not isinstance(node, ast.QName) and hasattr(node, "span"):
+        elif isinstance(node, Node) and not isinstance(node, ast.QName) and hasattr(node, "span"):
             yield node
-            stack.extend(reversed([getattr(node, f.name) for f in fields(node)]))
+            stack.extend(reversed([getattr(node, f) for f in field_names(node)]))
 
 
 def mentioned(root: object) -> set[str]:
@@ -35,8 +35,8 @@ def mentioned(root: object) -> set[str]:
             stack += [(node.value, bound | binds(node)), (node.range, bound)]
         elif isinstance(node, ast.Part):
             stack += [((node.body, node.results), bound | binds(node)), (node.generator, bound)]
-        elif is_dataclass(node) and not isinstance(node, ast.QName) and hasattr(node, "span"):
-            stack.extend((getattr(node, f.name), bound) for f in fields(node))
+        elif isinstance(node, Node) and not isinstance(node, ast.QName) and hasattr(node, "span"):
+            stack.extend((getattr(node, f), bound) for f in field_names(node))
     return found
 
 
@@ -60,7 +60,7 @@ def assigned(root: object, by_reference: Callable[[ast.Call], set[str]]) -> set[
         if isinstance(node, tuple):
             stack.extend(node)
             continue
-        if not is_dataclass(node) or isinstance(node, ast.QName) or not hasattr(node, "span"):
+        if not isinstance(node, Node) or isinstance(node, ast.QName) or not hasattr(node, "span"):
             continue
         if isinstance(node, ast.Target):
             found.add(node.name)
@@ -70,7 +70,7 @@ def assigned(root: object, by_reference: Callable[[ast.Call], set[str]]) -> set[
             found |= _inside(node, by_reference)
             stack.append(node.generator)
             continue
-        stack.extend(getattr(node, f.name) for f in fields(node))
+        stack.extend(getattr(node, f) for f in field_names(node))
     return found - {"_"}
 
 

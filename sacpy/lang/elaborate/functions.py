@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Diagnostic, Label, SacError
@@ -15,10 +14,10 @@ from sacpy.lang.elaborate.statements import statements
 from sacpy.lang.elaborate.usertypes import BOOL, INT, BaseType
 from sacpy.lang.printer import print_expr
 from sacpy.lang.source import Span
+from sacpy.nodes import Node, replace
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Node):
     """A signature with what elaborating the body needs: the values of the parameters by name, the names bound by results only, and the names already taken."""
 
     signature: core.Signature

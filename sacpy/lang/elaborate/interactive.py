@@ -6,7 +6,6 @@ In: parsed definitions, expressions and statements, and the types of the named v
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import SacError
@@ -17,6 +16,7 @@ from sacpy.lang.elaborate.statements import statements
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.modules import ModuleInfo, module_info
 from sacpy.lang.source import NOWHERE
+from sacpy.nodes import Node, replace
 
 LIBRARY = ("StdIO", "Structures", "Numerical", "FibreIO", "CommandLine")
 
@@ -66,16 +66,14 @@ def _clause(clause: ast.Interface) -> tuple[object, ...]:
     return clause.kind, clause.module, clause.all, tuple(name for name, _ in clause.symbols)
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Node):
     """A named value as expressions see it: its base type, and the ranks of its components (in core)."""
 
     type: BaseType
     ranks: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(Node):
     """An elaborated expression or statement: the key of its function, the named values that are its parameters, the types of its results (a statement has none), and the names that it sets or changes (its last results) with their types."""
 
     key: str

@@ -4,7 +4,6 @@ In: a loader and the parsed main module. Out: `ElaboratedProgram`, a `core.Progr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sacpy.lang import ast, core
@@ -20,6 +19,7 @@ from sacpy.lang.infer import Inference, infer
 from sacpy.lang.modules import Loader, ModuleInfo
 from sacpy.lang.source import Span
 from sacpy.lang.suggest import closest
+from sacpy.nodes import Record, field
 
 if TYPE_CHECKING:
     from sacpy.withloop.devices import DeviceLimits
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 Typevars = tuple[tuple[str, BaseType], ...]
 
 
-@dataclass(slots=True, repr=False)
-class Instance:
+class Instance(Record, repr=False):
     """A function instance: its definition and what its type variables stand for; what has been elaborated of it."""
 
     entry: Entry
@@ -39,8 +38,7 @@ class Instance:
     inference: Inference | None = None
 
 
-@dataclass(slots=True, repr=False)
-class ElaboratedProgram:
+class ElaboratedProgram(Record, repr=False):
     """All that is known of a program. `main` is the scope of the file that was given."""
 
     world: World

@@ -5,7 +5,6 @@ A `Scope` belongs to one module. Functions come in two tiers: the module's own t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
 
 from sacpy.lang import ast
@@ -15,12 +14,12 @@ from sacpy.lang.modules import Loader, ModuleInfo
 from sacpy.lang.printer import print_type
 from sacpy.lang.source import Span
 from sacpy.lang.suggest import closest
+from sacpy.nodes import Node, Record, field
 
 Kind = Literal["functions", "types", "objects"]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Entry:
+class Entry(Node, eq=False, repr=False):
     """One function definition of a module, by its position among those of its name."""
 
     scope: Scope
@@ -38,8 +37,7 @@ class Entry:
         return f"{self.module}::{self.definition.name}"
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Scope:
+class Scope(Record, eq=False, repr=False):
     """The names of one module. `world` is shared by all scopes of a program."""
 
     info: ModuleInfo
@@ -285,8 +283,7 @@ def _unique(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
     return tuple({(id(e.scope), e.definition.name, e.number): e for e in entries}.values())
 
 
-@dataclass(slots=True, repr=False)
-class World:
+class World(Record, repr=False):
     """All modules of a program."""
 
     loader: Loader

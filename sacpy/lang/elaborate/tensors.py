@@ -5,17 +5,15 @@ Dots on the left place the value's own axes, afterwards, by the primitive `place
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sacpy.lang import ast, core
 from sacpy.lang.elaborate.context import Context, Failed, Lost, Value, Variables, conversion_help, expression
 from sacpy.lang.elaborate.freenames import binds, mentioned
 from sacpy.lang.elaborate.usertypes import INT, BaseType
 from sacpy.lang.source import Span
+from sacpy.nodes import Node, field_names
 
 
-@dataclass(frozen=True, slots=True)
-class Indices:
+class Indices(Node):
     """The left side of a part: the vector's name, or those of its components; `spec` over "i", ".", "*" where axes are placed ("" without dots)."""
 
     vector: str | None
@@ -143,8 +141,7 @@ def _written(cx: Context, r: ast.TensorRange, left: Indices) -> core.Atom:
     return upper
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Node):
     """An array selected from, with the index expressions."""
 
     array: ast.Expr
@@ -161,7 +158,7 @@ def _selections(cx: Context, part: ast.TensorPart, left: Indices) -> list[Select
         if isinstance(node, tuple):
             stack.extend((n, bound) for n in reversed(node))
             continue
-        if not hasattr(node, "span") or not hasattr(node, "__dataclass_fields__") or isinstance(node, ast.QName):
+        if not hasattr(node, "span") or not isinstance(node, Node) or isinstance(node, ast.QName):
             continue
         inner = bound | binds(node)
         if names & inner:
@@ -169,7 +166,7 @@ def _selections(cx: Context, part: ast.TensorPart, left: Indices) -> list[Select
         selection = _as_selection(node)
         if selection is not None and not (mentioned(selection.array) & (names | bound)) and _evaluable(cx, selection.array):
             found.append(selection)
-        stack.extend((getattr(node, f), inner) for f in reversed(node.__dataclass_fields__))
+        stack.extend((getattr(node, f), inner) for f in reversed(field_names(node)))
     return found
 
 

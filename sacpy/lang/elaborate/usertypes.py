@@ -6,13 +6,11 @@ one element, so an array of shape s of the type is, per component, a core array 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sacpy.lang.types import BUILTIN
+from sacpy.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(Node):
     """One core array of a value: `path` ("" or "pos.x"), core base type, extents of one element (None: unknown extent)."""
 
     path: str
@@ -20,8 +18,7 @@ class Component:
     cell: tuple[int | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BaseType:
+class BaseType(Node):
     """A base type. `key` identifies it ("int", "ComplexBasics::complex"). `kind`: "builtin", "opaque" (made outside SaC), "typedef", "class" (unique, may wrap a SaC type), "struct"; `fields` of a struct: name, type, extents. `shown` is how messages call it."""
 
     key: str

@@ -5,7 +5,6 @@ An operator over a struct is one core operator per field (fold and propagate: on
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Label
@@ -14,10 +13,10 @@ from sacpy.lang.elaborate.context import Context, Value, Variables, conversion_h
 from sacpy.lang.elaborate.freenames import nodes
 from sacpy.lang.elaborate.statements import statements
 from sacpy.lang.elaborate.usertypes import INT, BaseType
+from sacpy.nodes import Record
 
 
-@dataclass(slots=True)
-class Op:
+class Op(Record):
     """A source operator: the type of its values where known from the start, the core operators it becomes (made once the type of the values is known), names it gives a value inside, and (a fold) the type of its result."""
 
     type: BaseType | None

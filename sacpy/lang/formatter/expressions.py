@@ -6,8 +6,6 @@ not understood is written as it comes, a blank between its tokens.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sacpy.lang.formatter.doc import (
     Align,
     Block,
@@ -28,6 +26,7 @@ from sacpy.lang.formatter.doc import (
 )
 from sacpy.lang.formatter.pieces import OPENING, Piece, Pieces, Remark
 from sacpy.lang.parse_cursor import ASSIGNMENT, BASE_TYPES, PRECEDENCE, USER_OPERATOR
+from sacpy.nodes import Node
 
 _STEPS = frozenset(("step", "width"))
 _RANGE = 0.5  # how tightly `step` and `width` bind
@@ -39,8 +38,7 @@ _SHORT = 12  # an operand so narrow that little is gained by breaking the line b
 _WRITTEN = frozenset(("name", "number", "string", "char"))
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Node):
     """An operand (`binds` is 0) or an operator with how tightly it binds; `at` is its first piece."""
 
     doc: Doc

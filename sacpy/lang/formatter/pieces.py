@@ -6,7 +6,6 @@ In: a `Source`, and the operators that modules beside it define. Out: `Piece`s, 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from sacpy.lang import pragmas
@@ -15,13 +14,13 @@ from sacpy.lang.operators import Cutter, defined
 from sacpy.lang.scanner import scan, scan_line
 from sacpy.lang.source import Source
 from sacpy.lang.tokens import Token
+from sacpy.nodes import Node, Record, field
 
 OPENING = {"(": ")", "[": "]", "{": "}"}
 _CLOSING = frozenset(OPENING.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Node):
     """What stands between two tokens. `kind`: "line" or "block" (comments), "directive", "pragma". `alone`: nothing stands before it on its line, `last`: nothing behind it; `blank`: an empty line stands above it."""
 
     kind: str
@@ -33,8 +32,7 @@ class Remark:
     blank: bool
 
 
-@dataclass(slots=True)
-class Piece:
+class Piece(Record):
     """A token. `before`: what stands above or right before it, `after`: what stands behind it on its line; `breaks`: whether a line break stands between it and the piece before; `blank`: an empty line is right above it; `match`: the number of the bracket
     that belongs to this one."""
 
@@ -49,8 +47,7 @@ class Piece:
     match: int = -1
 
 
-@dataclass(slots=True)
-class Pieces:
+class Pieces(Record):
     """The pieces of a text. `macros`: the names that it defines as macros; `quoting`: those that make strings of their arguments, where every blank counts; `uneven`: stretches of pieces whose brackets do not match, such as an `#if` whose parts open
     different ones."""
 

@@ -5,12 +5,11 @@ In: such a line, and the engine. Out: text to show, and what came of it. `COMMAN
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sacpy.interp.errors import Exit
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import NOWHERE, Source, Span
 from sacpy.lang.suggest import closest
+from sacpy.nodes import replace
 from sacpy.repl.commands import compiling, filing, measuring, names, settings, showing, stages
 from sacpy.repl.commands.command import Command
 from sacpy.repl.commands.places import in_line

@@ -5,10 +5,9 @@ In: a diagnostic about the text behind a command's name, or a part of it, and th
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sacpy.lang.diagnostics import Diagnostic
 from sacpy.lang.source import NOWHERE, Source, Span
+from sacpy.nodes import replace
 
 ABOUT_ALL = ("E0303", "E0761", "E0762")  # a file that cannot be read, a value that cannot be drawn: what stands behind the command
 OWN = ("<command>", "<input>")  # how the text behind a command is called
