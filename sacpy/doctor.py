@@ -193,10 +193,9 @@ def _driver_version() -> str:
 def _cache() -> Iterator[Finding]:
     from sacpy.workspace import cache_folder
 
-    try:
-        folder = cache_folder()
-    except ImportError:
-        return  # platformdirs is missing, which has been said
+    folder = cache_folder()
+    if folder is None and util.find_spec("platformdirs") is None:
+        return  # which has been said
     if folder is None:
         yield Finding("note", "cache", "turned off by SACPY_CACHE_DIR, which is empty; every start parses the library anew, about a second", "unset SACPY_CACHE_DIR, or set it to a folder")
         return

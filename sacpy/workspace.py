@@ -31,11 +31,14 @@ DEPTH_LIMIT = 100_000
 
 
 def cache_folder() -> Path | None:
-    """Where parsed and compiled things are kept between runs: `SACPY_CACHE_DIR` (empty: nowhere), else the user's cache folder."""
+    """Where parsed and compiled things are kept between runs: `SACPY_CACHE_DIR` (empty: nowhere), else the user's cache folder. Where platformdirs, which knows that one, is missing, nothing is kept."""
     chosen = os.environ.get("SACPY_CACHE_DIR")
     if chosen is not None:
         return Path(chosen) if chosen else None
-    import platformdirs
+    try:
+        import platformdirs
+    except ImportError:
+        return None
 
     return Path(platformdirs.user_cache_dir("sacpy", appauthor=False))
 

@@ -1,6 +1,8 @@
-"""`python -m benchmarks.gpu [--quick] [--emulator]`: checks and measures sacpy on the GPU of this machine, with whatever peers are installed.
+"""`python -m benchmarks.gpu`: checks and measures sacpy on the GPU of this machine, with whatever peers are installed.
 
-Results of all functions are compared with the interpreter's first. Then each case is measured, sacpy's time beside that of CuPy, Numba-CUDA, JAX and PyTorch where they are there, and beside the device's own copy. Tables go to standard output, all numbers to `gpu.json` in the folder that `$OUT` names. Without a GPU it says so, and the status is 0; it is 1 where a check fails.
+Results of all functions are compared with the interpreter's first. Then each case is measured, sacpy's time beside that of CuPy, Numba-CUDA, JAX, PyTorch, Triton and CUDA C++ where they are there, and beside the device's own copy; last, compute-sanitizer watches a program. What goes wrong in one step costs that step, and is told. Lines go to standard output, all numbers to `gpu.json` in the folder that `$OUT` names, anew after each step.
+
+The status is 0, without a GPU too; it is 1 where a check fails, a step of sacpy's own goes wrong, or the sanitizer finds something.
 """
 
 from __future__ import annotations
@@ -8,149 +10,109 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import sys
 import tempfile
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-from benchmarks.gpu import mappings
-from benchmarks.gpu.cases import CASES, HEAD, Case, vector
-from benchmarks.gpu.checks import checks, on
-from benchmarks.gpu.measure import PEERS, fetched, peer, placed, seconds, waiter
+from benchmarks.gpu import runner, sanitizer
+from benchmarks.gpu.measure import PEERS
+from benchmarks.gpu.steps import Settings, names
+
+Report = dict[str, Any]
 
 
 def main(argv: list[str] | None = None) -> int:
     """The exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu")
     parser.add_argument("--quick", action="store_true", help="the smallest size of each case only")
-    parser.add_argument("--emulator", action="store_true", help="the checks on the emulator; nothing is measured")
+    parser.add_argument("--emulator", action="store_true", help="everything on the emulator, with tiny sizes and without peers: tries the measuring itself")
+    parser.add_argument("--only", metavar="TEXT", action="append", help="the steps whose names contain this; may be given several times")
+    parser.add_argument("--peers", default=",".join(PEERS), help="which peers are asked, with commas between them")
+    parser.add_argument("--seconds", type=float, default=450.0, help="how long all of it may take; what is left then is left out")
+    parser.add_argument("--step", type=float, default=90.0, help="how long one step may take")
     options = parser.parse_args(argv)
-    if find_spec("platformdirs") is None:
+    settings = Settings(options.emulator, options.quick, () if options.emulator else tuple(p for p in options.peers.split(",") if p))
+    watching = () if options.emulator else tuple(f"sanitizer {tool}" for tool in sanitizer.TOOLS)
+    chosen = [name for name in [*names(settings), *watching] if not options.only or any(text in name for text in options.only)]
+    if find_spec("platformdirs") is None:  # what is compiled in one process is found in the next all the same
         os.environ.setdefault("SACPY_CACHE_DIR", tempfile.mkdtemp(prefix="sacpy-"))
-    from sacpy import SacError, Session
-    from sacpy.jit.device.context import real
-    from sacpy.jit.device.machine import DeviceFailure
+    report: Report = {"steps": {}}
+    began = monotonic()
 
-    if options.emulator:
-        return _checked("emulator", {})
-    try:
-        hardware = real()
-    except DeviceFailure as failure:
-        print(f"nothing to measure: {failure.reason}")
+    def heard(name: str, found: Report) -> None:
+        if name == runner.OPENING:
+            report.update(found)
+        else:
+            report["steps"][name] = found | {"at": round(monotonic() - began, 1)}
+        report["seconds"] = round(monotonic() - began, 1)
+        _write(report)
+        print(line(name, found, report), flush=True)
+
+    reserve = min(options.seconds / 4, 30.0 * len(watching))  # for the sanitizer
+    runner.run([n for n in chosen if n not in watching], runner.started(settings), heard, each=options.step, whole=options.seconds - reserve)
+    if "error" in report:
         return 0
-    report: dict[str, Any] = {"device": hardware.machine.name, "limits": str(hardware.machine.limits), "python": platform.python_version()}
-    print(f"{hardware.machine.name}, {hardware.machine.limits.name}, {hardware.machine.limits.processors} multiprocessors")
-    status = _checked("cuda", report)
-    session = Session(target="cuda")
-    report["copy"] = _copy(hardware, 1 << 22 if options.quick else 1 << 28)
-    print(f"copy on the device: {report['copy'] / 1e9:.0f} GB/s")
-    report["launch"] = _launch(session, hardware)
-    print(f"a call with one launch: {report['launch'] * 1e6:.1f} us")
-    modules, report["peers"] = _peers()
-    report["cases"] = []
-    for case in CASES:
-        for size in case.sizes[:1] if options.quick else case.sizes:
-            try:
-                row = _measured(case, size, session, hardware, modules, report["copy"])
-            except (SacError, DeviceFailure, MemoryError) as error:
-                row, status = {"case": case.name, "size": size, "error": str(error)}, 1
-            report["cases"].append(row)
-            print(_line(row), flush=True)
-    report["mappings"] = list(mappings.compared(session, hardware.memory.of(vector(1 << 20 if options.quick else 1 << 26), "float")))
-    for row in report["mappings"]:
-        print(", ".join(f"{k} {v if isinstance(v, str) else f'{v * 1e6:.1f} us'}" for k, v in row.items()))
+    for name in (n for n in chosen if n in watching):
+        rest = options.seconds - (monotonic() - began)
+        heard(name, sanitizer.watched(name.removeprefix("sanitizer "), min(options.step, rest)) if rest > 5 else {"left out": f"{options.seconds:.0f} s were over"})
+    wrong = problems(report)
+    report["wrong"] = wrong
     _write(report)
-    return status
+    print(f"{len(report['steps'])} steps, {len(wrong)} wrong" + "".join(f"\n  {w}" for w in wrong))
+    return int(bool(wrong))
 
 
-def _checked(target: str, report: dict[str, Any]) -> int:
-    found = list(checks(on(target)))
-    report["checks"] = {c.name: c.problem for c in found}
-    for c in found:
-        if c.problem:
-            print(f"WRONG {c.name}: {c.problem}")
-    wrong = sum(bool(c.problem) for c in found)
-    print(f"{len(found)} checks, {wrong} wrong")
-    return int(wrong > 0)
+def problems(report: Report) -> list[str]:
+    """What is wrong with sacpy. A peer that fails is none of it."""
+    found = []
+    for name, step in report["steps"].items():
+        if name.startswith("peer"):
+            continue
+        if "error" in step:
+            found.append(f"{name}: {step['error']}")
+        if name == "checks":
+            found += [f"check {check}: {problem}" for check, problem in step.items() if isinstance(problem, str) and problem and check not in ("error", "trace")]
+        if step.get("found"):
+            found.append(f"{name}: {step['found']}")
+    return found
 
 
-def _copy(hardware: Any, elements: int) -> float:
-    """The bytes per second, read and written, of a copy on the device."""
-    memory = hardware.memory
-    a, b = memory.new("float", (elements,)), memory.new("float", (elements,))
-    machine = hardware.machine
-    taken = seconds(lambda: machine.copy(b.address(), a.address(), a.nbytes), machine.synchronise)
-    return 2 * a.nbytes / taken
+def line(name: str, found: Report, report: Report) -> str:
+    """A step in one line."""
+    if name == runner.OPENING:
+        return f"{found['device']}, {found['limits']}" if "device" in found else f"nothing to measure: {found['error']}"
+    if "error" in found or "left out" in found:
+        return f"{name:34} {found.get('error') or 'left out: ' + found['left out']}"
+    if name == "checks":
+        wrong = {check: problem for check, problem in found.items() if problem}
+        return f"{len(found)} checks, {len(wrong)} wrong" + "".join(f"\n  {check}: {problem}" for check, problem in wrong.items())
+    if name.startswith("case"):
+        own = found["sacpy"]
+        parts = [f"{name:34} sacpy {own * 1e6:9.1f} us"]
+        if "bytes per second" in found:
+            parts.append(f"{found['bytes per second'] / 1e9:.0f} GB/s{_of_copy(found['bytes per second'], report)}")
+        parts += [f"{peer} {found[peer] / own:.2f}x" if isinstance(found[peer], float) else f"{peer} {found[peer][:80]}" for peer in PEERS if peer in found]
+        return ", ".join(parts)
+    if name.startswith("mappings"):
+        return "\n".join(f"{name} {density:>6}  " + ", ".join(f"{way} {v if isinstance(v, str) else f'{v * 1e6:.1f} us'}" for way, v in row.items()) for density, row in found.items())
+    return f"{name:34} " + ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {str(v)[-300:]}" for k, v in found.items())
 
 
-def _launch(session: Any, hardware: Any) -> float:
-    """Seconds of a call whose work is nothing."""
-    twice = session.compile(HEAD + "float[n] twice(float[n] v) { return { [i] -> v[i] * 2.0f | [i] < [n] }; }")["twice"]
-    v = hardware.memory.of(vector(32), "float")
-    return seconds(lambda: twice(v), hardware.machine.synchronise)
+def _of_copy(speed: float, report: Report) -> str:
+    copies = [v for k, v in report["steps"].get("copy", {}).items() if k.isdigit()]
+    return f" ({100 * speed / max(copies):.0f} % of a copy)" if copies else ""
 
 
-def _peers() -> tuple[dict[str, Any], dict[str, str]]:
-    modules, said = {}, {}
-    for name in PEERS:
-        try:
-            modules[name] = peer(name)
-            said[name] = str(getattr(sys.modules[name], "__version__", ""))
-        except Exception as error:  # a peer may fail in any way; it is left out then
-            said[name] = f"left out: {type(error).__name__}: {error}"
-            print(f"{name} {said[name]}")
-    return modules, said
-
-
-def _measured(case: Case, size: int, session: Any, hardware: Any, modules: dict[str, Any], copy: float) -> dict[str, Any]:
-    import numpy as np
-
-    from sacpy.jit.device.interop import take
-
-    values = case.arguments(size)
-    function = session.compile(HEAD + case.source)[case.function]
-    own = tuple(take(hardware.memory, v) if isinstance(v, np.ndarray) else v for v in values)
-    row: dict[str, Any] = {"case": case.name, "size": size, "sacpy": seconds(lambda: function(*own), hardware.machine.synchronise)}
-    wanted = np.asarray(function(*own))
-    if case.traffic is not None:
-        row["of copy"] = case.traffic(size) / row["sacpy"] / copy
-    for name, module in modules.items():
-        if name in case.peers:
-            row[name] = _of_peer(name, module, case.peers[name], values, wanted)
-    return row
-
-
-def _of_peer(name: str, module: Any, make: Callable[[Any], Callable[..., Any]], values: tuple[Any, ...], wanted: Any) -> float | str:
-    import numpy as np
-
-    try:
-        function, given = make(module), placed(name, module, values)
-        found = np.asarray(fetched(name, function(*given)))
-        if not np.allclose(found, wanted, rtol=1e-3, atol=1e-3, equal_nan=True):
-            return "another result"
-        return seconds(lambda: function(*given), waiter(name, module, lambda: function(*given)))
-    except Exception as error:  # a peer may fail in any way; it is left out then
-        return f"{type(error).__name__}: {error}"[:200]
-
-
-def _line(row: dict[str, Any]) -> str:
-    if "error" in row:
-        return f"{row['case']:14} {row['size']:>10}  {row['error']}"
-    own = row["sacpy"]
-    parts = [f"{row['case']:14} {row['size']:>10}  sacpy {own * 1e6:9.1f} us"]
-    if "of copy" in row:
-        parts.append(f"{100 * row['of copy']:.0f} % of a copy")
-    parts += [f"{name} {row[name] / own:.2f}x" if isinstance(row[name], float) else f"{name}: {row[name]}" for name in PEERS if name in row]
-    return ", ".join(parts)
-
-
-def _write(report: dict[str, Any]) -> None:
+def _write(report: Report) -> None:
     folder = os.environ.get("OUT")
     if folder:
-        Path(folder, "gpu.json").write_text(json.dumps(report, indent=1), encoding="utf-8")
+        target = Path(folder, "gpu.json")
+        part = target.with_suffix(".part")
+        part.write_text(json.dumps(report, indent=1, default=str), encoding="utf-8")
+        part.replace(target)
 
 
 if __name__ == "__main__":

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from benchmarks.gpu import __main__ as command
 from benchmarks.gpu import mappings
 from benchmarks.gpu.cases import CASES, HEAD
 from benchmarks.gpu.checks import EXTRA, checks, on
-from benchmarks.gpu.measure import seconds
 from sacpy import Session, to_device
 
 
@@ -41,32 +36,6 @@ def test_mappings_are_compared() -> None:
         results = [module[way](a) for way in ("compressgrid", "prunegrid", "masking")]
         assert all((r == results[0]).all() for r in results)
         assert not (results[0] == a).all()
-
-
-def test_without_a_gpu_it_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OUT", str(tmp_path))
-    monkeypatch.setattr("sacpy.jit.device.cuda._cuda_core", lambda: (_ for _ in ()).throw(command_failure()))
-    assert command.main([]) == 0
-    assert capsys.readouterr().out == "nothing to measure: no driver\n"
-    assert not list(tmp_path.iterdir())
-
-
-def command_failure() -> Exception:
-    from sacpy.jit.device.machine import DeviceFailure
-
-    return DeviceFailure("no driver")
-
-
-def test_the_report_is_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OUT", str(tmp_path))
-    command._write({"cases": [{"case": "map", "sacpy": 1e-6}]})
-    assert json.loads((tmp_path / "gpu.json").read_text())["cases"][0]["case"] == "map"
-
-
-def test_the_clock_waits() -> None:
-    waited = []
-    assert seconds(lambda: None, lambda: waited.append(1)) > 0
-    assert len(waited) > 2
 
 
 def test_cases_compile_and_run_where_arrays_stay() -> None:

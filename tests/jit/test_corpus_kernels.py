@@ -1,42 +1,53 @@
-"""Every kernel that programs of the corpus emit becomes a cubin: for three generations of GPUs, through libNVVM and through NVPTX. A sample by default."""
+"""Every distinct kernel that programs of the corpus and of `programs/` emit is assembled by ptxas: for three generations of GPUs, through libNVVM and through NVPTX. A sample by default."""
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
 
+from sacpy import cli
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.device.context import Device, Hardware
 from sacpy.jit.device.cubins import Cubins
 from sacpy.jit.device.emulated import EmulatorMachine
 from sacpy.jit.device.weigh import Policy
+from sacpy.jit.emission import toolchain
 from sacpy.jit.emission.assemble import FRONT_ENDS, cubin
 from sacpy.jit.kernel import Kernel
+from sacpy.jit.kernel_printer import print_kernel
 from sacpy.jit.on_demand import OnDemand
 from sacpy.lang.diagnostics import SacError
 from sacpy.withloop.devices import DEVICES
-from sacpy.workspace import Workspace
 from tests.jit.test_corpus_cpu import PROGRAMS
 from tests.test_programs import PROGRAMS as LONGER
 from tests.test_programs import beside, name_of
+from tests.tools import first_directive, read_directives
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 SAMPLE = ("kernel-hotspot", "kernel-nas-is", "kernel-pathfinder")
 
 
+KNOWN: set[str] = set()  # kernels that were assembled in this process already, by their text
+
+
 def kernels_of(program: Path) -> list[Kernel]:
-    """The distinct kernels that a run of a program launches."""
+    """The distinct kernels that a run of a program launches. It gets the arguments, flags and input that its comments name, or the input beside it."""
+    directives = read_directives(program)
+    flags = [flag.replace("{here}", str(program.parent)) for flag in shlex.split(first_directive(directives, "flags"))]
+    args = shlex.split(first_directive(directives, "args"))
+    stdin = first_directive(directives, "stdin")
+    given = program.parent / stdin if stdin else beside(program, ".stdin")
     engine = OnDemand("emulator", eager=True, defects=True, cache=Cache(None))
     machine = EmulatorMachine(DEVICES["sm_90"])
     engine.engine.tools.device = Device(Hardware(machine), Policy(always=True))
-    workspace = Workspace(target="emulator")
+    workspace = cli.workspace_of(cli.parse(["run", *flags, "--target", "emulator", str(program.resolve()), *args]))
     workspace.use(engine)
     try:
         loaded, found = workspace.load(program)
-        given = beside(program, ".stdin")
-        workspace.run(loaded, World.captured(given.read_bytes() if given.exists() else b""), found)
+        workspace.run(loaded, World.captured(given.read_bytes() if given.exists() else b"", tuple(a.encode() for a in (str(program), *args))), found)
     except SacError:
         pass  # what it emitted until then counts
     return [ready.kernel for ready in machine.loaded]
@@ -45,12 +56,14 @@ def kernels_of(program: Path) -> list[Kernel]:
 @pytest.mark.parametrize("program", [pytest.param(p, marks=() if p.stem in SAMPLE else pytest.mark.long, id=name_of(p)) for p in (*PROGRAMS, *LONGER)])
 def test_kernels_are_assembled(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    kernels = kernels_of(program)
+    kernels = {print_kernel(kernel): kernel for kernel in kernels_of(program)}
     assert kernels or program.stem not in SAMPLE
-    for kernel in kernels:
+    back = "ptxas" if toolchain.program("ptxas") else None
+    for kernel in [kernel for text, kernel in kernels.items() if text not in KNOWN]:
         for architecture in ARCHITECTURES:
             for front in FRONT_ENDS:
-                assert cubin(kernel, architecture, front=front).code[:4] == b"\x7fELF"
+                assert cubin(kernel, architecture, front=front, back=back).code[:4] == b"\x7fELF"
+    KNOWN.update(kernels)
 
 
 def test_cubins_are_kept(tmp_path: Path) -> None:

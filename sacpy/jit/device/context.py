@@ -76,7 +76,7 @@ def emulator(options: Options, *, always: bool = False, check: bool = False) -> 
 
 
 @remembered
-def emulated(name: str = EMULATED) -> Hardware:
+def emulated(name: str) -> Hardware:
     """The emulator of a GPU generation."""
     from sacpy.jit.device.emulated import EmulatorMachine
     from sacpy.jit.engine import cores
