@@ -205,8 +205,8 @@ def test_checks_that_fail_without_an_error_time_and_again_end_the_version() -> N
 def test_a_version_that_fails_at_every_depth_of_a_recursion_ends_once() -> None:
     text = "int f(int n) { s = 0; for (i = 0; i < 3; i++) { s += i; } return n == 0 ? s : f(n - 1) + s; }  int main() { return 0; }"
     call, engine = run(text, FakeCompiler(f=failing(*[CheckFailed(0)] * 100)))
-    for _ in range(3):
-        assert call("f", 20) == (63,)
+    for depth in (1, 20):
+        assert call("f", depth) == (3 * (depth + 1),)
     (site,) = engine.entered()
     assert not site.versions
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from sacpy.jit.graph import Unit
+import numpy as np
+import pytest
+
+from sacpy.jit.graph import Check, Let, Unit, blocks, statements
+from sacpy.jit.graph_verify import verify
 from sacpy.jit.passes import dead_code, invariant
-from tests.jit.pass_tools import after, check
+from tests.jit.graph_text import unit
+from tests.jit.pass_tools import after, check, outcome
 
 
 def run(unit: Unit) -> Unit:
@@ -144,3 +149,29 @@ def test_a_partition_that_an_earlier_one_may_cover_keeps_its_checks() -> None:
         """,
     )
     assert text.index("part [0]") < text.index("check ok")
+
+
+PAIRS = """
+function f(int n, double[n] v)
+    double s = for i from {loop} with double p := 0.0
+        int j = add i, {offset}
+        bool low = le 0, j
+        check low : not negative
+        bool high = lt j, n
+        check high : below
+        double x = load v[j]
+        double q = add p, x
+        next q
+    return s
+"""
+
+
+@pytest.mark.parametrize(("loop", "offset"), [("0 to n step 2", 1), ("1 to n step 3", 1), ("n to 0 step -2", -2), ("0 to n step 5", 4)])
+def test_the_worst_index_of_a_loop_with_a_step_is_the_last_that_it_has(loop: str, offset: int) -> None:
+    text = PAIRS.format(loop=loop, offset=offset)
+    before, moved = unit(text), run(unit(text))
+    verify(moved)
+    assert not any(isinstance(s, Check) for loop in statements(moved.root.body) if isinstance(loop, Let) for b in blocks(loop.rhs) for s in statements(b))
+    for n in range(12):
+        args = (np.arange(n, dtype="f8"),)
+        assert outcome(moved, args) == outcome(before, args), n

@@ -20,6 +20,7 @@ from sacpy.jit.graph import (
     Atom,
     Block,
     Check,
+    Const,
     Fold,
     For,
     Function,
@@ -37,6 +38,7 @@ from sacpy.jit.graph import (
     WithLoop,
     blocks,
     extents_of,
+    integer,
 )
 from sacpy.jit.passes.algebra import TRANSCENDENTAL
 from sacpy.jit.passes.facts import HIGHEST, LOWEST, Sum
@@ -76,8 +78,7 @@ class _Mover(Ranger):
             self.lift((r.body,), (r.index, *r.params))
             new = super().rhs(r)
             assert isinstance(new, For)
-            lower, upper = self.form(new.lower), self.form(new.upper)
-            ends = (lower, upper.offset(-1)) if r.step > 0 else (upper.offset(1), lower)
+            ends = self.ends(new.lower, new.upper, new.step)
             low, high = (new.lower, new.upper) if r.step > 0 else (new.upper, new.lower)
             empty = self.emit("empty", Op("le", (high, low)))
             inside = bound(new.body) | {p.name for p in new.params} | {new.index.name}
@@ -95,8 +96,18 @@ class _Mover(Ranger):
         empty: Atom = FALSE
         for lower, upper in zip(p.lower, p.upper):
             empty = self.emit("empty", Op("or", (self.emit("empty", Op("le", (upper, lower))), empty)))
-        ends = {i.name: (self.form(lo), self.form(up).offset(-1)) for i, lo, up in zip(p.index, p.lower, p.upper)}
+        ends = {i.name: self.ends(lo, up, _stride(p, k)) for k, (i, lo, up) in enumerate(zip(p.index, p.lower, p.upper))}
         return replace(p, body=self.raised(p.body, _Space(ends, bound(p.body) | set(ends) | self.threaded, empty)))
+
+    def ends(self, lower: Atom, upper: Atom, step: int) -> tuple[Sum, Sum]:
+        """The least and the greatest index of a loop that has one. With a step the last one may lie well before the bound: in `for (i = 0; i < n; i += 2)`, for an even n, i + 1 is an index too."""
+        first, bound_ = self.form(lower), self.form(upper)
+        distance = bound_ - first if step > 0 else first - bound_
+        if abs(step) == 1 or not self.fits(distance):
+            return (first, bound_.offset(-1)) if step > 0 else (bound_.offset(1), first)
+        room = self.emit("room", Op("sub", (self.emit("room", Op("max", (self.atom_of(distance), integer(1)))), integer(1))))
+        last = first + self.form(self.emit("rounds", Op("div", (room, integer(abs(step)))))).times(step)
+        return (first, last) if step > 0 else (last, first)
 
     # ---- operations and loads
 
@@ -195,6 +206,14 @@ class _Mover(Ranger):
             if self.fits(a) and self.fits(b):
                 return self.emit("ok", Op("le", (self.atom_of(b), self.atom_of(a))))
         return None
+
+
+def _stride(p: Partition, axis: int) -> int:
+    """How far the indices of a partition are apart along an axis, where that is known."""
+    if p.step is None or p.width is None or p.width[axis] != integer(1):
+        return 1
+    step = p.step[axis]
+    return int(step.value) if isinstance(step, Const) else 1
 
 
 def _lets(b: Block, conditional: bool) -> Iterator[tuple[Let, bool]]:
