@@ -6,6 +6,7 @@ shape is never looked up: `shape(a)` is the atoms in the type of `a`. Short vect
 Laws, which `graph_verify` checks:
 - A name is set once in a function, before it is used, in its own block or one around it.
 - An array's extents that are variables are in scope. Where arrays enter or leave (parameters, results, carried variables, calls) each such extent is passed as a scalar of its own, before the array.
+- Extents lie between 0 and `LARGEST_EXTENT`, so that two of them add up to an int: calls see to those of arguments, and whatever makes an array checks its own.
 - `Op` is total: it may be evaluated speculatively, and gives some value, never a trap, on operands that the language refuses (a division by 0). `Check` refuses them. `Load`, `View` and `Update` need indices in range: the checks that see to
   it come before, and nothing moves them in front of those.
 - All code is free of side effects. A check that fails ends the whole unit: it is then run by the interpreter, which reports the error, or finds that there is none. So a check may fail too often (be hoisted out of a loop that is empty), never
@@ -19,6 +20,8 @@ from collections.abc import Iterator
 from sacpy.lang.ast import Pragma
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import Node, Record, field
+
+LARGEST_EXTENT = 2**30 - 1
 
 # ---------------------------------------------------------------- types and atoms
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from sacpy.jit.graph_verify import verify
+from sacpy.jit.passes import dead_code
 from sacpy.jit.passes.ranges import run
-from tests.jit.pass_tools import after, check
+from tests.jit.graph_text import unit
+from tests.jit.pass_tools import after, check, outcome
 
 ACCESS = """
 function f(int n, int m, double[n] a, int k)
@@ -184,3 +188,42 @@ def test_the_remainder_of_something_negative_is_negative() -> None:
     text = after(run, ACCESS.format(lower="0", upper="n", index="sub i, 1").replace("bool low", "int q = mod p, n\n            bool low").replace(" p\n            check low", " q\n            check low"))
     assert "mod p, n" in text
     assert "check low" in text
+
+
+REMAINDERS = """
+function f(int n, int[n] v, int count)
+    int turn = {inner} count, n
+    int[n] t = with [n]
+        genarray int default 0
+        part [0] <= [i] < [n]
+            int p = {index}
+            int q = {outer} p, n
+            bool low = le 0, q
+            check low : not negative
+            bool high = lt q, n
+            check high : below
+            int x = load v[q]
+            yield x
+    return n, t
+"""
+
+
+@pytest.mark.parametrize("inner", ["aplmod", "mod"])
+@pytest.mark.parametrize("outer", ["aplmod", "mod"])
+@pytest.mark.parametrize("index", ["sub i, turn", "add i, turn", "add turn, n", "sub turn, i"])
+def test_remainders_of_sums_of_remainders_stay_what_they_are(inner: str, outer: str, index: str) -> None:
+    before = unit(REMAINDERS.format(inner=inner, outer=outer, index=index))
+    after = run(before)
+    verify(after)
+    for n in (0, 1, 2, 3, 5):
+        for count in (-12, -5, -3, -2, -1, 0, 1, 2, 3, 4, 7, 2**31 - 1, -(2**31)):
+            args = (np.arange(n, dtype="i4"), count)
+            assert outcome(after, args) == outcome(before, args), (n, count)
+
+
+@pytest.mark.parametrize("count", [-2, -1, 0, 1, 2])
+def test_a_rotation_by_a_number_needs_no_division_where_it_is_not_longer_than_the_array(count: int) -> None:
+    text = REMAINDERS.format(inner="aplmod", outer="aplmod", index="sub i, turn").replace("int[n] v, int count", "int[n] v").replace("aplmod count", f"aplmod {count}")
+    body = after(lambda u: dead_code.run(run(u)), text).partition("part [0]")[2].partition("return")[0]
+    assert "aplmod" not in body
+    assert ("turn" in body) == (abs(count) == 2)

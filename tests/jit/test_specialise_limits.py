@@ -31,6 +31,7 @@ FAILING: dict[str, tuple[str, tuple[Any, ...]]] = {
     "shift too far": ("int f(int a, int b) { return a << b; }", (1, 32)),
     "shift below 0": ("int f(int a, int b) { return a >> b; }", (1, -1)),
     "negative extent": ("int[.] f(int n) { return genarray([n], 1); }", (-1,)),
+    "negative extent in the other branch": ("int[.] f(int n, bool c) { if (c) { a = genarray([n], 1); a[0] = 4; } else { a = genarray([n], 2); } return a; }", (-1, False)),
     "partition outside": ("int[.] f(int n, int m) { return with { ([0] <= iv < [m]) : 1; } : genarray([n], 0); }", (4, 5)),
     "partition below": ("int[.] f(int n, int m) { return with { ([m] <= iv < [n]) : 1; } : genarray([n], 0); }", (4, -1)),
     "step 0": ("int[.] f(int n, int s) { return with { ([0] <= iv < [n] step [s]) : 1; } : genarray([n], 0); }", (4, 0)),
@@ -55,6 +56,12 @@ def test_what_the_interpreter_refuses_fails_a_check(name: str) -> None:
         subject.interpreted(*args)
     with pytest.raises(CheckFailed):
         evaluate(subject.unit(*shapes_of(args, fixed=-1)), args)
+
+
+@pytest.mark.parametrize("text", ["int[.] f(int n) { return genarray([n], 1); }", "int[.,.] f(int n) { return genarray([0, n], 1); }", "int[.,.] f(int n) { return reshape([0, n], [:int]); }"])
+def test_extents_that_two_of_would_not_add_up_to_an_int_are_left_to_the_interpreter(text: str) -> None:
+    with pytest.raises(CheckFailed):
+        evaluate(Subject(text).unit(()), (2**30,))
 
 
 REFUSED: dict[str, tuple[str, list[tuple[int | None, ...]], str]] = {

@@ -90,6 +90,9 @@ def largest(unit: Unit) -> Partition:
         "double[.,.] f(double[n,m] a) { return { [i,j] -> a[mod(i - 1, n), j] + a[mod(i + 1, n), j] + a[i, mod(j - 1, m)] + a[i, mod(j + 1, m)] | [i,j] < [n,m] }; }",
         "double[.,.] f(double[n,m] a) { return { [i,j] -> a[max(i - 1, 0), j] + a[i, min(j + 1, m - 1)] | [i,j] < [n,m] }; }",
         "double[.,.] f(double[n,m] a) { return { iv -> a[mod(iv + [1, 1], [n, m])] - a[mod(iv - [1, 1], [n, m])] | iv < [n, m] }; }",
+        "double[.,.] f(double[n,m] a) { return rotate([1, -1], a) + rotate([-1, 0], a) - rotate(1, 1, a); }",
+        "double[.,.] f(double[n,m] a) { return with { ([-1, -1] <= o <= [1, 1]) : rotate(o, a); } : fold(+, genarray([n, m], 0.0)); }",
+        "double[.,.] f(double[n,m] a) { return { [i,j] -> a[(i + 1) % n, (j + m - 1) % m] - a[(i - 1 + n) % n, (j + m + 1) % m] | [i,j] < [n,m] }; }",
         "double[.,.] f(double[n,m] a) { return { [i,j] -> a[i,j] + (i > 0 ? a[i - 1, j] : 0.0) + (j < m - 1 ? a[i, j + 1] : 0.0) | [i,j] < [n,m] }; }",
     ],
 )
@@ -105,6 +108,13 @@ def test_the_interior_of_a_relaxation_only_loads_and_adds(text: str) -> None:
             assert s.rhs.code in ("add", "sub"), s.rhs.code
             assert s.rhs.exact
     assert not any(s.rhs.code in ("mod", "aplmod", "div") for s in operations)
+
+
+def test_a_rotation_by_any_count_copies_two_stretches() -> None:
+    (loop,) = with_loops(optimised("double[.] f(double[n] a, int count) { return rotate([count], a); }", V, ()))
+    assert len(loop.partitions) == 2
+    for p in loop.partitions:
+        assert {s.rhs.code for s in statements(p.body) if isinstance(s, Let) and isinstance(s.rhs, Op)} <= {"add", "sub"}
 
 
 def test_index_vectors_leave_no_array_behind() -> None:

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from sacpy.jit.graph import (
     FALSE,
     INT,
+    LARGEST_EXTENT,
     TRUE,
     ArrayType,
     Atom,
@@ -58,6 +59,7 @@ class Ranger(Summing):
             for e in new.type.extents:
                 if isinstance(e, Var):
                     self.learn(self.form(e))
+                    self.learn(Sum(LARGEST_EXTENT) - self.form(e))
         return new
 
     def assume(self, condition: Atom, holds: bool) -> None:
@@ -277,10 +279,11 @@ class Ranger(Summing):
 
     def _remainder(self, op: Op) -> Atom | Op | None:
         """A remainder of something that is at most one period away needs no division."""
-        a, b = op.args
-        x, y = self.form(a), self.form(b)
+        y = self.form(op.args[1])
         if not self.at_most(Sum(1), y):
             return None
+        b = self.atom(op.args[1])
+        a, x = self._dividend(op)
         below = self.at_most(x, y.offset(-1))
         if self.at_most(ZERO, x):
             if below:
@@ -295,6 +298,31 @@ class Ranger(Summing):
             return Op("add", (a, b), True)
         under = self.emit("under", Op("lt", (a, integer(0))))
         return Op("select", (under, self.emit("up", Op("add", (a, b))), a))
+
+    def _dividend(self, op: Op) -> tuple[Atom, Sum]:
+        """What may be divided instead, and the sum that it is, closer to the first period: `aplmod(i - aplmod(1, n), n)` is `aplmod(i - 1, n)`, and `(i + 1 + n) % n` is `(i + 1) % n`. Of remainders in it that cannot go it is noted where they lie, as the divisor is positive here."""
+        b = self.atom(op.args[1])
+        given, y = self.form(op.args[0]), self.form(b)
+        whole = self.wrapped.get(given.variable or "") or given
+        inner = {name: r for name in whole.terms if isinstance(r := self.definitions.get(name), Op) and r.code in ("mod", "aplmod") and self.atom(r.args[1]) == b}
+        for name, r in inner.items():
+            self._quotient(Sum(0, {name: 1}), r.code, self.form(r.args[0]), y)
+        x = whole if self.fits(whole) else given
+        for name, r in inner.items():
+            c = x.terms.get(name, 0)
+            closer = x.plus(Sum(0, {name: 1}), -c).plus(self.form(r.args[0]), c)
+            if abs(c) == 1 and self.fits(closer) and self._within_a_period(closer, y, op.code):
+                x = closer
+        while x.terms != y.terms and self.at_most(y, x):
+            x = x - y
+        if x == given:
+            return self.atom(op.args[0]), x
+        if x == whole:
+            self.anew(self.definition(self.atom(op.args[0])))  # elsewhere it may wrap
+        return self.atom_of(x), x
+
+    def _within_a_period(self, x: Sum, y: Sum, code: str) -> bool:
+        return self.at_most(x, y.times(2).offset(-1)) and self.at_most(ZERO if code == "mod" else y.times(-1), x)
 
     # ---- what a new variable is
 

@@ -61,7 +61,7 @@ class Simplifier(Walker):
 
     def __init__(self, function: Function) -> None:
         super().__init__(function)
-        self.available: dict[Hashable, Var] = {}
+        self.available: dict[Hashable, Var | None] = {}
 
     # ---- what holds
 
@@ -178,6 +178,11 @@ class Simplifier(Walker):
             return
         super().define(targets, rhs, span)
         self.note(self.available, key, self.env.get(targets[0].name, targets[0]))
+
+    def anew(self, rhs: Rhs | None) -> None:
+        """Has an expression computed again from here on, since more is known of its value than where it was first."""
+        if rhs is not None:
+            self.note(self.available, key_of(rhs), None)
 
     # ---- selections
 

@@ -5,7 +5,7 @@
       k = select c, n - 1, i - 1    ->    part [a] <= [i] < [n]
       x = load u[k]                         x = load u[i - 1]
 
-So the interior of a relaxation is free of the wrap-around at the border, and a concatenation runs over its parts one by one. Selections are worth it along the last axis only, which is the one that is vectorised; conditionals and checks along any.
+So the interior of a relaxation is free of the wrap-around at the border, and a concatenation runs over its parts one by one. Selections are worth it along the last axis only, which is the one that is vectorised, those of other values than ints near its ends only; conditionals and checks along any.
 The pieces are disjoint; those at the border are at most a few indices wide. Folds are left alone: every partition counts its neutral.
 """
 
@@ -130,9 +130,9 @@ class _Splitter(Ranger):
         inside = bound(p.body)
         axes = {i.name: k for k, i in enumerate(p.index)}
         last = p.rank - 1
-        decided = [(f, strong) for condition, strong in _conditions(p.body) for f in self.comparisons(condition)]
-        decided += [(self.form(op.args[1]) - self.form(op.args[0]), False) for op in _extremes(p.body)]
-        for f, strong in decided:
+        decided = [(f, strong, anywhere) for condition, strong, anywhere in _conditions(p.body) for f in self.comparisons(condition)]
+        decided += [(self.form(op.args[1]) - self.form(op.args[0]), False, False) for op in _extremes(p.body)]
+        for f, strong, anywhere in decided:
             names = [n for n in f.terms if n in axes]
             if len(names) != 1 or abs(f.terms[names[0]]) != 1 or any(n in inside for n in f.terms):
                 continue
@@ -140,11 +140,11 @@ class _Splitter(Ranger):
             if not strong and axis != last:
                 continue
             rest = Sum(f.constant, {n: k for n, k in f.terms.items() if n != names[0]})
-            self.cut(found[axis], p.lower[axis], p.upper[axis], rest.times(-1) if c > 0 else rest.offset(1), strong)
+            self.cut(found[axis], p.lower[axis], p.upper[axis], rest.times(-1) if c > 0 else rest.offset(1), anywhere)
         return found
 
-    def cut(self, cuts: _Cuts, lower: Atom, upper: Atom, place: Sum, strong: bool) -> None:
-        """Adds a cut, so that the indices below `place` get apart from the others."""
+    def cut(self, cuts: _Cuts, lower: Atom, upper: Atom, place: Sum, anywhere: bool) -> None:
+        """Adds a cut, so that the indices below `place` get apart from the others; `anywhere`: also where that is not known to be near an end."""
         low, high = place - self.form(lower), self.form(upper) - place
         if self.at_most(self.form(upper) - self.form(lower), Sum(NARROW)) or self.at_most(low, Sum(0)) or self.at_most(high, Sum(0)):
             return
@@ -152,7 +152,7 @@ class _Splitter(Ranger):
             cuts.low = max(cuts.low, low.constant)
         elif not high.terms and high.constant <= NARROW:
             cuts.high = max(cuts.high, high.constant)
-        elif strong and cuts.middle is None and self.fits(place):
+        elif anywhere and cuts.middle is None and self.fits(place):
             cuts.middle = place
 
     def comparisons(self, condition: Atom) -> Iterator[Sum]:
@@ -167,16 +167,16 @@ class _Splitter(Ranger):
             yield (self.form(rhs.args[1]) - self.form(rhs.args[0])).offset(-1 if rhs.code == "lt" else 0)
 
 
-def _conditions(b: Block) -> Iterator[tuple[Atom, bool]]:
-    """The conditions that decide something in a block, inner blocks included; and whether they decide what is executed."""
+def _conditions(b: Block) -> Iterator[tuple[Atom, bool, bool]]:
+    """The conditions that decide something in a block, inner blocks included; whether they decide what is executed, and whether a cut anywhere is worth it: for a selected number, which may be an index that wraps around, too."""
     for s in b.statements:
         if isinstance(s, Check):
-            yield s.condition, True
+            yield s.condition, True, True
             continue
         if isinstance(s.rhs, If):
-            yield s.rhs.condition, True
+            yield s.rhs.condition, True, True
         elif isinstance(s.rhs, Op) and s.rhs.code == "select":
-            yield s.rhs.args[0], False
+            yield s.rhs.args[0], False, s.rhs.args[1].base == "int"
         for inner in blocks(s.rhs):
             yield from _conditions(inner)
 

@@ -50,6 +50,7 @@ class Builder(Facts):
         super().__init__()
         self.names = Names()
         self.views: dict[str, tuple[Var, tuple[Atom, ...]]] = {}
+        self.extents: set[str] = set()  # variables that are extents of arrays wherever they are in scope
         self.span: Span = NOWHERE
         self.lenient = False
         self.count = 0
@@ -98,12 +99,17 @@ class Builder(Facts):
                     self.depths[v.name] = self.depth
 
     def declare(self, variables: Sequence[Var]) -> None:
-        """Variables that the innermost block binds: parameters, indices. Extents of arrays among them are at least 0."""
+        """Variables that the innermost block binds: parameters, indices. Extents of arrays among them are at least 0; those that an outer block sets need not be so elsewhere."""
         for v in variables:
             self.place(v, self.depth)
             for e in extents_of(v):
-                if isinstance(e, Var):
+                if isinstance(e, Var) and self.depth_of(e) == self.depth:
                     self.at_least(e, 0)
+                    self.extents.add(e.name)
+
+    def is_extent(self, a: Atom) -> bool:
+        """Whether this is certainly the extent of an array."""
+        return isinstance(a, Var) and a.name in self.extents
 
     # ---- statements
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import prod
 
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import FALSE, ArrayType, Atom, Const, Reshape, Update, Var
+from sacpy.jit.graph import FALSE, LARGEST_EXTENT, ArrayType, Atom, Const, Reshape, Update, Var
 from sacpy.jit.specialise.elementwise import elements, indices, mapped, need_scalar, partitioned
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.values import (
@@ -201,9 +201,11 @@ def reshape(b: Builder, shp: Value, value: Value, cell: int) -> Value:
 
 
 def natural(b: Builder, extents: Sequence[Atom]) -> None:
-    """Asserts that extents are not negative."""
+    """Asserts that an array may have such extents."""
     for n in extents:
         b.check(b.op("le", integer(0), n), "an extent is not negative")
+        if not b.is_extent(n):
+            b.check(b.op("le", n, integer(LARGEST_EXTENT)), "an extent is not too large")
         if isinstance(n, Var) and b.low(n) is None and b.depth_of(n) == b.depth:
             b.at_least(n, 0)
 
@@ -243,6 +245,7 @@ def cat(b: Builder, x: Value, y: Value) -> Value:
         return Small(x.base, (sx[0] + sy[0], *sx[1:]), (*elements(b, x, sx), *elements(b, y, sy)))
     first, second = b.array(x), b.array(y)
     total = b.add(ex[0], ey[0], exact=True)
+    b.check(b.op("le", total, integer(LARGEST_EXTENT)), "an extent is not too large")
     rest = ex[1:]
     zeros = (integer(0),) * len(rest)
     return partitioned(
