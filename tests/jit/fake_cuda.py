@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable
+from enum import Enum
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +17,45 @@ import numpy as np
 
 class CUDAError(Exception):
     """What cuda.core raises for errors of the driver."""
+
+
+class Attributes:
+    """Of a kernel: as in cuda.core, they can be read only."""
+
+    num_regs, shared_size_bytes, local_size_bytes = 32, 0, 8
+
+    def __init__(self) -> None:
+        self._most_shared = 48 << 10
+
+    @property
+    def max_dynamic_shared_size_bytes(self) -> int:
+        """What a launch may ask for."""
+        return self._most_shared
+
+
+class CUresult(Enum):
+    """What the driver says."""
+
+    CUDA_SUCCESS = 0
+    CUDA_ERROR_INVALID_VALUE = 1
+
+
+class FakeDriver:
+    """Takes the place of the module cuda.bindings.driver. `most_shared`: bytes that a block may have."""
+
+    CUresult = CUresult
+    CUfunction_attribute = SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES=8)
+
+    def __init__(self, most_shared: int = 227 << 10) -> None:
+        self.most_shared = most_shared
+
+    def cuKernelSetAttribute(self, attribute: int, value: int, kernel: Any, device: int) -> tuple[CUresult]:
+        """The kernel may have so much dynamic shared memory."""
+        assert attribute == 8 and type(device) is int
+        if value > self.most_shared:
+            return (CUresult.CUDA_ERROR_INVALID_VALUE,)
+        kernel.attributes._most_shared = value
+        return (CUresult.CUDA_SUCCESS,)
 
 
 class FakeCuda:
@@ -79,8 +119,10 @@ class FakeCuda:
                 fake.calls.append(("record", self.number))
                 return Event()
 
-            def wait(self, event: Event) -> None:
+            def wait(self, event_or_stream: Event | Stream) -> None:
                 current()
+                if isinstance(event_or_stream, Stream):
+                    event_or_stream.record()
                 fake.calls.append(("wait", self.number))
 
         class Pinned:
@@ -115,6 +157,10 @@ class FakeCuda:
                 fake.calls.append(("allocate", size))
                 return Buffer(memory.ctypes.data, size, memory, True)
 
+        class Kernel:
+            def __init__(self, name: str) -> None:
+                self.name, self.attributes, self.handle = name, Attributes(), self
+
         class ObjectCode:
             def __init__(self, code: bytes) -> None:
                 self.code = code
@@ -129,9 +175,9 @@ class FakeCuda:
                 fake.calls.append(("assemble", name))
                 return ObjectCode(module)
 
-            def get_kernel(self, name: str) -> SimpleNamespace:
+            def get_kernel(self, name: str) -> Kernel:
                 current()
-                return SimpleNamespace(name=name, attributes=SimpleNamespace(max_dynamic_shared_size_bytes=48 << 10, num_regs=32, shared_size_bytes=0, local_size_bytes=8))
+                return Kernel(name)
 
         def launch(stream: Stream, config: Any, kernel: str, *args: Any) -> None:
             assert all(isinstance(a, Buffer | ctypes._SimpleCData) or type(a) is int for a in args)

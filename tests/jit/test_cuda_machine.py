@@ -25,7 +25,7 @@ from sacpy.jit.kernel import Kernel
 from sacpy.jit.on_demand import OnDemand
 from sacpy.session import Session
 from sacpy.withloop.devices import DEVICES
-from tests.jit.fake_cuda import FakeCuda
+from tests.jit.fake_cuda import FakeCuda, FakeDriver
 from tests.jit.kernel_programs import P
 
 
@@ -115,13 +115,15 @@ def test_a_missing_driver_is_said_to_be_missing() -> None:
     class DynamicLibNotFoundError(RuntimeError):
         pass
 
-    def none(*_: Any) -> Any:
-        raise DynamicLibNotFoundError('"cuda" is an NVIDIA driver library')
+    for error in (DynamicLibNotFoundError('"cuda" is an NVIDIA driver library'), RuntimeError("Failed to dlopen libcuda.so.1")):
 
-    fake = FakeCuda()
-    fake.Device = none  # type: ignore[assignment]
-    with pytest.raises(DeviceFailure, match=r"needs an NVIDIA GPU with its driver.*; the driver is missing"):
-        machine_of(fake)
+        def none(*_: Any, error: Exception = error) -> Any:
+            raise error
+
+        fake = FakeCuda()
+        fake.Device = none  # type: ignore[assignment]
+        with pytest.raises(DeviceFailure, match=r"needs an NVIDIA GPU with its driver.*; the driver is missing"):
+            machine_of(fake)
 
 
 def test_streams_wait_for_each_other() -> None:
@@ -170,12 +172,14 @@ def test_much_shared_memory_is_asked_for() -> None:
         t.store(held, x, x)
         t.store(r, x, t.load(held, x))
     fake = FakeCuda()
-    machine = machine_of(fake)
+    machine = CudaMachine(assemble=Assembler(fake), core=fake, driver=FakeDriver(200_000))
     ready = machine.prepare(p.kernel())
     fake.kernels = dict.fromkeys(fake.kernels, lambda *_: None)
     for words in (4, 20_000, 30_000, 20_000):
         machine.launch(ready, (1, 1, 1), (4, 1, 1), [words, 0])
     assert [call[-1] for call in fake.asked("launch")] == [16, 80_000, 120_000, 80_000]
+    with pytest.raises(DeviceFailure, match="gives a block no 240000 bytes of shared memory: CUDA_ERROR_INVALID_VALUE"):
+        machine.launch(ready, (1, 1, 1), (4, 1, 1), [60_000, 0])
 
 
 def test_without_an_assembler_the_driver_s_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:

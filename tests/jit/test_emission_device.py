@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sacpy.jit.emission import libnvvm, nvjitlink, nvptx, toolchain
+from sacpy.jit.emission import assemble, libnvvm, nvjitlink, nvptx, toolchain
 from sacpy.jit.emission.assemble import Assembled, cubin, emitted, link, resources, sass, translate
 from sacpy.jit.emission.geometry import MOST_STATIC_SHARED, fixed_dynamic_bytes, geometry
 from sacpy.jit.emission.nvvm import device_text, function_name
@@ -264,3 +265,18 @@ def test_machine_code_is_shown() -> None:
 def test_machine_code_needs_a_disassembler(bare: None) -> None:
     with pytest.raises(AssemblyError, match="no sass could be made: no nvdisasm or cuobjdump is installed here: pip install nvidia-cuda-nvdisasm"):
         sass(b"")
+
+
+@needs("libnvvm", "libdevice", "nvjitlink", "ptxas")
+def test_where_a_tool_refuses_the_next_has_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(*_: Any) -> Any:
+        raise AssemblyError("ptx", "not mine")
+
+    kernel = PROGRAMS[next(iter(PROGRAMS))]().kernel
+    monkeypatch.setattr(assemble.libnvvm, "ptx", refuses)
+    assert assemble.cubin(kernel, "sm_90").front.startswith("NVPTX")
+    monkeypatch.setattr(assemble.nvjitlink, "cubin", refuses)
+    assert assemble.cubin(kernel, "sm_90").back == "ptxas"
+    monkeypatch.setattr(assemble.nvptx, "ptx", refuses)
+    with pytest.raises(AssemblyError, match="not mine"):
+        assemble.cubin(kernel, "sm_90")

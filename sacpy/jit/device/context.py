@@ -22,7 +22,7 @@ from sacpy.nodes import Node, Record, field
 from sacpy.withloop.devices import DEVICES
 
 EMULATED = "sm_90"  # what the emulator stands for unless told
-DRIVER = Path("/proc/driver/nvidia/version")
+DRIVER = (Path("/proc/driver/nvidia/version"), Path("/dev/nvidiactl"))  # one of them is there where the driver is
 
 
 class Hardware(Record):
@@ -116,7 +116,7 @@ _gpus: dict[tuple[int, bool], Hardware] = {}
 
 def present() -> bool:
     """Whether this computer has an NVIDIA driver and the packages that talk to it; nothing is imported."""
-    return DRIVER.exists() and find_spec("cuda") is not None and find_spec("cuda.core") is not None
+    return any(path.exists() for path in DRIVER) and find_spec("cuda") is not None and find_spec("cuda.core") is not None
 
 
 def missing(failure: DeviceFailure) -> SacError:

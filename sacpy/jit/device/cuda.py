@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -51,10 +52,11 @@ Assemble = Callable[[Kernel, str], Cubin]  # of an architecture ("sm_90")
 
 
 class CudaMachine:
-    """GPU number `device`. `core`: the module cuda.core. `assemble` makes cubins. `stream`: an object with `__cuda_stream__`, in which everything is then done; None: a stream of its own. Raises `DeviceFailure` where there is no such GPU."""
+    """GPU number `device`. `core`: the module cuda.core; `driver`: the module cuda.bindings.driver, for what the former lacks. `assemble` makes cubins. `stream`: an object with `__cuda_stream__`, in which everything is then done; None: a stream of its own. Raises `DeviceFailure` where there is no such GPU."""
 
-    def __init__(self, device: int = 0, *, assemble: Assemble, core: Any = None, stream: Any = None) -> None:
+    def __init__(self, device: int = 0, *, assemble: Assemble, core: Any = None, driver: Any = None, stream: Any = None) -> None:
         self._core = _cuda_core() if core is None else core
+        self._bindings = driver
         with _failures():
             self._device = self._core.Device(device)
             self._device.set_current()
@@ -65,6 +67,7 @@ class CudaMachine:
         self.interface = (2, device)
         self._loaded: dict[str, Loaded] = {}  # by the kernel's text: two are equal if their names are, types are no part of that
         self._pinned: list[tuple[Any, Array, Any]] = []
+        self._streams: dict[int, Any] = {}
         with self._driver():
             self._word = self._device.allocate(4, stream=self._stream)
             self._word.fill(0, stream=self._stream)
@@ -86,18 +89,22 @@ class CudaMachine:
     def wait_for(self, stream: int) -> None:
         """What comes waits for what is in another stream."""
         with self._driver():
-            self._stream.wait(self._other(stream).record())
+            self._stream.wait(self._other(stream))
 
     def let_wait(self, stream: int) -> None:
         """What comes in another stream waits for what is in this one."""
         with self._driver():
-            self._other(stream).wait(self._stream.record())
+            self._other(stream).wait(self._stream)
 
     def _other(self, stream: int) -> Any:
         """Somebody else's stream by its number: 1 is the default stream, 2 that of the thread, any other one an address."""
         if stream in (0, 1):
             return self._core.LEGACY_DEFAULT_STREAM
-        return self._core.PER_THREAD_DEFAULT_STREAM if stream == 2 else self._core.Stream.from_handle(stream)
+        if stream == 2:
+            return self._core.PER_THREAD_DEFAULT_STREAM
+        if stream not in self._streams:
+            self._streams[stream] = self._core.Stream.from_handle(stream)
+        return self._streams[stream]
 
     # ---- memory
 
@@ -107,7 +114,7 @@ class CudaMachine:
             with self._driver():
                 buffer = self._device.allocate(size, stream=self._stream)
         except DeviceFailure as failure:
-            if "OUT_OF_MEMORY" in failure.reason:
+            if "OUT_OF_MEMORY" in failure.reason or "allocate" in failure.reason:  # cuda.core has said it in several ways
                 raise DeviceFull(size) from failure
             raise
         return Block(int(buffer.handle), size, buffer)
@@ -218,10 +225,13 @@ class CudaMachine:
         self._unsettled = self._unsettled or ready.checks
 
     def _permit(self, ready: Loaded, shared: int) -> None:
-        """Lets a kernel have more shared memory than any may have without being asked."""
+        """Lets a kernel have more shared memory than any may have without being asked. For this cuda.core has no words."""
         if shared > max(ready.permitted, MOST_STATIC_SHARED):
             with self._driver():
-                ready.handle.attributes.max_dynamic_shared_size_bytes = shared
+                driver = self._bindings = self._bindings or import_module("cuda.bindings.driver")
+                (status,) = driver.cuKernelSetAttribute(driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared, ready.handle.handle, self.interface[1])
+                if status != driver.CUresult.CUDA_SUCCESS:
+                    raise DeviceFailure(f"the GPU's driver gives a block no {shared} bytes of shared memory: {status.name}")
             ready.permitted = shared
 
     def settle(self) -> None:
@@ -247,7 +257,8 @@ class CudaMachine:
 
 def _resources(told: Any) -> Resources:
     """What the driver says of a kernel that it has assembled itself. It does not tell spills from other local memory."""
-    return Resources(told.num_regs, told.shared_size_bytes, told.local_size_bytes, 0, 0)
+    registers, shared, local = (int(found() if callable(found) else found) for found in (told.num_regs, told.shared_size_bytes, told.local_size_bytes))
+    return Resources(registers, shared, local, 0, 0)
 
 
 def _may_fail(kernel: Kernel) -> bool:
@@ -290,7 +301,7 @@ def _failures() -> Iterator[None]:
 
 
 def _in_words(error: Exception) -> DeviceFailure:
-    if type(error).__name__ == "DynamicLibNotFoundError":  # of cuda.pathfinder
+    if type(error).__name__ == "DynamicLibNotFoundError" or "libcuda.so" in str(error):  # the first is of cuda.pathfinder, the other of cuda.bindings
         return DeviceFailure(f"{NEEDED}; the driver is missing")
     return DeviceFailure(f"the GPU's driver says: {str(error) or type(error).__name__}")
 

@@ -1,6 +1,6 @@
 """Kernels to code for NVIDIA GPUs, stage by stage: kernel, NVVM IR, PTX, cubin, and what the assembler says of its resources.
 
-In: a kernel, an architecture. Out: `Assembled`, with the text of each stage for `--emit`. PTX comes from libNVVM where it is installed, else from LLVM's NVPTX; a cubin from nvJitLink, else from ptxas. Raises `AssemblyError` where a tool is missing or refuses its input.
+In: a kernel, an architecture. Out: `Assembled`, with the text of each stage for `--emit`. PTX comes from libNVVM where it is installed, else from LLVM's NVPTX; a cubin from nvJitLink, else from ptxas. Where one of them refuses what it is given (its version may not go with the other's), the next has its turn. Raises `AssemblyError` where none is left.
 """
 
 from __future__ import annotations
@@ -53,8 +53,13 @@ class Assembled(Node):
 def translate(device: DeviceText, arch: str, front: str | None = None) -> tuple[str, str]:
     """The PTX of a module, and the tool that made it. `front`: "libnvvm" or "nvptx"; None takes what is best of what is installed."""
     _need_architecture("ptx", arch)
-    tool = FRONT_ENDS[front or ("libnvvm" if toolchain.libnvvm() and (toolchain.libdevice() or not device.uses_libdevice) else "nvptx")]
+    tool = FRONT_ENDS[front or _fronts(device)[0]]
     return tool.ptx(device, arch), tool.version()
+
+
+def _fronts(device: DeviceText) -> list[str]:
+    """What can make PTX here, the best first."""
+    return [*(["libnvvm"] if toolchain.libnvvm() and (toolchain.libdevice() or not device.uses_libdevice) else []), "nvptx"]
 
 
 def has_assembler() -> bool:
@@ -68,17 +73,28 @@ def link(ptx: str, arch: str, back: str | None = None) -> tuple[bytes, Resources
     if back is None and not has_assembler():
         raise toolchain.missing("cubin", "nvjitlink", "ptxas")
     if back == "nvjitlink" or (back is None and toolchain.nvjitlink()):
-        code, log = nvjitlink.cubin(ptx, arch)
-        return code, resources(log), nvjitlink.version()
+        try:
+            code, log = nvjitlink.cubin(ptx, arch)
+            return code, resources(log), nvjitlink.version()
+        except AssemblyError:
+            if back is not None or not toolchain.program("ptxas"):
+                raise
     return _ptxas(ptx, arch)
 
 
 def cubin(kernel: Kernel, arch: str, *, strict: bool = False, front: str | None = None, back: str | None = None) -> Assembled:
     """A kernel for an architecture ("sm_90"): all stages. `strict`: no contraction."""
     device = device_text(kernel, strict=strict)
-    ptx, front_version = translate(device, arch, front)
-    code, needs, back_version = link(ptx, arch, back)
-    return Assembled(device, arch, ptx, front_version, code, needs, back_version, fixed_dynamic_bytes(kernel))
+    refused: list[AssemblyError] = []
+    for name in [front] if front else _fronts(device):
+        try:
+            ptx, front_version = translate(device, arch, name)
+            code, needs, back_version = link(ptx, arch, back)
+        except AssemblyError as error:
+            refused.append(error)
+        else:
+            return Assembled(device, arch, ptx, front_version, code, needs, back_version, fixed_dynamic_bytes(kernel))
+    raise refused[0]
 
 
 def emitted(kernel: Kernel, stage: str, arch: str, *, strict: bool = False) -> str:
