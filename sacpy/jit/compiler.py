@@ -51,6 +51,9 @@ def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: Tools
         kept = _kept(tools.cache.read(name))
     cached = kept is not None
     if kept is None:
+        from sacpy.jit.host.compile import begin_runtime
+
+        begin_runtime()
         try:
             kept = _made(tools.specialiser(program), program, key, kind, tools.options, clock)
         except Unsupported as refusal:
@@ -83,8 +86,8 @@ def _kept(data: bytes | None) -> Kept | None:
 
 def _made(specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock) -> tuple[bytes, NativeSignature, Report]:
     """A function's code, what is needed to call it, and the report."""
-    from sacpy.jit.host import lower
     from sacpy.jit.host.compile import compile_object
+    from sacpy.jit.host.lowering import lower
     from sacpy.jit.host.native import Signature as NativeSignature
     from sacpy.jit.measure import count, parallel
 
@@ -139,7 +142,7 @@ def emitted(program: Program, key: str, kind: Kind, options: Options, stage: str
         from sacpy.jit.kernel_stages import kernels_text
 
         return kernels_text(unit, stage, options)
-    from sacpy.jit.host import lower
+    from sacpy.jit.host.lowering import lower
 
     text = lower(unit, options)
     if stage == "llvm":

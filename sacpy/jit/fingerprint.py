@@ -10,7 +10,6 @@ import hashlib
 import sys
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 
 from sacpy.jit.kinds import Kind
@@ -111,10 +110,12 @@ def _in_statement(statement: Stmt) -> Iterator[str]:
 @cache
 def platform_digest() -> str:
     """A digest of the machine, of the compiler, and of the library."""
-    from llvmlite import binding
+    import llvmlite
+    import numpy
 
-    features = binding.get_host_cpu_features().flatten()
-    parts = [binding.get_host_cpu_name(), features, sys.platform, sys.version, version("llvmlite"), version("numpy"), library_digest()]
+    from sacpy.jit.host.processor import processor
+
+    parts = [*processor(), sys.platform, sys.version, llvmlite.__version__, numpy.__version__, library_digest()]
     for folder in (_HERE, _HERE.parent / "withloop", _HERE.parent / "interp"):
         for path in sorted(folder.glob("**/*.py")):
             stat = path.stat()

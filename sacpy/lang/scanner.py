@@ -12,6 +12,7 @@ A backslash at the end of a line joins it with the next before anything else is 
 
 from __future__ import annotations
 
+import functools
 import re
 from bisect import bisect_right
 from typing import NamedTuple
@@ -33,7 +34,6 @@ _DIRECTIVE = rf"""\#(?P<directive>(?:[^"'/\n]++|{_COMMENT}|{_STRING}|{_CHAR}|/\*
 _SPACE = r"[ \t\r\n\f\v]*+"
 
 _TEXT = re.compile(f"{_SPACE}(?:{_REST}|{_DIRECTIVE}|{_BAD})", re.VERBOSE)
-_LINE = re.compile(rf"{_SPACE}(?:{_REST}|(?P<hash>\#\#?)|{_BAD})", re.VERBOSE)
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n")
 
 _NAME, _MARK, _NUMBER_, _OP, _COMMENT_, _STRING_, _CHAR_ = (_TEXT.groupindex[group] for group in ("name", "mark", "number", "run", "comment", "string", "char"))
@@ -41,6 +41,12 @@ _PLAIN = {_NAME: "name", _MARK: "op", _NUMBER_: "number", _OP: "op", _STRING_: "
 _BEFORE_DOC = frozenset((";", "}"))
 _DECORATION = re.compile(r"^[ \t]*(?:/\*+|//+|\*+(?!/))?[ \t]?")
 _BADLY = {"badstring": "string", "badchar": "char", "badcomment": "comment"}
+
+
+@functools.cache
+def _line() -> re.Pattern[str]:
+    """The expression for what stands in a directive; few programs need it, and to compile it takes a while."""
+    return re.compile(rf"{_SPACE}(?:{_REST}|(?P<hash>\#\#?)|{_BAD})", re.VERBOSE)
 
 
 class Scanned(NamedTuple):
@@ -113,7 +119,7 @@ class _Scanner:
         self._comments.clear()
         if group == "directive":
             if self.tokens and self.text.find("\n", last, start) < 0:
-                self.run(_LINE, start - 1, stop)  # a `#` within a line: a pragma, or a stray one
+                self.run(_line(), start - 1, stop)  # a `#` within a line: a pragma, or a stray one
             else:
                 self.tokens.append(Token("directive", match[group], self.span(start - 1, stop)))
         elif group == "hash":
@@ -151,10 +157,10 @@ def scan_line(directive: Token) -> list[Token]:
     span = directive.span
     if _CONTINUED.search(span.text):
         joined = _Joined(span.text, span.start)
-        return _Scanner(span.source, joined.text, joined).run(_LINE, joined.text.find("#") + 1, len(joined.text)).tokens
-    return _Scanner(span.source, span.source.text).run(_LINE, span.start + 1, span.end).tokens
+        return _Scanner(span.source, joined.text, joined).run(_line(), joined.text.find("#") + 1, len(joined.text)).tokens
+    return _Scanner(span.source, span.source.text).run(_line(), span.start + 1, span.end).tokens
 
 
 def scan_text(text: str) -> list[Token]:
     """The tokens of a text that stands in no file, such as two tokens pasted together."""
-    return _Scanner(Source("<pasted>", text), text).run(_LINE, 0, len(text)).tokens
+    return _Scanner(Source("<pasted>", text), text).run(_line(), 0, len(text)).tokens

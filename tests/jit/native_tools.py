@@ -10,8 +10,8 @@ import numpy as np
 
 from sacpy.jit.graph import Unit
 from sacpy.jit.graph_verify import verify
-from sacpy.jit.host import lower
 from sacpy.jit.host.compile import compile_object
+from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.native import Context, NativeFunction, Signature, load
 from sacpy.jit.options import Options
 from tests.jit.graph_evaluator import evaluate

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from sacpy.jit.graph import For, Let, statements
-from sacpy.jit.host import chunks, lower
+from sacpy.jit.host import chunks
 from sacpy.jit.host.analysis import Facts
 from sacpy.jit.host.independence import apart
+from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.native import Context
 from sacpy.jit.options import Options
 from tests.jit.graph_evaluator import evaluate

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sacpy.jit.graph import Atom, Const, Let, Unit, Var, WithLoop
-from sacpy.jit.host import lower
+from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.tiling import contraction
 from sacpy.jit.options import Options
 from tests.jit.builder import B, arguments, unit

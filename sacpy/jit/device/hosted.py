@@ -139,8 +139,8 @@ def _called(unit: Unit, code: tuple[Stmt, ...]) -> tuple[Function, ...]:
 
 
 def _compiled(unit: Unit, tools: Tools) -> NativeFunction:
-    from sacpy.jit.host import lower
     from sacpy.jit.host.compile import compile_object
+    from sacpy.jit.host.lowering import lower
     from sacpy.jit.host.native import Signature, load
 
     options = tools.options

@@ -1,6 +1,6 @@
 """LLVM IR text to machine code for this machine's CPU, and machine code into memory.
 
-`compile_object(ir, options) -> bytes`; `Library.load(object)` links it against the runtime and gives the address of its entry. The runtime is compiled once per process, when the first object is loaded. This is the only module that drives LLVM.
+`compile_object(ir, options) -> bytes`; `Library.load(object)` links it against the runtime and gives the address of its entry. The runtime is compiled once, and kept in the cache: `begin_runtime` has a thread see to it while Python makes the text of the first unit. This is the only module that drives LLVM.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import llvmlite.binding as llvm
 
 from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.host.maths import callbacks, vector_library
+from sacpy.jit.host.processor import processor
 from sacpy.jit.host.runtime import EXPORTS, runtime_ir
 from sacpy.jit.options import Options
 
@@ -37,24 +38,19 @@ def _target() -> Any:
     return llvm.Target.from_default_triple()
 
 
-def cpu() -> tuple[str, str]:
-    """Name and features of this machine's CPU, as LLVM names them: part of the key of cached code."""
-    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-
-
 @functools.cache
 def _machine(level: int) -> Any:
-    name, features = cpu()
+    name, features = processor()
     return _target().create_target_machine(cpu=name, features=features, opt=level, reloc="pic", codemodel="small")
 
 
-def optimised(ir: str, options: Options) -> Any:
-    """The module after LLVM's passes."""
+def optimised(ir: str, options: Options, passes: int = PIPELINE) -> Any:
+    """The module after LLVM's passes, those of the level `passes` at most."""
     machine = _machine(options.opt_level)
     module = llvm.parse_assembly(ir)
     module.triple = llvm.get_default_triple()
     module.data_layout = str(machine.target_data)
-    tuning = llvm.create_pipeline_tuning_options(speed_level=min(options.opt_level, PIPELINE))
+    tuning = llvm.create_pipeline_tuning_options(speed_level=min(options.opt_level, passes))
     tuning.loop_vectorization = tuning.loop_interleaving = options.opt_level > 1
     tuning.slp_vectorization = False
     tuning.loop_unrolling = False  # what pays is unrolled by the vectoriser; the rest only takes time to compile
@@ -66,38 +62,45 @@ def optimised(ir: str, options: Options) -> Any:
 def compile_object(ir: str, options: Options) -> bytes:
     """Machine code, as a relocatable object, of a module's text. Whatever is raised in this thread meanwhile (Ctrl-C, a limit on time) gets through at once."""
 
-    def work() -> bytes:
-        module = optimised(ir, options)
-        with _quickly():
-            code: bytes = _machine(options.opt_level).emit_object(module)
-        return code
-
-    return _abandonable(work)
+    return _Work(lambda: _object(ir, options)).result()
 
 
-_at_work = threading.Lock()  # what was abandoned and what comes after it do not meet
+def _object(ir: str, options: Options, passes: int = PIPELINE) -> bytes:
+    module = optimised(ir, options, passes)
+    with _quickly():
+        code: bytes = _machine(options.opt_level).emit_object(module)
+    return code
 
 
-def _abandonable(work: Callable[[], bytes]) -> bytes:
-    """What `work` gives. LLVM cannot be stopped, so a thread of its own does the work; one that nobody waits for any more ends by itself, at the latest before the process does."""
-    found: list[bytes | BaseException] = []
-    done = threading.Event()  # a `join` that is interrupted takes its thread for ended (Python 3.11)
+_at_work = threading.Lock()  # one work at a time: what was abandoned and what comes after it do not meet
+if hasattr(os, "register_at_fork"):  # nor does a child begin in the middle of one, which nobody would finish there
+    os.register_at_fork(before=_at_work.acquire, after_in_parent=_at_work.release, after_in_child=_at_work.release)
 
-    def run() -> None:
+
+class _Work:
+    """Something for LLVM to do. LLVM cannot be stopped, so a thread of its own does the work; one that nobody waits for any more ends by itself, at the latest before the process does."""
+
+    def __init__(self, work: Callable[[], bytes]) -> None:
+        self._found: list[bytes | BaseException] = []
+        self._done = threading.Event()  # a `join` that is interrupted takes its thread for ended (Python 3.11)
+        threading.Thread(target=self._run, args=(work,), name="sacpy compiler", daemon=False).start()
+
+    def _run(self, work: Callable[[], bytes]) -> None:
         try:
             with _at_work:
-                found.append(work())
+                self._found.append(work())
         except BaseException as error:
-            found.append(error)
-        done.set()
+            self._found.append(error)
+        self._done.set()
 
-    threading.Thread(target=run, name="sacpy compiler", daemon=False).start()
-    while not done.wait(PATIENCE):
-        pass
-    (result,) = found
-    if isinstance(result, BaseException):
-        raise result
-    return result
+    def result(self) -> bytes:
+        """What the work gave; whatever is raised in this thread meanwhile gets through at once."""
+        while not self._done.wait(PATIENCE):
+            pass
+        (result,) = self._found
+        if isinstance(result, BaseException):
+            raise result
+        return result
 
 
 def assembly(ir: str, options: Options) -> str:
@@ -124,22 +127,26 @@ def _linker() -> Any:
     return llvm.create_lljit_compiler(_machine(2), suppress_errors=True)
 
 
-def _runtime_code() -> bytes:
-    """The runtime as an object, out of the cache where it has been compiled before."""
+@functools.cache
+def begin_runtime() -> _Work | bytes:
+    """The runtime as an object, out of the cache; where it has not been compiled before, that begins."""
     text = runtime_ir()
     cache = Cache(native_folder())
-    name = f"runtime-{hashlib.sha256(repr((text, cpu(), llvmlite.__version__)).encode()).hexdigest()[:32]}"
-    code = cache.read(name)
-    if code is None:
-        code = compile_object(text, Options(opt_level=2))
+    name = f"runtime-{hashlib.sha256(repr((text, processor(), llvmlite.__version__)).encode()).hexdigest()[:32]}"
+
+    def work() -> bytes:
+        code = _object(text, Options(opt_level=2), passes=0)
         cache.write(name, code)
-    return code
+        return code
+
+    return cache.read(name) or _Work(work)
 
 
 @functools.cache
 def _runtime_library() -> Library:
     """Never unloaded, not even when Python ends: the pool's threads wait in it."""
-    library = Library(_runtime_code(), EXPORTS, {})
+    code = begin_runtime()
+    library = Library(code if isinstance(code, bytes) else code.result(), EXPORTS, {})
     for kept in (library, library.tracker, _linker()):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
     return library

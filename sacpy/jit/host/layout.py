@@ -22,3 +22,5 @@ CONTROL_FIELDS = 8
 
 # What a call of compiled code returns.
 OK, CHECK_FAILED, OUT_OF_MEMORY, INTERRUPTED, TOO_DEEP = 0, 1, 2, 3, 4
+
+ENTRY = "sacpy_entry"  # the name under which a unit is called

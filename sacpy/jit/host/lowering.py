@@ -15,7 +15,6 @@ from sacpy.jit.host.writer import UnitContext, result_type, types_of
 from sacpy.jit.options import Options
 from sacpy.lang.types import SIGNED
 
-ENTRY = "sacpy_entry"
 Extents = dict[int, tuple[int | tuple[None, int], ...]]
 
 
@@ -40,7 +39,7 @@ def recursive(unit: Unit) -> frozenset[str]:
 
 def _entry(module: Module, root: Function, extents: Extents) -> None:
     """`extents`: by the position of each array among the results, numbers or the positions of the results that hold them."""
-    code = Code(module, f"@{ENTRY}", "i32", [("ptr", "%control"), ("ptr", "%in"), ("ptr", "%out")], head="define")
+    code = Code(module, f"@{layout.ENTRY}", "i32", [("ptr", "%control"), ("ptr", "%in"), ("ptr", "%out")], head="define")
     code.do(f"%frame = alloca [{layout.FRAME_FIELDS} x i64], align 64")
     module.declare("sacpy_enter", "declare void @sacpy_enter(ptr, ptr, i64)")
     module.declare("sacpy_drop", "declare void @sacpy_drop(ptr)")

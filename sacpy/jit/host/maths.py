@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sacpy.jit.host.legal import LLVM_TYPES, Code
+from sacpy.jit.host.processor import register_sizes
 
 UNARY = (
     "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2", "expm1",
@@ -57,15 +58,6 @@ def _vector_note(code: Code, name: str, base: str, arity: int) -> str:
     if not variants:
         return ""
     return " " + code.module.attribute(f'nounwind willreturn memory(none) "vector-function-abi-variant"="{",".join(variants)}"')
-
-
-@functools.cache
-def register_sizes() -> tuple[int, ...]:
-    """Bytes of this machine's vector registers, of every size it has."""
-    import llvmlite.binding as llvm
-
-    features = llvm.get_host_cpu_features()
-    return tuple(size for size, name in ((16, "sse2"), (32, "avx2"), (64, "avx512f")) if features.get(name))
 
 
 @functools.cache

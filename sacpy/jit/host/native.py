@@ -21,7 +21,6 @@ from sacpy.jit.failures import CheckFailed, Interrupted, NativeFailure, OutOfMem
 from sacpy.jit.graph import Input, Output, Unit
 from sacpy.jit.host import layout
 from sacpy.jit.host.compile import Library, load_entry, runtime
-from sacpy.jit.host.lowering import ENTRY
 from sacpy.jit.options import Options
 from sacpy.nodes import Node, Record, field
 
@@ -243,7 +242,7 @@ def _on_large_stack(entry: Any, context: Context, packed: bytes, out: Any) -> in
 
 def load(code: bytes, signature: Signature, options: Options, context: Context | None = None) -> NativeFunction:
     """An object made by `compile_object`, ready to be called."""
-    library, address = load_entry(code, ENTRY)
+    library, address = load_entry(code, layout.ENTRY)
     return NativeFunction(signature, context or Context(options.threads), library, address)
 
 

@@ -1,12 +1,12 @@
 """The runtime of compiled code, as LLVM IR: frames, blocks of memory, and the thread pool (`threads`).
 
-Compiled once per process. Blocks come from the C library; large ones that are freed are kept for a while, since fresh pages cost as much as a pass over them, and are asked to lie in huge pages.
+Compiled when it is first needed, and kept; nothing runs before it is there. So it is written as LLVM would have it after its passes, which are left out. Blocks come from the C library; large ones that are freed are kept for a while, since fresh pages cost as much as a pass over them, and are asked to lie in huge pages.
 """
 
 from __future__ import annotations
 
 from sacpy.jit.host import layout
-from sacpy.jit.host.threads import POOL
+from sacpy.jit.host.threads import POOL, SLOW
 
 EXPORTS = ("sacpy_enter", "sacpy_drop", "sacpy_new", "sacpy_free", "sacpy_own", "sacpy_hand_over", "sacpy_parallel", "sacpy_discard", "sacpy_forked")
 KEPT_BLOCKS = 16
@@ -136,7 +136,7 @@ link:
 none:
   ret ptr null
 }}
-define void @sacpy_hand_over(ptr %block) {{
+define void @sacpy_hand_over(ptr %block) alwaysinline {{
 {field("p", "%block", layout.PREVIOUS)}  %previous = load ptr, ptr %p
 {field("n", "%block", layout.NEXT)}  %next = load ptr, ptr %n
 {field("pn", "%previous", layout.NEXT)}  store ptr %next, ptr %pn
@@ -204,7 +204,7 @@ KEPT = f"""
 @kept_turn = internal global i64 0
 @kept_bytes = internal global i64 0
 @kept = internal global [{KEPT_BLOCKS} x ptr] zeroinitializer
-define internal void @lock() {{
+define internal void @lock() alwaysinline {{
   br label %try
 try:
   %old = atomicrmw xchg ptr @kept_lock, i32 1 acquire
@@ -213,7 +213,7 @@ try:
 done:
   ret void
 }}
-define internal ptr @kept_take(i64 %size) {{
+define internal ptr @kept_take(i64 %size) {SLOW} {{
   call void @lock()
   %quarter = lshr i64 %size, 2
   %most = add i64 %size, %quarter
@@ -245,7 +245,7 @@ out:
   store atomic i32 0, ptr @kept_lock release, align 4
   ret ptr %result
 }}
-define internal void @kept_release() {{
+define internal void @kept_release() {SLOW} {{
   call void @lock()
   br label %next
 next:

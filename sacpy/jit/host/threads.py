@@ -15,6 +15,7 @@ from sacpy.jit.host import layout
 
 STACK_OF_HELPERS = 1 << 20  # bytes of its stack that a helper may use
 SPINS = 6000  # rounds of waiting before a helper sleeps, some 200 microseconds
+SLOW = "noinline optnone"  # of functions that wait, or run seldom: their code is made in a fifth of the time
 
 # What a thread does that spins: it lets a sibling on the same core run.
 _PAUSE = """declare void @llvm.x86.sse2.pause()
@@ -37,7 +38,7 @@ declare i32 @sched_getaffinity(i32, i64, ptr)
 declare i32 @pthread_setaffinity_np(i64, i64, ptr)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
-define internal void @settle_apart() {{
+define internal void @settle_apart() {SLOW} {{
   %mask = alloca [16 x i64], align 8
   %cpu = call i32 @sched_getcpu()
   %apart = load i32, ptr @pool_apart
@@ -90,7 +91,7 @@ set:
 done:
   ret void
 }}
-define internal void @keep_thread(i64 %number, i64 %id) {{
+define internal void @keep_thread(i64 %number, i64 %id) {SLOW} {{
   %fits = icmp ult i64 %number, {MOST_PLACED}
   br i1 %fits, label %keep, label %done
 keep:
@@ -205,7 +206,7 @@ done:
   ret void
 }}
 
-define internal ptr @helper(ptr %given) {{
+define internal ptr @helper(ptr %given) {SLOW} {{
   %number = ptrtoint ptr %given to i64
   %frame = alloca [{layout.FRAME_FIELDS} x i64], align 64
   br label %wait
@@ -261,7 +262,7 @@ out:
   br label %wait
 }}
 
-define internal void @hire(i64 %wanted) {{
+define internal void @hire(i64 %wanted) {SLOW} {{
   %thread = alloca i64
   br label %test
 test:
@@ -284,7 +285,7 @@ done:
   ret void
 }}
 
-define internal void @deal(ptr %job, i64 %threads, i64 %count) {{
+define internal void @deal(ptr %job, i64 %threads, i64 %count) {SLOW} {{
 {_member("shares_at", 9)}{_member("next_at", 10)}  %many = icmp ugt i64 %threads, {SHARES}
   %shares = select i1 %many, i64 {SHARES}, i64 %threads
   store i64 %shares, ptr %shares_at
@@ -303,7 +304,7 @@ done:
   ret void
 }}
 
-define void @sacpy_forked() {{
+define void @sacpy_forked() {SLOW} {{
   store i32 0, ptr @pool_busy
   store i64 0, ptr @pool_size
   store ptr null, ptr @pool_job

@@ -13,9 +13,9 @@ from sacpy.jit.host.folds import recognised
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.legal import LLVM_TYPES, constant, size_of
 from sacpy.jit.host.loops import count_loop
-from sacpy.jit.host.maths import register_sizes
 from sacpy.jit.host.memory import Array, Scalar, element_address, flat, release
 from sacpy.jit.host.nests import Nest
+from sacpy.jit.host.processor import register_sizes
 from sacpy.jit.host.sinks import ArraySink, Sink
 from sacpy.nodes import Node
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sacpy.jit.graph import Unit
-from sacpy.jit.graph_verify import verify
 from sacpy.jit.options import Options
 from sacpy.jit.passes import (
     counting,
@@ -47,5 +46,7 @@ def _after(unit: Unit, passes: tuple[Pass, ...], verified: bool) -> Unit:
     for work in passes:
         unit = work(unit)
         if verified:
+            from sacpy.jit.graph_verify import verify
+
             verify(unit)
     return unit
