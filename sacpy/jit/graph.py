@@ -414,6 +414,14 @@ def _operator_operands(operator: Operator) -> Iterator[Atom]:
             yield from operator.initial
 
 
+def stride(p: Partition, axis: int) -> tuple[int | None, int | None]:
+    """The step and the width of a partition along an axis; None where a number is not known."""
+    if p.step is None or p.width is None:
+        return 1, 1
+    step, width = p.step[axis], p.width[axis]
+    return int(step.value) if isinstance(step, Const) else None, int(width.value) if isinstance(width, Const) else None
+
+
 def inner_binders(rhs: Rhs) -> Iterator[Var]:
     """The variables that a right-hand side binds for its inner blocks."""
     match rhs:

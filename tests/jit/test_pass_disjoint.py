@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sacpy.jit.passes import disjoint, flatten
 from tests.jit.pass_tools import after, check, unchanged
 
@@ -45,8 +47,55 @@ def test_the_later_partition_loses_what_the_earlier_covers() -> None:
 
 
 def test_a_partition_with_a_step_is_left_to_overlap() -> None:
-    text = after(disjoint.run, OVERLAP.format(grid=" step [2] width [1]"))
+    text = after(disjoint.run, OVERLAP.format(grid=" step [2] width [1]").replace("yield y", "double z = add y, 1.0\n            yield z"))
     assert "with [n] complete" in text
+
+
+def test_what_copies_an_array_behind_partitions_with_a_step_makes_a_modarray() -> None:
+    check(
+        disjoint.run,
+        OVERLAP.format(grid=" step [2] width [1]"),
+        """
+        function f(int n, int k, double[n] v)
+            int m = add! n, -1
+            double[n] a = with [n] disjoint
+                modarray v
+                part [1] <= [i] < [m] step [2] width [1]
+                    yield 1.0
+            return n, a
+        """,
+    )
+
+
+CHEQUERED = """
+function f(int n, double[n,n] v)
+    double[n,n] a = with [n,n]
+        modarray v
+        part {first} <= [i,j] < {upper} step {step} width {width}
+            yield 1.0
+        part {second} <= [k,l] < {upper} step {step} width {width}
+            yield 2.0
+    return n, n, a
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "upper", "step", "width", "words"),
+    [
+        ("[1,1]", "[2,2]", "[n,n]", "[2,2]", "[1,1]", " disjoint"),
+        ("[1,2]", "[2,1]", "[n,n]", "[2,2]", "[1,1]", " disjoint"),
+        ("[1,1]", "[3,3]", "[n,n]", "[2,2]", "[1,1]", ""),
+        ("[0,0]", "[2,1]", "[n,n]", "[4,4]", "[2,2]", " disjoint"),
+        ("[0,0]", "[3,1]", "[n,n]", "[4,4]", "[2,2]", ""),
+        ("[0,0]", "[1,0]", "[n,n]", "[2,1]", "[1,1]", " disjoint complete"),
+        ("[0,0]", "[1,0]", "[n,n]", "[3,1]", "[2,1]", " complete"),
+        ("[0,0]", "[2,0]", "[n,n]", "[3,1]", "[2,1]", " complete"),
+        ("[0,0]", "[1,1]", "[n,n]", "[2,1]", "[1,1]", " disjoint"),
+    ],
+)
+def test_partitions_that_take_turns_are_disjoint_and_may_be_complete(first: str, second: str, upper: str, step: str, width: str, words: str) -> None:
+    text = after(disjoint.run, CHEQUERED.format(first=first, second=second, upper=upper, step=step, width=width))
+    assert f"with [n,n]{words}\n" in text
 
 
 def test_partitions_that_lie_side_by_side_are_disjoint_as_they_are() -> None:

@@ -10,13 +10,12 @@ Here round i only changes elements whose first index is i, and reads no others t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from sacpy.jit.graph import ArrayType, Atom, Block, Check, Const, For, If, Load, Loop, Op, Stmt, Update, Var, blocks, operands
+from sacpy.jit.graph import ArrayType, Atom, Block, Check, For, If, Load, Loop, Stmt, Update, Var, blocks, operands
+from sacpy.jit.host.overwriting import Sums, linear
 from sacpy.jit.rewrite import free
 from sacpy.nodes import Record, field
-
-Sums = Mapping[str, Op]
 
 
 def apart(r: For, sums: Sums) -> bool:
@@ -149,20 +148,5 @@ class _Rounds(Record):
 
     def below(self, a: Atom, b: Atom, distance: int) -> bool:
         """Whether a + distance <= b for certain."""
-        (x, i), (y, j) = self.sum(a), self.sum(b)
+        (x, i), (y, j) = (linear(at, self.sums, self.loop.index.name) for at in (a, b))
         return x == y and i + distance <= j
-
-    def sum(self, a: Atom) -> tuple[Atom | None, int]:
-        """An atom as a variable and a number, without overflow."""
-        offset = 0
-        while isinstance(a, Var):
-            op = self.sums.get(a.name)
-            if op is None or op.code not in ("add", "sub") or a.name == self.loop.index.name:
-                return a, offset
-            x, y = op.args
-            if op.code == "add" and isinstance(x, Const):
-                x, y = y, x
-            if not isinstance(y, Const):
-                return a, offset
-            a, offset = x, offset + (int(y.value) if op.code == "add" else -int(y.value))
-        return None, offset + int(a.value)

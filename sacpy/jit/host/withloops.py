@@ -10,26 +10,22 @@ from collections.abc import Sequence
 from sacpy.jit.graph import (
     ArrayType,
     Atom,
-    Block,
     Const,
     Fold,
     Genarray,
-    Let,
-    Load,
     Modarray,
     Operator,
     Partition,
     Propagate,
     Var,
     WithLoop,
-    operands,
-    statements,
 )
 from sacpy.jit.host.blocks import is_cut
 from sacpy.jit.host.filling import Filling
 from sacpy.jit.host.folds import recognised
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.memory import Array
+from sacpy.jit.host.overwriting import may_overwrite
 from sacpy.jit.host.parallel import can_spread, spread
 from sacpy.jit.host.rows import grouped, write_rows
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink
@@ -89,7 +85,7 @@ class WithLoops:
             return None
         for name in sorted(self.dying):
             value = self.low.env[name]
-            if isinstance(value, Array) and not value.borrowed and (value.element, value.extents) == (base, extents) and self.reads_only_own_cells(name):
+            if isinstance(value, Array) and not value.borrowed and (value.element, value.extents) == (base, extents) and self.may_overwrite(name):
                 self.dying.discard(name)
                 self.in_place.add(name)
                 return self.low.reused(value)
@@ -98,7 +94,7 @@ class WithLoops:
     def modarray(self, o: Modarray, place: Array | None) -> Array:
         low = self.low
         source = low.array(o.array)
-        if place is None and o.array.name in self.dying and not self.may_repeat() and self.reads_only_own_cells(o.array.name):
+        if place is None and o.array.name in self.dying and not self.may_repeat() and self.may_overwrite(o.array.name):
             taken = low.take(o.array, self.dying)
             assert isinstance(taken, Array)
             self.in_place.add(o.array.name)
@@ -109,15 +105,13 @@ class WithLoops:
             Filling(low, self.w, place).copy(source)
         return place
 
-    def reads_only_own_cells(self, name: str) -> bool:
-        """Whether the bodies read an array nowhere but at their own index, so that it can be overwritten as they go."""
+    def may_overwrite(self, name: str) -> bool:
+        """Whether the bodies read an array nowhere but at their own index, or where nothing changes, so that it can be overwritten as they go."""
         if any(isinstance(o, Fold) and name in self.low.unit.uses.of(o.combine) for o in self.w.operators):
             return False
         if any(isinstance(a, Var) and a.name == name for o in self.w.operators for a in _state_operands(o)):
             return False
-        single = self.w.disjoint or len(self.w.partitions) < 2
-        whole = len(self.low.array_named(name).extents)  # a cell that is an array is built bit by bit: then not even its own may be read
-        return all(_reads_at(p.body, name, p.index if single and p.rank == whole else None) for p in self.w.partitions)
+        return may_overwrite(self.w, name, len(self.low.array_named(name).extents), self.low.facts.made)
 
     def separate(self, arrays: dict[int, Array]) -> None:
         """Notes that results share no memory with what the bodies read, nor with each other."""
@@ -257,14 +251,3 @@ def _state_operands(o: Operator) -> tuple[Atom, ...]:
             return (o.default,)
         case Modarray():
             return ()
-
-
-def _reads_at(body: Block, name: str, index: tuple[Var, ...] | None) -> bool:
-    """Whether a body reads an array only by loads at `index` (None: not at all)."""
-    for s in statements(body):
-        if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array.name == name:
-            if index is None or s.rhs.index != index:
-                return False
-        elif isinstance(s, Let) and any(isinstance(a, Var) and a.name == name for a in operands(s.rhs)):
-            return False
-    return not any(isinstance(a, Var) and a.name == name for a in body.results)

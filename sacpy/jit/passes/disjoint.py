@@ -6,14 +6,32 @@
       yield y                             part [b] <= [k] < [n]         with b = max(1, m)
                                             yield y
 
-What is left of a box without another is at most two boxes an axis. Partitions with a step stay as they are: then `disjoint` stays false, unless nothing overlaps. `complete` is set where one partition covers the frame, or several do side by side.
+What is left of a box without another is at most two boxes an axis. Partitions with a step stay as they are: then `disjoint` stays false, unless nothing overlaps, as where one leaves out what the other has (red and black cells). `complete` is set where one partition covers the frame, or several do side by side, or with a step each.
+A last partition that copies an array of the result's shape makes of a genarray a modarray of that array, if it cannot be cut: it need not be copied where it is not needed any more.
 """
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
+from math import prod
 
-from sacpy.jit.graph import Atom, Function, Genarray, Let, Modarray, Op, Partition, Unit, WithLoop, integer, statements
+from sacpy.jit.graph import (
+    Atom,
+    Const,
+    Function,
+    Genarray,
+    Let,
+    Load,
+    Modarray,
+    Op,
+    Partition,
+    Unit,
+    WithLoop,
+    extents_of,
+    integer,
+    statements,
+    stride,
+)
 from sacpy.jit.passes.costs import size
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.simplify import whole
@@ -30,14 +48,17 @@ Box = tuple[tuple[Atom, ...], tuple[Atom, ...]]
 class _Divider(Ranger):
     def with_loop(self, w: WithLoop) -> WithLoop:
         w = super().with_loop(w)
-        if w.frame is None or not all(isinstance(o, Genarray | Modarray) for o in w.operators):
+        frame = w.frame
+        if frame is None or not all(isinstance(o, Genarray | Modarray) for o in w.operators):
             return w
         for p in w.partitions:
-            for lower, upper, extent in zip(p.lower, p.upper, w.frame):
+            for lower, upper, extent in zip(p.lower, p.upper, frame):
                 self.learn_order(integer(0), lower)
                 self.learn_order(upper, extent)
-        w = replace(w, complete=w.complete or any(whole(p, w.frame) for p in w.partitions) or _covered(w.partitions, w.frame))
-        if w.disjoint or all(self.apart((p.lower, p.upper), (q.lower, q.upper)) for p, q in combinations(w.partitions, 2)):
+        if any(p.step is not None for p in w.partitions):
+            w = self.modified(w, frame)
+        w = replace(w, complete=w.complete or any(whole(p, frame) for p in w.partitions) or _covered(w.partitions, frame) or _covered_in_turns(w.partitions, frame))
+        if w.disjoint or all(self.apart((p.lower, p.upper), (q.lower, q.upper)) or self.take_turns(p, q) for p, q in combinations(w.partitions, 2)):
             return replace(w, disjoint=True)
         if any(p.step is not None for p in w.partitions):
             return w
@@ -48,6 +69,27 @@ class _Divider(Ranger):
         return any(
             self.at_most(self.form(a[1][k]), self.form(b[0][k])) or self.at_most(self.form(b[1][k]), self.form(a[0][k])) for k in range(len(a[0]))
         )
+
+    def take_turns(self, p: Partition, q: Partition) -> bool:
+        """Whether two partitions have the same step along an axis, and different places in it."""
+        for k in range(p.rank):
+            (step, width), (other, wide) = stride(p, k), stride(q, k)
+            away = self.form(q.lower[k]) - self.form(p.lower[k])
+            if step is not None and step == other and width is not None and wide is not None and not away.terms and away.constant % step >= width and away.constant % step + wide <= step:
+                return True
+        return False
+
+    def modified(self, w: WithLoop, frame: tuple[Atom, ...]) -> WithLoop:
+        """The same as a modarray of what its last partition copies, if it does."""
+        *others, last = w.partitions
+        value = last.body.results[0]
+        copy = self.definition(value)
+        if len(w.operators) != 1 or not isinstance(w.operators[0], Genarray) or w.operators[0].cell or not others or not whole(last, frame) or not isinstance(copy, Load) or copy.index != last.index:
+            return w
+        source = self.var(copy.array)
+        if extents_of(source) != frame:
+            return w
+        return replace(w, partitions=tuple(others), operators=(Modarray(source),), complete=False)
 
     def divided(self, w: WithLoop) -> WithLoop:
         """The with-loop with what is hidden taken away, if that does not make too many pieces."""
@@ -105,6 +147,21 @@ def _covered(partitions: tuple[Partition, ...], frame: tuple[Atom, ...]) -> bool
             if reached == extent:
                 return True
     return False
+
+
+def _covered_in_turns(partitions: tuple[Partition, ...], frame: tuple[Atom, ...]) -> bool:
+    """Whether partitions of one step cover the frame together, each from near the beginning to the end."""
+    if not partitions or any(p.upper != frame for p in partitions):
+        return False
+    strides = [[stride(p, k) for k in range(len(frame))] for p in partitions]
+    steps = [step for step, _ in strides[0]]
+    if any([step for step, _ in s] != steps for s in strides) or None in steps or prod(step or 0 for step in steps) > PIECES:
+        return False
+    seen: set[tuple[int, ...]] = set()
+    for p, axes in zip(partitions, strides):
+        runs = [range(int(low.value), min(int(low.value) + (width or 0), step or 0)) if isinstance(low, Const) else range(0) for low, (step, width) in zip(p.lower, axes)]
+        seen.update(product(*runs))
+    return len(seen) == prod(step or 0 for step in steps)
 
 
 def disjoint(function: Function) -> Function:

@@ -20,7 +20,6 @@ from sacpy.jit.graph import (
     Atom,
     Block,
     Check,
-    Const,
     Fold,
     For,
     Function,
@@ -39,6 +38,7 @@ from sacpy.jit.graph import (
     blocks,
     extents_of,
     integer,
+    stride,
 )
 from sacpy.jit.passes.algebra import TRANSCENDENTAL
 from sacpy.jit.passes.facts import HIGHEST, LOWEST, Sum
@@ -96,7 +96,7 @@ class _Mover(Ranger):
         empty: Atom = FALSE
         for lower, upper in zip(p.lower, p.upper):
             empty = self.emit("empty", Op("or", (self.emit("empty", Op("le", (upper, lower))), empty)))
-        ends = {i.name: self.ends(lo, up, _stride(p, k)) for k, (i, lo, up) in enumerate(zip(p.index, p.lower, p.upper))}
+        ends = {i.name: self.ends(lo, up, _step(p, k)) for k, (i, lo, up) in enumerate(zip(p.index, p.lower, p.upper))}
         return replace(p, body=self.raised(p.body, _Space(ends, bound(p.body) | set(ends) | self.threaded, empty)))
 
     def ends(self, lower: Atom, upper: Atom, step: int) -> tuple[Sum, Sum]:
@@ -208,12 +208,10 @@ class _Mover(Ranger):
         return None
 
 
-def _stride(p: Partition, axis: int) -> int:
+def _step(p: Partition, axis: int) -> int:
     """How far the indices of a partition are apart along an axis, where that is known."""
-    if p.step is None or p.width is None or p.width[axis] != integer(1):
-        return 1
-    step = p.step[axis]
-    return int(step.value) if isinstance(step, Const) else 1
+    step, width = stride(p, axis)
+    return step if step is not None and width == 1 else 1
 
 
 def _lets(b: Block, conditional: bool) -> Iterator[tuple[Let, bool]]:
