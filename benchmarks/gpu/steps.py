@@ -116,7 +116,7 @@ class Steps:
     def launch(self) -> dict[str, Any]:
         """Seconds of a call from Python whose work is nothing, and of its launch alone."""
         twice = self.session.compile(HEAD + "float[n] twice(float[n] v) { return { [i] -> v[i] * 2.0f | [i] < [n] }; }")["twice"]
-        v = self.hardware.memory.of(vector(32), "float")
+        v = self.hardware.memory.of(vector(1 << 15), "float")  # fewer would stay on the CPU
         found = {"call": seconds(lambda: twice(v), self.wait)}
         machine = self.hardware.machine
         seen: list[tuple[Any, ...]] = []

@@ -14,11 +14,12 @@ from sacpy.embedding.arguments import Misfit
 from sacpy.embedding.plans import Plan
 from sacpy.embedding.runner import Runner
 from sacpy.interp.values import DTYPES
+from sacpy.jit.device.interop import base_of, is_foreign, take
+from sacpy.jit.device.memory import DeviceArray
 from sacpy.jit.failures import NativeFailure
 
 if TYPE_CHECKING:
     from sacpy.jit.device.context import Device
-    from sacpy.jit.device.memory import DeviceArray
     from sacpy.jit.engine import Engine
 
 
@@ -39,11 +40,9 @@ def call(runner: Runner, plan: Plan, args: Sequence[Any]) -> Any:
 
 def _there(runner: Runner, plan: Plan, engine: Engine, device: Device, values: list[Any]) -> list[Any]:
     """The results; on the device as far as that can be."""
-    from sacpy.jit.device.memory import DeviceArray
-
     plain = all(t.key in DTYPES for t in plan.results)
     if plain and not plan.spread:
-        shapes = tuple([getattr(v, "shape", ()) for v in values])
+        shapes = tuple([v.shape if type(v) is DeviceArray else getattr(v, "shape", ()) for v in values])
         if shapes not in plan.programs:
             if len(plan.programs) >= REMEMBERED:
                 plan.programs.clear()
@@ -64,13 +63,13 @@ def _there(runner: Runner, plan: Plan, engine: Engine, device: Device, values: l
 
 def _taken(plan: Plan, device: Device, args: Sequence[Any]) -> list[Any]:
     """The arguments: device arrays where they are arrays on a device, the interpreter's values otherwise. Raises `SacError` naming the argument."""
-    from sacpy.jit.device.interop import is_foreign, take
-    from sacpy.jit.device.memory import DeviceArray
-
     if plan.spread:
         return [_fetched(a) for a in args]
     values: list[Any] = []
     for at, (convert, type_, a) in enumerate(zip(plan.converters, plan.types, args)):
+        if type(a) is DeviceArray and a.memory is device.memory and a.dtype == DTYPES.get(type_.key):
+            values.append(a)
+            continue
         try:
             if not isinstance(a, DeviceArray) and not is_foreign(a):
                 values.append(convert(a))
@@ -88,8 +87,6 @@ def _taken(plan: Plan, device: Device, args: Sequence[Any]) -> list[Any]:
 
 def _fetched(value: Any) -> Any:
     """An argument on the host."""
-    from sacpy.jit.device.memory import DeviceArray
-
     if isinstance(value, DeviceArray):
         return value.host()
     if hasattr(value, "__cuda_array_interface__") and not hasattr(value, "__array__"):
@@ -107,6 +104,4 @@ def _stand_in(array: DeviceArray) -> Any:
 
 
 def _kept(device: Device, value: Any) -> Any:
-    from sacpy.jit.device.interop import base_of
-
     return device.memory.of(value, base_of(value.dtype)) if isinstance(value, np.ndarray) and value.ndim else value

@@ -42,7 +42,7 @@ class Function:
             plan: Plan | None = runner.plans.get((self.__qualname__, kinds))
             if plan is None:
                 plan = runner.plans[self.__qualname__, kinds] = make(runner, self._qname, kinds, args)
-            if "device" in [k[0] for k in kinds if type(k) is tuple]:
+            if plan.on_device:
                 from sacpy.embedding.device_calls import call
 
                 return call(runner, plan, args)

@@ -87,8 +87,9 @@ def _other(value: Any) -> Kind:
 
 def _on_device(value: Any) -> Kind:
     """An array that may lie on a device: its kind is that of a NumPy array, with the word for where it is."""
-    if hasattr(value, "on_device"):  # our own
-        return "device", value.dtype
+    if hasattr(value, "on_device"):  # our own, of whose class only a device's memory knows
+        _KINDS[type(value)] = _ours
+        return _ours(value)
     told = getattr(value, "__cuda_array_interface__", None)
     if told is not None:
         return "device", np.dtype(told["typestr"])
@@ -99,6 +100,10 @@ def _on_device(value: Any) -> Kind:
         return "device", np.dtype(name)
     except TypeError:
         return "unknown", type(value).__name__
+
+
+def _ours(value: Any) -> Kind:
+    return "device", value.dtype
 
 
 def _leaf(items: Any) -> Kind:

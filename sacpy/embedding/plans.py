@@ -34,7 +34,7 @@ _DTYPES = {dtype: name for name, dtype in reversed(DTYPES.items()) if name not i
 
 
 class Plan(Record):
-    """One way of calling: the Python function behind it, how to convert each argument, the flags that say the arguments are borrowed, and how to present what comes back. `keys`: the instances that the function chooses from; `types`, `results`: of arguments and results; `programs`: for arguments on a device, by their shapes, the program that runs there, or None."""
+    """One way of calling: the Python function behind it, how to convert each argument, the flags that say the arguments are borrowed, and how to present what comes back. `keys`: the instances that the function chooses from; `types`, `results`: of arguments and results; `on_device`: an argument lies on a device; `programs`: for arguments on a device, by their shapes, the program that runs there, or None."""
 
     function: Callable[..., Any]
     converters: tuple[Callable[[Any], Any], ...]
@@ -46,6 +46,7 @@ class Plan(Record):
     keys: tuple[str, ...] = ()
     types: Types = ()
     results: Types = ()
+    on_device: bool = False
     programs: dict[tuple[tuple[int, ...], ...], Any] = field(default_factory=dict)
 
     def arguments(self, args: Sequence[Any]) -> list[Value]:
@@ -99,7 +100,7 @@ def make(runner: Runner, name: ast.QName, kinds: tuple[Kind, ...], args: Sequenc
     converters = tuple(_converter(t, vector, spread) for t, vector in zip(types, vectors))
     if first.varargs:
         function = _with_bases(function, types)
-    return Plan(function, converters, spread, [False] * len(rules.takes), finisher(results, rules), tuple(p.name for p in first.params), matches[0].entry, keys, types, tuple(results))
+    return Plan(function, converters, spread, [False] * len(rules.takes), finisher(results, rules), tuple(p.name for p in first.params), matches[0].entry, keys, types, tuple(results), any(type(k) is tuple and k[0] == "device" for k in kinds))
 
 
 def _with_bases(function: Callable[..., Any], types: Types) -> Callable[..., Any]:

@@ -57,14 +57,21 @@ class DeviceLoop:
         self._extents = tuple((weight, tuple(_getter(a, positions) for pair in bounds for a in pair)) for weight, bounds in placed.extents)
         self._made = tuple((int(dtype_of(t.base).itemsize), tuple(_getter(e, positions) for e in extents_of(t))) for t in placed.let.targets if isinstance(t.type, ArrayType))
         self._in_place = _in_place(placed.let, positions)
+        self._weights: dict[tuple[Any, ...], tuple[float, int]] = {}  # work and bytes made, by the numbers that they depend on
 
     def stays(self, values: tuple[Any, ...], policy: Policy) -> str:
         """Why this run stays on the host; "": it goes to the device."""
         if policy.always:
             return ""
-        work = placement.work([(weight, [get(values) for get in bounds]) for weight, bounds in self._extents])
-        made = sum(itemsize * prod(get(values) for get in extents) for itemsize, extents in self._made)
-        return policy.device(work, [values[k] for k in self._arrays], made)
+        key = tuple([values[k] for k in self._numbers])
+        known = self._weights.get(key)
+        if known is None:
+            work = placement.work([(weight, [get(values) for get in bounds]) for weight, bounds in self._extents])
+            made = sum(itemsize * prod(get(values) for get in extents) for itemsize, extents in self._made)
+            if len(self._weights) >= REMEMBERED:
+                self._weights.clear()
+            known = self._weights[key] = work, made
+        return policy.device(known[0], [values[k] for k in self._arrays], known[1])
 
     def run(self, memory: Memory, values: tuple[Any, ...], dying: Sequence[int]) -> tuple[Any, ...]:
         """The results. `dying`: the positions of arrays that nobody uses after. Raises `OutOfMemory`; `CheckFailed` where a scalar has to be waited for."""

@@ -135,6 +135,11 @@ class DeviceArray:
         """Whether its elements are on the host."""
         return self._storage.host is not None
 
+    @property
+    def foreign(self) -> bool:
+        """Whether its elements are in memory of somebody else."""
+        return self._storage.foreign
+
     def numpy(self) -> Array:
         """The elements on the host; an array of its own, which may be changed."""
         return self.host().copy()
@@ -249,12 +254,12 @@ class Memory:
         return DeviceArray(Storage(self, base, prod(shape), block=block, foreign=True, lender=lender), shape)
 
     def done_with(self, array: DeviceArray) -> None:
-        """Work that reads the array was launched. If it is somebody else's, he may change it, or use its memory for other things, only after that: his stream waits, or, where that is not known, the host does."""
-        storage = array._storage
-        if storage.foreign and storage.lender is None:
+        """Work that reads somebody else's array was launched. He may change it, or use its memory for other things, only after that: his stream waits, or, where that is not known, the host does."""
+        lender = array._storage.lender
+        if lender is None:
             self.machine.synchronise()
-        elif storage.foreign:
-            self.machine.let_wait(storage.lender or 0)
+        else:
+            self.machine.let_wait(lender)
 
     # ---- moving
 

@@ -121,7 +121,7 @@ class DeviceProgram:
         self.memory = memory
         self.text = generate(plan)
         self.runtime = Runtime(memory, policy, plan, tuple(loops))
-        self.inputs = plan.unit.inputs
+        self.inputs = tuple((i, p.base) for i, p in zip(plan.unit.inputs, plan.unit.root.params))
         self.outputs = plan.unit.outputs
         self._residents = residents
         self._keep = frozenset(keep)
@@ -140,14 +140,12 @@ class DeviceProgram:
             return self._results(values)
 
     def _results(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        known: dict[int, Any] = {}
-        args = [self._argument(i, base, values, known) for i, base in zip(self.inputs, self._bases())]
-        known.clear()
+        args = [self._argument(i, base, values) for i, base in self.inputs]
         try:
             found = self._run(self.runtime, *args)
             self.memory.machine.settle()
             for v in values:
-                if type(v) is DeviceArray:
+                if type(v) is DeviceArray and v.foreign:
                     self.memory.done_with(v)
         except RecursionError:
             raise TooDeep from None
@@ -157,10 +155,7 @@ class DeviceProgram:
             self.memory.let_go()
         return tuple([self._result(o, found) for o in self.outputs])
 
-    def _bases(self) -> Sequence[str]:
-        return [p.base for p in self.plan.unit.root.params]
-
-    def _argument(self, i: Input, base: str, values: tuple[Any, ...], known: dict[int, Any]) -> Any:
+    def _argument(self, i: Input, base: str, values: tuple[Any, ...]) -> Any:
         value = values[i.argument]
         match i.kind:
             case "scalar":

@@ -31,8 +31,8 @@ class Policy(Node):
         if self.always:
             return ""
         if not self.transfers:
-            resident = any(a.on_device and not a.on_host for a in arrays)
-            return f"too small for a launch: {work:.0f} operations" if work < self.least and not resident else ""
+            small = work < self.least and not any(a.on_device and not a.on_host for a in arrays)
+            return f"too small for a launch: {work:.0f} operations" if small else ""
         arrays = tuple(arrays)
         here, there = self.seconds(work, arrays, made)
         return "" if there < here else f"the CPU needs {_text(here)}, the GPU with its transfers {_text(there)}"
