@@ -219,13 +219,17 @@ def _native(folder: Path) -> Iterator[Finding]:
 
 
 def _library(folder: Path) -> Iterator[Finding]:
-    from sacpy.lang.modules import STDLIB, library_digest
+    from sacpy.lang.image import read_image
+    from sacpy.lang.modules import library_digest
+    from sacpy.lang.source import STDLIB
 
     modules = len(list(STDLIB.glob("*.sac")))
     if not modules:
         yield Finding("problem", "standard library", f"missing: no module in {STDLIB}", "install sacpy again")
     elif (folder / f"stdlib-{library_digest()}.pickle").is_file():
         yield Finding("ok", "standard library", f"{modules} modules; those used so far are in the cache, parsed")
+    elif read_image():
+        yield Finding("ok", "standard library", f"{modules} modules, parsed when sacpy was installed")
     else:
         yield Finding("ok", "standard library", f"{modules} modules; each is parsed when it is first used, and kept in the cache")
 

@@ -17,9 +17,9 @@ from sacpy.lang import ast
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.elaborate.functions import head_text
 from sacpy.lang.elaborate.scope import World
-from sacpy.lang.modules import STDLIB, Loader, ModuleInfo
+from sacpy.lang.modules import Loader, ModuleInfo
 from sacpy.lang.printer import print_definition
-from sacpy.lang.source import NOWHERE
+from sacpy.lang.source import NOWHERE, STDLIB
 from sacpy.lang.suggest import closest
 from sacpy.nodes import replace
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram
-from sacpy.lang.modules import STDLIB
-from sacpy.lang.source import NOWHERE
+from sacpy.lang.source import NOWHERE, STDLIB
 from sacpy.nodes import Node
 from sacpy.withloop.chains import Mapping
 from sacpy.withloop.checking import placed

@@ -18,7 +18,8 @@ from sacpy.lang.ast import Feature
 from sacpy.lang.core import Block, Call, Fold, Function, If, Let, Loop, Program, Signature, Slot, Stmt, WithLoop
 from sacpy.lang.core_printer import print_function
 from sacpy.lang.diagnostics import SacError
-from sacpy.lang.modules import STDLIB, library_digest
+from sacpy.lang.modules import library_digest
+from sacpy.lang.source import STDLIB
 from sacpy.nodes import field_names
 
 _HERE = Path(__file__).parent

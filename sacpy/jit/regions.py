@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sacpy.interp.engine import owner
 from sacpy.jit.worth import worth_outlining
 from sacpy.lang.core import Function, Global, Program, Signature
-from sacpy.lang.modules import STDLIB
+from sacpy.lang.source import STDLIB
 
 if TYPE_CHECKING:
     from sacpy.jit.outline import OutlinedProgram

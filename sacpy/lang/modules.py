@@ -14,11 +14,10 @@ from pathlib import Path
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
-from sacpy.lang.source import NOWHERE, Source, Span
+from sacpy.lang.image import IMAGE, read_image, sources, unpickled
+from sacpy.lang.source import NOWHERE, STDLIB, Source, Span
 from sacpy.lang.suggest import closest
 from sacpy.nodes import Record, field
-
-STDLIB = Path(__file__).resolve().parent.parent / "stdlib"
 
 
 class ModuleInfo(Record, repr=False):
@@ -197,22 +196,20 @@ KEPT = 8  # parsed libraries in the cache
 
 def library_digest() -> str:
     """A digest of the library's files (names, sizes, times) and of the front end's own version."""
-    parts: list[str] = []
-    for folder, patterns in ((STDLIB, ("**/*.sac", "**/*.mac", "**/*.h")), (Path(__file__).parent, ("*.py",))):
-        for pattern in patterns:
-            for path in sorted(folder.glob(pattern)):
-                stat = path.stat()
-                parts.append(f"{path.name}:{stat.st_size}:{stat.st_mtime_ns}")
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+    stats = ((path.name, path.stat()) for path in sources())
+    return hashlib.sha256("\n".join(f"{name}:{stat.st_size}:{stat.st_mtime_ns}" for name, stat in stats).encode()).hexdigest()[:24]
 
 
 class Library(Mapping[str, bytes]):
-    """The standard library: module name -> pickled `ModuleInfo`. A module is parsed when it is first asked for, together with those that it mentions; what has been parsed is kept in the cache file (written atomically), which another time begins with."""
+    """The standard library: module name -> pickled `ModuleInfo`. What has been parsed is kept in the cache file (written atomically), which another time begins with; the first time begins with the image that the installer left. What neither has is parsed when it is first asked for, together with the modules that it mentions."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, image: Path = IMAGE) -> None:
         self._path = path
         self._names = sorted(p.stem for p in STDLIB.glob("*.sac"))
         self._parsed = {} if path is None else _kept(path)
+        if not self._parsed:
+            self._parsed = read_image(image)
+            self._keep()
 
     def __getitem__(self, name: str) -> bytes:
         if name not in self._parsed:
@@ -230,16 +227,20 @@ class Library(Mapping[str, bytes]):
     def __len__(self) -> int:
         return len(self._names)
 
-    def complete(self) -> None:
-        """Parses what has not been parsed yet."""
+    def complete(self) -> dict[str, bytes]:
+        """All of it; what has not been parsed yet is."""
         self._parse([name for name in self._names if name not in self._parsed])
+        return self._parsed
 
     def _parse(self, names: Sequence[str]) -> None:
         if not names:
             return
         for name in names:
             self._parsed[name] = _pickled(parse_file(STDLIB / f"{name}.sac", (STDLIB / "include",), library=True))
-        if self._path is not None:
+        self._keep()
+
+    def _keep(self) -> None:
+        if self._parsed and self._path is not None:
             write_atomically(self._path, pickle.dumps(self._parsed, pickle.HIGHEST_PROTOCOL))
             _drop_old(self._path.parent)
 
@@ -254,17 +255,14 @@ class Library(Mapping[str, bytes]):
         return found
 
 
-def load_library(cache: Path | None) -> Library:
-    """The standard library, as far as it has been parsed before, where the cache file is whole and current."""
-    return Library(cache / f"stdlib-{library_digest()}.pickle" if cache else None)
+def load_library(cache: Path | None, image: Path = IMAGE) -> Library:
+    """The standard library, as far as it has been parsed before, where the cache file or the image is whole and current."""
+    return Library(cache / f"stdlib-{library_digest()}.pickle" if cache else None, image)
 
 
 def _kept(path: Path) -> dict[str, bytes]:
     """What a cache file holds; nothing if it is not there yet, or damaged."""
-    try:
-        loaded = pickle.loads(path.read_bytes())
-    except (OSError, pickle.PickleError, EOFError, AttributeError, ImportError, IndexError, ValueError, TypeError):
-        return {}
+    loaded = unpickled(path)
     return loaded if isinstance(loaded, dict) else {}
 
 

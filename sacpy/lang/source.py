@@ -6,10 +6,15 @@ came out of a macro has the span of the macro's *use*; its `macro` is the span i
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
+from collections.abc import Callable
 from pathlib import Path
 
 from sacpy.nodes import Node
+
+STDLIB = Path(__file__).resolve().parent.parent / "stdlib"  # the folder of the library's modules
+_LIBRARY = f"{STDLIB}{os.sep}"
 
 
 class Source:
@@ -22,8 +27,10 @@ class Source:
         self._text = text
         self._lines: list[int] | None = None
 
-    def __reduce__(self) -> tuple[type[Source], tuple[str]]:
-        return (Source, (self.name,))
+    def __reduce__(self) -> tuple[Callable[[str], Source], tuple[str]]:
+        if self.name.startswith(_LIBRARY):  # the pickle may be read where sacpy lies elsewhere
+            return library_source, (self.name.removeprefix(_LIBRARY),)
+        return Source, (self.name,)
 
     def __repr__(self) -> str:
         return f"Source({self.name!r})"
@@ -60,6 +67,11 @@ class Source:
             return ""
         end = starts[number] - 1 if number < len(starts) else len(self.text)
         return self.text[starts[number - 1] : end].rstrip("\r")
+
+
+def library_source(name: str) -> Source:
+    """A file of the library, by its place in `STDLIB`."""
+    return Source(_LIBRARY + name)
 
 
 class Span(Node):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sacpy.lang.diagnostics import SacError, render_text
-from sacpy.lang.modules import STDLIB
+from sacpy.lang.source import STDLIB
 from sacpy.workspace import Workspace
 from tests.docs.error_examples import DOCUMENT, examples, rendering
 

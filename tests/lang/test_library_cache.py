@@ -6,13 +6,15 @@ from pathlib import Path
 
 from sacpy.lang import modules
 
+NO_IMAGE = Path("/nowhere")
+
 
 def test_other_installations_keep_their_files_and_old_ones_go(tmp_path: Path) -> None:
     for age in range(modules.KEPT + 3):
         other = tmp_path / f"stdlib-{age}.pickle"
         other.write_bytes(b"")
         os.utime(other, (1e9 - age, 1e9 - age))
-    modules.load_library(tmp_path)["Constants"]
+    modules.load_library(tmp_path, NO_IMAGE)["Constants"]
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {f"stdlib-{modules.library_digest()}.pickle", *(f"stdlib-{age}.pickle" for age in range(modules.KEPT - 1))}
 
@@ -20,13 +22,13 @@ def test_other_installations_keep_their_files_and_old_ones_go(tmp_path: Path) ->
 def test_a_damaged_file_is_written_again(tmp_path: Path) -> None:
     path = tmp_path / f"stdlib-{modules.library_digest()}.pickle"
     path.write_bytes(b"\x80\x05garbage")
-    library = modules.load_library(tmp_path)
+    library = modules.load_library(tmp_path, NO_IMAGE)
     assert library["Array"]
     assert path.stat().st_size > 10_000
 
 
 def test_only_what_is_asked_for_is_parsed_and_kept(tmp_path: Path) -> None:
-    library = modules.load_library(tmp_path)
+    library = modules.load_library(tmp_path, NO_IMAGE)
     assert "String" in library
     assert list(tmp_path.iterdir()) == []
     assert library["Constants"]
@@ -34,7 +36,7 @@ def test_only_what_is_asked_for_is_parsed_and_kept(tmp_path: Path) -> None:
     assert "Constants" in kept
     assert "String" not in kept
     assert library.get("NoSuchModule") is None
-    again = modules.load_library(tmp_path)
+    again = modules.load_library(tmp_path, NO_IMAGE)
     again.complete()
     assert again["Constants"] == library["Constants"]
     assert len(pickle.loads((tmp_path / f"stdlib-{modules.library_digest()}.pickle").read_bytes())) == len(library)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = 'use StdIO: all;\nuse Array: all;\nint main() { print(iota(3) + 1); printf("%d\\n", sum(iota(5))); return 7; }\n'
+PARSED = "import pickle; from sacpy.lang.image import read_image; print(pickle.loads(read_image()['Array']).span.source.name)"
 PYTHON = 'import sacpy; print(sacpy.Session().eval("sum(iota(5))"), sacpy.__version__)'
 
 
@@ -34,10 +35,10 @@ def main() -> None:
 
 
 def _complete(wheel: Path) -> None:
-    """Every file of the package that git knows is in the wheel."""
+    """Every file of the package that git knows is in the wheel, and the parsed library."""
     known = subprocess.run(["git", "ls-files", "sacpy"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     with zipfile.ZipFile(wheel) as archive:
-        missing = set(known) - set(archive.namelist())
+        missing = {*known, "sacpy/stdlib/parsed.image"} - set(archive.namelist())
     assert not missing, f"the wheel lacks {sorted(missing)}"
 
 
@@ -58,6 +59,7 @@ def _try(folder: Path, package: Path) -> None:
     assert "everything needed to run SaC programs is there" in _out(sacpy, "doctor", cwd=folder)
     assert "iota(4)" in _out(sacpy, "doc", "iota", cwd=folder)
     assert _out(python, "-c", PYTHON, cwd=folder).startswith("10 ")
+    assert Path(_out(python, "-c", PARSED, cwd=folder).strip()).is_relative_to(folder.resolve())  # valid, and at home where it was installed
     assert _out(python, "-c", "from importlib.resources import files; print(files('sacpy').joinpath('py.typed').is_file())", cwd=folder) == "True\n"
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, _TokenType
 
-from sacpy.lang.modules import STDLIB
+from sacpy.lang.source import STDLIB
 from sacpy.repl.highlighting import SacLexer
 from tests.tools import ROOT
 

@@ -8,7 +8,8 @@ import pytest
 
 from sacpy.documentation import Example, Library, split_comment
 from sacpy.examples import fits, run_examples, split_code, wrong_examples
-from sacpy.lang.modules import STDLIB, Loader
+from sacpy.lang.modules import Loader
+from sacpy.lang.source import STDLIB
 
 LIBRARY = Library()
 

@@ -25,8 +25,7 @@ from sacpy.jit.kinds import Kind
 from sacpy.jit.measure import count
 from sacpy.jit.reports import Report
 from sacpy.lang.core import Program
-from sacpy.lang.modules import STDLIB
-from sacpy.lang.source import Source
+from sacpy.lang.source import STDLIB, Source
 from sacpy.lang.types import REAL
 from sacpy.nodes import replace
 from sacpy.withloop.errors import MappingError
