@@ -57,6 +57,11 @@ int[.,.] eliminated(int[n,n] a)
   return a;
 }
 double[n] kept(double[n] v, int k) { w = v; for (i = k; i < n; i++) { w[i] = v[i - k] + w[0]; } return w; }
+int[n] running(int[n] v, int k) { s = v; for (i = k; i < n; i++) { s[i] = s[i - 1] + v[i] * 3; } return s; }
+int[n], int before(int[n] v) { s = genarray([n], 0); t = 5; for (i = 0; i < n; i++) { s[i] = t; t = t - v[i]; } return (s, t); }
+double[m,n] gathered(double[m,n] a, int[m] at, double[k] w) { return { [i,j] -> a[at[i], j] * w[at[i]] | [i,j] < [m,n] }; }
+double[n] shifted(double[.] v, double[n] w, int k) { return { [i] -> v[i + k + 1] * w[i] | [i] < [n] }; }
+int rowsums(int[n] v, int[.] row) { s = 0; for (i = 0; i < shape(row)[0] - 1; i++) { for (k = row[i]; k < row[i + 1]; k++) { s = s * 2 + v[k]; } } return s; }
 double[n,m] cells(double[m] v, int n) { return with { ([0] <= [i] < [n]) { w = v; w[i] = 1.0; } : w; } : genarray([n], v); }
 int edge(int[n] v, int k) { a = v[k]; b = v[k + 1]; return b - a; }
 int strided(int[n] v, int s, int w) { return with { ([1] <= [i] < [n] step [s] width [w]) : v[i]; } : fold(+, 0); }
@@ -151,6 +156,11 @@ CALLS |= {
     "chosen": [(_ints(900), 2)],
     "least": [(1.0 + 0.01 * _doubles(300),)],
     "kept": [(_doubles(6), 2)],
+    "running": [(_ints(900), 1), (_ints(40), 17), (_ints(3), 3)],
+    "before": [(_ints(900),), (_ints(0),)],
+    "gathered": [(_doubles(4, 30), np.array([3, 0, 0, 2], np.int32), _doubles(4)), (_doubles(3, 9), np.array([3, 0, 0], np.int32), _doubles(4)), (_doubles(2, 0), np.array([7, 7], np.int32), _doubles(1))],
+    "shifted": [(_doubles(40), _doubles(30), 9), (_doubles(40), _doubles(30), 10), (_doubles(40), _doubles(30), -2), (_doubles(40), _doubles(30), 2**31 - 1)],
+    "rowsums": [(_ints(20), np.array([0, 3, 3, 20], np.int32)), (_ints(20), np.array([0, 3, 3, 21], np.int32)), (_ints(20), np.array([-1, 3], np.int32))],
     "cells": [(_doubles(5), 4)],
     "edge": [(_ALL, 10), (_ALL, 11), (_ALL, -1)],
     "strided": [(_ints(20), 4, 2), (_ints(20), 3, 7)],

@@ -89,3 +89,38 @@ def test_a_bound_that_changes_in_the_loop_is_none() -> None:
         """,
     )
     assert "loop" in text
+
+
+ROW = """
+function f(int i, int n, int[n] row, double x)
+    int first = load row[i]
+    double s, int last = loop double p := x, int k := first
+        while
+            int j = add! i, 1
+            bool ok = lt j, n
+            check ok : the index lies in the array
+            int end = load {array}[j]
+            bool t = lt k, end
+            test t
+        round
+            double q = add p, x
+            int next_k = add! k, 1
+            next q, next_k
+    return s
+"""
+
+
+def test_a_bound_that_is_read_from_an_array_is_read_once_after_its_check() -> None:
+    text = after(run, ROW.format(array="row"))
+    assert "for k from first to end step 1" in text
+    assert text.index("check ok") < text.index("load row[j]") < text.index("for k")
+
+
+def test_a_bound_read_from_an_array_that_the_loop_changes_is_none() -> None:
+    changed = ROW.format(array="r").replace("double s, int last = loop double p := x, ", "double s, int[n] rs, int last = loop double p := x, int[n] r := row, ")
+    changed = changed.replace("            next q, next_k", "            int[n] u = update r[0] with k\n            next q, u, next_k")
+    assert "while" in after(run, changed)
+
+
+def test_a_condition_whose_check_changes_stays() -> None:
+    assert "while" in after(run, ROW.format(array="row").replace("lt j, n", "lt k, n"))

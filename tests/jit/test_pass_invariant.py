@@ -7,7 +7,8 @@ import pytest
 
 from sacpy.jit.graph import Check, Let, Unit, blocks, statements
 from sacpy.jit.graph_verify import verify
-from sacpy.jit.passes import dead_code, invariant
+from sacpy.jit.passes import dead_code, invariant, ranges
+from tests.jit.graph_evaluator import CheckFailed, evaluate
 from tests.jit.graph_text import unit
 from tests.jit.pass_tools import after, check, outcome
 
@@ -175,3 +176,41 @@ def test_the_worst_index_of_a_loop_with_a_step_is_the_last_that_it_has(loop: str
     for n in range(12):
         args = (np.arange(n, dtype="f8"),)
         assert outcome(moved, args) == outcome(before, args), n
+
+
+SHIFTED = """
+function f(int n, int k, int m, double[m] z)
+    double[n] a = with [n]
+        genarray double default 0.0
+        part [0] <= [i] < [n]
+            int j = add i, k
+            bool low = le 0, j
+            check low : not negative
+            bool high = lt j, m
+            check high : below
+            double x = load z[j]
+            yield x
+    return n, a
+"""
+
+
+def test_a_sum_that_might_wrap_is_checked_in_64_bits_in_front_of_the_loop_and_is_exact_inside() -> None:
+    text = after(lambda u: dead_code.run(ranges.run(run(u))), SHIFTED)
+    before, inside = text.split("part", 1)
+    assert "tol k" in before
+    assert "check" in before
+    assert "check" not in inside
+    assert "add! i, k" in inside
+
+
+@pytest.mark.parametrize(("n", "k", "m"), [(5, 3, 8), (5, 0, 5), (0, 99, 0), (1, 7, 8)])
+def test_such_a_loop_runs_where_all_indices_lie_in_the_array(n: int, k: int, m: int) -> None:
+    shifted = run(unit(SHIFTED))
+    z = np.arange(float(m))
+    assert (evaluate(shifted, [n, k, z])[-1] == z[k : k + n]).all()
+
+
+@pytest.mark.parametrize(("n", "k", "m"), [(5, 4, 8), (5, -1, 8), (2, 2147483647, 8), (3, -2147483648, 8)])
+def test_and_fails_where_one_does_not(n: int, k: int, m: int) -> None:
+    with pytest.raises(CheckFailed):
+        evaluate(run(unit(SHIFTED)), [n, k, np.arange(float(m))])

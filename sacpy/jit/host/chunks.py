@@ -13,7 +13,7 @@ from sacpy.jit.host.legal import LLVM_TYPES, Code
 from sacpy.jit.host.memory import BORROWED, Array, Scalar
 
 WORTH = 40000.0  # work (see `cost`) from which a loop is cut into chunks: some ten microseconds
-PER_CHUNK = 20000.0
+PER_CHUNK = 5000.0  # small beside what threads take to come together, so that their shares can be even
 MOST_CHUNKS = 256
 
 

@@ -152,11 +152,13 @@ class Nest(Record):
 
     def guarded_body(self, outer: tuple[str, ...]) -> Callable[[str], None]:
         low, k = self.lowering, len(outer)
-        self.bad = low.code.slot("i1")
-        low.code.store("i1", "false", self.bad)
+        self.bad = low.code.slot("i8")
+        low.code.store("i8", "0", self.bad)
+        failed = low.code.slot("i8")
 
         def body(i: str) -> None:
             code, self.skip = low.code, low.code.label("failing")
+            code.store("i8", "0", failed)
             low.on_failure = self.skip
             self.bind(k, i)
             self.axis((*outer, i))
@@ -164,14 +166,15 @@ class Nest(Record):
             done = code.label("next")
             code.jump(done)
             code.place(self.skip)
-            code.store("i1", "true", self.bad)
+            code.store("i8", "1", failed)
             code.place(done)
+            code.store("i8", code.op(f"or i8 {code.load('i8', self.bad)}, {code.load('i8', failed)}"), self.bad)
 
         return body
 
     def after_guarded(self) -> None:
         low = self.lowering
-        fine = low.code.op(f"xor i1 {low.code.load('i1', self.bad)}, true")
+        fine = low.code.op(f"icmp eq i8 {low.code.load('i8', self.bad)}, 0")
         low.unless(fine, layout.CHECK_FAILED, low.unit.site_of_loop(self.partition.body))
 
     # ---- the body

@@ -7,7 +7,7 @@
         j = add k, 1
         next q, j
 
-The bound must not change in the loop. Where the counter could wrap before it gets there, which needs a bound near the largest int, a check in front of the loop excludes it; the interpreter does such loops.
+The bound must not change in the loop, but may be read from an array. Where the counter could wrap before it gets there, which needs a bound near the largest int, a check in front of the loop excludes it; the interpreter does such loops.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from sacpy.jit.graph import (
     For,
     Function,
     Let,
+    Load,
     Loop,
     Op,
     Stmt,
     Unit,
     Var,
     integer,
+    operands,
 )
 from sacpy.jit.passes.facts import HIGHEST, LOWEST
 from sacpy.jit.passes.ranges import Ranger
@@ -106,9 +108,10 @@ def _counter(r: Loop) -> _Counter | None:
     """The counter of a loop, if a comparison of one is its condition."""
     found: dict[str, Op] = {}
     for s in r.condition.statements:
-        if not (isinstance(s, Let) and isinstance(s.rhs, Op)):
+        if isinstance(s, Let) and isinstance(s.rhs, Op):
+            found[s.targets[0].name] = s.rhs
+        elif isinstance(s, Let) and not isinstance(s.rhs, Load):
             return None
-        found[s.targets[0].name] = s.rhs
     test = r.condition.results[0]
     compared = found.get(test.name) if isinstance(test, Var) else None
     if compared is None or compared.code not in _MIRRORED:
@@ -137,15 +140,17 @@ def _step(r: Loop, k: int) -> int | None:
 
 
 def _needed(r: Loop, bound: Atom, test: Atom) -> tuple[Stmt, ...] | None:
-    """The code of the condition that the bound may need; None if that depends on carried variables."""
+    """The code of the condition that the bound may need, which is done once in any case; None if that depends on carried variables."""
     changing = {p.name for p in r.params}
     before: list[Stmt] = []
     for s in r.condition.statements:
-        if isinstance(s, Let) and isinstance(s.rhs, Op) and test not in s.targets:
-            if any(isinstance(a, Var) and a.name in changing for a in s.rhs.args):
-                changing.add(s.targets[0].name)
-            else:
-                before.append(s)
+        changes = any(isinstance(a, Var) and a.name in changing for a in ((s.condition,) if isinstance(s, Check) else operands(s.rhs)))
+        if isinstance(s, Check) and changes:
+            return None
+        if isinstance(s, Let) and (changes or test in s.targets):
+            changing.add(s.targets[0].name)
+        else:
+            before.append(s)
     return None if isinstance(bound, Var) and bound.name in changing else tuple(before)
 
 

@@ -59,6 +59,11 @@ class Sum(Node):
         return None
 
 
+def product(a: Sum, b: Sum) -> Sum | None:
+    """The product of two sums, if one is a number."""
+    return a.times(b.constant) if not b.terms else b.times(a.constant) if not a.terms else None
+
+
 class Facts:
     """Facts by the youngest variable in them. All changes go through `note`, which undoes them at the end of a scope."""
 

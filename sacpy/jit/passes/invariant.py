@@ -43,7 +43,7 @@ from sacpy.jit.graph import (
 from sacpy.jit.passes.algebra import TRANSCENDENTAL
 from sacpy.jit.passes.facts import HIGHEST, LOWEST, Sum
 from sacpy.jit.passes.ranges import Ranger
-from sacpy.jit.passes.summing import ZERO
+from sacpy.jit.passes.summing import ZERO, is_moderate
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import bound
 from sacpy.nodes import Node, replace
@@ -172,12 +172,18 @@ class _Mover(Ranger):
 
     def all_at_least_0(self, s: Sum, space: _Space) -> Atom | None:
         """A condition under which a sum is at least 0 for all indices, and nothing in it wraps."""
-        sums = [s]
-        for name, c in s.terms.items():
-            whole = self.wrapped.get(name) if name in space.inside else None
-            if whole is not None:
-                sums[0] = sums[0].plus(Sum(0, {name: 1}), -c).plus(whole, c)
-                sums += [x for x in (Sum(HIGHEST) - whole, whole.offset(-LOWEST)) if self.facts.least(x) < 0]
+        sums: list[Sum] = []
+        waiting = [s]
+        while waiting:
+            x = waiting.pop()
+            for name, c in x.terms.items():
+                whole = self.wrapped.get(name) if name in space.inside else None
+                if whole is not None:
+                    waiting.append(x.plus(Sum(0, {name: 1}), -c).plus(whole, c))
+                    waiting += [y for y in (Sum(HIGHEST) - whole, whole.offset(-LOWEST)) if self.facts.least(y) < 0]
+                    break
+            else:
+                sums.append(x)
         found: Atom = TRUE
         for x in sums:
             least = self.least_of(x, space)
@@ -200,12 +206,14 @@ class _Mover(Ranger):
         return least
 
     def not_negative(self, s: Sum) -> Atom | None:
-        """Code that tests whether a sum is at least 0: its positive against its negative terms, with the constant where nothing wraps."""
+        """Code that tests whether a sum is at least 0: its positive against its negative terms, with the constant where nothing wraps; in 64 bits if that is nowhere."""
         more, less = Sum(0, {n: c for n, c in s.terms.items() if c > 0}), Sum(0, {n: -c for n, c in s.terms.items() if c < 0})
         for a, b in ((more, less.offset(-s.constant)), (more.offset(s.constant), less)):
             if self.fits(a) and self.fits(b):
                 return self.emit("ok", Op("le", (self.atom_of(b), self.atom_of(a))))
-        return None
+        if not is_moderate(s):
+            return None
+        return self.emit("ok", Op("le", (self.long_of(less.offset(-s.constant)), self.long_of(more))))
 
 
 def _step(p: Partition, axis: int) -> int:

@@ -29,18 +29,20 @@ from sacpy.jit.graph import (
     Op,
     Partition,
     Rhs,
+    ScalarType,
     Unit,
     Var,
     WithLoop,
     integer,
 )
-from sacpy.jit.passes.facts import HIGHEST, LOWEST, Facts, Sum
-from sacpy.jit.passes.summing import ZERO, Summing
+from sacpy.jit.passes.facts import HIGHEST, LOWEST, Facts, Sum, product
+from sacpy.jit.passes.summing import ZERO, Summing, is_moderate
 from sacpy.jit.passes.units import per_function
 from sacpy.lang.source import Span
 from sacpy.lang.types import BITS, SIGNED
 from sacpy.nodes import replace
 
+LONG = ScalarType("long")
 _COMPARISONS = frozenset({"lt", "le", "eq", "neq"})
 
 
@@ -67,23 +69,35 @@ class Ranger(Summing):
         rhs = self.definition(condition)
         if holds and isinstance(rhs, Op) and rhs.code == "or" and isinstance(condition, Var):
             self.note(self.either, condition.name, rhs.args)
-        if not isinstance(rhs, Op) or rhs.code not in _COMPARISONS or rhs.args[0].base != "int":
+        sides = self._compared(rhs)
+        if sides is None or not isinstance(rhs, Op):
             return
-        a, b = rhs.args
+        up, down = sides[1] - sides[0], sides[0] - sides[1]
         match rhs.code, holds:
             case ("lt", True):
-                self.learn_order(a, b, 1)
+                self.learn(up.offset(-1))
             case ("lt", False):
-                self.learn_order(b, a)
+                self.learn(down)
             case ("le", True):
-                self.learn_order(a, b)
+                self.learn(up)
             case ("le", False):
-                self.learn_order(b, a, 1)
+                self.learn(down.offset(-1))
             case ("eq", True) | ("neq", False):
-                self.learn_order(a, b)
-                self.learn_order(b, a)
+                self.learn(up)
+                self.learn(down)
             case _:
-                self._learn_different(self.form(a), self.form(b))
+                self._learn_different(*sides)
+
+    def _compared(self, rhs: Rhs | None) -> tuple[Sum, Sum] | None:
+        """What a comparison of ints compares, or one of sums of ints in 64 bits."""
+        if not isinstance(rhs, Op) or rhs.code not in _COMPARISONS:
+            return None
+        if rhs.args[0].base == "int":
+            return self.form(rhs.args[0]), self.form(rhs.args[1])
+        if rhs.args[0].base != "long":
+            return None
+        a, b = map(self.long_form, rhs.args)
+        return None if a is None or b is None else (a, b)
 
     def _learn_different(self, a: Sum, b: Sum) -> None:
         if self.at_most(a, b):
@@ -116,7 +130,8 @@ class Ranger(Summing):
             return condition == FALSE
         if rhs.code == "or":
             return all(map(self.fails, rhs.args))
-        return rhs.code in _COMPARISONS and rhs.args[0].base == "int" and self._decided(rhs.code, self.form(rhs.args[0]), self.form(rhs.args[1])) == FALSE
+        sides = self._compared(rhs)
+        return sides is not None and self._decided(rhs.code, *sides) == FALSE
 
     def _from(self, at: Sum, lower: Atom) -> None:
         """Notes what follows for an index from its lower bound."""
@@ -208,10 +223,13 @@ class Ranger(Summing):
 
     def simpler(self, op: Op) -> Atom | Op | None:
         found = super().simpler(op)
-        if found is not None or not op.args or op.args[-1].base != "int":
+        if found is not None:
             return found
-        if op.code in _COMPARISONS:
-            return self._decided(op.code, self.form(op.args[0]), self.form(op.args[1]))
+        sides = self._compared(op)
+        if sides is not None:
+            return self._decided(op.code, *sides)
+        if not op.args or op.args[-1].base != "int":
+            return None
         match op.code:
             case "add" | "sub" | "mul" | "neg":
                 return self._summed(op)
@@ -246,7 +264,7 @@ class Ranger(Summing):
             return a.times(-1)
         b = self.form(op.args[1])
         if op.code == "mul":
-            return a.times(b.constant) if not b.terms else b.times(a.constant) if not a.terms else None
+            return product(a, b)
         return a + b if op.code == "add" else a - b
 
     def _summed(self, op: Op) -> Atom | Op | None:
@@ -329,8 +347,26 @@ class Ranger(Summing):
     def _define_once(self, targets: tuple[Var, ...], rhs: Rhs, span: Span) -> None:
         super()._define_once(targets, rhs, span)
         target = targets[0]
-        if target.type == INT and isinstance(rhs, Op) and target.name in self.definitions:
-            self._describe(target, rhs)
+        if isinstance(rhs, Op) and target.name in self.definitions:
+            if target.type == INT:
+                self._describe(target, rhs)
+            elif target.type == LONG:
+                self._describe_long(target, rhs)
+
+    def _describe_long(self, target: Var, op: Op) -> None:
+        """In 64 bits, sums of ints do not wrap."""
+        parts = [self.form(a) if a.base == "int" else self.long_form(a) if a.base == "long" else None for a in op.args]
+        match op.code, parts:
+            case ("tol", [Sum() as a]):
+                total: Sum | None = a
+            case ("add" | "sub", [Sum() as a, Sum() as b]):
+                total = a + b if op.code == "add" else a - b
+            case ("mul", [Sum() as a, Sum() as b]):
+                total = product(a, b)
+            case _:
+                return
+        if total is not None and is_moderate(total):
+            self.forms[target.name] = total
 
     def _describe(self, target: Var, op: Op) -> None:
         self.variables[target.name] = target

@@ -1,6 +1,6 @@
 """Variables of base "int" as sums of others, and code for sums.
 
-What `ranges` reasons with: each operation that adds, and does not wrap, is the sum of its operands' sums; of one that may wrap it is kept what it would be (`wrapped`), until a fact excludes that it did.
+What `ranges` reasons with: each operation that adds, and does not wrap, is the sum of its operands' sums; of one that may wrap it is kept what it would be (`wrapped`), until a fact excludes that it did. Sums of ints in 64 bits do not wrap.
 """
 
 from __future__ import annotations
@@ -10,6 +10,12 @@ from sacpy.jit.passes.facts import HIGHEST, LOWEST, Facts, Sum
 from sacpy.jit.passes.simplify import Simplifier
 
 ZERO = Sum(0)
+MODERATE = 1 << 30
+
+
+def is_moderate(s: Sum) -> bool:
+    """Whether a sum of variables of base "int", and each part of it, certainly fits 64 bits."""
+    return abs(s.constant) >> 31 < MODERATE and sum(map(abs, s.terms.values())) < MODERATE
 
 
 class Summing(Simplifier):
@@ -72,6 +78,21 @@ class Summing(Simplifier):
         if found is None:
             return integer(s.constant)
         return self.emit("sum", Op("add", (found, integer(s.constant)))) if s.constant else found
+
+    def long_of(self, s: Sum) -> Atom:
+        """Code that computes a moderate sum in 64 bits."""
+        found: Atom = Const("long", s.constant)
+        for name, c in s.terms.items():
+            v = self.emit("long", Op("tol", (self.atom(self.variables[name]),)))
+            if c != 1:
+                v = self.emit("long", Op("mul", (v, Const("long", c))))
+            found = self.emit("long", Op("add", (found, v)))
+        return found
+
+    def long_form(self, a: Atom) -> Sum | None:
+        """An atom of base "long" as a sum of variables of base "int", if it is known to be one."""
+        a = self.atom(a)
+        return Sum(int(a.value)) if isinstance(a, Const) else self.forms.get(a.name)
 
     def value(self, a: Atom) -> Sum:
         """The sum that an atom is under the present facts, which may exclude that it wrapped."""
