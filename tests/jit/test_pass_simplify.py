@@ -315,3 +315,23 @@ def test_operations_with_a_truth_value_that_is_known(line: str, result: str) -> 
 @pytest.mark.parametrize("line", ["eq c, false", "neq c, true"])
 def test_comparisons_that_negate(line: str) -> None:
     check(run, f"function f(bool c)\n    bool d = {line}\n    return d", "function f(bool c)\n    bool d = not c\n    return d")
+
+
+def test_a_part_replaced_with_elements_is_replaced_one_by_one() -> None:
+    check(
+        run,
+        """
+        function f(int n, double[n,2] p, int i, double x)
+            double[2] c = array double[2] of x, 1.0
+            double[n,2] u = update p[i] with c
+            double y = load u[i,0]
+            return n, u, y
+        """,
+        """
+        function f(int n, double[n,2] p, int i, double x)
+            double[2] c = array double[2] of x, 1.0
+            double[n,2] u.1 = update p[i,0] with x
+            double[n,2] u = update u.1[i,1] with 1.0
+            return n, u, x
+        """,
+    )

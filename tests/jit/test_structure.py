@@ -6,7 +6,23 @@ from dataclasses import dataclass
 
 import pytest
 
-from sacpy.jit.graph import ArrayType, Check, Genarray, If, Let, Load, Modarray, Op, Partition, Unit, Var, WithLoop, blocks, statements
+from sacpy.jit.graph import (
+    ArrayType,
+    Check,
+    Genarray,
+    If,
+    Let,
+    Load,
+    Modarray,
+    Op,
+    Partition,
+    Unit,
+    Var,
+    WithLoop,
+    blocks,
+    integer,
+    statements,
+)
 from sacpy.jit.graph_verify import verify
 from sacpy.jit.measure import count
 from sacpy.jit.options import Options
@@ -115,6 +131,11 @@ def test_a_rotation_by_any_count_copies_two_stretches() -> None:
     assert len(loop.partitions) == 2
     for p in loop.partitions:
         assert {s.rhs.code for s in statements(p.body) if isinstance(s, Let) and isinstance(s.rhs, Op)} <= {"add", "sub"}
+
+
+def test_a_sieve_strikes_out_without_a_width() -> None:
+    (loop,) = with_loops(optimised("bool[.] f(bool[n] s, int i) { return with { ([i * i] <= iv < [n] step [i]) : false; } : modarray(s); }", V, ()))
+    assert loop.partitions[0].width == (integer(1),)
 
 
 def test_index_vectors_leave_no_array_behind() -> None:

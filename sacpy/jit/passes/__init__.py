@@ -9,6 +9,7 @@ from sacpy.jit.options import Options
 from sacpy.jit.passes import (
     counting,
     dead_code,
+    detach,
     disjoint,
     flatten,
     fold_withloops,
@@ -27,7 +28,7 @@ ROUNDS = 4  # how often the first passes run at most; each round may lay open so
 REDUCING: tuple[Pass, ...] = (unroll.run, dead_code.run)
 COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, reductions.run)
 SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run, disjoint.run, split.run)
-CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run, scatter.run)
+CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run, scatter.run, detach.run)
 
 
 def optimise(unit: Unit, options: Options | None = None) -> Unit:

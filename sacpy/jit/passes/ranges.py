@@ -189,7 +189,7 @@ class Ranger(Summing):
         lower, upper = self.atoms(p.lower), self.atoms(p.upper)
         if frame is not None:
             upper = tuple(f if self.form(u) == self.form(f) else u for u, f in zip(upper, frame))
-        step, width = (None if x is None else self.atoms(x) for x in (p.step, p.width))
+        step, width = (None if x is None else tuple(map(self.one, self.atoms(x))) for x in (p.step, p.width))
         index = self.binds(p.index)
 
         def before() -> None:
@@ -202,6 +202,11 @@ class Ranger(Summing):
                     self.note(self.env, i.name, lower[k])
 
         return replace(p, lower=lower, upper=upper, step=step, width=width, index=index, body=self.body(p, before))
+
+    def one(self, a: Atom) -> Atom:
+        """1, if an atom is certainly that: a width is at most the step, which has been checked to be at least 1."""
+        s = self.form(a)
+        return integer(1) if s.terms and self.at_most(s, Sum(1)) and self.at_most(Sum(1), s) else a
 
     def body(self, p: Partition, before: Callable[[], None]) -> Block:
         """The body of a partition."""

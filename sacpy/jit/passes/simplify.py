@@ -138,6 +138,8 @@ class Simplifier(Walker):
                 self._define_op(targets, rhs, span)
             case Load() | View() | Reshape() | Cons():
                 self._define_selection(targets, rhs, span)
+            case Update():
+                self._define_update(targets, rhs, span)
             case If():
                 self._define_if(targets, rhs, span)
             case For():
@@ -245,6 +247,20 @@ class Simplifier(Walker):
     def differ(self, a: Atom, b: Atom) -> bool:
         """Whether two integers are certainly different."""
         return isinstance(a, Const) and isinstance(b, Const) and a != b
+
+    def _define_update(self, targets: tuple[Var, ...], update: Update, span: Span) -> None:
+        """A part that is replaced with single elements is so element by element, and no array is made of them."""
+        cells = self.definition(update.value)
+        if not isinstance(cells, Cons) or not cells.elements:
+            super().define(targets, update, span)
+            return
+        *before, last = zip(product(*(range(e) for e in cells.extents)), cells.elements)
+        array = update.array
+        for place, element in before:
+            changed = self.supply.var(targets[0].name, targets[0].type)
+            super().define((changed,), Update(array, (*update.index, *map(integer, place)), element), span)
+            array = self.var(changed)
+        super().define(targets, Update(array, (*update.index, *map(integer, last[0])), last[1]), span)
 
     # ---- conditionals
 

@@ -1,0 +1,114 @@
+"""Detaching: a part of an array that is still needed when the array is updated becomes an array of its own.
+
+    r = view a[k]                         r = with [m]
+    b = update a[k] with s                        part [0] <= [i] < [m]
+    c = update b[l] with r         ->                 x = load a[k,i]
+                                                      yield x
+                                          b = update a[k] with s
+                                          c = update b[l] with r
+
+A view shares the memory of its array, which could not be updated in place as long as somebody holds the view: two rows that change places would copy the whole matrix. A row is less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sacpy.jit.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Call,
+    Const,
+    For,
+    Function,
+    Genarray,
+    If,
+    Let,
+    Load,
+    Loop,
+    Modarray,
+    Partition,
+    ScalarType,
+    Stmt,
+    Unit,
+    Update,
+    Var,
+    View,
+    WithLoop,
+    blocks,
+    integer,
+    operands,
+    statements,
+)
+from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.walker import Walker
+from sacpy.jit.rewrite import free
+from sacpy.lang.constants import zero
+
+
+class _Detacher(Walker):
+    def inside(self, b: Block, before: object = None) -> Block:
+        """A block; of its views, those that outlive their array are copied."""
+        parted = {s.targets[0].name for k, s in enumerate(b.statements) if isinstance(s, Let) and isinstance(s.rhs, View) and _outlives(s.targets[0].name, s.rhs.array.name, b.statements[k + 1 :], b.results)}
+        if parted:
+            b = Block(tuple(self.copied(s) if isinstance(s, Let) and s.targets[0].name in parted else s for s in b.statements), b.results)
+        return super().inside(b, before)  # type: ignore[arg-type]
+
+    def copied(self, s: Let) -> Let:
+        """What sets a view as what makes an array with the same elements."""
+        view, (target,) = s.rhs, s.targets
+        assert isinstance(view, View) and isinstance(target.type, ArrayType)
+        index = tuple(self.supply.var("i", integer(0).type) for _ in target.type.extents)
+        element = self.supply.var("x", ScalarType(target.type.base))
+        body = Block((Let((element,), Load(view.array, (*view.index, *index)), s.span),), (element,))
+        part = Partition(tuple(integer(0) for _ in index), target.type.extents, None, None, index, body, (), s.span)
+        operator = Genarray(target.type.base, (), Const(target.type.base, zero(target.type.base)))
+        return Let(s.targets, WithLoop(target.type.extents, (part,), (operator,), disjoint=True, complete=True), s.span)
+
+
+def _outlives(view: str, array: str, later: Sequence[Stmt], results: Sequence[Atom]) -> bool:
+    """Whether a view is used when its array is updated, or after that, and the array is not."""
+    for k, s in enumerate(later):
+        if isinstance(s, Let) and _updates(s, array):
+            after = later[k + 1 :]
+            return (_uses(view, (s,), ()) or _uses(view, after, results)) and not _uses(array, after, results)
+    return False
+
+
+def _updates(s: Let, array: str) -> bool:
+    """Whether a statement may write into an array's memory, if nobody else holds it."""
+
+    def is_array(a: Atom) -> bool:
+        return isinstance(a, Var) and a.name == array
+
+    match s.rhs:
+        case Update():
+            return is_array(s.rhs.array)
+        case WithLoop():
+            return any(isinstance(o, Modarray) and is_array(o.array) for o in s.rhs.operators)
+        case For() | Loop():
+            return any(map(is_array, s.rhs.initial))
+        case Call():
+            return any(map(is_array, s.rhs.args))
+        case If():
+            return any(isinstance(inner, Let) and _updates(inner, array) for b in blocks(s.rhs) for inner in b.statements)
+    return False
+
+
+def _uses(name: str, some: Sequence[Stmt], results: Sequence[Atom]) -> bool:
+    if any(isinstance(a, Var) and a.name == name for a in results):
+        return True
+    return any(isinstance(s, Let) and (any(isinstance(a, Var) and a.name == name for a in operands(s.rhs)) or any(name in free(b) for b in blocks(s.rhs))) for s in some)
+
+
+def detach(function: Function) -> Function:
+    """A function whose views do not outlive their arrays; itself if none does."""
+    if not any(isinstance(s, Let) and isinstance(s.rhs, View) for s in statements(function.body)):
+        return function
+    return _Detacher(function).function(function)
+
+
+def run(unit: Unit) -> Unit:
+    """A unit whose views do not outlive their arrays."""
+    return per_function(unit, detach)

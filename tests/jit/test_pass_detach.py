@@ -1,0 +1,79 @@
+"""Detaching, on printed graphs: which views become arrays of their own."""
+
+from __future__ import annotations
+
+from sacpy.jit.passes import detach
+from tests.jit.pass_tools import after, assert_keeps_meaning, check, unchanged
+
+EXCHANGE = """
+function f(int n, int k, int l, double[n,n] a)
+    double[n] r = view a[k]
+    double[n] s = view a[l]
+    double[n,n] b = update a[k] with s
+    double[n,n] c = update b[l] with r
+    return n, n, c
+"""
+
+
+def test_rows_that_change_places_are_copied() -> None:
+    check(
+        detach.run,
+        EXCHANGE,
+        """
+        function f(int n, int k, int l, double[n,n] a)
+            double[n] r = with [n] disjoint complete
+                genarray double default 0.0
+                part [0] <= [i] < [n]
+                    double x = load a[k,i]
+                    yield x
+            double[n] s = with [n] disjoint complete
+                genarray double default 0.0
+                part [0] <= [i.1] < [n]
+                    double x.1 = load a[l,i.1]
+                    yield x.1
+            double[n,n] b = update a[k] with s
+            double[n,n] c = update b[l] with r
+            return n, n, c
+        """,
+    )
+
+
+def test_a_view_that_nobody_needs_after_the_update_stays() -> None:
+    unchanged(
+        detach.run,
+        """
+        function f(int n, int k, double[n,n] a)
+            double[n] r = view a[k]
+            double x = load r[0]
+            double[n,n] b = update a[0,0] with x
+            return n, n, b
+        """,
+    )
+
+
+def test_a_view_of_an_array_that_is_copied_anyway_stays() -> None:
+    unchanged(detach.run, EXCHANGE.replace("return n, n, c", "return n, n, c, n, n, a"))
+
+
+def test_an_update_in_a_loop_or_branch_counts() -> None:
+    text = """
+        function f(int n, int k, bool t, double[n,n] a)
+            double[n] r = view a[k]
+            double[n,n] c = {inner}
+            double x = load r[1]
+            return n, n, c, x
+        """
+    loop = """for i from 0 to n step 1 with double[n,n] p := a
+                double[n,n] q = update p[i,0] with 1.0
+                next q"""
+    branch = """if t
+                double[n,n] q = update a[0,0] with 1.0
+                give q
+            else
+                give a"""
+    for inner in (loop, branch):
+        assert "load a[k," in after(detach.run, text.format(inner=inner))
+
+
+def test_random_graphs_keep_their_meaning() -> None:
+    assert assert_keeps_meaning(detach.run, range(60)) > 60
