@@ -127,8 +127,8 @@ def recording(coverage: Coverage) -> Iterator[None]:
         return run
 
     def seen(make: Callable[..., Unit]) -> Callable[..., Unit]:
-        def made(*args: Any) -> Unit:
-            unit = make(*args)
+        def made(*args: Any, **named: Any) -> Unit:
+            unit = make(*args, **named)
             coverage.unit(unit)
             return unit
 
