@@ -212,7 +212,7 @@ Operator = Genarray | Modarray | Fold | Propagate
 
 class Partition(Node):
     """The index space { iv | lower <= iv < upper, (iv - lower) mod step < width }, axis by axis; `step` None: dense. Bounds are exclusive above, within the frame wherever there is one (checked before), and may be empty. Width <= step, both positive (checked before).
-    `index` are the components of iv, one per axis. `body.results`: the values, operator by operator."""
+    `index` are the components of iv, one per axis. `body.results`: the values, operator by operator. `staged`: the arrays that pragmas want in shared memory, under the names that the programmer gave them; that is no use of them."""
 
     lower: tuple[Atom, ...]
     upper: tuple[Atom, ...]
@@ -222,6 +222,7 @@ class Partition(Node):
     body: Block
     pragmas: tuple[Pragma, ...] = field(default=(), compare=False)
     span: Span = field(default=NOWHERE, compare=False)
+    staged: tuple[tuple[str, Var], ...] = field(default=(), compare=False)
 
     @property
     def rank(self) -> int:

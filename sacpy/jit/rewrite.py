@@ -177,7 +177,8 @@ class Rewriter:
         lower, upper = self.atoms(p.lower), self.atoms(p.upper)
         step, width = (None if x is None else self.atoms(x) for x in (p.step, p.width))
         index = self.binds(p.index)
-        return replace(p, lower=lower, upper=upper, step=step, width=width, index=index, body=self.block(p.body))
+        staged = tuple((name, now) for name, v in p.staged if isinstance(now := self.atom(v), Var))
+        return replace(p, lower=lower, upper=upper, step=step, width=width, index=index, body=self.block(p.body), staged=staged)
 
 
 # ---------------------------------------------------------------- looking

@@ -115,7 +115,7 @@ class Cases:
         self.spaces.append(space)
         memory = ["gpumem shared(a)"] if self.rng.random() < 0.4 else []
         texts = [*memory, *(f"gpuparam {q.name} = {', '.join(map(str, q.choices))}" for q in chain.parameters)]
-        return replace(p, pragmas=tuple(Pragma(t, NOWHERE) for t in [*texts, f"gpukernel {chain}"]))
+        return replace(p, pragmas=tuple(Pragma(t, NOWHERE) for t in [*texts, f"gpukernel {chain}"]), staged=(("a", a),))
 
     def value(self, b: B, index: tuple[Var, ...], a: Var, v: Var, scalar: Var, base: str, cell: tuple[int, ...], number: int) -> Atom:
         rng = self.rng

@@ -27,7 +27,7 @@ from tests.test_programs import beside, name_of
 from tests.tools import first_directive, read_directives
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
-SAMPLE = ("kernel-hotspot", "kernel-nas-is", "kernel-pathfinder")
+SAMPLE = ("kernel-product", "kernel-hotspot", "kernel-nas-is", "kernel-pathfinder")
 
 
 KNOWN: set[str] = set()  # kernels that were assembled in this process already, by their text

@@ -178,6 +178,70 @@ def test_the_blocks_of_a_strided_grid_wait_before_they_load_anew(monkeypatch: py
     assert launch.mapping is not None and any(launch.mapping.placement.strided)
 
 
+# ---------------------------------------------------------------- tiles along a folded axis
+
+SQUARE = "#pragma gpukernel GridBlock(2, Permute([2, 0, 3, 1], SplitLast(4, Permute([1, 2, 0], SplitLast(4, ShiftLB(Gen))))))\n"
+
+
+def product(*pragmas: str, base: str = "double", neutral: str = "0d", cell: str = "a[i,k] * b[k,j]", fold: str = "+") -> str:
+    lines = "".join(f"{p}\n" for p in pragmas)
+    head = f"{base}[.,.] f({base}[.,.] a, {base}[.,.] b) {{ return with {{\n{lines}"
+    return f"{head}([0,0] <= [i,j] < [shape(a)[0], shape(b)[1]]) : with {{ ([0] <= [k] < [shape(a)[1]]) : {cell}; }} : fold({fold}, {neutral}); }} : genarray([shape(a)[0], shape(b)[1]], {neutral}); }}"
+
+
+def numbers(m: int, n: int, dtype: str = "float64", seed: int = 5) -> Any:
+    return (np.random.default_rng(seed).integers(0, 50, (m, n)) - (0 if dtype.startswith("u") else 20)).astype(dtype)
+
+
+def is_tiled(found: OnKernels) -> bool:
+    return any("tiled" in launch.kernel.name for launch in found.launches)
+
+
+@pytest.mark.parametrize(("m", "length", "n"), [(5, 37, 7), (4, 32, 4), (1, 1, 1), (9, 0, 6), (0, 3, 5), (3, 65, 1), (13, 31, 2)])
+def test_products_are_loaded_in_strips(m: int, length: int, n: int) -> None:
+    found = run(product(SQUARE, "#pragma gpumem shared(a, b)"), numbers(m, length), numbers(length, n))
+    assert is_tiled(found) or not m * n
+    assert not is_tiled(run(product(SQUARE, "#pragma gpumem global"), numbers(m, length), numbers(length, n)))
+
+
+@pytest.mark.parametrize(("base", "dtype", "neutral"), [("float", "float32", "0f"), ("int", "int32", "0"), ("long", "int64", "0l"), ("short", "int16", "0s"), ("ubyte", "uint8", "0ub"), ("ulong", "uint64", "0ul")])
+def test_strips_of_every_kind_of_numbers(base: str, dtype: str, neutral: str) -> None:
+    found = run(product(SQUARE, "#pragma gpumem shared(a, b)", base=base, neutral=neutral), numbers(6, 40, dtype), numbers(40, 5, dtype, 6))
+    assert is_tiled(found)
+
+
+@pytest.mark.parametrize(("cell", "fold"), [("a[i,k] + b[k,j]", "min"), ("a[i,k] * b[k,j] - a[i,0]", "+"), ("(a[i,k] - b[k,j]) * (a[i,k] - b[k,j])", "max"), ("a[i,k] * tod(k) + b[k,j]", "+")])
+def test_strips_of_other_folds(cell: str, fold: str) -> None:
+    assert is_tiled(run(product(SQUARE, "#pragma gpumem shared(a, b)", cell=cell, fold=fold), numbers(6, 40), numbers(40, 5)))
+
+
+def test_halos_along_all_axes() -> None:
+    text = f"double[.,.] f(double[.,.] a, double[.,.] b) {{ return with {{\n{SQUARE}#pragma gpumem shared(a, b)\n([1,0] <= [i,j] < [5, 6]) : with {{ ([2] <= [k] < [36]) : (a[i-1,k] + a[i+1,k-2]) * b[k+1,j]; }} : fold(+, 0d); }} : genarray([6,6], 0d); }}"
+    found = run(text, numbers(6, 40), numbers(40, 6))
+    (reason,) = {r for launch in found.launches if "tiled" in launch.kernel.name for r in launch.reasons if "tiles" in r}
+    assert reason == "2656 bytes of shared memory: b by tiles of 32 x 4, a by tiles of 6 x 34, along the folded axis 32 at a time"
+
+
+def test_products_are_tiled_without_being_asked_for_where_that_pays() -> None:
+    a, b = numbers(20, 33), numbers(33, 40)
+    found = run(product(), a, b, row_length=64)
+    assert is_tiled(found) and any("squares of cells" in r for launch in found.launches for r in launch.reasons)
+    assert not is_tiled(run(product(), numbers(20, 9), numbers(9, 40)))  # nothing much is read twice
+    sums = "double[.] f(double[.,.] a) { return { [i] -> with { ([0] <= [k] < [33]) : a[i,k]; } : fold(+, 0d) | [i] < [20] }; }"
+    assert not is_tiled(run(sums, a))
+
+
+def test_what_may_fail_is_not_loaded_in_strips() -> None:
+    text = product(SQUARE, "#pragma gpumem shared(a)", base="int", neutral="0", cell="a[i,k] / b[k,j]")
+    assert not is_tiled(run(text, numbers(6, 40, "int32"), numbers(40, 5, "uint8").astype(np.int32) + 1))
+
+
+def test_tiles_are_the_programmers_arrays_wherever_the_function_is_inlined() -> None:
+    text = product(SQUARE, "#pragma gpumem shared(a, b)").replace(" f(", " product(") + " double[.,.] f(double[.,.] x, double[.,.] y) { z = product(x, y); return product(z, y); }"
+    found = run(text, numbers(8, 40), numbers(40, 40))
+    assert sum("tiled" in launch.kernel.name for launch in found.launches) == 2
+
+
 # ---------------------------------------------------------------- launches
 
 
@@ -233,6 +297,8 @@ HARD: dict[str, tuple[str, tuple[Value, ...], dict[str, object]]] = {
         (np.linspace(0, 1, 700),),
         {"device": options().device.with_processors(1)},
     ),
+    "strips": (product(SQUARE, "#pragma gpumem shared(a, b)"), (numbers(5, 70), numbers(70, 6)), {}),
+    "strips of a strided grid": (product(SQUARE, "#pragma gpumem shared(a, b)"), (numbers(40, 40), numbers(40, 40)), {"device": type(options().device)("small", 1, 64, 1, 2**16, 2**16)}),
     "partial sums": ("int f(int[.,.] a) { return sum(a) + maxval(a); }", (MATRIX,), {"fold_threads": 4}),
 }
 
@@ -281,7 +347,7 @@ def test_a_kernel_serves_all_values_of_an_open_number() -> None:
     assert kernels[0].keys() == kernels[1].keys() and kernels[0] != kernels[1]
 
 
-@pytest.mark.parametrize("text", ["int f(int[.,.] a) { return sum(a); }", "int[.,.] f(int[.,.] a) { return a + 1; }", SHARED_ROWS, COLUMNS])
+@pytest.mark.parametrize("text", ["int f(int[.,.] a) { return sum(a); }", "int[.,.] f(int[.,.] a) { return a + 1; }", SHARED_ROWS, COLUMNS, "int[.,.] f(int[.,.] a) { return { [i,j] -> sum({ [k] -> a[i,k] * a[j,k] }) }; }"])
 def test_more_elements_than_32_bits_can_count(text: str) -> None:
     (template,) = agree(optimise(Subject(text).unit((None, None))), [MATRIX]).templates.values()
     plan = template.plan(tuple(100_000 for _ in template.inputs))

@@ -6,7 +6,7 @@ In: a partition's body; a mapping. Out: for each array the accesses whose index 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from sacpy.jit.graph import Atom, Block, Const, For, Let, Load, Op, Partition, Var, WithLoop, blocks
 from sacpy.nodes import Node, Record, field
@@ -54,7 +54,7 @@ class _Reader(Record):
                         self.known[s.targets[0].name] = sum_
                 case Load(array=array, index=index) if array.name in self.free:
                     entries = tuple(map(self.entry, index))
-                    if all(e is not None and e.axis is not None for e in entries):
+                    if all(e is not None for e in entries):
                         whole = tuple(e for e in entries if e is not None)
                         self.found[array.name, tuple(e.axis for e in whole)][array.name, index] = whole
                 case For(index=i, lower=Const(value=low), upper=Const(value=up), step=step) if step > 0:
@@ -78,17 +78,26 @@ def _sum(x: Entry, y: Entry, code: str) -> Entry | None:
 
 def footprints(p: Partition, free: Mapping[str, Var]) -> dict[str, Footprint]:
     """What one index of a partition reads around itself, by the names of the arrays; of an array that is read along different axes, the way most accesses have."""
-    reader = _Reader({v.name: Entry(axis, 0, 0) for axis, v in enumerate(p.index)}, free)
-    reader.block(p.body)
     found: dict[str, Footprint] = {}
+    for f in footprints_of(p.index, (p.body,), free):
+        if all(e.axis is not None for e in f.entries) and (f.array.name not in found or f.reads > found[f.array.name].reads):
+            found[f.array.name] = f
+    return found
+
+
+def footprints_of(index: Sequence[Var], code: Iterable[Block], free: Mapping[str, Var]) -> list[Footprint]:
+    """What some code reads around an index: of each array, each way along the axes; entries of an index that follow none of them are the same everywhere."""
+    reader = _Reader({v.name: Entry(axis, 0, 0) for axis, v in enumerate(index)}, free)
+    for b in code:
+        reader.block(b)
+    found: list[Footprint] = []
     for (name, axes), places in reader.found.items():
-        if len(set(axes)) < len(axes):
+        following = [axis for axis in axes if axis is not None]
+        if not following or len(set(following)) < len(following):
             continue
         spans = [tuple(column) for column in zip(*places.values())]
         entries = tuple(Entry(axis, min(e.low for e in column), max(e.high for e in column)) for axis, column in zip(axes, spans))
-        reads = sum(_count(e) for e in places.values())
-        if name not in found or reads > found[name].reads:
-            found[name] = Footprint(free[name], entries, frozenset(places), reads)
+        found.append(Footprint(free[name], entries, frozenset(places), sum(_count(e) for e in places.values())))
     return found
 
 

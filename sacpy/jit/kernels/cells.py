@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from sacpy.jit.graph import Atom, Let, Load, Modarray, Var, blocks, extents_of, operands, statements
-from sacpy.jit.kernels import maps, rows, staging
+from sacpy.jit.kernels import contractions, maps, rows, staging
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import (
     Numbers,
@@ -48,6 +48,7 @@ class Cells:
         self.scratch: set[str] = set()
         self._check()
         self.rows = [rows.tried(source, p) for p in w.partitions]
+        self.contractions = [contractions.contraction(source, p) for p in w.partitions]
 
     def _check(self) -> None:
         """Translates each body once, so that what cannot run is known before it is to run; checks pragmas."""
@@ -63,7 +64,7 @@ class Cells:
         """The ints that plans depend on, extents of arrays left out."""
         w = self.source.with_loop
         atoms: list[Atom] = list(w.frame or ())
-        for p in (*w.partitions, *(row.inner for row in self.rows if row is not None)):
+        for p in (*w.partitions, *(row.inner for row in self.rows if row is not None), *(c.inner for c in self.contractions if c is not None)):
             atoms += [*p.lower, *p.upper, *(p.step or ()), *(p.width or ())]
         return {a.name for a in atoms if isinstance(a, Var)} | self.scratch
 
@@ -138,16 +139,26 @@ class Cells:
                 if whole:
                     raise
                 chain, reasons = None, (f"this piece of the partition does not fit the pragma: {error.message}",)
-        row = self.rows[number]
-        if chain is None and row is not None and self.options.strategy == "auto":
+        row, body, wanted = self.rows[number], self.contractions[number], memory_of(self.pragmas[number])
+        squares = None
+        if chain is None and body is not None and self.options.strategy == "auto" and (wanted is None or wanted.mode == "shared"):
+            squares = contractions.chain_for(body, piece.space, numbers)
+        full = squares is not None and piece.space.size >= self.options.device.processors * contractions.SIDE**2
+        if chain is None and row is not None and self.options.strategy == "auto" and not full:
             shared = rows.launches(self.source, number, row, piece.space, whole, numbers, self.options, self.kernels)
             if shared is not None:
                 return shared
+        if chain is None and squares is not None:
+            chain = squares
+            reasons = (*(reasons if chain_of(self.pragmas[number]) else ()), "squares of cells, as neighbours read the same")
         if chain is None:
             chain, why = self._chosen(piece.space)
             reasons = (*(reasons if chain_of(self.pragmas[number]) else ()), *why)
 
-        wanted = memory_of(self.pragmas[number])
+        if body is not None:
+            strips = contractions.tiles_for(body, chain.map(piece.space, self.options.device), wanted, self.options.device.shared_per_block)
+            if strips is not None:
+                return [], self._tiled(piece, chain, (*reasons, f"{strips.size} bytes of shared memory: {strips.words}"), body, strips, numbers)
         tiles = staging.staging(self.source, number, chain.map(piece.space, self.options.device), wanted, self.options.device.shared_per_block)
         if isinstance(tiles, staging.Staging):
             return [], self._staged(piece, chain, (*reasons, f"{tiles.size} bytes of shared memory: {tiles.words}"), tiles, numbers)
@@ -167,6 +178,15 @@ class Cells:
             return staging.staged_kernel(self.source, number, mapping, tiles, bits)
 
         return self._launch(piece.space, chain, reasons, ("staged", number), make, "partition", number, numbers, constant_block=True)
+
+    def _tiled(self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], body: contractions.Contraction, strips: contractions.Tiles, numbers: Numbers) -> list[Launch]:
+        number = piece.partition
+        assert number is not None
+
+        def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
+            return contractions.contraction_kernel(self.source, number, body, mapping, strips, bits)
+
+        return self._launch(piece.space, chain, reasons, ("tiled", number), make, "partition", number, numbers, constant_block=True)
 
     def _default(self, space: IndexSpace, numbers: Numbers) -> list[Launch]:
         launches: list[Launch] = []

@@ -6,7 +6,7 @@ In: a partition, a mapping under which a block has a box of indices, and what th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sacpy.jit import kernel as k
 from sacpy.jit.graph import Atom, Var, extents_of, integer
@@ -20,7 +20,7 @@ from sacpy.nodes import Node
 from sacpy.withloop import chains
 from sacpy.withloop.pragmas import GpuMem
 
-_REUSE = 8.0  # reads of a cell of a tile, from which on it is staged without being asked for
+REUSE = 8.0  # reads of a cell of a tile, from which on it is staged without being asked for
 
 
 class Staging(Node):
@@ -45,10 +45,11 @@ def staging(source: Source, number: int, mapping: chains.Mapping, wanted: GpuMem
         return None
     prints = footprints(source.with_loop.partitions[number], source.free)
     if wanted is not None:
-        missing = [name for name in wanted.names if name.partition(".")[0] not in {n.partition(".")[0] for n in prints}]
+        named = {name: v.name for name, v in source.with_loop.partitions[number].staged if name in wanted.names}
+        missing = [name for name in wanted.names if named.get(name) not in prints]
         if missing:
             return f"{missing[0]} is not read at the index and little off it"
-        prints = {n: f for n, f in prints.items() if n.partition(".")[0] in {w.partition(".")[0] for w in wanted.names}}
+        prints = {n: f for n, f in prints.items() if n in named.values()}
     if not prints:
         return None
     axes = block_axes(mapping)
@@ -58,7 +59,7 @@ def staging(source: Source, number: int, mapping: chains.Mapping, wanted: GpuMem
     tiles = []
     for f in prints.values():
         extents = tuple(_extent(e, axes, block) for e in f.entries)
-        if wanted is not None or f.reads * math.prod(block) >= _REUSE * math.prod(extents):
+        if wanted is not None or f.reads * math.prod(block) >= REUSE * math.prod(extents):
             tiles.append((f, extents))
     found = Staging(tuple(tiles))
     if found.size > limit:
@@ -82,13 +83,17 @@ def staged_kernel(source: Source, number: int, mapping: chains.Mapping, found: S
     tiles = [b.shared("tile", f.array.base, extents) for f, extents in found.tiles]
     for f, _ in found.tiles:
         b.parameter(f.array.name)
-    loads = tuple(_load(b, frame, f, extents, tile) for (f, extents), tile in zip(found.tiles, tiles))
+
+    def origin(corner: Sequence[Atom], e: Entry) -> Atom:
+        return b.op("add", corner[_axis(e)], integer(e.low))
+
+    loads = tuple(copy_tile(b, frame, origin, f, extents, tile) for (f, extents), tile in zip(found.tiles, tiles))
     b.open()
     corner = frame.corner()
     for (f, _), tile in zip(found.tiles, tiles):
-        origin = tuple(b.op("add", corner[_axis(e)], integer(e.low)) for e in f.entries)
-        for _, index in f.places:
-            thread.tiles[f.array.name, index] = Tile(tile, origin)
+        begin = tuple(origin(corner, e) for e in f.entries)
+        for place in f.places:
+            thread.tiles[place] = Tile(tile, begin)
     threads, index, guard = frame.index()
     b.when(guard, lambda: maps.compute(thread, p, index, arrays))
     compute = k.ForAll(threads, frame.size, b.close())
@@ -100,8 +105,8 @@ def _axis(e: Entry) -> int:
     return e.axis
 
 
-def _load(b: Builder, frame: Frame, f: Footprint, extents: tuple[int, ...], tile: Var) -> k.ForAll:
-    """All threads together load a tile, leaving out what lies outside of the array."""
+def copy_tile(b: Builder, frame: Frame, origin: Callable[[Sequence[Atom], Entry], Atom], f: Footprint, extents: tuple[int, ...], tile: Var) -> k.ForAll:
+    """All threads together load a tile, leaving out what lies outside of the array. `origin`: where it begins along an axis, given the index of the block's first cell."""
     flat = len(extents) > 3 or len(extents) != len(frame.size)
     b.open()
     counters = [b.names.var("u", b.word) for _ in ((0,) if flat else extents)]
@@ -117,7 +122,7 @@ def _load(b: Builder, frame: Frame, f: Footprint, extents: tuple[int, ...], tile
     inside: Atom | None = None
     at: list[Atom] = []
     for e, u, end in zip(f.entries, place, extents_of(f.array)):
-        i = b.op("add", b.op("add", corner[_axis(e)], integer(e.low)), b.as_int(u))
+        i = b.op("add", origin(corner, e), b.as_int(u))
         at.append(i)
         inside = b.both(inside, b.both(b.op("le", integer(0), i), b.op("lt", i, end)))
     b.when(inside, lambda: b.store(tile, place, b.load(f.array, *at)))

@@ -68,7 +68,7 @@ def _inside(rhs: Rhs, used: set[str]) -> Rhs:
             return For(rhs.index, rhs.lower, rhs.upper, rhs.step, rhs.params, rhs.initial, _block(rhs.body, used))
         case WithLoop():
             operators = tuple(Fold(o.neutrals, o.accumulators, o.values, _block(o.combine, used), o.stop, o.commutative) if isinstance(o, Fold) else o for o in rhs.operators)
-            partitions = tuple(Partition(p.lower, p.upper, p.step, p.width, p.index, _block(p.body, used), p.pragmas, p.span) for p in rhs.partitions)
+            partitions = tuple(Partition(p.lower, p.upper, p.step, p.width, p.index, _block(p.body, used), p.pragmas, p.span, p.staged) for p in rhs.partitions)
             return WithLoop(rhs.frame, partitions, operators, rhs.disjoint, rhs.complete, rhs.pragmas)
     return rhs
 

@@ -6,10 +6,12 @@ iterations, found by going through the bodies until it no longer changes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from sacpy.interp.walk import block_free
 from sacpy.jit import graph
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.graph import ArrayType, Atom, Var
@@ -124,7 +126,7 @@ def _general(walk: Walk, loop: core.WithLoop, frame: Atoms | None, boxes: Sequen
                 variables, values = targets(b, thread.kinds, names)
                 made.append(Made(graph.Propagate(initial, thread.params), thread.kinds, variables, values))
         at += width
-    partitions = tuple(_partition(b, part, made) for part in parts)
+    partitions = tuple(_partition(b, part, made, _staged(walk, loop, part.source)) for part in parts)
     complete = len(boxes) == 1 and frame is not None and _covers(b, boxes[0], frame)
     operators = tuple(m.operator for m in made)
     result = graph.WithLoop(frame, partitions, operators, disjoint=len(boxes) < 2, complete=complete, pragmas=loop.pragmas)
@@ -136,7 +138,16 @@ def _covers(b: Builder, where: Box, frame: Atoms) -> bool:
     return where.step is None and all(b.equal(lo, integer(0)) for lo in where.lower) and all(b.equal(up, n) for up, n in zip(where.upper, frame))
 
 
-def _partition(b: Builder, part: Part, made: Sequence[Made]) -> graph.Partition:
+def _staged(walk: Walk, loop: core.WithLoop, p: core.Partition) -> tuple[tuple[str, Var], ...]:
+    """The arrays that pragmas name for shared memory, and that a partition reads."""
+    names = {name for pragma in (*loop.pragmas, *p.pragmas) if pragma.text.startswith("gpumem") for name in re.findall(r"[A-Za-z_]\w*", pragma.text.partition("shared")[2])}
+    if not names:
+        return ()
+    found = [(name.partition("~")[0], walk.env.get(name)) for name in sorted(block_free(p.body, p.values))]
+    return tuple((source, v) for source, v in found if source in names and isinstance(v, Var) and isinstance(v.type, ArrayType))
+
+
+def _partition(b: Builder, part: Part, made: Sequence[Made], staged: tuple[tuple[str, Var], ...]) -> graph.Partition:
     with b.again(part.scope), b.never() if part.box.empty else nullcontext():
         at = 0
         results: list[Atom] = []
@@ -145,7 +156,7 @@ def _partition(b: Builder, part: Part, made: Sequence[Made]) -> graph.Partition:
                 results += apart(b, kind, part.values[at])
                 at += 1
     where = part.box
-    return graph.Partition(where.lower, where.upper, where.step, where.width, part.index, part.scope.block(results), part.source.pragmas, part.source.span)
+    return graph.Partition(where.lower, where.upper, where.step, where.width, part.index, part.scope.block(results), part.source.pragmas, part.source.span, staged)
 
 
 class _Thread(Record):
