@@ -18,6 +18,7 @@ from sacpy.lang.ast import Feature
 from sacpy.lang.core import Block, Call, Fold, Function, If, Let, Loop, Program, Signature, Slot, Stmt, WithLoop
 from sacpy.lang.core_printer import print_function
 from sacpy.lang.diagnostics import SacError
+from sacpy.lang.files import files_in, stamps
 from sacpy.lang.modules import library_digest
 from sacpy.lang.source import STDLIB
 from sacpy.nodes import field_names
@@ -118,7 +119,5 @@ def platform_digest() -> str:
 
     parts = [*processor(), sys.platform, sys.version, llvmlite.__version__, numpy.__version__, library_digest()]
     for folder in (_HERE, _HERE.parent / "withloop", _HERE.parent / "interp"):
-        for path in sorted(folder.glob("**/*.py")):
-            stat = path.stat()
-            parts.append(f"{path.name}:{stat.st_size}:{stat.st_mtime_ns}")
+        parts += stamps(files_in(folder, (".py",)))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

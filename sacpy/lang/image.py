@@ -6,29 +6,31 @@ In: what has been parsed, module by module. Out: the same in a later process. Fi
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from sacpy.lang.files import files_in
 from sacpy.lang.source import STDLIB
 
 PACKAGE = STDLIB.parent
 IMAGE = STDLIB / "parsed.image"
 
 
-def sources() -> Iterator[Path]:
+def sources() -> Iterator[os.DirEntry[str]]:
     """The files that the parsed library depends on, in the same order everywhere."""
-    for folder, patterns in ((STDLIB, ("**/*.sac", "**/*.mac", "**/*.h")), (PACKAGE / "lang", ("*.py",)), (PACKAGE, ("nodes.py",))):
-        for pattern in patterns:
-            yield from sorted(folder.glob(pattern))
+    yield from files_in(STDLIB, (".sac", ".mac", ".h"))
+    yield from files_in(PACKAGE / "lang", (".py",), deep=False)
+    yield from files_in(PACKAGE, ("nodes.py",), deep=False)
 
 
 def contents_digest() -> str:
     """A digest of the names and the contents of the files."""
     found = hashlib.sha256()
-    for path in sources():
-        data = path.read_bytes()
-        found.update(f"{path.relative_to(PACKAGE).as_posix()} {len(data)}\n".encode())
+    for file in sources():
+        data = Path(file.path).read_bytes()
+        found.update(f"{file.name} {len(data)}\n".encode())
         found.update(data)
     return found.hexdigest()
 

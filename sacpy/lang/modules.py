@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
+from sacpy.lang.files import stamps
 from sacpy.lang.image import IMAGE, read_image, sources, unpickled
 from sacpy.lang.source import NOWHERE, STDLIB, Source, Span
 from sacpy.lang.suggest import closest
@@ -196,8 +197,7 @@ KEPT = 8  # parsed libraries in the cache
 
 def library_digest() -> str:
     """A digest of the library's files (names, sizes, times) and of the front end's own version."""
-    stats = ((path.name, path.stat()) for path in sources())
-    return hashlib.sha256("\n".join(f"{name}:{stat.st_size}:{stat.st_mtime_ns}" for name, stat in stats).encode()).hexdigest()[:24]
+    return hashlib.sha256("\n".join(stamps(sources())).encode()).hexdigest()[:24]
 
 
 class Library(Mapping[str, bytes]):

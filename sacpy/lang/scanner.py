@@ -26,7 +26,7 @@ _COMMENT = r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|//[^\n]*+"
 _NUMBER = r"""(?:0[xX](?:[0-9a-fA-F]*+\.?[0-9a-fA-F]*[pP][+-]?[0-9]+|[0-9a-fA-F]*+)
     |[0-9]++(?:\.(?!\.)[0-9]*+)?+(?:[eE][+-]?[0-9]++)?+|\.[0-9]++(?:[eE][+-]?[0-9]++)?+)[A-Za-z0-9_]*+"""
 # Everything that is neither ASCII nor anything else may stand in an operator's name: what no operator takes is reported as a stray character later.
-_RUN = r"(?:[-+*%<>=!&|^~@$?:\\`\x00-\x08\x0e-\x1f\x7f-\U0010ffff]++|/(?![*/])|\.(?![0-9]))++"
+_RUN = r"""(?:[^\t-\r "\#'(),./0-9;A-Z\[\]_a-z{}]++|/(?![*/])|\.(?![0-9]))++"""
 _REST = rf"""(?P<name>[A-Za-z_][A-Za-z0-9_]*+)|(?P<mark>[()\[\]{{}},;])|(?P<number>{_NUMBER})|(?P<run>{_RUN})|(?P<comment>{_COMMENT})|(?P<string>{_STRING})|(?P<char>{_CHAR})"""
 _BAD = r"""(?P<badstring>"[^\r\n]*+)|(?P<badchar>'[^\r\n]*+)|(?P<badcomment>/\*[\s\S]*+)"""
 # A directive reaches to the end of its line; a comment that begins on it may reach further.

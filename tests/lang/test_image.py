@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sacpy.lang import image, modules
+from sacpy.lang.files import files_in
 from sacpy.lang.image import read_image, write_image
 from sacpy.lang.source import STDLIB, Source
 
@@ -38,8 +39,7 @@ def test_an_image_of_other_texts_counts_for_nothing(parsed: dict[str, bytes], tm
     changed = tmp_path / "Changed.sac"
     changed.write_text("module Changed;", encoding="utf-8")
     before = tuple(image.sources())
-    monkeypatch.setattr(image, "PACKAGE", Path("/"))
-    monkeypatch.setattr(image, "sources", lambda: (*before, changed))
+    monkeypatch.setattr(image, "sources", lambda: (*before, *files_in(tmp_path, (".sac",))))
     write_image(parsed, tmp_path / "image")
     assert read_image(tmp_path / "image") == parsed
     changed.write_text("module ChangeD;", encoding="utf-8")
@@ -47,7 +47,7 @@ def test_an_image_of_other_texts_counts_for_nothing(parsed: dict[str, bytes], tm
 
 
 def test_the_digest_is_of_the_library_and_of_the_front_end() -> None:
-    names = {path.relative_to(image.PACKAGE).as_posix() for path in image.sources()}
+    names = {Path(file.path).relative_to(image.PACKAGE).as_posix() for file in image.sources()}
     assert {"stdlib/Array.sac", "lang/parser.py", "lang/ast.py", "nodes.py"} <= names
 
 

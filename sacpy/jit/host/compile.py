@@ -19,7 +19,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from sacpy.jit.cache import Cache, native_folder
-from sacpy.jit.host.maths import callbacks, vector_library
+from sacpy.jit.host.maths import CALLBACK, VECTOR, callbacks, vector_library
 from sacpy.jit.host.processor import processor
 from sacpy.jit.host.runtime import EXPORTS, runtime_ir
 from sacpy.jit.options import Options
@@ -179,7 +179,12 @@ class Library:
 
 def load_entry(code: bytes, name: str) -> tuple[Library, int]:
     """An object of a unit in memory, and the address of its entry."""
-    library = Library(code, (name,), {**runtime(), **{k: ctypes.cast(v, ctypes.c_void_p).value or 0 for k, v in callbacks().items()}, **vector_routines()})
+    imports = dict(runtime())
+    if CALLBACK.encode() in code:  # to find all these routines takes longer than to load most units
+        imports |= {k: ctypes.cast(v, ctypes.c_void_p).value or 0 for k, v in callbacks().items()}
+    if VECTOR.encode() in code:
+        imports |= vector_routines()
+    library = Library(code, (name,), imports)
     return library, library.address(name)
 
 

@@ -23,6 +23,7 @@ BINARY = ("atan2", "pow", "hypot")
 MATHS = (*UNARY, *BINARY)
 PYTHON_OWN = ("tgamma", "lgamma", "hypot")  # CPython's math module computes these by itself, not through libm
 CALLBACK = "sacpy_math_"
+VECTOR = "_ZGV"  # with this begin the names in the vector library, by its ABI
 _LETTERS = {16: "b", 32: "d", 64: "e"}  # bytes of a vector register: the letter that names the vector ABI
 
 
@@ -64,7 +65,7 @@ def _vector_note(code: Code, name: str, base: str, arity: int) -> str:
 def vector_routines_of(name: str, base: str, arity: int) -> tuple[tuple[str, int], ...]:
     """The vector versions of a function that the machine can run: their names and lanes."""
     suffix, size = ("f", 4) if base == "float" else ("", 8)
-    found = ((f"_ZGV{_LETTERS[register]}N{register // size}{'v' * arity}_{name}{suffix}", register // size) for register in register_sizes())
+    found = ((f"{VECTOR}{_LETTERS[register]}N{register // size}{'v' * arity}_{name}{suffix}", register // size) for register in register_sizes())
     return tuple((routine, lanes) for routine, lanes in found if has_routine(routine))
 
 
