@@ -9,8 +9,10 @@ descriptors and not by `object.__setattr__`. Type checkers take the classes for 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, field
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, dataclass_transform
 
 
@@ -69,6 +71,25 @@ def _kept(cls: NodeType, method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _constructor(cls: NodeType) -> Callable[..., None]:
+    if not cls._frozen or hasattr(cls, "__post_init__") or any(isinstance(spec, Field) for spec in cls._specs.values()):
+        return _special_constructor(cls)
+    names = cls.__match_args__
+    code = _plain_constructor(len(names)).replace(co_varnames=("self", *names))
+    setters = {f"set{i}": getattr(cls, n).__set__ for i, n in enumerate(names)}
+    return _named(cls, FunctionType(code, setters, "__init__", tuple([d for d in cls._specs.values() if d is not MISSING])))
+
+
+@functools.cache
+def _plain_constructor(count: int) -> CodeType:
+    """The code of a constructor that sets so many fields, whatever their names are: most classes have such a one."""
+    names = [f"value{i}" for i in range(count)]
+    scope: dict[str, Any] = {}
+    exec("\n ".join([f"def __init__({', '.join(['self', *names])}):", *(f"set{i}(self, {n})" for i, n in enumerate(names)), "pass"]), scope)
+    code: CodeType = scope["__init__"].__code__
+    return code
+
+
+def _special_constructor(cls: NodeType) -> Callable[..., None]:
     scope: dict[str, Any] = {"_MADE": object()}
     params, lines = ["self"], []
     for n, spec in cls._specs.items():
@@ -112,11 +133,14 @@ def _listed(cls: NodeType, who: str) -> str:
 
 def _compiled(cls: NodeType, head: str, lines: list[str], scope: dict[str, Any]) -> Callable[..., Any]:
     exec("\n ".join([head, *lines]), scope)
-    method = scope[head[4 : head.index("(")]]
+    return _named(cls, scope[head[4 : head.index("(")]])
+
+
+def _named(cls: NodeType, method: FunctionType) -> FunctionType:
+    """A method, with the name that errors call it by."""
     method.__qualname__ = f"{cls.__qualname__}.{method.__name__}"
     method.__module__ = cls.__module__
-    found: Callable[..., Any] = method
-    return found
+    return method
 
 
 class _Fields(metaclass=NodeType):
