@@ -59,6 +59,32 @@ def test_extremes_are_those_of_the_interpreter(sessions: list[sacpy.Module], fun
             np.testing.assert_array_equal(np.signbit(a), np.signbit(b))
 
 
+@pytest.fixture(scope="module")
+def device() -> sacpy.Session:
+    return sacpy.Session(target="emulator")
+
+
+@pytest.mark.parametrize("function", ["least", "greatest", "row", "single", "apart", "half"])
+@pytest.mark.parametrize("name", vectors())
+def test_extremes_on_a_device_are_those_of_the_interpreter(sessions: list[sacpy.Module], device: sacpy.Session, function: str, name: str) -> None:
+    v = vectors()[name]
+    if name == "empty" and function not in ("least", "greatest", "half"):
+        return
+    argument = v.reshape(3, -1) if function == "row" else v.astype(np.float32) if function == "single" else v
+    wanted, found = (getattr(module, function)(argument) for module in (sessions[0], device.compile(TEXT)))
+    for a, b in zip(*(r if isinstance(r, tuple) else (r,) for r in (wanted, found))):
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(np.signbit(a), np.signbit(b))
+
+
+@pytest.mark.parametrize(("name", "again"), [("plain", 0), ("-0.0 last, above", 1), ("NaN middle", 1), ("no zero but one", 0), ("infinite", 0)])
+def test_a_device_leaves_to_others_only_what_order_decides(name: str, again: int) -> None:
+    session = sacpy.Session(target="emulator")
+    session.compile(TEXT).least(vectors()[name])
+    (row,) = (row for row in session.stats().rows if row.function == "least" and row.where == "native")
+    assert row.rerun == again
+
+
 def test_they_are_computed_natively() -> None:
     session = sacpy.Session(target="cpu")
     module = session.compile(TEXT)

@@ -2,6 +2,8 @@
 
 In: the folds of a with-loop, a thread's code. Out: statements that take in one index after the other, and phases that combine what the threads have, neighbour with neighbour, in a tree of fixed shape. A fold of one operation on numbers starts from that operation's identity. Any other starts from nothing, and a flag says whether a
 thread has come across a value yet: so the neutral element counts once, as in the language, whatever it is.
+
+Extremes of reals are those of the language, where order matters to NaN (what came before the last one is forgotten) and to zeros of both signs (the later one counts). Threads do not keep that order. So they note what they have come across, and where it may have mattered, the result is left to whoever computes in order: a check fails.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from sacpy.lang.types import REAL, SIGNED
 from sacpy.nodes import Node
 
 Code = Callable[[], list[Atom]]
+NAN, NEGATIVE_ZERO, ZERO = 1, 2, 4  # what was come across, as bits
 
 
 class Shared(Node):
@@ -29,7 +32,7 @@ class Shared(Node):
 
 
 class Reduction:
-    """The folds of a with-loop in one kernel. Carried are the accumulators, then the flag where there is one, then whether all checks held where there are checks."""
+    """The folds of a with-loop in one kernel. Carried are the accumulators, then the flag where there is one, then what extremes of reals have come across where there are such, then whether all checks held where there are checks."""
 
     def __init__(self, thread: Thread, folds: Sequence[Fold], checks: bool) -> None:
         self.t = thread
@@ -43,6 +46,7 @@ class Reduction:
                 raise Refused("foldfix ends at an index that is not known before")
         codes = [recognised(f) for f in folds]
         self.flagged = not all(codes)
+        self.extremes = self._extremes([None if f is None else f.codes for f in codes])
         self.start: tuple[Atom, ...] = tuple(map(zero, self.bases)) if self.flagged else tuple(identity(code, base) for f in codes if f is not None for code, base in zip(f.codes, f.bases))
         self.checks = checks
         self.ordered = not all(f.commutative for f in folds)
@@ -50,12 +54,26 @@ class Reduction:
     @property
     def initial(self) -> list[Atom]:
         """What is carried at first."""
-        return [*self.start, *([FALSE] if self.flagged else []), *([TRUE] if self.checks else [])]
+        return [*self.start, *([FALSE] if self.flagged else []), *([integer(0)] if self.extremes else []), *([TRUE] if self.checks else [])]
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The base types of what a thread leaves to others: accumulators, then the flag."""
-        return (*self.bases, *(["bool"] if self.flagged else []))
+        """The base types of what a thread leaves to others: accumulators, then the flag, then what was come across."""
+        return (*self.bases, *(["bool"] if self.flagged else []), *(["int"] if self.extremes else []))
+
+    def _extremes(self, codes: Sequence[tuple[str, ...] | None]) -> tuple[int, ...]:
+        """The accumulators that are extremes of reals."""
+        found: list[int] = []
+        at = 0
+        for f, known in zip(self.folds, codes):
+            found += [at + n for n, a in enumerate(f.accumulators) if known is not None and known[n] in ("min", "max") and a.base in REAL]
+            at += len(f.accumulators)
+        return tuple(found)
+
+    @property
+    def _odd(self) -> int:
+        """Where what was come across is carried."""
+        return len(self.bases) + self.flagged
 
     # ---- one thread
 
@@ -105,11 +123,33 @@ class Reduction:
                     return [*(v for v in given if isinstance(v, Var | Const)), TRUE]
 
                 *new, held = self.choose(old[count], together, alone) if self.flagged else together()
-                return [*new, *([TRUE] if self.flagged else []), *([held] if self.checks else [])]
+                seen = [self._seen(old[self._odd], given)] if self.extremes else []
+                return [*new, *([TRUE] if self.flagged else []), *seen, *([held] if self.checks else [])]
 
             return self.choose(ok, absorbed, lambda: [*old[:-1], FALSE])
 
         return self.choose(self.b.both(guard, old[-1] if self.checks else None), more, lambda: old)
+
+    def _seen(self, odd: Atom, values: Sequence[Value]) -> Atom:
+        """What was come across, with what some values are."""
+        op = self.b.op
+        for n in self.extremes:
+            v = values[n]
+            assert isinstance(v, Var | Const)
+            zero_ = op("select", op("lt", op("copysign", Const(v.base, 1.0), v), Const(v.base, 0.0)), integer(NEGATIVE_ZERO), integer(ZERO))
+            number = op("select", op("eq", v, Const(v.base, 0.0)), zero_, integer(0))
+            odd = op("bitor", odd, op("select", op("neq", v, v), integer(NAN), number))
+        return odd
+
+    def _decided(self, found: Sequence[Atom]) -> Atom:
+        """Whether the order does not matter to what came out."""
+        op, odd = self.b.op, found[self._odd]
+        both = integer(NEGATIVE_ZERO | ZERO)
+        zeros = op("eq", op("bitand", odd, both), both)
+        decided = op("eq", op("bitand", odd, integer(NAN)), integer(0))
+        for n in self.extremes:
+            decided = op("and", decided, op("not", op("and", zeros, op("eq", found[n], Const(found[n].base, 0.0)))))
+        return decided
 
     # ---- the threads of a block
 
@@ -130,10 +170,11 @@ class Reduction:
             found, held = self.combined(left[:count], list(right[:count]))
             return self.choose(held, lambda: found, lambda: list(left[:count]))
 
+        seen = [self.b.op("bitor", left[self._odd], right[self._odd])] if self.extremes else []
         if not self.flagged:
-            return both()
+            return [*both(), *seen]
         found = self.choose(right[count], lambda: self.choose(left[count], both, lambda: list(right[:count])), lambda: list(left[:count]))
-        return [*found, self.b.op("or", left[count], right[count])]
+        return [*found, self.b.op("or", left[count], right[count]), *seen]
 
     def tree(self, shared: Shared, threads: int, lanes: int = 1) -> list[k.BlockStmt]:
         """Phases after which the first place has what all places had. Where order counts, neighbours are combined; else each with the one half of the block on, so that neighbouring threads read neighbouring places. `lanes`: so many folds side by side, whose places alternate; then
@@ -165,6 +206,8 @@ class Reduction:
     def finish(self, found: Sequence[Atom], some: Atom | None, before: Code | None) -> list[Atom]:
         """The result of a partition from what all its indices gave: the neutral elements come first. `some`: whether there were any (None: there were); `before`: reads the results of the partitions before it."""
         count = len(self.bases)
+        if self.extremes:
+            self.b.add(k.Check(self._decided(found), "the order of NaN and zeros of both signs does not matter to an extreme"))
         neutrals = list(self.t.atoms([n for f in self.folds for n in f.neutrals]))
 
         def with_neutrals() -> list[Atom]:
