@@ -110,9 +110,9 @@ class Loader(Record, repr=False):
                     raise SacError(_not_that_module(name, path, info, wanted_by))
                 self.diagnostics += info.diagnostics
                 return info
-        blob = self.read_library().get(name)
-        if blob is not None:
-            return pickle.loads(blob)  # type: ignore[no-any-return]
+        library = self.read_library()
+        if name in library:
+            return library.module(name)
         raise SacError(self._missing(name, wanted_by))
 
     def read_library(self) -> Library:
@@ -205,6 +205,7 @@ class Library(Mapping[str, bytes]):
 
     def __init__(self, path: Path | None, image: Path = IMAGE) -> None:
         self._path = path
+        self._modules: dict[str, ModuleInfo] = {}
         self._names = sorted(p.stem for p in STDLIB.glob("*.sac"))
         self._parsed = {} if path is None else _kept(path)
         if not self._parsed:
@@ -226,6 +227,13 @@ class Library(Mapping[str, bytes]):
 
     def __len__(self) -> int:
         return len(self._names)
+
+    def module(self, name: str) -> ModuleInfo:
+        """A module, the same for all programs: what one has decoded of it, the next finds."""
+        found = self._modules.get(name)
+        if found is None:
+            found = self._modules[name] = pickle.loads(self[name])
+        return found
 
     def complete(self) -> dict[str, bytes]:
         """All of it; what has not been parsed yet is."""

@@ -40,3 +40,11 @@ def test_only_what_is_asked_for_is_parsed_and_kept(tmp_path: Path) -> None:
     again.complete()
     assert again["Constants"] == library["Constants"]
     assert len(pickle.loads((tmp_path / f"stdlib-{modules.library_digest()}.pickle").read_bytes())) == len(library)
+
+
+def test_what_one_program_has_decoded_the_next_finds(tmp_path: Path) -> None:
+    library = modules.load_library(tmp_path, NO_IMAGE)
+    first, second = (modules.Loader(cache=tmp_path, library=library).load("Constants") for _ in range(2))
+    assert first is second
+    name = next(iter(first.functions))
+    assert first.definitions(name)[0] is second.definitions(name)[0]
