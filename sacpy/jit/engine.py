@@ -140,7 +140,7 @@ class Room:
 
 
 class Engine:
-    """`target`: "auto" (what is hot), "cpu" (whatever may be), "cuda" or "emulator" (that too, with-loops on a GPU or on the emulator of one, which looks at every access with `check`). `threads`: how many a loop may use, None for one per core. `eager`: everything is compiled when it is first called. `cache`: the folder of compiled code, None for the user's. `defects`: errors inside the compiler are raised, which tests want; otherwise
+    """`target`: "auto" (what is hot), "cpu" (whatever may be), "cuda" or "emulator" (that too, with-loops on a GPU or on the emulator of one, which looks at every access with `check`). `threads`: how many a loop may use, None for one per core. `opt_level`: how hard LLVM tries. `eager`: everything is compiled when it is first called. `cache`: the folder of compiled code, None for the user's. `defects`: errors inside the compiler are raised, which tests want; otherwise
     what it fails on stays interpreted. `compiler` takes the place of the real one."""
 
     def __init__(
@@ -149,6 +149,7 @@ class Engine:
         *,
         threads: int | None = None,
         strict_fp: bool = False,
+        opt_level: int = 3,
         verify: bool = False,
         strategy: str = "auto",
         device: str = "",
@@ -159,7 +160,7 @@ class Engine:
         compiler: Compiler | None = None,
     ) -> None:
         self.target = target
-        self.options = Options(threads=threads or cores(), strict_fp=strict_fp, verify=verify, strategy=strategy, device=device)
+        self.options = Options(threads=threads or cores(), strict_fp=strict_fp, opt_level=opt_level, verify=verify, strategy=strategy, device=device)
         self.tools = Tools(self.options, Cache(native_folder()) if cache is None else cache, eager, check)
         self.policy = EAGER if eager else POLICIES[target]
         self.sites: list[Site] = []

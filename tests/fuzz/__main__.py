@@ -10,19 +10,22 @@ In: how many programs, and for how many seconds at most. Out: a report of what d
 from __future__ import annotations
 
 import argparse
+import pickle
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from multiprocessing import get_context
+from pathlib import Path
 from time import monotonic
 
 from sacpy.jit.engine import cores
+from sacpy.lang.modules import write_atomically
 from tests.fuzz.differential import Outcome, same
-from tests.fuzz.programs import case
-from tests.fuzz.work import CHUNK, Findings, examined, work
+from tests.fuzz.processes import findings
+from tests.fuzz.seeds import case
+from tests.fuzz.work import Findings, examined
 
 FULL = 20_000  # programs of a full run
 WANTED = 200
+SAVED = 100  # programs between two times that findings are saved
 COMPILED = 0.9
 
 
@@ -33,32 +36,26 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--time", type=float, default=float("inf"), help="seconds, after which no more are started")
     parser.add_argument("--jobs", type=int, default=cores(), help="processes")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="where what earlier runs have found is kept, to be added to")
     parser.add_argument("--show", type=int, metavar="SEED", help="one program")
     parsed = parser.parse_args(argv)
     if parsed.show is not None:
         return _show(parsed.show)
     start = monotonic()
-    total = Findings()
-    for found in _chunks(parsed.first, parsed.seeds, start + parsed.time, parsed.jobs):
+    total = pickle.loads(parsed.save.read_bytes()) if parsed.save and parsed.save.exists() else Findings()
+    for found in findings(range(parsed.first, parsed.first + parsed.seeds), parsed.jobs, start + parsed.time):
         for line in found.failures:
             print(line, flush=True)
         total.merge(found)
+        if parsed.save and total.programs % SAVED == 0:
+            write_atomically(parsed.save, pickle.dumps(total))
         if sys.stdout.isatty():
             print(f"\r{total.programs} programs, {len(total.failures)} differ", end="", flush=True)
+    if parsed.save:
+        write_atomically(parsed.save, pickle.dumps(total))
     print(report(total, monotonic() - start))
     short = total.programs >= FULL and total.coverage.missing(WANTED)
     return 1 if total.failures or short or total.coverage.compiled < COMPILED else 0
-
-
-def _chunks(first: int, seeds: int, until: float, jobs: int) -> Iterator[Findings]:
-    """What came of the programs, some at a time. A process makes a few chunks, then another takes its place."""
-    starts = (range(k, min(k + CHUNK, first + seeds)) for k in range(first, first + seeds, CHUNK))
-    with get_context("spawn").Pool(jobs, maxtasksperchild=4) as pool:
-        for found in pool.imap_unordered(work, starts):
-            yield found
-            if monotonic() > until:
-                pool.terminate()
-                return
 
 
 def report(total: Findings, seconds: float) -> str:
@@ -67,6 +64,7 @@ def report(total: Findings, seconds: float) -> str:
     seen = dict(coverage.all())
     lines = [
         f"{total.programs} programs, {total.calls} calls, {total.errors} of them end in an error, {total.refused} programs wrong before they run; {seconds:.0f} s",
+        *(f"  {count:6} results {verdict}" for verdict, count in total.verdicts.most_common()),
         f"{len(total.failures)} differ",
         f"{coverage.functions['compiled']} versions of functions compiled, {coverage.functions['refused']} not ({100 * coverage.compiled:.1f} % compiled)",
         *(f"  {count:6} {reason}" for reason, count in coverage.reasons.most_common(10)),
@@ -94,7 +92,7 @@ def _print(outcome: Outcome) -> None:
     for k, (name, args) in enumerate(outcome.case.calls):
         print(f"\n{name}{args}\n  interpreted: {outcome.expected[k]}" if outcome.expected else f"\n{name}{args}")
         for way, results in outcome.different.items():
-            if not same(outcome.expected[k], results[k], strict="strict" in way):
+            if not same(outcome.expected[k], results[k]):
                 print(f"  {way}: {results[k]}")
 
 

@@ -35,6 +35,7 @@ class Profile:
 
 
 SMALL = Profile("small", ((0, 1, 1, 2, 2, 3, 3, 4, 5, 7),), 300, 4000, 4, 60)
+TINY = Profile("tiny", ((0, 1, 2, 3, 4, 5, 9, 17, 40), (0, 1, 2, 3, 5, 8), (0, 1, 2, 3, 4)), 200, 1000, 2, 7)
 LARGE = Profile("large", ((0, 1, 9, 16, 31, 64, 100, 255, 700, 1500), (1, 2, 3, 8, 9, 17, 33, 40), (1, 2, 3, 5, 9, 12)), 1600, 6000, 3, 30)
 
 
@@ -135,6 +136,7 @@ class Chooser:
         return f"{stem}{self.count}"
 
     def base(self) -> str:
+        """A base type, mostly a common one."""
         return self.r.choice(COMMON) if self.r.random() < 0.8 else self.r.choice(BUILTIN)
 
     def shape(self, most: int = 5) -> Shape:

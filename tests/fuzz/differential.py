@@ -5,9 +5,11 @@ In: a `Case`. Out: an `Outcome`: what the interpreter gives for each call (value
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 from unittest.mock import patch
 
@@ -15,73 +17,166 @@ import numpy as np
 
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
+from sacpy.jit import compiler
 from sacpy.jit.cache import Cache
+from sacpy.jit.compiler import Clock
+from sacpy.jit.device import target
 from sacpy.jit.engine import Engine
-from sacpy.jit.graph import Let
+from sacpy.jit.failures import Unsupported
+from sacpy.jit.graph import Let, Unit
 from sacpy.jit.host import chunks, parallel
-from sacpy.jit.passes import dead_code, fold_withloops
+from sacpy.jit.kinds import Kind
+from sacpy.jit.options import Options
+from sacpy.jit.passes import dead_code, fold_withloops, scatter
+from sacpy.jit.specialise import Specialiser, tidy
 from sacpy.lang.core import Program
 from sacpy.lang.diagnostics import SacError
 from sacpy.workspace import Workspace
+from tests.fuzz import bounds
 from tests.fuzz.programs import Case
 
 Result = tuple[Any, ...] | str
-Ways = Mapping[str, Callable[[], Engine]]
+Ways = dict[str, Callable[[], Engine]]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a case. `expected`: of each call the values, or an error as text; `different`: by way, what it gave instead; `engines`: by way. `refused_before`: the program is wrong before it runs."""
+    """What came of a case. `expected`: of each call the values, or an error as text; `different`: by way, what it gave instead; `engines`: by way; `verdicts`: how the results of all calls in all ways compare. `refused_before`: the program is wrong before it runs."""
 
     case: Case
     expected: list[Result]
     different: dict[str, list[Result]]
     engines: dict[str, Engine]
     refused_before: str = ""
+    verdicts: Counter[str] = field(default_factory=Counter)
 
 
-def native(*, strict_fp: bool, threads: int, cache: Cache | None = None) -> Engine:
+def native(*, strict_fp: bool, threads: int, opt_level: int = 3, cache: Cache | None = None) -> Engine:
     """An engine that compiles everything, and by default keeps nothing."""
-    return Engine("cpu", threads=threads, strict_fp=strict_fp, verify=True, eager=True, defects=True, cache=Cache(None) if cache is None else cache)
+    return Engine("cpu", threads=threads, strict_fp=strict_fp, opt_level=opt_level, verify=True, eager=True, defects=True, cache=Cache(None) if cache is None else cache)
 
 
-WAYS: Ways = {"strict": lambda: native(strict_fp=True, threads=1), "default": lambda: native(strict_fp=False, threads=2)}
+STRICT: Ways = {"strict": lambda: native(strict_fp=True, threads=1)}
+DEFAULT: Ways = {"default": lambda: native(strict_fp=False, threads=2)}
+WAYS: Ways = {**STRICT, **DEFAULT}
+QUICK_STRICT: Ways = {"strict, quickly": lambda: native(strict_fp=True, threads=1, opt_level=0)}
+QUICK_DEFAULT: Ways = {"default, quickly": lambda: native(strict_fp=False, threads=2, opt_level=0)}
 
 
 @contextmanager
 def small_chunks() -> Iterator[None]:
-    """Inside, loops are spread over threads that have little work."""
-    with patch.object(chunks, "WORTH", 60.0), patch.object(chunks, "PER_CHUNK", 30.0), patch.object(parallel, "WORTH", 60.0):
+    """Inside, loops are spread over threads, and cut into pieces, that have little work."""
+    with patch.object(chunks, "WORTH", 60.0), patch.object(chunks, "PER_CHUNK", 30.0), patch.object(parallel, "WORTH", 60.0), patch.object(scatter, "ROUNDS", 20), patch.object(scatter, "PER_ELEMENT", 1):
         yield
+
+
+@cache
+def _workspace() -> Workspace:
+    """What loads all programs: the library is opened once."""
+    workspace = Workspace()
+    workspace.preload()
+    return workspace
+
+
+class Graphs:
+    """A program's functions, specialised and optimised once for all ways: neither depends on the options that ways differ by."""
+
+    def __init__(self) -> None:
+        self.made: dict[tuple[str, Kind], Unit | Unsupported] = {}
+        self.better: dict[tuple[int, bool], Unit] = {}
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """Inside, compilers take them from here."""
+        specialised, optimised = compiler.specialised, compiler.optimised
+
+        def first(specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock) -> Unit:
+            if (key, kind) not in self.made:
+                try:
+                    self.made[key, kind] = specialised(specialiser, program, key, kind, options, clock)
+                except Unsupported as refusal:
+                    self.made[key, kind] = refusal
+            found = self.made[key, kind]
+            if isinstance(found, Unsupported):
+                raise found
+            return found
+
+        def second(unit: Unit, options: Options, clock: Clock, device: bool = False) -> Unit:
+            if (id(unit), device) not in self.better:
+                self.better[id(unit), device] = optimised(unit, options, clock, device)
+            return self.better[id(unit), device]
+
+        with ExitStack() as stack:
+            for module in (compiler, target):
+                stack.enter_context(patch.object(module, "specialised", first))
+                stack.enter_context(patch.object(module, "optimised", second))
+            yield
+
+    def of_call(self, engine: Engine, key: str, args: tuple[Any, ...]) -> Unit | None:
+        """What an engine has compiled for a call; None if it was not compiled as a whole."""
+        version = next((site.known(args) for site in engine.entered() if site.key == key), None)
+        made = None if version is None else self.made.get((key, version.kind))
+        return self.better.get((id(made), engine.target == "emulator")) if isinstance(made, Unit) else None
 
 
 def compare(case: Case, ways: Ways = WAYS) -> Outcome:
     """Runs a case in all ways."""
     try:
-        program, found = Workspace().load_text(case.source)
+        program, found = _workspace().load_text(case.source)
         if any(d.severity == "error" for d in found):
             raise SacError(*found)
         keys = {name: program.key(program.main.own(name)[0], ()) for name, _ in case.calls}
     except SacError as error:
         return Outcome(case, [], {}, {}, f"{error.diagnostics[0].code} {error.diagnostics[0].message}")
     expected = _run(program, keys, case, None)
-    different: dict[str, list[Result]] = {}
-    engines = {name: make() for name, make in ways.items()}
-    for name, engine in engines.items():
-        results = _run(program, keys, case, engine)
-        vanished = [k for k, (x, y) in enumerate(zip(expected, results)) if isinstance(x, str) and not isinstance(y, str)]
+    outcome = Outcome(case, expected, {}, {name: make() for name, make in ways.items()})
+    graphs = Graphs()
+    with graphs.shared():
+        found_by = {name: _run(program, keys, case, engine) for name, engine in outcome.engines.items()}
+    for name, results in found_by.items():
+        engine = outcome.engines[name]
+        units = [None if engine.options.strict_fp else graphs.of_call(engine, _fitting(program, called, keys[called], _values(args)), tuple(_values(args))) for called, args in case.calls]
+        verdicts = [judged(x, y, unit, _values(args), strict=engine.options.strict_fp) for x, y, unit, (_, args) in zip(expected, results, units, case.calls, strict=True)]
+        vanished = [k for k, (x, y, v) in enumerate(zip(expected, results, verdicts)) if v == DIFFERENT and isinstance(x, str) and not isinstance(y, str)]
         if vanished:
-            results = _with(results, vanished, _run_in_full(program, keys, case, ways[name]))
-        if not all(same(x, y, strict="strict" in name) for x, y in zip(expected, results, strict=True)):
-            different[name] = results
-    return Outcome(case, expected, different, engines)
+            in_full = _run_in_full(program, keys, case, ways[name])
+            for k in vanished:
+                if expected[k] == in_full[k]:
+                    verdicts[k] = VANISHED
+        outcome.verdicts.update(verdicts)
+        if DIFFERENT in verdicts:
+            outcome.different[name] = [y if v == DIFFERENT else x for x, y, v in zip(expected, results, verdicts)]
+    return outcome
+
+
+EQUAL, BOUNDED, VANISHED, DIFFERENT = "the same", "within the bounds of rounding", "an error in code whose value nobody uses has vanished", "different"
+
+
+def judged(interpreted: Result, compiled: Result, unit: Unit | None, args: list[Any], *, strict: bool) -> str:
+    """How two results compare: strictly, or, in the default mode, by the bounds that the compiled graph has for these arguments. `unit`: that graph, None where the function was not compiled as a whole."""
+    if same(interpreted, compiled):
+        return EQUAL
+    if strict:
+        return DIFFERENT
+    if unit is None:
+        return "nearly the same, without bounds: the function is not compiled as a whole" if nearly(interpreted, compiled) else DIFFERENT
+    try:
+        wanted = bounds.expected(unit, args)
+    except bounds.Unclear as unclear:
+        return f"without bounds: {unclear}"
+    except bounds.Fails:
+        return DIFFERENT  # the interpreter has the last word
+    if isinstance(interpreted, str) or isinstance(compiled, str):
+        return DIFFERENT
+    fits = all(bounds.within(x, w) and bounds.within(y, w) for x, y, w in zip(interpreted, compiled, wanted, strict=True))
+    return BOUNDED if fits else DIFFERENT
 
 
 def _run(program: Program, keys: Mapping[str, str], case: Case, engine: Engine | None) -> list[Result]:
     evaluator = Evaluator(program, World.captured(), engine=engine, strict_fp=engine is None or engine.options.strict_fp)
     results: list[Result] = []
     for name, args in case.calls:
-        values = [ord(a) if isinstance(a, str) else a.copy() if isinstance(a, np.ndarray) else a for a in args]
+        values = _values(args)
         try:
             found = evaluator.call(_fitting(program, name, keys[name], values), tuple(values))
             results.append(tuple(r.copy() if isinstance(r, np.ndarray) else r for r in found))
@@ -93,8 +188,9 @@ def _run(program: Program, keys: Mapping[str, str], case: Case, engine: Engine |
     return results
 
 
-def _with(results: list[Result], at: list[int], others: list[Result]) -> list[Result]:
-    return [others[k] if k in at else r for k, r in enumerate(results)]
+def _values(args: tuple[Any, ...]) -> list[Any]:
+    """The arguments of a call, copied."""
+    return [ord(a) if isinstance(a, str) else a.copy() if isinstance(a, np.ndarray) else a for a in args]
 
 
 def _run_in_full(program: Program, keys: Mapping[str, str], case: Case, make: Callable[[], Engine]) -> list[Result]:
@@ -112,7 +208,9 @@ def _run_in_full(program: Program, keys: Mapping[str, str], case: Case, make: Ca
         return whole(self, b)
 
     known, whole = dead_code._Liveness.let, dead_code._Liveness.block
-    with patch.object(dead_code._Liveness, "let", let), patch.object(dead_code._Liveness, "block", block), patch.object(fold_withloops, "run", lambda unit: unit):
+    with ExitStack() as stack:
+        for owner, name, kept in ((dead_code._Liveness, "let", let), (dead_code._Liveness, "block", block), (tidy, "_checks", dead_code._may_fail), (fold_withloops, "run", lambda unit: unit)):
+            stack.enter_context(patch.object(owner, name, kept))
         return _run(program, keys, case, make())
 
 
@@ -125,29 +223,30 @@ def _fitting(program: Any, name: str, key: str, values: list[Any]) -> str:
     return next((k for k in keys if (k in scalar) == all(not isinstance(v, np.ndarray) for v in values)), key)
 
 
-def same(a: Any, b: Any, *, strict: bool) -> bool:
-    """Whether two results agree: to the last bit, or, in the default mode, floating-point numbers up to rounding."""
-    if isinstance(a, str) or isinstance(b, str):
-        return bool(isinstance(a, str) and isinstance(b, str) and a == b)
+def same(a: Any, b: Any) -> bool:
+    """Whether two results agree to the last bit; one NaN is as good as another."""
+    if isinstance(a, str) or isinstance(b, str) or type(a) is not type(b):
+        return type(a) is type(b) and bool(a == b)
     if isinstance(a, tuple):
-        return isinstance(b, tuple) and len(a) == len(b) and all(same(x, y, strict=strict) for x, y in zip(a, b))
-    if type(a) is not type(b):
-        return False
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))
     if isinstance(a, np.ndarray):
-        if a.dtype != b.dtype or a.shape != b.shape:
-            return False
-        return _close(a, b, strict) if a.dtype.kind == "f" else bool((a == b).all())
-    if not isinstance(a, float):
-        return bool(a == b)
-    with np.errstate(all="ignore"):
-        single = np.float64(a) == np.float32(a) and np.float64(b) == np.float32(b)
-    return _close(np.float32(a), np.float32(b), strict) if single else _close(np.float64(a), np.float64(b), strict)
+        return a.dtype == b.dtype and a.shape == b.shape and (_same_bits(a, b) if a.dtype.kind == "f" else bool((a == b).all()))
+    return repr(a) == repr(b)
 
 
-def _close(a: Any, b: Any, strict: bool) -> bool:
-    if strict:
-        nan = np.isnan(a)
-        return bool(np.array_equal(nan, np.isnan(b)) and np.array_equal(a[~nan] if a.ndim else a, b[~nan] if b.ndim else b, equal_nan=True) and np.array_equal(np.signbit(a) | nan, np.signbit(b) | nan))
-    tolerance = 1e-3 if a.dtype == np.float32 else 1e-8  # sums of numbers of either sign lose some of the digits they have
+def _same_bits(a: Any, b: Any) -> bool:
+    nan = np.isnan(a)
+    return bool(np.array_equal(nan, np.isnan(b)) and np.array_equal(a[~nan], b[~nan]) and np.array_equal(np.signbit(a) | nan, np.signbit(b) | nan))
+
+
+def nearly(a: Any, b: Any) -> bool:
+    """Whether two results agree but for rounding, by a tolerance that has nothing to do with the program: for where there are no bounds."""
+    if isinstance(a, tuple):
+        return isinstance(b, tuple) and len(a) == len(b) and all(nearly(x, y) for x, y in zip(a, b))
+    if not isinstance(a, float) and not (isinstance(a, np.ndarray) and a.dtype.kind == "f"):
+        return same(a, b)
+    if np.shape(a) != np.shape(b):
+        return False
+    tolerance = 1e-3 if getattr(a, "dtype", None) == np.float32 else 1e-8
     with np.errstate(all="ignore"):
         return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True))

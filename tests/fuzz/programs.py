@@ -9,13 +9,11 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from tests.fuzz.choices import LARGE, SMALL, Name, Profile, Shape, value
-from tests.fuzz.operations import operations
+from tests.fuzz.choices import Name, Profile, Shape, value
 from tests.fuzz.statements import Statements
 from tests.fuzz.templates import Template, at, template
 
 HEAD = "use Array: all;\nuse Math: all;\nuse MathArray: all;\nuse Complex: all;\n\n"
-PROFILES = (SMALL, SMALL, SMALL, LARGE)  # by seed
 
 
 @dataclass(frozen=True)
@@ -25,14 +23,6 @@ class Case:
     seed: int
     source: str
     calls: tuple[tuple[str, tuple[Any, ...]], ...]
-
-
-def case(seed: int, profile: Profile | None = None) -> Case:
-    """The case of a seed; every fifth applies operations one by one."""
-    if seed % 5 == 4 and profile is None:
-        text, calls = operations(seed // 5)
-        return Case(seed, HEAD + text, calls)
-    return Generator(seed, profile or PROFILES[seed % len(PROFILES)]).case()
 
 
 class Generator(Statements):

@@ -127,8 +127,9 @@ def nested(r: random.Random, name: str) -> Template:
 def scatter(r: random.Random, name: str) -> Template:
     """Additions to elements that the data choose."""
     b = r.choice(("int", "double", "long"))
-    text = f"{b}[8] {name}(int[n] at, {b}[n] v)\n{{\n  h = genarray([8], {_zero(b)});\n  for (i = 0; i < n; i++) {{ h[at[i] & 7] = h[at[i] & 7] + v[i]; }}\n  return h;\n}}\n\n"
-    return Template(text, name, (("int", ("n",)), (b, ("n",))), (b, (8,)))
+    size = r.choice((8, 16, 64))  # of a small array the elements become variables
+    text = f"{b}[{size}] {name}(int[n] at, {b}[n] v)\n{{\n  h = genarray([{size}], {_zero(b)});\n  for (i = 0; i < n; i++) {{ h[at[i] & {size - 1}] = h[at[i] & {size - 1}] + v[i]; }}\n  return h;\n}}\n\n"
+    return Template(text, name, (("int", ("n",)), (b, ("n",))), (b, (size,)))
 
 
 def accumulation(r: random.Random, name: str) -> Template:
@@ -150,8 +151,10 @@ def threaded(r: random.Random, name: str) -> Template:
 def histogram(r: random.Random, name: str) -> Template:
     """Counts by computed index."""
     head = r.choice(("i = 0; i < n; i++", "i = n - 1; i >= 0; i--"))
-    text = f"int[8] {name}(int[n] v)\n{{\n  h = genarray([8], {r.randint(0, 3)});\n  for ({head}) {{ h[v[i] & 7] += 1; }}\n  return h;\n}}\n\n"
-    return Template(text, name, (("int", ("n",)),), ("int", (8,)))
+    size = r.choice((8, 32, 64))
+    step = r.choice(("+= 1", "+= v[n - 1 - i]", "|= v[i]", "^= v[i] * i"))
+    text = f"int[{size}] {name}(int[n] v)\n{{\n  h = genarray([{size}], {r.randint(0, 3)});\n  for ({head}) {{ h[v[i] & {size - 1}] {step}; }}\n  return h;\n}}\n\n"
+    return Template(text, name, (("int", ("n",)),), ("int", (size,)))
 
 
 def extreme(r: random.Random, name: str) -> Template:

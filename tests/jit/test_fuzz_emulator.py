@@ -4,7 +4,7 @@ import pytest
 
 from tests.fuzz.devices import EMULATOR, emulated
 from tests.fuzz.differential import compare
-from tests.fuzz.programs import case
+from tests.fuzz.seeds import case
 
 FEW, MANY = 4, 200
 
