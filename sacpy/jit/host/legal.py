@@ -149,7 +149,7 @@ class Code:
         """A local variable in memory, for values that several paths set; LLVM turns it into registers."""
         self.count += 1
         name = f"%s{self.count}"
-        self.slots.append(f"  {name} = alloca {type_}, align 8")
+        self.slots.append(f"  {name} = alloca {type_}")
         return name
 
     def load(self, type_: str, pointer: str, note: str = "") -> str:

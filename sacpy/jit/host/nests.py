@@ -105,24 +105,26 @@ class Nest(Record):
             return ""
         if p.step is not None and not isinstance(p.step[-1], Const):
             return ""
-        if any(isinstance(s, FoldSink) and s.reduction is None for s in self.sinks) or self.adds_nothing():
+        if any(isinstance(s, FoldSink) and s.reduction is None for s in self.sinks):
             return ""
         found = [s.reduction for s in self.sinks if isinstance(s, FoldSink) and s.reduction is not None and not s.reduction.exact]
         if not found:
             return ""  # any lanes do
+        if self.adds_nothing():
+            return scalar_note(self.lowering.code.module)
         if any(s.reduction.extremes for s in self.sinks if isinstance(s, FoldSink) and s.reduction is not None) and _names_infinity(p.body):
             return scalar_note(self.lowering.code.module)  # LLVM makes conditions of extremes with infinity, which it then cannot vectorise
         return lanes_note(self.lowering.code.module, found[0])
 
     def adds_nothing(self) -> bool:
-        """Whether a fold has only values that change nothing, so that LLVM finds no sum to vectorise."""
+        """Whether a fold has only values that change nothing, or are NaN, so that LLVM finds no sum to vectorise."""
         at = 0
         for sink in self.sinks:
             values = self.partition.body.results[at : at + sink.count]
             at += sink.count
             if isinstance(sink, FoldSink) and sink.reduction is not None and sink.reduction.real:
                 for k, value in enumerate(values):
-                    if isinstance(value, Const) and self.lowering.text(value) == sink.reduction.identity(k):
+                    if isinstance(value, Const) and (value.value != value.value or self.lowering.text(value) == sink.reduction.identity(k)):
                         return True
         return False
 
