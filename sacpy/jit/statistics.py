@@ -143,9 +143,9 @@ def explain(engine: Engine | None, name: str = "") -> str:
     if not own:
         lines = [line for row in rows for line in _mapped(engine, row, name)]
     if lines and engine is not None and engine.device is not None:
-        moved = engine.device.memory.transfers
+        moved = engine.device.account.transfers
         lines.append(f"to {engine.device.machine.name} so far: {in_words(moved.bytes_in)} in {moved.times_in} transfers, back: {in_words(moved.bytes_out)} in {moved.times_out}")
-        lines += engine.device.notes
+        lines += engine.device.account.notes
     if not lines:
         return f"no function {name} has been called that could be compiled\n" if name else "nothing in this program was work for the compiler\n"
     return "\n".join(lines) + "\n"

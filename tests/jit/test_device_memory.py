@@ -9,7 +9,7 @@ import pytest
 
 from sacpy.jit.cache import Cache
 from sacpy.jit.device.emulated import EmulatorMachine
-from sacpy.jit.device.memory import ELEMENTS, DeviceArray, Memory
+from sacpy.jit.device.memory import ELEMENTS, Account, DeviceArray, Memory
 from sacpy.jit.failures import OutOfMemory
 from sacpy.withloop.devices import DEVICES
 from tests.jit.kernel_programs import PROGRAMS
@@ -107,7 +107,7 @@ def test_a_full_device_sends_away_what_was_not_used_for_longest() -> None:
         memory.let_go()
     assert memory.transfers.spilled
     assert [a.host()[999] for a in arrays] == [0.0, 1.0, 2.0]
-    assert memory.notes == ["the memory of the emulated sm_90 is full: arrays that were not used for longest went back to the host"]
+    assert memory.account.notes == ["the memory of the emulated sm_90 is full: arrays that were not used for longest went back to the host"]
     arrays[0].address()
     assert arrays[0].host()[0] == 0.0
 
@@ -153,3 +153,14 @@ def test_kernels_of_the_emulator_are_kept(tmp_path: Path) -> None:
     EmulatorMachine(DEVICES["sm_90"], cache=cache).prepare(kernel)
     EmulatorMachine(DEVICES["sm_90"], cache=cache, check=True).prepare(kernel)
     assert cache.info().files == 2
+
+
+def test_each_user_of_a_memory_has_his_own_limit() -> None:
+    memory = memory_of(1 << 20)
+    small, large = Account(most=10_000), Account()
+    with memory.charged(large):
+        kept = memory.new("double", (5000,))
+        with memory.charged(small), pytest.raises(OutOfMemory):
+            memory.new("double", (5000,))
+        again = memory.new("double", (5000,))
+    assert kept.on_device and again.on_device

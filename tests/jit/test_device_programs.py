@@ -237,8 +237,9 @@ def test_a_device_without_room_leaves_the_loop_to_the_cpu_and_says_so() -> None:
     both = Both("double[n] next(double[n] v) { return { [i] -> v[i] + 1.0 | [i] < [n] }; }", memory=50_000)
     both.same("next", np.arange(1000.0))
     both.same("next", np.arange(10_000.0))
-    assert "a with-loop ran on the CPU: the device had no room for 80000 bytes" in both.device.notes
-    assert Device(both.device.hardware, both.device.policy).notes == []  # another engine is not told
+    assert both.device.account.notes == ["a with-loop ran on the CPU: the device had no room for 80000 bytes"]
+    both.same("next", np.arange(10_000.0) + 1)
+    assert len(both.device.account.notes) == 1
     both.same("next", np.arange(1000.0))
 
 
@@ -261,3 +262,15 @@ def test_a_function_without_with_loops_is_the_host_targets() -> None:
     both.same("count", 27)
     assert both.programs() == []
     assert [len(s.versions) for s in both.engine.entered()] == [1]
+
+
+def test_engines_on_one_device_keep_their_own_books() -> None:
+    text = "double[n] next(double[n] v) { return { [i] -> v[i] + 1.0 | [i] < [n] }; }"
+    one, other = Both(text, memory=50_000), Both(text)
+    other.device = other.engine.tools.device = Device(one.device.hardware, other.device.policy)
+    one.same("next", np.arange(1000.0))
+    other.same("next", np.arange(500.0))
+    assert [d.account.transfers.bytes_in for d in (one.device, other.device)] == [8000, 4000]
+    assert one.device.memory.transfers.bytes_in == 12_000
+    one.same("next", np.arange(10_000.0))
+    assert len(one.device.account.notes) == 1 and other.device.account.notes == []

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.device.machine import DeviceFailure, Machine
-from sacpy.jit.device.memory import Memory
+from sacpy.jit.device.memory import Account, Memory
 from sacpy.jit.device.residents import Residents
 from sacpy.jit.device.weigh import Policy
 from sacpy.jit.options import Options
@@ -37,19 +37,11 @@ class Hardware(Record):
 
 
 class Device(Node):
-    """What runs kernels for one engine. `policy`: which with-loops do."""
+    """What runs kernels for one engine. The hardware is the process's. `policy`: which with-loops run there; `account`: what this engine may take of its memory, and what happened there on its behalf."""
 
     hardware: Hardware
     policy: Policy
-    _before: int = field(init=False, default=0)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_before", len(self.memory.notes))
-
-    @property
-    def notes(self) -> list[str]:
-        """What is worth telling of the memory since this engine began: the memory is the process's, what others did with it is theirs."""
-        return self.memory.notes[self._before :]
+    account: Account = field(default_factory=Account)
 
     @property
     def machine(self) -> Machine:
@@ -66,7 +58,7 @@ class Device(Node):
     def limit(self, memory: int) -> None:
         """How many bytes a run may take for arrays, 0: any. Only the emulator's arrays are in this computer's memory."""
         if self.machine.interface[0] == 1:
-            self.memory.most = memory or None
+            self.account.most = memory or None
 
 
 def emulator(options: Options, *, always: bool = False, check: bool = False) -> Device:

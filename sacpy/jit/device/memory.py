@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import weakref
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import prod
 from threading import RLock
 from typing import Any
@@ -18,7 +20,7 @@ import numpy as np
 from sacpy.interp.values import dtype_of
 from sacpy.jit.device.machine import Array, Block, DeviceFull, Machine
 from sacpy.jit.failures import OutOfMemory
-from sacpy.nodes import Record
+from sacpy.nodes import Record, field
 
 GRAIN = 256  # bytes; the device's own allocations begin at multiples of that
 ELEMENTS = 16  # single elements read from the device, after which the whole array is fetched
@@ -34,6 +36,19 @@ class Transfers(Record):
     allocated: int = 0
     reused: int = 0
     spilled: int = 0
+
+
+class Account(Record):
+    """What one user of a memory may take, and what happens on his behalf: `most` bytes, None for what the machine has; what moved; `notes`: what is worth telling him."""
+
+    most: int | None = None
+    transfers: Transfers = field(default_factory=Transfers)
+    notes: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        """Notes something, once."""
+        if text not in self.notes:
+            self.notes.append(text)
 
 
 class Storage:
@@ -220,19 +235,37 @@ class DeviceArray:
 
 
 class Memory:
-    """The memory of one machine, and all arrays that may be there. `most`: the bytes that it may take, None for what the machine has. `lock`: whoever uses the machine holds it, since sessions of several threads share one."""
+    """The memory of one machine, and all arrays that may be there. `transfers`: of all its users. `lock`: whoever uses the machine holds it, since sessions of several threads share one."""
 
-    def __init__(self, machine: Machine, most: int | None = None) -> None:
+    def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.lock = RLock()
-        self.most = most
+        self.account = Account()  # of whoever uses it now; this one is of those who have none
         self.used = 0  # bytes in blocks of arrays
         self.pooled = 0  # bytes in blocks that wait
         self.transfers = Transfers()
-        self.notes: list[str] = []
         self._pool: defaultdict[int, list[Block]] = defaultdict(list)
         self._resident: dict[int, weakref.ref[Storage]] = {}  # storages on the device
         self._clock = 1  # launches so far
+
+    @contextmanager
+    def charged(self, account: Account) -> Iterator[None]:
+        """Inside, the memory is this user's, and nobody else's."""
+        with self.lock:
+            before, self.account = self.account, account
+            try:
+                yield
+            finally:
+                self.account = before
+
+    def _moved(self, size: int, out: bool) -> None:
+        for counted in (self.transfers, self.account.transfers):
+            if out:
+                counted.bytes_out += size
+                counted.times_out += 1
+            else:
+                counted.bytes_in += size
+                counted.times_in += 1
 
     # ---- new arrays
 
@@ -275,8 +308,7 @@ class Memory:
             self._resident[id(storage)] = weakref.ref(storage)
             if storage.host is not None and storage.size:
                 self.machine.copy_in(block.address, storage.host)
-                self.transfers.bytes_in += storage.bytes
-                self.transfers.times_in += 1
+                self._moved(storage.bytes, out=False)
         return block
 
     def fetched(self, storage: Storage) -> Array:
@@ -288,8 +320,7 @@ class Memory:
             found = np.empty(storage.size, dtype_of(storage.base))
             if storage.block is not None and storage.size:
                 self.machine.copy_out(found, storage.block.address)
-                self.transfers.bytes_out += storage.bytes
-                self.transfers.times_out += 1
+                self._moved(storage.bytes, out=True)
             if not storage.foreign:  # the owner of that may change it
                 storage.host = found
         return found
@@ -303,8 +334,7 @@ class Memory:
                 one = np.empty(1, dtype)
                 with self.lock:
                     self.machine.copy_out(one, storage.block.address + at * int(dtype.itemsize))
-                self.transfers.bytes_out += int(dtype.itemsize)
-                self.transfers.times_out += 1
+                self._moved(int(dtype.itemsize), out=True)
                 return one[0].item()
         return self.fetched(storage)[at].item()
 
@@ -351,7 +381,7 @@ class Memory:
             return waiting.pop()
         while True:
             try:
-                if self.most is not None and self.used + self.pooled + rounded > self.most:
+                if self.account.most is not None and self.used + self.pooled + rounded > self.account.most:
                     raise DeviceFull(rounded)
                 block = self.machine.allocate(rounded)
             except DeviceFull:
@@ -373,8 +403,7 @@ class Memory:
         self.fetched(storage)
         self.release(storage)
         self.transfers.spilled += 1
-        if self.transfers.spilled == 1:
-            self.notes.append(f"the memory of {self.machine.name} is full: arrays that were not used for longest went back to the host")
+        self.account.note(f"the memory of {self.machine.name} is full: arrays that were not used for longest went back to the host")
         return True
 
 

@@ -19,9 +19,8 @@ from sacpy.interp.values import Value, dtype_of
 from sacpy.jit.device.generate import generate
 from sacpy.jit.device.loops import DeviceLoop
 from sacpy.jit.device.machine import DeviceFailure
-from sacpy.jit.device.memory import DeviceArray, Memory
+from sacpy.jit.device.memory import Account, DeviceArray, Memory
 from sacpy.jit.device.placement import Plan, work
-from sacpy.jit.device.residents import Residents
 from sacpy.jit.device.weigh import Policy
 from sacpy.jit.failures import CheckFailed, OutOfMemory, TooDeep, Unsupported
 from sacpy.jit.graph import Input, Output, WithLoop
@@ -29,6 +28,7 @@ from sacpy.nodes import Record, field
 from sacpy.withloop.errors import MappingError
 
 if TYPE_CHECKING:
+    from sacpy.jit.device.context import Device
     from sacpy.jit.device.machine import Array
 
 
@@ -45,6 +45,7 @@ class Runtime(Record):
     """What generated code calls (`rt`)."""
 
     memory: Memory
+    account: Account
     policy: Policy
     plan: Plan
     loops: tuple[DeviceLoop, ...]
@@ -63,7 +64,7 @@ class Runtime(Record):
                 found = loop.run(self.memory, values, dying)
             except OutOfMemory as full:
                 reason = f"the device had no room for {full.size} bytes"
-                self.memory.notes.append(f"a with-loop ran on the CPU: {reason}")
+                self.account.note(f"a with-loop ran on the CPU: {reason}")
             except MappingError as error:
                 reason = stays(loop.placed.with_loop, error, self.policy.transfers)
             except Unsupported as refusal:
@@ -116,14 +117,15 @@ class Runtime(Record):
 class DeviceProgram:
     """A unit on a device. `keep`: the positions of results of which a copy may stay on the device, since the caller knows that he does not own them."""
 
-    def __init__(self, plan: Plan, memory: Memory, policy: Policy, loops: Sequence[DeviceLoop], residents: Residents, keep: Sequence[int] = ()) -> None:
+    def __init__(self, plan: Plan, device: Device, loops: Sequence[DeviceLoop], keep: Sequence[int] = ()) -> None:
         self.plan = plan
-        self.memory = memory
+        self.memory = device.memory
+        self.account = device.account
         self.text = generate(plan)
-        self.runtime = Runtime(memory, policy, plan, tuple(loops))
+        self.runtime = Runtime(device.memory, device.account, device.policy, plan, tuple(loops))
         self.inputs = tuple((i, p.base) for i, p in zip(plan.unit.inputs, plan.unit.root.params))
         self.outputs = plan.unit.outputs
-        self._residents = residents
+        self._residents = device.residents
         self._keep = frozenset(keep)
         space: dict[str, Any] = {"CheckFailed": CheckFailed, **arithmetic.HELPERS, **{name: total(*operation) for name, operation in plan.operations.items()}}
         exec(compile(self.text, "<device program>", "exec"), space)
@@ -131,12 +133,13 @@ class DeviceProgram:
 
     def call(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         """The results on the host for the arguments `values`: Python scalars, NumPy arrays. Raises `NativeFailure`."""
-        found = self.results(values)
-        return tuple([self._handed_out(v, k in self._keep) if type(v) is DeviceArray else v for k, v in enumerate(found)])
+        with self.memory.charged(self.account):
+            found = self._results(values)
+            return tuple([self._handed_out(v, k in self._keep) if type(v) is DeviceArray else v for k, v in enumerate(found)])
 
     def results(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """The results, arrays where they were made. Arrays among the arguments may be on either side. Raises `NativeFailure`."""
-        with self.memory.lock:
+        with self.memory.charged(self.account):
             return self._results(values)
 
     def _results(self, values: tuple[Any, ...]) -> tuple[Any, ...]:

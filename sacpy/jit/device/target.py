@@ -122,7 +122,7 @@ def device_program(unit: Unit, tools: Tools, device: Device, keep: tuple[int, ..
     if not plan.loops:
         return None
     loops = [DeviceLoop(placed, templates[id(placed.let)], device.machine) for placed in plan.loops]
-    return DeviceProgram(plan, device.memory, device.policy, loops, device.residents, keep)
+    return DeviceProgram(plan, device, loops, keep)
 
 
 def _reorders(w: WithLoop) -> bool:
