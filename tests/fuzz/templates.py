@@ -126,8 +126,8 @@ def nested(r: random.Random, name: str) -> Template:
 
 def scatter(r: random.Random, name: str) -> Template:
     """Additions to elements that the data choose."""
-    b = r.choice(("int", "double", "long"))
-    size = r.choice((8, 16, 64))  # of a small array the elements become variables
+    b = r.choice(("int", "int", "long", "double"))
+    size = r.choice((8, 16, 64, 64))  # of a small array the elements become variables
     text = f"{b}[{size}] {name}(int[n] at, {b}[n] v)\n{{\n  h = genarray([{size}], {_zero(b)});\n  for (i = 0; i < n; i++) {{ h[at[i] & {size - 1}] = h[at[i] & {size - 1}] + v[i]; }}\n  return h;\n}}\n\n"
     return Template(text, name, (("int", ("n",)), (b, ("n",))), (b, (size,)))
 
@@ -140,6 +140,19 @@ def accumulation(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, ("n",)), (b, ("n",))), (b, ()))
 
 
+def exchanged(r: random.Random, name: str) -> Template:
+    """Rows that change places, or go on being used after they have been replaced."""
+    b = _number(r)
+    body = r.choice((
+        "for (i = 0; i < n / 2; i++) { x = a[i]; a[i] = a[n - 1 - i]; a[n - 1 - i] = x; }",
+        "for (i = 1; i < n; i++) { x = a[i]; a[i] = a[0]; a[0] = x + a[i]; }",
+        "x = a[mod(k, n)]; a[mod(k, n)] = a[0]; a[n - 1] = x;",
+        "x = a[n - 1]; a[n - 1] = a[0] * a[mod(k, n)]; a[0] = a[0] + x;",
+        "for (i = 0; i < n; i++) { x = a[i]; a[i, mod(k, m)] = x[0]; a[n - 1 - i] = x; }",
+    ))  # fmt: skip
+    return Template(f"{b}[n,m] {name}({b}[n,m] a, int k)\n{{\n  {body}\n  return a;\n}}\n\n", name, ((b, ("n", "m")), ("int", ())), (b, ("n", "m")), 1)
+
+
 def threaded(r: random.Random, name: str) -> Template:
     """A value that goes through all iterations in order."""
     cell = r.choice(("state + v[i]", "state * 3 + i", "max(state, v[i])"))
@@ -150,8 +163,8 @@ def threaded(r: random.Random, name: str) -> Template:
 
 def histogram(r: random.Random, name: str) -> Template:
     """Counts by computed index."""
-    head = r.choice(("i = 0; i < n; i++", "i = n - 1; i >= 0; i--"))
-    size = r.choice((8, 32, 64))
+    head = r.choice((*("i = 0; i < n; i++",) * 3, "i = n - 1; i >= 0; i--"))
+    size = r.choice((16, 32, 64))
     step = r.choice(("+= 1", "+= v[n - 1 - i]", "|= v[i]", "^= v[i] * i"))
     text = f"int[{size}] {name}(int[n] v)\n{{\n  h = genarray([{size}], {r.randint(0, 3)});\n  for ({head}) {{ h[v[i] & {size - 1}] {step}; }}\n  return h;\n}}\n\n"
     return Template(text, name, (("int", ("n",)),), ("int", (size,)))
@@ -311,5 +324,6 @@ def growing(r: random.Random, name: str) -> Template:
 
 
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
-    product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter,
+    product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged,
+    histogram, scatter, exchanged,  # again, since the passes that look for them seldom find one elsewhere
 )  # fmt: skip
