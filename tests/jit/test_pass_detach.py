@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sacpy.jit.passes import detach
+from sacpy.jit.passes import dead_code, detach
 from tests.jit.pass_tools import after, assert_keeps_meaning, check, unchanged
 
 EXCHANGE = """
@@ -39,16 +39,20 @@ def test_rows_that_change_places_are_copied() -> None:
 
 
 def test_a_view_that_nobody_needs_after_the_update_stays() -> None:
-    unchanged(
-        detach.run,
-        """
-        function f(int n, int k, double[n,n] a)
+    text = """
+        function f(int n, int k, int l, double[n,n] a)
             double[n] r = view a[k]
-            double x = load r[0]
-            double[n,n] b = update a[0,0] with x
+            double s = with
+                fold from 0.0 by (double acc), (double val)
+                    double t = add acc, val
+                    give t
+                part [0] <= [i] < [n]
+                    double x = load r[i]
+                    yield x
+            double[n,n] b = update a[0,0] with s
             return n, n, b
-        """,
-    )
+        """
+    assert "genarray" not in after(detach.run, text)
 
 
 def test_a_view_of_an_array_that_is_copied_anyway_stays() -> None:
@@ -77,3 +81,48 @@ def test_an_update_in_a_loop_or_branch_counts() -> None:
 
 def test_random_graphs_keep_their_meaning() -> None:
     assert assert_keeps_meaning(detach.run, range(60)) > 60
+
+
+def test_what_an_update_leaves_alone_is_read_behind_it_from_the_new_array() -> None:
+    check(
+        lambda u: dead_code.run(detach.run(u)),
+        """
+        function f(int n, int i, double[n,4] a)
+            double[n,4] b = update a[i,2] with 1.0
+            double y = load a[i,3]
+            double[n,4] c = update b[i,3] with y
+            int j = add! i, 1
+            double z = load a[j,2]
+            double v = load a[i,0]
+            double x = add y, z
+            double w = add x, v
+            double[n,4] d = update c[i,0] with w
+            return n, d
+        """,
+        """
+        function f(int n, int i, double[n,4] a)
+            double[n,4] b = update a[i,2] with 1.0
+            double y = load b[i,3]
+            double[n,4] c = update b[i,3] with y
+            int j = add! i, 1
+            double z = load c[j,2]
+            double v = load c[i,0]
+            double x = add y, z
+            double w = add x, v
+            double[n,4] d = update c[i,0] with w
+            return n, d
+        """,
+    )
+
+
+def test_what_an_update_may_have_set_is_read_from_the_old_array() -> None:
+    unchanged(
+        detach.run,
+        """
+        function f(int n, int i, int j, double[n] a)
+            double[n] b = update a[i] with 1.0
+            double y = load a[j]
+            double[n] c = update b[i] with y
+            return n, c
+        """,
+    )

@@ -9,6 +9,7 @@ import pytest
 from sacpy.jit.graph import (
     ArrayType,
     Check,
+    For,
     Genarray,
     If,
     Let,
@@ -17,10 +18,12 @@ from sacpy.jit.graph import (
     Op,
     Partition,
     Unit,
+    Update,
     Var,
     WithLoop,
     blocks,
     integer,
+    operands,
     statements,
 )
 from sacpy.jit.graph_verify import verify
@@ -136,6 +139,21 @@ def test_a_rotation_by_any_count_copies_two_stretches() -> None:
 def test_a_sieve_strikes_out_without_a_width() -> None:
     (loop,) = with_loops(optimised("bool[.] f(bool[n] s, int i) { return with { ([i * i] <= iv < [n] step [i]) : false; } : modarray(s); }", V, ()))
     assert loop.partitions[0].width == (integer(1),)
+
+
+def test_fields_that_are_updated_one_after_the_other_need_no_old_array() -> None:
+    text = """double[n,4] f(double[n,4] p, double[.] b) | (shape(b)[0] > n) {
+        for (i = 0; i < n; i++) { p[i,2] += b[i]; p[i,3] += b[i + 1]; p[i,0] += p[i,2]; p[i,1] += p[i,3]; p[i,0] += 1.0; }
+        return p; }"""
+    unit = optimised(text, (None, 4), V)
+    (body,) = [s.rhs.body for s in statements(unit.root.body) if isinstance(s, Let) and isinstance(s.rhs, For)]
+    updated: set[str] = set()
+    for s in body.statements:
+        if isinstance(s, Let):
+            assert updated.isdisjoint(a.name for a in operands(s.rhs) if isinstance(a, Var))
+            if isinstance(s.rhs, Update):
+                updated.add(s.rhs.array.name)
+    assert len(updated) == 5
 
 
 def test_index_vectors_leave_no_array_behind() -> None:

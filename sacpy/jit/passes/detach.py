@@ -1,18 +1,23 @@
-"""Detaching: a part of an array that is still needed when the array is updated becomes an array of its own.
+"""Detaching: nothing holds an array any more when it is updated, where that can be avoided, so that the update happens in place.
 
-    r = view a[k]                         r = with [m]
-    b = update a[k] with s                        part [0] <= [i] < [m]
-    c = update b[l] with r         ->                 x = load a[k,i]
-                                                      yield x
-                                          b = update a[k] with s
-                                          c = update b[l] with r
+    b = update a[i,2] with x               b = update a[i,2] with x
+    y = load a[i,3]              ->        y = load b[i,3]
+
+What is read of the old array after an update, and differs from what the update has set, is read of the new one. (Simplifying goes the other way: it sees more of what an element is.)
+
+    r = view a[k]                          r = with [m]
+    b = update a[k] with s                         part [0] <= [i] < [m]
+    c = update b[l] with r       ->                    x = load a[k,i]
+                                                       yield x
+                                           b = update a[k] with s
+                                           c = update b[l] with r
 
 A view shares the memory of its array, which could not be updated in place as long as somebody holds the view: two rows that change places would copy the whole matrix. A row is less.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sacpy.jit.graph import (
     ArrayType,
@@ -29,6 +34,7 @@ from sacpy.jit.graph import (
     Loop,
     Modarray,
     Partition,
+    Rhs,
     ScalarType,
     Stmt,
     Unit,
@@ -41,19 +47,44 @@ from sacpy.jit.graph import (
     operands,
     statements,
 )
+from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.units import per_function
-from sacpy.jit.passes.walker import Walker
 from sacpy.jit.rewrite import free
 from sacpy.lang.constants import zero
+from sacpy.lang.source import NOWHERE, Span
+from sacpy.nodes import replace
 
 
-class _Detacher(Walker):
-    def inside(self, b: Block, before: object = None) -> Block:
+class _Detacher(Ranger):
+    """`superseded`: by the name of an array, where it has been updated, and what it has become."""
+
+    def __init__(self, function: Function) -> None:
+        super().__init__(function)
+        self.superseded: dict[str, tuple[tuple[Atom, ...], Var]] = {}
+
+    def define(self, targets: tuple[Var, ...], rhs: Rhs, span: Span = NOWHERE) -> None:
+        super().define(targets, self.latest(rhs), span)
+        if isinstance(rhs, Update):
+            self.note(self.superseded, rhs.array.name, (rhs.index, self.var(targets[0])))
+
+    def latest(self, rhs: Rhs) -> Rhs:
+        """The same element or part of the array that is not updated any more."""
+        while isinstance(rhs, Load | View) and rhs.array.name in self.superseded:
+            index, now = self.superseded[rhs.array.name]
+            if not any(self.differ(a, b) for a, b in zip(rhs.index, index)):
+                break
+            rhs = replace(rhs, array=now)
+        return rhs
+
+    def past_update(self, rhs: Load | View, update: Update) -> Atom | Load | View | None:
+        return update.value if rhs.index == update.index else None
+
+    def inside(self, b: Block, before: Callable[[], None] | None) -> Block:
         """A block; of its views, those that outlive their array are copied."""
         parted = {s.targets[0].name for k, s in enumerate(b.statements) if isinstance(s, Let) and isinstance(s.rhs, View) and _outlives(s.targets[0].name, s.rhs.array.name, b.statements[k + 1 :], b.results)}
         if parted:
             b = Block(tuple(self.copied(s) if isinstance(s, Let) and s.targets[0].name in parted else s for s in b.statements), b.results)
-        return super().inside(b, before)  # type: ignore[arg-type]
+        return super().inside(b, before)
 
     def copied(self, s: Let) -> Let:
         """What sets a view as what makes an array with the same elements."""
@@ -102,13 +133,25 @@ def _uses(name: str, some: Sequence[Stmt], results: Sequence[Atom]) -> bool:
     return any(isinstance(s, Let) and (any(isinstance(a, Var) and a.name == name for a in operands(s.rhs)) or any(name in free(b) for b in blocks(s.rhs))) for s in some)
 
 
+def _lingers(b: Block) -> bool:
+    """Whether an array is used behind its update."""
+    updated: set[str] = set()
+    for s in b.statements:
+        if isinstance(s, Let):
+            if any(isinstance(a, Var) and a.name in updated for a in operands(s.rhs)) or any(_lingers(inner) or (updated and not updated.isdisjoint(free(inner))) for inner in blocks(s.rhs)):
+                return True
+            if isinstance(s.rhs, Update):
+                updated.add(s.rhs.array.name)
+    return False
+
+
 def detach(function: Function) -> Function:
-    """A function whose views do not outlive their arrays; itself if none does."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, View) for s in statements(function.body)):
+    """A function in which nothing outlives its array's update that need not; itself if there is nothing."""
+    if not any(isinstance(s, Let) and isinstance(s.rhs, View) for s in statements(function.body)) and not _lingers(function.body):
         return function
     return _Detacher(function).function(function)
 
 
 def run(unit: Unit) -> Unit:
-    """A unit whose views do not outlive their arrays."""
+    """A unit in which nothing outlives its array's update that need not."""
     return per_function(unit, detach)

@@ -216,7 +216,7 @@ class Simplifier(Walker):
             case Load(), Cons():
                 return _element(array, rhs.index)
             case (Load() | View()), Update():
-                return self._past_update(rhs, array)
+                return self.past_update(rhs, array)
         return None
 
     def _through_reshape(self, load: Load, reshape: Reshape) -> Load | None:
@@ -234,7 +234,7 @@ class Simplifier(Walker):
             position = self.emit("at", Op("add", (self.emit("at", Op("mul", (position, extent), True)), i), True))
         return Load(reshape.array, (position,))
 
-    def _past_update(self, rhs: Load | View, update: Update) -> Atom | Load | View | None:
+    def past_update(self, rhs: Load | View, update: Update) -> Atom | Load | View | None:
         """The element that an update set, or one that it certainly left alone."""
         if rhs.index == update.index:
             return update.value
