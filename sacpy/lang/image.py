@@ -9,6 +9,7 @@ import hashlib
 import os
 import pickle
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from sacpy.lang.files import files_in
@@ -36,8 +37,9 @@ def contents_digest() -> str:
 
 
 def write_image(parsed: Mapping[str, bytes], path: Path = IMAGE) -> None:
-    """Leaves the parsed modules for `read_image`."""
-    path.write_bytes(pickle.dumps((contents_digest(), dict(parsed)), pickle.HIGHEST_PROTOCOL))
+    """Leaves the parsed modules for `read_image`, where the folder can be written."""
+    with suppress(PermissionError):
+        path.write_bytes(pickle.dumps((contents_digest(), dict(parsed)), pickle.HIGHEST_PROTOCOL))
 
 
 def read_image(path: Path = IMAGE) -> dict[str, bytes]:
