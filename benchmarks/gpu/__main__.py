@@ -22,6 +22,7 @@ from benchmarks.gpu.measure import PEERS
 from benchmarks.gpu.steps import Settings, names
 
 Report = dict[str, Any]
+AGREEING = ("checks", "programs", "corpus")  # steps whose results must be those of the interpreter
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -31,7 +32,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--emulator", action="store_true", help="everything on the emulator, with tiny sizes and without peers: tries the measuring itself")
     parser.add_argument("--only", metavar="TEXT", action="append", help="the steps whose names contain this; may be given several times")
     parser.add_argument("--peers", default=",".join(PEERS), help="which peers are asked, with commas between them")
-    parser.add_argument("--seconds", type=float, default=450.0, help="how long all of it may take; what is left then is left out")
+    parser.add_argument("--seconds", type=float, default=540.0, help="how long all of it may take; what is left then is left out")
     parser.add_argument("--step", type=float, default=90.0, help="how long one step may take")
     options = parser.parse_args(argv)
     settings = Settings(options.emulator, options.quick, () if options.emulator else tuple(p for p in options.peers.split(",") if p))
@@ -73,8 +74,8 @@ def problems(report: Report) -> list[str]:
             continue
         if "error" in step:
             found.append(f"{name}: {step['error']}")
-        if name == "checks":
-            found += [f"check {check}: {problem}" for check, problem in step.items() if isinstance(problem, str) and problem and check not in ("error", "trace")]
+        if name.startswith(AGREEING):
+            found += [f"{name.partition(',')[0]}: {check}: {problem}" for check, problem in step.items() if isinstance(problem, str) and problem and check not in ("error", "trace", "left out")]
         if step.get("found"):
             found.append(f"{name}: {step['found']}")
     return found
@@ -86,9 +87,9 @@ def line(name: str, found: Report, report: Report) -> str:
         return f"{found['device']}, {found['limits']}" if "device" in found else f"nothing to measure: {found['error']}"
     if "error" in found or "left out" in found:
         return f"{name:34} {found.get('error') or 'left out: ' + found['left out']}"
-    if name == "checks":
+    if name.startswith(AGREEING):
         wrong = {check: problem for check, problem in found.items() if problem}
-        return f"{len(found)} checks, {len(wrong)} wrong" + "".join(f"\n  {check}: {problem}" for check, problem in wrong.items())
+        return f"{name:34} {len(found)} run, {len(wrong)} wrong" + "".join(f"\n  {check}: {problem}" for check, problem in wrong.items())
     if name.startswith("case"):
         own = found["sacpy"]
         parts = [f"{name:34} sacpy {own * 1e6:9.1f} us"]

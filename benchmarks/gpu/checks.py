@@ -41,16 +41,21 @@ EXTRA: dict[str, tuple[str, str, Callable[[], tuple[Any, ...]]]] = {
 }  # fmt: skip
 
 
-def on(target: str) -> Session:
-    """A session whose functions are compiled at their first call, with all with-loops on the device. Raises `SacError` where there is none."""
+def always_there(target: str) -> OnDemand:
+    """An engine that compiles functions at their first call, with all with-loops on the device. Raises `SacError` where there is none."""
     engine = Engine(target, eager=True)
     device = engine.device
     assert device is not None
     engine.tools.device = Device(device.hardware, Policy(always=True))
     on_demand = OnDemand(target)
     on_demand._engine = engine
+    return on_demand
+
+
+def on(target: str) -> Session:
+    """A session with such an engine."""
     session = Session(target=target)
-    session._workspace.use(on_demand)
+    session._workspace.use(always_there(target))
     return session
 
 

