@@ -435,3 +435,14 @@ def test_an_array_that_a_loop_carries_and_also_uses() -> None:
     f = compiled(u, context=context)
     values = [f.call((doubles(20_000), 9)) for _ in range(20)]  # large blocks are kept: one freed too early would come back
     assert len({v[0].__array_interface__["data"][0] for v in values}) == 20
+
+
+def test_two_products_that_are_the_same_differ_by_nothing() -> None:
+    """Also where other sums are contracted: a cross product tells by its sign on which side of a line a point lies."""
+    b = B()
+    params, (x, y, again), inputs = arguments(b, ("double", 1), ("double", 1), ("double", 1))
+    n = params[0]
+    r = b.genarray("double", [n], [b.partition([0], [n], lambda c, i: c.op("sub", c.op("mul", c.load(x, i), c.load(y, i)), c.op("mul", c.load(again, i), c.load(x, i))))], complete=True, disjoint=True)
+    values = doubles(2, 1000)
+    (found,) = compiled(unit(b, params, inputs, [r]), Options()).call((values[0], values[1], values[1].copy()))
+    assert not found.any()

@@ -46,7 +46,7 @@ from sacpy.jit.host.memory import (
     flat,
     release,
 )
-from sacpy.jit.host.scalars import emit
+from sacpy.jit.host.scalars import STRICT, emit
 from sacpy.jit.host.scans import scan_of
 from sacpy.jit.host.writer import Slots, UnitContext, Writer, result_type, types_of
 from sacpy.nodes import replace
@@ -142,7 +142,8 @@ class Lowering(Writer):
 
     def operation(self, target: Var, op: Op) -> None:
         """A scalar operation; in 64 bits as well where it computes an index without wrapping."""
-        result = emit(self.code, op, [self.text(a) for a in op.args], self.unit.style)
+        style = STRICT if self.facts.is_difference_of_products(op) else self.unit.style
+        result = emit(self.code, op, [self.text(a) for a in op.args], style)
         self.bind_scalar(target, result, self.widened(op) if target.name in self.facts.indices else None)
 
     def widened(self, op: Op) -> str | None:

@@ -26,6 +26,8 @@ class Style(Node):
         return "" if self.strict else "contract "
 
 
+STRICT = Style(strict=True)
+
 Emit = Callable[[Code, Op, str, Sequence[str], Style], str]
 
 
