@@ -70,6 +70,14 @@ def test_differences_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "2 differ" in fuzz.report(findings, 1.0)
 
 
+def test_findings_that_are_saved_are_added_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(fuzz, "findings", lambda seeds, jobs, until: (Findings(programs=1, failures=[f"seed {seed}: differs"]) for seed in seeds))
+    saved = ["--save", str(tmp_path / "found")]
+    assert fuzz.main(["--seeds", "2", *saved]) == 1
+    assert fuzz.main(["--first", "2", "--seeds", "3", *saved]) == 1
+    assert "\n5 programs" in capsys.readouterr().out
+
+
 def test_what_ends_its_process_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The seeds behind it are examined all the same; so it is with what is written to standard error."""
     (tmp_path / "sitecustomize.py").write_text(BREAKS)
