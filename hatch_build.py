@@ -13,6 +13,5 @@ class ParsedLibrary(BuildHookInterface[Any]):
     """Leaves `sacpy/stdlib/parsed.image` in the package."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        code = "from sacpy.lang.image import write_image; from sacpy.lang.modules import Library; write_image(Library(None).complete())"
-        subprocess.run([sys.executable, "-B", "-c", code], cwd=self.root, check=True)
+        subprocess.run([sys.executable, "-B", "-c", "from sacpy.lang.modules import install_library; install_library()"], cwd=self.root, check=True)
         build_data["artifacts"].append("/sacpy/stdlib/parsed.image")

@@ -15,7 +15,7 @@ from pathlib import Path
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
 from sacpy.lang.files import stamps
-from sacpy.lang.image import IMAGE, read_image, sources, unpickled
+from sacpy.lang.image import IMAGE, read_image, sources, unpickled, write_image
 from sacpy.lang.source import NOWHERE, STDLIB, Source, Span
 from sacpy.lang.suggest import closest
 from sacpy.nodes import Record, field
@@ -266,6 +266,11 @@ class Library(Mapping[str, bytes]):
 def load_library(cache: Path | None, image: Path = IMAGE) -> Library:
     """The standard library, as far as it has been parsed before, where the cache file or the image is whole and current."""
     return Library(cache / f"stdlib-{library_digest()}.pickle" if cache else None, image)
+
+
+def install_library(image: Path = IMAGE) -> None:
+    """Leaves the whole library, parsed, in the package: what its installer does."""
+    write_image(Library(None, image).complete(), image)
 
 
 def _kept(path: Path) -> dict[str, bytes]:

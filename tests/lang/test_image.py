@@ -46,6 +46,11 @@ def test_an_image_of_other_texts_counts_for_nothing(parsed: dict[str, bytes], tm
     assert read_image(tmp_path / "image") == {}
 
 
+def test_the_installer_leaves_all_modules(tmp_path: Path) -> None:
+    modules.install_library(tmp_path / "image")
+    assert set(read_image(tmp_path / "image")) == {path.stem for path in STDLIB.glob("*.sac")}
+
+
 def test_the_digest_is_of_the_library_and_of_the_front_end() -> None:
     names = {Path(file.path).relative_to(image.PACKAGE).as_posix() for file in image.sources()}
     assert {"stdlib/Array.sac", "lang/parser.py", "lang/ast.py", "nodes.py"} <= names

@@ -62,11 +62,11 @@ def optimised(ir: str, options: Options, passes: int = PIPELINE) -> Any:
 def compile_object(ir: str, options: Options) -> bytes:
     """Machine code, as a relocatable object, of a module's text. Whatever is raised in this thread meanwhile (Ctrl-C, a limit on time) gets through at once."""
 
-    return _Work(lambda: _object(ir, options)).result()
+    return _Work(lambda: _emitted(optimised(ir, options), options)).result()
 
 
-def _object(ir: str, options: Options, passes: int = PIPELINE) -> bytes:
-    module = optimised(ir, options, passes)
+def _emitted(module: Any, options: Options) -> bytes:
+    """The machine code of a module that has been through LLVM's passes."""
     with _quickly():
         code: bytes = _machine(options.opt_level).emit_object(module)
     return code
@@ -134,12 +134,18 @@ def begin_runtime() -> _Work | bytes:
     cache = Cache(native_folder())
     name = f"runtime-{hashlib.sha256(repr((text, processor(), llvmlite.__version__)).encode()).hexdigest()[:32]}"
 
+    kept = cache.read(name)
+    if kept is not None:
+        return kept
+    options = Options(opt_level=2)
+    module = optimised(text, options, passes=0)  # short steps, which in another thread would wait for Python between one and the next
+
     def work() -> bytes:
-        code = _object(text, Options(opt_level=2), passes=0)
+        code = _emitted(module, options)
         cache.write(name, code)
         return code
 
-    return cache.read(name) or _Work(work)
+    return _Work(work)
 
 
 @functools.cache
