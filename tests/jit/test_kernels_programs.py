@@ -231,6 +231,14 @@ def test_products_are_tiled_without_being_asked_for_where_that_pays() -> None:
     assert not is_tiled(run(sums, a))
 
 
+def test_squares_keep_to_the_limits_of_the_grid() -> None:
+    (template,) = agree(optimise(Subject(product()).unit((None, None), (None, None))), [numbers(3, 40), numbers(40, 3)]).templates.values()
+    plan = template.plan(tuple(3_000_000 for _ in template.inputs))
+    (launch,) = plan.launches
+    assert "tiled" in launch.kernel.name and all(n <= most for n, most in zip(launch.grid, options().device.grid))
+    verify_kernel(launch.kernel)
+
+
 def test_what_may_fail_is_not_loaded_in_strips() -> None:
     text = product(SQUARE, "#pragma gpumem shared(a)", base="int", neutral="0", cell="a[i,k] / b[k,j]")
     assert not is_tiled(run(text, numbers(6, 40, "int32"), numbers(40, 5, "uint8").astype(np.int32) + 1))

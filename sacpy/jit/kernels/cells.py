@@ -158,10 +158,10 @@ class Cells:
         if body is not None:
             strips = contractions.tiles_for(body, chain.map(piece.space, self.options.device), wanted, self.options.device.shared_per_block)
             if strips is not None:
-                return [], self._tiled(piece, chain, (*reasons, f"{strips.size} bytes of shared memory: {strips.words}"), body, strips, numbers)
+                return [], self._tiled(piece, chain, (*reasons, f"{strips.size} bytes of shared memory: {strips.words(body.partition)}"), body, strips, numbers)
         tiles = staging.staging(self.source, number, chain.map(piece.space, self.options.device), wanted, self.options.device.shared_per_block)
         if isinstance(tiles, staging.Staging):
-            return [], self._staged(piece, chain, (*reasons, f"{tiles.size} bytes of shared memory: {tiles.words}"), tiles, numbers)
+            return [], self._staged(piece, chain, (*reasons, f"{tiles.size} bytes of shared memory: {tiles.words(self.source.with_loop.partitions[number])}"), tiles, numbers)
         if tiles is not None:
             reasons = (*reasons, f"nothing is staged, as {tiles}")
 

@@ -26,7 +26,7 @@ from sacpy.jit.kernels.affine import Entry, Footprint, block_axes, footprints_of
 from sacpy.jit.kernels.builder import Builder
 from sacpy.jit.kernels.numbers import Numbers
 from sacpy.jit.kernels.source import Built, Frame, Source, number_of
-from sacpy.jit.kernels.staging import REUSE, copy_tile
+from sacpy.jit.kernels.staging import REUSE, copy_tile, tiles_in_words
 from sacpy.jit.kernels.thread import Thread, Tile
 from sacpy.jit.kernels.values import Value
 from sacpy.jit.shared_planner import BYTES
@@ -81,10 +81,9 @@ class Tiles(Node):
         """Bytes of shared memory."""
         return sum(BYTES[f.array.base] * math.prod(extents) for f, extents in self.padded)
 
-    @property
-    def words(self) -> str:
+    def words(self, p: Partition) -> str:
         """What is loaded, in words."""
-        return ", ".join(f"{f.array.name} by tiles of {' x '.join(map(str, extents))}" for f, extents in self.tiles) + f", along the folded axis {STRIP} at a time"
+        return f"{tiles_in_words(self.tiles, p)}, along the folded axis {STRIP} at a time"
 
 
 def contraction(source: Source, p: Partition) -> Contraction | None:
@@ -118,7 +117,7 @@ def chain_for(c: Contraction, space: IndexSpace, numbers: Numbers) -> chains.Cha
     r = space.rank
     chain = chains.Chain(
         (ShiftLB(), SplitLast(SIDE), Permute((*outer, r - 1, r, r - 2)), SplitLast(SIDE), Permute((*outer, r, r - 2, r + 1, r - 1))),
-        GridBlock(2),
+        GridBlock(2, stride=True),
     )
     axes = block_axes(chain.map(space))
     return chain if axes is not None and _chosen(c, axes, (SIDE, SIDE)) else None

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from sacpy.jit import kernel as k
-from sacpy.jit.graph import Atom, Var, extents_of, integer
+from sacpy.jit.graph import Atom, Partition, Var, extents_of, integer
 from sacpy.jit.kernels import maps
 from sacpy.jit.kernels.affine import Entry, Footprint, block_axes, footprints
 from sacpy.jit.kernels.builder import Builder
@@ -33,10 +33,15 @@ class Staging(Node):
         """Bytes of shared memory."""
         return sum(BYTES[f.array.base] * math.prod(extents) for f, extents in self.tiles)
 
-    @property
-    def words(self) -> str:
-        """What is staged, in words."""
-        return ", ".join(f"{f.array.name} by tiles of {' x '.join(map(str, extents))}" for f, extents in self.tiles)
+    def words(self, p: Partition) -> str:
+        """What is staged, in words, arrays under the programmer's names where he has named them."""
+        return tiles_in_words(self.tiles, p)
+
+
+def tiles_in_words(tiles: Sequence[tuple[Footprint, tuple[int, ...]]], p: Partition) -> str:
+    """Arrays with the extents of their tiles."""
+    named = {v.name: name for name, v in p.staged}
+    return ", ".join(f"{named.get(f.array.name, f.array.name)} by tiles of {' x '.join(map(str, extents))}" for f, extents in tiles)
 
 
 def staging(source: Source, number: int, mapping: chains.Mapping, wanted: GpuMem | None, limit: int) -> Staging | str | None:
