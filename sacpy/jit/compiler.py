@@ -113,7 +113,7 @@ def optimised(unit: Unit, options: Options, clock: Clock, device: bool = False) 
     from sacpy.jit.passes import mappings, optimise
 
     with clock.stage("optimise"):
-        unit = optimise(unit if device else mappings.run(unit), options)
+        unit = optimise(unit if device else mappings.run(unit), options, host=not device)
     _verified(unit, options)
     return unit
 

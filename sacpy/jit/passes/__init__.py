@@ -17,6 +17,7 @@ from sacpy.jit.passes import (
     invariant,
     ranges,
     reductions,
+    rounds,
     scatter,
     split,
     unroll,
@@ -31,15 +32,15 @@ SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run, disjoint.run,
 CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run, scatter.run, detach.run)
 
 
-def optimise(unit: Unit, options: Options | None = None) -> Unit:
-    """The unit, optimised: same results for the same arguments, bit for bit. A check may fail more often than before, which sends the call to the interpreter."""
+def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> Unit:
+    """The unit, optimised: same results for the same arguments, bit for bit. A check may fail more often than before, which sends the call to the interpreter. `host`: for the CPU alone, so that folds of arrays, which kernels know, may become loops."""
     verified = options is not None and options.verify
     for number in range(ROUNDS):
         unit = _after(unit, REDUCING, verified)
         folded = _after(unit, (fold_withloops.run,), verified)
         if number and folded is unit:
             break
-        unit = _after(folded, COUNTING, verified)
+        unit = _after(folded, (*COUNTING, rounds.run) if host and not number else COUNTING, verified)
     return _after(unit, (*SHAPING, *CLEANING), verified)
 
 
