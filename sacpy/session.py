@@ -11,6 +11,7 @@ from contextvars import copy_context
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
+from weakref import ref
 
 from sacpy.embedding.functions import Module
 from sacpy.embedding.named import NamedValue, keep, split
@@ -80,6 +81,7 @@ class Session:
         self._definitions = library_in_scope()
         self._runner = Runner(self._host, lambda: elaborate(self._definitions, self._loader))
         self._module = Module(self._runner, "session")
+        self._modules: list[ref[Module]] = []  # what was loaded, oldest first
         self._names: dict[str, NamedValue] = {}
         self._numbers = count(1)
 
@@ -127,7 +129,9 @@ class Session:
             info, loader = program.main.info, program.world.loader
             made = [program]
             runner = Runner(self._host, lambda: made.pop() if made else elaborate(info, loader))
-            return Module(runner, f"{info.kind} {title}", found)
+            module = Module(runner, f"{info.kind} {title}", found)
+            self._modules = [*(m for m in self._modules if m() is not None), ref(module)]
+            return module
 
     def _read(self, action: Callable[[], T]) -> T:
         """Does something that reads SaC text: within the limits, and no files but those it may include."""
@@ -170,14 +174,16 @@ class Session:
             return Picture(tuple(drawn), step)
 
     def emit(self, stage: str, name: str = "", source: str | None = None) -> str:
-        """What a stage of the compiler ("core", "graph", "llvm", "asm"; for a GPU "kernel", "nvvm", "ptx", "sass") makes of a function: one that has been defined, or one of the program in `source`. `name`: "f", "Module::f", or a line of the source; by default all functions. The graph is the one after all passes.
+        """What a stage of the compiler ("core", "graph", "llvm", "asm"; for a GPU "kernel", "nvvm", "ptx", "sass") makes of a function: one that has been defined, or loaded (and is still held), or one of the program in `source`. `name`: "f", "Module::f", or a line of the source; by default all functions. The graph is the one after all passes.
         A function is shown for the arguments that it has been called with; otherwise its parameters have the extents that they declare. Raises `SacError`."""
-        from sacpy.jit.stages import emission
+        from sacpy.jit.stages import emission, has_function
 
         _expect(stage, str, "stage")
         _expect(name, str, "name")
         with self._host.lock:
-            program = self._runner.program if source is None else self.compile(source)._runner.program
+            own = self._module if source is None else self.compile(source)
+            loaded = [m for held in reversed(self._modules) if (m := held()) is not None] if source is None and name and not name.isdigit() else []
+            program = next((m._runner.program for m in (own, *loaded) if has_function(m._runner.program, name)), own._runner.program)
             engine = self._started_engine
             seen = [] if engine is None else [(site.key, kind) for site in engine.entered() for kind in site.versions]
             return self._host.run(lambda: emission(program, stage, name, self._workspace.options, seen))

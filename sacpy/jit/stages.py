@@ -35,6 +35,12 @@ def emission(program: ElaboratedProgram, stage: str, which: str, options: Option
     return "\n".join(texts)
 
 
+def has_function(program: ElaboratedProgram, name: str) -> bool:
+    """Whether a program has a function of that name, or calls one."""
+    program.user_keys([])
+    return any(_is_called(program.signature(k), name) for k in program.instances)
+
+
 def _chosen(program: ElaboratedProgram, regions: Regions, which: str) -> Iterator[str]:
     """The keys of the functions, each followed by those of its regions."""
     users = program.user_keys([])

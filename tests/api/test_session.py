@@ -238,3 +238,15 @@ def test_a_text_for_another_method_is_told_which(session: sacpy.Session, method:
 
 def test_completion_offers_the_public_names() -> None:
     assert {"Session", "World", "Limits", "SacError"} <= set(dir(sacpy))
+
+
+def test_stages_are_shown_of_what_was_loaded_too() -> None:
+    session = sacpy.Session()
+    older = session.compile("use Array: all; int f(int a) { return a + 1; }")
+    newer = session.compile("use Array: all; int f(int a) { return a * 3; }")
+    assert "mul" in session.emit("graph", "f") and "add" not in session.emit("graph", "f")
+    session.define("int f(int a) { return a - 9; }")
+    assert "-9" in session.emit("graph", "f")
+    with pytest.raises(sacpy.SacError, match="there is no function g"):
+        session.emit("graph", "g")
+    assert (older.f(1), newer.f(1)) == (2, 3)
