@@ -3,7 +3,7 @@
 # make fuzz   the tests that take long, and random programs interpreted and compiled: make fuzz SEEDS=20000 TIME=3600
 # make lint   style and types
 # make bench  measurements against peers
-# make gpu    checks and measurements on this machine's GPU, with the Python that is there (GPU_PYTHON=..); no set-up
+# make gpu    checks and measurements on this machine's GPU, with the Python that is there (GPU_PYTHON=.., GPU_FLAGS="--only copy"); no set-up
 # make docs   the pages about the library, from its comments; outputs in the other pages as they are now
 # make dist-check   the package built, installed in a clean environment, and used
 # make clean  remove everything that was built
@@ -53,7 +53,7 @@ GPU_PYTHON ?= $(shell for m in "cuda.core, llvmlite, numpy" "llvmlite, numpy" "s
                   if $$p -c "import sys, $$m; sys.exit(sys.version_info < (3, 11))" >/dev/null 2>&1; then echo $$p; exit; fi; done; done)
 
 gpu:
-	$(GPU_PYTHON) -m benchmarks.gpu
+	$(GPU_PYTHON) -m benchmarks.gpu $(GPU_FLAGS)
 
 docs: $(TEST)
 	$(BIN)/python -m sacpy.documentation docs/library
