@@ -48,6 +48,8 @@ def optimised(ir: str, options: Options, passes: int = PIPELINE) -> Any:
     """The module after LLVM's passes, those of the level `passes` at most."""
     machine = _machine(options.opt_level)
     module = llvm.parse_assembly(ir)
+    if options.verify:
+        module.verify()
     module.triple = llvm.get_default_triple()
     module.data_layout = str(machine.target_data)
     tuning = llvm.create_pipeline_tuning_options(speed_level=min(options.opt_level, passes))

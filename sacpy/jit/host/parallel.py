@@ -142,11 +142,12 @@ class Spreading(Chunked):
         return Blocks((bounds[0], bounds[1]), (bounds[2], bounds[3]), bounds[4], bounds[5])
 
     def used(self) -> set[str]:
-        """What the partitions use."""
-        names: set[str] = set().union(*(free(p.body) for p in self.group))
+        """What the partitions use, but for what they set themselves, which code for the same partitions that was written before may have set too."""
+        names: set[str] = set().union(*(free(p.body) - {v.name for v in p.index} for p in self.group))
         for sink in self.sinks:
             if isinstance(sink, FoldSink):
-                names |= free(sink.operator.combine) | {a.name for a in sink.operator.neutrals if isinstance(a, Var)}
+                o = sink.operator
+                names |= free(o.combine) - {v.name for v in (*o.accumulators, *o.values)} | {a.name for a in o.neutrals if isinstance(a, Var)}
         bounds = [a for p in (*self.group, *self.earlier) for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))]
         return names | {a.name for a in bounds if isinstance(a, Var)}
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import ArrayType, Atom, For, Var
+from sacpy.jit.graph import ArrayType, Atom, For, Var, inner_binders
 from sacpy.jit.host.analysis import is_straight
 from sacpy.jit.host.chunks import Chunked
 from sacpy.jit.host.cost import Cost
@@ -44,7 +44,7 @@ class Rounds(Chunked):
 
     def write(self) -> None:
         inner, r = self.inner, self.loop
-        self.capture(free(r.body) | {a.name for p in r.params for a in _extents(p) if isinstance(a, Var)})
+        self.capture(free(r.body) - {v.name for v in inner_binders(r)} | {a.name for p in r.params for a in _extents(p) if isinstance(a, Var)})
 
         data = [self.captured("ptr", array.data) for array in self.initial]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import Op, Var
+from sacpy.jit.graph import Op, Var, inner_binders
 from sacpy.jit.host import layout
 from sacpy.jit.host.chunks import MOST_CHUNKS, Chunked
 from sacpy.jit.host.cost import Cost, number
@@ -235,7 +235,7 @@ class Spread:
     def write(self, chunked: Chunked, lower: str, chunk: str, *, stores: bool) -> None:
         """The function of a chunk: notes what it combines to, and perhaps stores the results."""
         inner, code = chunked.inner, chunked.code
-        chunked.capture(free(self.scan.values))
+        chunked.capture(free(self.scan.values) - {v.name for v in inner_binders(self.scan.loop)})
         source = chunked.captured_array(self.source)
         result = chunked.captured_array(self.result) if stores else None
         distance = code.op(f"sub nsw i64 %lower, {chunked.captured('i64', lower)}")
