@@ -35,6 +35,10 @@ FOUND: dict[str, tuple[str, tuple[Any, ...]]] = {
         "double run(int k, int l, int[3] n) { return with { ([0,0,4] <= iv < [2,2,4]) : 1.0; ([1,2,0] <= iv < n) : min(with { ([k] <= [i] < [l]) : -4.5; } : fold(*, 1.0), 3.2); } : fold(min, 1.0); }",
         (0, 4, np.array([1, 5, 2], np.int32)),
     ),
+    "a scan without a round, its bounds outside of the vector": (
+        "double[n] run(double[n] v, int k, int m) { for (i = k; i < m; i++) { v[i] = v[i - 1] - v[i]; } return v; }",
+        (np.ones(9), 100_000, 1),
+    ),
     "a product in order beside an extreme that may be regrouped": (
         "double run(double[n] v) { return minval(abs(v)) + prod(v); }",
         (1.0 + 0.01 * np.random.default_rng(1).uniform(0, 1, 300),),

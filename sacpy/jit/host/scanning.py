@@ -68,8 +68,9 @@ class Scanning:
         low.bind(targets, [result if p == self.scan.array else last for p in r.params])
 
     def copy_around(self, source: Array, result: Array, lower: str, upper: str) -> None:
-        """New memory gets the elements that the scan does not set."""
+        """New memory gets the elements that the scan does not set: all, if there is no round, wherever the bounds are then."""
         code = self.code
+        lower, upper = (self.inside(bound, source.extents[0]) for bound in (lower, upper))
         copy, done = code.label("copy"), code.label("copied")
         code.branch(code.op(f"icmp eq ptr {source.data}, {result.data}"), done, copy)
         code.place(copy)
@@ -77,6 +78,12 @@ class Scanning:
         rest = code.op(f"sub nsw i64 {source.extents[0]}, {upper}")
         copy_elements(code, source.element, element_address(code, result, upper), element_address(code, source, upper), rest)
         code.place(done)
+
+    def inside(self, bound: str, extent: str) -> str:
+        """A bound moved between 0 and the extent."""
+        code = self.code
+        code.module.declare("llvm.smin", "declare i64 @llvm.smin.i64(i64, i64)")
+        return code.op(f"call i64 @llvm.smax.i64(i64 {code.op(f'call i64 @llvm.smin.i64(i64 {bound}, i64 {extent})')}, i64 0)")
 
     def start(self, total: str, source: Array, lower: str, upper: str) -> None:
         """Sets what the first round finds: what is carried, or the element before the first, if there is a round."""
