@@ -57,6 +57,13 @@ int[.,.] eliminated(int[n,n] a)
   return a;
 }
 double[n] kept(double[n] v, int k) { w = v; for (i = k; i < n; i++) { w[i] = v[i - k] + w[0]; } return w; }
+int[n] chained(int[n] v) { s = v; for (i = 2; i < n; i++) { s[i] = s[i - 1] * 2 + s[i - 2]; } return s; }
+int[n,m] wrapped(int[n,m] v)
+{
+  w = v;
+  for (i = 0; i < n; i++) { for (j = 0; j < m; j++) { k = j == m - 1 ? 0 : j + 1; c = v[i == 0 ? n - 1 : i - 1, k] - v[i, k]; if (c > 0) { w[i,j] = c; } else if (c < -2) { w[i,j] = v[i,k]; } } }
+  return w;
+}
 int[n] running(int[n] v, int k) { s = v; for (i = k; i < n; i++) { s[i] = s[i - 1] + v[i] * 3; } return s; }
 int[n], int before(int[n] v) { s = genarray([n], 0); t = 5; for (i = 0; i < n; i++) { s[i] = t; t = t - v[i]; } return (s, t); }
 double[m,n] gathered(double[m,n] a, int[m] at, double[k] w) { return { [i,j] -> a[at[i], j] * w[at[i]] | [i,j] < [m,n] }; }
@@ -156,6 +163,8 @@ CALLS |= {
     "chosen": [(_ints(900), 2)],
     "least": [(1.0 + 0.01 * _doubles(300),)],
     "kept": [(_doubles(6), 2)],
+    "chained": [(_ints(30),)],
+    "wrapped": [(_ints(5, 17),), (_ints(1, 1),), (_ints(2, 0),)],
     "running": [(_ints(900), 1), (_ints(40), 17), (_ints(3), 3)],
     "before": [(_ints(900),), (_ints(0),)],
     "gathered": [(_doubles(4, 30), np.array([3, 0, 0, 2], np.int32), _doubles(4)), (_doubles(3, 9), np.array([3, 0, 0], np.int32), _doubles(4)), (_doubles(2, 0), np.array([7, 7], np.int32), _doubles(1))],

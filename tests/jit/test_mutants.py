@@ -30,6 +30,8 @@ MUTANTS: dict[Mutant, str] = {
     Mutant("fused loops load elsewhere", PASSES + "fuse", "_at_own_index", "all(count[name] == loads[name] for name in made)", "True"): "neighbours",
     Mutant("a loop forgets what only the next round uses", PASSES + "dead_code", "_Liveness.loop", "needed or p.name in self.live", "needed"): "settled",
     Mutant("axes are swapped in a flattened loop", PASSES + "flatten", "flat", "(*p.index, *inner.index)", "(*inner.index, *p.index)"): "rows",
+    Mutant("a loop that reads other elements counts as independent", PASSES + "independent", "_sets", "case Load(index=at) if at == index", "case Load()"): "chained",
+    Mutant("an element that a branch leaves alone is lost", PASSES + "independent", "_Converter.values", "self.old(array, index, kept)", "integer(0)"): "wrapped",
     # What the host target may get wrong.
     Mutant("strides are swapped", HOST + "memory", "flat", "zip(index, extents)", "zip(index, extents[::-1])"): "relax",
     Mutant("an argument is updated in place", HOST + "functions", "Lowering.enter", "self.owned(v) if isinstance(v, Array) and p.name in unique else v", "v"): "kept",

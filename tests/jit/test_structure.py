@@ -63,6 +63,10 @@ PROGRAMS: dict[str, tuple[str, tuple[Extents, ...], Left]] = {
         " return { iv -> sum({ ov -> w[ov] * a[mod(iv + ov - 1, shape(a))] | ov < [3, 3] }) | iv < [n, m] }; }", (M,), Left(1, 1),
     ),
     "neighbours on a ring, by conditions": ("double[.] f(double[n] v) { return { [i] -> v[i + 1 == n ? 0 : i + 1] - v[i == 0 ? n - 1 : i - 1] | [i] < [n] }; }", (V,), Left(1, 1)),
+    "neighbours on a ring, by the last index": ("double[.] f(double[n] v) { return { [i] -> v[i == n - 1 ? 0 : i + 1] - v[i == 0 ? n - 1 : i - 1] | [i] < [n] }; }", (V,), Left(1, 1)),
+    "loops that set each element once": (
+        "double[.,.] f(double[n,m] a) { b = a; for (i = 0; i < n; i++) { for (j = 0; j < m; j++) { b[i,j] = a[mod(i + 1, n), j] + a[i, mod(j - 1, m)]; } } return b; }", (M,), Left(1, 1),
+    ),
     "a ring from somewhere else": ("double[.] f(double[n] v) { return { [i] -> v[i + 1 < n ? i + 1 : 0] + v[i > 0 ? i - 1 : n - 1] | [i] < [n] }; }", (V,), Left(1, 1)),
     "structs": (
         "struct P { double x; double y; }; inline struct P moved(struct P p) { return P{p.x + 1.0, p.y * 2.0}; }"

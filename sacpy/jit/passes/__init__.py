@@ -14,6 +14,7 @@ from sacpy.jit.passes import (
     flatten,
     fold_withloops,
     fuse,
+    independent,
     invariant,
     ranges,
     reductions,
@@ -27,7 +28,7 @@ Pass = Callable[[Unit], Unit]
 ROUNDS = 4  # how often the first passes run at most; each round may lay open something for the next
 
 REDUCING: tuple[Pass, ...] = (unroll.run, dead_code.run)
-COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, reductions.run)
+COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, independent.run, reductions.run)
 SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run, disjoint.run, split.run)
 CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run, scatter.run, detach.run)
 

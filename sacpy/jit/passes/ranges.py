@@ -415,11 +415,12 @@ class Ranger(Summing):
         self.learn(Sum(high) - t)
 
     def _learn_selected(self, t: Sum, op: Op) -> None:
-        """What holds of each operand of a selection where it is selected holds of the result: it is not negative; it is at most one of them, or lies below what the condition compares with; a remainder lies below its divisor."""
+        """What holds of each operand of a selection where it is selected holds of the result: it is not negative; it is at most one of them, or lies below what the condition compares with (or at most there, if that is what it may equal); a remainder lies below its divisor."""
         condition, moved = self.definition(op.args[0]), self.definition(op.args[1])
         bounds = [self.form(a) for a in op.args[1:]]
         if isinstance(condition, Op) and condition.code in _COMPARISONS and condition.args[0].base == "int":
-            bounds += [self.form(a).offset(-1) for a in condition.args]
+            equal = condition.code in ("eq", "neq")
+            bounds += [self.form(a).offset(distance) for a in condition.args for distance in ((0, -1) if equal else (-1,))]
         if isinstance(moved, Op) and moved.code in ("add", "sub") and moved.args[0] == op.args[2]:
             bounds.append(self.form(moved.args[1]).offset(-1))
         bounds = [b for b in bounds if b.terms]

@@ -130,7 +130,7 @@ class _Splitter(Ranger):
         inside = bound(p.body)
         axes = {i.name: k for k, i in enumerate(p.index)}
         last = p.rank - 1
-        decided = [(f, strong, anywhere) for condition, strong, anywhere in _conditions(p.body) for f in self.comparisons(condition)]
+        decided = [(f, strong, anywhere and not equal) for condition, strong, anywhere in _conditions(p.body) for f, equal in self.comparisons(condition)]
         decided += [(self.form(op.args[1]) - self.form(op.args[0]), False, False) for op in _extremes(p.body)]
         for f, strong, anywhere in decided:
             names = [n for n in f.terms if n in axes]
@@ -155,8 +155,8 @@ class _Splitter(Ranger):
         elif anywhere and cuts.middle is None and self.fits(place):
             cuts.middle = place
 
-    def comparisons(self, condition: Atom) -> Iterator[Sum]:
-        """The comparisons that a condition is made of, each as a sum that is at least 0 where it holds."""
+    def comparisons(self, condition: Atom) -> Iterator[tuple[Sum, bool]]:
+        """The comparisons that a condition is made of, each as a sum that is at least 0 where it holds. An equality is two of them, which is noted: a cut at one that is near no end leaves the other undecided."""
         rhs = self.definition(condition)
         if not isinstance(rhs, Op):
             return
@@ -164,7 +164,11 @@ class _Splitter(Ranger):
             for a in rhs.args:
                 yield from self.comparisons(a)
         elif rhs.code in ("lt", "le") and rhs.args[0].base == "int":
-            yield (self.form(rhs.args[1]) - self.form(rhs.args[0])).offset(-1 if rhs.code == "lt" else 0)
+            yield (self.form(rhs.args[1]) - self.form(rhs.args[0])).offset(-1 if rhs.code == "lt" else 0), False
+        elif rhs.code in ("eq", "neq") and rhs.args[0].base == "int":
+            d = self.form(rhs.args[1]) - self.form(rhs.args[0])
+            yield d, True
+            yield d.times(-1), True
 
 
 def _conditions(b: Block) -> Iterator[tuple[Atom, bool, bool]]:

@@ -1,0 +1,224 @@
+"""Nests of counting loops in which each round sets an element of its own become with-loops, which can be split, fused, folded, vectorised and spread.
+
+    r = for i from 1 to n step 1 with b := a               ok = le n, m
+      c = for j from 0 to m step 1 with d := b             check ok
+        x = load v[i,j]                                    r = with [n,m]
+        y = load d[i,j]                             ->       modarray a
+        z = add x, y                                         part [1,0] <= [i,j] < [n,m]
+        e = update d[i,j] with z                               x = load v[i,j]
+        next e                                                 y = load a[i,j]
+      next c                                                   z = add x, y
+                                                               yield z
+
+The array is read at the element that the round sets, before that, and nowhere else. Where only a branch sets it, the other gives the old element. What an outer loop computes for all rounds of an inner one is computed for each element then; so it must cost little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sacpy.jit.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Check,
+    For,
+    Function,
+    If,
+    Let,
+    Load,
+    Modarray,
+    Op,
+    Partition,
+    ScalarType,
+    Stmt,
+    Unit,
+    Update,
+    Var,
+    WithLoop,
+    blocks,
+    extents_of,
+    integer,
+    operands,
+    statements,
+)
+from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.walker import Walker
+from sacpy.jit.rewrite import bound, free
+from sacpy.lang.source import Span
+from sacpy.nodes import Record
+
+
+class Nest(Record):
+    """Loops one inside the other, outermost first. `before`: what they compute around the innermost; `axes`: for each axis of the arrays, the number of the loop that runs over it."""
+
+    loops: tuple[For, ...]
+    before: tuple[Stmt, ...]
+    axes: tuple[int, ...]
+
+    @property
+    def inner(self) -> For:
+        return self.loops[-1]
+
+    @property
+    def index(self) -> tuple[Atom, ...]:
+        """The element that a round sets."""
+        return tuple(self.loops[k].index for k in self.axes)
+
+
+def nest_of(r: For) -> Nest | None:
+    """The nest that a loop is, if each of its rounds sets an element of its own."""
+    loops: list[For] = [r]
+    before: list[Stmt] = []
+    while True:
+        r = loops[-1]
+        if r.step != 1 or not r.params or not all(isinstance(p.type, ArrayType) for p in r.params):
+            return None
+        inner = _inner(r)
+        if inner is None:
+            break
+        rest = r.body.statements[:-1]
+        if not all(map(_is_cheap, rest)) or any(p.name in free(Block(rest)) for p in r.params):
+            return None
+        before += rest
+        loops.append(inner)
+    index = _first_set(r.body)
+    numbers = {loop.index: k for k, loop in enumerate(loops)}
+    if index is None or set(index) != numbers.keys() or len(index) != len(numbers):
+        return None
+    made = bound(loops[0].body) | {loop.index.name for loop in loops}
+    if any(isinstance(a, Var) and a.name in made for loop in loops for a in (loop.lower, loop.upper)):
+        return None
+    if len({extents_of(p) for p in r.params}) != 1 or len(extents_of(r.params[0])) != len(index) or not all(_sets(r.body, p, a, index) for p, a in zip(r.params, r.body.results)):
+        return None
+    return Nest(tuple(loops), tuple(before), tuple(numbers[i] for i in index))  # type: ignore[index]
+
+
+def _inner(r: For) -> For | None:
+    """The loop that is all that becomes of the arrays in a round."""
+    last = r.body.statements[-1] if r.body.statements else None
+    if isinstance(last, Let) and isinstance(last.rhs, For) and last.rhs.initial == r.params and r.body.results == last.targets:
+        inside = free(last.rhs.body)
+        return None if any(p.name in inside for p in r.params) else last.rhs
+    return None
+
+
+def _is_cheap(s: Stmt) -> bool:
+    return isinstance(s, Check) or isinstance(s.rhs, Op | Load)
+
+
+def _first_set(b: Block) -> tuple[Atom, ...] | None:
+    """The index of the first update in a block."""
+    return next((s.rhs.index for s in statements(b) if isinstance(s, Let) and isinstance(s.rhs, Update)), None)
+
+
+def _sets(b: Block, array: Var, result: Atom, index: tuple[Atom, ...]) -> bool:
+    """Whether all that a block does with an array is to read the element at an index, and then to give it with that replaced, or as it is."""
+    now = array
+    for s in b.statements:
+        if isinstance(s, Check) or not _uses(s, {array.name, now.name}):
+            continue
+        if now != array:
+            return False
+        match s.rhs:
+            case Load(index=at) if at == index:
+                pass
+            case Update(index=at) if at == index:
+                now = s.targets[0]
+            case If(then=then, otherwise=otherwise) if result in s.targets:
+                here = s.targets.index(result)
+                for branch in (then, otherwise):
+                    others = (*branch.results[:here], *branch.results[here + 1 :])
+                    if array in others or not _sets(branch, array, branch.results[here], index):
+                        return False
+                now = s.targets[here]
+            case _:
+                return False
+    return result == now
+
+
+def _uses(s: Stmt, names: set[str]) -> bool:
+    """Whether a statement uses one of some arrays."""
+    if isinstance(s, Check):
+        return False
+    return any(isinstance(a, Var) and a.name in names for a in operands(s.rhs)) or any(names & free(b) for b in blocks(s.rhs))
+
+
+class _Converter(Walker):
+    """Puts with-loops in the place of such nests."""
+
+    def let(self, s: Let) -> None:
+        nest = nest_of(s.rhs) if isinstance(s.rhs, For) else None
+        if nest is None:
+            super().let(s)
+        else:
+            super().let(Let(s.targets, self.with_loop_of(nest, s.span), s.span))
+
+    def with_loop_of(self, nest: Nest, span: Span) -> WithLoop:
+        """The with-loop that a nest is, after checks that it stays in the arrays."""
+        outer, inner = nest.loops[0], nest.inner
+        frame = extents_of(outer.params[0])
+        lower, upper = (tuple(bounds[k] for k in nest.axes) for bounds in ([r.lower for r in nest.loops], [r.upper for r in nest.loops]))
+        for low, high, extent in zip(lower, upper, frame):
+            for op in (Op("le", (integer(0), self.atom(low))), Op("le", (self.atom(high), self.atom(extent)))):
+                condition = self.emit("fits", op, span)
+                self.check(Check(condition, "the index lies in the array", span), condition)
+        for loop in nest.loops:
+            for p, a in zip(loop.params, outer.initial):
+                self.alias(p, self.atom(a))
+        body = self.values(inner.body, inner.params, inner.body.results, nest.index)
+        index = tuple(nest.loops[k].index for k in nest.axes)
+        part = Partition(lower, upper, None, None, index, Block((*nest.before, *body.statements), body.results), span=span)
+        return WithLoop(frame, (part,), tuple(Modarray(a) for a in outer.initial if isinstance(a, Var)), disjoint=True)
+
+    def values(self, b: Block, arrays: Sequence[Var], results: Sequence[Atom], index: tuple[Atom, ...]) -> Block:
+        """A round's statements without the updates; its results are what they set."""
+        made: dict[Atom, Atom] = {}
+        kept: list[Stmt] = []
+        of = dict(zip(results, arrays))
+        for s in b.statements:
+            if isinstance(s, Let) and isinstance(s.rhs, Update) and s.rhs.array in arrays:
+                made[s.targets[0]] = s.rhs.value
+            elif isinstance(s, Let) and isinstance(s.rhs, If) and any(t in of for t in s.targets):
+                kept.append(self.chosen(s, s.rhs, of, made, index))
+            else:
+                kept.append(s)
+        values = []
+        for array, result in zip(arrays, results):
+            values.append(made[result] if result in made else self.old(array, index, kept))
+        return Block(tuple(kept), tuple(values))
+
+    def chosen(self, s: Let, r: If, of: Mapping[Atom, Var], made: dict[Atom, Atom], index: tuple[Atom, ...]) -> Let:
+        """A conditional that gives elements in the place of arrays."""
+        ours = [t for t in s.targets if t in of]
+        others = [t for t in s.targets if t not in of]
+        for t in ours:
+            made[t] = self.supply.var("cell", ScalarType(of[t].base))
+        branches = []
+        for b in (r.then, r.otherwise):
+            given = dict(zip(s.targets, b.results))
+            inner = self.values(b, [of[t] for t in ours], [given[t] for t in ours], index)
+            branches.append(Block(inner.statements, (*(given[t] for t in others), *inner.results)))
+        return Let((*others, *(made[t] for t in ours)), If(r.condition, *branches), s.span)  # type: ignore[arg-type]
+
+    def old(self, array: Var, index: tuple[Atom, ...], kept: list[Stmt]) -> Atom:
+        """The element of an array that stays as it is."""
+        target = self.supply.var("old", ScalarType(array.base))
+        kept.append(Let((target,), Load(array, index)))
+        return target
+
+
+def independent(function: Function) -> Function:
+    """A function with such nests as with-loops; itself if it has none."""
+    if not any(nest_of(r) is not None for r in _loops(function)):
+        return function
+    return _Converter(function).function(function)
+
+
+def _loops(function: Function) -> Iterator[For]:
+    return (s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, For))
+
+
+def run(unit: Unit) -> Unit:
+    """A unit with such nests as with-loops."""
+    return per_function(unit, independent)

@@ -1,0 +1,157 @@
+"""Nests of counting loops that set each element once: which become with-loops, and that nothing changes by it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sacpy.jit.graph import Unit
+from sacpy.jit.passes import dead_code, independent
+from tests.jit.graph_evaluator import CheckFailed, evaluate
+from tests.jit.graph_text import unit
+from tests.jit.pass_tools import after, check, outcome
+
+NEST = """
+function f(int n, int m, double[n,m] a, double[n,m] v, int first, int last)
+    double[n,m] r = for i from first to last step 1 with double[n,m] b := a
+        double h = tod i
+        double[n,m] c = for j from 0 to m step 1 with double[n,m] d := b
+            double x = load v[i,j]
+            double y = load d[i,j]
+            double z = add x, y
+            double w = mul z, h
+            double[n,m] e = update d[i,j] with w
+            next e
+        next c
+    return n, m, r
+"""
+
+BRANCHES = """
+function f(int n, double[n] a, double[n] v)
+    double[n] r = for i from 0 to n step 1 with double[n] b := a
+        double x = load v[i]
+        bool t = lt x, 0.0
+        double[n] u = if t
+            double[n] c = update b[i] with x
+            give c
+        else
+            double y = load b[i]
+            bool s = lt y, x
+            double[n] d = if s
+                double q = mul x, y
+                double[n] e = update b[i] with q
+                give e
+            else
+                give b
+            give d
+        next u
+    return n, r
+"""
+
+TWO = """
+function f(int n, double[n] a, double[n] v)
+    double[n] r, double[n] s = for i from 0 to n step 1 with double[n] b := a, double[n] c := v
+        double x = load b[i]
+        double y = load c[i]
+        double[n] d = update b[i] with y
+        double[n] e = update c[i] with x
+        next d, e
+    return n, r, s
+"""
+
+TURNED = """
+function f(int n, int m, double[n,m] a)
+    double[n,m] r = for j from 0 to m step 1 with double[n,m] b := a
+        double[n,m] c = for i from 1 to n step 1 with double[n,m] d := b
+            int k = add i, j
+            double x = tod k
+            double[n,m] e = update d[i,j] with x
+            next e
+        next c
+    return n, m, r
+"""
+
+
+def run(u: Unit) -> Unit:
+    return dead_code.run(independent.run(u))
+
+
+def test_a_nest_becomes_one_with_loop_over_the_elements_that_it_sets() -> None:
+    check(
+        run,
+        NEST,
+        """
+        function f(int n, int m, double[n,m] a, double[n,m] v, int first, int last)
+            bool fits = le 0, first
+            check fits : the index lies in the array
+            bool fits.1 = le last, n
+            check fits.1 : the index lies in the array
+            bool fits.2 = le 0, 0
+            check fits.2 : the index lies in the array
+            bool fits.3 = le m, m
+            check fits.3 : the index lies in the array
+            double[n,m] r = with [n,m] disjoint
+                modarray a
+                part [first,0] <= [i,j] < [last,m]
+                    double h = tod i
+                    double x = load v[i,j]
+                    double y = load a[i,j]
+                    double z = add x, y
+                    double w = mul z, h
+                    yield w
+            return n, m, r
+        """,
+    )
+
+
+RNG = np.random.default_rng(8)
+
+
+@pytest.mark.parametrize(
+    ("text", "args"),
+    [
+        (NEST, (RNG.uniform(size=(5, 4)), RNG.uniform(size=(5, 4)), 1, 4)),
+        (NEST, (RNG.uniform(size=(5, 0)), RNG.uniform(size=(5, 0)), 4, 1)),
+        (BRANCHES, (RNG.uniform(-1, 1, 40), RNG.uniform(-1, 1, 40))),
+        (TWO, (RNG.uniform(size=9), RNG.uniform(size=9))),
+        (TURNED, (RNG.uniform(size=(6, 3)),)),
+    ],
+)
+def test_the_results_are_the_same(text: str, args: tuple[object, ...]) -> None:
+    changed = run(unit(text))
+    assert "for" not in after(run, text).split()
+    assert outcome(changed, args) == outcome(unit(text), args)
+
+
+def test_bounds_that_leave_the_array_are_found() -> None:
+    a = np.ones((5, 4))
+    with pytest.raises(CheckFailed):
+        evaluate(run(unit(NEST)), [a, a, 0, 6])
+    with pytest.raises(CheckFailed):
+        evaluate(run(unit(NEST)), [a, a, -1, 3])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(NEST.replace("load d[i,j]", "load d[i,0]"), id="another element is read"),
+        pytest.param(NEST.replace("update d[i,j]", "update d[i,0]"), id="an element is set in several rounds"),
+        pytest.param(NEST.replace("update d[i,j]", "update d[j,j]"), id="not all loops count in the index"),
+        pytest.param(NEST.replace("for j from 0 to m step 1", "for j from 0 to m step 2"), id="a step"),
+        pytest.param(NEST.replace("for j from 0", "for j from i"), id="bounds that depend on an outer loop"),
+        pytest.param(NEST.replace("double h = tod i", "double h = load b[0,0]"), id="the array is read outside"),
+        pytest.param(NEST.replace("            double y = load d[i,j]\n", "").replace("add x, y", "add x, x").replace("            next e", "            double y = load e[i,j]\n            double[n,m] g = update e[i,j] with y\n            next g"), id="the element is read after it was set"),
+        pytest.param(BRANCHES.replace("double y = load b[i]", "double y = load b[0]"), id="another element is read in a branch"),
+        pytest.param(TWO.replace("load b[i]", "load b[0]"), id="another element of one of two arrays"),
+    ],
+)
+def test_what_stays_a_loop(text: str) -> None:
+    assert "for" in after(run, text).split()
+
+
+def test_what_costs_much_is_not_done_for_every_element() -> None:
+    text = NEST.replace(
+        "        double h = tod i\n",
+        "        double h = with\n            fold from 0.0 by (double acc), (double val)\n                double g = add acc, val\n                give g\n            part [0] <= [k] < [m]\n                double p = load v[i,k]\n                yield p\n",
+    )
+    assert "for i from first" in after(run, text)
