@@ -74,6 +74,18 @@ def relaxation(r: random.Random, name: str) -> Template:
     return Template(f"{b}[n,m] {name}({b}[n,m] v)\n{{\n  return {text};\n}}\n\n", name, ((b, ("n", "m")),), (b, ("n", "m")), 2)
 
 
+def assignments(r: random.Random, name: str) -> Template:
+    """Nested loops that set each element once, perhaps in a branch only, from what another array has near by."""
+    b = _number(r)
+    first, last = r.choice((("0", "n"), ("1", "n"), ("0", "n - 1"), ("n / 2", "n"), ("2", "1")))
+    old = r.choice(("w[i,j]", f"v[{_near(r, 'i', 'n')}, j]", _unit(b)))
+    value = f"v[i, {_near(r, 'j', 'm')}] {r.choice(('+', '-', '*'))} {old}"
+    update = r.choice((f"w[i,j] = {value};", f"if (v[i,j] > {_zero(b)}) {{ w[i,j] = {value}; }}", f"if (i == n - 1) {{ w[i,j] = {value}; }} else {{ w[i,j] = v[i,j] * v[i,j]; }}"))
+    start = r.choice(("v", f"genarray([n,m], {_unit(b)})"))
+    loops = r.choice((f"for (i = {first}; i < {last}; i++) {{ for (j = 0; j < m; j++) {{ {update} }} }}", f"for (j = 0; j < m; j++) {{ for (i = {first}; i < {last}; i++) {{ {update} }} }}"))
+    return Template(f"{b}[n,m] {name}({b}[n,m] v)\n{{\n  w = {start};\n  {loops}\n  return w;\n}}\n\n", name, ((b, ("n", "m")),), (b, ("n", "m")), 2)
+
+
 def _near(r: random.Random, index: str, extent: str) -> str:
     offset = r.choice(("- 1", "+ 1", "- 2", "+ 0"))
     return r.choice((f"mod({index} {offset}, {extent})", f"min(max({index} {offset}, 0), {extent} - 1)", f"({extent} - 1 - {index})", f"({index} + 1 == {extent} ? 0 : {index} + 1)"))
@@ -324,6 +336,6 @@ def growing(r: random.Random, name: str) -> Template:
 
 
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
-    product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged,
-    histogram, scatter, exchanged,  # again, since the passes that look for them seldom find one elsewhere
+    product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged, assignments,
+    histogram, scatter, exchanged, assignments,  # again, since the passes that look for them seldom find one elsewhere
 )  # fmt: skip
