@@ -24,7 +24,7 @@ MUTANTS: dict[Mutant, str] = {
     Mutant("subtraction counts as commutative", PASSES + "cse", "key_of", "if code in COMMUTATIVE:", 'if code in COMMUTATIVE or code == "sub":'): "differences",
     Mutant("a hoisted check looks at the wrong end", PASSES + "invariant", "_Mover.least_of", "0 if c > 0 else 1", "1 if c > 0 else 0"): "ahead",
     Mutant("a proof that nothing wraps is not made", PASSES + "summing", "Summing.fits", "facts = self.facts", "return True"): "near",
-    Mutant("a comparison is learnt too strongly", PASSES + "ranges", "Ranger.assume", "self.learn(up.offset(-1))", "self.learn(up.offset(-2))"): "edge",
+    Mutant("a comparison is learnt too strongly", PASSES + "learning", "Learner.assume", "self.learn(up.offset(-1))", "self.learn(up.offset(-2))"): "edge",
     Mutant("a counting loop ends a round early", PASSES + "counting", "_Counting.end", "1 if up else -1", "0 if up else -1"): "triangle",
     Mutant("an unrolled loop leaves a round out", PASSES + "unroll", "_rounds", "range(int(r.lower.value),", "range(int(r.lower.value) + 1,"): "horner",
     Mutant("fused loops load elsewhere", PASSES + "fuse", "_at_own_index", "all(count[name] == loads[name] for name in made)", "True"): "neighbours",

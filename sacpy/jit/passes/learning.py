@@ -1,0 +1,222 @@
+"""What ints are known to be: from the conditions that hold, and from the operations that make them.
+
+In: conditions that are assumed or decided, variables that are set. Out: sums and facts, for `ranges` to decide things with.
+
+What a selection, a quotient or a remainder is follows from its operands in all cases; what it lies below, from what holds in each case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sacpy.jit.graph import INT, Atom, Const, Function, Op, Rhs, ScalarType, Var
+from sacpy.jit.passes.facts import HIGHEST, LOWEST, Facts, Sum, product
+from sacpy.jit.passes.summing import ZERO, Summing, is_moderate
+from sacpy.lang.source import Span
+from sacpy.lang.types import BITS, SIGNED
+
+LONG = ScalarType("long")
+COMPARISONS = frozenset({"lt", "le", "eq", "neq"})
+
+
+class Learner(Summing):
+    """A simplifier that learns about variables of base "int" as it goes."""
+
+    def __init__(self, function: Function) -> None:
+        super().__init__(function)
+        self.either: dict[str, tuple[Atom, ...] | None] = {}  # by the name of their disjunction: conditions of which one holds
+
+    # ---- conditions
+
+    def assume(self, condition: Atom, holds: bool) -> None:
+        super().assume(condition, holds)
+        rhs = self.definition(condition)
+        if holds and isinstance(rhs, Op) and rhs.code == "or" and isinstance(condition, Var):
+            self.note(self.either, condition.name, rhs.args)
+        sides = self.compared(rhs)
+        if sides is None or not isinstance(rhs, Op):
+            return
+        up, down = sides[1] - sides[0], sides[0] - sides[1]
+        match rhs.code, holds:
+            case ("lt", True):
+                self.learn(up.offset(-1))
+            case ("lt", False):
+                self.learn(down)
+            case ("le", True):
+                self.learn(up)
+            case ("le", False):
+                self.learn(down.offset(-1))
+            case ("eq", True) | ("neq", False):
+                self.learn(up)
+                self.learn(down)
+            case _:
+                self._learn_different(*sides)
+
+    def compared(self, rhs: Rhs | None) -> tuple[Sum, Sum] | None:
+        """What a comparison of ints compares, or one of sums of ints in 64 bits."""
+        if not isinstance(rhs, Op) or rhs.code not in COMPARISONS:
+            return None
+        if rhs.args[0].base == "int":
+            return self.form(rhs.args[0]), self.form(rhs.args[1])
+        if rhs.args[0].base != "long":
+            return None
+        a, b = map(self.long_form, rhs.args)
+        return None if a is None or b is None else (a, b)
+
+    def _learn_different(self, a: Sum, b: Sum) -> None:
+        if self.at_most(a, b):
+            self.learn((b - a).offset(-1))
+        elif self.at_most(b, a):
+            self.learn((a - b).offset(-1))
+
+    # ---- what a new variable is
+
+    def _define_once(self, targets: tuple[Var, ...], rhs: Rhs, span: Span) -> None:
+        super()._define_once(targets, rhs, span)
+        target = targets[0]
+        if isinstance(rhs, Op) and target.name in self.definitions:
+            if target.type == INT:
+                self._describe(target, rhs)
+            elif target.type == LONG:
+                self._describe_long(target, rhs)
+
+    def _describe_long(self, target: Var, op: Op) -> None:
+        """In 64 bits, sums of ints do not wrap."""
+        parts = [self.form(a) if a.base == "int" else self.long_form(a) if a.base == "long" else None for a in op.args]
+        match op.code, parts:
+            case ("tol", [Sum() as a]):
+                total: Sum | None = a
+            case ("add" | "sub", [Sum() as a, Sum() as b]):
+                total = a + b if op.code == "add" else a - b
+            case ("mul", [Sum() as a, Sum() as b]):
+                total = product(a, b)
+            case _:
+                return
+        if total is not None and is_moderate(total):
+            self.forms[target.name] = total
+
+    def _describe(self, target: Var, op: Op) -> None:
+        self.variables[target.name] = target
+        if op.code in ("add", "sub", "mul", "neg"):
+            total = self.total(op)
+            if total is not None and op.exact:
+                self.forms[target.name] = total
+                return
+            low, high = (LOWEST, HIGHEST) if total is not None or not op.exact else self.corners(op)
+            self.facts.variable(target.name, low, high)
+            if total is not None:
+                self.wrapped[target.name] = total
+            return
+        facts = self.facts
+        if op.code not in ("min", "max", "select", "div", "mod", "aplmod"):
+            facts.variable(target.name, *_interval(op, facts, self.form))
+            return
+        a, b = (self.form(x) for x in op.args[-2:])
+        t = facts.variable(target.name)
+        match op.code:
+            case "min":
+                self.learn(a - t)
+                self.learn(b - t)
+                facts.choices[target.name] = (a, b)
+            case "max":
+                self.learn(t - a)
+                self.learn(t - b)
+                facts.choices[target.name] = (a, b)
+            case "select":
+                facts.choices[target.name] = (a, b)
+                self._learn_selected(t, op)
+        if op.code in ("min", "max", "select"):
+            self._hull(t, (a, b), op.code)
+        else:
+            self.quotient(t, op.code, a, b)
+
+    def _hull(self, t: Sum, cases: tuple[Sum, Sum], code: str) -> None:
+        least, greatest = [self.facts.least(c) for c in cases], [self.facts.greatest(c) for c in cases]
+        low, high = (max(least), max(greatest)) if code == "max" else (min(least), min(greatest) if code == "min" else max(greatest))
+        self.learn(t.offset(-low))
+        self.learn(Sum(high) - t)
+
+    def _learn_selected(self, t: Sum, op: Op) -> None:
+        """What holds of each operand of a selection where it is selected holds of the result: it is not negative; it is at most one of them, or lies below what the condition compares with (or at most there, if that is what it may equal); a remainder lies below its divisor."""
+        condition, moved = self.definition(op.args[0]), self.definition(op.args[1])
+        bounds = [self.form(a) for a in op.args[1:]]
+        if isinstance(condition, Op) and condition.code in COMPARISONS and condition.args[0].base == "int":
+            equal = condition.code in ("eq", "neq")
+            bounds += [self.form(a).offset(distance) for a in condition.args for distance in ((0, -1) if equal else (-1,))]
+        if isinstance(moved, Op) and moved.code in ("add", "sub") and moved.args[0] == op.args[2]:
+            bounds.append(self.form(moved.args[1]).offset(-1))
+        bounds = [b for b in bounds if b.terms]
+        positive, below = True, [True] * len(bounds)
+        for holds, arm in ((True, op.args[1]), (False, op.args[2])):
+
+            def prove(holds: bool = holds, arm: Atom = arm, below: list[bool] = below) -> tuple[bool, list[bool]]:
+                self.assume(op.args[0], holds)
+                x = self.value(arm)
+                return self.at_most(ZERO, x), [possible and self.at_most(x, bound) for possible, bound in zip(below, bounds)]
+
+            first, below = self.scoped(prove)
+            positive = positive and first
+        if positive:
+            self.learn(t)
+        for certain, bound in zip(below, bounds):
+            if certain:
+                self.learn(bound - t)
+
+    def quotient(self, t: Sum, code: str, a: Sum, b: Sum) -> None:
+        """Facts about a quotient or a remainder by something positive."""
+        if not self.at_most(Sum(1), b):
+            return
+        if code == "aplmod" or self.at_most(ZERO, a):
+            self.learn(t)
+        if code == "div":
+            if self.at_most(ZERO, a):
+                self.learn(a - t)
+            if not b.terms:
+                self.learn(a - t.times(b.constant).offset(1 - b.constant))
+                self.learn(t.times(b.constant).offset(b.constant - 1) - a)
+                if self.at_most(ZERO, a):
+                    self.learn(a - t.times(b.constant))
+            return
+        self.learn((b - t).offset(-1))
+        if code == "mod":
+            self.learn((t + b).offset(-1))
+        if self.at_most(ZERO, a):
+            self.learn(a - t)
+
+
+    # ---- operations as sums
+
+    def total(self, op: Op) -> Sum | None:
+        """The mathematical value of an operation that adds or multiplies by a number."""
+        a = self.form(op.args[0])
+        if op.code == "neg":
+            return a.times(-1)
+        b = self.form(op.args[1])
+        if op.code == "mul":
+            return product(a, b)
+        return a + b if op.code == "add" else a - b
+
+    def corners(self, op: Op) -> tuple[int, int]:
+        a, b = (self.form(x) for x in op.args)
+        least, greatest = self.facts.least, self.facts.greatest
+        corners = [x * y for x in (least(a), greatest(a)) for y in (least(b), greatest(b))]
+        return min(corners), max(corners)
+
+
+def _interval(op: Op, facts: Facts, form: Callable[[Atom], Sum]) -> tuple[int, int]:
+    """The interval of an operation that is not followed further."""
+    a = op.args[0]
+    if op.code == "toi":
+        if a.base == "bool":
+            return 0, 1
+        bits = BITS.get(a.base, 8 if a.base == "char" else 64)
+        if bits < 32 and a.base in (*BITS, "char"):
+            return (-(1 << bits - 1), (1 << bits - 1) - 1) if a.base in SIGNED else (0, (1 << bits) - 1)
+    elif op.code == "bitand":
+        high = facts.greatest(form(op.args[1]))
+        if facts.least(form(op.args[1])) >= 0:
+            return 0, high
+    elif op.code == "shr" and isinstance(op.args[1], Const) and 0 <= int(op.args[1].value) < 32:
+        low, high = facts.least(form(a)), facts.greatest(form(a))
+        return max(low, LOWEST) >> int(op.args[1].value), min(high, HIGHEST) >> int(op.args[1].value)
+    return LOWEST, HIGHEST
