@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sacpy.interp.evaluator import Evaluator
+from sacpy.interp.world import World
 from sacpy.jit.graph import Unit
 from sacpy.jit.passes import dead_code, independent
+from sacpy.workspace import Workspace
+from tests.fuzz.differential import native
 from tests.jit.graph_evaluator import CheckFailed, evaluate
 from tests.jit.graph_text import unit
 from tests.jit.pass_tools import after, check, outcome
@@ -155,3 +159,23 @@ def test_what_costs_much_is_not_done_for_every_element() -> None:
         "        double h = with\n            fold from 0.0 by (double acc), (double val)\n                double g = add acc, val\n                give g\n            part [0] <= [k] < [m]\n                double p = load v[i,k]\n                yield p\n",
     )
     assert "for i from first" in after(run, text)
+
+
+def test_a_border_that_is_split_off_is_still_updated_in_place() -> None:
+    text = """use Array: all;
+double[n,m] f(double[n,m] x, double[n,m] v, int steps)
+{
+  for (s = 0; s < steps; s++) { for (i = 0; i < n; i++) { for (j = 0; j < m; j++) { x[i,j] = x[i,j] + v[i, mod(j - 1, m)]; } } }
+  return x;
+}
+"""
+    engine = native(strict_fp=True, threads=1)
+    program, _ = Workspace().load_text(text)
+    evaluator = Evaluator(program, World.captured(), engine=engine)
+    x, v = RNG.uniform(size=(6, 9)), RNG.uniform(size=(6, 9))
+    (found,) = evaluator.call(program.key(program.main.own("f")[0], ()), (x, v, 10))
+    expected = x
+    for _ in range(10):
+        expected = expected + np.roll(v, 1, axis=1)
+    assert (found == expected).all()
+    assert engine.tools.context.allocations == 1  # the argument is copied once

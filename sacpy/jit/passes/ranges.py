@@ -23,7 +23,9 @@ from sacpy.jit.graph import (
     Block,
     For,
     Function,
+    Load,
     Loop,
+    Modarray,
     Op,
     Partition,
     Rhs,
@@ -41,6 +43,11 @@ from sacpy.nodes import replace
 
 class Ranger(Learner):
     """A simplifier that knows the ranges of variables of base "int"."""
+
+    def __init__(self, function: Function) -> None:
+        super().__init__(function)
+        self.replaced: tuple[str, ...] = ()  # arrays of which a with-loop replaces cells
+        self.own: dict[str, set[str]] = {}  # of each of them, the index that a body computes: its loads keep it, even where it is known, so that one sees that they are of the cell that is replaced
 
     # ---- facts from code
 
@@ -95,6 +102,10 @@ class Ranger(Learner):
     # ---- loops
 
     def rhs(self, r: Rhs) -> Rhs:
+        if isinstance(r, Load):
+            array = self.var(r.array)
+            own = self.own.get(array.name, ())
+            return Load(array, tuple(a if isinstance(a, Var) and a.name in own else self.atom(a) for a in r.index))
         if isinstance(r, For):
             lower, upper, initial = self.atom(r.lower), self.atom(r.upper), self.atoms(r.initial)
             counter, params = self.bind(r.index), self.binds(r.params)
@@ -129,8 +140,12 @@ class Ranger(Learner):
     def with_loop(self, w: WithLoop) -> WithLoop:
         frame = None if w.frame is None else self.atoms(w.frame)
         operators = tuple(map(self.operator, w.operators))
-        partitions = tuple(self.within(p, frame) for p in w.partitions)
-        return replace(w, frame=frame, partitions=partitions, operators=operators)
+        replaced = tuple(o.array.name for o in operators if isinstance(o, Modarray))
+        partitions = []
+        for p in w.partitions:
+            self.replaced = replaced
+            partitions.append(self.within(p, frame))
+        return replace(w, frame=frame, partitions=tuple(partitions), operators=operators)
 
     def within(self, p: Partition, frame: tuple[Atom, ...] | None) -> Partition:
         """A partition of an index space in a frame."""
@@ -138,9 +153,11 @@ class Ranger(Learner):
         if frame is not None:
             upper = tuple(f if self.form(u) == self.form(f) else u for u, f in zip(upper, frame))
         step, width = (None if x is None else tuple(map(self.one, self.atoms(x))) for x in (p.step, p.width))
-        index = self.binds(p.index)
+        index, replaced = self.binds(p.index), self.replaced
 
         def before() -> None:
+            for name in replaced:
+                self.note(self.own, name, {i.name for i in index})
             for k, i in enumerate(index):
                 if frame is not None:
                     self.learn_order(integer(0), lower[k])
