@@ -39,6 +39,10 @@ FOUND: dict[str, tuple[str, tuple[Any, ...]]] = {
         "double[n] run(double[n] v, int k, int m) { for (i = k; i < m; i++) { v[i] = v[i - 1] - v[i]; } return v; }",
         (np.ones(9), 100_000, 1),
     ),
+    "the remainder of a large number, whose periods were taken off one by one": (
+        "int run(int k) { return 200000000 % ((k & 7) + 1) + (k + 200000000) % ((k & 3) + 5); }",
+        (5,),
+    ),
     "a product in order beside an extreme that may be regrouped": (
         "double run(double[n] v) { return minval(abs(v)) + prod(v); }",
         (1.0 + 0.01 * np.random.default_rng(1).uniform(0, 1, 300),),

@@ -40,6 +40,8 @@ from sacpy.jit.passes.summing import ZERO
 from sacpy.jit.passes.units import per_function
 from sacpy.nodes import replace
 
+PERIODS = 4  # that are taken off a dividend at most: sums like i + 1 + n are a few above the first
+
 
 class Ranger(Learner):
     """A simplifier that knows the ranges of variables of base "int"."""
@@ -285,7 +287,9 @@ class Ranger(Learner):
             closer = x.plus(Sum(0, {name: 1}), -c).plus(self.form(r.args[0]), c)
             if abs(c) == 1 and self.fits(closer) and self._within_a_period(closer, y, op.code):
                 x = closer
-        while x.terms != y.terms and self.at_most(y, x):
+        for _ in range(PERIODS):
+            if x.terms == y.terms or not self.at_most(y, x):
+                break
             x = x - y
         if x == given:
             return self.atom(op.args[0]), x
