@@ -126,3 +126,22 @@ def test_what_an_update_may_have_set_is_read_from_the_old_array() -> None:
             return n, c
         """,
     )
+
+
+def test_what_a_loop_carries_on_is_not_read_inside_it() -> None:
+    text = after(
+        detach.run,
+        """
+        function f(int n, double[n] a)
+            double[n] b = update a[0] with 1.0
+            double[n] r = for i from 1 to n step 1 with double[n] c := b
+                int k = add! i, -1
+                double x = load c[k]
+                double y = load a[i]
+                double z = add x, y
+                double[n] d = update c[i] with z
+                next d
+            return n, r
+        """,
+    )
+    assert "load a[i]" in text

@@ -56,11 +56,21 @@ from sacpy.nodes import replace
 
 
 class _Detacher(Ranger):
-    """`superseded`: by the name of an array, where it has been updated, and what it has become."""
+    """`superseded`: by the name of an array, where it has been updated, and what it has become; `carried`: arrays that loops around here carry on from, which could not do so in place if they were read inside."""
 
     def __init__(self, function: Function) -> None:
         super().__init__(function)
         self.superseded: dict[str, tuple[tuple[Atom, ...], Var]] = {}
+        self.carried: frozenset[str] = frozenset()
+
+    def rhs(self, r: Rhs) -> Rhs:
+        if not isinstance(r, For | Loop):
+            return super().rhs(r)
+        outer = self.carried
+        self.carried |= {a.name for a in self.atoms(r.initial) if isinstance(a, Var)}
+        found = super().rhs(r)
+        self.carried = outer
+        return found
 
     def define(self, targets: tuple[Var, ...], rhs: Rhs, span: Span = NOWHERE) -> None:
         super().define(targets, self.latest(rhs), span)
@@ -71,7 +81,7 @@ class _Detacher(Ranger):
         """The same element or part of the array that is not updated any more."""
         while isinstance(rhs, Load | View) and rhs.array.name in self.superseded:
             index, now = self.superseded[rhs.array.name]
-            if not any(self.differ(a, b) for a, b in zip(rhs.index, index)):
+            if now.name in self.carried or not any(self.differ(a, b) for a, b in zip(rhs.index, index)):
                 break
             rhs = replace(rhs, array=now)
         return rhs
