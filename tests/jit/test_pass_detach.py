@@ -1,4 +1,4 @@
-"""Detaching, on printed graphs: which views become arrays of their own."""
+"""Detaching, on printed graphs: which views become arrays of their own, and of which array is read what an update leaves alone."""
 
 from __future__ import annotations
 
