@@ -160,7 +160,7 @@ class Loop(Node):
 
 
 class For(Node):
-    """A counting loop: `index` (base "int") runs from `lower` in steps of `step` (a constant other than 0) while it is below `upper` (above it, for a negative step); it does not wrap. `params`, `initial`, `body` and targets as in `Loop`."""
+    """A counting loop: `index` (base "int") runs from `lower` in steps of `step` (a constant other than 0) while it is below `upper` (above it, for a negative step); it does not wrap. `params`, `initial`, `body` and targets as in `Loop`. `few`: there will be few rounds, since other loops take most of them: it is to be small rather than fast."""
 
     index: Var
     lower: Atom
@@ -169,6 +169,7 @@ class For(Node):
     params: tuple[Var, ...]
     initial: tuple[Atom, ...]
     body: Block
+    few: bool = False
 
 
 # ---------------------------------------------------------------- with-loops

@@ -128,7 +128,7 @@ def _rhs(rhs: Rhs) -> list[str]:
             head = f"{'do' if rhs.body_first else 'loop'} {_carried(rhs.params, rhs.initial)}".rstrip()
             return [head, f"{INDENT}while", *_indent(_indent(_block(rhs.condition, "test"))), f"{INDENT}round", *_indent(_indent(_block(rhs.body, "next")))]
         case For():
-            head = f"for {rhs.index.name} from {atom_text(rhs.lower)} to {atom_text(rhs.upper)} step {rhs.step}"
+            head = f"for {rhs.index.name} from {atom_text(rhs.lower)} to {atom_text(rhs.upper)} step {rhs.step}{' few' if rhs.few else ''}"
             return [f"{head} with {_carried(rhs.params, rhs.initial)}" if rhs.params else head, *_indent(_block(rhs.body, "next"))]
         case WithLoop():
             return _with_loop(rhs)

@@ -148,7 +148,7 @@ class Rewriter:
             case For():
                 lower, upper, initial = self.atom(r.lower), self.atom(r.upper), self.atoms(r.initial)
                 counter = self.bind(r.index)
-                return For(counter, lower, upper, r.step, self.binds(r.params), initial, self.block(r.body))
+                return For(counter, lower, upper, r.step, self.binds(r.params), initial, self.block(r.body), r.few)
             case WithLoop():
                 return self.with_loop(r)
             case _:

@@ -19,6 +19,11 @@ VECTORISED = 0.25
 _WEIGHTS = {"div": 4.0, "mod": 8.0, "aplmod": 8.0, "sqrt": 4.0} | dict.fromkeys(MATHS, 16.0)
 
 
+def weight(op: Op) -> float:
+    """The work of an operation."""
+    return _WEIGHTS.get(op.code, 1.0)
+
+
 class Cost:
     """Estimates, as the text of a double, at a place in the code that is being written."""
 
@@ -44,8 +49,8 @@ class Cost:
         if isinstance(s, Check):
             return 1.0
         match s.rhs:
-            case Op(code=code):
-                return _WEIGHTS.get(code, 1.0)
+            case Op() as op:
+                return weight(op)
             case Load() | Update():
                 return 1.0
             case If(then=then, otherwise=otherwise):

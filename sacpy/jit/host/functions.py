@@ -320,12 +320,27 @@ class Lowering(Writer):
         code.store("i64", lower, counter)
         straight = is_straight(rhs.body)
         if straight and not _few_rounds(rhs):
-            self.polled_rounds(counter, upper, rhs.step, lambda end: self.rounds(rhs, slots, unique, counter, end))
+            self.stretches(rhs, slots, unique, counter, upper)
         else:
             self.rounds(rhs, slots, unique, counter, upper, polls=not straight)
         self.leave(slots, targets, rhs.params, unique)
 
-    def rounds(self, rhs: For, slots: Slots, unique: frozenset[str], counter: str, end: str, polls: bool = False) -> None:
+    def stretches(self, rhs: For, slots: Slots, unique: frozenset[str], counter: str, upper: str) -> None:
+        """The rounds of a loop without loops in it, some at a time. Checks that can be are made for all of these beforehand."""
+        from sacpy.jit.host.vetting import STRETCH, unrolled_note, vetted, write_vetting
+
+        found = None if rhs.few else vetted(rhs)
+        if found is None:
+            self.polled_rounds(counter, upper, rhs.step, lambda end: self.rounds(rhs, slots, unique, counter, end))
+            return
+
+        def vetted_rounds(end: str) -> None:
+            write_vetting(self, found, self.code.load("i64", counter), end)
+            self.rounds(found.rounds, slots, unique, counter, end, note=unrolled_note(self.code.module))
+
+        self.polled_rounds(counter, upper, rhs.step, vetted_rounds, STRETCH)
+
+    def rounds(self, rhs: For, slots: Slots, unique: frozenset[str], counter: str, end: str, polls: bool = False, note: str = "") -> None:
         """The rounds of a counting loop until its counter reaches `end`."""
         code = self.code
         test, body, done = code.label("test"), code.label("round"), code.label("done")
@@ -339,15 +354,15 @@ class Lowering(Writer):
         self.bind_scalar(rhs.index, code.op(f"trunc i64 {i} to i32"), i)
         self.round(slots, rhs.params, rhs.body, unique)
         code.store("i64", code.op(f"add nsw i64 {i}, {rhs.step}"), counter)
-        code.jump(test)
+        code.jump(test, note)
         code.place(done)
 
-    def polled_rounds(self, counter: str, upper: str, step: int, rounds: Callable[[str], None]) -> None:
-        """Rounds until the counter reaches `upper`, with a look at the stop flag now and then; within a loop that LLVM is to vectorise there is no room for it."""
+    def polled_rounds(self, counter: str, upper: str, step: int, rounds: Callable[[str], None], between: int = BETWEEN_POLLS) -> None:
+        """Rounds until the counter reaches `upper`, with a look at the stop flag after `between` of them; within a loop that LLVM is to vectorise there is no room for it."""
         code = self.code
         stretch, more, done = code.label("stretch"), code.label("more"), code.label("done")
         code.place(stretch)
-        far = code.op(f"add nsw i64 {code.load('i64', counter)}, {BETWEEN_POLLS * step}")
+        far = code.op(f"add nsw i64 {code.load('i64', counter)}, {between * step}")
         rounds(code.op(f"select i1 {code.op(f'icmp {_before(step)} i64 {far}, {upper}')}, i64 {far}, i64 {upper}"))
         code.branch(code.op(f"icmp {_before(step)} i64 {code.load('i64', counter)}, {upper}"), more, done)
         code.place(more)

@@ -2,7 +2,7 @@
 
     h = for i from l to u step 1 with p := g          s = (u - l) / c, for a number c of pieces
       j, v = ...                                      w = with [c]: for k from 0 to s with z := zeros: i = l + c * s + k; .. update z[j] ..
-      a = load p[j]                           ->      q = with [m]: g + the sum of w along its first axis
+      a = load p[j]                           ->      q = for k from 0 to c with p := g: with [m]: p + w[k]
       b = add a, v                                    h = for i from l + c * s to u with p := q: ...
       q = update p[j] with b
       next q
@@ -19,7 +19,6 @@ from sacpy.jit.graph import (
     Block,
     Check,
     Const,
-    Fold,
     For,
     Function,
     Genarray,
@@ -43,7 +42,7 @@ from sacpy.lang.types import REAL
 from sacpy.nodes import Node
 
 PIECES = 16
-ROUNDS = 10_000  # of a piece, at least
+ROUNDS = 4000  # of a piece, at least
 PER_ELEMENT = 8  # rounds of a piece for each element of the array, at least
 _NEUTRAL = {"add": 0, "bitor": 0, "bitxor": 0, "bitand": -1}
 
@@ -87,7 +86,7 @@ class _Cutter(Walker):
         whole = self.supply.var("whole", given.type)
         self.define((whole,), self.total(h, given, parts, pieces, neutral), s.span)
         rest = self.op("rest", "add", start, self.op("done", "mul", pieces, length))
-        self.define(s.targets, For(r.index, rest, r.upper, 1, r.params, (whole,), r.body), s.span)
+        self.define(s.targets, For(r.index, rest, r.upper, 1, r.params, (whole,), r.body, few=True), s.span)
 
     def piece(self, r: For, h: _Scatter, pieces: Atom, length: Atom, start: Atom, neutral: Const) -> Partition:
         """Fills an array by a part of the rounds."""
@@ -105,17 +104,16 @@ class _Cutter(Walker):
         ]
         return Partition((integer(0),), (pieces,), None, None, (c,), Block(tuple(before), (filled,)))
 
-    def total(self, h: _Scatter, given: Var, parts: Var, pieces: Atom, neutral: Const) -> WithLoop:
-        """The given array with all pieces added."""
+    def total(self, h: _Scatter, given: Var, parts: Var, pieces: Atom, neutral: Const) -> For:
+        """The given array with all pieces added, one after the other: each lies side by side."""
         new, element = self.supply.var, ScalarType(h.base)
-        j, c = new("j", INT), new("c", INT)
-        a, x, total, acc, val, both = (new(stem, element) for stem in ("a", "x", "t", "acc", "val", "t"))
-        fold = Fold((neutral,), (acc,), (val,), Block((Let((both,), Op(h.code, (acc, val))),), (both,)))
-        inner = Partition((integer(0),), (pieces,), None, None, (c,), Block((Let((x,), Load(parts, (c, j))),), (x,)))
-        end = new("t", element)
-        body = Block((Let((a,), Load(given, (j,))), Let((total,), WithLoop(None, (inner,), (fold,), disjoint=True)), Let((end,), Op(h.code, (a, total)))), (end,))
+        c, j = new("c", INT), new("j", INT)
+        sofar, more = new("sum", h.param.type), new("sum", h.param.type)
+        a, x, both = (new(stem, element) for stem in ("a", "x", "t"))
+        body = Block((Let((a,), Load(sofar, (j,))), Let((x,), Load(parts, (c, j))), Let((both,), Op(h.code, (a, x)))), (both,))
         part = Partition((integer(0),), (h.extent,), None, None, (j,), body)
-        return WithLoop((h.extent,), (part,), (Genarray(h.base, (), neutral),), disjoint=True, complete=True)
+        adding = WithLoop((h.extent,), (part,), (Genarray(h.base, (), neutral),), disjoint=True, complete=True)
+        return For(c, integer(0), pieces, 1, (sofar,), (given,), Block((Let((more,), adding),), (more,)))
 
 
 def _scatter(r: For) -> _Scatter | None:
