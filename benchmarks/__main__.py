@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import compare, interpreter, native, prompt, startup
+from benchmarks import compare, interpreter, native, prompt, startup, terminal
 from benchmarks.measure import Row, as_json, table
 from benchmarks.sac import TARGETS
 from benchmarks.suite import SIZES, benchmarks
@@ -25,7 +25,7 @@ from sacpy.lang.modules import install_library
 LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "interpreter": lambda options: interpreter.measure(options.repetitions),
     "startup": lambda options: startup.measure(options.repetitions),
-    "prompt": lambda options: prompt.measure(options.repetitions),
+    "prompt": lambda options: [*prompt.measure(options.repetitions), *terminal.measure(options.repetitions)],
     "native": lambda options: native.measure(options.repetitions),
 }
 PARTS = (*LIMITED, "suite")

@@ -22,7 +22,8 @@ STATEMENTS = (
     "Load", "View", "Reshape", "Cons", "Update", "Call", "If", "Loop", "Loop body first", "For", "Check", "WithLoop", "Genarray", "Modarray", "Fold", "Propagate", "Fold stop", "Fold in order", "dense", "stepped", "overlapping",
 )  # fmt: skip
 PATHS = ("native", "run again", "widened", "refused", "from the cache", "threads")
-WORKS = (*passes.REDUCING, fold_withloops.run, *passes.COUNTING, *passes.SHAPING, *passes.CLEANING)
+STAGES = ("REDUCING", "COUNTING", "LOOPING", "SHAPING", "CLEANING", "PLACING", "FINISHING")
+WORKS = (fold_withloops.run, *(work for stage in STAGES for work in getattr(passes, stage)))
 PASSES = tuple(dict.fromkeys(w.__module__.rpartition(".")[2] for w in WORKS))
 
 
@@ -138,6 +139,6 @@ def recording(coverage: Coverage) -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(patch.object(compiler, "optimised", optimised))
         stack.enter_context(patch.object(fold_withloops, "run", counted(fold_withloops.run)))
-        for name in ("REDUCING", "COUNTING", "SHAPING", "CLEANING"):
+        for name in STAGES:
             stack.enter_context(patch.object(passes, name, tuple(map(counted, getattr(passes, name)))))
         yield

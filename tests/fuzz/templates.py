@@ -321,6 +321,59 @@ def columns(r: random.Random, name: str) -> Template:
     return Template(f"{b}[m] {name}({b}[n,m] a)\n{{\n  return {body};\n}}\n\n", name, ((b, ("n", "m")),), (b, ("m",)))
 
 
+def contractions(r: random.Random, name: str) -> Template:
+    """Sums inside cells that have more to do: before the sum, after it, both for rows and for columns."""
+    b = _number(r)
+    term = r.choice(("a[i,l] * c[l,j]", "c[l,j]", "c[l,j] * a[i,l] - a[i,l]", "w[i] * (a[i,l] - c[l,j])", "c[l,j] * w[l]", "a[i,l] * c[j,l]"))
+    if r.random() < 0.5:
+        total = f"sum({{ [l] -> {term} | [l] < [n] }})"
+        body = r.choice((f"{{ [i,j] -> {total} * w[i] | [i,j] < [n,n] }}", f"{{ [i,j] -> max({total}, w[j]) - w[i] | [i,j] < [n,n] }}", f"{{ [i,j] -> a[j,i] + {total} | [i,j] < [n,n] }}"))
+    else:
+        vector = term.replace("[l,j]", "[l]").replace("[j,l]", "[l]")
+        round_ = f"s = s + {vector};" if "c[l]" in vector else f"s += c[l] * {vector};"
+        body = r.choice((
+            f"{{ [i] -> with {{ ([0] <= [l] < [n]) : {vector}; }} : fold(+, genarray([n], {_zero(b)})) | [i] < [n] }}",
+            f"{{ [i] -> {name}_row(a, c, w, i) | [i] < [n] }}",
+        ))  # fmt: skip
+        row = f"{b}[n] {name}_row({b}[n,n] a, {b}[n,n] c, {b}[n] w, int i)\n{{\n  s = genarray([n], {_unit(b)});\n  for (l = {r.randint(0, 1)}; l < n; l++) {{ {round_} }}\n  return s;\n}}\n"
+        return Template(f"{row}{b}[n,n] {name}({b}[n,n] a, {b}[n,n] c, {b}[n] w)\n{{\n  return {body};\n}}\n\n", name, ((b, ("n", "n")), (b, ("n", "n")), (b, ("n",))), (b, ("n", "n")), 1)
+    return Template(f"{b}[n,n] {name}({b}[n,n] a, {b}[n,n] c, {b}[n] w)\n{{\n  return {body};\n}}\n\n", name, ((b, ("n", "n")), (b, ("n", "n")), (b, ("n",))), (b, ("n", "n")), 1)
+
+
+def assigned(r: random.Random, name: str) -> Template:
+    """Rows, and matrices, that are computed and put into the array that they read."""
+    b = _number(r)
+    value = r.choice((
+        "{ [j] -> a[i,j] - w[i] * a[k,j] | [j] < [m] }",
+        "{ [j] -> j > k ? a[i,j] + a[k,j] : a[i,j] | [j] < [m] }",
+        "{ [j] -> a[i,j] + a[i,m-1-j] | [j] < [m] }",
+        "{ [j] -> a[k,m-1-j] * w[i] | [j] < [m] }",
+        "with { ([1] <= [j] < [m]) : a[k,j] - a[i,j]; } : modarray(a[i])",
+        "with { ([k] <= [j] < [k+1]) : w[i]; ([k+1] <= [j] < [m]) : a[i,j] * w[i]; } : modarray(a[i])",
+        "with { ([0] <= [j] < [m - 1]) : a[i,j] + w[i]; } : modarray(a[k])",
+        "a[i] - a[k] * w[k]",
+        "{ [j] -> max(a[i,j], a[i,k] + a[k,j]) | [j] < [m] }",
+    ))  # fmt: skip
+    first = r.choice(("k + 1", "0", "k"))
+    more = r.choice(("", " a[i,k] = w[i];", " a[k] = a[i] + a[k];"))
+    text = f"{b}[n,m] {name}({b}[n,m] a, {b}[n] w)\n{{\n  for (k = 0; k < min(n, m); k++) {{\n    for (i = {first}; i < n; i++) {{ a[i] = {value};{more} }}\n  }}\n  return a;\n}}\n\n"
+    return Template(text, name, ((b, ("n", "m")), (b, ("n",))), (b, ("n", "m")), 1)
+
+
+def gathered(r: random.Random, name: str) -> Template:
+    """Loops whose indices come out of arrays, where only a look at them tells whether they are right."""
+    b = _number(r)
+    last = r.choice(("n - 1", "n - 1", "n"))
+    loop = r.choice((
+        "for (i = 0; i < n; i++) { h[x[i]] = h[x[i]] + v[i]; }",
+        "for (i = n - 1; i > 0; i -= 2) { h[x[i]] = h[x[n - i]] * v[i]; }",
+        "for (i = 0; i < n; i += 3) { h[x[i]] = v[x[n - 1 - i]]; }",
+        "for (i = 0; i < n; i++) { j = x[i] + 1; h[j - 1] = h[j / 2] + v[j - 1]; }",
+    ))  # fmt: skip
+    text = f"{b}[n] {name}(int[n] at, {b}[n] v)\n{{\n  x = {{ [i] -> mod(at[i], n) | [i] < [n] }};\n  x[n / 2] = min(at[0] & 63, {last});\n  h = v;\n  {loop}\n  return h;\n}}\n\n"
+    return Template(text, name, (("int", ("n",)), (b, ("n",))), (b, ("n",)), 1)
+
+
 def growing(r: random.Random, name: str) -> Template:
     """An array whose rank depends on a value: this stays interpreted."""
     text = f"""double {name}(double[n] v, int k)
@@ -337,5 +390,6 @@ def growing(r: random.Random, name: str) -> Template:
 
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged, assignments,
-    histogram, scatter, exchanged, assignments,  # again, since the passes that look for them seldom find one elsewhere
+    contractions, assigned, gathered, histogram, scatter, exchanged, assignments,
+    contractions, contractions, assigned, gathered,  # again, since the passes that look for them seldom find one elsewhere
 )  # fmt: skip

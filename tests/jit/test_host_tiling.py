@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sacpy.jit.graph import Atom, Const, Let, Unit, Var, WithLoop
+from sacpy.jit.failures import CheckFailed
+from sacpy.jit.graph import Atom, Const, Let, Unit, Var, WithLoop, statements
 from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.tiling import contraction
 from sacpy.jit.options import Options
+from sacpy.lang.types import REAL
 from tests.jit.builder import B, arguments, unit
+from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import STRICT, agree, agree_on, compiled
 
 RNG = np.random.default_rng(5)
@@ -30,14 +33,26 @@ def product(left: str, right: str, base: str = "double", lower: tuple[int, int] 
             value = d.op("mul", d.load(x, *[at[s] for s in left]), d.load(y, *[at[s] for s in right]))
             return d.op("sub", d.op("neg", value), Const(base, 0.5)) if extra else value
 
-        return c.fold("add", Const(base, 0.25), [c.partition([0], [ranges["k"]], term)])
+        return c.fold("add", Const(base, 0.25 if base in REAL else 3), [c.partition([0], [ranges["k"]], term)])
 
     frame = [ranges["i"], ranges["j"]]
     return unit(b, params, inputs, [b.genarray(base, frame, [b.partition(lower, frame, body)], default=7)])
 
 
+def kinds(u: Unit) -> list[bool]:
+    """Of the contractions of a unit, whether they are packed."""
+    parts = [p for s in statements(u.root.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop) for p in s.rhs.partitions]
+    return [c.packed for c in map(contraction, parts) if c is not None]
+
+
 def is_tiled(u: Unit) -> bool:
-    return any(contraction(p) is not None for s in u.root.body.statements if isinstance(s, Let) and isinstance(s.rhs, WithLoop) for p in s.rhs.partitions)
+    return bool(kinds(u))
+
+
+def typed(text: str, base: str) -> str:
+    """A text with a base type, and constants of it, put in."""
+    real = base in REAL
+    return text.format(base=base, zero=f"{'0.0' if real else '0'}:{base}", seven=f"{'7.0' if real else '7'}:{base}")
 
 
 def shapes(left: str, right: str, i: int, j: int, k: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -47,11 +62,11 @@ def shapes(left: str, right: str, i: int, j: int, k: int) -> tuple[tuple[int, ..
 
 @pytest.mark.parametrize(("left", "right"), [("ik", "kj"), ("ik", "jk"), ("ki", "kj"), ("ki", "jk"), ("kj", "ik")])
 def test_all_layouts_are_tiled_and_strict(left: str, right: str) -> None:
-    for base, dtype in (("double", "f8"), ("float", "f4")):
+    for base, dtype in (("double", "f8"), ("float", "f4"), ("int", "i4"), ("ulong", "u8")):
         u = product(left, right, base)
-        assert is_tiled(u)
+        assert kinds(u) == [True]
         sizes = ((1, 1, 1), (9, 27, 3), (17, 50, 5), (0, 3, 2), (3, 0, 2), (8, 24, 0))
-        agree_on(u, [[RNG.standard_normal(s).astype(dtype) for s in shapes(left, right, *size)] for size in sizes])
+        agree_on(u, [[(1e9 * RNG.standard_normal(s)).astype("i8").astype(dtype) for s in shapes(left, right, *size)] for size in sizes])
 
 
 def test_bounds_and_longer_bodies() -> None:
@@ -70,7 +85,7 @@ def test_large_products_on_threads() -> None:
 
 
 def test_what_does_not_reuse_is_not_tiled() -> None:
-    assert not is_tiled(product("ij", "kj"))  # nothing depends on i alone with k: no reuse of rows
+    assert not is_tiled(product("ij", "jk"))  # nothing depends on i alone with k, and what depends on k lies side by side along it
     b = B()
     params, (x,), inputs = arguments(b, ("double", 2))
     n = params[0]
@@ -95,3 +110,118 @@ def test_products_of_one_array_with_itself_inside_a_body() -> None:
 def test_code_is_the_same_for_any_number_of_threads() -> None:
     u = product("ik", "kj")
     assert lower(u, Options(threads=1)) == lower(u, Options(threads=4)) == lower(u, Options(threads=1))
+
+
+AROUND = """
+function f(int n, int m, int l, {base}[n,m] a, {base}[m,l] b, {base}[n] s, int[n] t)
+    {base}[n,l] r = with [n,l] disjoint complete
+        genarray {base} default {seven}
+        part [0,0] <= [i,j] < [n,l]
+            {base} before = load s[i]
+            {base} sum = with disjoint
+                fold from {zero} by ({base} acc), ({base} val)
+                    {base} more = add acc, val
+                    give more
+                part [0] <= [k] < [m]
+                    {base} x = load a[i,k]
+                    {base} y = load b[k,j]
+                    {base} xy = mul x, y
+                    {base} z = mul before, xy
+                    yield z
+            bool c = lt sum, before
+            {base} least = select c, before, sum
+            {base} end = sub least, before
+            yield end
+    return n, l, r
+"""
+
+
+@pytest.mark.parametrize(("base", "dtype"), [("double", "f8"), ("float", "f4"), ("int", "i4"), ("long", "i8")])
+def test_what_else_a_body_has_runs_for_each_cell(base: str, dtype: str) -> None:
+    u = parsed(typed(AROUND, base))
+    assert kinds(u) == [True]
+    shapes = ((1, 1, 1), (9, 3, 27), (17, 5, 50), (8, 0, 24), (0, 1, 1), (3, 2, 0))
+    agree_on(u, [[(100 * RNG.standard_normal(s)).astype(dtype) for s in ((n, m), (m, k), (n,))] + [np.zeros(n, "i4")] for n, m, k in shapes])
+
+
+COLUMNS = """
+function f(int n, int m, int l, {base}[n,m,l] a, {base}[m] w, int[n] ends, {base}[l] o)
+    {base}[n,l] r = with [n,l] disjoint complete
+        genarray {base} default {seven}
+        part [0,0] <= [i,j] < [n,l]
+            int end = load ends[i]
+            bool ok = le end, m
+            check ok : rows end in the array
+            {base} offset = load o[j]
+            {base} sum = with disjoint
+                fold from {zero} by ({base} acc), ({base} val)
+                    {base} more = add acc, val
+                    give more
+                part [0] <= [k] < [end]
+                    {base} x = load a[i,k,j]
+                    {base} y = load w[k]
+                    {base} xy = mul x, y
+                    {base} z = sub xy, offset
+                    yield z
+            {base} result = mul sum, offset
+            yield result
+    return n, l, r
+"""
+
+
+@pytest.mark.parametrize(("base", "dtype"), [("double", "f8"), ("float", "f4"), ("int", "i4"), ("ulong", "u8")])
+def test_sums_of_columns_have_tiles_of_one_row(base: str, dtype: str) -> None:
+    u = parsed(typed(COLUMNS, base))
+    assert kinds(u) == [False]
+    many = []
+    for n, m, k in ((1, 1, 1), (3, 4, 15), (2, 5, 64), (2, 3, 65), (3, 2, 200), (2, 0, 9), (0, 3, 3), (3, 3, 0)):
+        a, w, o = ((10 * RNG.standard_normal(s)).astype("i8").astype(dtype) for s in ((n, m, k), (m,), (k,)))
+        many.append([a, w, RNG.integers(-1, m + 1, n).astype("i4"), o])
+    agree_on(u, many)
+    with pytest.raises(CheckFailed):
+        compiled(u).call((np.ones((2, 3, 4), dtype), np.ones(3, dtype), np.array([1, 4], "i4"), np.ones(4, dtype)))
+
+
+def test_sums_of_columns_on_threads() -> None:
+    text = """
+        function f(int n, int m, double[n,m] a)
+            double[m] r = with [m] disjoint complete
+                genarray double default 0.0
+                part [0] <= [j] < [m]
+                    double sum = with disjoint
+                        fold from 0.0 by (double acc), (double val)
+                            double more = add acc, val
+                            give more
+                        part [0] <= [i] < [n]
+                            double x = load a[i,j]
+                            yield x
+                    yield sum
+            return m, r
+        """
+    u = parsed(text)
+    assert kinds(u) == [False]
+    f = compiled(u, Options(threads=3))
+    a = RNG.standard_normal((301, 1001))
+    found = []
+    for f.context.threads in (1, 2, 3):
+        found.append(f.call((a,))[-1])
+    assert all((x == found[0]).all() for x in found)
+    assert np.array_equal(found[0], np.add.reduce(a, axis=0, initial=0.0))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("load a[i,k,j]", "load a[i,j,k]"),  # elements lie side by side along k
+        ("load w[k]", "load w[j]"),  # nothing is far apart along k, with the next
+        ("[0] <= [k] < [end]", "[0] <= [k] < [j]"),
+        ("mul x, y", "div x, y"),
+        ("            {base} offset = load o[j]\n", "            {base} offset = load o[j]\n            bool fine = lt offset, 9\n            check fine : it is small\n"),
+    ],
+)
+def test_other_sums_are_not_tiled(change: tuple[str, str]) -> None:
+    assert change[0] in COLUMNS
+    text = COLUMNS.replace(*change)
+    if "w[j]" in change[1]:
+        text = text.replace("load a[i,k,j]", "load a[i,j,k]")
+    assert not is_tiled(parsed(typed(text, "double")))

@@ -73,7 +73,7 @@ def test_a_fold_with_a_step_and_one_of_scalars_stay() -> None:
 
 
 PROGRAMS = {
-    "a weighted sum of rows": ("double[.] f(double[n] w, double[n,m] v) { return with { ([0] <= [j] < [n]) : w[j] * v[j]; } : fold(+, genarray([m], 0.0)); }", "wv"),
+    "a product of rows": ("double[.] f(double[n] w, double[n,m] v) { return with { ([0] <= [j] < [n]) : w[j] - v[j]; } : fold(*, genarray([m], 1.0)); }", "wv"),
     "rows of two axes": ("double[.] f(double[n,m,k] v) { return with { ([0,0] <= [i,j] < [n,m]) : tod(i - j) * v[i,j]; } : fold(+, genarray([k], 1.0)); }", "c"),
     "an order that matters": ("double[.] g(double[n] a, double[n] b) { return a - 2.0 * b; } double[.] f(double[n,m] v) { return with { ([0] <= [j] < [n]) : v[j]; } : fold(g, genarray([m], 0.0)); }", "v"),
 }

@@ -102,9 +102,10 @@ class Spreading(Chunked):
             return self.rounded(self.wanted(work, code.product(count, self.blocks.in_row)), "1")
         size = self.wanted(work, count)
         step = "1" if self.p.step is None else low.wide(self.p.step[0])
-        if self.p.rank == 1 and step == "1" and is_straight(self.p.body, cells(self.p.body)):
+        tiles = tiled(self.p, self.sinks) if len(self.group) == 1 and self.p.step is None else None
+        if self.p.rank == 1 and step == "1" and (tiles or is_straight(self.p.body, cells(self.p.body))):
             step = str(ALIGNED)
-        if len(self.group) == 1 and self.p.step is None and self.p.rank > 1 and tiled(self.p, self.sinks):
+        if tiles and tiles.packed:
             size = code.op(f"call i64 @llvm.smax.i64(i64 {size}, i64 {code.op(f'sdiv i64 {count}, {TILED_CHUNKS}')})")
             size = code.op(f"call i64 @llvm.smax.i64(i64 {size}, i64 {TILED_ROWS})")
             code.module.declare("llvm.smax", "declare i64 @llvm.smax.i64(i64, i64)")

@@ -1,14 +1,36 @@
 """Sums over products that reuse what they load, such as matrix products: register tiles.
 
-In: a partition whose cells are each a sum over k of real arithmetic on elements that depend on some of i (the last axis but one), j (the last) and k. Out: a nest that computes tiles of cells, several rows times several vectors, with the sums in registers while k runs: each element that is loaded serves a whole row or column of
-the tile. What depends on j but not on i is first packed, for a column of tiles at a time, so that it is read in order from the cache (Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008). Every cell still adds up in the order of k, so that results do not differ from the plain nest's (but for contraction where it is allowed).
+In: a partition whose cells each have a sum over k of arithmetic on elements that depend on some of i (the last axis but one), j (the last) and k. Out: a nest that computes tiles of cells, with the sums in registers while k runs. Every cell adds up in the order of k, so that results do not differ from the plain nest's in that order (but for contraction where it is allowed). There are two kinds.
+
+*Packed*: what is loaded depends on i or on j, not both. Tiles have several rows times several vectors, so that each element that is loaded serves a whole row or column of the tile. What depends on j but not on i is first packed, for a column of tiles at a time, so that it is read in order from the cache (Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008).
+
+*Columns*: elements lie side by side along j, and far apart along k, as in the sum of a matrix's rows. A tile is one row of vectors; all of it is read in order.
+
+What else a cell's body has runs once for each cell, when its sum is there; in the second kind, what does not depend on j, once for each row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from sacpy.jit.graph import Atom, Const, Fold, Let, Load, Op, Partition, ScalarType, Var, WithLoop
+from sacpy.jit.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Check,
+    Const,
+    Fold,
+    Let,
+    Load,
+    Op,
+    Partition,
+    ScalarType,
+    Stmt,
+    Var,
+    WithLoop,
+    operands,
+)
+from sacpy.jit.host.analysis import is_straight
 from sacpy.jit.host.folds import recognised
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.legal import LLVM_TYPES, constant, size_of
@@ -17,23 +39,26 @@ from sacpy.jit.host.memory import Array, Scalar, element_address, flat, release
 from sacpy.jit.host.nests import Nest
 from sacpy.jit.host.processor import register_sizes
 from sacpy.jit.host.sinks import ArraySink, Sink
-from sacpy.nodes import Node
+from sacpy.jit.rewrite import free
+from sacpy.lang.types import BITS, REAL
+from sacpy.nodes import Node, replace
 
 NARROW = 2  # vectors of the tiles at the right edge
+WIDE = 8  # vectors of the tiles of columns
 _OPS = frozenset(["add", "sub", "mul", "neg"])
 
 
 class Contraction(Node):
-    """A partition that can be tiled: the fold, and its only partition, whose body is `terms`."""
+    """A partition that can be tiled. `inner`: the only partition of its fold, whose body is the terms; `target`: the sum; `rows`: what runs once for each row (`packed`: nothing does); `cells`: what runs once for each cell then."""
 
     p: Partition
     fold: Fold
     inner: Partition
     base: str
-
-    @property
-    def i(self) -> Var:
-        return self.p.index[-2]
+    packed: bool
+    target: Var
+    rows: tuple[Stmt, ...] = ()
+    cells: tuple[Stmt, ...] = ()
 
     @property
     def j(self) -> Var:
@@ -45,38 +70,103 @@ class Contraction(Node):
 
 
 def contraction(p: Partition) -> Contraction | None:
-    """The contraction that a partition is, if it is one that pays: something depends on j but not on i, and something on i but not on j."""
-    if p.rank < 2 or p.step is not None or len(p.body.statements) != 1 or len(p.body.results) != 1:
+    """The contraction that a partition is, if it is one that pays."""
+    folds = [k for k, s in enumerate(p.body.statements) if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
+    if p.rank < 1 or p.step is not None or len(p.body.results) != 1 or isinstance(p.body.results[0].type, ArrayType) or len(folds) != 1:
         return None
-    s = p.body.statements[0]
-    if not isinstance(s, Let) or not isinstance(s.rhs, WithLoop) or s.targets != p.body.results or len(s.rhs.operators) != 1 or len(s.rhs.partitions) != 1:
+    (at,) = folds
+    s, before, after = p.body.statements[at], p.body.statements[:at], p.body.statements[at + 1 :]
+    assert isinstance(s, Let) and isinstance(s.rhs, WithLoop)
+    if len(s.rhs.operators) != 1 or len(s.rhs.partitions) != 1 or not is_straight(Block((*before, *after), ())):
         return None
     fold, inner = s.rhs.operators[0], s.rhs.partitions[0]
-    if not isinstance(fold, Fold) or inner.rank != 1 or inner.step is not None or p.index[-1] in (*inner.lower, *inner.upper) or p.index[-2] in (*inner.lower, *inner.upper):
+    if not isinstance(fold, Fold) or inner.rank != 1 or inner.step is not None:
         return None
     found = recognised(fold)
-    if found is None or found.codes != ("add",) or found.bases[0] not in ("float", "double") or any(a in p.index for a in fold.neutrals):
+    inside = {v.name for v in p.index} | {t.name for x in before if isinstance(x, Let) for t in x.targets}
+    if found is None or found.codes != ("add",) or _names(fold.neutrals) & inside:
         return None
-    c = Contraction(p, fold, inner, found.bases[0])
-    return c if _fits(c) else None
+    base = found.bases[0]
+    if base not in REAL and (base not in BITS or BITS[base] < 32):
+        return None
+    c = Contraction(p, fold, inner, base, True, s.targets[0])
+    return _packed(c, before, after) or _columns(c, before, after)
 
 
-def _fits(c: Contraction) -> bool:
-    """Whether the body is arithmetic on loads that can be vectors along j: those that depend on i too must have j as the last index only."""
+def _packed(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Contraction | None:
+    """The contraction with packed tiles, if something depends on j but not on i, and something on i but not on j: arithmetic on loads that can be vectors along j. Those that depend on both must have j as the last index only."""
+    if c.p.rank < 2 or any(isinstance(s, Check) for s in before):
+        return None
+    i, j = c.p.index[-2:]
+    set_before = {t.name for s in before if isinstance(s, Let) for t in s.targets}
+    if _names((*c.inner.lower, *c.inner.upper)) & (set_before | {i.name, j.name}):
+        return None
+    inner = _with_needed(c.inner, before)
     reuse = set()
-    for s in c.inner.body.statements:
-        if not isinstance(s, Let) or s.targets[0].type != ScalarType(c.base):
-            return False
-        if isinstance(s.rhs, Op):
-            if s.rhs.code not in _OPS:
-                return False
-        elif isinstance(s.rhs, Load):
-            if c.i in s.rhs.index and c.j in s.rhs.index[:-1]:
-                return False
-            reuse.add((c.i in s.rhs.index, c.j in s.rhs.index))
+    for s in inner.body.statements:
+        if not _is_term(s, c.base):
+            return None
+        if isinstance(s.rhs, Load):  # type: ignore[union-attr]
+            index = s.rhs.index  # type: ignore[union-attr]
+            if i in index and j in index[:-1]:
+                return None
+            reuse.add((i in index, j in index))
+    if (True, False) not in reuse or (False, True) not in reuse:
+        return None
+    cells = () if c.p.body.results == (c.target,) else (*before, *after)
+    return replace(c, inner=inner, cells=cells)
+
+
+def _columns(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Contraction | None:
+    """The contraction with tiles of one row, if all that depends on j lies side by side along it, and something of that is far apart along k."""
+    j = c.j
+    along = {j.name}  # what depends on j
+    rows: list[Stmt] = []
+    rest: list[Let] = []
+    for s in before:
+        if isinstance(s, Let) and _names(operands(s.rhs)) & along:
+            along |= {t.name for t in s.targets}
+            rest.append(s)
+        elif _names((s.condition,) if isinstance(s, Check) else operands(s.rhs)) & along:
+            return None
         else:
-            return False
-    return (True, False) in reuse and (False, True) in reuse
+            rows.append(s)
+    if _names((*c.inner.lower, *c.inner.upper)) & along:
+        return None
+    inner = _with_needed(c.inner, rest)
+    apart = False
+    for s in inner.body.statements:
+        if not _is_term(s, c.base):
+            return None
+        if isinstance(s.rhs, Load):  # type: ignore[union-attr]
+            index = s.rhs.index  # type: ignore[union-attr]
+            if _names(index[:-1]) & along or _names(index[-1:]) & (along - {j.name}):
+                return None
+            apart |= index[-1] == j and c.k in index[:-1]
+    if not apart:
+        return None
+    cells = () if c.p.body.results == (c.target,) else (*rest, *after)
+    return replace(c, inner=inner, packed=False, rows=tuple(rows), cells=cells)
+
+
+def _names(atoms: Iterable[Atom]) -> set[str]:
+    return {a.name for a in atoms if isinstance(a, Var)}
+
+
+def _with_needed(inner: Partition, before: Sequence[Stmt]) -> Partition:
+    """A fold's partition with those statements in front of it that its terms need."""
+    needed = free(inner.body)
+    taken: list[Stmt] = []
+    for s in reversed(before):
+        if isinstance(s, Let) and any(t.name in needed for t in s.targets):
+            needed = needed | _names(operands(s.rhs))
+            taken.append(s)
+    return replace(inner, body=Block((*reversed(taken), *inner.body.statements), inner.body.results))
+
+
+def _is_term(s: Stmt, base: str) -> bool:
+    """Whether a statement can be computed on vectors."""
+    return isinstance(s, Let) and s.targets[0].type == ScalarType(base) and (isinstance(s.rhs, Load) or (isinstance(s.rhs, Op) and s.rhs.code in _OPS))
 
 
 class Tiling:
@@ -89,17 +179,21 @@ class Tiling:
         self.type = LLVM_TYPES[c.base]
         register = max(register_sizes(), default=16)
         self.lanes = register // self.size
-        self.rows, self.vectors = (8, 3) if register == 64 else (4, 3) if register == 32 else (4, 2)
-        self.flags = lowering.unit.style.flags
+        self.rows, self.vectors = (1, WIDE) if not c.packed else (8, 3) if register == 64 else (4, 3) if register == 32 else (4, 2)
+        self.real = c.base in REAL
+        self.flags = lowering.unit.style.flags if self.real else ""
         loads = [s for s in c.inner.body.statements if isinstance(s, Let) and isinstance(s.rhs, Load)]
-        self.packs = [s for s in loads if isinstance(s.rhs, Load) and c.j in s.rhs.index and c.i not in s.rhs.index]
+        self.packs = [s for s in loads if isinstance(s.rhs, Load) and c.j in s.rhs.index and c.p.index[-2] not in s.rhs.index] if c.packed else []
         self.panels: dict[str, Array] = {}
         self.width = 0  # columns of the panels that are being used
         self.at_column = 0  # the vector's place among them
 
     def run(self) -> None:
-        """Writes the loops: axes before the last two plainly, then columns of tiles, then rows."""
+        """Writes the loops: axes before the last two plainly, then columns of tiles, then rows; or all axes but the last, then tiles."""
         low, code = self.low, self.code
+        if not self.c.packed:
+            self.outer(())
+            return
         wide = str(self.lanes * self.vectors)
         rounds = code.op(f"sub nsw i64 {low.wide(self.c.inner.upper[0])}, {low.wide(self.c.inner.lower[0])}")
         positive = code.op(f"select i1 {code.op(f'icmp sgt i64 {rounds}, 0')}, i64 {rounds}, i64 0")
@@ -111,8 +205,13 @@ class Tiling:
 
     def outer(self, index: tuple[str, ...]) -> None:
         k, p = len(index), self.c.p
+        if not self.c.packed and k == p.rank - 1:
+            for s in self.c.rows:
+                self.low.statement(s, set(), {})
+            self.columns(index, "", "")
+            return
         lower, upper = self.bounds(k)
-        if k == p.rank - 2:
+        if self.c.packed and k == p.rank - 2:
             self.columns(index, lower, upper)
             return
 
@@ -131,32 +230,45 @@ class Tiling:
         self.low.env[v.name] = Scalar(self.code.op(f"trunc i64 {i} to i32"), "int", i)
 
     def columns(self, outer: tuple[str, ...], first: str, last: str) -> None:
-        """Columns of full tiles, then narrower ones, masked."""
+        """Columns of full tiles, then narrower ones, masked. Where only what is stored has to be masked, all tiles are."""
         code, (lower, upper) = self.code, self.bounds(self.c.p.rank - 1)
-        wide, narrow = self.lanes * self.vectors, self.lanes * NARROW
-        count = code.op(f"sub nsw i64 {upper}, {lower}")
-        whole = code.op(f"sub nsw i64 {count}, {code.op(f'srem i64 {count}, {wide}')}")
-        nonempty = code.op(f"select i1 {code.op(f'icmp sgt i64 {count}, 0')}, i64 {whole}, i64 0")
-        middle = code.sum(lower, nonempty)
+        wide = self.lanes * self.vectors
 
         def full(j: str) -> None:
             self.low.poll()
             self.pack(j, str(wide), wide)
-            self.down(first, last, lambda i, rows: self.tile(outer, i, rows, j, [""] * self.vectors))
+            self.down(first, last, lambda i, rows: self.tile(outer, i, rows, j, [""] * self.vectors, str(wide)))
 
-        def rest(j: str) -> None:
-            masks = [self.mask(code.sum(j, str(v * self.lanes)), upper) for v in range(NARROW)]
-            left = code.op(f"sub nsw i64 {upper}, {j}")
-            columns = code.op(f"select i1 {code.op(f'icmp slt i64 {left}, {narrow}')}, i64 {left}, i64 {narrow}")
-            self.pack(j, columns, narrow)
-            self.down(first, last, lambda i, rows: self.tile(outer, i, rows, j, masks))
+        def masked(j: str, vectors: int) -> None:
+            self.low.poll()
+            masks = [self.mask(code.sum(j, str(v * self.lanes)), upper) for v in range(vectors)]
+            left, width = code.op(f"sub nsw i64 {upper}, {j}"), self.lanes * vectors
+            columns = code.op(f"select i1 {code.op(f'icmp slt i64 {left}, {width}')}, i64 {left}, i64 {width}")
+            self.pack(j, columns, width)
+            self.down(first, last, lambda i, rows: self.tile(outer, i, rows, j, masks, columns))
 
+        if self.all_packed:
+            count_loop(self.low, lower, upper, str(wide), lambda j: masked(j, self.vectors))
+            return
+        count = code.op(f"sub nsw i64 {upper}, {lower}")
+        whole = code.op(f"sub nsw i64 {count}, {code.op(f'srem i64 {count}, {wide}')}")
+        nonempty = code.op(f"select i1 {code.op(f'icmp sgt i64 {count}, 0')}, i64 {whole}, i64 0")
+        middle = code.sum(lower, nonempty)
         count_loop(self.low, lower, middle, str(wide), full)
-        count_loop(self.low, middle, upper, str(narrow), rest)
+        count_loop(self.low, middle, upper, str(self.lanes * NARROW), lambda j: masked(j, NARROW))
+
+    @property
+    def all_packed(self) -> bool:
+        """Whether all that depends on j is read from panels."""
+        loads = [s.rhs for s in self.c.inner.body.statements if isinstance(s, Let) and isinstance(s.rhs, Load)]
+        return len(self.packs) == sum(self.c.j in load.index for load in loads)
 
     def down(self, first: str, last: str, tile: Callable[[str, int], None]) -> None:
         """All rows of a column: full tiles, then single rows."""
         code = self.code
+        if not self.c.packed:
+            tile("", 1)
+            return
         count = code.op(f"sub nsw i64 {last}, {first}")
         whole = code.op(f"sub nsw i64 {count}, {code.op(f'srem i64 {count}, {self.rows}')}")
         middle = code.sum(first, code.op(f"select i1 {code.op(f'icmp sgt i64 {count}, 0')}, i64 {whole}, i64 0"))
@@ -186,6 +298,11 @@ class Tiling:
     # ---- vectors along j
 
     @property
+    def kind(self) -> str:
+        """What LLVM calls the elements in the names of its routines."""
+        return "f" if self.real else "i"
+
+    @property
     def vector(self) -> str:
         return f"<{self.lanes} x {self.type}>"
 
@@ -204,7 +321,7 @@ class Tiling:
     def load_vector(self, address: str, mask: str, note: str) -> str:
         if not mask:
             return self.code.op(f"load {self.vector}, ptr {address}, align {self.size}{note}")
-        name = f"@llvm.masked.load.v{self.lanes}f{8 * self.size}.p0"
+        name = f"@llvm.masked.load.v{self.lanes}{self.kind}{8 * self.size}.p0"
         self.code.module.declare(name, f"declare {self.vector} {name}(ptr, i32, <{self.lanes} x i1>, {self.vector})")
         return self.code.op(f"call {self.vector} {name}(ptr {address}, i32 {self.size}, <{self.lanes} x i1> {mask}, {self.vector} zeroinitializer){note}")
 
@@ -212,18 +329,18 @@ class Tiling:
         if not mask:
             self.code.do(f"store {self.vector} {value}, ptr {address}, align {self.size}{note}")
             return
-        name = f"@llvm.masked.store.v{self.lanes}f{8 * self.size}.p0"
+        name = f"@llvm.masked.store.v{self.lanes}{self.kind}{8 * self.size}.p0"
         self.code.module.declare(name, f"declare void {name}({self.vector}, ptr, i32, <{self.lanes} x i1>)")
         self.code.do(f"call void {name}({self.vector} {value}, ptr {address}, i32 {self.size}, <{self.lanes} x i1> {mask}){note}")
 
     # ---- tiles
 
-    def tile(self, outer: tuple[str, ...], i: str, rows: int, j: str, masks: Sequence[str]) -> None:
-        """The cells at rows i, i + 1, ... and columns from j: sums over all k, then stored. `masks`: which lanes of each vector are columns; "" for all."""
+    def tile(self, outer: tuple[str, ...], i: str, rows: int, j: str, masks: Sequence[str], columns: str) -> None:
+        """The cells at rows i, i + 1, ... (of `outer` alone where tiles are not packed) and columns from j: sums over all k, then stored. `masks`: which lanes of each vector are columns; "" for all. `columns`: how many there are."""
         code, c, vectors = self.code, self.c, len(masks)
         start = self.splat(self.vector, self.type, self.low.text(c.fold.neutrals[0]))
         sums = [[code.slot(self.vector) for _ in range(vectors)] for _ in range(rows)]
-        at_i = [code.sum(i, str(r)) for r in range(rows)]
+        at_i = [code.sum(i, str(r)) if i else "" for r in range(rows)]
         at_j = [code.sum(j, str(v * self.lanes)) for v in range(vectors)]
         for slot in (s for row in sums for s in row):
             code.store(self.vector, start, slot)
@@ -234,17 +351,50 @@ class Tiling:
                 for v, slot in enumerate(row):
                     self.at_column = v * self.lanes
                     term = self.term(at_i[r], at_j[v], masks[v])
-                    code.store(self.vector, code.op(f"fadd {self.flags}{self.vector} {code.load(self.vector, slot)}, {term}"), slot)
+                    code.store(self.vector, self.arithmetic("add", code.load(self.vector, slot), term), slot)
 
         count_loop(self.low, self.low.wide(c.inner.lower[0]), self.low.wide(c.inner.upper[0]), "1", body)
+        if c.cells:
+            self.finish_cells(outer, i, j, sums, columns)
+            return
         for r, row in enumerate(sums):
             for v, slot in enumerate(row):
-                at = flat(code, (*outer, at_i[r], at_j[v]), self.sink.result.extents)
+                at = flat(code, self.place(outer, at_i[r], at_j[v]), self.sink.result.extents)
                 self.store_vector(code.load(self.vector, slot), element_address(code, self.sink.result, at), masks[v], self.sink.result.note(code))
+
+    def place(self, outer: tuple[str, ...], i: str, j: str) -> tuple[str, ...]:
+        """The index of a cell."""
+        return (*outer, i, j) if i else (*outer, j)
+
+    def finish_cells(self, outer: tuple[str, ...], i: str, j: str, sums: Sequence[Sequence[str]], columns: str) -> None:
+        """Runs what is left of the body for each cell of a tile, and stores the result."""
+        code, c, low = self.code, self.c, self.low
+        width = len(sums[0]) * self.lanes
+        memory = code.slot(f"[{len(sums) * width} x {self.type}]")
+        for r, row in enumerate(sums):
+            for v, slot in enumerate(row):
+                address = code.offset(self.type, memory, str(r * width + v * self.lanes))
+                self.store_vector(code.load(self.vector, slot), address, "", "")
+
+        def cell(r: str, x: str) -> None:
+            row, column = code.sum(i, r) if i else "", code.sum(j, x)
+            if row:
+                self.bind(c.p.index[-2], row)
+            self.bind(c.j, column)
+            low.bind_scalar(c.target, code.load(self.type, code.offset(self.type, memory, code.sum(code.product(r, str(width)), x))))
+            for s in c.cells:
+                low.statement(s, set(), {})
+            low.store(self.sink.result, flat(code, self.place(outer, row, column), self.sink.result.extents), low.text(c.p.body.results[0]))
+
+        if len(sums) == 1:
+            count_loop(low, "0", columns, "1", lambda x: cell("0", x))
+        else:
+            count_loop(low, "0", str(len(sums)), "1", lambda r: count_loop(low, "0", columns, "1", lambda x: cell(r, x)))
 
     def term(self, i: str, j: str, mask: str) -> str:
         """What one k adds, for row i and the vector of columns at j. Loads that several cells share are written once for each; LLVM merges them."""
-        self.bind(self.c.i, i)
+        if i:
+            self.bind(self.c.p.index[-2], i)
         self.bind(self.c.j, j)
         found: dict[str, str] = {}
         for s in self.c.inner.body.statements:
@@ -272,8 +422,12 @@ class Tiling:
         assert isinstance(rhs, Op)
         args = [self.operand(a, found) for a in rhs.args]
         if rhs.code == "neg":
-            return self.code.op(f"fneg {self.vector} {args[0]}")
-        return self.code.op(f"f{rhs.code} {self.flags}{self.vector} {args[0]}, {args[1]}")
+            return self.code.op(f"fneg {self.vector} {args[0]}" if self.real else f"sub {self.vector} zeroinitializer, {args[0]}")
+        return self.arithmetic(rhs.code, *args)
+
+    def arithmetic(self, name: str, a: str, b: str) -> str:
+        """A sum, difference or product of vectors."""
+        return self.code.op(f"f{name} {self.flags}{self.vector} {a}, {b}" if self.real else f"{name} {self.vector} {a}, {b}")
 
     def operand(self, a: Atom, found: dict[str, str]) -> str:
         if isinstance(a, Const):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sacpy.jit.graph import Unit
 from sacpy.jit.options import Options
 from sacpy.jit.passes import (
+    assigning,
     counting,
     dead_code,
     detach,
@@ -15,6 +16,7 @@ from sacpy.jit.passes import (
     fold_withloops,
     fuse,
     independent,
+    interchange,
     invariant,
     ranges,
     reductions,
@@ -29,20 +31,23 @@ ROUNDS = 4  # how often the first passes run at most; each round may lay open so
 
 REDUCING: tuple[Pass, ...] = (unroll.run, dead_code.run)
 COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, independent.run, reductions.run)
+LOOPING: tuple[Pass, ...] = (rounds.run,)
 SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run, disjoint.run, split.run)
-CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run, scatter.run, detach.run)
+CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run)
+PLACING: tuple[Pass, ...] = (interchange.run, assigning.run, dead_code.run)
+FINISHING: tuple[Pass, ...] = (scatter.run, detach.run)
 
 
 def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> Unit:
-    """The unit, optimised: same results for the same arguments, bit for bit. A check may fail more often than before, which sends the call to the interpreter. `host`: for the CPU alone, so that folds of arrays, which kernels know, may become loops."""
+    """The unit, optimised: same results for the same arguments, bit for bit. A check may fail more often than before, which sends the call to the interpreter. `host`: for the CPU alone, so that what kernels know may become loops."""
     verified = options is not None and options.verify
     for number in range(ROUNDS):
         unit = _after(unit, REDUCING, verified)
         folded = _after(unit, (fold_withloops.run,), verified)
         if number and folded is unit:
             break
-        unit = _after(folded, (*COUNTING, rounds.run) if host and not number else COUNTING, verified)
-    return _after(unit, (*SHAPING, *CLEANING), verified)
+        unit = _after(folded, (*COUNTING, *LOOPING) if host and not number else COUNTING, verified)
+    return _after(unit, (*SHAPING, *CLEANING, *(PLACING if host else ()), *FINISHING), verified)
 
 
 def _after(unit: Unit, passes: tuple[Pass, ...], verified: bool) -> Unit:

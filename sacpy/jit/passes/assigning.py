@@ -1,0 +1,169 @@
+"""Assigned parts: a with-loop whose result becomes a part of a larger array is computed in that array, element by element, where it reads nothing that it has overwritten by then.
+
+    w = with [n] disjoint complete                    c = for j from m to n step 1 with b := a
+            genarray double default 0.0                   x = load b[k,j]
+            part [0] <= [j] < [m]                         y = load b[i,j]
+                y = load a[i,j]                           z = sub y, x
+                yield y                                   u = update b[i,j] with z
+            part [m] <= [j] < [n]            ->           next u
+                x = load a[k,j]
+                y = load a[i,j]
+                z = sub y, x
+                yield z
+    c = update a[i] with w
+
+Whatever is read of the array has the components of the element's own index last: that is its own place, or one that this element alone could have changed. A part that gives elements that are there already goes. So neither is memory asked for, nor are elements copied; and loops around it are seen to change rows of their own (`host/independence`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sacpy.jit.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Const,
+    For,
+    Function,
+    Genarray,
+    Let,
+    Load,
+    Modarray,
+    Op,
+    Partition,
+    Stmt,
+    Unit,
+    Update,
+    Var,
+    View,
+    WithLoop,
+    statements,
+)
+from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.walker import Walker
+from sacpy.jit.rewrite import copied, uses
+from sacpy.nodes import replace
+
+
+class _Assigner(Walker):
+    """`putting`: with-loops that are left out until the update that puts their result into an array, by the name of that."""
+
+    def __init__(self, function: Function) -> None:
+        super().__init__(function)
+        self.putting: dict[str, WithLoop] = {}
+
+    def inside(self, b: Block, before: object) -> Block:
+        found = _assigned(b)
+        outer, self.putting = self.putting, self.putting | found
+        new = super().inside(b, before)  # type: ignore[arg-type]
+        self.putting = outer
+        return new
+
+    def let(self, s: Let) -> None:
+        if s.targets[0].name in self.putting:
+            return
+        if isinstance(s.rhs, Update) and isinstance(s.rhs.value, Var) and s.rhs.value.name in self.putting:
+            self.assign(s, s.rhs, self.putting[s.rhs.value.name])
+        else:
+            super().let(s)
+
+    def assign(self, s: Let, update: Update, w: WithLoop) -> None:
+        """Emits a loop for each partition."""
+        array = update.array
+        for p in w.partitions:
+            if not _is_there(p, update):
+                target = self.supply.var(array.name, array.type)
+                super().let(Let((target,), self.loop(p, update.index, array, update.array), s.span))
+                array = target
+        self.alias(s.targets[0], self.atom(array))
+
+    def loop(self, p: Partition, at: tuple[Atom, ...], array: Var, read: Var) -> For:
+        """The loop nest of a partition over `array`; what its body reads of `read` comes from there."""
+        levels = [self.supply.var(array.name, array.type) for _ in p.index]
+        new = self.supply.var(array.name, array.type)
+        (value,) = p.body.results
+        body = Block((*p.body.statements, Let((new,), Update(levels[-1], (*at, *p.index), value), p.span)), (new,))
+        body = copied(_reading(body, read, levels[-1]), {}, self.supply)
+        for axis in reversed(range(p.rank)):
+            initial = levels[axis - 1] if axis else array
+            made = For(p.index[axis], p.lower[axis], p.upper[axis], 1, (levels[axis],), (initial,), body)
+            if axis:
+                result = self.supply.var(array.name, array.type)
+                body = Block((Let((result,), made, p.span),), (result,))
+        return made
+
+
+def _reading(b: Block, array: Var, now: Var) -> Block:
+    """Scalar statements that read another array instead of one."""
+    return Block(tuple(replace(s, rhs=replace(s.rhs, array=now)) if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array == array else s for s in b.statements), b.results)
+
+
+def _is_there(p: Partition, update: Update) -> bool:
+    """Whether a partition gives the elements that the array has."""
+    made = {s.targets[0]: s.rhs for s in p.body.statements if isinstance(s, Let)}
+    (value,) = p.body.results
+    return isinstance(value, Var) and made.get(value) == Load(update.array, (*update.index, *p.index))
+
+
+def _assigned(b: Block) -> dict[str, WithLoop]:
+    """The with-loops of a block that may be computed in the array that their result is put into."""
+    count = uses(b)
+    made: dict[str, tuple[int, WithLoop]] = {}
+    views: dict[str, View] = {}
+    found: dict[str, WithLoop] = {}
+    for k, s in enumerate(b.statements):
+        if not isinstance(s, Let):
+            continue
+        if isinstance(s.rhs, WithLoop) and len(s.targets) == 1 and count[s.targets[0].name] == 1:
+            made[s.targets[0].name] = k, s.rhs
+        elif isinstance(s.rhs, View):
+            views[s.targets[0].name] = s.rhs
+        elif isinstance(s.rhs, Update) and isinstance(s.rhs.value, Var) and s.rhs.value.name in made:
+            at, w = made[s.rhs.value.name]
+            if _fits(w, s.rhs, views) and not _updated(s.rhs.array, b.statements[at:k]):
+                found[s.rhs.value.name] = w
+    return found
+
+
+def _updated(array: Var, between: Sequence[Stmt]) -> bool:
+    """Whether somebody else changes the array meanwhile, who would have to copy it."""
+    return any(isinstance(s, Let) and isinstance(s.rhs, Update) and s.rhs.array == array for s in between)
+
+
+def _fits(w: WithLoop, update: Update, views: dict[str, View]) -> bool:
+    if len(w.operators) != 1 or not w.disjoint or w.frame is None:
+        return False
+    (operator,) = w.operators
+    match operator:
+        case Genarray(cell=()):
+            if not w.complete:
+                return False
+        case Modarray(array=array):
+            if array.name not in views or views[array.name] != View(update.array, update.index) or len(w.frame) != array.type.rank:  # type: ignore[union-attr]
+                return False
+        case _:
+            return False
+    return all(p.step is None and _stays_apart(p, update.array) for p in w.partitions)
+
+
+def _stays_apart(p: Partition, array: Var) -> bool:
+    """Whether a body is made of operations and loads, and what it reads of the array is at its own index along the last axes."""
+    for s in p.body.statements:
+        if not isinstance(s, Let) or not isinstance(s.rhs, Op | Load | Var | Const) or s.rhs == array:
+            return False
+        if isinstance(s.rhs, Load) and s.rhs.array == array and s.rhs.index[-p.rank :] != p.index:
+            return False
+    return not any(isinstance(r, Var) and r == array for r in p.body.results)
+
+
+def assigning(function: Function) -> Function:
+    """A function whose assigned parts are computed in place; itself if it has none."""
+    if not any(isinstance(s, Let) and isinstance(s.rhs, Update) and isinstance(s.rhs.value.type, ArrayType) for s in statements(function.body)):
+        return function
+    return _Assigner(function).function(function)
+
+
+def run(unit: Unit) -> Unit:
+    """A unit whose assigned parts are computed in place."""
+    return per_function(unit, assigning)
