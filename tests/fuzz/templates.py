@@ -327,7 +327,8 @@ def contractions(r: random.Random, name: str) -> Template:
     term = r.choice(("a[i,l] * c[l,j]", "c[l,j]", "c[l,j] * a[i,l] - a[i,l]", "w[i] * (a[i,l] - c[l,j])", "c[l,j] * w[l]", "a[i,l] * c[j,l]"))
     if r.random() < 0.5:
         total = f"sum({{ [l] -> {term} | [l] < [n] }})"
-        body = r.choice((f"{{ [i,j] -> {total} * w[i] | [i,j] < [n,n] }}", f"{{ [i,j] -> max({total}, w[j]) - w[i] | [i,j] < [n,n] }}", f"{{ [i,j] -> a[j,i] + {total} | [i,j] < [n,n] }}"))
+        body = r.choice((f"{{ [i,j] -> {total} * w[i] | [i,j] < [n,n] }}", f"{{ [i,j] -> max({total}, w[j]) - w[i] | [i,j] < [n,n] }}", f"{{ [i,j] -> a[j,i] + {total} | [i,j] < [n,n] }}",
+                         f"{{ [i,j] -> sum({{ [l] -> a[i,j+l] * w[l] | [l] < [n/2+1] }}) | [i,j] < [n,n/2]; [i,j] -> {total} | [i,j] < [n,n] }}"))  # fmt: skip
     else:
         vector = term.replace("[l,j]", "[l]").replace("[j,l]", "[l]")
         round_ = f"s = s + {vector};" if "c[l]" in vector else f"s += c[l] * {vector};"

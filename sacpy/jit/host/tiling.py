@@ -4,7 +4,7 @@ In: a partition whose cells each have a sum over k of arithmetic on elements tha
 
 *Packed*: what is loaded depends on i or on j, not both. Tiles have several rows times several vectors, so that each element that is loaded serves a whole row or column of the tile. What depends on j but not on i is first packed, for a column of tiles at a time, so that it is read in order from the cache (Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008).
 
-*Columns*: elements lie side by side along j, and far apart along k, as in the sum of a matrix's rows. A tile is one row of vectors; all of it is read in order.
+*Columns*: elements lie side by side along j, at j or at j plus something, as in the sum of a matrix's rows, or in a convolution. A tile is one row of vectors, and k may have several axes.
 
 What else a cell's body has runs once for each cell, when its sum is there; in the second kind, what does not depend on j, once for each row.
 """
@@ -49,7 +49,7 @@ _OPS = frozenset(["add", "sub", "mul", "neg"])
 
 
 class Contraction(Node):
-    """A partition that can be tiled. `inner`: the only partition of its fold, whose body is the terms; `target`: the sum; `rows`: what runs once for each row (`packed`: nothing does); `cells`: what runs once for each cell then."""
+    """A partition that can be tiled. `inner`: the only partition of its fold, whose body is the terms; `target`: the sum; `along`: names of j, and of what is j plus something; `vectors`: of terms that are computed for all of a vector's lanes; `rows`: what runs once for each row (`packed`: nothing does); `cells`: what runs once for each cell then."""
 
     p: Partition
     fold: Fold
@@ -57,6 +57,8 @@ class Contraction(Node):
     base: str
     packed: bool
     target: Var
+    along: frozenset[str]
+    vectors: frozenset[str] = frozenset()
     rows: tuple[Stmt, ...] = ()
     cells: tuple[Stmt, ...] = ()
 
@@ -80,7 +82,7 @@ def contraction(p: Partition) -> Contraction | None:
     if len(s.rhs.operators) != 1 or len(s.rhs.partitions) != 1 or not is_straight(Block((*before, *after), ())):
         return None
     fold, inner = s.rhs.operators[0], s.rhs.partitions[0]
-    if not isinstance(fold, Fold) or inner.rank != 1 or inner.step is not None:
+    if not isinstance(fold, Fold) or inner.rank < 1 or inner.step is not None:
         return None
     found = recognised(fold)
     inside = {v.name for v in p.index} | {t.name for x in before if isinstance(x, Let) for t in x.targets}
@@ -89,13 +91,13 @@ def contraction(p: Partition) -> Contraction | None:
     base = found.bases[0]
     if base not in REAL and (base not in BITS or BITS[base] < 32):
         return None
-    c = Contraction(p, fold, inner, base, True, s.targets[0])
+    c = Contraction(p, fold, inner, base, True, s.targets[0], frozenset([p.index[-1].name]))
     return _packed(c, before, after) or _columns(c, before, after)
 
 
 def _packed(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Contraction | None:
     """The contraction with packed tiles, if something depends on j but not on i, and something on i but not on j: arithmetic on loads that can be vectors along j. Those that depend on both must have j as the last index only."""
-    if c.p.rank < 2 or any(isinstance(s, Check) for s in before):
+    if c.p.rank < 2 or c.inner.rank != 1 or any(isinstance(s, Check) for s in before):
         return None
     i, j = c.p.index[-2:]
     set_before = {t.name for s in before if isinstance(s, Let) for t in s.targets}
@@ -114,39 +116,69 @@ def _packed(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Co
     if (True, False) not in reuse or (False, True) not in reuse:
         return None
     cells = () if c.p.body.results == (c.target,) else (*before, *after)
-    return replace(c, inner=inner, cells=cells)
+    return replace(c, inner=inner, vectors=frozenset(s.targets[0].name for s in inner.body.statements if isinstance(s, Let)), cells=cells)
 
 
 def _columns(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Contraction | None:
-    """The contraction with tiles of one row, if all that depends on j lies side by side along it, and something of that is far apart along k."""
-    j = c.j
-    along = {j.name}  # what depends on j
+    """The contraction with tiles of one row, if all that depends on j lies side by side along it, and some of that is elsewhere for another k."""
+    on_j = {c.j.name}
     rows: list[Stmt] = []
     rest: list[Let] = []
     for s in before:
-        if isinstance(s, Let) and _names(operands(s.rhs)) & along:
-            along |= {t.name for t in s.targets}
+        if isinstance(s, Let) and _names(operands(s.rhs)) & on_j:
+            on_j |= {t.name for t in s.targets}
             rest.append(s)
-        elif _names((s.condition,) if isinstance(s, Check) else operands(s.rhs)) & along:
+        elif _names((s.condition,) if isinstance(s, Check) else operands(s.rhs)) & on_j:
             return None
         else:
             rows.append(s)
-    if _names((*c.inner.lower, *c.inner.upper)) & along:
+    if _names((*c.inner.lower, *c.inner.upper)) & on_j:
         return None
     inner = _with_needed(c.inner, rest)
-    apart = False
-    for s in inner.body.statements:
-        if not _is_term(s, c.base):
-            return None
-        if isinstance(s.rhs, Load):  # type: ignore[union-attr]
-            index = s.rhs.index  # type: ignore[union-attr]
-            if _names(index[:-1]) & along or _names(index[-1:]) & (along - {j.name}):
-                return None
-            apart |= index[-1] == j and c.k in index[:-1]
-    if not apart:
+    terms = _Terms(c)
+    if not all(map(terms.takes, inner.body.statements)) or not terms.moves or _names(inner.body.results) & terms.along:
         return None
     cells = () if c.p.body.results == (c.target,) else (*rest, *after)
-    return replace(c, inner=inner, packed=False, rows=tuple(rows), cells=cells)
+    return replace(c, inner=inner, packed=False, along=frozenset(terms.along), vectors=frozenset(terms.on_j - terms.along), rows=tuple(rows), cells=cells)
+
+
+class _Terms:
+    """The terms of columns, one statement after the other. `on_j`, `on_k`: names of what depends on j, and on k; `along`: of j plus something; `moves`: whether a vector is loaded from elsewhere for another k."""
+
+    def __init__(self, c: Contraction) -> None:
+        self.base = c.base
+        self.on_j, self.along = {c.j.name}, {c.j.name}
+        self.on_k = {v.name for v in c.inner.index}
+        self.moves = False
+
+    def takes(self, s: Stmt) -> bool:
+        """Whether a statement can be computed on vectors, or once for all of them."""
+        if not isinstance(s, Let) or not isinstance(s.rhs, Op | Load):
+            return False
+        used = _names(operands(s.rhs))
+        name = s.targets[0].name
+        if used & self.on_k:
+            self.on_k.add(name)
+        if not used & self.on_j:
+            return True
+        self.on_j.add(name)
+        if isinstance(s.rhs, Op) and s.targets[0].base == "int" and self.is_along(s.rhs):
+            self.along.add(name)
+            return True
+        if isinstance(s.rhs, Load):
+            *outer, last = s.rhs.index
+            if _names(outer) & self.on_j or not _names((last,)) & self.along:
+                return False
+            self.moves |= bool(_names(s.rhs.index) & self.on_k)
+        return _is_term(s, self.base) and not _names(operands(s.rhs) if isinstance(s.rhs, Op) else ()) & self.along
+
+    def is_along(self, op: Op) -> bool:
+        """Whether a number is j plus something that is the same for all of j."""
+        if not op.exact or op.code not in ("add", "sub"):
+            return False
+        a, b = (bool(_names((x,)) & self.along) for x in op.args)
+        others = _names(op.args) & (self.on_j - self.along)
+        return not others and ((a and not b) or (b and not a and op.code == "add"))
 
 
 def _names(atoms: Iterable[Atom]) -> set[str]:
@@ -255,6 +287,11 @@ class Tiling:
         nonempty = code.op(f"select i1 {code.op(f'icmp sgt i64 {count}, 0')}, i64 {whole}, i64 0")
         middle = code.sum(lower, nonempty)
         count_loop(self.low, lower, middle, str(wide), full)
+        if not self.c.packed:  # what is left is read once, if it is more than a narrow tile takes
+            left = code.op(f"sub nsw i64 {upper}, {middle}")
+            end = code.op(f"select i1 {code.op(f'icmp sgt i64 {left}, {self.lanes * NARROW}')}, i64 {upper}, i64 {middle}")
+            count_loop(self.low, middle, end, str(wide), lambda j: masked(j, self.vectors))
+            middle = end
         count_loop(self.low, middle, upper, str(self.lanes * NARROW), lambda j: masked(j, NARROW))
 
     @property
@@ -345,15 +382,14 @@ class Tiling:
         for slot in (s for row in sums for s in row):
             code.store(self.vector, start, slot)
 
-        def body(k: str) -> None:
-            self.bind(c.k, k)
+        def body() -> None:
             for r, row in enumerate(sums):
                 for v, slot in enumerate(row):
                     self.at_column = v * self.lanes
                     term = self.term(at_i[r], at_j[v], masks[v])
                     code.store(self.vector, self.arithmetic("add", code.load(self.vector, slot), term), slot)
 
-        count_loop(self.low, self.low.wide(c.inner.lower[0]), self.low.wide(c.inner.upper[0]), "1", body)
+        self.rounds(body)
         if c.cells:
             self.finish_cells(outer, i, j, sums, columns)
             return
@@ -361,6 +397,19 @@ class Tiling:
             for v, slot in enumerate(row):
                 at = flat(code, self.place(outer, at_i[r], at_j[v]), self.sink.result.extents)
                 self.store_vector(code.load(self.vector, slot), element_address(code, self.sink.result, at), masks[v], self.sink.result.note(code))
+
+    def rounds(self, body: Callable[[], None], axis: int = 0) -> None:
+        """The loops over k."""
+        inner = self.c.inner
+        if axis == inner.rank:
+            body()
+            return
+
+        def round_(k: str) -> None:
+            self.bind(inner.index[axis], k)
+            self.rounds(body, axis + 1)
+
+        count_loop(self.low, self.low.wide(inner.lower[axis]), self.low.wide(inner.upper[axis]), "1", round_)
 
     def place(self, outer: tuple[str, ...], i: str, j: str) -> tuple[str, ...]:
         """The index of a cell."""
@@ -399,6 +448,9 @@ class Tiling:
         found: dict[str, str] = {}
         for s in self.c.inner.body.statements:
             assert isinstance(s, Let)
+            if s.targets[0].name not in self.c.vectors:
+                self.low.statement(s, set(), {})
+                continue
             panel = self.panels.get(s.targets[0].name)
             found[s.targets[0].name] = self.packed(panel) if panel else self.load(s.rhs, mask) if isinstance(s.rhs, Load) else self.operation(s.rhs, found)
         return self.operand(self.c.inner.body.results[0], found)
@@ -411,7 +463,7 @@ class Tiling:
 
     def load(self, rhs: Load, mask: str) -> str:
         array = self.low.array(rhs.array)
-        if rhs.index[-1] == self.c.j:
+        if _names(rhs.index[-1:]) & self.c.along:
             return self.load_vector(self.address(array, rhs.index), mask, array.note(self.code))
         return self.splat(self.vector, self.type, self.low.load(array, self.low.wides(rhs.index)))
 
