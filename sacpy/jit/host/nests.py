@@ -12,6 +12,7 @@ from itertools import chain
 from sacpy.jit.graph import ArrayType, Block, Const, Let, Op, Partition, Stmt, Var, statements
 from sacpy.jit.host import layout
 from sacpy.jit.host.analysis import cells, is_straight
+from sacpy.jit.host.combs import comb_loop, is_comb
 from sacpy.jit.host.folds import lanes_note, scalar_note
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.hoisting import hoisted
@@ -70,7 +71,10 @@ class Nest(Record):
         inner = self.guarded_body(outer) if guarded else self.plain_body(outer, k)
         step = "1" if p.step is None else low.wide(p.step[k])
         width = "1" if p.width is None else low.wide(p.width[k])
-        if width == "1":
+        (sink, *_) = self.sinks
+        if k == p.rank - 1 and is_comb(p, self.sinks) and isinstance(sink, ArraySink):
+            comb_loop(low, p, sink, outer, lower, upper, inner)
+        elif width == "1":
             count_loop(low, lower, upper, step, inner, self.note() if k == p.rank - 1 else "")
         elif width == step:
             count_loop(low, lower, upper, "1", inner)

@@ -1,13 +1,15 @@
-"""Partitions that cover the same rows: one loop around them all.
+"""Partitions that cover the same rows, or rows that lie between one another: one loop around them all.
 
 In: partitions of one with-loop that are disjoint, and the sinks that take their values. Out: nests in which an axis over which several run from the same lower to the same upper bound has one loop. An interior and its borders are so computed row by row, each row by one thread, instead of one after the other through the whole array.
+
+Partitions that step along an axis by the same number, up to the same bound, take turns: the even rows and the odd ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import Atom, Partition
+from sacpy.jit.graph import Const, Partition, integer
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.nests import Nest
@@ -15,14 +17,30 @@ from sacpy.jit.host.sinks import Sink
 
 
 def grouped(partitions: Sequence[Partition], axis: int = 0) -> list[list[Partition]]:
-    """The partitions, those together that run over an axis, which is not their last, in the same range without gaps."""
+    """The partitions, those together that run over an axis, which is not their last, in the same range without gaps, or take turns there, by their first rows."""
     found: dict[object, list[Partition]] = {}
     for number, p in enumerate(partitions):
-        shared: tuple[Atom, Atom] | int = number
+        shared: object = number
         if axis < p.rank - 1 and p.step is None:
             shared = (p.lower[axis], p.upper[axis])
+        elif axis < p.rank - 1 and p.step is not None and takes_turns(p, axis):
+            shared = (p.step[axis], p.upper[axis], "turns")
         found.setdefault(shared, []).append(p)
-    return list(found.values())
+    return [sorted(group, key=lambda p: _first(p, axis)) if len(group) > 1 and takes_turns(group[0], axis) else group for group in found.values()]
+
+
+def takes_turns(p: Partition, axis: int) -> bool:
+    """Whether a partition has single rows along an axis, a fixed number apart, from a fixed one."""
+    if p.step is None or not isinstance(p.step[axis], Const) or not isinstance(p.lower[axis], Const) or p.step[axis] == integer(1):
+        return False
+    return p.width is None or p.width[axis] == integer(1)
+
+
+def _first(p: Partition, axis: int) -> int:
+    """The first row of one that takes turns."""
+    lower = p.lower[axis]
+    assert isinstance(lower, Const)
+    return int(lower.value)
 
 
 def write_rows(lowering: Lowering, group: Sequence[Partition], sinks: Sequence[Sink], lower: str = "", upper: str = "", outer: tuple[str, ...] = ()) -> None:
@@ -30,6 +48,10 @@ def write_rows(lowering: Lowering, group: Sequence[Partition], sinks: Sequence[S
     first, axis = group[0], len(outer)
     if len(group) == 1:
         Nest(lowering, first, sinks, lower, upper).axis(outer)
+        return
+    begin, end = (axis == 0 and lower) or lowering.wide(first.lower[axis]), (axis == 0 and upper) or lowering.wide(first.upper[axis])
+    if first.step is not None:
+        _write_turns(lowering, group, sinks, begin, end, outer)
         return
 
     def body(i: str) -> None:
@@ -40,4 +62,26 @@ def write_rows(lowering: Lowering, group: Sequence[Partition], sinks: Sequence[S
         for inner in grouped(group, axis + 1):
             write_rows(lowering, inner, sinks, outer=(*outer, i))
 
-    count_loop(lowering, (axis == 0 and lower) or lowering.wide(first.lower[axis]), (axis == 0 and upper) or lowering.wide(first.upper[axis]), "1", body)
+    count_loop(lowering, begin, end, "1", body)
+
+
+def _write_turns(lowering: Lowering, group: Sequence[Partition], sinks: Sequence[Sink], lower: str, upper: str, outer: tuple[str, ...]) -> None:
+    """A loop over the first partition's rows, each followed by those of the others. `upper` may lie before their common bound."""
+    code, axis, first = lowering.code, len(outer), group[0]
+    assert first.step is not None
+    bound = lowering.wide(first.upper[axis])
+
+    def body(i: str) -> None:
+        if axis == 0:
+            lowering.poll()
+        for p in group:
+            row = code.sum(i, str(_first(p, axis) - _first(first, axis)))
+            on, done = code.label("row"), code.label("rows")
+            code.branch(code.op(f"icmp slt i64 {row}, {bound}"), on, done)
+            code.place(on)
+            nest = Nest(lowering, p, sinks)
+            nest.bind(axis, row)
+            nest.axis((*outer, row))
+            code.place(done)
+
+    count_loop(lowering, lower, upper, lowering.wide(first.step[axis]), body)

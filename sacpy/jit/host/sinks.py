@@ -33,13 +33,14 @@ class Sink(Protocol):
 
 
 class ArraySink(Record):
-    """The result of genarray or modarray. `rank`: the number of axes of the frame. `earlier`: partitions whose cells are already set, and stay."""
+    """The result of genarray or modarray. `rank`: the number of axes of the frame. `earlier`: partitions whose cells are already set, and stay. `aside`: where the value of the cell at hand is put, if not there."""
 
     lowering: Lowering
     result: Array
     rank: int
     earlier: Sequence[Partition] = ()
     count: int = 1
+    aside: str = ""
 
     def cell(self, index: tuple[str, ...]) -> Array:
         """The cell of an index: a part of the result."""
@@ -69,7 +70,10 @@ class ArraySink(Record):
     def write(self, index: tuple[str, ...], value: Value) -> None:
         """Sets a cell. An array that was built in its place is there already."""
         if isinstance(value, Scalar):
-            self.lowering.store(self.result, flat(self.lowering.code, index, self.result.extents), value.text)
+            if self.aside:
+                self.lowering.code.store(LLVM_TYPES[self.result.element], value.text, self.aside)
+            else:
+                self.lowering.store(self.result, flat(self.lowering.code, index, self.result.extents), value.text)
         elif self.earlier:
             cell = self.cell(index)
             copy_elements(self.lowering.code, cell.element, cell.data, value.data, elements(self.lowering.code, cell.extents))
