@@ -392,5 +392,5 @@ def growing(r: random.Random, name: str) -> Template:
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged, assignments,
     contractions, assigned, gathered, histogram, scatter, exchanged, assignments,
-    contractions, contractions, assigned, gathered,  # again, since the passes that look for them seldom find one elsewhere
+    contractions, contractions, assigned, gathered, nested, columns,  # again, since the passes that look for them seldom find one elsewhere
 )  # fmt: skip
