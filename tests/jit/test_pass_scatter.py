@@ -9,7 +9,7 @@ import pytest
 
 from sacpy.jit.graph_printer import print_unit
 from sacpy.jit.graph_verify import verify
-from sacpy.jit.passes import scatter
+from sacpy.jit.passes import optimise, placed, scatter
 from tests.jit.graph_evaluator import CheckFailed, evaluate
 from tests.jit.graph_text import unit
 
@@ -71,3 +71,9 @@ def test_checks_still_fail() -> None:
 )
 def test_what_is_no_such_sum_stays(text: str) -> None:
     assert "parts" not in print_unit(scatter.run(unit(text)))
+
+
+def test_on_a_gpu_a_few_pieces_would_be_a_few_threads() -> None:
+    assert "parts" in print_unit(optimise(unit(loop()), host=True))
+    assert "parts" not in print_unit(optimise(unit(loop()), host=False))
+    assert "parts" in print_unit(placed(optimise(unit(loop()), host=False)))

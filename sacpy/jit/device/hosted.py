@@ -142,6 +142,7 @@ def _compiled(unit: Unit, tools: Tools) -> NativeFunction:
     from sacpy.jit.host.compile import compile_object
     from sacpy.jit.host.lowering import lower
     from sacpy.jit.host.native import Signature, load
+    from sacpy.jit.passes import placed
 
     options = tools.options
     if options.verify:
@@ -151,7 +152,7 @@ def _compiled(unit: Unit, tools: Tools) -> NativeFunction:
     name = hashlib.sha256(f"piece\n{platform_digest()}\n{options.key}\n{print_unit(unit)}\n{unit.inputs}\n{unit.outputs}".encode()).hexdigest()[:40]
     kept = tools.cache.read(name)
     if kept is None:
-        code = compile_object(lower(unit, options), options)
+        code = compile_object(lower(placed(unit, options.verify), options), options)
         tools.cache.write(name, pickle.dumps(code))
     else:
         code = pickle.loads(kept)

@@ -34,8 +34,8 @@ COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, independent.run, redu
 LOOPING: tuple[Pass, ...] = (rounds.run,)
 SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run, disjoint.run, split.run)
 CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run)
-PLACING: tuple[Pass, ...] = (interchange.run, assigning.run, dead_code.run)
-FINISHING: tuple[Pass, ...] = (scatter.run, detach.run)
+PLACING: tuple[Pass, ...] = (interchange.run, assigning.run, dead_code.run, scatter.run)
+FINISHING: tuple[Pass, ...] = (detach.run,)
 
 
 def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> Unit:
@@ -47,7 +47,13 @@ def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> 
         if number and folded is unit:
             break
         unit = _after(folded, (*COUNTING, *LOOPING) if host and not number else COUNTING, verified)
-    return _after(unit, (*SHAPING, *CLEANING, *(PLACING if host else ()), *FINISHING), verified)
+    unit = _after(unit, (*SHAPING, *CLEANING), verified)
+    return _after(placed(unit, verified) if host else unit, FINISHING, verified)
+
+
+def placed(unit: Unit, verified: bool = False) -> Unit:
+    """A unit, or what of one is left to the CPU, as that runs it best."""
+    return _after(unit, PLACING, verified)
 
 
 def _after(unit: Unit, passes: tuple[Pass, ...], verified: bool) -> Unit:
