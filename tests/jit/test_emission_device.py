@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sacpy.jit.emission import assemble, libnvvm, nvjitlink, nvptx, toolchain
@@ -16,7 +17,7 @@ from sacpy.jit.emission.nvvm import device_text, function_name
 from sacpy.jit.emission.toolchain import AssemblyError
 from sacpy.jit.failures import Unsupported
 from sacpy.nodes import replace
-from tests.jit.kernel_programs import PROGRAMS, P, operation
+from tests.jit.kernel_programs import PROGRAMS, P, operation, program
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100")
 FRONTS = ("libnvvm", "nvptx")
@@ -56,7 +57,7 @@ def test_kernels_are_assembled_for_all_generations_by_all_tools(name: str, arch:
 def test_the_text_keeps_to_what_every_consumer_takes(name: str) -> None:
     text = device_text(PROGRAMS[name]().kernel).text
     assert not re.search(r"\b(fneg|freeze|ptr|atomicrmw|poison|memory)\b", text)
-    assert not re.search(r"@llvm\.(?!nvvm\.(read\.ptx\.sreg\.|barrier0))", text)
+    assert not re.search(r"@llvm\.(?!nvvm\.(read\.ptx\.sreg\.|barrier0|mul\.rn\.))", text)
     assert "!nvvm.annotations = !{!0" in text and "!nvvmir.version = " in text
 
 
@@ -100,6 +101,23 @@ def test_contraction_is_off_when_strict(front: str) -> None:
     loose, strict = (translate(device_text(kernel, strict=s), "sm_90", front)[0] for s in (False, True))
     assert "fma.rn.f64" in loose
     assert "fma" not in strict and "mul" in strict and "add" in strict
+
+
+@needs("libnvvm")
+@pytest.mark.parametrize("base", ["double", "float"])
+@pytest.mark.parametrize("front", FRONTS)
+def test_neither_of_two_products_is_more_exact_where_one_is_subtracted_from_the_other(front: str, base: str) -> None:
+    p = P("difference", [4], [32])
+    n = p.scalar("n")
+    a, b, r = p.array("a", base, n), p.array("b", base, n), p.result("r", base, n)
+    with p.forall(32) as (t, x), t.when(t.op("lt", x, n)) as g:
+        v, w = g.load(a, x), g.load(b, x)
+        g.store(r, x, g.op("add", g.op("sub", g.op("mul", v, w), g.op("mul", w, w)), g.op("mul", v, v)))
+    kernel = program(p, [0, *([np.zeros(0, "f8" if base == "double" else "f4")] * 3)]).kernel
+    ptx, _ = translate(device_text(kernel), "sm_90", front)
+    bits = "f64" if base == "double" else "f32"
+    assert ptx.count(f"mul.rn.{bits}") == 2 and f"sub.{bits}" in ptx.replace("sub.rn", "sub")
+    assert ptx.count(f"fma.rn.{bits}") == 1
 
 
 @needs("libnvvm", "libdevice")

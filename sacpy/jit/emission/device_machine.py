@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from sacpy.jit.emission.geometry import MOST_STATIC_SHARED, SHARED_ALIGNMENT, allocations, shared_plan, spaces, static_cells
 from sacpy.jit.emission.libdevice import DEVICE_ROWS
 from sacpy.jit.emission.machine import Machine, Memory
-from sacpy.jit.graph import ArrayType, Var
-from sacpy.jit.host.legal import SIZES, Code, Module, memory_type, size_of
+from sacpy.jit.graph import ArrayType, Op, Var
+from sacpy.jit.host.legal import LLVM_TYPES, SIZES, Code, Module, memory_type, size_of
 from sacpy.jit.host.scalars import Style
 from sacpy.jit.kernel import Kernel
 
@@ -76,6 +76,14 @@ class DeviceMachine(Machine):
         self.scratch = iter([text for type_, text in params if text.endswith(".scratch")])
         self.allocated = 0
         self.dynamic = "0"  # bytes of dynamic shared memory given away so far
+
+    def product(self, op: Op, args: Sequence[str]) -> str:
+        if self.style.strict:
+            return self.operation(op, args)
+        type_ = LLVM_TYPES[op.args[0].base]
+        name = f"@llvm.nvvm.mul.rn.{type_[0]}"
+        self.code.module.declare(name, f"declare {type_} {name}({type_}, {type_})")
+        return self.code.op(f"call {type_} {name}({type_} {args[0]}, {type_} {args[1]})")
 
     def _passed(self, v: Var, read_only: bool) -> str:
         if isinstance(v.type, ArrayType):

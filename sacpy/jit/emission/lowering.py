@@ -28,8 +28,11 @@ from sacpy.jit.kernel import (
     ThreadStmt,
     Uniform,
     While,
+    block_statements,
+    thread_statements,
 )
 from sacpy.jit.kernel_printer import statement_text
+from sacpy.lang.types import REAL
 from sacpy.nodes import Node
 
 
@@ -50,6 +53,7 @@ class Lowering:
         self.arrays: dict[str, Memory] = {}
         self.sites: list[Site] = []
         self.phases = 0
+        self.rounded = _rounded(kernel)
 
     def bind_parameters(self) -> None:
         """The parameters and the block's indices."""
@@ -218,6 +222,8 @@ class Lowering:
         match s:
             case Let(target=target, rhs=Load() as load):
                 self.scalars[target.name] = self.machine.load(self.arrays[load.array.name], self._index(load.index), self._site(s))
+            case Let(target=target, rhs=Op() as op) if target.name in self.rounded:
+                self.scalars[target.name] = self.machine.product(op, [self.text(a) for a in op.args])
             case Let():
                 assert not isinstance(s.rhs, Load)
                 self.scalars[s.target.name] = self._scalar(s.rhs)
@@ -330,3 +336,17 @@ class Lowering:
 def _covers(block: Atom, extent: Atom) -> bool:
     """Whether a block is known to have a thread for each index of an axis."""
     return block == extent or (isinstance(block, Const) and isinstance(extent, Const) and int(extent.value) <= int(block.value))
+
+
+def _rounded(kernel: Kernel) -> frozenset[str]:
+    """The products of reals of which one is subtracted from another: x y - z w is exactly 0 where both are the same (see `host/analysis`)."""
+    products: set[str] = set()
+    found: set[str] = set()
+    for phase in block_statements(kernel.body):
+        for s in thread_statements(phase.body) if isinstance(phase, ForAll) else ():
+            if isinstance(s, Let) and isinstance(s.rhs, Op) and s.target.base in REAL:
+                if s.rhs.code == "mul":
+                    products.add(s.target.name)
+                elif s.rhs.code == "sub" and all(isinstance(a, Var) and a.name in products for a in s.rhs.args):
+                    found |= {a.name for a in s.rhs.args if isinstance(a, Var)}
+    return frozenset(found)

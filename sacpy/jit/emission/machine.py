@@ -55,6 +55,10 @@ class Machine(ABC):
             return self.code.op(f"select i1 {args[0]}, {type_} {args[1]}, {type_} {args[2]}")
         return self.rows[op.code](self.code, op, op.args[0].base, args, self.style)
 
+    def product(self, op: Op, args: Sequence[str]) -> str:
+        """A product of reals that is rounded before it is used: what is subtracted from it must not make it more exact than the other one."""
+        return self.operation(op, args)
+
     def widened(self, text: str, source: str, target: str) -> str:
         """A signed integer of LLVM type `source` in `target`, which may be narrower where the value fits."""
         if source == target or text.lstrip("-").isdigit():

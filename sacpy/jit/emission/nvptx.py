@@ -16,7 +16,7 @@ from sacpy.jit.emission.nvvm import LAYOUT, TRIPLE, DeviceText
 from sacpy.jit.emission.toolchain import AssemblyError
 
 GENERATIONS = (75, 80, 86, 87, 89, 90, 100, 120)  # those that every supported LLVM knows; PTX for one runs on later ones
-INTRINSICS = ("llvm.nvvm.read.ptx.sreg.", "llvm.nvvm.barrier")
+INTRINSICS = ("llvm.nvvm.read.ptx.sreg.", "llvm.nvvm.barrier", "llvm.nvvm.mul.rn.")
 
 
 def processor(arch: str) -> str:
