@@ -50,6 +50,13 @@ FOUND: dict[str, tuple[str, tuple[Any, ...]]] = {
 }
 
 
+def test_of_cells_that_cannot_be_computed_the_shape_is_not_known() -> None:
+    text = "int[*] run(int[2] q, int n) { return with { ([0,1] <= [i,j] < [1,1]) : (genarray([4], n))[4]; } : genarray(q); }"
+    outcome = compare(Case(0, HEAD + text, (("run", (INTS[:2], 1)),)), WAYS | QUICK_STRICT)
+    assert "E0614" in str(outcome.expected)
+    assert not outcome.different
+
+
 @pytest.mark.parametrize(("text", "args"), FOUND.values(), ids=FOUND)
 def test_compiled_is_interpreted(text: str, args: Sequence[Any]) -> None:
     outcome = compare(Case(0, HEAD + text, (("run", tuple(args)),)), WAYS | QUICK_STRICT | QUICK_DEFAULT)

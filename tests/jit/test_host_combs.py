@@ -146,3 +146,20 @@ def test_rows_between_one_another_take_turns() -> None:
     for f.context.threads in (1, 2, 3):
         found.append(f.call((a,))[-1])
     assert all(np.array_equal(x, found[0]) for x in found)
+
+
+def test_cells_that_an_earlier_partition_has_set_stay() -> None:
+    text = """
+        function f(int n, int m, int h, int v)
+            int[n,m] r = with [n,m]
+                genarray int default 7
+                part [0,0] <= [i,j] < [h,v]
+                    int x = add i, j
+                    yield x
+                part [1,1] <= [k,l] < [n,m] step [1,2] width [1,1]
+                    bool t = lt k, 3
+                    check t : the index lies in the array
+                    yield 2
+            return n, m, r
+        """
+    agree_on(parsed(text), [[3, 9, 2, 5], [3, 4, 3, 4], [2, 3, 1, 2]])

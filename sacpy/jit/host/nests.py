@@ -72,7 +72,7 @@ class Nest(Record):
         step = "1" if p.step is None else low.wide(p.step[k])
         width = "1" if p.width is None else low.wide(p.width[k])
         (sink, *_) = self.sinks
-        if k == p.rank - 1 and is_comb(p, self.sinks) and isinstance(sink, ArraySink):
+        if k == p.rank - 1 and not self.earlier and is_comb(p, self.sinks) and isinstance(sink, ArraySink):
             comb_loop(low, p, sink, outer, lower, upper, inner)
         elif width == "1":
             count_loop(low, lower, upper, step, inner, self.note() if k == p.rank - 1 else "")

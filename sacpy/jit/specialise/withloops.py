@@ -20,8 +20,10 @@ from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.facts import Scope
 from sacpy.jit.specialise.indexsets import Atoms, Box, box, frame_of, index_length
 from sacpy.jit.specialise.kinds import apart, join, kind_of, targets
-from sacpy.jit.specialise.values import Fails, Kind, Ranks, Small, Value, extents_of, integer, small_vector, static_extents, zero
+from sacpy.jit.specialise.values import Fails, Kind, Ranks, Small, Value, extents_of, integer, shape_of, small_vector, static_extents, zero
 from sacpy.lang import core
+from sacpy.lang.lattice import full_extents
+from sacpy.lang.types import Type, known
 from sacpy.nodes import Record, field
 
 if TYPE_CHECKING:
@@ -31,13 +33,14 @@ ROUNDS = 8
 
 
 class Part(Record):
-    """A partition under construction: its index set, its body's block and values."""
+    """A partition under construction: its index set, its body's block and values. `idle`: it is executed for its form only, since it has no index, or its body fails if it has one."""
 
     source: core.Partition
     box: Box
     index: tuple[Var, ...]
     scope: Scope
     values: list[Value]
+    idle: bool = False
 
 
 class Made(Record):
@@ -188,6 +191,7 @@ def _bodies(walk: Walk, loop: core.WithLoop, boxes: Sequence[Box]) -> tuple[dict
                 b.check(_is_empty(b, where), "a partition whose body fails is empty")
                 with b.never():
                     parts.append(_part(walk, p, where, params))
+                parts[-1].idle = True
         if not _widen(b, loop, threads, parts):
             return threads, parts
     raise Unsupported("the shapes of what propagate carries do not settle", b.span)
@@ -260,11 +264,25 @@ def _need_rank(parts: Sequence[Part], at: int, rank: int) -> None:
 def _cell(walk: Walk, parts: Sequence[Part], at: int) -> Atoms:
     """The extents of the cells, known outside of the loop."""
     b = walk.b
+    if all(part.idle for part in parts) and not any(_tells_cell(walk, part, at) for part in parts):
+        raise Fails("the cells of a with-loop have a shape that can be told")
     for part in parts:
         extents = kind_of(b, part.values[at], b.depth).extents
         if None not in extents:
             return tuple(e for e in extents if e is not None)
     return _first_cell(walk, parts, at)
+
+
+def _tells_cell(walk: Walk, part: Part, at: int) -> bool:
+    """Whether inference knows the extents of a partition's cells: the interpreter asks it where there are none."""
+    p = part.source
+    types = {p.index.name: Type("int", known((len(part.box.lower),)))} | {bind.name: Type("int", known(())) for bind in p.scalars or ()}
+    for name in block_free(p.body, (p.values[at],)) - types.keys():
+        value = walk.env.get(name)
+        if value is not None:
+            types[name] = Type(value.base, shape_of(value))
+    (shape,) = walk.maker.known.inferrer.block_values(p.body, [p.values[at]], types)
+    return not shape.never and full_extents(shape) is not None
 
 
 def _first_cell(walk: Walk, parts: Sequence[Part], at: int) -> Atoms:
