@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,7 +54,7 @@ def module(session: sacpy.Session) -> sacpy.Module:
 @pytest.mark.parametrize(
     ("name", "code"),
     [
-        ("with_loop", "E0703"), ("filled", "E0703"), ("indices", "E0703"), ("doubling", "E0703"), ("wide", "E0703"), ("recursion", "E0701"), ("loop", "E0704"), ("fold_loop", "E0704"), ("sleeping", "E0704"), ("output", "E0705"),
+        ("with_loop", "E0703"), ("filled", "E0703"), ("indices", "E0703"), ("wide", "E0703"), ("recursion", "E0701"), ("loop", "E0704"), ("fold_loop", "E0704"), ("sleeping", "E0704"), ("output", "E0705"),
         ("errors", "E0705"), ("file", "E0750"), ("removing", "E0750"), ("process", "E0751"), ("environment", "E0752"), ("exiting", "E0706"),
     ],
 )  # fmt: skip
@@ -67,10 +68,11 @@ def test_a_hostile_function(session: sacpy.Session, module: sacpy.Module, name: 
     assert session.eval("sum(kept)") == 6
 
 
-def test_memory_taken_in_pieces() -> None:
+@pytest.mark.parametrize(("name", "args"), [("pieces", (2000, np.zeros(1 << 20, np.int32))), ("doubling", (10_000,))])
+def test_memory_taken_in_pieces(name: str, args: tuple[Any, ...]) -> None:
     module = sacpy.Session(limits=replace(LIMITS, seconds=60.0)).compile(SOURCE)  # the memory is to end it, on a busy machine too
     with pytest.raises(sacpy.SacError) as caught:
-        module.pieces(2000, np.zeros(1 << 20, np.int32))
+        module[name](*args)
     assert caught.value.diagnostics[0].code == "E0703"
     assert module.fine(1) == 2
 
