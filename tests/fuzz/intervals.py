@@ -111,7 +111,11 @@ def chosen(condition: Number, then: Number, otherwise: Number) -> Number:
 
 def _slack(code: str, base: str, args: Sequence[Any], found: Any) -> Number:
     """What may come out instead of `found`, for exact operands."""
-    if base not in REAL or not isinstance(found, float) or not math.isfinite(found):
+    if base not in REAL or not isinstance(found, float):
+        return found
+    if code == "mul" and math.isinf(found) and all(map(math.isfinite, args)):
+        return UNKNOWN  # what is too large once it is rounded need not be so before
+    if not math.isfinite(found):
         return found
     if code == "mul":
         if found == 0 and 0 in args:

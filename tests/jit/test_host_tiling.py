@@ -260,3 +260,97 @@ def test_what_is_not_is_not(shift: str) -> None:
 def test_other_sums_are_not_tiled(change: tuple[str, str]) -> None:
     assert change[0] in COLUMNS
     assert not is_tiled(parsed(typed(COLUMNS.replace(*change), "double")))
+
+
+PRODUCT = """
+function f(int n, int m, {base}[n,m] a, int l, {base}[m,l] b, {base}[l] s)
+    {base}[n,l] r = with [n,l] disjoint complete
+        genarray {base} default {seven}
+        part [0,0] <= [i,j] < [n,l]
+            {before}
+            {base} sum = with disjoint
+                fold from {zero} by ({base} acc), ({base} val)
+                    {base} more = add acc, val
+                    give more
+                part [0] <= [k] < [m]
+                    {base} x = load a[i,k]
+                    {base} y = load b[k,j]
+                    {base} xy = mul x, y
+                    {term}
+            {after}
+            yield sum
+    return n, l, r
+"""
+PLAIN = {"before": "", "term": "yield xy", "after": ""}
+
+
+def around(base: str, **changes: str) -> Unit:
+    text = PRODUCT
+    for name, part in (PLAIN | changes).items():
+        text = text.replace("{" + name + "}", part)
+    return parsed(typed("\n".join(line for line in text.split("\n") if line.strip()), base))
+
+
+@pytest.mark.parametrize("term", ["int jk = mul j, k\n                    int t = add xy, jk\n                    yield t", "int p = min k, j\n                    int t = load s[p]\n                    int q = mul xy, t\n                    yield q", "yield j"])
+def test_the_column_s_own_number_is_no_vector(term: str) -> None:
+    u = around("int", term=term)
+    assert not is_tiled(u)
+    agree_on(u, [[RNG.integers(-9, 9, s).astype("i4") for s in ((5, 9), (9, 30), (30,))]])
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_what_a_body_checks_is_checked(where: str) -> None:
+    u = around("double", **{where: "bool fine = lt i, 3\n            check fine : there are few rows"})
+    f = compiled(u)
+    ok, bad = ([np.ones(s) for s in ((n, 4), (4, 30), (30,))] for n in (3, 4))
+    assert np.array_equal(f.call(tuple(ok))[-1], np.full((3, 30), 4.0))
+    with pytest.raises(CheckFailed):
+        f.call(tuple(bad))
+
+
+def test_a_branch_before_the_sum_that_differs_by_column() -> None:
+    branch = "bool c = lt i, 2\n            {base} w = if c\n                {base} o = load s[j]\n                give o\n            else\n                give {zero}"
+    for base, dtype in (("double", "f8"), ("int", "i4")):
+        text = PRODUCT.replace("{before}", branch).replace("{term}", "yield xy").replace("{after}", "{base} end = add sum, w").replace("yield sum", "yield end")
+        u = parsed(typed(text, base))
+        assert is_tiled(u)
+        agree_on(u, [[RNG.integers(-9, 9, s).astype(dtype) for s in ((n, 3), (3, 30), (30,))] for n in (1, 4, 9)])
+
+
+def test_nothing_is_read_where_there_is_no_cell() -> None:
+    text = PRODUCT.replace("part [0] <= [k] < [m]", "part [0] <= [k] < [1000000]").replace("{before}", "").replace("{term}", "yield xy").replace("{after}", "")
+    u = parsed(typed(text, "double"))
+    assert kinds(u) == [True]
+    assert compiled(u).call((np.zeros((0, 2)), np.zeros((2, 1000)), np.zeros(1000)))[-1].shape == (0, 1000)
+    columns = parsed(typed(COLUMNS.replace("int end = load ends[i]", "int at = load ends[i]\n            int end = load ends[at]"), "double"))
+    assert kinds(columns) == [False]
+    wild = np.array([1 << 30, -(1 << 30)], "i4")
+    assert compiled(columns).call((np.zeros((2, 3, 0)), np.zeros(3), wild, np.zeros(0)))[-1].shape == (2, 0)
+
+
+def test_bounds_that_depend_on_an_outer_index() -> None:
+    text = """
+        function f(int n, int m, double[n,m,m] a, int l, double[m,l] b)
+            double[n,m,l] r = with [n,m,l] disjoint complete
+                genarray double default 0.0
+                part [0,0,0] <= [q,i,j] < [n,m,l]
+                    double sum = with disjoint
+                        fold from 0.0 by (double acc), (double val)
+                            double more = add acc, val
+                            give more
+                        part [0] <= [k] < [q]
+                            double x = load a[q,i,k]
+                            double y = load b[k,j]
+                            double xy = mul x, y
+                            yield xy
+                    yield sum
+            return n, m, l, r
+        """
+    agree_on(parsed(text), [[RNG.standard_normal((4, 5, 5)), RNG.standard_normal((5, 30))]])
+
+
+def test_of_two_products_neither_is_more_exact() -> None:
+    u = around("double", term="{base} z = mul y, x\n                    {base} d = sub xy, z\n                    yield d")
+    assert kinds(u) == [True]
+    a, b = RNG.standard_normal((9, 7)), RNG.standard_normal((7, 50))
+    assert np.array_equal(compiled(u, Options()).call((a, b, np.zeros(50)))[-1], np.zeros((9, 50)))

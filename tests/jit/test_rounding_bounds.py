@@ -148,3 +148,9 @@ def test_folds_of_special_numbers() -> None:
     found = multiplied([1.1] * 50, "double")
     assert isinstance(found, Interval)
     assert found.low < 1.1**50 < found.high < found.low * (1 + 1e-12)
+
+
+def test_a_product_that_overflows_need_not_once_it_is_part_of_a_sum() -> None:
+    assert operation("mul", "float", [1e30, -1e30]) is UNKNOWN
+    assert operation("mul", "float", [math.inf, -1e30]) == -math.inf
+    assert operation("mul", "double", [1e30, -1e30]) != UNKNOWN

@@ -26,7 +26,21 @@ def grouped(partitions: Sequence[Partition], axis: int = 0) -> list[list[Partiti
         elif axis < p.rank - 1 and p.step is not None and takes_turns(p, axis):
             shared = (p.step[axis], p.upper[axis], "turns")
         found.setdefault(shared, []).append(p)
-    return [sorted(group, key=lambda p: _first(p, axis)) if len(group) > 1 and takes_turns(group[0], axis) else group for group in found.values()]
+    return [turn for group in found.values() for turn in (_turns(group, axis) if len(group) > 1 and takes_turns(group[0], axis) else [group])]
+
+
+def _turns(group: Sequence[Partition], axis: int) -> list[list[Partition]]:
+    """Those that take turns, by their first rows. Where these lie further apart than one turn, a row would have two threads."""
+    turns: list[list[Partition]] = []
+    for p in sorted(group, key=lambda p: _first(p, axis)):
+        assert p.step is not None
+        step = p.step[axis]
+        assert isinstance(step, Const)
+        if turns and _first(p, axis) - _first(turns[-1][0], axis) < step.value:
+            turns[-1].append(p)
+        else:
+            turns.append([p])
+    return turns
 
 
 def takes_turns(p: Partition, axis: int) -> bool:

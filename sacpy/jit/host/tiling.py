@@ -28,6 +28,7 @@ from sacpy.jit.graph import (
     Stmt,
     Var,
     WithLoop,
+    blocks,
     operands,
 )
 from sacpy.jit.host.analysis import is_straight
@@ -79,7 +80,7 @@ def contraction(p: Partition) -> Contraction | None:
     (at,) = folds
     s, before, after = p.body.statements[at], p.body.statements[:at], p.body.statements[at + 1 :]
     assert isinstance(s, Let) and isinstance(s.rhs, WithLoop)
-    if len(s.rhs.operators) != 1 or len(s.rhs.partitions) != 1 or not is_straight(Block((*before, *after), ())):
+    if len(s.rhs.operators) != 1 or len(s.rhs.partitions) != 1 or not all(map(_is_simple, (*before, *after))):
         return None
     fold, inner = s.rhs.operators[0], s.rhs.partitions[0]
     if not isinstance(fold, Fold) or inner.rank < 1 or inner.step is not None:
@@ -95,27 +96,46 @@ def contraction(p: Partition) -> Contraction | None:
     return _packed(c, before, after) or _columns(c, before, after)
 
 
+def _is_simple(s: Stmt) -> bool:
+    """Whether a statement computes scalars, without loops."""
+    return is_straight(Block((s,), ())) and (isinstance(s, Check) or not any(isinstance(t.type, ArrayType) for t in s.targets))
+
+
+def _checks(b: Sequence[Stmt]) -> bool:
+    """Whether something is checked, in branches too."""
+    return any(isinstance(s, Check) or any(_checks(inner.statements) for inner in blocks(s.rhs)) for s in b)
+
+
+def _used(s: Stmt) -> set[str]:
+    """The names that a statement uses, its branches included."""
+    return free(Block((s,), ()))
+
+
 def _packed(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Contraction | None:
     """The contraction with packed tiles, if something depends on j but not on i, and something on i but not on j: arithmetic on loads that can be vectors along j. Those that depend on both must have j as the last index only."""
-    if c.p.rank < 2 or c.inner.rank != 1 or any(isinstance(s, Check) for s in before):
+    if c.p.rank < 2 or c.inner.rank != 1 or _checks(before):
         return None
     i, j = c.p.index[-2:]
     set_before = {t.name for s in before if isinstance(s, Let) for t in s.targets}
-    if _names((*c.inner.lower, *c.inner.upper)) & (set_before | {i.name, j.name}):
+    if _names((*c.inner.lower, *c.inner.upper)) & (set_before | _names(c.p.index)):
         return None
     inner = _with_needed(c.inner, before)
     reuse = set()
+    set_here: set[str] = set()
     for s in inner.body.statements:
-        if not _is_term(s, c.base):
+        if not isinstance(s, Let) or not _is_term(s, c.base):
             return None
-        if isinstance(s.rhs, Load):  # type: ignore[union-attr]
-            index = s.rhs.index  # type: ignore[union-attr]
-            if i in index and j in index[:-1]:
+        if isinstance(s.rhs, Load):
+            index = s.rhs.index
+            if (i in index and j in index[:-1]) or _names(index) & set_here:
                 return None
             reuse.add((i in index, j in index))
-    if (True, False) not in reuse or (False, True) not in reuse:
+        elif j in operands(s.rhs):
+            return None
+        set_here |= _names(s.targets)
+    if (True, False) not in reuse or (False, True) not in reuse or j in inner.body.results:
         return None
-    cells = () if c.p.body.results == (c.target,) else (*before, *after)
+    cells = () if c.p.body.results == (c.target,) and not _checks(after) else (*before, *after)
     return replace(c, inner=inner, vectors=frozenset(s.targets[0].name for s in inner.body.statements if isinstance(s, Let)), cells=cells)
 
 
@@ -125,20 +145,20 @@ def _columns(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> C
     rows: list[Stmt] = []
     rest: list[Let] = []
     for s in before:
-        if isinstance(s, Let) and _names(operands(s.rhs)) & on_j:
+        if not _used(s) & on_j:
+            rows.append(s)
+        elif isinstance(s, Let) and not _checks((s,)):
             on_j |= {t.name for t in s.targets}
             rest.append(s)
-        elif _names((s.condition,) if isinstance(s, Check) else operands(s.rhs)) & on_j:
-            return None
         else:
-            rows.append(s)
+            return None
     if _names((*c.inner.lower, *c.inner.upper)) & on_j:
         return None
     inner = _with_needed(c.inner, rest)
     terms = _Terms(c)
     if not all(map(terms.takes, inner.body.statements)) or not terms.moves or _names(inner.body.results) & terms.along:
         return None
-    cells = () if c.p.body.results == (c.target,) else (*rest, *after)
+    cells = () if c.p.body.results == (c.target,) and not _checks(after) else (*rest, *after)
     return replace(c, inner=inner, packed=False, along=frozenset(terms.along), vectors=frozenset(terms.on_j - terms.along), rows=tuple(rows), cells=cells)
 
 
@@ -191,7 +211,7 @@ def _with_needed(inner: Partition, before: Sequence[Stmt]) -> Partition:
     taken: list[Stmt] = []
     for s in reversed(before):
         if isinstance(s, Let) and any(t.name in needed for t in s.targets):
-            needed = needed | _names(operands(s.rhs))
+            needed = needed | _used(s)
             taken.append(s)
     return replace(inner, body=Block((*reversed(taken), *inner.body.statements), inner.body.results))
 
@@ -222,6 +242,19 @@ class Tiling:
 
     def run(self) -> None:
         """Writes the loops: axes before the last two plainly, then columns of tiles, then rows; or all axes but the last, then tiles."""
+        code, p = self.code, self.c.p
+        some, none = code.label("some"), code.label("none")  # checks that stand around the loop hold only if there is a cell
+        found = "true"
+        for axis in range(p.rank):
+            lower, upper = self.bounds(axis)
+            found = code.op(f"and i1 {found}, {code.op(f'icmp slt i64 {lower}, {upper}')}")
+        code.branch(found, some, none)
+        code.place(some)
+        self.some()
+        code.place(none)
+
+    def some(self) -> None:
+        """The loops, where no axis is empty."""
         low, code = self.low, self.code
         if not self.c.packed:
             self.outer(())
@@ -238,8 +271,7 @@ class Tiling:
     def outer(self, index: tuple[str, ...]) -> None:
         k, p = len(index), self.c.p
         if not self.c.packed and k == p.rank - 1:
-            for s in self.c.rows:
-                self.low.statement(s, set(), {})
+            self.low.block(Block(self.c.rows, ()))
             self.columns(index, "", "")
             return
         lower, upper = self.bounds(k)
@@ -431,9 +463,9 @@ class Tiling:
                 self.bind(c.p.index[-2], row)
             self.bind(c.j, column)
             low.bind_scalar(c.target, code.load(self.type, code.offset(self.type, memory, code.sum(code.product(r, str(width)), x))))
-            for s in c.cells:
-                low.statement(s, set(), {})
-            low.store(self.sink.result, flat(code, self.place(outer, row, column), self.sink.result.extents), low.text(c.p.body.results[0]))
+            (value,) = low.block(Block(c.cells, c.p.body.results))
+            assert isinstance(value, Scalar)
+            low.store(self.sink.result, flat(code, self.place(outer, row, column), self.sink.result.extents), value.text)
 
         if len(sums) == 1:
             count_loop(low, "0", columns, "1", lambda x: cell("0", x))
@@ -475,11 +507,11 @@ class Tiling:
         args = [self.operand(a, found) for a in rhs.args]
         if rhs.code == "neg":
             return self.code.op(f"fneg {self.vector} {args[0]}" if self.real else f"sub {self.vector} zeroinitializer, {args[0]}")
-        return self.arithmetic(rhs.code, *args)
+        return self.arithmetic(rhs.code, args[0], args[1], flags="" if self.low.facts.is_difference_of_products(rhs) else self.flags)
 
-    def arithmetic(self, name: str, a: str, b: str) -> str:
+    def arithmetic(self, name: str, a: str, b: str, flags: str | None = None) -> str:
         """A sum, difference or product of vectors."""
-        return self.code.op(f"f{name} {self.flags}{self.vector} {a}, {b}" if self.real else f"{name} {self.vector} {a}, {b}")
+        return self.code.op(f"f{name} {self.flags if flags is None else flags}{self.vector} {a}, {b}" if self.real else f"{name} {self.vector} {a}, {b}")
 
     def operand(self, a: Atom, found: dict[str, str]) -> str:
         if isinstance(a, Const):

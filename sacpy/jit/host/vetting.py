@@ -55,7 +55,7 @@ def vetted(r: For) -> Vetted | None:
         if from_others or (behind and isinstance(s.rhs, Load)):
             other |= {t.name for t in s.targets}
         else:
-            known[s.targets[0].name] = s
+            known[s.targets[0].name] = replace(s, rhs=replace(s.rhs, exact=False)) if behind and isinstance(s.rhs, Op) else s  # that it does not wrap, a check may see to
     wanted: set[str] = set()
     waiting = [c.condition for c in checks]
     while waiting:
