@@ -24,6 +24,11 @@ use Array: all; use Math: all; use MathArray: all; use Complex: all;
 
 double[n,m] product(double[n,k] a, double[k,m] b) { return { [i,j] -> sum({ [l] -> a[i,l] * b[l,j] }) | [i,j] < [n,m] }; }
 double[n,m] relax(double[n,m] v) { return { [i,j] -> v[mod(i - 1, n), j] + 2.0 * v[i, mod(j + 1, m)] - v[max(i - 1, 0), min(j + 2, m - 1)] | [i,j] < [n,m] }; }
+double[n] added(double[n] h, int[m] at, double[m] v) { for (i = m - 1; i >= 0; i -= 2) { h[at[i]] = h[at[i]] + v[i]; } return h; }
+double[n,m] chess(double[n,m] v) { return with { ([1,1] <= [i,j] < [n-1,m-1] step [2,2]) : v[i,j-1] + v[i,j+1]; ([2,2] <= [i,j] < [n-1,m-1] step [2,2]) : v[i-1,j] - v[i,j+1]; } : modarray(v); }
+double[m] weighed(double[n,m] v, double[n] w) { s = genarray([m], 0.5); for (i = 1; i < n; i++) { s += w[i] * v[i]; } return s; }
+double[n,m] combed(double[n,m] a) { for (k = 0; k < n; k++) { for (i = k + 1; i < n; i++) { a[i] = { [j] -> j > k ? a[i,j] - a[k,j] : a[i,j] * 2.0 }; } } return a; }
+double[n,m] levelled(double[n,k] a, double[k,m] b, double[n] w) { return { [i,j] -> max(sum({ [l] -> w[i] * a[i,l] * b[l,j] }), 0.0) + w[i] | [i,j] < [n,m] }; }
 double[n] border(double[n] v) { return { [i] -> (i > 0 ? v[i - 1] : 0.5) + (i < n - 1 ? v[i + 1] : 0.25) | [i] < [n] }; }
 int[n] picked(int[n] v, int[n] at) { return { [i] -> v[at[i]] | [i] < [n] }; }
 int last(int[n] v, int k) { return v[k]; }
@@ -165,6 +170,11 @@ CALLS |= {
     "kept": [(_doubles(6), 2)],
     "chained": [(_ints(30),)],
     "wrapped": [(_ints(5, 17),), (_ints(1, 1),), (_ints(2, 0),)],
+    "added": [(_doubles(50), np.append(_ints(80), at).astype(np.int32), _doubles(81)) for at in (49, 50, -1)] + [(_doubles(20), np.zeros(0, np.int32), _doubles(0))],
+    "chess": [(_doubles(7, 8),), (_doubles(3, 40),), (_doubles(2, 2),)],
+    "weighed": [(_doubles(40, 70), _doubles(40)), (_doubles(30, 21), _doubles(30)), (_doubles(1, 30), _doubles(1))],
+    "combed": [(_doubles(25, 29),), (_doubles(4, 4),)],
+    "levelled": [(_doubles(25, 31), _doubles(31, 29), _doubles(25)), (_doubles(2, 3), _doubles(3, 5), _doubles(2))],
     "running": [(_ints(900), 1), (_ints(40), 17), (_ints(3), 3)],
     "before": [(_ints(900),), (_ints(0),)],
     "gathered": [(_doubles(4, 30), np.array([3, 0, 0, 2], np.int32), _doubles(4)), (_doubles(3, 9), np.array([3, 0, 0], np.int32), _doubles(4)), (_doubles(2, 0), np.array([7, 7], np.int32), _doubles(1))],
