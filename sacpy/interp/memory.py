@@ -102,8 +102,8 @@ def apart() -> Iterator[None]:
     finally:
         if first:
             with _apart_lock:
-                before, _apart.before = _apart.before, None
-                _apart.size += max(0, resident() - (before or 0))
+                _apart.size += max(0, _occupied() - _apart.size - (_apart.before or 0))
+                _apart.before = None  # not before the size is right: the watchdog may look at any time
 
 
 def resident() -> int:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import sacpy
+from sacpy.interp import memory
 from tests.tools import ROOT
 
 ENDLESS = """use StdIO: all; use TermFile: all; use Array: all;
@@ -140,6 +141,24 @@ int by(int n, int from) { c = 0; for (i = from; i < n; i += 7) { c = c * 3 + i; 
             session.define(text)
             values.append(session.eval(call))
         assert values[0] == values[1], call
+
+
+def test_what_is_set_apart_is_never_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even by who looks while it is being set apart."""
+    size, seen = [1000], []
+
+    def occupied() -> int:
+        monkeypatch.setattr(memory, "_occupied", lambda: size[0])
+        seen.append(memory.resident())
+        monkeypatch.setattr(memory, "_occupied", occupied)
+        return size[0]
+
+    monkeypatch.setattr(memory, "_apart", memory._Apart())
+    monkeypatch.setattr(memory, "_occupied", occupied)
+    with memory.apart():
+        size[0] += 5000
+    assert memory.resident() == 1000
+    assert set(seen) == {1000}
 
 
 def test_the_compilers_own_memory_is_not_the_programs() -> None:
