@@ -68,6 +68,16 @@ def test_a_function_with_a_loop_is_compiled_and_called() -> None:
     assert [v.calls for v in site.versions.values()] == [2]
 
 
+def test_who_has_kept_the_first_entry_is_sent_on() -> None:
+    call, engine = run(LOOP, FakeCompiler(f=lambda args: (args[0] * 100,)))
+    assert call("f", 3) == (300,)
+    (site,) = engine.sites
+    first, entry = site._first, site.entry
+    assert first is not entry
+    assert [first(n) for n in (4, 5)] == [400, 500]
+    assert site.entry is entry
+
+
 def test_a_straight_line_of_scalars_is_left_alone() -> None:
     compiler = FakeCompiler()
     call, engine = run("int f(int n) { return n * n + 1; }  int main() { return 0; }", compiler)
