@@ -46,7 +46,12 @@ class Function:
                 from sacpy.embedding.device_calls import call
 
                 return call(runner, plan, args)
-            return plan.finish(runner.run(plan.function, plan.arguments(args)))
+            values = plan.arguments(args)
+            found = plan.briefly(values) if plan.native else None
+            if found is None:
+                found = (runner.run(plan.function, values),)
+                plan.remember(runner, values)
+            return plan.finish(found[0])
 
     def _in_order(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         """Arguments given by name, put where the instances have them."""

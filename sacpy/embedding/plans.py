@@ -28,13 +28,14 @@ from sacpy.lang.source import NOWHERE
 from sacpy.lang.types import KINDS
 from sacpy.nodes import Record, field
 
+REMEMBERED = 64  # shapes of arguments whose compiled code a plan knows
 Types = tuple[BaseType, ...]
 _SCALARS = {"int32": "int", "int64": "long", "uint64": "ulong", "huge": "ulong", "float": "double", "bool": "bool", "bytes": "char"}
 _DTYPES = {dtype: name for name, dtype in reversed(DTYPES.items()) if name not in ("char", "longlong", "ulonglong")}
 
 
 class Plan(Record):
-    """One way of calling: the Python function behind it, how to convert each argument, the flags that say the arguments are borrowed, and how to present what comes back. `keys`: the instances that the function chooses from; `types`, `results`: of arguments and results; `on_device`: an argument lies on a device; `programs`: for arguments on a device, by their shapes, the program that runs there, or None."""
+    """One way of calling: the Python function behind it, how to convert each argument, the flags that say the arguments are borrowed, and how to present what comes back. `keys`: the instances that the function chooses from; `types`, `results`: of arguments and results; `on_device`: an argument lies on a device; `programs`: for arguments on a device, by their shapes, the program that runs there, or None. `native`: the compiled code for arguments of some shapes that `remember` has come by; `calls`: how often it has looked."""
 
     function: Callable[..., Any]
     converters: tuple[Callable[[Any], Any], ...]
@@ -46,8 +47,11 @@ class Plan(Record):
     keys: tuple[str, ...] = ()
     types: Types = ()
     results: Types = ()
+    returned: int = 1  # values, flags included
     on_device: bool = False
     programs: dict[tuple[tuple[int, ...], ...], Any] = field(default_factory=dict)
+    native: dict[tuple[tuple[int, ...], ...], Any] = field(default_factory=dict)
+    calls: int = 0
 
     def arguments(self, args: Sequence[Any]) -> list[Value]:
         """The interpreter's values. Raises `SacError` (E0707, E0708) naming the argument."""
@@ -64,6 +68,28 @@ class Plan(Record):
             return result + self.flags
         except Misfit as misfit:
             raise self.misfit(misfit, at) from None
+
+    def briefly(self, values: Sequence[Value]) -> Any:
+        """What the function returns, in a tuple of one, where there is compiled code for these arguments, which takes little time; None otherwise: then the usual way is right, with room for recursion, and somebody who watches the clock."""
+        own = tuple(values[: len(values) - len(self.flags)])
+        version = self.native.get(tuple([v.shape if type(v) is np.ndarray else () for v in own]))
+        if version is None:
+            return None
+        found = version.briefly(own)
+        if found is None:
+            return None
+        return (found[0] if self.returned == 1 else (*found, *[version.owned] * (self.returned - len(found))),)
+
+    def remember(self, runner: Runner, values: Sequence[Value]) -> None:
+        """After a call: looks now and then for compiled code that calls with such arguments may go to directly. Where time or memory is limited there is none."""
+        self.calls += 1
+        limits = runner.host.limits
+        if self.calls & (self.calls - 1) or len(self.keys) != 1 or limits.seconds is not None or limits.memory is not None:
+            return
+        find = getattr(runner.evaluator.compiled(self.keys[0]), "sac_native", None)
+        if find is not None and len(self.native) < REMEMBERED:
+            own = tuple(values[: len(values) - len(self.flags)])
+            self.native[tuple([v.shape if type(v) is np.ndarray else () for v in own])] = find(own)
 
     def misfit(self, misfit: Misfit, at: int) -> SacError:
         """The error of an argument."""
@@ -100,7 +126,7 @@ def make(runner: Runner, name: ast.QName, kinds: tuple[Kind, ...], args: Sequenc
     converters = tuple(_converter(t, vector, spread) for t, vector in zip(types, vectors))
     if first.varargs:
         function = _with_bases(function, types)
-    return Plan(function, converters, spread, [False] * len(rules.takes), finisher(results, rules), tuple(p.name for p in first.params), matches[0].entry, keys, types, tuple(results), any(type(k) is tuple and k[0] == "device" for k in kinds))
+    return Plan(function, converters, spread, [False] * len(rules.takes), finisher(results, rules), tuple(p.name for p in first.params), matches[0].entry, keys, types, tuple(results), sum(len(t.components) for t in results) + len(rules.gives), any(type(k) is tuple and k[0] == "device" for k in kinds))
 
 
 def _with_bases(function: Callable[..., Any], types: Types) -> Callable[..., Any]:
