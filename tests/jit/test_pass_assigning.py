@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sacpy.jit.graph import Let
 from sacpy.jit.passes import assigning
 from tests.jit.graph_evaluator import evaluate
 from tests.jit.graph_text import unit
@@ -123,3 +124,10 @@ def test_what_may_differ_or_is_used_otherwise_stays(change: tuple[str, str]) -> 
 
 def test_random_units_keep_their_meaning() -> None:
     assert assert_keeps_meaning(assigning.run, range(40)) > 20
+
+
+def test_a_statement_that_sets_nothing_is_no_with_loop() -> None:
+    text = ROW.format(row="k", column="j.1").replace("    double[n,n] c =", "    if t\n        bool u = lt i, n\n        check u : it is in range\n        give\n    else\n        give\n    double[n,n] c =").replace("int m, double", "int m, bool t, double")
+    before = unit(text)
+    assert any(not s.targets for s in before.root.body.statements if isinstance(s, Let))
+    assert "with [" not in after(assigning.run, text)

@@ -218,7 +218,7 @@ def _with_needed(inner: Partition, before: Sequence[Stmt]) -> Partition:
 
 def _is_term(s: Stmt, base: str) -> bool:
     """Whether a statement can be computed on vectors."""
-    return isinstance(s, Let) and s.targets[0].type == ScalarType(base) and (isinstance(s.rhs, Load) or (isinstance(s.rhs, Op) and s.rhs.code in _OPS))
+    return isinstance(s, Let) and (isinstance(s.rhs, Load) or (isinstance(s.rhs, Op) and s.rhs.code in _OPS)) and s.targets[0].type == ScalarType(base)
 
 
 class Tiling:

@@ -61,7 +61,7 @@ class _Assigner(Walker):
         return new
 
     def let(self, s: Let) -> None:
-        if s.targets[0].name in self.putting:
+        if any(t.name in self.putting for t in s.targets):
             return
         if isinstance(s.rhs, Update) and isinstance(s.rhs.value, Var) and s.rhs.value.name in self.putting:
             self.assign(s, s.rhs, self.putting[s.rhs.value.name])
@@ -101,7 +101,7 @@ def _reading(b: Block, array: Var, now: Var) -> Block:
 
 def _is_there(p: Partition, update: Update) -> bool:
     """Whether a partition gives the elements that the array has."""
-    made = {s.targets[0]: s.rhs for s in p.body.statements if isinstance(s, Let)}
+    made = {t: s.rhs for s in p.body.statements if isinstance(s, Let) for t in s.targets}
     (value,) = p.body.results
     return isinstance(value, Var) and made.get(value) == Load(update.array, (*update.index, *p.index))
 

@@ -100,7 +100,7 @@ def _sum(r: For) -> _Sum | None:
         return None
     if part.step is not None or part.lower != tuple(integer(0) for _ in part.index) or part.upper != w.frame or uses(r.body)[array.name] != 1 + own:
         return None
-    made = {s.targets[0]: s.rhs for s in part.body.statements if isinstance(s, Let)}
+    made = {t: s.rhs for s in part.body.statements if isinstance(s, Let) for t in s.targets}
     (value,) = part.body.results
     op = made.get(value) if isinstance(value, Var) else None
     if not isinstance(value, Var) or not isinstance(op, Op) or op.code != "add":
@@ -117,13 +117,13 @@ def _pays(s: _Sum, before: list[Stmt]) -> bool:
     last = s.part.index[-1]
     others = False
     for x in (*before, *s.part.body.statements):
-        if not isinstance(x, Let) or x.targets[0].type != ScalarType(s.old.base):
+        if not isinstance(x, Let) or not isinstance(x.rhs, Op | Load) or x.targets[0].type != ScalarType(s.old.base):
             return False
         if isinstance(x.rhs, Load):
             if last in x.rhs.index[:-1]:
                 return False
             others |= x.rhs.index[-1] == last and s.loop.index in x.rhs.index
-        elif not isinstance(x.rhs, Op) or x.rhs.code not in _TERMS:
+        elif x.rhs.code not in _TERMS:
             return False
     return others
 
