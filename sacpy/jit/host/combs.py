@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.graph import Const, Let, Load, Op, Partition, Var, operands
+from sacpy.jit.graph import Const, Let, Load, Op, Partition, Var
+from sacpy.jit.host.along import Along
 from sacpy.jit.host.cost import weight
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.legal import LLVM_TYPES
@@ -36,27 +37,13 @@ def is_comb(p: Partition, sinks: Sequence[Sink]) -> bool:
         return False
     if sinks[0].result.element not in REAL and BITS.get(sinks[0].result.element, 0) < 32:
         return False
-    j = p.index[-1].name
-    dependent, along = {j}, {j}  # what depends on the last component; what is it plus something
+    along = Along(p.index[-1])
     for s in p.body.statements:
         if not isinstance(s, Let) or not isinstance(s.rhs, Op | Load) or (isinstance(s.rhs, Op) and weight(s.rhs) > 1.0):
             return False
-        used = {a.name for a in operands(s.rhs) if isinstance(a, Var)}
-        if not used & dependent:
-            continue
-        dependent |= {t.name for t in s.targets}
-        if isinstance(s.rhs, Load):
-            if not used & dependent <= along:
-                return False
-        elif s.targets[0].base == "int" and s.rhs.exact and s.rhs.code in ("add", "sub") and used & dependent <= along and _once(s.rhs, along):
-            along |= {t.name for t in s.targets}
+        if along.see(s) and isinstance(s.rhs, Load) and not {a.name for a in s.rhs.index if isinstance(a, Var)} & along.dependent <= along.names:
+            return False
     return len(p.body.statements) <= MOST
-
-
-def _once(op: Op, along: set[str]) -> bool:
-    """Whether just one operand moves with the index, in the same direction."""
-    a, b = (isinstance(x, Var) and x.name in along for x in op.args)
-    return (a and not b) or (b and not a and op.code == "add")
 
 
 def comb_loop(lowering: Lowering, p: Partition, sink: ArraySink, outer: tuple[str, ...], lower: str, upper: str, body: Callable[[str], None]) -> None:

@@ -1,38 +1,16 @@
-"""Sums over products that reuse what they load, such as matrix products: register tiles.
+"""Register tiles for sums over products that reuse what they load (`contractions`).
 
-In: a partition whose cells each have a sum over k of arithmetic on elements that depend on some of i (the last axis but one), j (the last) and k. Out: a nest that computes tiles of cells, with the sums in registers while k runs. Every cell adds up in the order of k, so that results do not differ from the plain nest's in that order (but for contraction where it is allowed). There are two kinds.
+In: a contraction, and the array that takes its cells. Out: a nest that computes tiles of cells, with the sums in registers while k runs. Every cell adds up in the order of k, so that results do not differ from the plain nest's in that order (but for contraction where it is allowed).
 
-*Packed*: what is loaded depends on i or on j, not both. Tiles have several rows times several vectors, so that each element that is loaded serves a whole row or column of the tile. What depends on j but not on i is first packed, for a column of tiles at a time, so that it is read in order from the cache (Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008).
-
-*Columns*: elements lie side by side along j, at j or at j plus something, as in the sum of a matrix's rows, or in a convolution. A tile is one row of vectors, and k may have several axes.
-
-What else a cell's body has runs once for each cell, when its sum is there; in the second kind, what does not depend on j, once for each row.
+Packed tiles have several rows times several vectors, so that each element that is loaded serves a whole row or column of the tile. What depends on j but not on i is first packed, for a column of tiles at a time, so that it is read in order from the cache (Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008). A tile of columns is one row of vectors; all of it is read in order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
-from sacpy.jit.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Check,
-    Const,
-    Fold,
-    Let,
-    Load,
-    Op,
-    Partition,
-    ScalarType,
-    Stmt,
-    Var,
-    WithLoop,
-    blocks,
-    operands,
-)
-from sacpy.jit.host.analysis import is_straight
-from sacpy.jit.host.folds import recognised
+from sacpy.jit.graph import Atom, Block, Const, Let, Load, Op, Partition, Var
+from sacpy.jit.host.contractions import Contraction, contraction, names_of
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.legal import LLVM_TYPES, constant, size_of
 from sacpy.jit.host.loops import count_loop
@@ -40,185 +18,10 @@ from sacpy.jit.host.memory import Array, Scalar, element_address, flat, release
 from sacpy.jit.host.nests import Nest
 from sacpy.jit.host.processor import register_sizes
 from sacpy.jit.host.sinks import ArraySink, Sink
-from sacpy.jit.rewrite import free
-from sacpy.lang.types import BITS, REAL
-from sacpy.nodes import Node, replace
+from sacpy.lang.types import REAL
 
 NARROW = 2  # vectors of the tiles at the right edge
 WIDE = 8  # vectors of the tiles of columns
-_OPS = frozenset(["add", "sub", "mul", "neg"])
-
-
-class Contraction(Node):
-    """A partition that can be tiled. `inner`: the only partition of its fold, whose body is the terms; `target`: the sum; `along`: names of j, and of what is j plus something; `vectors`: of terms that are computed for all of a vector's lanes; `rows`: what runs once for each row (`packed`: nothing does); `cells`: what runs once for each cell then."""
-
-    p: Partition
-    fold: Fold
-    inner: Partition
-    base: str
-    packed: bool
-    target: Var
-    along: frozenset[str]
-    vectors: frozenset[str] = frozenset()
-    rows: tuple[Stmt, ...] = ()
-    cells: tuple[Stmt, ...] = ()
-
-    @property
-    def j(self) -> Var:
-        return self.p.index[-1]
-
-    @property
-    def k(self) -> Var:
-        return self.inner.index[0]
-
-
-def contraction(p: Partition) -> Contraction | None:
-    """The contraction that a partition is, if it is one that pays."""
-    folds = [k for k, s in enumerate(p.body.statements) if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
-    if p.rank < 1 or p.step is not None or len(p.body.results) != 1 or isinstance(p.body.results[0].type, ArrayType) or len(folds) != 1:
-        return None
-    (at,) = folds
-    s, before, after = p.body.statements[at], p.body.statements[:at], p.body.statements[at + 1 :]
-    assert isinstance(s, Let) and isinstance(s.rhs, WithLoop)
-    if len(s.rhs.operators) != 1 or len(s.rhs.partitions) != 1 or not all(map(_is_simple, (*before, *after))):
-        return None
-    fold, inner = s.rhs.operators[0], s.rhs.partitions[0]
-    if not isinstance(fold, Fold) or inner.rank < 1 or inner.step is not None:
-        return None
-    found = recognised(fold)
-    inside = {v.name for v in p.index} | {t.name for x in before if isinstance(x, Let) for t in x.targets}
-    if found is None or found.codes != ("add",) or _names(fold.neutrals) & inside:
-        return None
-    base = found.bases[0]
-    if base not in REAL and (base not in BITS or BITS[base] < 32):
-        return None
-    c = Contraction(p, fold, inner, base, True, s.targets[0], frozenset([p.index[-1].name]))
-    return _packed(c, before, after) or _columns(c, before, after)
-
-
-def _is_simple(s: Stmt) -> bool:
-    """Whether a statement computes scalars, without loops."""
-    return is_straight(Block((s,), ())) and (isinstance(s, Check) or not any(isinstance(t.type, ArrayType) for t in s.targets))
-
-
-def _checks(b: Sequence[Stmt]) -> bool:
-    """Whether something is checked, in branches too."""
-    return any(isinstance(s, Check) or any(_checks(inner.statements) for inner in blocks(s.rhs)) for s in b)
-
-
-def _used(s: Stmt) -> set[str]:
-    """The names that a statement uses, its branches included."""
-    return free(Block((s,), ()))
-
-
-def _packed(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Contraction | None:
-    """The contraction with packed tiles, if something depends on j but not on i, and something on i but not on j: arithmetic on loads that can be vectors along j. Those that depend on both must have j as the last index only."""
-    if c.p.rank < 2 or c.inner.rank != 1 or _checks(before):
-        return None
-    i, j = c.p.index[-2:]
-    set_before = {t.name for s in before if isinstance(s, Let) for t in s.targets}
-    if _names((*c.inner.lower, *c.inner.upper)) & (set_before | _names(c.p.index)):
-        return None
-    inner = _with_needed(c.inner, before)
-    reuse = set()
-    set_here: set[str] = set()
-    for s in inner.body.statements:
-        if not isinstance(s, Let) or not _is_term(s, c.base):
-            return None
-        if isinstance(s.rhs, Load):
-            index = s.rhs.index
-            if (i in index and j in index[:-1]) or _names(index) & set_here:
-                return None
-            reuse.add((i in index, j in index))
-        elif j in operands(s.rhs):
-            return None
-        set_here |= _names(s.targets)
-    if (True, False) not in reuse or (False, True) not in reuse or j in inner.body.results:
-        return None
-    cells = () if c.p.body.results == (c.target,) and not _checks(after) else (*before, *after)
-    return replace(c, inner=inner, vectors=frozenset(s.targets[0].name for s in inner.body.statements if isinstance(s, Let)), cells=cells)
-
-
-def _columns(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Contraction | None:
-    """The contraction with tiles of one row, if all that depends on j lies side by side along it, and some of that is elsewhere for another k."""
-    on_j = {c.j.name}
-    rows: list[Stmt] = []
-    rest: list[Let] = []
-    for s in before:
-        if not _used(s) & on_j:
-            rows.append(s)
-        elif isinstance(s, Let) and not _checks((s,)):
-            on_j |= {t.name for t in s.targets}
-            rest.append(s)
-        else:
-            return None
-    if _names((*c.inner.lower, *c.inner.upper)) & on_j:
-        return None
-    inner = _with_needed(c.inner, rest)
-    terms = _Terms(c)
-    if not all(map(terms.takes, inner.body.statements)) or not terms.moves or _names(inner.body.results) & terms.along:
-        return None
-    cells = () if c.p.body.results == (c.target,) and not _checks(after) else (*rest, *after)
-    return replace(c, inner=inner, packed=False, along=frozenset(terms.along), vectors=frozenset(terms.on_j - terms.along), rows=tuple(rows), cells=cells)
-
-
-class _Terms:
-    """The terms of columns, one statement after the other. `on_j`, `on_k`: names of what depends on j, and on k; `along`: of j plus something; `moves`: whether a vector is loaded from elsewhere for another k."""
-
-    def __init__(self, c: Contraction) -> None:
-        self.base = c.base
-        self.on_j, self.along = {c.j.name}, {c.j.name}
-        self.on_k = {v.name for v in c.inner.index}
-        self.moves = False
-
-    def takes(self, s: Stmt) -> bool:
-        """Whether a statement can be computed on vectors, or once for all of them."""
-        if not isinstance(s, Let) or not isinstance(s.rhs, Op | Load):
-            return False
-        used = _names(operands(s.rhs))
-        name = s.targets[0].name
-        if used & self.on_k:
-            self.on_k.add(name)
-        if not used & self.on_j:
-            return True
-        self.on_j.add(name)
-        if isinstance(s.rhs, Op) and s.targets[0].base == "int" and self.is_along(s.rhs):
-            self.along.add(name)
-            return True
-        if isinstance(s.rhs, Load):
-            *outer, last = s.rhs.index
-            if _names(outer) & self.on_j or not _names((last,)) & self.along:
-                return False
-            self.moves |= bool(_names(s.rhs.index) & self.on_k)
-        return _is_term(s, self.base) and not _names(operands(s.rhs) if isinstance(s.rhs, Op) else ()) & self.along
-
-    def is_along(self, op: Op) -> bool:
-        """Whether a number is j plus something that is the same for all of j."""
-        if not op.exact or op.code not in ("add", "sub"):
-            return False
-        a, b = (bool(_names((x,)) & self.along) for x in op.args)
-        others = _names(op.args) & (self.on_j - self.along)
-        return not others and ((a and not b) or (b and not a and op.code == "add"))
-
-
-def _names(atoms: Iterable[Atom]) -> set[str]:
-    return {a.name for a in atoms if isinstance(a, Var)}
-
-
-def _with_needed(inner: Partition, before: Sequence[Stmt]) -> Partition:
-    """A fold's partition with those statements in front of it that its terms need."""
-    needed = free(inner.body)
-    taken: list[Stmt] = []
-    for s in reversed(before):
-        if isinstance(s, Let) and any(t.name in needed for t in s.targets):
-            needed = needed | _used(s)
-            taken.append(s)
-    return replace(inner, body=Block((*reversed(taken), *inner.body.statements), inner.body.results))
-
-
-def _is_term(s: Stmt, base: str) -> bool:
-    """Whether a statement can be computed on vectors."""
-    return isinstance(s, Let) and (isinstance(s.rhs, Load) or (isinstance(s.rhs, Op) and s.rhs.code in _OPS)) and s.targets[0].type == ScalarType(base)
 
 
 class Tiling:
@@ -467,10 +270,7 @@ class Tiling:
             assert isinstance(value, Scalar)
             low.store(self.sink.result, flat(code, self.place(outer, row, column), self.sink.result.extents), value.text)
 
-        if len(sums) == 1:
-            count_loop(low, "0", columns, "1", lambda x: cell("0", x))
-        else:
-            count_loop(low, "0", str(len(sums)), "1", lambda r: count_loop(low, "0", columns, "1", lambda x: cell(r, x)))
+        count_loop(low, "0", str(len(sums)), "1", lambda r: count_loop(low, "0", columns, "1", lambda x: cell(r, x)))
 
     def term(self, i: str, j: str, mask: str) -> str:
         """What one k adds, for row i and the vector of columns at j. Loads that several cells share are written once for each; LLVM merges them."""
@@ -495,7 +295,7 @@ class Tiling:
 
     def load(self, rhs: Load, mask: str) -> str:
         array = self.low.array(rhs.array)
-        if _names(rhs.index[-1:]) & self.c.along:
+        if names_of(rhs.index[-1:]) & self.c.along:
             return self.load_vector(self.address(array, rhs.index), mask, array.note(self.code))
         return self.splat(self.vector, self.type, self.low.load(array, self.low.wides(rhs.index)))
 

@@ -16,7 +16,7 @@ That a number lies between 0 and something that stands around the loop is the us
 
 from __future__ import annotations
 
-from sacpy.jit.graph import Atom, Block, Check, Const, For, If, Let, Load, Op, Stmt, Var
+from sacpy.jit.graph import Atom, Block, Check, Const, For, If, Let, Load, Op, Stmt, Var, operands
 from sacpy.jit.host import layout
 from sacpy.jit.host.cost import weight
 from sacpy.jit.host.functions import Lowering
@@ -51,7 +51,7 @@ def vetted(r: For) -> Vetted | None:
         if isinstance(s, Check):
             behind = True
             continue
-        from_others = any(isinstance(a, Var) and a.name in other for a in _operands(s.rhs)) if isinstance(s.rhs, Load | Op) else True
+        from_others = any(isinstance(a, Var) and a.name in other for a in operands(s.rhs)) if isinstance(s.rhs, Load | Op) else True
         if from_others or (behind and isinstance(s.rhs, Load)):
             other |= {t.name for t in s.targets}
         else:
@@ -64,18 +64,13 @@ def vetted(r: For) -> Vetted | None:
             return None
         if isinstance(a, Var) and a.name in known and a.name not in wanted:
             wanted.add(a.name)
-            waiting += _operands(known[a.name].rhs)
+            waiting += operands(known[a.name].rhs)
     ahead = tuple(s for name, s in known.items() if name in wanted)
     if len(ahead) > MOST or not any(isinstance(s.rhs, Load) for s in ahead) or not all(weight(s.rhs) == 1.0 for s in ahead if isinstance(s.rhs, Op)):
         return None
     within, conditions = _sorted(checks, known, {*known, *other, r.index.name})
     rest: tuple[Stmt, ...] = tuple(s for s in r.body.statements if not isinstance(s, Check))
     return Vetted(Block(ahead, ()), within, conditions, replace(r, body=Block(rest, r.body.results)), checks[0])
-
-
-def _operands(rhs: object) -> tuple[Atom, ...]:
-    assert isinstance(rhs, Load | Op)
-    return (rhs.array, *rhs.index) if isinstance(rhs, Load) else rhs.args
 
 
 def _sorted(checks: list[Check], made: dict[str, Let], inside: set[str]) -> tuple[tuple[tuple[Atom, Atom], ...], tuple[Atom, ...]]:
