@@ -71,8 +71,8 @@ class Plan(Record):
 
     def briefly(self, values: Sequence[Value]) -> Any:
         """What the function returns, in a tuple of one, where there is compiled code for these arguments, which takes little time; None otherwise: then the usual way is right, with room for recursion, and somebody who watches the clock."""
-        own = tuple(values[: len(values) - len(self.flags)])
-        version = self.native.get(tuple([v.shape if type(v) is np.ndarray else () for v in own]))
+        own = self._own(values)
+        version = self.native.get(_shapes(own))
         if version is None:
             return None
         found = version.briefly(own)
@@ -88,8 +88,12 @@ class Plan(Record):
             return
         find = getattr(runner.evaluator.compiled(self.keys[0]), "sac_native", None)
         if find is not None and len(self.native) < REMEMBERED:
-            own = tuple(values[: len(values) - len(self.flags)])
-            self.native[tuple([v.shape if type(v) is np.ndarray else () for v in own])] = find(own)
+            own = self._own(values)
+            self.native[_shapes(own)] = find(own)
+
+    def _own(self, values: Sequence[Value]) -> tuple[Value, ...]:
+        """The values without the flags behind them."""
+        return tuple(values[: len(values) - len(self.flags)])
 
     def misfit(self, misfit: Misfit, at: int) -> SacError:
         """The error of an argument."""
@@ -97,6 +101,10 @@ class Plan(Record):
         where = f"argument {at + 1} ({self.names[at]}) of {definition.name}" if at < len(self.names) else f"argument {at + 1} of {definition.name}"
         span = definition.params[at].span if at < len(definition.params) else definition.name_span
         return SacError(Diagnostic(misfit.code, f"{where}: {misfit.reason}", span, "declared here", help=misfit.help))
+
+
+def _shapes(values: Sequence[Value]) -> tuple[tuple[int, ...], ...]:
+    return tuple([v.shape if type(v) is np.ndarray else () for v in values])
 
 
 def make(runner: Runner, name: ast.QName, kinds: tuple[Kind, ...], args: Sequence[Any]) -> Plan:
@@ -126,7 +134,7 @@ def make(runner: Runner, name: ast.QName, kinds: tuple[Kind, ...], args: Sequenc
     converters = tuple(_converter(t, vector, spread) for t, vector in zip(types, vectors))
     if first.varargs:
         function = _with_bases(function, types)
-    return Plan(function, converters, spread, [False] * len(rules.takes), finisher(results, rules), tuple(p.name for p in first.params), matches[0].entry, keys, types, tuple(results), sum(len(t.components) for t in results) + len(rules.gives), any(type(k) is tuple and k[0] == "device" for k in kinds))
+    return Plan(function, converters, spread, [False] * len(rules.takes), finisher(results, rules), tuple(p.name for p in first.params), matches[0].entry, keys, types, tuple(results), _returned(results, rules), any(type(k) is tuple and k[0] == "device" for k in kinds))
 
 
 def _with_bases(function: Callable[..., Any], types: Types) -> Callable[..., Any]:
@@ -299,10 +307,15 @@ def _none_suits(program: ElaboratedProgram, name: ast.QName, tiers: tuple[tuple[
 # ---------------------------------------------------------------- results
 
 
+def _returned(types: Sequence[BaseType], rules: Protocol) -> int:
+    """How many values a generated function with such results returns, flags included."""
+    return sum(len(t.components) for t in types) + len(rules.gives)
+
+
 def finisher(types: Sequence[BaseType], rules: Protocol) -> Callable[[Any], Any]:
     """What to make of what a generated function returns: its results, then flags that say which arrays nobody else holds. Others are copied, so that no result is ever an argument."""
-    count = sum(len(t.components) for t in types)
-    total = count + len(rules.gives)
+    total = _returned(types, rules)
+    count = total - len(rules.gives)
     flag_of = {position: count + k for k, position in enumerate(rules.gives)}
     parts: list[tuple[Callable[[tuple[Value, ...]], Any], list[tuple[int, int | None]]]] = []
     at = 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sacpy.jit.graph import Let, WithLoop
+from sacpy.jit.host.contractions import contraction
 from sacpy.jit.passes import interchange
 from tests.jit.graph_evaluator import evaluate
 from tests.jit.graph_text import unit
@@ -61,6 +63,7 @@ def test_it_gives_the_same(text: str) -> None:
     rng = np.random.default_rng(1)
     u, sums = unit(text), interchange.run(unit(text))
     assert "fold" in after(interchange.run, text)
+    assert [c.packed for c in map(contraction, [p for s in sums.root.body.statements if isinstance(s, Let) and isinstance(s.rhs, WithLoop) for p in s.rhs.partitions]) if c] == [False]  # it pays
     for n, m, first, last in ((5, 4, 0, 5), (5, 4, 2, 3), (5, 1, 3, 3), (5, 3, 4, 1), (0, 3, 0, 0), (3, 0, 0, 3)):
         x, v = (3e8 * rng.standard_normal(n)).astype(dtype), (3e8 * rng.standard_normal((n, m))).astype(dtype)
         expected, found = (evaluate(g, [first, last, x, v])[-1] for g in (u, sums))
@@ -93,6 +96,11 @@ def test_what_is_no_such_sum_or_does_not_pay_stays(change: tuple[str, str]) -> N
     if change[1].endswith("g"):
         text = text.replace("double[n,m] v)", "double[n,m] v, double[m] g)")
     unchanged(interchange.run, text)
+
+
+def test_indices_that_are_computed_in_a_round_are_no_terms() -> None:
+    text = ADDED.replace("double", "int").replace("0.5", "5").replace("0.0", "0")
+    unchanged(interchange.run, text.replace("                int y = load v[j,c]\n", "                int far = mul c, 2\n                int y = load v[j,far]\n                int near = load v[j,c]\n").replace("mul w, y", "mul near, y"))
 
 
 def test_random_units_keep_their_meaning() -> None:

@@ -12,7 +12,7 @@
                     yield z                                              yield p
         next t                                                   yield s
 
-So no sum in the making is written to memory and read again, and elements can be computed at the same time. The order of each sum stays. This pays where a round's elements lie side by side, which tiles of sums read in order (`host/tiling`); of other loops it would make leaps through memory.
+So no sum in the making is written to memory and read again, and elements can be computed at the same time. The order of each sum stays. This pays where a round's elements lie side by side, which tiles of sums read in order (`host/contractions`); of other loops it would make leaps through memory.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections.abc import Mapping
 
 from sacpy.jit.graph import (
     ArrayType,
+    Atom,
     Block,
     Const,
     Fold,
@@ -116,11 +117,13 @@ def _pays(s: _Sum, before: list[Stmt]) -> bool:
     """Whether terms are arithmetic on elements that lie side by side along the last axis, or are the same for all of it; some of the former are others in each round."""
     last = s.part.index[-1]
     others = False
+    made: set[Atom] = set()  # in a round: no index of a load
     for x in (*before, *s.part.body.statements):
         if not isinstance(x, Let) or not isinstance(x.rhs, Op | Load) or x.targets[0].type != ScalarType(s.old.base):
             return False
+        made.update(x.targets)
         if isinstance(x.rhs, Load):
-            if last in x.rhs.index[:-1]:
+            if last in x.rhs.index[:-1] or not made.isdisjoint(x.rhs.index):
                 return False
             others |= x.rhs.index[-1] == last and s.loop.index in x.rhs.index
         elif x.rhs.code not in _TERMS:
