@@ -59,3 +59,14 @@ def agree_on(unit: Unit, many: Sequence[Sequence[Any]], options: Options = STRIC
             assert same(a, b), "an argument was changed"
         results.append(found)
     return results
+
+
+def on_threads(unit: Unit, *args: Any) -> Any:
+    """The last result of a unit, compiled for threads: the same for any number of them."""
+    function = compiled(unit, Options(threads=3))
+    found = []
+    for threads in (1, 2, 3):
+        function.context.threads = threads
+        found.append(function.call(tuple(args))[-1])
+    assert all(same(x, found[0]) for x in found)
+    return found[0]

@@ -9,9 +9,8 @@ from sacpy.jit.graph import Let, Partition, Unit, WithLoop, integer, statements
 from sacpy.jit.host import combs
 from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.rows import grouped, takes_turns
-from sacpy.jit.options import Options
 from tests.jit.graph_text import unit as parsed
-from tests.jit.native_tools import STRICT, agree_on, compiled
+from tests.jit.native_tools import STRICT, agree_on, on_threads
 
 RNG = np.random.default_rng(3)
 
@@ -59,12 +58,7 @@ def test_points_of_one_colour(base: str, dtype: str) -> None:
 
 
 def test_threads_give_the_same() -> None:
-    f = compiled(parsed(CHESS.format(base="double")), Options(threads=3))
-    a = RNG.standard_normal((403, 401))
-    found = []
-    for f.context.threads in (1, 2, 3):
-        found.append(f.call((a, 2))[-1])
-    assert all(np.array_equal(x, found[0]) for x in found)
+    on_threads(parsed(CHESS.format(base="double")), RNG.standard_normal((403, 401)), 2)
 
 
 COMB = """
@@ -88,11 +82,10 @@ def test_steps_and_ends(operator: str, step: int) -> None:
 
 
 def test_on_threads_chunks_meet_at_steps() -> None:
-    f = compiled(parsed(COMB.format(operator="genarray double default 0.5", step=3, body=PLAIN)), Options(threads=2))
     a = RNG.standard_normal(400_001)
     expected = np.full(400_001, 0.5)
     expected[1:400_000:3] = 2 * a[1:400_000:3]
-    assert np.array_equal(f.call((a, 1, 400_000))[-1], expected)
+    assert np.array_equal(on_threads(parsed(COMB.format(operator="genarray double default 0.5", step=3, body=PLAIN)), a, 1, 400_000), expected)
 
 
 @pytest.mark.parametrize(
@@ -140,12 +133,7 @@ def test_rows_between_one_another_take_turns() -> None:
     assert [[p.lower[0] for p in g] for g in groups] == [[integer(0), integer(0), integer(1), integer(2)], [integer(0)]]
     assert [takes_turns(p, 0) for p in all_parts] == [True, True, True, True, False]
     agree_on(u, [[RNG.standard_normal(shape)] for shape in ((1, 1), (2, 9), (3, 4), (4, 5), (6, 7), (11, 40), (0, 3), (3, 0))])
-    f = compiled(u, Options(threads=3))
-    a = RNG.standard_normal((500, 301))
-    found = []
-    for f.context.threads in (1, 2, 3):
-        found.append(f.call((a,))[-1])
-    assert all(np.array_equal(x, found[0]) for x in found)
+    on_threads(u, RNG.standard_normal((500, 301)))
 
 
 def test_cells_that_an_earlier_partition_has_set_stay() -> None:
