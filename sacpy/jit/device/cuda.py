@@ -283,7 +283,7 @@ def _cuda_core() -> Any:
     try:
         import cuda.core
     except ImportError as error:
-        raise DeviceFailure(f"{NEEDED}; {error.name or 'cuda.core'} is missing") from error
+        raise DeviceFailure(f"{NEEDED}; Python finds no package {error.name or 'cuda.core'}") from error
     return cuda.core
 
 
