@@ -361,6 +361,37 @@ def assigned(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, ("n", "m")), (b, ("n",))), (b, ("n", "m")), 1)
 
 
+def drafted(r: random.Random, name: str) -> Template:
+    """Rows that are put down in a scratch array, which each round fills anew, or nearly."""
+    b = _number(r)
+    zero, unit = _zero(b), _unit(b)
+    first, end = r.choice(("0", "0", "0", "1")), r.choice(("m", "m", "m", "m - 1"))
+    at = r.choice(("j", "j", "m - 1 - j"))
+    filling = r.choice((
+        f"t = {zero}; for (j = {first}; j < {end}; j++) {{ s[{at}] = a[i,j] * w[j]; t = max(t, s[{at}]); }}",
+        f"t = a[i,0]; for (j = {first}; j < {end}; j++) {{ s[j] = a[i,j] - w[j]; }}",
+        f"t = {unit}; s = {{ [j] -> a[i,j] + t | [j] < [m] }};",
+        f"t = {zero}; for (j = {first}; j < {end}; j++) {{ t = t + s[{at}]; s[{at}] = a[i,j] + t; }}",
+    ))  # fmt: skip
+    using = r.choice((
+        "for (j = 1; j < m; j++) { s[j] = s[j] - s[j - 1] * w[j]; }",
+        "for (j = m - 1; j > 0; j--) { s[j] = s[j] - s[m - 1 - j]; }",
+        "for (k = 0; k < m; k += 2) { for (j = 1; j < m; j++) { t = t + s[j] * w[k]; } }",
+    ))  # fmt: skip
+    last = r.choice(("sum(s) - t", "t + s[0]", "s[m - 1]"))
+    after = r.choice(("", "", "", " z[0] = s[m - 1];"))
+    text = f"""{b}[n] {name}({b}[n,m] a, {b}[m] w)
+{{
+  s = genarray([m], {unit});
+  z = genarray([n], {zero});
+  for (i = 0; i < n; i++) {{ {filling} {using} z[i] = {last}; }}
+ {after} return z;
+}}
+
+"""
+    return Template(text, name, ((b, ("n", "m")), (b, ("m",))), (b, ("n",)), 1)
+
+
 def gathered(r: random.Random, name: str) -> Template:
     """Loops whose indices come out of arrays, where only a look at them tells whether they are right."""
     b = _number(r)
@@ -392,5 +423,5 @@ def growing(r: random.Random, name: str) -> Template:
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged, assignments,
     contractions, assigned, gathered, histogram, scatter, exchanged, assignments,
-    contractions, contractions, assigned, gathered, nested, columns,  # again, since the passes that look for them seldom find one elsewhere
+    contractions, contractions, assigned, gathered, nested, columns, drafted, drafted, drafted, accumulation, product,  # again, since the passes that look for them seldom find one elsewhere
 )  # fmt: skip

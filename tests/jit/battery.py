@@ -28,6 +28,19 @@ double[n] added(double[n] h, int[m] at, double[m] v) { for (i = m - 1; i >= 0; i
 double[n,m] chess(double[n,m] v) { return with { ([1,1] <= [i,j] < [n-1,m-1] step [2,2]) : v[i,j-1] + v[i,j+1]; ([2,2] <= [i,j] < [n-1,m-1] step [2,2]) : v[i-1,j] - v[i,j+1]; } : modarray(v); }
 double[m] weighed(double[n,m] v, double[n] w) { s = genarray([m], 0.5); for (i = 1; i < n; i++) { s += w[i] * v[i]; } return s; }
 double[n,m] combed(double[n,m] a) { for (k = 0; k < n; k++) { for (i = k + 1; i < n; i++) { a[i] = { [j] -> j > k ? a[i,j] - a[k,j] : a[i,j] * 2.0 }; } } return a; }
+double[n] drafted(double[n,m] a)
+{
+  s = genarray([m], 1.0);
+  z = genarray([n], 0.0);
+  for (i = 0; i < n; i++) {
+    top = 0.0;
+    for (j = 1; j < m; j++) { s[j] = a[i,j]; top = max(top, a[i,j]); }
+    for (j = 1; j < m; j++) { s[j] = s[j] + s[j - 1]; }
+    z[i] = sum(s) - top;
+    s[0] = z[i];
+  }
+  return z;
+}
 double[n,m] levelled(double[n,k] a, double[k,m] b, double[n] w) { return { [i,j] -> max(sum({ [l] -> w[i] * a[i,l] * b[l,j] }), 0.0) + w[i] | [i,j] < [n,m] }; }
 double[n] border(double[n] v) { return { [i] -> (i > 0 ? v[i - 1] : 0.5) + (i < n - 1 ? v[i + 1] : 0.25) | [i] < [n] }; }
 int[n] picked(int[n] v, int[n] at) { return { [i] -> v[at[i]] | [i] < [n] }; }
@@ -174,6 +187,7 @@ CALLS |= {
     "chess": [(_doubles(7, 8),), (_doubles(3, 40),), (_doubles(2, 2),)],
     "weighed": [(_doubles(40, 70), _doubles(40)), (_doubles(30, 21), _doubles(30)), (_doubles(1, 30), _doubles(1))],
     "combed": [(_doubles(25, 29),), (_doubles(4, 4),)],
+    "drafted": [(_doubles(25, 31),), (_doubles(3, 2),)],
     "levelled": [(_doubles(25, 31), _doubles(31, 29), _doubles(25)), (_doubles(2, 3), _doubles(3, 5), _doubles(2))],
     "running": [(_ints(900), 1), (_ints(40), 17), (_ints(3), 3)],
     "before": [(_ints(900),), (_ints(0),)],

@@ -67,7 +67,7 @@ def test_compiled_is_interpreted(text: str, args: Sequence[Any]) -> None:
 
 def test_llvm_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     """Loops that LLVM cannot vectorise are not asked to be: it would complain on standard error."""
-    for body in ("v[at[i]]", "v[i] * v[at[i]]", "i < 5 ? v[i] : 0.5", "atanh(4.9)"):
+    for body in ("v[at[i]]", "v[i] * v[at[i]]", "i < 5 ? v[i] : 0.5", "atanh(4.9)", "(0.0/0.0) * v[i]", "0.0/0.0 - v[i]"):
         for operation in ("+", "max"):
             text = f"double run(double[n] v, int[n] at) {{ return with {{ ([0] <= [i] < [n] step [at[1]]) : {body}; ([0] <= [i] < [n]) : {body}; }} : fold({operation}, 0.0); }}"
             outcome = compare(Case(0, HEAD + text, (("run", (DOUBLES, INTS - 1)),)))

@@ -34,6 +34,7 @@ MUTANTS: dict[Mutant, str] = {
     Mutant("an element that a branch leaves alone is lost", PASSES + "independent", "_Converter.values", "self.old(array, index, kept)", "integer(0)"): "wrapped",
     Mutant("sums start from 0", PASSES + "interchange", "_Interchanger.interchanged", "Fold((start,),", "Fold((Const(start.base, 0.0),),"): "weighed",
     Mutant("a part of an assigned row is left out", PASSES + "assigning", "_Assigner.assign", "for p in w.partitions:", "for p in w.partitions[:1]:"): "combed",
+    Mutant("a scratch array that is filled but for its start is each round's own", PASSES + "private", "_fills", "r.lower != integer(0)", "False"): "drafted",
     # What the host target may get wrong.
     Mutant("the last round is not vetted", HOST + "vetting", "write_vetting", 'count_loop(lowering, "0", rounds, "1", body)', 'count_loop(lowering, "1", rounds, "1", body)'): "added",
     Mutant("points in between are changed", HOST + "combs", "comb_loop", "urem i64 {gone}, {step}", "urem i64 {gone}, 1"): "chess",

@@ -65,6 +65,11 @@ def test_floating_point_operations_that_might_change_a_bit_stay(line: str) -> No
     unchanged(run, f"function f(double x)\n    {base} y = {line}\n    return y")
 
 
+@pytest.mark.parametrize("line", ["add x, nan", "mul nan, x", "sub nan, x", "div x, nan"])
+def test_what_is_computed_of_nan_is_nan(line: str) -> None:
+    check(run, f"function f(double x)\n    double y = {line}\n    return y", "function f(double x)\n    return nan")
+
+
 def test_a_division_by_a_power_of_two_is_a_multiplication() -> None:
     check(run, "function f(double x)\n    double y = div x, 16.0\n    return y", "function f(double x)\n    double y = mul x, 0.0625\n    return y")
 

@@ -18,6 +18,7 @@ from sacpy.jit.passes import (
     independent,
     interchange,
     invariant,
+    private,
     ranges,
     reductions,
     rounds,
@@ -34,7 +35,7 @@ COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, independent.run, redu
 LOOPING: tuple[Pass, ...] = (rounds.run,)
 SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run, disjoint.run, split.run)
 CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run)
-PLACING: tuple[Pass, ...] = (interchange.run, assigning.run, dead_code.run, scatter.run)
+PLACING: tuple[Pass, ...] = (interchange.run, assigning.run, private.run, dead_code.run, scatter.run)
 FINISHING: tuple[Pass, ...] = (detach.run,)
 
 

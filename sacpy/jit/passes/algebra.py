@@ -1,7 +1,7 @@
 """Rules for single operations: constants fold, neutral operands go, comparisons and sums take one form each.
 
 In: an operation whose operands are in final form, and a way to look up what an operand was set to. Out: an atom that has its value, a simpler operation, or None. Integers wrap, so their sums may be regrouped; floating point keeps every bit: `x + 0.0`
-stays (x may be -0.0), `x - 0.0`, `x * 1.0` and a division by a power of two do not. Nothing is said of operands that the language refuses (a division by 0).
+stays (x may be -0.0), `x - 0.0`, `x * 1.0` and a division by a power of two do not; one NaN is as good as another. Nothing is said of operands that the language refuses (a division by 0).
 """
 
 from __future__ import annotations
@@ -228,6 +228,9 @@ def _cancelled(code: str, a: Atom, b: Atom, lookup: Lookup) -> Found:
 def _real(code: str, a: Atom, b: Atom) -> Found:
     if a == b:
         return {"min": a, "max": a, "lt": FALSE}.get(code)
+    for x in (a, b):
+        if code in ("add", "sub", "mul", "div") and isinstance(x, Const) and x.value != x.value:
+            return x
     if not isinstance(b, Const):
         return None
     value = float(b.value)
