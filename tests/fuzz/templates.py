@@ -361,6 +361,29 @@ def assigned(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, ("n", "m")), (b, ("n",))), (b, ("n", "m")), 1)
 
 
+def stepped(r: random.Random, name: str) -> Template:
+    """Arrays that are computed anew from themselves, step by step."""
+    b = _number(r)
+    unit = _unit(b)
+    steps = r.choice((
+        "x = x - w * x;", "x = x + y; y = y - x;", "y = x; x = x * w + y;", "x = { [i] -> x[i] > w[i] ? x[i] - w[i] : x[i] };", "x = { [i] -> x[i] + w[i] * y[n-1-i] }; y = y + x;",
+        "x = where(x > y, x - y, y);", "x = { [i] -> x[n-1-i] + x[i] };", "s = x[0]; x = x + s; y = { [i] -> max(x[i], y[i]) };", f"x, y = {name}_both(x, y, w);",
+    ))  # fmt: skip
+    loop = r.choice(("for (t = 0; t < (k & 7); t++)", "t = 0; while (t < (k & 7))"))
+    count = "" if loop.startswith("for") else " t = t + 1;"
+    text = f"""inline {b}[n], {b}[n] {name}_both({b}[n] x, {b}[n] y, {b}[n] w) {{ return (x * w + y, y - x); }}
+
+{b}[n] {name}({b}[n] w, {b}[n] y, int k)
+{{
+  x = w + {unit};
+  {loop} {{ {steps}{count} }}
+  return x + y;
+}}
+
+"""
+    return Template(text, name, ((b, ("n",)), (b, ("n",)), ("int", ())), (b, ("n",)), 1)
+
+
 def drafted(r: random.Random, name: str) -> Template:
     """Rows that are put down in a scratch array, which each round fills anew, or nearly."""
     b = _number(r)
@@ -423,5 +446,5 @@ def growing(r: random.Random, name: str) -> Template:
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged, assignments,
     contractions, assigned, gathered, histogram, scatter, exchanged, assignments,
-    contractions, contractions, assigned, gathered, nested, columns, drafted, drafted, drafted, accumulation, product,  # again, since the passes that look for them seldom find one elsewhere
+    contractions, contractions, assigned, gathered, nested, columns, drafted, drafted, drafted, accumulation, product, stepped, stepped, stepped,  # again, since the passes that look for them seldom find one elsewhere
 )  # fmt: skip

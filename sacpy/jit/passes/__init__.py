@@ -8,6 +8,7 @@ from sacpy.jit.graph import Unit
 from sacpy.jit.options import Options
 from sacpy.jit.passes import (
     assigning,
+    carried,
     counting,
     dead_code,
     detach,
@@ -35,7 +36,7 @@ COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, independent.run, redu
 LOOPING: tuple[Pass, ...] = (rounds.run,)
 SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run, disjoint.run, split.run)
 CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run)
-PLACING: tuple[Pass, ...] = (interchange.run, assigning.run, private.run, dead_code.run, scatter.run)
+PLACING: tuple[Pass, ...] = (interchange.run, assigning.run, private.run, carried.run, dead_code.run, scatter.run)
 FINISHING: tuple[Pass, ...] = (detach.run,)
 
 

@@ -1,0 +1,89 @@
+"""Carried arrays: what a loop computes anew from itself in each round, cell by cell, is changed where it lies.
+
+    b = for t from 0 to n step 1 with a := x          b = for t from 0 to n step 1 with a := x
+      c = with [m] complete                             c = with [m] complete
+        genarray double default 0.0            ->         modarray a
+        part [0] <= [i] < [m]                             part [0] <= [i] < [m]
+          y = load a[i]                                     y = load a[i]
+          ..                                                ..
+      next c                                            next c
+
+The array is read only there and before, and each cell at most for its own new value. So it is seen that the loop needs one array of its own, not two that might be one: between which, when the code runs, LLVM would have to tell, and would go element by element where they are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sacpy.jit.graph import (
+    ArrayType,
+    Block,
+    For,
+    Function,
+    Genarray,
+    Let,
+    Loop,
+    Modarray,
+    Op,
+    Stmt,
+    Unit,
+    Var,
+    WithLoop,
+    extents_of,
+    statements,
+)
+from sacpy.jit.host.overwriting import Sums, may_overwrite
+from sacpy.jit.passes.units import per_function
+from sacpy.jit.rewrite import Rewriter, free
+from sacpy.nodes import replace
+
+
+class _Overwriter(Rewriter):
+    """`sums`: the operations without overflow that variables are set to."""
+
+    def __init__(self, function: Function) -> None:
+        super().__init__()
+        self.sums: Sums = {s.targets[0].name: s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.exact}
+
+    def statement(self, s: Stmt) -> Sequence[Stmt]:
+        if isinstance(s, Let) and isinstance(s.rhs, For | Loop):
+            s = replace(s, rhs=replace(s.rhs, body=_overwriting(s.rhs.params, s.rhs.body, self.sums)))
+        return tuple(super().statement(s))
+
+
+def _overwriting(params: Sequence[Var], body: Block, sums: Sums) -> Block:
+    """A round that changes in place what it can of the arrays that it carries."""
+    made = list(body.statements)
+    for p, result in zip(params, body.results):
+        at = next((k for k, s in enumerate(made) if isinstance(s, Let) and result in s.targets), None)
+        if at is None or not isinstance(p.type, ArrayType) or p in body.results or p.name in free(Block(tuple(made[at + 1 :]), body.results)):
+            continue
+        s = made[at]
+        if isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _is_replaced(s, s.rhs, p, result.name, sums):  # type: ignore[union-attr]
+            here = s.targets.index(result)
+            operators = tuple(Modarray(p) if k == here else o for k, o in enumerate(s.rhs.operators))
+            made[at] = replace(s, rhs=replace(s.rhs, operators=operators))
+    return replace(body, statements=tuple(made))
+
+
+def _is_replaced(s: Let, w: WithLoop, array: Var, result: str, sums: Sums) -> bool:
+    """Whether a with-loop computes all of an array's next value, of the same type, scalars each of which reads of that array its own old value at most."""
+    if not w.complete or not all(isinstance(o, Genarray | Modarray) for o in w.operators) or Modarray(array) in w.operators:
+        return False
+    o, target = next((o, t) for o, t in zip(w.operators, s.targets) if t.name == result)
+    if not isinstance(o, Genarray) or o.cell or o.base != array.base or extents_of(target) != extents_of(array):
+        return False
+    used = any(array.name in free(p.body) for p in w.partitions)
+    return used and may_overwrite(w, array.name, len(extents_of(array)), sums)
+
+
+def carried(function: Function) -> Function:
+    """A function whose loops change in place what they can of the arrays that they carry; itself if it has none."""
+    if not any(isinstance(s, Let) and isinstance(s.rhs, For | Loop) for s in statements(function.body)):
+        return function
+    return _Overwriter(function).function(function)
+
+
+def run(unit: Unit) -> Unit:
+    """A unit whose loops change in place what they can of the arrays that they carry."""
+    return per_function(unit, carried)
