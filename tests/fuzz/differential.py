@@ -211,7 +211,9 @@ def _run_in_full(program: Program, keys: Mapping[str, str], case: Case, make: Ca
     with ExitStack() as stack:
         for owner, name, kept in ((dead_code._Liveness, "let", let), (dead_code._Liveness, "block", block), (tidy, "_checks", dead_code._may_fail), (fold_withloops, "run", lambda unit: unit)):
             stack.enter_context(patch.object(owner, name, kept))
-        return _run(program, keys, case, make())
+        engine = make()
+        engine.tools.cache = Cache(None)  # what others have left there is not kept in full
+        return _run(program, keys, case, engine)
 
 
 def _fitting(program: Any, name: str, key: str, values: list[Any]) -> str:
