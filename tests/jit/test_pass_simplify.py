@@ -65,6 +65,28 @@ def test_floating_point_operations_that_might_change_a_bit_stay(line: str) -> No
     unchanged(run, f"function f(double x)\n    {base} y = {line}\n    return y")
 
 
+def test_of_equal_extents_the_given_one_stays() -> None:
+    check(
+        run,
+        """
+        function f(int n, int m)
+            int k = mul n, m
+            bool same = eq n, k
+            check same : the shapes agree
+            int a = add k, n
+            return k, a
+        """,
+        """
+        function f(int n, int m)
+            int k = mul n, m
+            bool same = eq n, k
+            check same : the shapes agree
+            int a = add n, n
+            return n, a
+        """,
+    )
+
+
 @pytest.mark.parametrize("line", ["add x, nan", "mul nan, x", "sub nan, x", "div x, nan"])
 def test_what_is_computed_of_nan_is_nan(line: str) -> None:
     check(run, f"function f(double x)\n    double y = {line}\n    return y", "function f(double x)\n    return nan")

@@ -84,8 +84,12 @@ class Simplifier(Walker):
                 self.assume(a, holds)
         elif rhs.code == "not":
             self.assume(rhs.args[0], not holds)
-        elif rhs.code == "eq" and holds and rhs.args[0].base in ("int", "bool", "char") and isinstance(rhs.args[0], Var):
-            self.note(self.env, rhs.args[0].name, self.atom(rhs.args[1]))
+        elif rhs.code == "eq" and holds and rhs.args[0].base in ("int", "bool", "char"):
+            a, b = rhs.args
+            if isinstance(a, Var) and isinstance(b, Var) and a.name not in self.definitions and b.name in self.definitions:
+                a, b = b, a  # what was given rather than what is computed
+            if isinstance(a, Var):
+                self.note(self.env, a.name, self.atom(b))
 
     # ---- statements
 
