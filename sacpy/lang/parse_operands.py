@@ -309,7 +309,7 @@ class OperandParser(TypeParser):
         if self.keys[self.pos] == ")":
             self.pos += 1
         elif self.keys[self.pos] == ",":
-            self.fail("E0245", "a parenthesis holds one value", label="a second value", help="several values stand in brackets, `[a, b]`, or behind `return`")
+            self.fail("E0245", "a parenthesis holds one value", label="a second value", help="several values stand in brackets, `[a, b]`, or behind the `return` of a function of several results")
         else:
             self.close(start)
         return ast.Paren(inner, self.span(start))

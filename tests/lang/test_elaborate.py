@@ -176,6 +176,11 @@ def test_several_mistakes_are_reported_together() -> None:
     assert [d.code for d in found] == ["E0305", "E0403", "E0307"]
 
 
+def test_who_means_a_power_is_told_its_name() -> None:
+    (found,) = errors_of("use Array: all; double f(int n) { return 2.0 ^ n; }")
+    assert (found.code, found.help) == ("E0403", "^ is the exclusive or of integers' bits; powers are pow(a, b), of two doubles: add 'use Math: all;'")
+
+
 def test_a_missing_conversion_is_suggested_as_an_edit() -> None:
     (found,) = errors_of("use Array: all; double f(int n) { return n * 1.5; }")
     assert found.edit is not None and found.edit.text == "tod(n)"

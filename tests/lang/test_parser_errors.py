@@ -305,7 +305,7 @@ CASES: dict[str, tuple[str, list[Expected]]] = {
     "paren_list": (
         "int main()\n{\n    x = (1, 2);\n    return 0;\n}\n",
         [
-            ("E0245", 3, 11, "a parenthesis holds one value", "several values stand in brackets, `[a, b]`, or behind `return`", None),
+            ("E0245", 3, 11, "a parenthesis holds one value", "several values stand in brackets, `[a, b]`, or behind the `return` of a function of several results", None),
         ],
     ),
     "no_arrow": (

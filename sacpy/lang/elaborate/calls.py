@@ -15,7 +15,7 @@ from sacpy.lang.printf_formats import problem, read
 from sacpy.lang.scan_formats import scan_bases
 from sacpy.lang.source import Span
 from sacpy.lang.suggest import closest
-from sacpy.lang.types import KINDS
+from sacpy.lang.types import KINDS, REAL
 from sacpy.nodes import Node
 
 
@@ -197,6 +197,8 @@ def _no_instance(cx: Context, function: ast.QName, types: list[BaseType], span: 
     if len(fitting) > 8:
         notes.append(f"and {len(fitting) - 8} more")
     help, edit = _remedy(cx, fitting, types, args)
+    if function.name == "^" and any(t.key in REAL for t in types):
+        help, edit = "^ is the exclusive or of integers' bits; powers are pow(a, b), of two doubles: add 'use Math: all;'", None
     if any(t.shown == "string" for t in types) and "String" in cx.program.modules_with(function.name) and not any(e.scope.info.name == "String" for e in entries):
         help, edit = f"is {function.name} for strings meant? Add 'use String: all;'", None
     cx.fail("E0403", f"no instance of {function} takes ({shown})", span, f"called with ({shown})", notes=notes, help=help, edit=edit)
