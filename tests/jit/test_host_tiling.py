@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -349,3 +351,24 @@ def test_of_two_products_neither_is_more_exact() -> None:
     assert kinds(u) == [True]
     a, b = RNG.standard_normal((9, 7)), RNG.standard_normal((7, 50))
     assert np.array_equal(compiled(u, Options()).call((a, b, np.zeros(50)))[-1], np.zeros((9, 50)))
+
+
+def test_tiles_between_borders_lie_in_the_rows_of_these() -> None:
+    """An interior and its borders share the loop over the rows; a check of a row is made where it has cells."""
+    head, body = COLUMNS.split("        part [0,0] <= [i,j] < [n,l]\n")
+    body, end = body.split("    return")
+    border = "\n".join(re.sub(r"\b(i|j|end|ok|offset|sum|acc|val|more|k|x|y|xy|z|result)\b(?! :)", r"\1.1", line) if "check" not in line else "            check ok.1 : rows end in the array" for line in body.split("\n"))
+    cut = head.replace("    {base}[n,l] r", "    int cut = min l, 3\n    {base}[n,l] r")
+    text = f"{cut}        part [0,0] <= [i,j] < [n,cut]\n{body}        part [0,cut] <= [i.1,j.1] < [n,l]\n{border}    return{end}"
+    u = parsed(typed(text, "double"))
+    assert kinds(u) == [False, False]
+    assert re.search(r"store <\d+ x double>", lower(u, STRICT))
+    many = []
+    for n, m, k in ((1, 1, 1), (3, 4, 15), (2, 5, 70), (0, 3, 3), (3, 3, 0)):
+        many.append([RNG.standard_normal((n, m, k)), RNG.standard_normal(m), RNG.integers(-1, m + 1, n).astype("i4"), RNG.standard_normal(k)])
+    agree_on(u, many)
+    wild = np.array([0, 9], "i4")
+    assert compiled(u).call((np.ones((2, 3, 0)), np.ones(3), wild, np.ones(0)))[-1].shape == (2, 0)
+    for columns in (2, 3, 4):
+        with pytest.raises(CheckFailed):
+            compiled(u).call((np.ones((2, 3, columns)), np.ones(3), wild, np.ones(columns)))

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
+from itertools import product
+
+import numpy as np
+import pytest
 
 from sacpy.jit.graph import Unit
-from sacpy.jit.passes import dead_code, ranges, split
-from tests.jit.pass_tools import after, unchanged
+from sacpy.jit.options import Options
+from sacpy.jit.passes import dead_code, optimise, ranges, split
+from tests.jit.graph_text import unit as parsed
+from tests.jit.native_tools import agree_on
+from tests.jit.pass_tools import after, outcome, unchanged
 
 
 def run(unit: Unit) -> Unit:
     return dead_code.run(ranges.run(split.run(ranges.run(unit))))
+
+
+def on_host(unit: Unit) -> Unit:
+    return dead_code.run(ranges.run(split.run(ranges.run(unit), wraps=True)))
 
 
 TORUS = """
@@ -112,3 +123,155 @@ def test_a_fold_is_not_cut_since_every_partition_counts_its_neutral() -> None:
 def test_what_is_narrow_already_is_not_cut_again() -> None:
     once = after(run, TORUS)
     unchanged(lambda unit: dead_code.run(ranges.run(split.run(unit))), once)
+
+
+# ---- what remainders leave alone
+
+WINDOW = """
+function f(int n, int m, double[n,m] u, int p, int q, double[p,q] w)
+    double[n,m] r = with [n,m] disjoint complete
+        genarray double default 0.0
+        part [0,0] <= [i,j] < [n,m]
+            double s = with disjoint
+                fold from 0.0 by (double acc), (double val)
+                    double t = add acc, val
+                    give t
+                part [0,0] <= [k,l] < [p,q]
+                    int ik = add! i, k
+                    int jl = add! j, l
+                    int at = sub! ik, {a}
+                    int behind = {b}
+                    int row = aplmod at, n
+                    int column = {code} behind, m
+                    bool above = le 0, column
+                    check above : the index is not negative
+                    double x = load u[row,column]
+                    double y = load w[k,l]
+                    double xy = mul x, y
+                    yield xy
+            yield s
+    return n, m, r
+"""
+HALF = "    int hp = div p, 2\n    int hq = div q, 2\n"
+
+
+def window(half: bool, behind: str = "", code: str = "aplmod", extents: str = "p,q") -> str:
+    """The cells of `u` around each index, weighed; around its middle, or from it on."""
+    text = WINDOW.replace("{a}", "hp" if half else "0").replace("{b}", behind or ("sub! jl, hq" if half else "add! jl, 0")).replace("{code}", code)
+    text = text.replace("    double[n,m] r", HALF + "    double[n,m] r") if half else text
+    return text.replace("[k,l] < [p,q]", f"[k,l] < [{extents}]")
+
+
+def test_where_a_window_of_known_extents_does_not_wrap_there_is_no_remainder() -> None:
+    found = bodies(after(on_host, window(False, extents="5,7").replace("int p, int q, double[p,q] w", "double[5,7] w")))
+    assert sum("\n                fold" in body for body in found.values()) == 4  # the window is above an index and to its right: there are two borders, and a corner
+    (interior,) = [body for head, body in found.items() if head.endswith("[5,7]") and "aplmod" not in body]
+    assert "check" not in interior and "select" not in interior and "load u[ik,jl]" in interior
+    assert sum(len(re.findall("aplmod", body)) == 1 for body in found.values()) == 2
+
+
+@pytest.mark.parametrize(("behind", "code"), [("sub! jl, hq", "aplmod"), ("", "aplmod")])
+def test_nor_of_unknown_ones(behind: str, code: str) -> None:
+    found = bodies(after(on_host, window(True, behind, code)))
+    folds = [body for body in found.values() if "double xy" in body]
+    assert len(folds) == 9
+    assert "aplmod" not in folds[-1] and "check" not in folds[-1]
+    assert all("aplmod" in body for body in folds[:-1])
+
+
+def test_a_period_that_is_added_goes() -> None:
+    text = """
+    function f(int n, double[n] u)
+        double[n] r = with [n] disjoint complete
+            genarray double default 0.0
+            part [0] <= [i] < [n]
+                int a = add! i, n
+                int b = add! a, -3
+                int c = mod b, n
+                bool ok = le 0, c
+                check ok : the index is not negative
+                double x = load u[c]
+                yield x
+        return n, r
+    """
+    found = bodies(after(on_host, text))
+    assert len(found) == 2
+    (interior,) = [body for body in found.values() if "mod" not in body]
+    assert "check" not in interior
+
+
+HALO = """
+function f(int n, int m, double[n,m] u)
+    int p = add n, 2
+    int q = add m, 2
+    bool fits = le n, 1073741821
+    check fits : an extent is not too large
+    bool fits.1 = le m, 1073741821
+    check fits.1 : an extent is not too large
+    double[p,q] r = with [p,q] disjoint complete
+        genarray double default 0.0
+        part [0,0] <= [i,j] < [p,q]
+            int a = sub i, 1
+            int b = sub j, 1
+            int c = aplmod a, n
+            int d = aplmod b, m
+            bool low = le 0, c
+            check low : the index is not negative
+            bool high = lt c, n
+            check high : the index lies in the array
+            bool low.1 = le 0, d
+            check low.1 : the index is not negative
+            bool high.1 = lt d, m
+            check high.1 : the index lies in the array
+            double x = load u[c,d]
+            yield x
+    return p, q, r
+"""
+
+
+def test_a_copy_with_a_halo_has_an_interior_without_checks() -> None:
+    found = bodies(after(on_host, HALO))
+    assert len(found) == 9
+    assert [body for body in found.values() if "mod" not in body and "check" not in body and "load u[a,b]" in body]
+
+
+@pytest.mark.parametrize("line", ["int a = add i, k", "int a = sub k, i", "int a = mul! i, 2", "int a = load v[i]"])
+def test_where_nothing_tells_the_interior_from_the_rest_there_is_no_cut(line: str) -> None:
+    text = f"""
+        function f(int n, double[n] u, int[n] v, int k)
+            double[n] r = with [n] disjoint complete
+                genarray double default 0.0
+                part [0] <= [i] < [n]
+                    {line}
+                    int c = aplmod a, n
+                    double x = load u[c]
+                    yield x
+            return n, r
+        """
+    assert len(bodies(after(on_host, text))) == 1
+
+
+def test_windows_are_the_same_wherever_they_lie() -> None:
+    """Extents smaller than the window, as large, a little larger, none at all; also on the CPU, in tiles."""
+    rng = np.random.default_rng(3)
+    for text in (window(True), window(False), window(True, "add! jl, m", "mod").replace("int behind = add! jl, m", "int late = add! jl, m\n                    int behind = sub! late, hq")):
+        before, work = parsed(text), optimise(parsed(text), Options(verify=True), host=True)
+        many = []
+        for n, m, p, q in product((0, 1, 3), (0, 1, 2, 5, 20), (0, 1, 4), (0, 1, 3)):
+            args = [rng.integers(-9, 9, (n, m)).astype("f8"), rng.integers(-9, 9, (p, q)).astype("f8")]
+            expected = outcome(before, args)
+            if expected is None:
+                continue
+            assert outcome(work, args) in (expected, None)
+            if outcome(work, args) is not None:
+                many.append(args)
+        assert len(many) > 70
+        agree_on(work, many)
+
+
+def test_halos_are_the_same_around_arrays_of_any_extents() -> None:
+    work = optimise(parsed(HALO), Options(verify=True), host=True)
+    many = [[np.arange(float(n * m)).reshape(n, m)] for n in (1, 2, 3, 9) for m in (1, 2, 3, 40)]
+    assert all(outcome(parsed(HALO), args) == outcome(work, args) is not None for args in many)
+    agree_on(work, many)
+    assert outcome(work, [np.zeros((0, 3))]) is None

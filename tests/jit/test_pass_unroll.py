@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sacpy.jit.passes.unroll import run
-from tests.jit.pass_tools import check, unchanged
+from tests.jit.pass_tools import after, check, unchanged
 
 
 def test_a_short_fold_is_straight_code_from_left_to_right_with_its_neutral() -> None:
@@ -114,3 +114,29 @@ def test_a_loop_without_rounds_gives_what_stands_for_its_initial_values_by_then(
             return 3, 1, r
         """,
     )
+
+
+def test_a_fold_of_elements_that_are_long_to_compute_waits_for_these() -> None:
+    """Else there would be a copy of their code for each index, or the array would have to be made."""
+    for terms, short in ((2, True), (9, False)):
+        sums = "".join(f"                double x.{k + 1} = add x.{k}, 1.0\n" for k in range(1, terms))
+        found = after(
+            run,
+            f"""
+            function f(double[49] a)
+                double[49] t = with [49]
+                    genarray double default 0.0
+                    part [0] <= [i] < [49]
+                        double x.1 = load a[i]
+{sums}                        yield x.{terms}
+                double s = with
+                    fold from 0.0 by (double acc), (double val)
+                        double r = add acc, val
+                        give r
+                    part [0] <= [j] < [49]
+                        double y = load t[j]
+                        yield y
+                return s
+            """.replace("                double x.", "                        double x."),
+        )
+        assert ("fold" not in found) == short

@@ -14,6 +14,7 @@ from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.nests import Nest
 from sacpy.jit.host.sinks import Sink
+from sacpy.jit.host.tiling import write_inner
 
 
 def grouped(partitions: Sequence[Partition], axis: int = 0) -> list[list[Partition]]:
@@ -60,8 +61,8 @@ def _first(p: Partition, axis: int) -> int:
 def write_rows(lowering: Lowering, group: Sequence[Partition], sinks: Sequence[Sink], lower: str = "", upper: str = "", outer: tuple[str, ...] = ()) -> None:
     """The nests of partitions that share the axis after `outer`. `lower`, `upper`: the range of the first axis, where it is not theirs."""
     first, axis = group[0], len(outer)
-    if len(group) == 1:
-        Nest(lowering, first, sinks, lower, upper).axis(outer)
+    if len(group) == 1 and outer:
+        write_inner(lowering, first, sinks, outer)
         return
     begin, end = (axis == 0 and lower) or lowering.wide(first.lower[axis]), (axis == 0 and upper) or lowering.wide(first.upper[axis])
     if first.step is not None:
@@ -93,9 +94,8 @@ def _write_turns(lowering: Lowering, group: Sequence[Partition], sinks: Sequence
             on, done = code.label("row"), code.label("rows")
             code.branch(code.op(f"icmp slt i64 {row}, {bound}"), on, done)
             code.place(on)
-            nest = Nest(lowering, p, sinks)
-            nest.bind(axis, row)
-            nest.axis((*outer, row))
+            Nest(lowering, p, sinks).bind(axis, row)
+            write_inner(lowering, p, sinks, (*outer, row))
             code.place(done)
 
     count_loop(lowering, lower, upper, lowering.wide(first.step[axis]), body)

@@ -43,31 +43,31 @@ class Tiling:
         self.width = 0  # columns of the panels that are being used
         self.at_column = 0  # the vector's place among them
 
-    def run(self) -> None:
-        """Writes the loops: axes before the last two plainly, then columns of tiles, then rows; or all axes but the last, then tiles."""
+    def run(self, outer: tuple[str, ...] = ()) -> None:
+        """Writes the loops: axes before the last two plainly, then columns of tiles, then rows; or all axes but the last, then tiles. `outer`: indices along the first axes, which are bound, where their loops are somebody else's."""
         code, p = self.code, self.c.p
         some, none = code.label("some"), code.label("none")  # checks that stand around the loop hold only if there is a cell
         found = "true"
-        for axis in range(p.rank):
+        for axis in range(len(outer), p.rank):
             lower, upper = self.bounds(axis)
             found = code.op(f"and i1 {found}, {code.op(f'icmp slt i64 {lower}, {upper}')}")
         code.branch(found, some, none)
         code.place(some)
-        self.some()
+        self.some(outer)
         code.place(none)
 
-    def some(self) -> None:
+    def some(self, outer: tuple[str, ...]) -> None:
         """The loops, where no axis is empty."""
         low, code = self.low, self.code
         if not self.c.packed:
-            self.outer(())
+            self.outer(outer)
             return
         wide = str(self.lanes * self.vectors)
         rounds = code.op(f"sub nsw i64 {low.wide(self.c.inner.upper[0])}, {low.wide(self.c.inner.lower[0])}")
         positive = code.op(f"select i1 {code.op(f'icmp sgt i64 {rounds}, 0')}, i64 {rounds}, i64 0")
         for s in self.packs:
             self.panels[s.targets[0].name] = low.allocate(self.c.base, (positive, wide))
-        self.outer(())
+        self.outer(outer)
         for panel in self.panels.values():
             release(code, panel)
 
@@ -324,6 +324,15 @@ def tiled(p: Partition, sinks: Sequence[Sink]) -> Contraction | None:
     if len(sinks) != 1 or not isinstance(sinks[0], ArraySink) or sinks[0].earlier or len(sinks[0].result.extents) != p.rank:
         return None
     return contraction(p)
+
+
+def write_inner(lowering: Lowering, p: Partition, sinks: Sequence[Sink], outer: tuple[str, ...]) -> None:
+    """Writes a partition's loops inside of those over its first axes, whose indices are `outer`, and bound: tiles of columns, which need the last axis only, too."""
+    found = tiled(p, sinks)
+    if found is not None and not found.packed and isinstance(sinks[0], ArraySink):
+        Tiling(lowering, found, sinks[0]).run(outer)
+    else:
+        Nest(lowering, p, sinks).axis(outer)
 
 
 def write_nest(lowering: Lowering, p: Partition, sinks: Sequence[Sink], lower: str = "", upper: str = "", earlier: Sequence[Partition] = ()) -> None:

@@ -255,7 +255,8 @@ class Ranger(Learner):
         """A remainder of something that is at most one period away needs no division."""
         y = self.form(op.args[1])
         if not self.at_most(Sum(1), y):
-            return None
+            x = self.value(op.args[0])  # below the divisor, and not negative: so that is positive
+            return self.atom(op.args[0]) if self.at_most(x, y.offset(-1)) and self.at_most(ZERO, x) else None
         b = self.atom(op.args[1])
         a, x = self._dividend(op)
         below = self.at_most(x, y.offset(-1))

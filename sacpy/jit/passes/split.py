@@ -6,17 +6,35 @@
       x = load u[k]                         x = load u[i - 1]
 
 So the interior of a relaxation is free of the wrap-around at the border, and a concatenation runs over its parts one by one. Selections are worth it along the last axis only, which is the one that is vectorised, those of other values than ints near its ends only; conditionals and checks along any.
+
+A remainder cuts where it stops being its dividend (for the CPU):
+
+    part [0] <= [i] < [n]                 part [0] <= [i] < [a]           with a = min(h, n)
+      s = with fold(add)                    as on the left
+        part [0] <= [k] < [m]             part [b] <= [i] < [n]           with b = max(min(n - m + h + 1, n), a)
+          x = load u[(i + k - h) mod n] ->  as on the left
+          yield x                         part [a] <= [i] < [b]
+      yield s                               s = with fold(add)
+                                              part [0] <= [k] < [m]
+                                                x = load u[i + k - h]
+                                                yield x
+                                            yield s
+
+There the indices of inner loops count with their bounds, which may be known only when it runs: the ends of the interior are clamped to the partition. So a window that wraps around, of whatever extents, reads its elements in order. Along other axes than the last this is worth it in an inner loop, or where it is not known that there is something to divide by; the borders of these axes are cut along the last one too, as they may be long.
+
 The pieces are disjoint; those at the border are at most a few indices wide. Folds are left alone: every partition counts its neutral.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from sacpy.jit.graph import (
     Atom,
     Block,
     Check,
+    For,
     Function,
     Genarray,
     If,
@@ -33,23 +51,30 @@ from sacpy.jit.passes.costs import size
 from sacpy.jit.passes.facts import Sum
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.ranges import Ranger
+from sacpy.jit.passes.summing import ZERO
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import bound, copied
-from sacpy.nodes import Record, replace
+from sacpy.nodes import Record, field, replace
 
 NARROW = 8  # the width of a border
 CODE = 1500  # statements of all pieces together
 
 
 class _Cuts(Record):
-    """Where an axis is cut: `low` indices from its lower end, `high` from its upper one, and at one place in between."""
+    """Where an axis is cut: `low` indices from its lower end and not below any of `lows`, `high` from its upper one and not above any of `highs`; or at one place in between."""
 
     low: int = 0
     high: int = 0
+    lows: list[Sum] = field(default_factory=list)
+    highs: list[Sum] = field(default_factory=list)
     middle: Sum | None = None
 
-    def __bool__(self) -> bool:
-        return bool(self.low or self.high or self.middle is not None)
+    @property
+    def borders(self) -> int:
+        """How many pieces are cut off."""
+        if self.middle is not None:
+            return 1
+        return bool(self.low or self.lows) + bool(self.high or self.highs)
 
 
 class _Piece(Record):
@@ -66,8 +91,9 @@ class _Piece(Record):
 
 
 class _Splitter(Ranger):
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, wraps: bool) -> None:
         super().__init__(function)
+        self.wraps = wraps
         self.changed = False
 
     def with_loop(self, w: WithLoop) -> WithLoop:
@@ -83,19 +109,26 @@ class _Splitter(Ranger):
         return replace(w, partitions=tuple(pieces))
 
     def split(self, p: Partition) -> list[Partition]:
-        """The pieces of a partition, itself if there is nothing to gain."""
+        """The pieces of a partition, itself if there is nothing to gain; the interior last. `across`: borders of other axes are cut along the last one too."""
         if p.step is not None or not p.rank:
             return [p]
         cuts = self.cuts(p)
-        number = 1 + sum(bool(c.low) + bool(c.high) + (c.middle is not None) for c in cuts)
-        if number == 1 or number * size(p.body) > CODE:
+        *outer, last = (c.borders for c in cuts)
+        if not last and not any(outer):
+            return [p]
+        code = size(p.body)
+        across = bool(cuts[-1].lows or cuts[-1].highs) and (1 + sum(outer)) * (1 + last) * code <= CODE
+        if not across and (1 + sum(outer) + last) * code > CODE:
             return [p]
         boxes: list[_Piece] = []
         rest = _Piece(list(p.lower), list(p.upper))
         for axis, c in enumerate(cuts):
-            if c:
-                border, rest = self.sliced(rest, axis, c)
-                boxes += border
+            if not c.borders:
+                continue
+            if across and axis == p.rank - 1:
+                boxes = [piece for box in boxes for border, inner in (self.sliced(box, axis, c),) for piece in (*border, inner)]
+            border, rest = self.sliced(rest, axis, c)
+            boxes += border
         boxes.append(rest)
         found = []
         for k, box in enumerate(boxes):
@@ -114,13 +147,20 @@ class _Splitter(Ranger):
             place = self.emit("cut", Op("max", (self.emit("cut", Op("min", (self.atom_of(c.middle), upper))), lower)))
             return [box.part(axis, lower, place)], box.part(axis, place, upper)
         inner_lower, inner_upper = lower, upper
-        if c.low:
-            inner_lower = self.emit("cut", Op("min", (self.atom_of(self.form(lower).offset(c.low)), upper)))
+        if c.low or c.lows:
+            inner_lower = self.emit("cut", Op("min", (self.extreme("max", self.form(lower).offset(c.low), c.lows), upper)))
             border.append(box.part(axis, lower, inner_lower))
-        if c.high:
-            inner_upper = self.emit("cut", Op("max", (self.atom_of(self.form(upper).offset(-c.high)), inner_lower)))
+        if c.high or c.highs:
+            inner_upper = self.emit("cut", Op("max", (self.extreme("min", self.form(upper).offset(-c.high), c.highs), inner_lower)))
             border.append(box.part(axis, inner_upper, upper))
         return border, box.part(axis, inner_lower, inner_upper)
+
+    def extreme(self, code: str, first: Sum, others: list[Sum]) -> Atom:
+        """The least or greatest of sums."""
+        found = self.atom_of(first)
+        for s in others:
+            found = self.emit("cut", Op(code, (found, self.atom_of(s))))
+        return found
 
     # ---- where
 
@@ -141,7 +181,48 @@ class _Splitter(Ranger):
                 continue
             rest = Sum(f.constant, {n: k for n, k in f.terms.items() if n != names[0]})
             self.cut(found[axis], p.lower[axis], p.upper[axis], rest.times(-1) if c > 0 else rest.offset(1), anywhere)
+        if self.wraps:
+            for r in _remainders(p.body):
+                self.unwrap(p, found, r, axes, inside)
         return found
+
+    def unwrap(self, p: Partition, found: list[_Cuts], r: _Remainder, axes: dict[str, int], inside: set[str]) -> None:
+        """Adds the cuts that leave, in between, the indices for which a remainder is its dividend."""
+        divisor = self.form(r.op.args[1])
+        given = self.form(r.op.args[0])
+        x = self.wrapped.get(given.variable or "") or given
+        x = x.plus(divisor, -x.terms.get(divisor.variable or "", 0))  # (i - 1 + n) % n
+        names = [n for n in x.terms if n in axes]
+        if len(names) != 1 or abs(x.terms[names[0]]) != 1 or any(n in inside or n in axes for n in divisor.terms):
+            return
+        least, greatest = Sum(x.constant), Sum(x.constant)
+        for n, c in x.terms.items():
+            if n in r.ranges:
+                ends = [self.form(b) for b in r.ranges[n]]
+                low, high = ends[0].times(c), ends[1].offset(-1).times(c)
+                least, greatest = (least + low, greatest + high) if c > 0 else (least + high, greatest + low)
+            elif n in inside:
+                return
+            elif n != names[0]:
+                least, greatest = least.plus(Sum(0, {n: 1}), c), greatest.plus(Sum(0, {n: 1}), c)
+        if any(n in inside or n in axes for n in (*least.terms, *greatest.terms)):
+            return
+        axis = axes[names[0]]
+        if axis != p.rank - 1 and not r.ranges and self.at_most(Sum(1), divisor):
+            return  # once for each row
+        lower, upper = self.form(p.lower[axis]), self.form(p.upper[axis])
+        first, end = (least.times(-1), divisor - greatest) if x.terms[names[0]] > 0 else (greatest - divisor.offset(-1), least.offset(1))
+        below, above = first - lower, upper - end
+        near = all(not d.terms or self.at_most(d, ZERO) for d in (below, above))  # windows are taken to be small
+        if self.at_most(upper - lower, Sum(NARROW)) or not (near or r.ranges):
+            return
+        cuts = found[axis]
+        if not self.at_most(below, ZERO) and first not in cuts.lows:
+            cuts.lows.append(first)
+            cuts.middle = None
+        if not self.at_most(above, ZERO) and end not in cuts.highs:
+            cuts.highs.append(end)
+            cuts.middle = None
 
     def cut(self, cuts: _Cuts, lower: Atom, upper: Atom, place: Sum, anywhere: bool) -> None:
         """Adds a cut, so that the indices below `place` get apart from the others; `anywhere`: also where that is not known to be near an end."""
@@ -171,6 +252,31 @@ class _Splitter(Ranger):
             yield d.times(-1), True
 
 
+class _Remainder(Record):
+    """A remainder of an integer in a block; `ranges`: the bounds of the indices of the loops around it, by name."""
+
+    op: Op
+    ranges: dict[str, tuple[Atom, Atom]]
+
+
+def _remainders(b: Block, ranges: dict[str, tuple[Atom, Atom]] | None = None) -> Iterator[_Remainder]:
+    """The remainders of ints in a block, inner blocks included."""
+    ranges = ranges or {}
+    for s in b.statements:
+        if not isinstance(s, Let):
+            continue
+        if isinstance(s.rhs, Op) and s.rhs.code in ("mod", "aplmod") and s.rhs.args[0].base == "int":
+            yield _Remainder(s.rhs, ranges)
+        elif isinstance(s.rhs, WithLoop):
+            for p in s.rhs.partitions:
+                yield from _remainders(p.body, ranges | {i.name: (low, high) for i, low, high in zip(p.index, p.lower, p.upper)})
+        elif isinstance(s.rhs, For) and s.rhs.step > 0:
+            yield from _remainders(s.rhs.body, ranges | {s.rhs.index.name: (s.rhs.lower, s.rhs.upper)})
+        else:
+            for inner in blocks(s.rhs):
+                yield from _remainders(inner, ranges)
+
+
 def _conditions(b: Block) -> Iterator[tuple[Atom, bool, bool]]:
     """The conditions that decide something in a block, inner blocks included; whether they decide what is executed, and whether a cut anywhere is worth it: for a selected number, which may be an index that wraps around, too."""
     for s in b.statements:
@@ -192,15 +298,15 @@ def _extremes(b: Block) -> Iterator[Op]:
             yield s.rhs
 
 
-def split(function: Function) -> Function:
+def split(function: Function, wraps: bool) -> Function:
     """A function with its partitions split; itself if there is nothing to split."""
     if not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) for s in statements(function.body)):
         return function
-    splitter = _Splitter(function)
+    splitter = _Splitter(function, wraps)
     new = splitter.function(function)
     return new if splitter.changed else function
 
 
-def run(unit: Unit) -> Unit:
-    """A unit with its partitions split."""
-    return per_function(unit, split)
+def run(unit: Unit, wraps: bool = False) -> Unit:
+    """A unit with its partitions split; `wraps`: at the ends of what remainders leave alone, too."""
+    return per_function(unit, partial(split, wraps=wraps))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from itertools import product
 from math import prod
 
-from sacpy.jit.graph import Atom, Block, Const, Fold, For, Function, Let, Partition, Unit, Var, WithLoop, integer
+from sacpy.jit.graph import Atom, Block, Const, Fold, For, Function, Let, Load, Partition, Unit, Var, WithLoop, integer
 from sacpy.jit.passes.costs import size
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.units import per_function
@@ -29,7 +29,7 @@ class _Unroller(Simplifier):
         if isinstance(rhs, WithLoop) and all(isinstance(o, Fold) and o.stop is None for o in rhs.operators):
             points = [_points(p) for p in rhs.partitions]
             known = [p for p in points if p is not None]
-            if len(known) == len(points) and sum(map(len, known)) <= POINTS and _code(rhs, known) <= CODE:
+            if len(known) == len(points) and sum(map(len, known)) <= POINTS and self.code(rhs, known) <= CODE:
                 self.folds(s.targets, rhs, known)
                 return
         elif isinstance(rhs, For) and (rounds := _rounds(rhs)) is not None and len(rounds) <= ROUNDS and size(rhs.body) * len(rounds) <= CODE // 4:
@@ -39,6 +39,16 @@ class _Unroller(Simplifier):
             self.aliases(s.targets, values)
             return
         super().let(s)
+
+    def code(self, w: WithLoop, points: list[list[tuple[int, ...]]]) -> int:
+        """How many statements folds become, with those that compute the elements they load, which move there."""
+        combine = sum(size(o.combine) for o in w.operators if isinstance(o, Fold))
+        return sum(len(iv) * (size(p.body) + combine + self.moving(p.body)) for p, iv in zip(w.partitions, points))
+
+    def moving(self, b: Block) -> int:
+        """How many statements compute the elements that a block loads of arrays that with-loops make."""
+        made = (self.definition(s.rhs.array) for s in b.statements if isinstance(s, Let) and isinstance(s.rhs, Load))
+        return sum(size(p.body) for w in made if isinstance(w, WithLoop) for p in w.partitions)
 
     def inserted(self, b: Block, binders: tuple[Var, ...], atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
         """Puts a copy of a block here; its results."""
@@ -82,11 +92,6 @@ def _points(p: Partition) -> list[tuple[int, ...]] | None:
 
 def _rounds(r: For) -> range | None:
     return range(int(r.lower.value), int(r.upper.value), r.step) if isinstance(r.lower, Const) and isinstance(r.upper, Const) else None
-
-
-def _code(w: WithLoop, points: list[list[tuple[int, ...]]]) -> int:
-    combine = sum(size(o.combine) for o in w.operators if isinstance(o, Fold))
-    return sum(len(iv) * (size(p.body) + combine) for p, iv in zip(w.partitions, points))
 
 
 def unroll(function: Function) -> Function:
