@@ -16,6 +16,7 @@ from sacpy.lang.source import Span
 from sacpy.lang.types import BITS, SIGNED
 
 LONG = ScalarType("long")
+LONG_RANGE = (-(1 << 63), (1 << 63) - 1)
 COMPARISONS = frozenset({"lt", "le", "eq", "neq"})
 
 
@@ -86,10 +87,17 @@ class Learner(Summing):
         match op.code, parts:
             case ("tol", [Sum() as a]):
                 total: Sum | None = a
+            case ("neg", [Sum() as a]):
+                total = a.times(-1)
             case ("add" | "sub", [Sum() as a, Sum() as b]):
                 total = a + b if op.code == "add" else a - b
             case ("mul", [Sum() as a, Sum() as b]):
                 total = product(a, b)
+            case ("min" | "max", [Sum() as a, Sum() as b]):
+                total = self.facts.variable(target.name, *LONG_RANGE)
+                for x in (a, b):
+                    self.learn(x - total if op.code == "min" else total - x)
+                self.facts.choices[target.name] = (a, b)
             case _:
                 return
         if total is not None and is_moderate(total):
@@ -108,6 +116,12 @@ class Learner(Summing):
                 self.wrapped[target.name] = total
             return
         facts = self.facts
+        if op.code == "toi" and op.args[0].base == "long":
+            whole = self.long_form(op.args[0])
+            t = facts.variable(target.name)
+            if whole is not None and self.fits(whole):
+                facts.equal(t, whole)
+            return
         if op.code not in ("min", "max", "select", "div", "mod", "aplmod"):
             facts.variable(target.name, *_interval(op, facts, self.form))
             return

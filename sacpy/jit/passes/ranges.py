@@ -65,13 +65,14 @@ class Ranger(Learner):
     def _between(self, i: Var, lower: Atom, upper: Atom) -> None:
         """Notes that lower <= i < upper: so there is something between them."""
         self.learn_order(lower, upper, 1)
-        self.learn_order(lower, i)
-        self.learn_order(i, upper, 1)
         at = self.form(i)
-        high = self.definition(upper)
-        if isinstance(high, Op) and high.code == "max" and lower in high.args:  # max(lower, x) is x, since it is above lower
-            self.learn((self.form(high.args[1] if high.args[0] == lower else high.args[0]) - at).offset(-1))
+        high = self._extreme(upper)
+        if high is not None and high[0] == "max" and self.form(lower) in high[1:]:  # max(lower, x) is x, since it is above lower
+            _, a, b = high
+            self.learn(((b if a == self.form(lower) else a) - at).offset(-1))  # first: proofs find it sooner
+        self.learn_order(i, upper, 1)
         self._from(at, lower)
+        self.learn_order(lower, i)
         for name, cases in list(self.either.items()):
             for k, case in enumerate(cases or ()):
                 if self.fails(case):
@@ -94,12 +95,30 @@ class Ranger(Learner):
         """Notes what follows for an index from its lower bound."""
         low = self.definition(lower)
         if isinstance(low, Op) and low.code == "max":
-            for x in low.args:
-                self._from(at, x)
-        elif isinstance(low, Op) and low.code == "min":  # min(x, y) <= i < y: so x <= i
-            for x, y in (low.args, low.args[::-1]):
-                if self.at_most(at.offset(1), self.form(y)):
-                    self.learn(at - self.form(x))
+            for a in low.args:
+                self._from(at, a)
+        elif isinstance(low, Op) and low.code == "select" and self.at_most(at.offset(1), self.form(low.args[1])):  # (c ? y : x) <= i < y: so not c
+            self.assume(low.args[0], False)
+            self.learn(self.form(low.args[2]) - self.form(lower))
+            self.learn(self.form(lower) - self.form(low.args[2]))
+            self._from(at, low.args[2])
+        found = self._extreme(lower)
+        if found is not None and found[0] == "min":  # min(x, y) <= i < y: so x <= i
+            for x, y in (found[1:], found[:0:-1]):
+                if self.at_most(at.offset(1), y):
+                    self.learn(at - x)
+                    if x.variable in self.variables:
+                        self._from(at, self.variables[x.variable])
+
+    def _extreme(self, bound: Atom) -> tuple[str, Sum, Sum] | None:
+        """Of which sums a bound is the least or the greatest, if it is; they may have been compared in 64 bits."""
+        op = self.definition(bound)
+        if isinstance(op, Op) and op.code == "toi" and op.args[0].base == "long":
+            op = self.definition(op.args[0])
+        if not isinstance(op, Op) or op.code not in ("min", "max"):
+            return None
+        x, y = (self.form(a) if a.base == "int" else self.long_form(a) for a in op.args)
+        return None if x is None or y is None else (op.code, x, y)
 
     # ---- loops
 
@@ -164,6 +183,7 @@ class Ranger(Learner):
                 if frame is not None:
                     self.learn_order(integer(0), lower[k])
                     self.learn_order(upper[k], frame[k])
+                    self.learn(self.form(frame[k]).offset(-1))
                 self._between(i, lower[k], upper[k])
                 if self.form(upper[k]) == self.form(lower[k]).offset(1):
                     self.note(self.env, i.name, lower[k])

@@ -31,6 +31,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from sacpy.jit.graph import (
+    FALSE,
     Atom,
     Block,
     Check,
@@ -51,7 +52,7 @@ from sacpy.jit.passes.costs import size
 from sacpy.jit.passes.facts import Sum
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.ranges import Ranger
-from sacpy.jit.passes.summing import ZERO
+from sacpy.jit.passes.summing import ZERO, is_moderate
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import bound, copied
 from sacpy.nodes import Record, field, replace
@@ -61,13 +62,14 @@ CODE = 1500  # statements of all pieces together
 
 
 class _Cuts(Record):
-    """Where an axis is cut: `low` indices from its lower end and not below any of `lows`, `high` from its upper one and not above any of `highs`; or at one place in between."""
+    """Where an axis is cut: `low` indices from its lower end and not below any of `lows`, `high` from its upper one and not above any of `highs`; or at one place in between. `spans`: what must not exceed a period, that the borders are at most one period off: with the divisor, from the least dividend at one index to the greatest, and how far dividends at the ends are below and above."""
 
     low: int = 0
     high: int = 0
     lows: list[Sum] = field(default_factory=list)
     highs: list[Sum] = field(default_factory=list)
     middle: Sum | None = None
+    spans: list[tuple[Sum, Sum]] = field(default_factory=list)
 
     @property
     def borders(self) -> int:
@@ -122,11 +124,17 @@ class _Splitter(Ranger):
             return [p]
         boxes: list[_Piece] = []
         rest = _Piece(list(p.lower), list(p.upper))
+        spans = [s for c in cuts for s in c.spans]
+        if spans:
+            start = self.emit("start", Op("select", (self.any_longer(spans), p.upper[0], p.lower[0])))
+            if start != p.lower[0]:
+                boxes.append(rest.part(0, p.lower[0], start))
+                rest = rest.part(0, start, p.upper[0])
         for axis, c in enumerate(cuts):
             if not c.borders:
                 continue
             if across and axis == p.rank - 1:
-                boxes = [piece for box in boxes for border, inner in (self.sliced(box, axis, c),) for piece in (*border, inner)]
+                boxes = boxes[: bool(spans)] + [piece for box in boxes[bool(spans) :] for border, inner in (self.sliced(box, axis, c),) for piece in (*border, inner)]
             border, rest = self.sliced(rest, axis, c)
             boxes += border
         boxes.append(rest)
@@ -139,6 +147,14 @@ class _Splitter(Ranger):
             found.append(replace(p, lower=tuple(box.lower), upper=tuple(box.upper), index=index, body=body))
         return found
 
+    def any_longer(self, spans: list[tuple[Sum, Sum]]) -> Atom:
+        """Whether something is longer than its period."""
+        found: Atom = FALSE
+        for span, period in spans:
+            number = self.atom_of if self.fits(period) and self.fits(span) else self.long_of
+            found = self.emit("small", Op("or", (found, self.emit("small", Op("lt", (number(period), number(span)))))))
+        return found
+
     def sliced(self, box: _Piece, axis: int, c: _Cuts) -> tuple[list[_Piece], _Piece]:
         """The border pieces of a box along an axis, and what is left."""
         lower, upper = box.lower[axis], box.upper[axis]
@@ -148,18 +164,25 @@ class _Splitter(Ranger):
             return [box.part(axis, lower, place)], box.part(axis, place, upper)
         inner_lower, inner_upper = lower, upper
         if c.low or c.lows:
-            inner_lower = self.emit("cut", Op("min", (self.extreme("max", self.form(lower).offset(c.low), c.lows), upper)))
+            inner_lower = self.extreme("max", [self.form(lower).offset(c.low), *c.lows], "min", upper)
             border.append(box.part(axis, lower, inner_lower))
         if c.high or c.highs:
-            inner_upper = self.emit("cut", Op("max", (self.extreme("min", self.form(upper).offset(-c.high), c.highs), inner_lower)))
+            inner_upper = self.extreme("min", [self.form(upper).offset(-c.high), *c.highs], "max", inner_lower)
             border.append(box.part(axis, inner_upper, upper))
         return border, box.part(axis, inner_lower, inner_upper)
 
-    def extreme(self, code: str, first: Sum, others: list[Sum]) -> Atom:
-        """The least or greatest of sums."""
-        found = self.atom_of(first)
-        for s in others:
-            found = self.emit("cut", Op(code, (found, self.atom_of(s))))
+    def extreme(self, code: str, places: list[Sum], clamp: str, bound: Atom) -> Atom:
+        """The least or greatest of places, clamped to a bound; in 64 bits if one of them may not be an int."""
+        if all(map(self.fits, places)):
+            return self.emit("cut", Op(clamp, (self.greatest(code, [self.atom_of(s) for s in places]), bound)))
+        found = self.greatest(code, [self.long_of(s) for s in places])
+        return self.emit("cut", Op("toi", (self.emit("cut", Op(clamp, (found, self.emit("long", Op("tol", (bound,)))))),)))
+
+    def greatest(self, code: str, atoms: list[Atom]) -> Atom:
+        """The greatest of some numbers, or the least, as `code` says."""
+        found, *others = atoms
+        for a in others:
+            found = self.emit("cut", Op(code, (found, a)))
         return found
 
     # ---- where
@@ -205,10 +228,11 @@ class _Splitter(Ranger):
                 return
             elif n != names[0]:
                 least, greatest = least.plus(Sum(0, {n: 1}), c), greatest.plus(Sum(0, {n: 1}), c)
-        if any(n in inside or n in axes for n in (*least.terms, *greatest.terms)):
+        if any(n in inside or n in axes for n in (*least.terms, *greatest.terms)) or not (is_moderate(least) and is_moderate(greatest)):
             return
         axis = axes[names[0]]
-        if axis != p.rank - 1 and not r.ranges and self.at_most(Sum(1), divisor):
+        plain = not r.ranges and self.is_positive(divisor, p)
+        if plain and axis != p.rank - 1:
             return  # once for each row
         lower, upper = self.form(p.lower[axis]), self.form(p.upper[axis])
         first, end = (least.times(-1), divisor - greatest) if x.terms[names[0]] > 0 else (greatest - divisor.offset(-1), least.offset(1))
@@ -217,12 +241,26 @@ class _Splitter(Ranger):
         if self.at_most(upper - lower, Sum(NARROW)) or not (near or r.ranges):
             return
         cuts = found[axis]
+        span = (greatest - least).offset(1)
+        for s in () if plain else (span, *(s for s in (below, above) if not self.at_most(s, span))):
+            if not self.at_most(s, divisor) and (s, divisor) not in cuts.spans:
+                cuts.spans.append((s, divisor))
         if not self.at_most(below, ZERO) and first not in cuts.lows:
             cuts.lows.append(first)
             cuts.middle = None
         if not self.at_most(above, ZERO) and end not in cuts.highs:
             cuts.highs.append(end)
             cuts.middle = None
+
+    def is_positive(self, s: Sum, p: Partition) -> bool:
+        """Whether a sum is positive if a partition has an index."""
+
+        def proved() -> bool:
+            for lower, upper in zip(p.lower, p.upper):
+                self.learn_order(lower, upper, 1)
+            return self.at_most(Sum(1), s)
+
+        return bool(self.scoped(proved))
 
     def cut(self, cuts: _Cuts, lower: Atom, upper: Atom, place: Sum, anywhere: bool) -> None:
         """Adds a cut, so that the indices below `place` get apart from the others; `anywhere`: also where that is not known to be near an end."""
