@@ -184,15 +184,15 @@ def test_of_overlapping_partitions_the_earlier_wins_and_the_default_comes_last()
             bool in = le 1, k
             bool in.1 = lt k, 4
             bool in.2 = and in, in.1
-            double y.3 = if in.2
+            double y.2 = if in.2
                 double x.1 = load a[k]
                 give x.1
             else
                 int in.4 = aplmod k, 2
                 bool in.5 = lt in.4, 1
-                double y.2 = select in.5, 1.0, 9.0
-                give y.2
-            return y.3
+                double y.1 = select in.5, 1.0, 9.0
+                give y.1
+            return y.2
         """,
     )
 
@@ -318,5 +318,103 @@ def test_checks_go_where_the_element_is_computed() -> None:
                     yield x
             double y = load t[3]
             return y
+        """,
+    )
+
+
+TWO_RESULTS = """
+    function f(int n, double[n] a, double[n] b)
+        double[n] t, double[n] u = with [n] disjoint complete
+            genarray double default 0.0
+            genarray double default 0.0
+            part [0] <= [i] < [n]
+                double x = load a[i]
+                double y = load b[i]
+                double s, double p = with
+                    fold from 0.0, 1.0 by (double acc, double acc.1), (double val, double val.1)
+                        double add = add acc, val
+                        double mul = mul acc.1, val.1
+                        give add, mul
+                    part [0] <= [j] < [n]
+                        double z = load a[j]
+                        double d = sub z, x
+                        yield d, d
+                double q = mul p, y
+                yield s, {second}
+"""
+IN_ONE_PLACE = """
+        double[n] v = with [n] disjoint complete
+            genarray double default 0.0
+            part [0] <= [k] < [n]
+                double t.1 = load t[k]
+                double u.1 = load u[k]
+                double w = add t.1, u.1
+                yield w
+        return n, v
+"""
+IN_TWO_PLACES = """
+        double[n] v = with [n] disjoint complete
+            genarray double default 0.0
+            part [0] <= [k] < [n]
+                double t.1 = load t[k]
+                yield t.1
+        double[n] w = with [n] disjoint complete
+            genarray double default 0.0
+            part [0] <= [l] < [n]
+                double u.1 = load u[l]
+                double z.1 = neg u.1
+                yield z.1
+        return n, v, n, w
+"""
+
+
+def test_the_results_of_one_with_loop_share_its_body_where_they_are_loaded_at_one_index() -> None:
+    folded = after(run, TWO_RESULTS.format(second="q") + IN_ONE_PLACE)
+    assert folded.count("fold") == 1 and folded.count("genarray") == 1
+    assert "load b[k]" in folded
+
+
+def test_dear_work_that_two_results_share_is_not_done_once_for_each_place_that_loads_one() -> None:
+    assert after(run, TWO_RESULTS.format(second="q") + IN_TWO_PLACES).count("fold") == 1
+    cheap = after(run, TWO_RESULTS.format(second="y") + IN_TWO_PLACES)  # the second result needs nothing of the fold
+    assert cheap.count("fold") == 1 and cheap.count("genarray") == 2
+    assert "load b[l]" in cheap
+
+
+def test_dear_work_that_a_folded_array_shares_with_one_that_stays_is_not_done_twice() -> None:
+    escapes = "        double[n] v = with [n] disjoint complete\n            genarray double default 0.0\n            part [0] <= [k] < [n]\n                double t.1 = load t[k]\n                double w = neg t.1\n                yield w\n        return n, u, n, v\n"
+    assert after(run, TWO_RESULTS.format(second="q") + escapes).count("fold") == 1
+
+
+def test_in_a_conditional_the_results_of_one_with_loop_share_its_body_too() -> None:
+    check(
+        run,
+        """
+        function f(int n, double[n] a, int k)
+            double[n] t, double[n] u = with [n]
+                genarray double default 0.0
+                genarray double default 9.0
+                part [1] <= [i] < [n]
+                    double x = load a[i]
+                    double y = exp x
+                    double z = mul y, y
+                    yield y, z
+            double x.1 = load u[k]
+            double y.1 = load t[k]
+            double z.1 = sub x.1, y.1
+            return z.1
+        """,
+        """
+        function f(int n, double[n] a, int k)
+            bool in = le 1, k
+            double x.3, double x.4 = if in
+                double x.2 = load a[k]
+                double y.2 = exp x.2
+                double z.2 = mul y.2, y.2
+                give y.2, z.2
+            else
+                give 0.0, 9.0
+            double z.1 = sub x.4, x.3
+            return z.1
         """,
     )

@@ -9,7 +9,9 @@
         yield load t[j]
 
 The body's index variables become the indices of the load, whatever they are: so shifts, reversals, transposes, takes and chains of them melt together. Of several partitions the load's indices choose, in the order in which they win; the
-default, or the array underneath, comes last. An array is folded only if nothing but loads uses it, if no work is multiplied by it (`sites`), or next to none, and if its with-loop is not to have a kernel of its own (`mappings`).
+default, or the array underneath, comes last. Arrays that one with-loop makes have one copy of its body wherever they are loaded at the same index.
+
+An array is folded only if nothing but loads uses it, if no work is multiplied by it (`sites`), or next to none, and if its with-loop is not to have a kernel of its own (`mappings`). Work that several results of a with-loop need counts for all of them.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from sacpy.jit.graph import (
     ArrayType,
     Atom,
     Block,
+    Check,
     Cons,
     Function,
     Genarray,
@@ -42,9 +45,9 @@ from sacpy.jit.passes.costs import cost, size
 from sacpy.jit.passes.dead_code import dead_code, width
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.simplify import Simplifier
-from sacpy.jit.passes.sites import Uses, sites
+from sacpy.jit.passes.sites import Site, Uses, sites
 from sacpy.jit.passes.units import per_function
-from sacpy.jit.rewrite import copied, free
+from sacpy.jit.rewrite import copied, free, with_extents
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import Node
 
@@ -53,12 +56,26 @@ CODE = 400  # statements that folding one array may add
 PARTITIONS = 6  # of an array that is folded
 
 
-class _Producer(Node):
-    """An array that is folded: operator number `operator` of `loop`, whose values are result number `position` of the bodies."""
+_Needed = tuple[tuple[Stmt, ...], ...]  # of a body: the statements that each of its results needs
 
+
+class _Producer(Node):
+    """An array that is folded: operator number `operator` of `loop`, whose values are result number `position` of the bodies. `first`: the first result of the loop, by which it is known."""
+
+    first: str
     loop: WithLoop
     operator: Genarray | Modarray
     position: int
+
+    @property
+    def rank(self) -> int:
+        """Of a cell."""
+        o = self.operator
+        return len(extents_of(o.array)) - len(self.loop.frame or ()) if isinstance(o, Modarray) else len(o.cell)
+
+    @property
+    def base(self) -> str:
+        return self.operator.array.base if isinstance(self.operator, Modarray) else self.operator.base
 
 
 class _Folder(Simplifier):
@@ -66,6 +83,8 @@ class _Folder(Simplifier):
         super().__init__(function)
         self.sites = sites(function)
         self.producers: dict[str, _Producer] = {}
+        self.siblings: dict[str, list[_Producer]] = {}  # those of one with-loop, by its first result
+        self.cells: dict[tuple[str, tuple[Atom, ...]], dict[int, Atom]] = {}  # what the results of a with-loop, by its first, are at an index, as far as the code is here
         self.pending: set[str] = set()  # cells of folded arrays, to be folded themselves
 
     def define(self, targets: tuple[Var, ...], rhs: Rhs, span: Span = NOWHERE) -> None:
@@ -74,96 +93,125 @@ class _Folder(Simplifier):
             return
         super().define(targets, rhs, span)
         if isinstance(rhs, WithLoop):
-            for t in targets:
-                found = self.definition(self.atom(t))
-                if isinstance(found, WithLoop):
-                    self.consider(self.atom(t), found, targets)
+            self.consider(targets)
 
     # ---- which
 
-    def consider(self, target: Atom, w: WithLoop, targets: tuple[Var, ...]) -> None:
-        """Decides whether an array is folded."""
-        assert isinstance(target, Var)
-        producer = _producer(w, targets.index(target)) if target in targets else None
-        if producer is not None and target.name in self.pending:
-            self.producers[target.name] = producer
-            return
+    def consider(self, targets: tuple[Var, ...]) -> None:
+        """Decides which of the arrays that a with-loop makes are folded."""
+        found: dict[str, _Producer] = {}
+        alone: dict[str, _Producer] = {}
+        needed: list[_Needed] = []
+        for target in map(self.atom, targets):
+            w = self.definition(target)
+            producer = _producer(w, targets, target) if isinstance(w, WithLoop) else None
+            if producer is None:
+                continue
+            assert isinstance(target, Var)
+            if target.name in self.pending:
+                found[target.name] = producer
+            elif self.possible(target, producer):
+                needed = needed or [_needed(p.body) for p in producer.loop.partitions]
+                if self.worthwhile(target, producer, needed):
+                    alone[target.name] = producer
+        found.update(_not_repeated(alone, needed, {name: self.sites.uses[name].sites for name in alone}))
+        self.producers.update(found)
+        for producer in found.values():
+            self.siblings.setdefault(producer.first, []).append(producer)
+
+    def possible(self, target: Var, producer: _Producer) -> bool:
+        """Whether an array can be folded at all."""
         use = self.sites.uses.get(target.name)
-        if use is None or producer is None or use.otherwise or not use.sites or not self.foldable(producer):
-            return
-        if stands(w) and not use.nested:
-            return
-        works = [_work(p.body, producer.position) for p in w.partitions]
+        if use is None or use.otherwise or not use.sites or not self.foldable(producer):
+            return False
+        return use.nested or not stands(producer.loop)
+
+    def worthwhile(self, target: Var, producer: _Producer, needed: list[_Needed]) -> bool:
+        """Whether an array may be folded, as far as that has to do with it alone."""
+        use, w = self.sites.uses[target.name], producer.loop
+        works = [_work(p.body, producer.position, n[producer.position]) for p, n in zip(w.partitions, needed)]
         shared, own = max((a for a, _ in works), default=0.0), max((b for _, b in works), default=0.0)
-        code = sum(size(p.body) for p in w.partitions) * use.sites
+        code = sum(size(p.body) for p in w.partitions) * len(use.sites)
         if code > CODE or not _pays(use, shared, own):
-            return
-        if w.partitions and self.sites.replaced_between(set().union(*(free(p.body) for p in w.partitions)), use):
-            return
-        self.producers[target.name] = producer
+            return False
+        return not w.partitions or not self.sites.replaced_between(set().union(*(free(p.body) for p in w.partitions)), use)
 
     def foldable(self, p: _Producer) -> bool:
         if len(p.loop.partitions) > PARTITIONS or any(isinstance(o, Propagate) for o in p.loop.operators):
             return False
-        rank = len(extents_of(p.operator.array)) - len(p.loop.frame or ()) if isinstance(p.operator, Modarray) else len(p.operator.cell)
-        return not rank or all(_transparent(part.body, p.position) for part in p.loop.partitions)
+        return not p.rank or all(_transparent(part.body, p.position) for part in p.loop.partitions)
 
     # ---- how
 
     def element(self, target: Var, load: Load, producer: _Producer, span: Span) -> None:
-        """Sets a variable to an element of a folded array. A cell whose code is here already is not computed again."""
+        """Sets a variable to an element of a folded array. What a body gives for a cell, to whichever of its results, is not computed again."""
         rank = len(producer.loop.frame or ())
-        key = ("cell", load.array.name, load.index[:rank])
-        known = self.available.get(key)
-        if known is not None:
-            self.define((target,), Load(known, load.index[rank:]), span)
+        at, cell = load.index[:rank], load.index[rank:]
+        everywhere = _everywhere(producer.loop)
+        if cell and everywhere is None:
+            self.splice((target,), self.chosen(target, (producer,), producer.loop.partitions, load.index))
             return
-        found = self.chosen(target, producer, producer.loop.partitions, load.index)
-        for s in found.statements:
-            self.step(s)
-        self.alias(target, self.atom(found.results[0]))
-        last = found.statements[-1] if found.statements else None
-        if load.index[rank:] and isinstance(last, Let) and isinstance(last.rhs, Load):
-            self.note(self.available, key, self.var(last.rhs.array))
+        key = (producer.first, at)
+        known = self.cells.get(key)
+        if known is None:
+            if everywhere is not None:
+                wanted = tuple(self.siblings[producer.first])
+                found = self.body(everywhere, wanted, at)
+            else:
+                wanted = tuple(p for p in self.siblings[producer.first] if not p.rank)
+                found = self.chosen(target, wanted, producer.loop.partitions, at)
+            for s in found.statements:
+                self.step(s)
+            known = dict(zip((p.position for p in wanted), self.atoms(found.results)))
+            self.note(self.cells, key, known)
+        self.define((target,), Load(_array(known[producer.position]), cell) if cell else known[producer.position], span)
 
-    def chosen(self, target: Var, producer: _Producer, partitions: tuple[Partition, ...], index: tuple[Atom, ...]) -> Block:
-        """The code that gives the element, from the first of the partitions that has the index."""
-        frame = producer.loop.frame or ()
+    def chosen(self, target: Var, wanted: tuple[_Producer, ...], partitions: tuple[Partition, ...], index: tuple[Atom, ...]) -> Block:
+        """The code that gives elements of some results of a with-loop, all at one index, from the first of the partitions that has it."""
+        loop = wanted[0].loop
+        frame = loop.frame or ()
         if not partitions:
-            return self.uncovered(target, producer.operator, index, len(frame))
+            return self.uncovered(target, wanted, index, len(frame))
         first, rest = partitions[0], partitions[1:]
-        at, cell = index[: first.rank], index[first.rank :]
-        body = self.body(target, first, producer.position, at, cell)
-        tests, condition = self.membership(first, at, frame)
-        if condition is None or (not rest and producer.loop.complete):
+        body = self.body(first, wanted, index[: first.rank])
+        if cell := index[first.rank :]:
+            results = tuple(self.supply.var(target.name, target.type) for _ in wanted)
+            body = Block((*body.statements, *(Let((r,), Load(_array(value), cell)) for r, value in zip(results, body.results))), results)
+        tests, condition = self.membership(first, index[: first.rank], frame)
+        if condition is None or (not rest and loop.complete):
             return body
-        otherwise = self.chosen(target, producer, rest, index)
-        result = self.supply.var(target.name, target.type)
-        return Block((*tests, Let((result,), If(condition, body, otherwise))), (result,))
+        otherwise = self.chosen(target, wanted, rest, index)
+        results = tuple(self.supply.var(target.name, ScalarType(p.base)) for p in wanted)
+        return Block((*tests, Let(results, If(condition, body, otherwise))), results)
 
-    def body(self, target: Var, p: Partition, position: int, at: tuple[Atom, ...], cell: tuple[Atom, ...]) -> Block:
+    def body(self, p: Partition, wanted: tuple[_Producer, ...], at: tuple[Atom, ...]) -> Block:
+        """What a partition gives at an index: cells of the results that are wanted. With-loops that make such are to be folded themselves."""
         new = copied(p.body, {i.name: a for i, a in zip(p.index, at)}, self.supply)
-        value = new.results[position]
-        if not cell:
-            return Block(new.statements, (value,))
-        assert isinstance(value, Var)
+        values = tuple(new.results[w.position] for w in wanted)
+        cells = {v for w, v in zip(wanted, values) if w.rank}
         for s in new.statements:
-            if isinstance(s, Let) and value in s.targets and isinstance(s.rhs, WithLoop):
-                inner = _producer(s.rhs, s.targets.index(value))
+            if not isinstance(s, Let) or not isinstance(s.rhs, WithLoop):
+                continue
+            for value in cells.intersection(s.targets):
+                assert isinstance(value, Var)
+                inner = _producer(s.rhs, s.targets, value)
                 if inner is not None and self.foldable(inner):
                     self.pending.add(value.name)
-        result = self.supply.var(target.name, target.type)
-        return Block((*new.statements, Let((result,), Load(value, cell))), (result,))
+        return Block(new.statements, values)
 
-    def uncovered(self, target: Var, o: Genarray | Modarray, index: tuple[Atom, ...], rank: int) -> Block:
-        """The element where no partition is."""
-        result = self.supply.var(target.name, target.type)
-        if isinstance(o, Modarray):
-            return Block((Let((result,), Load(o.array, index)),), (result,))
-        if isinstance(o.default.type, ArrayType):
-            assert isinstance(o.default, Var)
-            return Block((Let((result,), Load(o.default, index[rank:])),), (result,))
-        return Block((), (o.default,))
+    def uncovered(self, target: Var, wanted: tuple[_Producer, ...], index: tuple[Atom, ...], rank: int) -> Block:
+        """The elements where no partition is."""
+        code: list[Stmt] = []
+        results: list[Atom] = []
+        for operator in (p.operator for p in wanted):
+            if isinstance(operator, Genarray) and isinstance(operator.default.type, ScalarType):
+                results.append(operator.default)
+                continue
+            load = Load(operator.array, index) if isinstance(operator, Modarray) else Load(_array(operator.default), index[rank:])
+            result = self.supply.var(target.name, ScalarType(load.array.base))
+            results.append(result)
+            code.append(Let((result,), load))
+        return Block(tuple(code), tuple(results))
 
     def membership(self, p: Partition, at: tuple[Atom, ...], frame: tuple[Atom, ...]) -> tuple[list[Stmt], Atom | None]:
         """Code that tests whether an index, which is in the frame, lies in a partition; None if all do."""
@@ -190,14 +238,33 @@ class _Folder(Simplifier):
         return code, condition
 
 
-def _producer(w: WithLoop, position: int) -> _Producer | None:
-    """The operator behind a result of a with-loop, if it makes an array element by element."""
-    at = 0
+def _producer(w: WithLoop, targets: tuple[Var, ...], target: Atom) -> _Producer | None:
+    """The operator behind one of the variables that a with-loop sets, if it makes an array element by element."""
+    if target not in targets:
+        return None
+    at, position = 0, targets.index(target)
     for o in w.operators:
         if at <= position < at + width(o):
-            return _Producer(w, o, position) if isinstance(o, Genarray | Modarray) else None
+            return _Producer(targets[0].name, w, o, position) if isinstance(o, Genarray | Modarray) else None
         at += width(o)
     return None
+
+
+def _everywhere(w: WithLoop) -> Partition | None:
+    """The partition that has all indices, if there is one in front of all others."""
+    if not w.partitions:
+        return None
+    first = w.partitions[0]
+    frame = w.frame or ()
+    dense = first.step == first.width
+    if (w.complete and len(w.partitions) == 1) or (dense and first.upper == frame and all(a == integer(0) for a in first.lower)):
+        return first
+    return None
+
+
+def _array(a: Atom) -> Var:
+    assert isinstance(a, Var)
+    return a
 
 
 def _setter(body: Block, position: int) -> Rhs | None:
@@ -215,27 +282,68 @@ def _transparent(body: Block, position: int) -> bool:
     if isinstance(setter, WithLoop):
         value = body.results[position]
         inner = next(s for s in body.statements if isinstance(s, Let) and value in s.targets)
-        found = _producer(setter, inner.targets.index(value))
+        found = _producer(setter, inner.targets, value)
         return found is not None and len(setter.partitions) <= PARTITIONS
     return setter is None or isinstance(setter, View | Cons)
 
 
-def _work(body: Block, position: int) -> tuple[float, float]:
-    """The work for a cell that must be done for any element of it, and the work for each element."""
+def _work(body: Block, position: int, needed: tuple[Stmt, ...]) -> tuple[float, float]:
+    """The work for a cell that must be done for any element of it, and the work for each element. `needed`: what the cell needs."""
     setter = _setter(body, position)
     if isinstance(setter, WithLoop) and isinstance(body.results[position].type, ArrayType):
-        others = Block(tuple(s for s in body.statements if not (isinstance(s, Let) and s.rhs is setter)))
+        others = Block(tuple(s for s in needed if not (isinstance(s, Let) and s.rhs is setter)))
         return cost(others), max((cost(p.body) for p in setter.partitions), default=0.0)
-    return cost(body), 0.0
+    return cost(Block(needed)), 0.0
+
+
+def _needed(body: Block) -> _Needed:
+    """What each result of a body needs; all need the checks."""
+    if len(body.results) == 1:
+        return (body.statements,)
+    everyone = range(len(body.results))
+    users: dict[str, set[int]] = {}
+    for k in everyone:
+        for a in with_extents((body.results[k],)):
+            if isinstance(a, Var):
+                users.setdefault(a.name, set()).add(k)
+    needed: list[list[Stmt]] = [[] for _ in everyone]
+    for s in reversed(body.statements):
+        mine = set(everyone) if isinstance(s, Check) or not s.targets else set().union(*(users.get(t.name, ()) for t in s.targets))
+        for name in free(Block((s,))) if mine else ():
+            users.setdefault(name, set()).update(mine)
+        for k in mine:
+            needed[k].append(s)
+    return tuple(tuple(reversed(n)) for n in needed)
+
+
+def _not_repeated(found: dict[str, _Producer], needed: list[_Needed], sites: dict[str, set[Site]]) -> dict[str, _Producer]:
+    """Those of several arrays of one with-loop that may be folded without doing again what they share, with each other or with what is not folded: every site would have a copy of it, and so would the with-loop, were something left of it."""
+    while found:
+        wasted = [_repeated(n, found, sites) for n in needed]
+        spent = {name for name in found if any(work[name] > CHEAP * len(found) for work in wasted)}
+        if not spent:
+            break
+        found = {name: p for name, p in found.items() if name not in spent}
+    return found
+
+
+def _repeated(needed: _Needed, found: dict[str, _Producer], sites: dict[str, set[Site]]) -> dict[str, float]:
+    """For each of some results the work it needs, times the copies that others need elsewhere."""
+    folded = {p.position: sites[name] for name, p in found.items()}
+    copies: dict[int, set[Site | None]] = {}
+    for k, mine in enumerate(needed):
+        for s in mine:
+            copies.setdefault(id(s), set()).update(folded.get(k, {None}))
+    return {name: sum(cost(Block((s,))) * (len(copies[id(s)]) - len(sites[name])) for s in needed[p.position] if len(copies[id(s)]) > len(sites[name])) for name, p in found.items()}
 
 
 def _pays(use: Uses, shared: float, own: float) -> bool:
     """Whether little work is done twice when an array is folded."""
     if shared + own <= CHEAP:
-        return use.each or use.sites <= 4
+        return use.each or len(use.sites) <= 4
     if (shared > CHEAP and not use.once) or (own > CHEAP and not use.each):
         return False
-    return (shared + own) * (use.sites - 1) <= CHEAP
+    return (shared + own) * (len(use.sites) - 1) <= CHEAP
 
 
 def fold_withloops(function: Function) -> Function:

@@ -1,7 +1,7 @@
 """Where arrays are read, and how often: what `fold_withloops` decides by.
 
-In: a function. Out: for each array, the places that load an element of it, and whether it is used in any other way. Loads of one cell in one block are one place. A place is `once` if every cell is loaded there at most once for each time the
-array is made: each index of the loops between the array and the place has a component of the load's index to itself.
+In: a function. Out: for each array, the sites that load an element of it, and whether it is used in any other way. A site is a block and the index of a cell that is loaded in it, however often; results of one with-loop have it in common. It
+is `once` if every cell is loaded there at most once for each time the array is made: each index of the loops between the array and the site has a component of the load's index to itself.
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ from sacpy.jit.graph import (
 from sacpy.nodes import Record, field
 
 Names = frozenset[str]
+Site = tuple[int, tuple[Atom, ...]]
 _NONE: Names = frozenset()
 
 
 class Uses(Record):
-    """Of one array. `depth`: how many loops are around its definition; `rank`: how many components of an index choose the cell; `nested`: it is made in the body of a with-loop; `once`: every cell at most once in each place; `each`: every element; `made`, `last`: where the array is made and last loaded."""
+    """Of one array. `depth`: how many loops are around its definition; `rank`: how many components of an index choose the cell; `nested`: it is made in the body of a with-loop; `sites`: by their blocks; `once`: every cell at most once in each of them; `each`: every element; `made`, `last`: where the array is made and last loaded."""
 
     depth: int
     rank: int | None
     made: int
     nested: bool = False
-    sites: int = 0
+    sites: set[Site] = field(default_factory=set)
     once: bool = True
     each: bool = True
     otherwise: bool = False
@@ -52,7 +53,6 @@ class Sites(Record):
     uses: dict[str, Uses] = field(default_factory=dict)
     replaced: dict[str, list[int]] = field(default_factory=dict)
     _place: int = 0
-    _cells: set[tuple[str, int, tuple[Atom, ...]]] = field(default_factory=set)
     _loops: list[Names] = field(default_factory=list)
     _depends: dict[str, Names] = field(default_factory=dict)
     _bodies: int = 0  # of with-loops around the place
@@ -143,10 +143,7 @@ class Sites(Record):
         if found is None:
             return
         found.last = self._place
-        cell = (load.array.name, id(b), load.index[: found.rank])
-        if cell not in self._cells:
-            self._cells.add(cell)
-            found.sites += 1
+        found.sites.add((id(b), load.index[: found.rank]))
         around = _NONE.union(*self._loops[found.depth :])
         found.once = found.once and self._alone(load.index[: found.rank], around) == around
         found.each = found.each and self._alone(load.index, around) == around
