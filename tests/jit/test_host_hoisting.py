@@ -6,11 +6,23 @@ import numpy as np
 import pytest
 
 from sacpy.jit.failures import CheckFailed
-from sacpy.jit.graph import Block, Check, Let, Load, Partition, Unit, WithLoop, statements
+from sacpy.jit.graph import (
+    Block,
+    Check,
+    For,
+    Let,
+    Load,
+    Op,
+    Partition,
+    Unit,
+    WithLoop,
+    statements,
+)
+from sacpy.jit.host.blocks import is_cut
 from sacpy.jit.host.hoisting import hoisted
 from sacpy.nodes import replace
 from tests.jit.graph_text import unit as parsed
-from tests.jit.native_tools import agree, compiled
+from tests.jit.native_tools import agree, agree_on, compiled, on_threads
 
 ROWS = """
 function f(int m, int n, double[m,n] a, int k, double[k] w, int count)
@@ -45,8 +57,34 @@ function f(int m, int n, int[m] at, double[m,n] a)
 """
 
 
+SHIFTED = """
+function f(int m, int n, double[m,n] a)
+    double[m,n] r = with [m,n] disjoint complete
+        genarray double default 0.0
+        part [0,0] <= [p,q] < [m,n]
+            double x = load a[p,q]
+            {loop}
+            double y = sub x, w
+            double z = mul y, y
+            yield z
+    return m, n, r
+"""
+FOLD = """double w = with
+                fold from -1e308 by (double acc), (double val)
+                    double top = max acc, val
+                    give top
+                part [0] <= [k] < [n]
+                    double t = load a[p,k]
+                    yield t"""
+ROUNDS = """double w = for k from 0 to n step 1 with double s := 0.0
+                double t = load a[p,k]
+                double u = mul s, 0.5
+                double s.1 = add u, t
+                next s.1"""
+
+
 def partition(u: Unit) -> Partition:
-    (loop,) = [s.rhs for s in statements(u.root.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
+    (loop, *_) = [s.rhs for s in statements(u.root.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
     return loop.partitions[0]
 
 
@@ -78,10 +116,33 @@ def test_without_checks_to_move_nothing_moves() -> None:
     assert found.partition is p
 
 
+@pytest.mark.parametrize("loop", [FOLD, ROUNDS])
+def test_a_loop_that_needs_the_row_alone_runs_once_for_each_row(loop: str) -> None:
+    found = hoisted(partition(parsed(SHIFTED.format(loop=loop))))
+    (moved,) = [s for s in found.before[1] if isinstance(s, Let) and isinstance(s.rhs, WithLoop | For)]
+    assert moved.targets[0].name == "w"
+    assert [s.rhs.code for s in found.partition.body.statements if isinstance(s, Let) and isinstance(s.rhs, Op)] == ["sub", "mul"]
+    assert found.loops(1) and not found.loops(0)
+    assert not is_cut(partition(parsed(SHIFTED.format(loop=loop))))  # each piece of a row would run it
+
+
+def test_a_loop_that_needs_the_element_stays() -> None:
+    assert not hoisted(partition(parsed(SHIFTED.format(loop=FOLD.replace("load a[p,k]", "load a[k,q]").replace("[n]", "[m]")))))
+
+
+def test_a_loop_stays_behind_the_check_that_it_stood_behind() -> None:
+    guarded = "bool ok = lt q, m\n            check ok : it is so\n            " + FOLD
+    assert not hoisted(partition(parsed(SHIFTED.format(loop=guarded))))
+
+
 def test_the_results_are_the_same() -> None:
     rng = np.random.default_rng(1)
     agree(parsed(ROWS), rng.uniform(size=(7, 33)), rng.uniform(size=19), 3)
     agree(parsed(GATHERED), rng.integers(0, 5, 5, dtype=np.int32), rng.uniform(size=(5, 12)))
+    for loop in (FOLD, ROUNDS):
+        agree_on(parsed(SHIFTED.format(loop=loop)), [[rng.uniform(size=shape)] for shape in ((9, 21), (2, 70), (4, 1), (5, 0), (0, 5))])
+        on_threads(parsed(SHIFTED.format(loop=loop)), rng.uniform(size=(300, 290)))
+        on_threads(parsed(SHIFTED.format(loop=loop)), rng.uniform(size=(3, 30000)))
 
 
 def test_a_failing_check_is_found() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from sacpy.jit.graph import Const, Partition
 from sacpy.jit.host.functions import Lowering
+from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.nests import Nest
 from sacpy.jit.host.sinks import Sink
@@ -29,8 +30,8 @@ class Blocks(Node):
 
 
 def is_cut(p: Partition) -> bool:
-    """Whether rows may be cut: where they are not known to be many, nor short."""
-    if p.rank < 2 or p.step is not None:
+    """Whether rows may be cut: where they are not known to be many, nor short, and no loops run once for each of them."""
+    if p.rank < 2 or p.step is not None or hoisted(p).loops(1):
         return False
     rows, columns = (int(b.value) - int(a.value) if isinstance(a, Const) and isinstance(b, Const) else None for a, b in zip(p.lower[:2], p.upper[:2]))
     return (rows is None or rows < ROWS) and (columns is None or columns >= SHORT)

@@ -1,4 +1,4 @@
-"""What the body of a partition computes that does not depend on the innermost axes: checks above all, which would keep LLVM from making vectors of the innermost loop.
+"""What the body of a partition computes that does not depend on the innermost axes: loops, as over a row, which would run for each of its elements; and checks. Both would keep LLVM from making vectors of the innermost loop.
 
 In: a partition. Out: its statements by the axis in front of whose loop they may stand, and what is left of it.
 
@@ -17,7 +17,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sacpy.jit.graph import Atom, Block, Check, Let, Load, Op, Partition, Stmt, Var, extents_of
+from sacpy.jit.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Call,
+    Check,
+    For,
+    If,
+    Let,
+    Load,
+    Loop,
+    Op,
+    Partition,
+    Stmt,
+    Var,
+    WithLoop,
+    blocks,
+    extents_of,
+    statements,
+)
+from sacpy.jit.rewrite import free
 from sacpy.nodes import Node, replace
 
 
@@ -30,21 +50,29 @@ class Hoisted(Node):
     def __bool__(self) -> bool:
         return any(self.before)
 
+    def loops(self, axis: int) -> bool:
+        """Whether loops stand in front of that of an axis."""
+        return bool(self.before) and any(isinstance(s, Let) and _loops(s) for s in self.before[axis])
+
 
 def hoisted(p: Partition, carried: Iterable[Var] = ()) -> Hoisted:
-    """Takes out of a partition's body what needs the first few index components only, if there are checks among it. Operations move freely; a load does not come before a check that it stood behind. `carried`: what another index may set anew."""
+    """Takes out of a partition's body what needs the first few index components only, if there are checks or loops among it. Operations move freely; a load, or a loop, which may have some, does not come before a check that it stood behind. `carried`: what another index may set anew."""
     levels = {v.name: k + 1 for k, v in enumerate(p.index)} | {v.name: p.rank for v in carried}
     before: list[list[Stmt]] = [[] for _ in range(p.rank)]
     rest: list[Stmt] = []
-    checked, found = 0, False  # the axis that all checks so far stand in front of; whether one has moved
+    checked, found = 0, False  # the axis that all checks so far stand in front of; whether one, or a loop, has moved
     for s in p.body.statements:
         level = _level(s, levels, p.rank)
         if isinstance(s, Check):
             checked = max(checked, level)
             found |= level < p.rank
         else:
-            if isinstance(s.rhs, Load):
+            loops = _loops(s)
+            if isinstance(s.rhs, Load) or loops:
                 level = max(level, checked)
+            if loops:
+                checked = max(checked, level)  # there may be checks in it
+                found |= level < p.rank
             levels.update(dict.fromkeys((t.name for t in s.targets), level))
         (before[level] if level < p.rank else rest).append(s)
     if not found:
@@ -60,7 +88,17 @@ def _level(s: Stmt, levels: dict[str, int], rank: int) -> int:
         return _most(s.rhs.args, levels)
     if isinstance(s, Let) and isinstance(s.rhs, Load):
         return _most((s.rhs.array, *extents_of(s.rhs.array), *s.rhs.index), levels)
+    if isinstance(s, Let) and _loops(s) and not any(isinstance(t.type, ArrayType) for t in s.targets):
+        return max((levels.get(name, 1) for name in free(Block((s,)))), default=1)
     return rank
+
+
+def _loops(s: Let) -> bool:
+    """Whether a statement has loops in it, and calls nothing."""
+    if not isinstance(s.rhs, Loop | For | WithLoop | If):
+        return False
+    inside = [x.rhs for b in blocks(s.rhs) for x in statements(b) if isinstance(x, Let)]
+    return any(isinstance(r, Loop | For | WithLoop) for r in (s.rhs, *inside)) and not any(isinstance(r, Call) for r in inside)
 
 
 def _most(atoms: Iterable[Atom], levels: dict[str, int]) -> int:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import ArrayType, Const, Partition, Var
+from sacpy.jit.graph import ArrayType, Block, Const, Partition, Var
 from sacpy.jit.host.analysis import cells, is_straight
 from sacpy.jit.host.blocks import Blocks, cut, is_cut, write_blocks
 from sacpy.jit.host.chunks import MOST_CHUNKS, WORTH, Chunked
 from sacpy.jit.host.cost import Cost
 from sacpy.jit.host.folds import Reduction
 from sacpy.jit.host.functions import Lowering
+from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.legal import LLVM_TYPES
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Scalar
@@ -93,9 +94,12 @@ class Spreading(Chunked):
         count = code.op(f"sub nsw i64 {upper}, {lower}")
         row = "0.0"
         for p in self.group:
-            part = cost.body(p.body)
-            for a, b in zip(p.lower[1:], p.upper[1:]):
-                part = cost.times(part, cost.range(a, b, 1))
+            found = hoisted(p)
+            part = cost.body(found.partition.body)
+            for axis in range(p.rank - 1, 0, -1):
+                part = cost.times(part, cost.range(p.lower[axis], p.upper[axis], 1))
+                if found.loops(axis):
+                    part = code.op(f"fadd double {part}, {cost.block(Block(found.before[axis]))}")
             row = code.op(f"fadd double {row}, {part}") if len(self.group) > 1 else part
         work = cost.times(row, code.op(f"sitofp i64 {count} to double"))
         if self.blocks is not None:
