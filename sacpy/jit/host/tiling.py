@@ -162,10 +162,16 @@ class Tiling:
                 row = code.product(code.op(f"sub nsw i64 {k}, {lower}"), str(width))
                 low.store(panel, code.sum(row, column), low.load(low.array(rhs.array), low.wides(rhs.index)))
 
+            def clear(k: str, column: str, panel: Array = panel) -> None:
+                row = code.product(code.op(f"sub nsw i64 {k}, {lower}"), str(width))
+                low.store(panel, code.sum(row, column), constant(c.base, 0))
+
             if rhs.index[-1] == c.j:  # read along the rows of the array, whichever they are
                 count_loop(low, lower, upper, "1", lambda k, copy=copy: count_loop(low, "0", columns, "1", lambda x: copy(k, x)))  # type: ignore[misc]
             else:
                 count_loop(low, "0", columns, "1", lambda x, copy=copy: count_loop(low, lower, upper, "1", lambda k: copy(k, x)))  # type: ignore[misc]
+            if columns != str(width):  # lanes that are no columns: what was left in memory may be denormal numbers, by which some processors calculate a hundred times slower
+                count_loop(low, lower, upper, "1", lambda k, clear=clear: count_loop(low, columns, str(width), "1", lambda x: clear(k, x)))  # type: ignore[misc]
 
     # ---- vectors along j
 
