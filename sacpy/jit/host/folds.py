@@ -2,8 +2,8 @@
 
 In: a fold. Out: a `Reduction`, or None.
 
-Sums, products, extremes and logical folds are recognised. Integer ones give the same in any order. Those on reals are regrouped unless floating point is strict: over chunks of the first axis, whose size depends on the program and the extents only, and inside a loop over a fixed number of lanes,
-whatever the vector unit's width; so results depend neither on threads nor on the machine's vectors.
+Sums, products, extremes and logical folds are recognised. Integer ones give the same in any order. Those on reals are regrouped unless floating point is strict: over chunks of the first axis, whose size depends on the program and the extents only, and inside a loop over a fixed number of lanes, and over fewer for
+what does not fill them, whatever the vector unit's width; so results depend neither on threads nor on the machine's vectors.
 
 Extremes of reals are exact all the same. In order, the least of some numbers is the least of those after the last NaN, and of a zero and a negative zero the later one. Regrouped, they are computed such that NaN wins, then -0.0 under a minimum and 0.0 under a maximum: so unless that is what comes out, there was
 nothing to choose, and the result is that of any order. If it is, the loop runs once more, in order (`withloops`).
@@ -20,6 +20,7 @@ from sacpy.lang.types import REAL
 from sacpy.nodes import Node
 
 LANES = {"double": (8, 4), "float": (16, 4)}  # vector width and number of vectors, of the accumulators of a fold on reals
+REST = 8  # lanes of one vector for the last rounds, too few for these
 
 
 class Reduction(Node):
@@ -102,9 +103,13 @@ def recognised(fold: Fold) -> Reduction | None:
     return Reduction(tuple(codes), tuple(a.base for a in fold.accumulators))
 
 
-def lanes_note(module: Module, reduction: Reduction) -> str:
+def lanes(reduction: Reduction) -> tuple[int, int]:
+    """The lanes of a vector of accumulators, and how many such vectors there are."""
+    return LANES["float" if "float" in reduction.bases and "double" not in reduction.bases else "double"]
+
+
+def lanes_note(module: Module, width: int, vectors: int) -> str:
     """The metadata of a loop that fixes the lanes of its accumulators."""
-    width, vectors = LANES["float" if "float" in reduction.bases and "double" not in reduction.bases else "double"]
     parts = [module.node(f'!{{!"llvm.loop.vectorize.width", i32 {width}}}'), module.node(f'!{{!"llvm.loop.interleave.count", i32 {vectors}}}')]
     return ", !llvm.loop " + module.node("!{{self}, " + ", ".join(parts) + "}", distinct=True)
 

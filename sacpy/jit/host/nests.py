@@ -13,7 +13,7 @@ from sacpy.jit.graph import ArrayType, Block, Const, Let, Op, Partition, Stmt, V
 from sacpy.jit.host import layout
 from sacpy.jit.host.analysis import cells, is_straight
 from sacpy.jit.host.combs import comb_loop, is_comb
-from sacpy.jit.host.folds import lanes_note, scalar_note
+from sacpy.jit.host.folds import REST, Reduction, lanes, lanes_note, scalar_note
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.loops import count_loop
@@ -75,7 +75,11 @@ class Nest(Record):
         if k == p.rank - 1 and not self.earlier and is_comb(p, self.sinks) and isinstance(sink, ArraySink):
             comb_loop(low, p, sink, outer, lower, upper, inner)
         elif width == "1":
-            count_loop(low, lower, upper, step, inner, self.note() if k == p.rank - 1 else "")
+            reduction = self.regrouped() if k == p.rank - 1 and p.step is None and not guarded else None
+            if reduction is not None and not self.one_by_one():
+                self.lanes_loops(reduction, lower, upper, inner)
+            else:
+                count_loop(low, lower, upper, step, inner, self.note() if k == p.rank - 1 else "")
         elif width == step:
             count_loop(low, lower, upper, "1", inner)
         else:
@@ -100,25 +104,41 @@ class Nest(Record):
             low.statement(s, set(), {})
         self.done = k + 1
 
+    def lanes_loops(self, reduction: Reduction, lower: str, upper: str, inner: Callable[[str], None]) -> None:
+        """An innermost loop of a fold on reals: rounds that fill all lanes, then what is left, which would else be done one by one, and is all there is of a short row."""
+        code, (width, vectors) = self.lowering.code, lanes(reduction)
+        count = upper if lower == "0" else code.op(f"sub nsw i64 {upper}, {lower}")
+        whole = code.op(f"and i64 {count}, {-width * vectors}")
+        some = code.op(f"select i1 {code.op(f'icmp sgt i64 {whole}, 0')}, i64 {whole}, i64 0")
+        middle = code.sum(lower, some)
+        count_loop(self.lowering, lower, middle, "1", inner, lanes_note(code.module, width, vectors))
+        count_loop(self.lowering, middle, upper, "1", inner, lanes_note(code.module, REST, 1))
+
     def note(self) -> str:
         """The metadata of the innermost loop: none where LLVM cannot obey it, and would say so on standard error; none either where a fold is to be computed in order, since LLVM takes it as leave to regroup them all."""
+        reduction = self.regrouped()
+        if reduction is None:
+            return ""
+        module = self.lowering.code.module
+        return scalar_note(module) if self.one_by_one() else lanes_note(module, *lanes(reduction))
+
+    def regrouped(self) -> Reduction | None:
+        """The fold on reals that the innermost loop computes in another order, if LLVM can be told which."""
         p = self.partition
         if self.earlier or self.leave or not self.straight or self.lowering.unit.site_of_loop(p.body) > 0:
-            return ""
+            return None
         if not all(isinstance(s, ArraySink) or (_is_plain(s) and isinstance(s, FoldSink) and s.reduction is not None) for s in self.sinks):
-            return ""
+            return None
         if p.step is not None and not isinstance(p.step[-1], Const):
-            return ""
-        if any(isinstance(s, FoldSink) and s.reduction is None for s in self.sinks):
-            return ""
-        found = [s.reduction for s in self.sinks if isinstance(s, FoldSink) and s.reduction is not None and not s.reduction.exact]
-        if not found:
-            return ""  # any lanes do
+            return None
+        return next((s.reduction for s in self.sinks if isinstance(s, FoldSink) and s.reduction is not None and not s.reduction.exact), None)  # for others any lanes do
+
+    def one_by_one(self) -> bool:
+        """Whether LLVM would fail to make vectors of such a fold."""
         if self.adds_nothing():
-            return scalar_note(self.lowering.code.module)
-        if any(s.reduction.extremes for s in self.sinks if isinstance(s, FoldSink) and s.reduction is not None) and _names_infinity(p.body):
-            return scalar_note(self.lowering.code.module)  # LLVM makes conditions of extremes with infinity, which it then cannot vectorise
-        return lanes_note(self.lowering.code.module, found[0])
+            return True
+        # LLVM makes conditions of extremes with infinity, which it then cannot vectorise
+        return any(s.reduction.extremes for s in self.sinks if isinstance(s, FoldSink) and s.reduction is not None) and _names_infinity(self.partition.body)
 
     def adds_nothing(self) -> bool:
         """Whether a fold has only values that change nothing, or are NaN, so that LLVM finds no sum to vectorise."""
