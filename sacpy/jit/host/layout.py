@@ -13,8 +13,10 @@ COUNT, BYTES, PREVIOUS, NEXT = 0, 1, 2, 3
 
 # Frame. Its first block is a header as well (for the list): fields 2 and 3 are as there.
 FRAME_CONTROL, FRAME_SITE = 0, 1
-FRAME_STACK_LIMIT, FRAME_NESTED, FRAME_IN_USE, FRAME_ALLOCATIONS = 4, 5, 6, 7
-FRAME_FIELDS = 8
+# Freed: the bytes of the small blocks that were freed and are kept, and from FRAME_LISTS on a list of them for each class of sizes.
+FRAME_STACK_LIMIT, FRAME_NESTED, FRAME_IN_USE, FRAME_ALLOCATIONS, FRAME_FREED, FRAME_LISTS = 4, 5, 6, 7, 8, 9
+SIZE_CLASSES = 36
+FRAME_FIELDS = FRAME_LISTS + SIZE_CLASSES
 
 # Control block. Copied: bytes of arguments that were copied before an update.
 CONTROL_STOP, CONTROL_THREADS, CONTROL_MEMORY, CONTROL_ALLOCATIONS, CONTROL_COPIED = 0, 1, 2, 3, 4

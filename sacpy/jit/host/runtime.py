@@ -1,6 +1,7 @@
 """The runtime of compiled code, as LLVM IR: frames, blocks of memory, and the thread pool (`threads`).
 
-Compiled when it is first needed, and kept; nothing runs before it is there. So it is written as LLVM would have it after its passes, which are left out. Blocks come from the C library; large ones that are freed are kept for a while, since fresh pages cost as much as a pass over them, and are asked to lie in huge pages.
+Compiled when it is first needed, and kept; nothing runs before it is there. So it is written as LLVM would have it after its passes, which are left out. Blocks come from the C library, one by one, since Python frees those of results one by one. Small ones that are freed are kept by their frame until it ends: the C library takes long over aligned blocks. Large ones that are freed are kept for
+a while by the process, since fresh pages cost as much as a pass over them, and are asked to lie in huge pages.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from sacpy.jit.host.threads import POOL, SLOW
 
 EXPORTS = ("sacpy_enter", "sacpy_drop", "sacpy_new", "sacpy_free", "sacpy_own", "sacpy_hand_over", "sacpy_parallel", "sacpy_discard", "sacpy_forked")
 KEPT_BLOCKS = 16
-LARGE = 1 << 16  # bytes from which a freed block is kept
+SMALL = 1 << 16  # bytes of the largest blocks that their frame keeps
+FREED_BYTES = 1 << 20  # bytes of freed small blocks that a frame keeps at most
 HUGE = 1 << 22  # bytes from which huge pages are asked for
-KEPT_BYTES = 1 << 30
+KEPT_BYTES = 1 << 30  # bytes of freed large blocks that the process keeps at most
 STACK_RESERVE = 192 << 10  # bytes of stack that a unit may use before it is moved to a larger one
 
 
@@ -24,6 +26,7 @@ def field(name: str, pointer: str, number: int) -> str:
 # A frame on a large stack runs its loops by itself: helpers have small ones.
 FRAMES = f"""
 declare ptr @llvm.frameaddress.p0(i32)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 define void @sacpy_enter(ptr %frame, ptr %control, i64 %stack) {{
   store ptr %control, ptr %frame
 {field("site", "%frame", layout.FRAME_SITE)}  store i64 -1, ptr %site
@@ -40,6 +43,7 @@ define void @sacpy_enter(ptr %frame, ptr %control, i64 %stack) {{
 {field("nested", "%frame", layout.FRAME_NESTED)}  store i64 %sequential, ptr %nested
 {field("used", "%frame", layout.FRAME_IN_USE)}  store i64 0, ptr %used
 {field("made", "%frame", layout.FRAME_ALLOCATIONS)}  store i64 0, ptr %made
+{field("freed", "%frame", layout.FRAME_FREED)}  call void @llvm.memset.p0.i64(ptr align 8 %freed, i8 0, i64 {8 * (1 + layout.SIZE_CLASSES)}, i1 false)
   ret void
 }}
 define void @sacpy_drop(ptr %frame) {{
@@ -56,6 +60,7 @@ done:
   ret void
 }}
 define void @sacpy_leave(ptr %frame) {{
+  call void @freed_release(ptr %frame)
 {field("made", "%frame", layout.FRAME_ALLOCATIONS)}  %count = load i64, ptr %made
   store i64 0, ptr %made
   %control = load ptr, ptr %frame
@@ -74,7 +79,14 @@ define ptr @sacpy_new(ptr %frame, i64 %bytes) {{
   br i1 %absurd, label %none, label %padding
 padding:
   %padded = add i64 %bytes, {layout.HEADER_BYTES + 63}
-  %total = and i64 %padded, -64
+  %lines = and i64 %padded, -64
+  %small = icmp ule i64 %lines, {SMALL}
+  br i1 %small, label %classify, label %account
+classify:
+  %total_small = call i64 @class_size(i64 %lines)
+  br label %account
+account:
+  %total = phi i64 [%lines, %padding], [%total_small, %classify]
   %control = load ptr, ptr %frame
 {field("memory", "%control", layout.CONTROL_MEMORY)}  %limit = load i64, ptr %memory
 {field("in_use", "%frame", layout.FRAME_IN_USE)}  %old = load i64, ptr %in_use
@@ -84,8 +96,20 @@ padding:
   %refused = and i1 %limited, %over
   br i1 %refused, label %none, label %get
 get:
-  %large = icmp uge i64 %total, {LARGE}
-  br i1 %large, label %look, label %fresh
+  br i1 %small, label %list, label %look
+list:
+  %class = call i64 @class_of(i64 %total)
+{field("lists", "%frame", layout.FRAME_LISTS)}  %head = getelementptr i64, ptr %lists, i64 %class
+  %listed = load ptr, ptr %head
+  %none_listed = icmp eq ptr %listed, null
+  br i1 %none_listed, label %fresh, label %pop
+pop:
+{field("listed_next", "%listed", layout.NEXT)}  %behind = load ptr, ptr %listed_next
+  store ptr %behind, ptr %head
+{field("freed", "%frame", layout.FRAME_FREED)}  %freed_before = load i64, ptr %freed
+  %freed_after = sub i64 %freed_before, %total
+  store i64 %freed_after, ptr %freed
+  br label %link
 look:
   %kept = call ptr @kept_take(i64 %total)
   %found = icmp ne ptr %kept, null
@@ -95,11 +119,14 @@ again:
   br label %link
 fresh:
   %held = load i64, ptr @kept_bytes
-  %with = add i64 %use, %held
+{field("own_freed", "%frame", layout.FRAME_FREED)}  %held_here = load i64, ptr %own_freed
+  %with_kept = add i64 %use, %held
+  %with = add i64 %with_kept, %held_here
   %tight = icmp ugt i64 %with, %limit
   %cramped = and i1 %limited, %tight
   br i1 %cramped, label %make_room, label %make
 make_room:
+  call void @freed_release(ptr %frame)
   call void @kept_release()
   br label %make
 make:
@@ -118,8 +145,8 @@ pages:
   %ignored = call i32 @madvise(ptr %new, i64 %rounded, i32 14)
   br label %link
 link:
-  %block = phi ptr [%kept, %again], [%new, %advise], [%new, %pages]
-  %size = phi i64 [%size_kept, %again], [%rounded, %advise], [%rounded, %pages]
+  %block = phi ptr [%listed, %pop], [%kept, %again], [%new, %advise], [%new, %pages]
+  %size = phi i64 [%total, %pop], [%size_kept, %again], [%rounded, %advise], [%rounded, %pages]
   store i64 1, ptr %block
 {field("block_bytes", "%block", layout.BYTES)}  store i64 %size, ptr %block_bytes
 {field("block_previous", "%block", layout.PREVIOUS)}  store ptr %frame, ptr %block_previous
@@ -149,6 +176,27 @@ define void @sacpy_free(ptr %frame, ptr %block) {{
 {field("in_use", "%frame", layout.FRAME_IN_USE)}  %old = load i64, ptr %in_use
   %use = sub i64 %old, %size
   store i64 %use, ptr %in_use
+  %small = icmp ule i64 %size, {SMALL}
+  br i1 %small, label %list, label %large
+list:
+{field("freed", "%frame", layout.FRAME_FREED)}  %before = load i64, ptr %freed
+  %with = add i64 %before, %size
+  %full = icmp ugt i64 %with, {FREED_BYTES}
+  br i1 %full, label %empty, label %push
+empty:
+  call void @freed_release(ptr %frame)
+  br label %push
+push:
+  %others = phi i64 [%before, %list], [0, %empty]
+  %after = add i64 %others, %size
+  store i64 %after, ptr %freed
+  %class = call i64 @class_of(i64 %size)
+{field("lists", "%frame", layout.FRAME_LISTS)}  %head = getelementptr i64, ptr %lists, i64 %class
+  %first = load ptr, ptr %head
+{field("next", "%block", layout.NEXT)}  store ptr %first, ptr %next
+  store ptr %block, ptr %head
+  ret void
+large:
   call void @give_back(ptr %block, i64 %size)
   ret void
 }}
@@ -198,7 +246,65 @@ done:
 }}
 """
 
-# Freed blocks that are kept: a table under a spin lock. A kept block serves a request of at least four fifths of its size; when the table is full, its slots are reused in turn. Where a call may take so much memory only, kept blocks count, and go before there is too little for it.
+# Small freed blocks that their frame keeps. Only its own thread uses a frame, so they need no lock. They lie in lists, one for each class: up to 512 bytes a class holds one size, a multiple of 64; above, each power of two is cut into four, and blocks are as large as the largest of their class. They count where a
+# call may take so much memory only.
+FREED = f"""
+declare i64 @llvm.ctlz.i64(i64, i1)
+define internal i64 @class_step(i64 %size) alwaysinline {{
+  %less = sub i64 %size, 1
+  %zeros = call i64 @llvm.ctlz.i64(i64 %less, i1 false)
+  %step = sub i64 61, %zeros
+  %coarse = icmp sgt i64 %step, 6
+  %shift = select i1 %coarse, i64 %step, i64 6
+  ret i64 %shift
+}}
+define internal i64 @class_size(i64 %size) alwaysinline {{
+  %shift = call i64 @class_step(i64 %size)
+  %less = sub i64 %size, 1
+  %steps = lshr i64 %less, %shift
+  %up = add i64 %steps, 1
+  %rounded = shl i64 %up, %shift
+  ret i64 %rounded
+}}
+define internal i64 @class_of(i64 %size) alwaysinline {{
+  %shift = call i64 @class_step(i64 %size)
+  %less = sub i64 %size, 1
+  %steps = lshr i64 %less, %shift
+  %doublings = sub i64 %shift, 6
+  %first = shl i64 %doublings, 2
+  %class = add i64 %first, %steps
+  ret i64 %class
+}}
+define internal void @freed_release(ptr %frame) {SLOW} {{
+{field("freed", "%frame", layout.FRAME_FREED)}  %bytes = load i64, ptr %freed
+  %none = icmp eq i64 %bytes, 0
+  br i1 %none, label %done, label %start
+start:
+  store i64 0, ptr %freed
+{field("lists", "%frame", layout.FRAME_LISTS)}  br label %list
+list:
+  %k = phi i64 [0, %start], [%after, %empty]
+  %head = getelementptr i64, ptr %lists, i64 %k
+  br label %test
+test:
+  %block = load ptr, ptr %head
+  %end = icmp eq ptr %block, null
+  br i1 %end, label %empty, label %free
+free:
+{field("next", "%block", layout.NEXT)}  %behind = load ptr, ptr %next
+  store ptr %behind, ptr %head
+  call void @free(ptr %block)
+  br label %test
+empty:
+  %after = add i64 %k, 1
+  %more = icmp ult i64 %after, {layout.SIZE_CLASSES}
+  br i1 %more, label %list, label %done
+done:
+  ret void
+}}
+"""
+
+# Large freed blocks that the process keeps: a table under a spin lock. A kept block serves a request of at least four fifths of its size; when the table is full, its slots are reused in turn. Where a call may take so much memory only, kept blocks count, and go before there is too little for it.
 KEPT = f"""
 @kept_lock = internal global i32 0
 @kept_turn = internal global i64 0
@@ -268,7 +374,7 @@ done:
   ret void
 }}
 define internal void @give_back(ptr %block, i64 %size) {{
-  %large = icmp uge i64 %size, {LARGE}
+  %large = icmp ugt i64 %size, {SMALL}
   br i1 %large, label %keep, label %free
 keep:
   call void @lock()
@@ -317,4 +423,4 @@ free:
 
 def runtime_ir() -> str:
     """The text of the runtime's module."""
-    return FRAMES + BLOCKS + KEPT + POOL
+    return FRAMES + BLOCKS + FREED + KEPT + POOL

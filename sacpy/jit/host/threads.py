@@ -36,7 +36,6 @@ _PLACES = f"""
 declare i32 @sched_getcpu()
 declare i32 @sched_getaffinity(i32, i64, ptr)
 declare i32 @pthread_setaffinity_np(i64, i64, ptr)
-declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 define internal void @settle_apart() {SLOW} {{
   %mask = alloca [16 x i64], align 8
