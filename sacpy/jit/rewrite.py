@@ -229,6 +229,24 @@ def bound(block: Block) -> set[str]:
     return names
 
 
+def loaded_only(*bodies: Block) -> set[str]:
+    """The arrays that blocks, inner ones included, use for nothing but to load elements."""
+    loaded: set[str] = set()
+    others: set[str] = set()
+    waiting = list(bodies)
+    while waiting:
+        b = waiting.pop()
+        others.update(a.name for a in b.results if isinstance(a, Var))
+        for s in b.statements:
+            if isinstance(s, Let):
+                if isinstance(s.rhs, Load):
+                    loaded.add(s.rhs.array.name)
+                else:
+                    others.update(a.name for a in operands(s.rhs) if isinstance(a, Var))
+                waiting += blocks(s.rhs)
+    return loaded - others
+
+
 def free(block: Block) -> set[str]:
     """The names that a block uses and does not set."""
     return set(uses(block)) - bound(block)

@@ -59,6 +59,31 @@ def test_operations_move_out_of_all_loops_that_they_do_not_depend_on() -> None:
     )
 
 
+TABLES = """
+        function f(int n, double x, double[n] a)
+            double s.1, double[2] t.1 = for j from 0 to n step 1 with double s := 0.0, double[2] t := {start}
+                double[2] c = array double[2] of {second}, x
+                int k = mod j, 2
+                double y = load c[k]
+                double[2] d = array double[2] of x, y
+                double z = load d[k]
+                double r = add z, s
+                {more}
+                next r, {next}
+            return s.1, t.1
+        """
+
+
+def test_a_small_array_that_rounds_only_load_from_is_made_in_front_of_them() -> None:
+    text = TABLES.replace("{start}", "e").replace("double s.1,", "double[2] e = array double[2] of 1.0, x\n            double s.1,").replace("{next}", "t")
+    fine = text.format(second="2.0", more="double q = mul r, z")
+    assert after(run, fine).index("double[2] c.1 = array double[2] of 2.0, x") < after(run, fine).index("for j from")
+    assert after(run, fine).index("array double[2] of x, y") > after(run, fine).index("for j from")
+    for second, more, next_ in (("s", "double q = mul r, z", "t"), ("2.0", "double[2] u = update c[0] with z", "u"), ("2.0", "double q = mul r, z", "c")):
+        kept = text.replace(", t\n", f", {next_}\n").format(second=second, more=more)
+        assert after(run, kept).index(f"double[2] c = array double[2] of {second}, x") > after(run, kept).index("for j from")
+
+
 def test_a_check_of_every_index_becomes_one_of_the_worst() -> None:
     check(
         run,

@@ -46,6 +46,7 @@ from sacpy.jit.host.memory import (
     flat,
     release,
 )
+from sacpy.jit.host.places import carried_in_place, places
 from sacpy.jit.host.scalars import STRICT, emit
 from sacpy.jit.host.scans import scan_of
 from sacpy.jit.host.writer import Slots, UnitContext, Writer, result_type, types_of
@@ -60,22 +61,23 @@ class Lowering(Writer):
     # ---- blocks
 
     def block(self, block: Block, owned: Iterable[str] = (), into: dict[str, Array] | None = None) -> list[Value]:
-        """Runs a block's statements; gives its results with references of their own. `owned`: arrays from outside whose references the block takes over. `into`: where the array of a name is to be built, if a with-loop of the block makes it."""
+        """Runs a block's statements; gives its results with references of their own. `owned`: arrays from outside whose references the block takes over. `into`: where the array of a name is to be built, if the block makes it."""
         uses = self.unit.uses
+        mine = set(owned)
+        into = places(self, block, mine, into or {})
         last: dict[str, int] = {}
         for number, s in enumerate(block.statements):
             last.update(dict.fromkeys(uses.of(s), number))
         for a in block.results:
             if isinstance(a, Var) and isinstance(a.type, ArrayType):
                 last[a.name] = len(block.statements)
-        mine = set(owned)
         for name in sorted(mine - last.keys()):
             release(self.code, self.env[name])  # type: ignore[arg-type]
         mine &= last.keys()
         for number, s in enumerate(block.statements):
             dying = {name for name in uses.of(s) if name in mine and last[name] == number}
             mine -= dying
-            self.statement(s, dying, into or {})
+            self.statement(s, dying, into)
             for name in sorted(dying):
                 release(self.code, self.env[name])  # type: ignore[arg-type]
             if isinstance(s, Let):
@@ -124,15 +126,15 @@ class Lowering(Writer):
             case Cons():
                 self.cons(targets[0], rhs, into)
             case Update():
-                self.update(targets[0], rhs, dying)
+                self.update(targets[0], rhs, dying, into)
             case Call():
                 self.call(targets, rhs, dying)
             case If():
                 self.conditional(targets, rhs, dying, into)
             case Loop():
-                self.loop(targets, rhs, dying)
+                self.loop(targets, rhs, dying, into)
             case For():
-                self.counting(targets, rhs, dying)
+                self.counting(targets, rhs, dying, into)
             case WithLoop():
                 from sacpy.jit.host.withloops import WithLoops
 
@@ -169,26 +171,37 @@ class Lowering(Writer):
             self.store(new, str(number), self.text(a))
         self.bind([target], [new])
 
-    def update(self, target: Var, rhs: Update, dying: set[str]) -> None:
+    def update(self, target: Var, rhs: Update, dying: set[str], into: dict[str, Array]) -> None:
         """An array with an element or a sub-array replaced: in place where nobody else holds it."""
+        place = into.get(target.name)
         if isinstance(rhs.value, Var) and isinstance(rhs.value.type, ArrayType):
-            self.update_part(target, rhs, dying)
+            self.update_part(target, rhs, dying, place)
             return
-        taken = self.take(rhs.array, dying)
-        assert isinstance(taken, Array)
-        array = self.owned(taken)
+        array = self.updated(rhs.array, dying, place)
         self.store(array, flat(self.code, self.wides(rhs.index), array.extents), self.text(rhs.value))
-        self.bind([target], [array])
+        self.bind([target], [self.as_built(place) if place else array])
 
-    def update_part(self, target: Var, rhs: Update, dying: set[str]) -> None:
+    def update_part(self, target: Var, rhs: Update, dying: set[str], place: Array | None) -> None:
         """The value may share memory with the array; then its references say so, unless both are borrowed, which is copied anyway."""
         value = self.array(rhs.value)
-        taken = self.take(rhs.array, dying)
-        assert isinstance(taken, Array)
-        array = self.owned(taken)
+        array = self.updated(rhs.array, dying, place)
         address = element_address(self.code, array, flat(self.code, self.wides(rhs.index), array.extents))
         copy_elements(self.code, array.element, address, value.data, elements(self.code, value.extents))
-        self.bind([target], [array])
+        self.bind([target], [self.as_built(place) if place else array])
+
+    def updated(self, source: Var, dying: set[str], place: Array | None) -> Array:
+        """What an update writes to: its array's own memory or a copy, in its place if it has one."""
+        if place is not None:
+            return self.placed(self.array(source), place)
+        taken = self.take(source, dying)
+        assert isinstance(taken, Array)
+        return self.owned(taken)
+
+    def placed(self, source: Array, place: Array) -> Array:
+        """An array in its place, to be written to: copied there unless it is there already. Its reference stays where it is."""
+        if source.data != place.data:
+            copy_elements(self.code, place.element, place.data, source.data, elements(self.code, place.extents))
+        return replace(place, header=BORROWED, unique=True)
 
     # ---- control
 
@@ -254,13 +267,13 @@ class Lowering(Writer):
         """What was built in a place inside a larger array, as a value: borrowed from there."""
         return replace(place, header=BORROWED, unique=False)
 
-    def enter(self, rhs: Loop | For, dying: set[str]) -> tuple[Slots, frozenset[str]]:
-        """Carried variables at the start of a loop. Those that the body updates are made unique here, and stay so. An array that the loop also uses directly is not handed over: it must live until the loop is done."""
+    def enter(self, rhs: Loop | For, dying: set[str], places: Sequence[Array | None]) -> tuple[Slots, frozenset[str]]:
+        """Carried variables at the start of a loop. Those that the body updates are made unique here, and stay so. An array that the loop also uses directly is not handed over: it must live until the loop is done. `places`: where carried arrays stay."""
         params = rhs.params
         unique = frozenset(p.name for p in params if isinstance(p.type, ArrayType) and updated_in(rhs.body, p.name))
         inside: frozenset[str] = frozenset().union(*map(self.unit.uses.of, blocks(rhs)))
         movable = dying - inside
-        values = [self.take(a, movable) for a in rhs.initial]
+        values = [self.take(a, movable) if place is None else self.placed(self.array(a), place) for a, place in zip(rhs.initial, places)]
         dying &= movable | inside
         slots = Slots(self, params)
         slots.set([self.owned(v) if isinstance(v, Array) and p.name in unique else v for p, v in zip(params, values)])
@@ -271,10 +284,16 @@ class Lowering(Writer):
         values = self.block(body, [p.name for p in params if isinstance(p.type, ArrayType)])
         slots.set([self.owned(v) if isinstance(v, Array) and p.name in unique else v for p, v in zip(params, values)])
 
-    def loop(self, targets: Sequence[Var], rhs: Loop, dying: set[str]) -> None:
+    @staticmethod
+    def places(targets: Sequence[Var], rhs: Loop | For, into: dict[str, Array]) -> list[Array | None]:
+        """Where the arrays that a loop carries stay, as far as they have a place."""
+        return [into.get(t.name) if isinstance(t.type, ArrayType) and carried_in_place(rhs, k) else None for k, t in enumerate(targets)]
+
+    def loop(self, targets: Sequence[Var], rhs: Loop, dying: set[str], into: dict[str, Array]) -> None:
         """Rounds while a condition holds."""
         code = self.code
-        slots, unique = self.enter(rhs, dying)
+        places = self.places(targets, rhs, into)
+        slots, unique = self.enter(rhs, dying, places)
         test, body, done = code.label("test"), code.label("round"), code.label("done")
         code.jump(body if rhs.body_first else test)
         code.place(test)
@@ -286,7 +305,7 @@ class Lowering(Writer):
         self.round(slots, rhs.params, rhs.body, unique)
         code.jump(test)
         code.place(done)
-        self.leave(slots, targets, rhs.params, unique)
+        self.leave(slots, targets, rhs.params, unique, places)
 
     @staticmethod
     def text_of(value: Value) -> str:
@@ -294,26 +313,41 @@ class Lowering(Writer):
         assert isinstance(value, Scalar)
         return value.text
 
-    def leave(self, slots: Slots, targets: Sequence[Var], params: Sequence[Var], unique: frozenset[str]) -> None:
+    def leave(self, slots: Slots, targets: Sequence[Var], params: Sequence[Var], unique: frozenset[str], places: Sequence[Array | None]) -> None:
         """Binds a loop's targets to the last values of its carried variables."""
         slots.get(targets, frozenset(t.name for t, p in zip(targets, params) if p.name in unique))
+        for t, place in zip(targets, places):
+            if place is not None:
+                self.stay(self.array(t), place)
+                self.env[t.name] = self.as_built(place)
 
-    def counting(self, targets: Sequence[Var], rhs: For, dying: set[str]) -> None:
+    def stay(self, array: Array, place: Array) -> None:
+        """Sees to it that an array is in its place behind a loop that had it there in the beginning, and may have had to copy it."""
+        code = self.code
+        moved, done = code.label("moved"), code.label("placed")
+        code.branch(code.op(f"icmp eq ptr {array.data}, {place.data}"), done, moved)
+        code.place(moved)
+        copy_elements(code, place.element, place.data, array.data, elements(code, place.extents))
+        release(code, array)
+        code.place(done)
+
+    def counting(self, targets: Sequence[Var], rhs: For, dying: set[str], into: dict[str, Array]) -> None:
         """A counting loop, its counter of 64 bits. It polls the stop flag: in each round if it contains other loops."""
         scan = scan_of(rhs, self.facts.made, strict=self.unit.style.strict)
         if scan is not None:
             from sacpy.jit.host.scanning import write_scan
 
-            write_scan(self, scan, targets, dying)
+            write_scan(self, scan, targets, dying, into)
             return
         code = self.code
-        slots, unique = self.enter(rhs, dying)
+        places = self.places(targets, rhs, into)
+        slots, unique = self.enter(rhs, dying, places)
         if self.parallel and apart(rhs, self.facts.made):
             from sacpy.jit.host.rounds import spread_rounds
 
             slots.get(rhs.params, unique)
             spread_rounds(self, rhs, [self.array(p) for p in rhs.params])
-            self.leave(slots, targets, rhs.params, unique)
+            self.leave(slots, targets, rhs.params, unique, places)
             return
         lower, upper = self.wide(rhs.lower), self.wide(rhs.upper)
         counter = code.slot("i64")
@@ -323,7 +357,7 @@ class Lowering(Writer):
             self.stretches(rhs, slots, unique, counter, upper)
         else:
             self.rounds(rhs, slots, unique, counter, upper, polls=not straight)
-        self.leave(slots, targets, rhs.params, unique)
+        self.leave(slots, targets, rhs.params, unique, places)
 
     def stretches(self, rhs: For, slots: Slots, unique: frozenset[str], counter: str, upper: str) -> None:
         """The rounds of a loop without loops in it, some at a time. Checks that can be are made for all of these beforehand."""

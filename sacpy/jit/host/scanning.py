@@ -31,9 +31,9 @@ ALIGNED = 64  # chunks are a multiple of so many elements, whole cache lines of 
 SHARE = 0.25  # of the work counts where it is decided whether to spread it: threads compute all values twice
 
 
-def write_scan(low: Lowering, scan: Scan, targets: Sequence[Var], dying: set[str]) -> None:
+def write_scan(low: Lowering, scan: Scan, targets: Sequence[Var], dying: set[str], into: dict[str, Array]) -> None:
     """Writes a scan and binds the loop's targets."""
-    Scanning(low, scan).run(targets, dying)
+    Scanning(low, scan).run(targets, dying, into)
 
 
 class Scanning:
@@ -43,18 +43,23 @@ class Scanning:
         self.low, self.scan, self.code = low, scan, low.code
         self.type = LLVM_TYPES[scan.base]
 
-    def run(self, targets: Sequence[Var], dying: set[str]) -> None:
+    def run(self, targets: Sequence[Var], dying: set[str], into: dict[str, Array]) -> None:
         low, code, r = self.low, self.code, self.scan.loop
         lower = low.wide(r.lower)
         upper = code.op(f"call i64 @llvm.smax.i64(i64 {lower}, i64 {low.wide(r.upper)})")
         code.module.declare("llvm.smax", "declare i64 @llvm.smax.i64(i64, i64)")
         at = r.params.index(self.scan.array)
-        movable = dying - low.unit.uses.of(r.body)
-        taken = low.take(r.initial[at], movable)
-        assert isinstance(taken, Array)
-        dying &= movable | low.unit.uses.of(r.body)
-        source = Array(taken.data, BORROWED, taken.element, taken.extents)
-        result = low.reused(taken)
+        place = into.get(targets[at].name)
+        if place is None:
+            movable = dying - low.unit.uses.of(r.body)
+            taken = low.take(r.initial[at], movable)
+            assert isinstance(taken, Array)
+            dying &= movable | low.unit.uses.of(r.body)
+            source = Array(taken.data, BORROWED, taken.element, taken.extents)
+            result = low.reused(taken)
+        else:
+            initial = low.array(r.initial[at])
+            source, result = Array(initial.data, BORROWED, initial.element, initial.extents), low.as_built(place)
         self.copy_around(source, result, lower, upper)
         total = code.slot(self.type)
         self.start(total, source, lower, upper)

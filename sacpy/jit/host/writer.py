@@ -108,6 +108,7 @@ class Writer:
         self.fails = False
         self.parallel = True  # loops may be spread over threads here
         self.in_order = False  # extremes of reals are computed from left to right here
+        self.on_stack = 0  # bytes of the arrays that lie on the stack
         self.results = "{i32}"
 
     # ---- variables

@@ -7,12 +7,12 @@
       x = load z[j]                              x = load z[j]
       yield x                                    yield x
 
-Operations are total and move freely; a load moves if its index is known to be in range in front of the loop too. A check moves if it stands directly in the body, so that every round does it; an empty loop passes it.
+Operations are total and move freely; a load moves if its index is known to be in range in front of the loop too; a small array, out of loops that make rounds, if these only load from it. A check moves if it stands directly in the body, so that every round does it; an empty loop passes it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from sacpy.jit.graph import (
     FALSE,
@@ -20,6 +20,7 @@ from sacpy.jit.graph import (
     Atom,
     Block,
     Check,
+    Cons,
     Fold,
     For,
     Function,
@@ -45,7 +46,7 @@ from sacpy.jit.passes.facts import HIGHEST, LOWEST, Sum
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.summing import ZERO, is_moderate
 from sacpy.jit.passes.units import per_function
-from sacpy.jit.rewrite import bound
+from sacpy.jit.rewrite import bound, loaded_only
 from sacpy.nodes import Node, replace
 
 _DEAR = TRANSCENDENTAL | {"div", "mod", "aplmod", "sqrt", "reciproc"}
@@ -75,7 +76,7 @@ class _Mover(Ranger):
 
     def rhs(self, r: Rhs) -> Rhs:
         if isinstance(r, For):
-            self.lift((r.body,), (r.index, *r.params))
+            self.lift((r.body,), (r.index, *r.params), loaded_only(r.body))
             new = super().rhs(r)
             assert isinstance(new, For)
             ends = self.ends(new.lower, new.upper, new.step)
@@ -84,7 +85,7 @@ class _Mover(Ranger):
             inside = bound(new.body) | {p.name for p in new.params} | {new.index.name}
             return replace(new, body=self.raised(new.body, _Space({new.index.name: ends}, inside, empty)))
         if isinstance(r, Loop):
-            self.lift((r.condition, r.body), r.params)
+            self.lift((r.condition, r.body), r.params, loaded_only(r.condition, r.body))
         return super().rhs(r)
 
     def within(self, p: Partition, frame: tuple[Atom, ...] | None) -> Partition:
@@ -111,8 +112,8 @@ class _Mover(Ranger):
 
     # ---- operations and loads
 
-    def lift(self, bodies: Iterable[Block], binders: Iterable[Var]) -> None:
-        """Does here what a loop does again and again."""
+    def lift(self, bodies: Iterable[Block], binders: Iterable[Var], tables: Container[str] = ()) -> None:
+        """Does here what a loop does again and again. `tables`: arrays that are used for nothing but loads."""
         bodies = tuple(bodies)
         inside = self.threaded.union((v.name for v in binders), *map(bound, bodies))
         for b in bodies:
@@ -128,6 +129,12 @@ class _Mover(Ranger):
                     target = self.supply.var(s.targets[0].name, s.targets[0].type)
                     self.define((target,), Load(self.var(rhs.array), self.atoms(rhs.index)), s.span)
                     found = self.atom(target)
+                elif isinstance(rhs, Cons) and s.targets[0].name in tables and not conditional:
+                    if any(isinstance(a, Var) and a.name in inside for a in rhs.elements):
+                        continue
+                    target = self.supply.var(s.targets[0].name, s.targets[0].type)
+                    self.define((target,), Cons(rhs.base, rhs.extents, self.atoms(rhs.elements)), s.span)
+                    found = target
                 else:
                     continue
                 inside.discard(s.targets[0].name)
