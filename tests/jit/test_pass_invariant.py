@@ -84,6 +84,28 @@ def test_a_small_array_that_rounds_only_load_from_is_made_in_front_of_them() -> 
         assert after(run, kept).index(f"double[2] c = array double[2] of {second}, x") > after(run, kept).index("for j from")
 
 
+def test_a_small_array_moves_out_of_inner_with_loops_only() -> None:
+    text = """
+        function f(int n, double x)
+            double[n] a = with [n]
+                genarray double default 0.0
+                part [0] <= [i] < [n]
+                    double s = with
+                        fold from 0.0 by (double acc), (double val)
+                            double r = add acc, val
+                            give r
+                        part [0] <= [k] < [n]
+                            double[2] c = array double[2] of 1.0, x
+                            int l = mod k, 2
+                            double y = load c[l]
+                            yield y
+                    yield s
+            return n, a
+        """
+    moved = after(run, text)
+    assert moved.index("part [0] <= [i]") < moved.index("double[2] c.1 = array double[2] of 1.0, x") < moved.index("double s = with")
+
+
 def test_a_check_of_every_index_becomes_one_of_the_worst() -> None:
     check(
         run,

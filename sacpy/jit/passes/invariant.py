@@ -7,12 +7,13 @@
       x = load z[j]                              x = load z[j]
       yield x                                    yield x
 
-Operations are total and move freely; a load moves if its index is known to be in range in front of the loop too; a small array, out of loops that make rounds, if these only load from it. A check moves if it stands directly in the body, so that every round does it; an empty loop passes it.
+Operations are total and move freely; a load moves if its index is known to be in range in front of the loop too; a small array if the loop only loads from it, though not out of the outermost with-loop, which may become a kernel. A check moves if it stands directly in the body, so that every round does it; an empty loop passes it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from typing import Any
 
 from sacpy.jit.graph import (
     FALSE,
@@ -65,6 +66,7 @@ class _Mover(Ranger):
         super().__init__(function)
         self.threaded: set[str] = set()  # what with-loops propagate
         self.partial: set[int] = set()  # partitions of which not every index need be computed
+        self.depth = 0  # of loops around the code at hand
 
     def with_loop(self, w: WithLoop) -> WithLoop:
         self.threaded.update(p.name for o in w.operators if isinstance(o, Propagate) for p in o.params)
@@ -77,7 +79,7 @@ class _Mover(Ranger):
     def rhs(self, r: Rhs) -> Rhs:
         if isinstance(r, For):
             self.lift((r.body,), (r.index, *r.params), loaded_only(r.body))
-            new = super().rhs(r)
+            new = self.deeper(lambda: super(_Mover, self).rhs(r))
             assert isinstance(new, For)
             ends = self.ends(new.lower, new.upper, new.step)
             low, high = (new.lower, new.upper) if r.step > 0 else (new.upper, new.lower)
@@ -86,12 +88,22 @@ class _Mover(Ranger):
             return replace(new, body=self.raised(new.body, _Space({new.index.name: ends}, inside, empty)))
         if isinstance(r, Loop):
             self.lift((r.condition, r.body), r.params, loaded_only(r.condition, r.body))
+            looped: Rhs = self.deeper(lambda: super(_Mover, self).rhs(r))
+            return looped
         return super().rhs(r)
 
+    def deeper(self, work: Callable[[], Any]) -> Any:
+        """The result of work inside a loop."""
+        self.depth += 1
+        try:
+            return work()
+        finally:
+            self.depth -= 1
+
     def within(self, p: Partition, frame: tuple[Atom, ...] | None) -> Partition:
-        self.lift((p.body,), p.index)
+        self.lift((p.body,), p.index, loaded_only(p.body) if self.depth else ())
         partial = id(p) in self.partial
-        p = super().within(p, frame)
+        p = self.deeper(lambda: super(_Mover, self).within(p, frame))
         if partial:
             return p
         empty: Atom = FALSE
