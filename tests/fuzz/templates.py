@@ -388,12 +388,12 @@ def drafted(r: random.Random, name: str) -> Template:
     """Rows that are put down in a scratch array, which each round fills anew, or nearly."""
     b = _number(r)
     zero, unit = _zero(b), _unit(b)
-    first, end = r.choice(("0", "0", "0", "1")), r.choice(("m", "m", "m", "m - 1"))
+    first, end = r.choice(("0",) * 6 + ("1",)), r.choice(("m",) * 6 + ("m - 1",))
     at = r.choice(("j", "j", "m - 1 - j"))
     filling = r.choice((
         f"t = {zero}; for (j = {first}; j < {end}; j++) {{ s[{at}] = a[i,j] * w[j]; t = max(t, s[{at}]); }}",
         f"t = a[i,0]; for (j = {first}; j < {end}; j++) {{ s[j] = a[i,j] - w[j]; }}",
-        f"t = {unit}; s = {{ [j] -> a[i,j] + t | [j] < [m] }};",
+        f"t = {zero}; for (j = {first}; j < {end}; j++) {{ s[{at}] = a[i,j] + t; t = t + w[j]; }}",
         f"t = {zero}; for (j = {first}; j < {end}; j++) {{ t = t + s[{at}]; s[{at}] = a[i,j] + t; }}",
     ))  # fmt: skip
     using = r.choice((
@@ -402,7 +402,7 @@ def drafted(r: random.Random, name: str) -> Template:
         "for (k = 0; k < m; k += 2) { for (j = 1; j < m; j++) { t = t + s[j] * w[k]; } }",
     ))  # fmt: skip
     last = r.choice(("sum(s) - t", "t + s[0]", "s[m - 1]"))
-    after = r.choice(("", "", "", " z[0] = s[m - 1];"))
+    after = r.choice(("",) * 6 + (" z[0] = s[m - 1];",))
     text = f"""{b}[n] {name}({b}[n,m] a, {b}[m] w)
 {{
   s = genarray([m], {unit});

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sacpy.jit.graph import For, Genarray, Let, WithLoop, blocks, statements
+from sacpy.jit.graph import For, Genarray, Let, Modarray, WithLoop, blocks, statements
 from sacpy.jit.graph_verify import verify
 from sacpy.jit.options import Options
 from sacpy.jit.passes import optimise, rounds
@@ -90,7 +90,7 @@ def test_what_a_round_adds_is_computed_where_it_is_added(name: str, n: int) -> N
     verify(unit)
     innermost = [b for s in statements(unit.root.body) if isinstance(s, Let) and isinstance(s.rhs, For) for b in blocks(s.rhs) if not any(isinstance(i, Let) and isinstance(i.rhs, For) for i in b.statements)]
     (body,) = innermost
-    assert sum(isinstance(o, Genarray) for s in body.statements if isinstance(s, Let) and isinstance(s.rhs, WithLoop) for o in s.rhs.operators) == 1
+    assert sum(isinstance(o, Genarray | Modarray) for s in body.statements if isinstance(s, Let) and isinstance(s.rhs, WithLoop) for o in s.rhs.operators) == 1
     (found,), expected = evaluate(unit, args), subject.interpreted(*args)
     assert np.array_equal(found, expected[0] if isinstance(expected, tuple) else expected)
 
