@@ -17,7 +17,8 @@ from sacpy.jit.host.folds import REST, Reduction, lanes, lanes_note, scalar_note
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.loops import count_loop
-from sacpy.jit.host.memory import Array, Value
+from sacpy.jit.host.memory import Array, Value, release
+from sacpy.jit.host.row_products import ROWS, RowBlock, RowProduct, row_products, without
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink, membership
 from sacpy.nodes import Record, field
 
@@ -34,12 +35,16 @@ class Nest(Record):
     leave: str = ""
     ranged: int = 0
     before: tuple[tuple[Stmt, ...], ...] = field(init=False)  # what stands in front of each axis
+    products: tuple[RowProduct, ...] = field(init=False, default=())  # rows that are computed a block at a time
     done: int = field(init=False, default=0)  # axes in front of which that is written
     empty: str = field(init=False, default="")  # where an index space that is empty leaves to
 
     def __post_init__(self) -> None:
         found = hoisted(self.partition, (v for s in self.sinks if isinstance(s, PropagateSink) for v in s.operator.params))
         self.before, self.partition = found.before, found.partition
+        if not self.earlier and all(isinstance(s, ArraySink) and not s.earlier for s in self.sinks):
+            self.products = row_products(self.partition)
+            self.partition = without(self.partition, self.products)
 
     def run(self) -> None:
         """Writes the loops."""
@@ -67,12 +72,14 @@ class Nest(Record):
             self.ahead(k)
         lower = self.lower if k == self.ranged and self.lower else low.wide(p.lower[k])
         upper = self.upper if k == self.ranged and self.upper else low.wide(p.upper[k])
-        guarded = k == p.rank - 1 and low.on_failure is None and low.unit.site_of_loop(p.body) > 0 and self.straight and all(isinstance(s, ArraySink) or _is_plain(s) for s in self.sinks)
+        guarded = k == p.rank - 1 and not self.products and low.on_failure is None and low.unit.site_of_loop(p.body) > 0 and self.straight and all(isinstance(s, ArraySink) or _is_plain(s) for s in self.sinks)
         inner = self.guarded_body(outer) if guarded else self.plain_body(outer, k)
         step = "1" if p.step is None else low.wide(p.step[k])
         width = "1" if p.width is None else low.wide(p.width[k])
         (sink, *_) = self.sinks
-        if k == p.rank - 1 and not self.earlier and is_comb(p, self.sinks) and isinstance(sink, ArraySink):
+        if k == p.rank - 1 and self.products:
+            self.blocks_of_rows(outer, lower, upper)
+        elif k == p.rank - 1 and not self.earlier and is_comb(p, self.sinks) and isinstance(sink, ArraySink):
             comb_loop(low, p, sink, outer, lower, upper, inner)
         elif width == "1":
             reduction = self.regrouped() if k == p.rank - 1 and p.step is None and not guarded else None
@@ -103,6 +110,32 @@ class Nest(Record):
         for s in chain(*self.before[self.done : k + 1]):
             low.statement(s, set(), {})
         self.done = k + 1
+
+    def blocks_of_rows(self, outer: tuple[str, ...], lower: str, upper: str) -> None:
+        """The loop of the last axis where products of its rows come first."""
+        low, code = self.lowering, self.lowering.code
+        count = code.op(f"sub nsw i64 {upper}, {lower}")
+        rows = code.op(f"select i1 {code.op(f'icmp slt i64 {count}, {ROWS}')}, i64 {count}, i64 {ROWS}")
+        rows = code.op(f"select i1 {code.op(f'icmp sgt i64 {rows}, 0')}, i64 {rows}, i64 0")
+        apart = tuple(s.result.scope for s in self.sinks if isinstance(s, ArraySink) and s.result.scope)
+        blocks = [RowBlock(low, product, rows, apart) for product in self.products]
+        inner = self.plain_body(outer, len(outer))
+
+        def block(first: str) -> None:
+            end = self.block_end(first, str(ROWS), upper)
+            for b in blocks:
+                b.fill(first, end)
+
+            def row(i: str) -> None:
+                for b in blocks:
+                    b.bind(i, first)
+                inner(i)
+
+            count_loop(low, first, end, "1", row)
+
+        count_loop(low, lower, upper, str(ROWS), block)
+        for b in blocks:
+            release(code, b.memory)
 
     def lanes_loops(self, reduction: Reduction, lower: str, upper: str, inner: Callable[[str], None]) -> None:
         """An innermost loop of a fold on reals: rounds that fill all lanes, then what is left, which would else be done one by one, and is all there is of a short row."""

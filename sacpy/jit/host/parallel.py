@@ -20,6 +20,7 @@ from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.legal import LLVM_TYPES
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Scalar
+from sacpy.jit.host.row_products import ROWS, row_products
 from sacpy.jit.host.rows import write_rows
 from sacpy.jit.host.sinks import ArraySink, FoldSink, Sink
 from sacpy.jit.host.tiling import tiled, write_nest
@@ -113,6 +114,10 @@ class Spreading(Chunked):
             size = code.op(f"call i64 @llvm.smax.i64(i64 {size}, i64 {code.op(f'sdiv i64 {count}, {TILED_CHUNKS}')})")
             size = code.op(f"call i64 @llvm.smax.i64(i64 {size}, i64 {TILED_ROWS})")
             code.module.declare("llvm.smax", "declare i64 @llvm.smax.i64(i64, i64)")
+            step = str(ROWS_OF_TILES)
+        if self.p.rank == 1 and len(self.group) == 1 and row_products(self.p):
+            code.module.declare("llvm.smax", "declare i64 @llvm.smax.i64(i64, i64)")
+            size = code.op(f"call i64 @llvm.smax.i64(i64 {size}, i64 {ROWS})")
             step = str(ROWS_OF_TILES)
         return self.rounded(size, step)
 

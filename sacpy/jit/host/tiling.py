@@ -41,6 +41,7 @@ class Tiling:
         self.packs = [s for s in loads if isinstance(s.rhs, Load) and c.j in s.rhs.index and c.p.index[-2] not in s.rhs.index] if c.packed else []
         self.panels: dict[str, Array] = {}
         self.width = 0  # columns of the panels that are being used
+        self.origin = ""  # the row that is stored as row 0, if that is another
         self.at_column = 0  # the vector's place among them
 
     def run(self, outer: tuple[str, ...] = ()) -> None:
@@ -58,18 +59,27 @@ class Tiling:
 
     def some(self, outer: tuple[str, ...]) -> None:
         """The loops, where no axis is empty."""
-        low, code = self.low, self.code
         if not self.c.packed:
             self.outer(outer)
             return
+        self.in_panels(lambda: self.outer(outer))
+
+    def in_panels(self, work: Callable[[], None]) -> None:
+        """Does packed work, with memory for panels."""
+        low, code = self.low, self.code
         wide = str(self.lanes * self.vectors)
         rounds = code.op(f"sub nsw i64 {low.wide(self.c.inner.upper[0])}, {low.wide(self.c.inner.lower[0])}")
         positive = code.op(f"select i1 {code.op(f'icmp sgt i64 {rounds}, 0')}, i64 {rounds}, i64 0")
         for s in self.packs:
             self.panels[s.targets[0].name] = low.allocate(self.c.base, (positive, wide))
-        self.outer(outer)
+        work()
         for panel in self.panels.values():
             release(code, panel)
+
+    def block_of_rows(self, first: str, end: str) -> None:
+        """The tiles of some rows, stored from row 0 of the sink's array on, where outer indices are bound already. There is at least one row."""
+        self.origin = first
+        self.in_panels(lambda: self.columns((), first, end))
 
     def outer(self, index: tuple[str, ...]) -> None:
         k, p = len(index), self.c.p
@@ -254,7 +264,8 @@ class Tiling:
 
     def place(self, outer: tuple[str, ...], i: str, j: str) -> tuple[str, ...]:
         """The index of a cell."""
-        return (*outer, i, j) if i else (*outer, j)
+        row = self.code.op(f"sub nsw i64 {i}, {self.origin}") if self.origin else i
+        return (*outer, row, j) if row else (*outer, j)
 
     def finish_cells(self, outer: tuple[str, ...], i: str, j: str, sums: Sequence[Sequence[str]], columns: str) -> None:
         """Runs what is left of the body for each cell of a tile, and stores the result."""

@@ -1,0 +1,128 @@
+"""Rows that are products with a matrix, in the bodies of partitions: a block of rows is computed in tiles before the bodies use it.
+
+In: a partition. Out: its `RowProduct`s, and the partition without them; the code that computes a block.
+
+    part [0] <= [i] < [n]                          for i0, in steps of 32:
+      s = with [m] genarray                          block = s for rows i0, i0 + 1, ..., in tiles
+        part [0] <= [j] < [m]                        for i from i0:
+          t = sum over c of q[i,c] k[j,c]    ->        s = a row of the block
+          yield t                                      top = with fold(max) ... s
+      top = with fold(max) ... s                       ...
+      ...
+
+So each row of attention, say, which is a function of its own, is computed as fast as the product of two matrices; but there is no array of all rows.
+"""
+
+from __future__ import annotations
+
+from sacpy.jit.graph import ArrayType, Block, Check, Genarray, Let, Load, Op, Partition, Stmt, Var, WithLoop
+from sacpy.jit.host.contractions import Contraction, contraction, names_of
+from sacpy.jit.host.functions import Lowering
+from sacpy.jit.host.loops import count_loop
+from sacpy.jit.host.memory import BORROWED, Array, element_address, flat
+from sacpy.jit.rewrite import bound, free
+from sacpy.nodes import Node, replace
+
+ROWS = 32  # of a block
+FEW = 4  # rows for which it does not pay to pack the matrix
+
+
+class RowProduct(Node):
+    """`target` is set to `w`, whose partition, under the index of a row, is a contraction. `needed`: what stands in front of `w` that its terms need."""
+
+    target: Var
+    w: WithLoop
+    needed: tuple[Let, ...]
+    contraction: Contraction
+
+
+def row_products(p: Partition) -> tuple[RowProduct, ...]:
+    """The products among the statements of a partition's body, in front of any check."""
+    if p.rank < 1 or p.step is not None:
+        return ()
+    found: list[RowProduct] = []
+    for number, s in enumerate(p.body.statements):
+        if isinstance(s, Check):
+            break
+        product = _product(p, p.body.statements[:number], s)
+        if product is not None:
+            found.append(product)
+    return tuple(found)
+
+
+def without(p: Partition, products: tuple[RowProduct, ...]) -> Partition:
+    """A partition whose body has the products from elsewhere."""
+    made = {r.target for r in products}
+    kept = tuple(s for s in p.body.statements if isinstance(s, Check) or not made.intersection(s.targets))
+    return replace(p, body=Block(kept, p.body.results)) if products else p
+
+
+def _product(p: Partition, before: tuple[Stmt, ...], s: Let) -> RowProduct | None:
+    w = s.rhs
+    if not isinstance(w, WithLoop) or len(w.operators) != 1 or len(w.partitions) != 1 or not w.complete:
+        return None
+    operator, inner = w.operators[0], w.partitions[0]
+    if not isinstance(operator, Genarray) or operator.cell or inner.rank != 1 or inner.step is not None:
+        return None
+    changing = bound(p.body) | names_of(p.index)
+    if names_of((*inner.lower, *inner.upper, *(w.frame or ()))) & changing:
+        return None
+    needed = _needed(inner.body, before)
+    if free(inner.body).union(*(free(Block((x,))) for x in needed)) & bound(Block(before)) - {t.name for x in needed for t in x.targets}:
+        return None
+    merged = Partition((*p.lower, *inner.lower), (*p.upper, *inner.upper), None, None, (*p.index, *inner.index), Block((*needed, *inner.body.statements), inner.body.results))
+    c = contraction(merged)
+    return RowProduct(s.targets[0], w, needed, c) if c is not None and c.packed else None
+
+
+def _needed(b: Block, before: tuple[Stmt, ...]) -> tuple[Let, ...]:
+    """Operations and loads in front of a block that it needs."""
+    names, kept = free(b), list[Let]()
+    for s in reversed(before):
+        if isinstance(s, Let) and isinstance(s.rhs, Op | Load) and s.targets[0].name in names:
+            names |= free(Block((s,)))
+            kept.append(s)
+    return tuple(reversed(kept))
+
+
+class RowBlock:
+    """Memory for a block of rows of one product. `rows`: how many there may be."""
+
+    def __init__(self, low: Lowering, product: RowProduct, rows: str, apart: tuple[str, ...]) -> None:
+        self.low, self.product, self.apart = low, product, apart
+        type_ = product.target.type
+        assert isinstance(type_, ArrayType)
+        self.memory = low.allocate(type_.base, (rows, *low.wides(type_.extents)))
+
+    def fill(self, first: str, end: str) -> None:
+        """Computes the rows from `first` to before `end`, at the indices of the outer axes that are bound."""
+        from sacpy.jit.host.nests import Nest
+        from sacpy.jit.host.sinks import ArraySink
+        from sacpy.jit.host.tiling import Tiling
+
+        low, code, c = self.low, self.low.code, self.product.contraction
+        many, few, done = code.label("many"), code.label("few"), code.label("filled")
+        code.branch(code.op(f"icmp sge i64 {code.op(f'sub nsw i64 {end}, {first}')}, {FEW}"), many, few)
+        code.place(many)
+        Tiling(low, c, ArraySink(low, self.memory, c.p.rank)).block_of_rows(first, end)
+        code.jump(done)
+        code.place(few)
+
+        def one(i: str) -> None:
+            low.bind_scalar(c.p.index[-2], code.op(f"trunc i64 {i} to i32"), i)
+            for s in self.product.needed:
+                low.statement(s, set(), {})
+            Nest(low, self.product.w.partitions[0], [ArraySink(low, self.row(i, first), 1)]).run()
+
+        count_loop(low, first, end, "1", one)
+        code.place(done)
+
+    def row(self, i: str, first: str) -> Array:
+        """Row i of a block that begins at `first`."""
+        code = self.low.code
+        at = flat(code, (code.op(f"sub nsw i64 {i}, {first}"),), self.memory.extents)
+        return replace(self.memory, data=element_address(code, self.memory, at), header=BORROWED, extents=self.memory.extents[1:], unique=False, apart=self.apart)
+
+    def bind(self, i: str, first: str) -> None:
+        """Lets the product's name stand for row i."""
+        self.low.env[self.product.target.name] = self.row(i, first)
