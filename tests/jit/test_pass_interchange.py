@@ -57,7 +57,7 @@ def test_a_loop_around_becomes_a_sum_inside() -> None:
     )
 
 
-@pytest.mark.parametrize("text", [ADDED, ADDED.replace("add b, p", "add p, b"), ADDED.replace("            genarray double default 0.0", "            modarray a"), ADDED.replace("double", "int").replace("0.5", "5").replace("0.0", "0")])
+@pytest.mark.parametrize("text", [ADDED, ADDED.replace("add b, p", "add p, b"), ADDED.replace("            genarray double default 0.0", "            modarray a"), ADDED.replace("double", "int").replace("0.5", "5").replace("0.0", "0"), ADDED.replace("load x[j]", "load x[j]\n        double q = div w, 3.0").replace("mul w, y", "mul q, y")])
 def test_it_gives_the_same(text: str) -> None:
     dtype = "i4" if "int[m] r" in text else "f8"
     rng = np.random.default_rng(1)
@@ -75,6 +75,7 @@ def test_it_gives_the_same(text: str) -> None:
     [
         ("add b, p", "sub b, p"),
         ("mul w, y", "div w, y"),
+        ("double w = load x[j]", "double w0 = load x[j]\n        double w = exp w0"),
         ("load v[j,c]", "load v[c,j]"),
         ("load v[j,c]", "load v[l,c]"),
         ("load a[c]", "load a[j]"),

@@ -42,6 +42,7 @@ from sacpy.jit.graph import (
     integer,
     statements,
 )
+from sacpy.jit.passes.algebra import TRANSCENDENTAL
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.jit.rewrite import copied, uses
@@ -114,11 +115,11 @@ def _sum(r: For) -> _Sum | None:
 
 
 def _pays(s: _Sum, before: list[Stmt]) -> bool:
-    """Whether terms are arithmetic on elements that lie side by side along the last axis, or are the same for all of it; some of the former are others in each round."""
+    """Whether terms are arithmetic on elements that lie side by side along the last axis, or are the same for all of it; some of the former are others in each round. What stands before the with-loop is the same for all: it may divide too, but is to be no dear function, since wide rows are added up a tile at a time."""
     last = s.part.index[-1]
     others = False
     made: set[Atom] = set()  # in a round: no index of a load
-    for x in (*before, *s.part.body.statements):
+    for position, x in enumerate((*before, *s.part.body.statements)):
         if not isinstance(x, Let) or not isinstance(x.rhs, Op | Load) or x.targets[0].type != ScalarType(s.old.base):
             return False
         made.update(x.targets)
@@ -126,7 +127,7 @@ def _pays(s: _Sum, before: list[Stmt]) -> bool:
             if last in x.rhs.index[:-1] or not made.isdisjoint(x.rhs.index):
                 return False
             others |= x.rhs.index[-1] == last and s.loop.index in x.rhs.index
-        elif x.rhs.code not in _TERMS:
+        elif x.rhs.code not in _TERMS and (position >= len(before) or x.rhs.code in TRANSCENDENTAL):
             return False
     return others
 
