@@ -231,6 +231,25 @@ def test_what_outlives_its_round_does_not_lie_on_the_stack(handed: str) -> None:
     agree(unit(text), A[0], A[1][:3].copy())
 
 
+def test_a_small_array_that_becomes_part_of_another_needs_no_memory() -> None:
+    u = unit("""
+        function f(int n, double[n] a, double[n,3] b)
+            double[n,3] r, double[3] l = for i from 0 to n step 1 with double[n,3] s := b, double[3] before := {start}
+                double x = load a[i]
+                double[3] c = array double[3] of x, 2.0, x
+                double[n,3] t = update s[i] with c
+                double[3] d = update c[1] with 4.0
+                double y = load d[0]
+                double[3] u = update before[2] with y
+                next t, u
+            return n, r, l
+        """.replace("double[n,3] r,", "double[3] e = array double[3] of 1.0, 2.0, 3.0\n            double[n,3] r,").replace("{start}", "e"))  # fmt: skip
+    agree(u, A[0], A[:5, :3].copy())
+    f = compiled(u)
+    f.call((A[0], A[:5, :3].copy()))
+    assert f.context.allocations == 2  # both results
+
+
 def test_the_stack_takes_a_few_small_arrays_only() -> None:
     count = MOST // 32 + 50
     arrays = "\n".join(f"            double[4] c.{k} = array double[4] of x, {k}.0, x, 1.0\n            double y.{k} = load c.{k}[k]" for k in range(1, count))

@@ -287,7 +287,7 @@ class Lowering(Writer):
     @staticmethod
     def places(targets: Sequence[Var], rhs: Loop | For, into: dict[str, Array]) -> list[Array | None]:
         """Where the arrays that a loop carries stay, as far as they have a place."""
-        return [into.get(t.name) if isinstance(t.type, ArrayType) and carried_in_place(rhs, k) else None for k, t in enumerate(targets)]
+        return [into[t.name] if t.name in into and carried_in_place(rhs, k) else None for k, t in enumerate(targets)]
 
     def loop(self, targets: Sequence[Var], rhs: Loop, dying: set[str], into: dict[str, Array]) -> None:
         """Rounds while a condition holds."""

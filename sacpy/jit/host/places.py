@@ -8,7 +8,7 @@ In: a block, and the places of its results, as far as these are known. Out: plac
       next u
     yield s
 
-What becomes another array, by an update or by rounds of updates, shares its place if nobody else needs it: it is only loaded from, and before that.
+What becomes another array, by an update or by rounds of updates, shares its place if nobody else needs it: it is only loaded from, or copied, and before that.
 """
 
 from __future__ import annotations
@@ -144,9 +144,10 @@ def _handed_on(body: Block, name: str) -> int | None:
     """The number of the result that an array becomes which a block gets; None unless each version of it goes into the next one, or that result, and nowhere else but into loads before that."""
     gone: set[str] = set()
     for s in body.statements:
-        if gone and any(_uses(s, n) for n in gone):
+        names = _arrays(s)
+        if names & gone:
             return None
-        if not _uses(s, name) or _only_loads(s, name):
+        if name not in names or _only_loads(s, name):
             continue
         after = _next(s, name)
         if after is None:
@@ -173,11 +174,19 @@ def _next(s: Stmt, name: str) -> str | None:
     return None
 
 
+def _arrays(s: Stmt) -> set[str]:
+    """The arrays that a statement uses, inner blocks included."""
+    if isinstance(s, Check):
+        return set()
+    atoms = [*operands(s.rhs), *(a for b in blocks(s.rhs) for a in b.results)]
+    return {a.name for a in atoms if isinstance(a, Var) and isinstance(a.type, ArrayType)}.union(*(_arrays(i) for b in blocks(s.rhs) for i in b.statements))
+
+
 def _occurrences(s: Stmt, name: str) -> Iterator[bool]:
-    """For each use of an array in a statement, inner blocks included, whether it is a load from it."""
+    """For each use of an array in a statement, inner blocks included, whether it is a load from it, or copies it into another."""
     if isinstance(s, Check):
         return
-    load = isinstance(s.rhs, Load)
+    load = isinstance(s.rhs, Load) or (isinstance(s.rhs, Update) and s.rhs.array.name != name)
     for a in operands(s.rhs):
         if isinstance(a, Var) and a.name == name:
             yield load
@@ -194,7 +203,7 @@ def _inside(statements: Sequence[Stmt], name: str) -> Iterator[bool]:
 
 
 def _only_loads(s: Stmt, name: str) -> bool:
-    """Whether a statement uses an array for nothing but to load elements."""
+    """Whether a statement uses an array for nothing but to load elements, or to copy them."""
     return all(_occurrences(s, name))
 
 
