@@ -8,6 +8,7 @@ from functools import partial
 from sacpy.jit.graph import Unit
 from sacpy.jit.options import Options
 from sacpy.jit.passes import (
+    aside,
     assigning,
     carried,
     counting,
@@ -37,7 +38,7 @@ COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, independent.run, redu
 LOOPING: tuple[Pass, ...] = (rounds.run,)
 SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run, disjoint.run)
 CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run)
-PLACING: tuple[Pass, ...] = (interchange.run, assigning.run, private.run, carried.run, dead_code.run, scatter.run)
+PLACING: tuple[Pass, ...] = (interchange.run, assigning.run, private.run, aside.run, carried.run, dead_code.run, scatter.run)
 FINISHING: tuple[Pass, ...] = (detach.run,)
 
 
