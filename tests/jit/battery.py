@@ -87,6 +87,8 @@ int[n], int before(int[n] v) { s = genarray([n], 0); t = 5; for (i = 0; i < n; i
 double[m,n] gathered(double[m,n] a, int[m] at, double[k] w) { return { [i,j] -> a[at[i], j] * w[at[i]] | [i,j] < [m,n] }; }
 double[n] shifted(double[.] v, double[n] w, int k) { return { [i] -> v[i + k + 1] * w[i] | [i] < [n] }; }
 int rowsums(int[n] v, int[.] row) { s = 0; for (i = 0; i < shape(row)[0] - 1; i++) { for (k = row[i]; k < row[i + 1]; k++) { s = s * 2 + v[k]; } } return s; }
+double[n,9] versions(double[n] v) { return with { ([0] <= [i] < [n]) { s = [1.0, v[i], 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]; t = s; t[i % 9] = v[i]; t[0] = s[i % 9]; } : t; } : genarray([n], genarray([9], 0.0)); }
+double[n,m] laid(double[k,m] v, int n) { return with { ([0] <= [i] < [n]) : v[i % k]; } : genarray([n], v[0]); }
 double[n,m] cells(double[m] v, int n) { return with { ([0] <= [i] < [n]) { w = v; w[i] = 1.0; } : w; } : genarray([n], v); }
 int edge(int[n] v, int k) { a = v[k]; b = v[k + 1]; return b - a; }
 int strided(int[n] v, int s, int w) { return with { ([1] <= [i] < [n] step [s] width [w]) : v[i]; } : fold(+, 0); }
@@ -194,6 +196,8 @@ CALLS |= {
     "gathered": [(_doubles(4, 30), np.array([3, 0, 0, 2], np.int32), _doubles(4)), (_doubles(3, 9), np.array([3, 0, 0], np.int32), _doubles(4)), (_doubles(2, 0), np.array([7, 7], np.int32), _doubles(1))],
     "shifted": [(_doubles(40), _doubles(30), 9), (_doubles(40), _doubles(30), 10), (_doubles(40), _doubles(30), -2), (_doubles(40), _doubles(30), 2**31 - 1)],
     "rowsums": [(_ints(20), np.array([0, 3, 3, 20], np.int32)), (_ints(20), np.array([0, 3, 3, 21], np.int32)), (_ints(20), np.array([-1, 3], np.int32))],
+    "versions": [(_doubles(12),)],
+    "laid": [(_doubles(3, 5), 8)],
     "cells": [(_doubles(5), 4)],
     "edge": [(_ALL, 10), (_ALL, 11), (_ALL, -1)],
     "strided": [(_ints(20), 4, 2), (_ints(20), 3, 7)],
