@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sacpy.jit.graph import Atom, Cons, Const, Fold, Genarray, Modarray, Operator, Propagate, Var, integer
+from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.native import Context
 from sacpy.jit.options import Options
 from tests.jit.builder import B, arguments, unit
+from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import agree, compiled
 
 RNG = np.random.default_rng(3)
@@ -211,3 +213,27 @@ def test_a_check_in_a_covered_cell_does_not_count() -> None:
     u = unit(b, params, inputs, [r])
     for size in (1, 5, 100_000):
         agree(u, RNG.integers(-9, 9, size).astype(np.int32), options=Options(threads=2))
+
+
+def test_a_sum_over_less_than_half_a_vector_has_no_lanes() -> None:
+    """Masked, and added up across, these would take longer than one after the other."""
+    text = """
+        function f(int n, double[n,{m}] a)
+            double[n] r = with [n] disjoint complete
+                genarray double default 0.0
+                part [0] <= [i] < [n]
+                    double s = with disjoint
+                        fold from 0.0 by (double acc), (double val)
+                            double t = add acc, val
+                            give t
+                        part [0] <= [j] < [{m}]
+                            double x = load a[i,j]
+                            yield x
+                    yield s
+            return n, r
+        """
+    for m, short in ((3, True), (4, True), (5, False), (100, False)):
+        code = lower(parsed(text.format(m=m)), Options())
+        assert ("vectorize.enable" in code) == short
+        assert ("vectorize.width" in code) != short
+        agree(parsed(text.format(m=m)), np.arange(7.0 * m).reshape(7, m), options=Options())

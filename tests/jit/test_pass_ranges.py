@@ -227,3 +227,50 @@ def test_a_rotation_by_a_number_needs_no_division_where_it_is_not_longer_than_th
     body = after(lambda u: dead_code.run(run(u)), text).partition("part [0]")[2].partition("return")[0]
     assert "aplmod" not in body
     assert ("turn" in body) == (abs(count) == 2)
+
+
+def test_half_of_what_is_below_twice_a_number_is_below_it() -> None:
+    text = """
+    function f(int n, double[n] a)
+        int m = mul n, 2
+        double[m] t = with [m]
+            genarray double default 0.0
+            part [0] <= [i] < [m]
+                int p = div {i}, 2
+                bool high = lt p, n
+                check high : below
+                double x = load a[p]
+                yield x
+        return m, t
+    """
+    assert "check" not in after(run, text.replace("{i}", "i"))
+    assert "check" in after(run, text.replace("div {i}, 2", "div j, 2").replace("int p", "int j = add i, 1\n                int p"))
+
+
+def test_a_remainder_a_period_off_at_both_ends_is_two_selections() -> None:
+    text = """
+    function f(int n, double[n] a)
+        bool fine = lt {least}, n
+        check fine : it is long enough
+        double[n] t = with [n]
+            genarray double default 0.0
+            part [0] <= [i] < [n]
+                double s = with
+                    fold from 0.0 by (double acc), (double val)
+                        double b = add acc, val
+                        give b
+                    part [0] <= [k] < [5]
+                        int j = add i, k
+                        int p = sub j, 2
+                        int q = aplmod p, n
+                        double x = load a[q]
+                        yield x
+                yield s
+        return n, t
+    """
+    found = after(run, text.replace("{least}", "1"))
+    assert "aplmod" not in found and found.count("select") == 2
+    assert "aplmod" in after(run, text.replace("{least}", "0"))
+    for n in (2, 3, 5, 9):
+        args = [np.arange(float(n)) ** 2]
+        assert outcome(unit(found), args) == outcome(unit(text.replace("{least}", "1")), args) is not None

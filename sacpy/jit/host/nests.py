@@ -83,7 +83,7 @@ class Nest(Record):
             comb_loop(low, p, sink, outer, lower, upper, inner)
         elif width == "1":
             reduction = self.regrouped() if k == p.rank - 1 and p.step is None and not guarded else None
-            if reduction is not None and not self.one_by_one():
+            if reduction is not None and not self.one_by_one(reduction):
                 self.lanes_loops(reduction, lower, upper, inner)
             else:
                 count_loop(low, lower, upper, step, inner, self.note() if k == p.rank - 1 else "")
@@ -153,7 +153,7 @@ class Nest(Record):
         if reduction is None:
             return ""
         module = self.lowering.code.module
-        return scalar_note(module) if self.one_by_one() else lanes_note(module, *lanes(reduction))
+        return scalar_note(module) if self.one_by_one(reduction) else lanes_note(module, *lanes(reduction))
 
     def regrouped(self) -> Reduction | None:
         """The fold on reals that the innermost loop computes in another order, if LLVM can be told which."""
@@ -166,9 +166,9 @@ class Nest(Record):
             return None
         return next((s.reduction for s in self.sinks if isinstance(s, FoldSink) and s.reduction is not None and not s.reduction.exact), None)  # for others any lanes do
 
-    def one_by_one(self) -> bool:
-        """Whether LLVM would fail to make vectors of such a fold."""
-        if self.adds_nothing():
+    def one_by_one(self, reduction: Reduction) -> bool:
+        """Whether LLVM would fail to make vectors of such a fold, or make them in vain."""
+        if self.adds_nothing() or is_short(self.partition, lanes(reduction)[0]):
             return True
         # LLVM makes conditions of extremes with infinity, which it then cannot vectorise
         return any(s.reduction.extremes for s in self.sinks if isinstance(s, FoldSink) and s.reduction is not None) and _names_infinity(self.partition.body)
@@ -275,6 +275,12 @@ class Nest(Record):
         on = code.label("on")
         code.branch(all_stopped, self.leave, on)
         code.place(on)
+
+
+def is_short(p: Partition, lanes: int) -> bool:
+    """Whether a partition's rows are known to fill half of the lanes at most: then adding these up takes longer than it saves."""
+    lower, upper = p.lower[-1], p.upper[-1]
+    return isinstance(lower, Const) and isinstance(upper, Const) and upper.value - lower.value <= lanes // 2
 
 
 def _names_infinity(body: Block) -> bool:

@@ -155,7 +155,7 @@ class Facts:
         c = s.terms[name]
         for fact in self.about.get(name, ()):
             d = fact.terms[name]
-            if (c > 0) == (d > 0) and self._proved(s.times(abs(d)).plus(fact, -abs(c))):
+            if (c > 0) == (d > 0) and self._proved(s.times(abs(d)).offset(abs(d) - 1).plus(fact, -abs(c))):  # a multiple of d that is above -d is not below 0
                 return True
         rest = Sum(s.constant, {n: k for n, k in s.terms.items() if n != name})
         cases = self.choices.get(name)

@@ -46,8 +46,9 @@ PERIODS = 4  # that are taken off a dividend at most: sums like i + 1 + n are a 
 class Ranger(Learner):
     """A simplifier that knows the ranges of variables of base "int"."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, both_ends: bool = False) -> None:
         super().__init__(function)
+        self.both_ends = both_ends  # remainders of what may be a period too low and too high become selections too; before, they are cut apart (`split`)
         self.replaced: tuple[str, ...] = ()  # arrays of which a with-loop replaces cells
         self.own: dict[str, set[str]] = {}  # of each of them, the index that a body computes: its loads keep it, even where it is known, so that one sees that they are of the cell that is replaced
 
@@ -287,12 +288,17 @@ class Ranger(Learner):
                 over = self.emit("over", Op("le", (b, a)))
                 return Op("select", (over, self.emit("back", Op("sub", (a, b), True)), a))
             return None
-        if op.code == "mod" or not below or not self.at_most(y.times(-1), x):
+        above = not below and self.both_ends and self.at_most(x, y.times(2).offset(-1))
+        if op.code == "mod" or not (below or above) or not self.at_most(y.times(-1), x):
             return None
         if self.at_most(x, Sum(-1)):
             return Op("add", (a, b), True)
         under = self.emit("under", Op("lt", (a, integer(0))))
-        return Op("select", (under, self.emit("up", Op("add", (a, b))), a))
+        up = self.emit("up", Op("add", (a, b)))
+        if above:
+            over = self.emit("over", Op("le", (b, a)))
+            a = self.emit("t", Op("select", (over, self.emit("back", Op("sub", (a, b))), a)))
+        return Op("select", (under, up, a))
 
     def _dividend(self, op: Op) -> tuple[Atom, Sum]:
         """What may be divided instead, and the sum that it is, closer to the first period: `aplmod(i - aplmod(1, n), n)` is `aplmod(i - 1, n)`, and `(i + 1 + n) % n` is `(i + 1) % n`. Of remainders in it that cannot go it is noted where they lie, as the divisor is positive here."""
@@ -324,7 +330,7 @@ class Ranger(Learner):
 
 def ranges(function: Function) -> Function:
     """A function with what its ranges decide decided."""
-    return Ranger(function).function(function)
+    return Ranger(function, both_ends=True).function(function)
 
 
 def run(unit: Unit) -> Unit:
