@@ -415,6 +415,19 @@ def drafted(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, ("n", "m")), (b, ("m",))), (b, ("n",)), 1)
 
 
+def moving(r: random.Random, name: str) -> Template:
+    """A vector of which a part that moves on from round to round is replaced."""
+    b = _number(r)
+    lower, upper = r.choice((("t", "t + 2"), ("t", "min(n, 2 * t + 1)"), ("n - t - 2", "n - t"), ("max(t - 3, 0)", "t")))
+    cell = r.choice(("x[n - 1 - i] + w[i]", "x[i / 2] - w[i]", "x[0] + x[n - 1] * w[i]", "max(x[(i * 3) % n], w[i])", "x[max(i - 2, 0)] - w[n - 1 - i]"))
+    if r.random() < 0.5:
+        loop = f"for (t = 0; t < n - 2; t++) {{ x = with {{ ([{lower}] <= [i] < [{upper}]) : {cell}; }} : modarray(x); }}"
+    else:
+        loop = f"a = 0; e = 1; while (a < n) {{ x = with {{ ([a] <= [i] < [e]) : {cell}; }} : modarray(x); a = e; e = min(n, 2 * e); }}"
+    text = f"{b}[n] {name}({b}[n] x, {b}[n] w)\n{{\n  {loop}\n  return x;\n}}\n\n"
+    return Template(text, name, ((b, ("n",)), (b, ("n",))), (b, ("n",)), 1)
+
+
 def gathered(r: random.Random, name: str) -> Template:
     """Loops whose indices come out of arrays, where only a look at them tells whether they are right."""
     b = _number(r)
@@ -446,5 +459,6 @@ def growing(r: random.Random, name: str) -> Template:
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged, assignments,
     contractions, assigned, gathered, histogram, scatter, exchanged, assignments,
-    contractions, contractions, assigned, gathered, nested, columns, drafted, drafted, drafted, accumulation, product, stepped, stepped, stepped,  # again, since the passes that look for them seldom find one elsewhere
+    contractions, contractions, assigned, gathered, nested, columns, drafted, accumulation, product, stepped, stepped,
+    drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, moving, moving, moving, moving,  # again, since the passes that look for them seldom find one elsewhere
 )  # fmt: skip
