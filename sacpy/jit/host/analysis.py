@@ -32,6 +32,7 @@ from sacpy.jit.graph import (
     inner_binders,
     statements,
 )
+from sacpy.jit.host.overwriting import sums_of
 from sacpy.lang.types import REAL
 from sacpy.nodes import Node
 
@@ -48,7 +49,7 @@ class Facts(Node):
         """The facts of a function."""
         found: set[str] = set()
         waiting = [a.name for a in _indices(function) if isinstance(a, Var)]
-        made = {s.targets[0].name: s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.exact}
+        made = sums_of(function)
         while waiting:
             name = waiting.pop()
             if name not in found:

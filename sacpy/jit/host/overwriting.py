@@ -14,9 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sacpy.jit.graph import Atom, Block, Const, Let, Load, Op, Partition, Var, WithLoop, operands, statements, stride
+from sacpy.jit.graph import Atom, Block, Const, Function, Let, Load, Op, Partition, Var, WithLoop, operands, statements, stride
 
 Sums = Mapping[str, Op]
+
+
+def sums_of(function: Function) -> Sums:
+    """The operations without overflow that a function's variables are set to."""
+    return {s.targets[0].name: s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.exact}
 
 
 def linear(a: Atom, sums: Sums, opaque: str = "") -> tuple[Atom | None, int]:

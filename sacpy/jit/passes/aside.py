@@ -43,7 +43,7 @@ from sacpy.jit.graph import (
     integer,
     statements,
 )
-from sacpy.jit.host.overwriting import may_overwrite
+from sacpy.jit.host.overwriting import Sums, may_overwrite, sums_of
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.jit.rewrite import bound, uses
@@ -56,7 +56,7 @@ class _Setter(Walker):
 
     def __init__(self, function: Function) -> None:
         super().__init__(function)
-        self.sums = {s.targets[0].name: s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.exact}
+        self.sums = sums_of(function)
 
     def let(self, s: Let) -> None:
         if isinstance(s.rhs, For | Loop):
@@ -96,7 +96,7 @@ class _Setter(Walker):
         ]
 
 
-def _array(s: Stmt, moving: set[str], sums: dict[str, Op]) -> Var | None:
+def _array(s: Stmt, moving: set[str], sums: Sums) -> Var | None:
     """The vector of which a statement replaces a moving part, where it cannot do so at once in the vector's memory."""
     if not isinstance(s, Let) or not isinstance(s.rhs, WithLoop) or len(s.rhs.operators) != 1 or len(s.rhs.partitions) != 1:
         return None

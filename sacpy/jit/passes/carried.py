@@ -24,7 +24,6 @@ from sacpy.jit.graph import (
     Let,
     Loop,
     Modarray,
-    Op,
     Stmt,
     Unit,
     Var,
@@ -32,7 +31,7 @@ from sacpy.jit.graph import (
     extents_of,
     statements,
 )
-from sacpy.jit.host.overwriting import Sums, may_overwrite
+from sacpy.jit.host.overwriting import Sums, may_overwrite, sums_of
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import Rewriter, free
 from sacpy.nodes import replace
@@ -43,7 +42,7 @@ class _Overwriter(Rewriter):
 
     def __init__(self, function: Function) -> None:
         super().__init__()
-        self.sums: Sums = {s.targets[0].name: s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.exact}
+        self.sums = sums_of(function)
 
     def statement(self, s: Stmt) -> Sequence[Stmt]:
         if isinstance(s, Let) and isinstance(s.rhs, For | Loop):

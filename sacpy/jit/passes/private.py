@@ -29,7 +29,6 @@ from sacpy.jit.graph import (
     Let,
     Load,
     Modarray,
-    Op,
     Unit,
     Update,
     Var,
@@ -39,6 +38,7 @@ from sacpy.jit.graph import (
     statements,
 )
 from sacpy.jit.host.independence import apart
+from sacpy.jit.host.overwriting import sums_of
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.jit.rewrite import uses
@@ -52,7 +52,7 @@ class _Owner(Walker):
     def __init__(self, function: Function) -> None:
         super().__init__(function)
         self.used = uses(function.body)
-        self.sums = {s.targets[0].name: s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.exact}
+        self.sums = sums_of(function)
 
     def let(self, s: Let) -> None:
         if isinstance(s.rhs, For):
