@@ -106,6 +106,26 @@ def test_a_small_array_moves_out_of_inner_with_loops_only() -> None:
     assert moved.index("part [0] <= [i]") < moved.index("double[2] c.1 = array double[2] of 1.0, x") < moved.index("double s = with")
 
 
+def test_a_small_array_and_a_load_from_it_move_out_of_two_loops() -> None:
+    moved = after(
+        run,
+        """
+        function f(int n, double x, double[n] z)
+            double s = for k from 0 to 2 step 1 with double a := 0.0
+                double b = for i from 0 to n step 1 with double d := a
+                    double[2] c = array double[2] of 1.0, x
+                    double y = load c[k]
+                    double q = load z[i]
+                    double r = mul y, q
+                    double e = add d, r
+                    next e
+                next b
+            return s
+        """,
+    )
+    assert moved.index("array double[2] of 1.0, x") < moved.index("for k from") < moved.index("load c") < moved.index("for i from")
+
+
 def test_a_check_of_every_index_becomes_one_of_the_worst() -> None:
     check(
         run,

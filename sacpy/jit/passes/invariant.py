@@ -146,7 +146,7 @@ class _Mover(Ranger):
                         continue
                     target = self.supply.var(s.targets[0].name, s.targets[0].type)
                     self.define((target,), Cons(rhs.base, rhs.extents, self.atoms(rhs.elements)), s.span)
-                    found = target
+                    found = self.atom(target)
                 else:
                     continue
                 inside.discard(s.targets[0].name)
