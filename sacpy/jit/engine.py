@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
+from sacpy.collection import without_collection
 from sacpy.interp.errors import Fault
 from sacpy.interp.memory import apart, in_words
 from sacpy.jit.cache import Cache, native_folder
@@ -236,6 +237,7 @@ class Engine:
             self.compiling += perf_counter() - start
         return Version(kind, compiled.call, compiled.report, compiled.owned, compiled.device, compiled.recursive)
 
+    @without_collection()
     def _compile(self, site: Site, kind: Kind) -> Compiled:
         room = site.room
         try:

@@ -6,15 +6,15 @@ are left their values; this module obeys the directives between them.
 
 from __future__ import annotations
 
-import gc
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
 
+from sacpy.collection import without_collection
 from sacpy.lang import lexer, pragmas
 from sacpy.lang.conditionals import evaluate
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
@@ -43,7 +43,7 @@ def tokenize(
     source: Source, *, defines: Mapping[str, str] | None = None, include_path: Sequence[Path] = (), operators: Collection[str] = (), macros: Mapping[str, Macro | None] | None = None
 ) -> Tokens:
     """The tokens of a text after preprocessing. Never raises: what is wrong is in `diagnostics`. `operators` are user operators that other modules define (see `defined_operators`). `macros` are those of an earlier text that this one goes on from (`Tokens.macros`)."""
-    with _no_collection():
+    with without_collection():
         state = _Preprocessor(include_path, len(source.text), macros or {})
         ready: list[Token] = []
         with suppress(_TooMany):
@@ -65,18 +65,6 @@ def defined_operators(source: Source, *, include_path: Sequence[Path] = ()) -> s
 
 class _TooMany(Exception):
     """So many errors that there is no sense in reading on."""
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Without Python's search for cycles: hundreds of thousands of tokens have none, and looking through them again and again takes longer than making them."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _Condition:
