@@ -21,7 +21,7 @@ def run(unit: Unit) -> Unit:
 
 
 def on_host(unit: Unit) -> Unit:
-    return dead_code.run(ranges.run(split.run(ranges.run(unit), wraps=True)))
+    return dead_code.run(ranges.run(split.run_wrapping(ranges.run(unit))))
 
 
 TORUS = """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from sacpy.jit.graph import Unit
 from sacpy.jit.options import Options
@@ -37,6 +36,8 @@ REDUCING: tuple[Pass, ...] = (unroll.run, dead_code.run)
 COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, independent.run, reductions.run)
 LOOPING: tuple[Pass, ...] = (rounds.run,)
 SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run, disjoint.run)
+SPLITTING: tuple[Pass, ...] = (split.run,)
+WRAPPING: tuple[Pass, ...] = (split.run_wrapping,)  # instead, for the CPU alone
 CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run)
 PLACING: tuple[Pass, ...] = (interchange.run, assigning.run, private.run, aside.run, carried.run, dead_code.run, scatter.run)
 FINISHING: tuple[Pass, ...] = (detach.run,)
@@ -51,7 +52,7 @@ def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> 
         if number and folded is unit:
             break
         unit = _after(folded, (*COUNTING, *LOOPING) if host and not number else COUNTING, verified)
-    unit = _after(unit, (*SHAPING, partial(split.run, wraps=host), *CLEANING), verified)
+    unit = _after(unit, (*SHAPING, *(WRAPPING if host else SPLITTING), *CLEANING), verified)
     return _after(placed(unit, verified) if host else unit, FINISHING, verified)
 
 

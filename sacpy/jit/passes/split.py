@@ -345,6 +345,11 @@ def split(function: Function, wraps: bool) -> Function:
     return new if splitter.changed else function
 
 
-def run(unit: Unit, wraps: bool = False) -> Unit:
-    """A unit with its partitions split; `wraps`: at the ends of what remainders leave alone, too."""
-    return per_function(unit, partial(split, wraps=wraps))
+def run(unit: Unit) -> Unit:
+    """A unit with its partitions split."""
+    return per_function(unit, partial(split, wraps=False))
+
+
+def run_wrapping(unit: Unit) -> Unit:
+    """A unit with its partitions split, at the ends of what remainders leave alone too."""
+    return per_function(unit, partial(split, wraps=True))
