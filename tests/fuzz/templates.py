@@ -63,6 +63,15 @@ def product(r: random.Random, name: str) -> Template:
     return Template(f"{b}[n,m] {name}({b}[n,k] a, {b}[k,m] b)\n{{\n  return {body};\n}}\n\n", name, ((b, ("n", "k")), (b, ("k", "m"))), (b, ("n", "m")))
 
 
+def sums(r: random.Random, name: str) -> Template:
+    """Several sums in a cell, as of complex numbers: beside each other, or combined."""
+    b = _number(r)
+    left, right = r.choice((("a[i,l]", "c[l,j]"), ("a[i,l]", "c[j,l]"), ("w[l]", "c[l,j]")))
+    one, two = (f"sum({{ [l] -> {term} | [l] < [n] }})" for term in r.choice(((f"{left} * {right}", right), (f"{left} - {right}", f"{left} * {right}"), (f"{left} * {right} - {right}", f"{left} * {right} + {left}"))))
+    cell, rank = r.choice(((f"[{one}, {two}]", (2,)), (f"[{two}, {one} - w[j]]", (2,)), (f"{one} - {two}", ()), (f"max({one}, {two}) * w[i]", ()), (f"[{one}, w[j], {two}]", (3,))))
+    return Template(f"{b}[{','.join(('n', 'n', *map(str, rank)))}] {name}({b}[n,n] a, {b}[n,n] c, {b}[n] w)\n{{\n  return {{ [i,j] -> {cell} | [i,j] < [n,n] }};\n}}\n\n", name, ((b, ("n", "n")), (b, ("n", "n")), (b, ("n",))), (b, ("n", "n", *rank)), 1)
+
+
 def relaxation(r: random.Random, name: str) -> Template:
     """A stencil that wraps around, is clamped, or leaves the border alone."""
     b = r.choice(("double", "float", "int"))
@@ -457,7 +466,7 @@ def growing(r: random.Random, name: str) -> Template:
 
 
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
-    product, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged, assignments,
+    product, sums, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged, assignments,
     contractions, assigned, gathered, histogram, scatter, exchanged, assignments,
     contractions, contractions, assigned, gathered, nested, columns, drafted, accumulation, product, stepped, stepped,
     drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, moving, moving, moving, moving,  # again, since the passes that look for them seldom find one elsewhere

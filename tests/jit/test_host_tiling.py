@@ -146,6 +146,77 @@ def test_what_else_a_body_has_runs_for_each_cell(base: str, dtype: str) -> None:
     agree_on(u, [[(100 * RNG.standard_normal(s)).astype(dtype) for s in ((n, m), (m, k), (n,))] + [np.zeros(n, "i4")] for n, m, k in shapes])
 
 
+PARTS = """
+function f(int n, int m, {base}[n,m,2] a, int l, {base}[m,l,2] b, {base}[l] s)
+    {base}[n,l,2] r, {base}[n,l] q = with [n,l] disjoint complete
+        genarray {base} cell [2] default {seven}
+        genarray {base} default {seven}
+        part [0,0] <= [i,j] < [n,l]
+            {base} re, {base} im = with disjoint
+                fold from {zero}, {seven} by ({base} acc.1, {base} acc.2), ({base} val.1, {base} val.2)
+                    {base} more.1 = add acc.1, val.1
+                    {base} more.2 = add acc.2, val.2
+                    give more.1, more.2
+                part [0] <= [k] < [m]
+                    {base} ar = load a[i,k,0]
+                    {base} ai = load a[i,k,1]
+                    {base} br = load b[k,j,0]
+                    {base} bi = load b[k,j,1]
+                    {base} rr = mul ar, br
+                    {base} ii = mul ai, bi
+                    {base} ri = mul ar, bi
+                    {base} ir = mul ai, br
+                    {base} x = sub rr, ii
+                    {base} y = add ri, ir
+                    yield x, y
+            {base} o = load s[j]
+            {base} far = add re, o
+            {base}[2] c = array {base}[2] of far, im
+            yield c, im
+    return n, l, r, q
+"""
+CELLS = "            {base} o = load s[j]\n            {base} far = add re, o\n            {base}[2] c = array {base}[2] of far, im\n            yield c, im"
+
+
+@pytest.mark.parametrize(("base", "dtype"), [("double", "f8"), ("float", "f4"), ("int", "i4"), ("ulong", "u8")])
+def test_several_sums_of_a_cell_are_computed_in_one_tile(base: str, dtype: str) -> None:
+    """A product of complex matrices, to cells of two numbers and to arrays of the parts; results of a partition that are and are not its sums."""
+    apart = PARTS.replace("{base}[n,l,2] r", "{base}[n,l] r").replace("cell [2] ", "")
+    rows = [(1, 1, 1), (9, 3, 27), (3, 5, 50), (17, 2, 24), (8, 0, 24), (0, 1, 1), (3, 2, 0)]
+    many = [[(1e4 * RNG.standard_normal(s)).astype("i8").astype(dtype) for s in ((n, m, 2), (m, k, 2), (k,))] for n, m, k in rows]
+    for text in (PARTS, apart.replace(CELLS, "            yield re, im"), apart.replace(CELLS, "            yield im, re"), apart.replace(CELLS, "            {base} least = min re, im\n            yield least, {seven}")):
+        u = parsed(typed(text, base))
+        assert kinds(u) == [True]
+        agree_on(u, many)
+
+
+def test_so_are_the_sums_of_columns_and_those_of_two_folds() -> None:
+    """Sums and sums of squares."""
+    for sums, rows in (("double r.1, double r.2", 3), ("double r.1, double r.2, double r.3, double r.4", 5)):
+        names = re.findall(r"r\.\d", sums)
+        folds = "\n".join(f"""
+                    fold from {k}.5 by (double acc.{k}), (double val.{k})
+                        double more.{k} = add acc.{k}, val.{k}
+                        give more.{k}""" for k, _ in enumerate(names))
+        text = f"""
+        function f(int n, int m, int l, double[n,m,l] a)
+            {", ".join(f"double[n,l] w{k}" for k, _ in enumerate(names))} = with [n,l] disjoint complete
+                {"".join("genarray double default 0.0" + chr(10) + 16 * " " for _ in names)}part [0,0] <= [i,j] < [n,l]
+                    {sums} = with disjoint{folds.replace(chr(10), chr(10) + 4 * " ")}
+                        part [0] <= [k] < [m]
+                            double x = load a[i,k,j]
+                            double y = mul x, x
+                            double z = sub x, y
+                            double t = neg x
+                            yield {", ".join(["x", "y", "z", "t"][: len(names)])}
+                    yield {", ".join(names)}
+            return n, l, {", ".join(f"w{k}" for k, _ in enumerate(names))}
+        """
+        u = parsed(text)
+        assert kinds(u) == [False]
+        agree_on(u, [[RNG.standard_normal(s)] for s in ((rows, 3, 1), (2, 5, 7), (2, 4, 70), (1, 3, 131), (2, 0, 9), (0, 3, 3), (3, 3, 0))])
+
+
 COLUMNS = """
 function f(int n, int m, int l, {base}[n,m,l] a, {base}[m] w, int[n] ends, {base}[l] o)
     {base}[n,l] r = with [n,l] disjoint complete

@@ -108,6 +108,31 @@ def test_dear_work_that_two_places_need_is_not_done_twice() -> None:
     assert after(run, SMOOTHED.format(work="neg")).count("with") == 1
 
 
+PAIRS = """
+function f(int n, double[n] a)
+    double[n,2] t = with [n,2]
+        genarray double default 0.0
+        part [0,0] <= [i,c] < [n,2]
+            double x = load a[i]
+            double y = exp x
+            yield y
+    double[n] s = with [n]
+        genarray double default 0.0
+        part [0] <= [j] < [n]
+            int l = aplmod j, 7
+            double v = load t[j,0]
+            double w = load t[{other}]
+            double u = add v, w
+            yield u
+    return n, s
+"""
+
+
+def test_two_places_that_load_different_cells_do_no_work_twice() -> None:
+    assert after(run, PAIRS.format(other="j,1")).count("with") == 1
+    assert after(run, PAIRS.format(other="l,0")).count("with") == 2
+
+
 def test_dear_work_is_not_moved_into_a_loop() -> None:
     text = """
     function f(int n, int m, double[n] a, double[m] b)

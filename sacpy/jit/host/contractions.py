@@ -1,6 +1,6 @@
 """Sums over products in the cells of a partition, which can be computed in tiles (`tiling`): what they are.
 
-In: a partition. Out: a `Contraction`, or None. Its cells each have a sum over k of arithmetic on elements that depend on some of i (the last axis but one), j (the last) and k. There are two kinds.
+In: a partition. Out: a `Contraction`, or None. Its cells each have a sum over k, or several beside each other (the parts of complex numbers, say), of arithmetic on elements that depend on some of i (the last axis but one), j (the last) and k. There are two kinds.
 
 *Packed*: what is loaded depends on i or on j, not both, as in a matrix product.
 
@@ -18,6 +18,7 @@ from sacpy.jit.graph import (
     Atom,
     Block,
     Check,
+    Cons,
     Fold,
     Let,
     Load,
@@ -38,21 +39,23 @@ from sacpy.lang.types import BITS, REAL
 from sacpy.nodes import Node, replace
 
 _OPS = frozenset(["add", "sub", "mul", "neg"])
+MOST_SUMS = 4  # of a cell: more would leave too few registers for each
 
 
 class Contraction(Node):
-    """A partition that can be tiled. `inner`: the only partition of its fold, whose body is the terms; `target`: the sum; `along`: names of j, and of what is j plus something; `vectors`: of terms that are computed for all of a vector's lanes; `rows`: what runs once for each row (`packed`: nothing does); `cells`: what runs once for each cell then."""
+    """A partition that can be tiled. `inner`: the only partition of its fold, whose body is the terms; `targets`: the sums; `neutrals`: where they begin; `plain`: whether they are the cell's values; `along`: names of j, and of what is j plus something; `vectors`: of terms that are computed for all of a vector's lanes; `rows`: what runs once for each row (`packed`: nothing does); `cells`: what runs once for each cell then."""
 
     p: Partition
-    fold: Fold
     inner: Partition
     base: str
     packed: bool
-    target: Var
+    targets: tuple[Var, ...]
+    neutrals: tuple[Atom, ...]
     along: frozenset[str]
     vectors: frozenset[str] = frozenset()
     rows: tuple[Stmt, ...] = ()
     cells: tuple[Stmt, ...] = ()
+    plain: bool = True
 
     @property
     def j(self) -> Var:
@@ -66,25 +69,34 @@ class Contraction(Node):
 def contraction(p: Partition) -> Contraction | None:
     """The contraction that a partition is, if it is one that pays."""
     folds = [k for k, s in enumerate(p.body.statements) if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
-    if p.rank < 1 or p.step is not None or len(p.body.results) != 1 or isinstance(p.body.results[0].type, ArrayType) or len(folds) != 1:
+    if p.rank < 1 or p.step is not None or len(folds) != 1:
         return None
     (at,) = folds
     s, before, after = p.body.statements[at], p.body.statements[:at], p.body.statements[at + 1 :]
     assert isinstance(s, Let) and isinstance(s.rhs, WithLoop)
-    if len(s.rhs.operators) != 1 or len(s.rhs.partitions) != 1 or not all(map(_is_simple, (*before, *after))):
+    made = [x for x in after if _is_cell(x)]
+    if len(s.rhs.partitions) != 1 or not all(_is_simple(x) for x in (*before, *after) if x not in made):
         return None
-    fold, inner = s.rhs.operators[0], s.rhs.partitions[0]
-    if not isinstance(fold, Fold) or inner.rank < 1 or inner.step is not None:
+    if {a for a in p.body.results if isinstance(a.type, ArrayType)} != {t for x in made if isinstance(x, Let) for t in x.targets}:
         return None
-    found = recognised(fold)
+    operators, inner = [o for o in s.rhs.operators if isinstance(o, Fold)], s.rhs.partitions[0]
+    if len(operators) != len(s.rhs.operators) or not 1 <= len(s.targets) <= MOST_SUMS or inner.rank < 1 or inner.step is not None:
+        return None
     inside = {v.name for v in p.index} | {t.name for x in before if isinstance(x, Let) for t in x.targets}
-    if found is None or found.codes != ("add",) or names_of(fold.neutrals) & inside:
+    found = [recognised(f) for f in operators]
+    neutrals = tuple(a for f in operators for a in f.neutrals)
+    if not all(f is not None and set(f.codes) == {"add"} for f in found) or names_of(neutrals) & inside:
         return None
-    base = found.bases[0]
-    if base not in REAL and (base not in BITS or BITS[base] < 32):
+    base = s.targets[0].base
+    if any(t.base != base for t in s.targets) or (base not in REAL and (base not in BITS or BITS[base] < 32)):
         return None
-    c = Contraction(p, fold, inner, base, True, s.targets[0], frozenset([p.index[-1].name]))
+    c = Contraction(p, inner, base, True, s.targets, neutrals, frozenset([p.index[-1].name]))
     return _packed(c, before, after) or _columns(c, before, after)
+
+
+def _is_cell(s: Stmt) -> bool:
+    """Whether a statement makes a small array of scalars, such as the parts of a complex number."""
+    return isinstance(s, Let) and isinstance(s.rhs, Cons)
 
 
 def _is_simple(s: Stmt) -> bool:
@@ -126,8 +138,8 @@ def _packed(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Co
         set_here |= names_of(s.targets)
     if (True, False) not in reuse or (False, True) not in reuse or j in inner.body.results:
         return None
-    cells = () if c.p.body.results == (c.target,) and not _checks(after) else (*before, *after)
-    return replace(c, inner=inner, vectors=frozenset(s.targets[0].name for s in inner.body.statements if isinstance(s, Let)), cells=cells)
+    plain = c.p.body.results == c.targets and not _checks(after)
+    return replace(c, inner=inner, vectors=frozenset(s.targets[0].name for s in inner.body.statements if isinstance(s, Let)), cells=() if plain else (*before, *after), plain=plain)
 
 
 def _columns(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Contraction | None:
@@ -149,8 +161,9 @@ def _columns(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> C
     terms = _Terms(c)
     if not all(map(terms.takes, inner.body.statements)) or not terms.moves or names_of(inner.body.results) & terms.along.names:
         return None
-    cells = () if c.p.body.results == (c.target,) and not _checks(after) else (*rest, *after)
-    return replace(c, inner=inner, packed=False, along=frozenset(terms.along.names), vectors=frozenset(terms.along.dependent - terms.along.names), rows=tuple(rows), cells=cells)
+    plain = c.p.body.results == c.targets and not _checks(after)
+    vectors = frozenset(terms.along.dependent - terms.along.names)
+    return replace(c, inner=inner, packed=False, along=frozenset(terms.along.names), vectors=vectors, rows=tuple(rows), cells=() if plain else (*rest, *after), plain=plain)
 
 
 class _Terms:

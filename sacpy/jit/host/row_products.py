@@ -104,7 +104,7 @@ class RowBlock:
         many, few, done = code.label("many"), code.label("few"), code.label("filled")
         code.branch(code.op(f"icmp sge i64 {code.op(f'sub nsw i64 {end}, {first}')}, {FEW}"), many, few)
         code.place(many)
-        Tiling(low, c, ArraySink(low, self.memory, c.p.rank)).block_of_rows(first, end)
+        Tiling(low, c, [ArraySink(low, self.memory, c.p.rank)]).block_of_rows(first, end)
         code.jump(done)
         code.place(few)
 

@@ -25,16 +25,20 @@ WIDE = 8  # vectors of the tiles of columns
 
 
 class Tiling:
-    """Writes the nest of a contraction. `lower`, `upper`: the range of the first axis, where it is not the partition's."""
+    """Writes the nest of a contraction. `sinks`: take the cell's values; `lower`, `upper`: the range of the first axis, where it is not the partition's."""
 
-    def __init__(self, lowering: Lowering, c: Contraction, sink: ArraySink, lower: str = "", upper: str = "") -> None:
-        self.low, self.c, self.sink, self.code = lowering, c, sink, lowering.code
+    def __init__(self, lowering: Lowering, c: Contraction, sinks: Sequence[ArraySink], lower: str = "", upper: str = "") -> None:
+        self.low, self.c, self.sinks, self.code = lowering, c, sinks, lowering.code
         self.first = (lower, upper)
         self.size = size_of(c.base)
         self.type = LLVM_TYPES[c.base]
         register = max(register_sizes(), default=16)
         self.lanes = register // self.size
         self.rows, self.vectors = (1, WIDE) if not c.packed else (8, 3) if register == 64 else (4, 3) if register == 32 else (4, 2)
+        if c.packed:  # as many registers, whatever the number of sums
+            self.rows = max(1, self.rows // len(c.targets))
+        else:
+            self.vectors = max(1, self.vectors // len(c.targets))
         self.real = c.base in REAL
         self.flags = lowering.unit.style.flags if self.real else ""
         loads = [s for s in c.inner.body.statements if isinstance(s, Let) and isinstance(s.rhs, Load)]
@@ -226,28 +230,30 @@ class Tiling:
     def tile(self, outer: tuple[str, ...], i: str, rows: int, j: str, masks: Sequence[str], columns: str) -> None:
         """The cells at rows i, i + 1, ... (of `outer` alone where tiles are not packed) and columns from j: sums over all k, then stored. `masks`: which lanes of each vector are columns; "" for all. `columns`: how many there are."""
         code, c, vectors = self.code, self.c, len(masks)
-        start = self.splat(self.vector, self.type, self.low.text(c.fold.neutrals[0]))
-        sums = [[code.slot(self.vector) for _ in range(vectors)] for _ in range(rows)]
+        sums = [[[code.slot(self.vector) for _ in range(vectors)] for _ in range(rows)] for _ in c.targets]
         at_i = [code.sum(i, str(r)) if i else "" for r in range(rows)]
         at_j = [code.sum(j, str(v * self.lanes)) for v in range(vectors)]
-        for slot in (s for row in sums for s in row):
-            code.store(self.vector, start, slot)
+        for tile, neutral in zip(sums, c.neutrals):
+            start = self.splat(self.vector, self.type, self.low.text(neutral))
+            for slot in (s for row in tile for s in row):
+                code.store(self.vector, start, slot)
 
         def body() -> None:
-            for r, row in enumerate(sums):
-                for v, slot in enumerate(row):
+            for r in range(rows):
+                for v in range(vectors):
                     self.at_column = v * self.lanes
-                    term = self.term(at_i[r], at_j[v], masks[v])
-                    code.store(self.vector, self.arithmetic("add", code.load(self.vector, slot), term), slot)
+                    for tile, term in zip(sums, self.terms(at_i[r], at_j[v], masks[v])):
+                        code.store(self.vector, self.arithmetic("add", code.load(self.vector, tile[r][v]), term), tile[r][v])
 
         self.rounds(body)
-        if c.cells:
+        if not c.plain:
             self.finish_cells(outer, i, j, sums, columns)
             return
-        for r, row in enumerate(sums):
-            for v, slot in enumerate(row):
-                at = flat(code, self.place(outer, at_i[r], at_j[v]), self.sink.result.extents)
-                self.store_vector(code.load(self.vector, slot), element_address(code, self.sink.result, at), masks[v], self.sink.result.note(code))
+        for sink, tile in zip(self.sinks, sums):
+            for r, row in enumerate(tile):
+                for v, slot in enumerate(row):
+                    at = flat(code, self.place(outer, at_i[r], at_j[v]), sink.result.extents)
+                    self.store_vector(code.load(self.vector, slot), element_address(code, sink.result, at), masks[v], sink.result.note(code))
 
     def rounds(self, body: Callable[[], None], axis: int = 0) -> None:
         """The loops over k."""
@@ -267,30 +273,35 @@ class Tiling:
         row = self.code.op(f"sub nsw i64 {i}, {self.origin}") if self.origin else i
         return (*outer, row, j) if row else (*outer, j)
 
-    def finish_cells(self, outer: tuple[str, ...], i: str, j: str, sums: Sequence[Sequence[str]], columns: str) -> None:
-        """Runs what is left of the body for each cell of a tile, and stores the result."""
+    def finish_cells(self, outer: tuple[str, ...], i: str, j: str, sums: Sequence[Sequence[Sequence[str]]], columns: str) -> None:
+        """Runs what is left of the body for each cell of a tile, and stores the results."""
         code, c, low = self.code, self.c, self.low
-        width = len(sums[0]) * self.lanes
-        memory = code.slot(f"[{len(sums) * width} x {self.type}]")
-        for r, row in enumerate(sums):
-            for v, slot in enumerate(row):
-                address = code.offset(self.type, memory, str(r * width + v * self.lanes))
-                self.store_vector(code.load(self.vector, slot), address, "", "")
+        rows, width = len(sums[0]), len(sums[0][0]) * self.lanes
+        memories = [code.slot(f"[{rows * width} x {self.type}]") for _ in sums]
+        for tile, memory in zip(sums, memories):
+            for r, row in enumerate(tile):
+                for v, slot in enumerate(row):
+                    address = code.offset(self.type, memory, str(r * width + v * self.lanes))
+                    self.store_vector(code.load(self.vector, slot), address, "", "")
 
         def cell(r: str, x: str) -> None:
             row, column = code.sum(i, r) if i else "", code.sum(j, x)
             if row:
                 self.bind(c.p.index[-2], row)
             self.bind(c.j, column)
-            low.bind_scalar(c.target, code.load(self.type, code.offset(self.type, memory, code.sum(code.product(r, str(width)), x))))
-            (value,) = low.block(Block(c.cells, c.p.body.results))
-            assert isinstance(value, Scalar)
-            low.store(self.sink.result, flat(code, self.place(outer, row, column), self.sink.result.extents), value.text)
+            for target, memory in zip(c.targets, memories):
+                low.bind_scalar(target, code.load(self.type, code.offset(self.type, memory, code.sum(code.product(r, str(width)), x))))
+            index = self.place(outer, row, column)
+            places = [sink.place(index) for sink in self.sinks]
+            into = {a.name: place for a, place in zip(c.p.body.results, places) if place is not None and isinstance(a, Var)}
+            values = low.block(Block(c.cells, c.p.body.results), (), into)
+            for sink, value, place in zip(self.sinks, values, places):
+                sink.put(index, [low.built(value, place) if place is not None and isinstance(value, Array) else value])
 
-        count_loop(low, "0", str(len(sums)), "1", lambda r: count_loop(low, "0", columns, "1", lambda x: cell(r, x)))
+        count_loop(low, "0", str(rows), "1", lambda r: count_loop(low, "0", columns, "1", lambda x: cell(r, x)))
 
-    def term(self, i: str, j: str, mask: str) -> str:
-        """What one k adds, for row i and the vector of columns at j. Loads that several cells share are written once for each; LLVM merges them."""
+    def terms(self, i: str, j: str, mask: str) -> list[str]:
+        """What one k adds to each sum, for row i and the vector of columns at j. Loads that several cells share are written once for each; LLVM merges them."""
         if i:
             self.bind(self.c.p.index[-2], i)
         self.bind(self.c.j, j)
@@ -302,7 +313,7 @@ class Tiling:
                 continue
             panel = self.panels.get(s.targets[0].name)
             found[s.targets[0].name] = self.packed(panel) if panel else self.load(s.rhs, mask) if isinstance(s.rhs, Load) else self.operation(s.rhs, found)
-        return self.operand(self.c.inner.body.results[0], found)
+        return [self.operand(a, found) for a in self.c.inner.body.results]
 
     def packed(self, panel: Array) -> str:
         """The vector of a panel at the current k."""
@@ -337,25 +348,31 @@ class Tiling:
 
 
 def tiled(p: Partition, sinks: Sequence[Sink]) -> Contraction | None:
-    """The contraction to be tiled, if a partition is one and its values go to an array."""
-    if len(sinks) != 1 or not isinstance(sinks[0], ArraySink) or sinks[0].earlier or len(sinks[0].result.extents) != p.rank:
+    """The contraction to be tiled, if a partition is one and its values go to arrays."""
+    if array_sinks(sinks) is None:
         return None
     return contraction(p)
 
 
+def array_sinks(sinks: Sequence[Sink]) -> list[ArraySink] | None:
+    """The sinks, if all are arrays in which nothing is to be left out."""
+    found = [s for s in sinks if isinstance(s, ArraySink) and not s.earlier]
+    return found if len(found) == len(sinks) else None
+
+
 def write_inner(lowering: Lowering, p: Partition, sinks: Sequence[Sink], outer: tuple[str, ...]) -> None:
     """Writes a partition's loops inside of those over its first axes, whose indices are `outer`, and bound: tiles of columns, which need the last axis only, too."""
-    found = tiled(p, sinks)
-    if found is not None and not found.packed and isinstance(sinks[0], ArraySink):
-        Tiling(lowering, found, sinks[0]).run(outer)
+    found, arrays = tiled(p, sinks), array_sinks(sinks)
+    if found is not None and not found.packed and arrays:
+        Tiling(lowering, found, arrays).run(outer)
     else:
         Nest(lowering, p, sinks).axis(outer)
 
 
 def write_nest(lowering: Lowering, p: Partition, sinks: Sequence[Sink], lower: str = "", upper: str = "", earlier: Sequence[Partition] = ()) -> None:
     """Writes a partition's loops: in tiles where that pays. `earlier`: partitions whose indices are left out."""
-    found = tiled(p, sinks)
-    if found is not None and not earlier and isinstance(sinks[0], ArraySink):
-        Tiling(lowering, found, sinks[0], lower, upper).run()
+    found, arrays = tiled(p, sinks), array_sinks(sinks)
+    if found is not None and not earlier and arrays:
+        Tiling(lowering, found, arrays, lower, upper).run()
     else:
         Nest(lowering, p, sinks, lower, upper, earlier).run()

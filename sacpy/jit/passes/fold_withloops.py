@@ -16,12 +16,15 @@ An array is folded only if nothing but loads uses it, if no work is multiplied b
 
 from __future__ import annotations
 
+from collections import Counter
+
 from sacpy.jit.graph import (
     ArrayType,
     Atom,
     Block,
     Check,
     Cons,
+    Const,
     Function,
     Genarray,
     If,
@@ -343,7 +346,16 @@ def _pays(use: Uses, shared: float, own: float) -> bool:
         return use.each or len(use.sites) <= 4
     if (shared > CHEAP and not use.once) or (own > CHEAP and not use.each):
         return False
-    return (shared + own) * (len(use.sites) - 1) <= CHEAP
+    return (shared + own) * (_copies(use.sites) - 1) <= CHEAP
+
+
+def _copies(found: set[Site]) -> int:
+    """How many of some sites may load the same cell: those of the same number along an axis that all sites name by a number."""
+    most = len(found)
+    for components in zip(*(index for _, index in found)):
+        if all(isinstance(a, Const) for a in components):
+            most = min(most, max(Counter(components).values()))
+    return most
 
 
 def fold_withloops(function: Function) -> Function:
