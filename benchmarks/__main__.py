@@ -20,7 +20,7 @@ from benchmarks import compare, interpreter, native, prompt, startup, terminal
 from benchmarks.measure import Row, as_json, table
 from benchmarks.sac import TARGETS
 from benchmarks.suite import SIZES, benchmarks
-from sacpy.lang.modules import install_library
+from sacpy.installation import install
 
 LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "interpreter": lambda options: interpreter.measure(options.repetitions),
@@ -33,7 +33,7 @@ PARTS = (*LIMITED, "suite")
 
 def main() -> int:
     options = _options()
-    install_library()  # as the installer left it; the sources may have changed since
+    install()  # as the installer left it; the sources may have changed since
     report: dict[str, object] = {"machine": _machine()}
     print(", ".join(f"{k}: {v}" for k, v in _machine().items()))
     over = False

@@ -1,6 +1,6 @@
 """LLVM IR text to machine code for this machine's CPU, and machine code into memory.
 
-`compile_object(ir, options) -> bytes`; `Library.load(object)` links it against the runtime and gives the address of its entry. The runtime is compiled once, and kept in the cache: `begin_runtime` has a thread see to it while Python makes the text of the first unit. This is the only module that drives LLVM.
+`compile_object(ir, options) -> bytes`; `Library.load(object)` links it against the runtime and gives the address of its entry. The runtime comes with the package (`installed`). Where it does not, it is compiled once, and kept in the cache: `begin_runtime` has a thread see to it while Python makes the text of the first unit. This is the only module that drives LLVM.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
 
 from sacpy.jit.cache import Cache, native_folder
+from sacpy.jit.host.installed import LEVEL, OBJECT, read_runtime, suits, write_runtime
 from sacpy.jit.host.maths import CALLBACK, VECTOR, callbacks, vector_library
 from sacpy.jit.host.processor import processor
 from sacpy.jit.host.runtime import EXPORTS, runtime_ir
@@ -39,8 +41,9 @@ def _target() -> Any:
 
 
 @functools.cache
-def _machine(level: int) -> Any:
-    name, features = processor()
+def _machine(level: int, portable: bool = False) -> Any:
+    """What makes code for this machine's processor, or (`portable`) for all that can run the runtime of the package."""
+    name, features = (LEVEL, "") if portable else processor()
     return _target().create_target_machine(cpu=name, features=features, opt=level, reloc="pic", codemodel="small")
 
 
@@ -67,10 +70,10 @@ def compile_object(ir: str, options: Options) -> bytes:
     return _Work(lambda: _emitted(optimised(ir, options), options)).result()
 
 
-def _emitted(module: Any, options: Options) -> bytes:
+def _emitted(module: Any, options: Options, portable: bool = False) -> bytes:
     """The machine code of a module that has been through LLVM's passes."""
     with _quickly():
-        code: bytes = _machine(options.opt_level).emit_object(module)
+        code: bytes = _machine(options.opt_level, portable).emit_object(module)
     return code
 
 
@@ -129,21 +132,33 @@ def _linker() -> Any:
     return llvm.create_lljit_compiler(_machine(2), suppress_errors=True)
 
 
+RUNTIME = Options(opt_level=2)  # how hard LLVM tries with the runtime
+
+
+def install_runtime(path: Path = OBJECT) -> None:
+    """Leaves the runtime, compiled, in the package: what sacpy's installer does. Nothing where the code would not suit the machine."""
+    if suits():
+        text = runtime_ir()
+        write_runtime(text, _emitted(optimised(text, RUNTIME, passes=0), RUNTIME, portable=True), path)
+
+
 @functools.cache
 def begin_runtime() -> _Work | bytes:
-    """The runtime as an object, out of the cache; where it has not been compiled before, that begins."""
+    """The runtime as an object, out of the package or the cache; where it has not been compiled before, that begins."""
     text = runtime_ir()
+    installed = read_runtime(text)
+    if installed is not None:
+        return installed
     cache = Cache(native_folder())
     name = f"runtime-{hashlib.sha256(repr((text, processor(), llvmlite.__version__)).encode()).hexdigest()[:32]}"
 
     kept = cache.read(name)
     if kept is not None:
         return kept
-    options = Options(opt_level=2)
-    module = optimised(text, options, passes=0)  # short steps, which in another thread would wait for Python between one and the next
+    module = optimised(text, RUNTIME, passes=0)  # short steps, which in another thread would wait for Python between one and the next
 
     def work() -> bytes:
-        code = _emitted(module, options)
+        code = _emitted(module, RUNTIME)
         cache.write(name, code)
         return code
 

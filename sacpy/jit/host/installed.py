@@ -1,0 +1,43 @@
+"""The runtime of compiled code as sacpy's installer leaves it: an object in the package, so that the first compiled function need not wait for it, nor share the processor with its compilation.
+
+In: the text of the runtime, and its machine code. Out: the machine code again, in a later process, where it was made of the same text and this machine can run it. Who changes the runtime, or has another machine, has it compiled when it is first needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import platform
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from sacpy.jit.host.processor import processor
+from sacpy.lang.image import unpickled
+
+OBJECT = Path(__file__).with_name("runtime.object")
+LEVEL = "x86-64-v3"  # what it is compiled for: the x86 processors of the last ten years, as LLVM names them
+NEEDED = frozenset(("+avx", "+avx2", "+bmi", "+bmi2", "+f16c", "+fma", "+lzcnt", "+movbe"))  # what LEVEL has and older ones lack
+
+
+def suits() -> bool:
+    """Whether code for LEVEL runs here."""
+    return platform.machine() in ("x86_64", "AMD64") and NEEDED.issubset(processor()[1].split(","))
+
+
+def write_runtime(text: str, code: bytes, path: Path = OBJECT) -> None:
+    """Leaves the code for `read_runtime`, where the folder can be written."""
+    with suppress(PermissionError):
+        path.write_bytes(pickle.dumps((_digest(text), code), pickle.HIGHEST_PROTOCOL))
+
+
+def read_runtime(text: str, path: Path = OBJECT) -> bytes | None:
+    """The code; None where there is no such file, or it is damaged, or made of another text or for another machine."""
+    match unpickled(path):
+        case (str(digest), bytes(code)) if digest == _digest(text) and suits():
+            return code
+    return None
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(f"{sys.platform} {platform.machine()} {LEVEL}\n{text}".encode()).hexdigest()
