@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 
 @contextmanager
-def without_collection() -> Iterator[None]:
-    """Inside, Python does not look for cycles: tokens, trees and graphs are many and have none, and looking through them again and again takes a good part of the time that making them takes. Also a decorator."""
+def without_collection(loading: str = "") -> Iterator[None]:
+    """Inside, Python does not look for cycles: tokens, trees and graphs are many and have none, and looking through them again and again takes a good part of the time that making them takes. Also a decorator.
+
+    `loading`: a name for what loads modules as well when it is first done. That time Python does not look through what was made afterwards either.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if enabled:
+            if loading:
+                _all_is_old(loading)
             gc.enable()
+
+
+@functools.cache  # only the first time: cycles in what counts as old are found late
+def _all_is_old(_loaded: str) -> None:
+    """Has Python take all objects that there are for old: it looks through those seldom, and through young ones as soon as it may again."""
+    frozen = gc.get_freeze_count() > 0  # somebody keeps objects apart on purpose: those remain so
+    gc.freeze()
+    if not frozen:
+        gc.unfreeze()  # what was frozen is old now

@@ -63,7 +63,7 @@ class Workspace(Record):
     _library: Library | None = None
     _engine: OnDemand | None = None
 
-    @without_collection()
+    @without_collection("a program")
     def check(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The program in a file, with everything there is to say about it."""
         program = elaborate(parse_file(path, self.include_path, self.defines, search=self.search), self.loader(path.parent))
@@ -77,7 +77,7 @@ class Workspace(Record):
         """The same for a program in a string."""
         return _checked(*self.check_text(text, name))
 
-    @without_collection()
+    @without_collection("a program")
     def check_text(self, text: str, name: str = "<text>", home: Path | None = Path()) -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The program in a string, with everything there is to say about it. `home`: the folder of its modules."""
         program = elaborate(parse_source(Source(name, text), self.include_path, self.defines, search=self.search), self.loader(home))

@@ -237,7 +237,7 @@ class Engine:
             self.compiling += perf_counter() - start
         return Version(kind, compiled.call, compiled.report, compiled.owned, compiled.device, compiled.recursive)
 
-    @without_collection()
+    @without_collection("code")
     def _compile(self, site: Site, kind: Kind) -> Compiled:
         room = site.room
         try:

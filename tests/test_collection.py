@@ -1,0 +1,56 @@
+"""When Python looks for cycles around what loads much."""
+
+import subprocess
+import sys
+
+from tests.tools import ROOT
+
+LOADING = """
+import gc
+from sacpy.collection import without_collection
+seen = []
+gc.callbacks.append(lambda phase, info: seen.append(phase))
+
+@without_collection("lists")
+def load():
+    return [[] for _ in range(5000)]
+
+def collections():
+    del seen[:]
+    made = load()
+    more = [[] for _ in range(10)]
+    return len(seen)
+"""
+
+
+def _printed(script: str) -> str:
+    return subprocess.run([sys.executable, "-c", LOADING + script], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_what_is_loaded_first_is_not_looked_through() -> None:
+    assert _printed("print(collections(), gc.isenabled())") == "0 True"
+
+
+def test_what_is_loaded_later_is() -> None:
+    assert _printed("load(); print(collections() > 0)") == "True"
+
+
+def test_cycles_in_what_was_loaded_first_are_found_all_the_same() -> None:
+    script = """
+import weakref
+class Node: pass
+@without_collection("cycles")
+def cycle():
+    node = Node()
+    node.itself = node
+    return weakref.ref(node)
+node = cycle()
+gc.collect()
+print(node(), gc.get_freeze_count())
+"""
+    assert _printed(script) == "None 0"
+
+
+def test_what_somebody_has_frozen_remains_so_and_nothing_happens_where_python_does_not_look() -> None:
+    assert _printed("gc.collect(); gc.freeze(); load(); print(gc.get_freeze_count() > 5000)") == "True"
+    assert _printed("gc.disable(); load(); print(gc.get_freeze_count(), gc.isenabled())") == "0 False"
