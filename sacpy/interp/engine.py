@@ -1,6 +1,6 @@
 """What a compiler must offer to be asked by the interpreter. The interpreter runs everything without one; with one, it asks at two places.
 
-In: the program, and each function once it is ready to be interpreted. Out: the program as the engine wants it interpreted, and the Python function that calls go to. Nothing here knows what compiling is.
+In: the program, and each function when it is first called. Out: the program as the engine wants it interpreted, and the Python function that calls go to. Nothing here knows what compiling is.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Engine(Protocol):
         """The program to interpret: parts of functions may have become functions of their own ("regions", see `is_region`)."""
         ...
 
-    def wrap(self, evaluator: Evaluator, function: Function, interpreted: Callable[..., Any]) -> Callable[..., Any]:
-        """What calls of a function go to: `interpreted` itself, or something that takes the same arguments and flags, and gives the same results and flags (see `ownership.protocol`)."""
+    def wrap(self, evaluator: Evaluator, function: Function, interpreted: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+        """What calls of a function go to: what `interpreted` gives, which generates the function, or something that takes the same arguments and flags, and gives the same results and flags (see `ownership.protocol`)."""
         ...
 
     def stop(self) -> None:

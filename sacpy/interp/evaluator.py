@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -139,13 +140,21 @@ class Evaluator:
             self._load(key, name, *self._twin(signature, name, twin))
         else:
             function = self.program.function(key)
-            positions = versions.open_parameters(function)
-            if positions:
-                self._select_versions(function, name, positions)
-            else:
-                self._load(key, name, *self._generate(function, name))
-            if self.engine is not None:
-                self.namespace[name] = self.engine.wrap(self, function, self.namespace[name])
+            interpreted = partial(self._interpreted, function, name)
+            self.namespace[name] = interpreted() if self.engine is None else self.engine.wrap(self, function, interpreted)
+
+    def _interpreted(self, function: Function, name: str) -> Callable[..., Any]:
+        """A function as generated Python; calls by its name go where they went before."""
+        start, before, entry = perf_counter(), self.generating, self.namespace[name]
+        positions = versions.open_parameters(function)
+        if positions:
+            self._select_versions(function, name, positions)
+        else:
+            self._load(function.signature.key, name, *self._generate(function, name))
+        made: Callable[..., Any] = self.namespace[name]
+        self.namespace[name] = entry
+        self.generating = before + perf_counter() - start
+        return made
 
     def _load(self, key: str, name: str, source: str, place: Place) -> None:
         filename = f"{PREFIX}{key}:{name}>"

@@ -1,6 +1,6 @@
 """One function at run time: whether a call of it runs natively, and in which version.
 
-In: a function that the interpreter has made ready, and the engine's judgement. Out: a Python function (`Site.entry`) that takes the place of the interpreted one. First it watches: it counts and times calls, and asks for an estimate when the arguments have grown. Once the first version is
+In: a function of core, how to have it interpreted, and the engine's judgement. Out: a Python function (`Site.entry`) that takes the place of the interpreted one. First it watches: it counts and times calls, and asks for an estimate when the arguments have grown. Once the first version is
 compiled, another takes its place, which looks at the shapes of the arguments and calls the version for them; a dictionary remembers which. What cannot be compiled is interpreted from then on, without further ado. Both are generated text, since a call should cost little, and since only plain Python calls may nest deep.
 """
 
@@ -77,15 +77,16 @@ class Version(Record):
 
 
 class Site:
-    """A function of a program that may be compiled. `entry` is what calls go to now; `put` is told when that is another."""
+    """A function of a program that may be compiled. `entry` is what calls go to now; `put` is told when that is another. `interpreted` runs it interpreted: `make` generates it for the first such call, which never comes where all calls run natively."""
 
-    def __init__(self, engine: Engine, room: Room, function: Function, interpreted: Callable[..., Any], put: Callable[[Callable[..., Any]], None]) -> None:
+    def __init__(self, engine: Engine, room: Room, function: Function, make: Callable[[], Callable[..., Any]], put: Callable[[Callable[..., Any]], None]) -> None:
         signature = function.signature
         rules = protocol(signature)
         self.engine = engine
         self.room = room
         self.function = function
-        self.interpreted = interpreted
+        self.interpreted: Callable[..., Any] = self._first_interpreted
+        self._make = make
         self.bases = [slot.base for slot in signature.params]
         self.params = len(signature.params)
         self.versions: dict[Kind, Version] = {}
@@ -103,7 +104,7 @@ class Site:
         self._results = len(signature.results)
         self._gives = tuple(rules.gives)
         self._room = VERSIONS
-        self.entry = self._first = _watcher(self.params, len(rules.takes))(self, interpreted, engine, perf_counter)
+        self.entry = self._first = _watcher(self.params, len(rules.takes))(self, engine, perf_counter)
 
     @property
     def key(self) -> str:
@@ -115,6 +116,17 @@ class Site:
 
     # ---- while it is interpreted
 
+    def _first_interpreted(self, *args: Any) -> Any:
+        """Stands for the generated function until its first call, whose time the generating is not."""
+        start = perf_counter()
+        self._generate()
+        self.seconds -= perf_counter() - start
+        return self.interpreted(*args)
+
+    def _generate(self) -> None:
+        if self.interpreted == self._first_interpreted:
+            self.interpreted = self._make()
+
     def look(self, args: tuple[Value, ...]) -> bool:
         """Before an interpreted call: whether there is another entry from now on. Whoever has kept the first one comes here every time."""
         if self.entry is not self._first:
@@ -124,9 +136,10 @@ class Site:
         self._find(args)
         if self.versions:
             make = _dispatcher(self.params, self._arrays, self._results, self._gives)
-            self.entry = make(self, self.memo, self.interpreted, self.engine, perf_counter, np.ndarray, NativeFailure, _UNKNOWN)
+            self.entry = make(self, self.memo, self.engine, perf_counter, np.ndarray, NativeFailure, _UNKNOWN)
             self.entry.sac_native = self.known  # type: ignore[attr-defined]
         elif len(self.refused) >= (TRIES if self._arrays else 1):
+            self._generate()
             self.entry = self.interpreted
         else:
             return False
@@ -270,13 +283,13 @@ def _watcher(params: int, flags: int) -> Callable[..., Callable[..., Any]]:
     """Makes functions that count and time interpreted calls. What is spent on compiling while they run is not theirs."""
     args = ", ".join([f"a{i}" for i in range(params)] + [f"o{i}" for i in range(flags)])
     values = "".join(f"a{i}, " for i in range(params))
-    return _compiled(f"""def make(site, interpreted, engine, clock):
+    return _compiled(f"""def make(site, engine, clock):
  def watching({args}):
   if site.look(({values})): return site.entry({args})
   site.calls += 1
   site.active += 1
   start = clock() - engine.compiling
-  try: return interpreted({args})
+  try: return site.interpreted({args})
   finally:
    site.active -= 1
    if not site.active: site.seconds += clock() - engine.compiling - start
@@ -292,7 +305,7 @@ def _dispatcher(params: int, arrays: tuple[int, ...], results: int, gives: tuple
     shapes = [f"a{i}.shape if type(a{i}) is ndarray else ()" for i in arrays]
     key = f"({shapes[0]})" if len(shapes) == 1 else f"({', '.join(f'({s})' for s in shapes)})"
     back = "None" if not results else "r[0]" if results == 1 and not gives else ", ".join([f"r[{i}]" for i in range(results)] + ["version.owned"] * len(gives))
-    return _compiled(f"""def make(site, memo, interpreted, engine, clock, ndarray, NativeFailure, unknown):
+    return _compiled(f"""def make(site, memo, engine, clock, ndarray, NativeFailure, unknown):
  def dispatching({args}):
   version = memo.get({key}, unknown)
   if version is unknown: version = site.find(({values}))
@@ -300,7 +313,7 @@ def _dispatcher(params: int, arrays: tuple[int, ...], results: int, gives: tuple
    site.calls += 1
    site.active += 1
    start = clock() - engine.compiling
-   try: return interpreted({args})
+   try: return site.interpreted({args})
    finally:
     site.active -= 1
     if not site.active: site.seconds += clock() - engine.compiling - start
@@ -315,7 +328,7 @@ def _dispatcher(params: int, arrays: tuple[int, ...], results: int, gives: tuple
    elapsed = clock() - start
    version.seconds += elapsed
    site.failed(version, failure, elapsed)
-  try: r = interpreted({args})
+  try: r = site.interpreted({args})
   finally: site.rerun()
   site.recovered(version)
   return r

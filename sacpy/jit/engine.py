@@ -180,10 +180,10 @@ class Engine:
 
         return Regions(program)
 
-    def wrap(self, evaluator: Evaluator, function: core.Function, interpreted: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap(self, evaluator: Evaluator, function: core.Function, interpreted: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
         """What calls of a function go to."""
         if not worth_watching(function):
-            return interpreted
+            return interpreted()
         room = self._rooms.get(evaluator)
         if room is None:
             room = self._rooms[evaluator] = Room(evaluator, self.policy)

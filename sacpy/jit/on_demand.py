@@ -47,9 +47,9 @@ class OnDemand:
         """The program with its hot regions outlined."""
         return Regions(program)
 
-    def wrap(self, evaluator: Evaluator, function: Function, interpreted: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap(self, evaluator: Evaluator, function: Function, interpreted: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
         """What calls of a function go to."""
-        return self.engine.wrap(evaluator, function, interpreted) if worth_watching(function) else interpreted
+        return self.engine.wrap(evaluator, function, interpreted) if worth_watching(function) else interpreted()
 
     def stop(self) -> None:
         """Ends what runs natively now."""

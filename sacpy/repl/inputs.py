@@ -28,10 +28,10 @@ class Inputs:
         """As the engine does it."""
         return self._engine.prepared(program)
 
-    def wrap(self, evaluator: Evaluator, function: Function, interpreted: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap(self, evaluator: Evaluator, function: Function, interpreted: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
         """As the engine does it, but for inputs without loops."""
         if function.signature.key.startswith(PREFIX) and not loops(function.body):
-            return interpreted
+            return interpreted()
         return self._engine.wrap(evaluator, function, interpreted)
 
     def stop(self) -> None:
