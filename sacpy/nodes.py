@@ -71,20 +71,25 @@ def _kept(cls: NodeType, method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _constructor(cls: NodeType) -> Callable[..., None]:
-    if not cls._frozen or hasattr(cls, "__post_init__") or any(isinstance(spec, Field) for spec in cls._specs.values()):
+    if hasattr(cls, "__post_init__") or any(isinstance(spec, Field) for spec in cls._specs.values()):
         return _special_constructor(cls)
     names = cls.__match_args__
-    code = _plain_constructor(len(names)).replace(co_varnames=("self", *names))
-    setters = {f"set{i}": getattr(cls, n).__set__ for i, n in enumerate(names)}
+    code = _plain_constructor(len(names), cls._frozen).replace(co_varnames=("self", *names))
+    setters = {}
+    if cls._frozen:
+        setters = {f"set{i}": getattr(cls, n).__set__ for i, n in enumerate(names)}
+    else:
+        code = code.replace(co_names=names)
     return _named(cls, FunctionType(code, setters, "__init__", tuple([d for d in cls._specs.values() if d is not MISSING])))
 
 
 @functools.cache
-def _plain_constructor(count: int) -> CodeType:
+def _plain_constructor(count: int, frozen: bool) -> CodeType:
     """The code of a constructor that sets so many fields, whatever their names are: most classes have such a one."""
     names = [f"value{i}" for i in range(count)]
+    sets = [f"set{i}(self, {n})" if frozen else f"self.{n} = {n}" for i, n in enumerate(names)]
     scope: dict[str, Any] = {}
-    exec("\n ".join([f"def __init__({', '.join(['self', *names])}):", *(f"set{i}(self, {n})" for i, n in enumerate(names)), "pass"]), scope)
+    exec("\n ".join([f"def __init__({', '.join(['self', *names])}):", *sets, "pass"]), scope)
     code: CodeType = scope["__init__"].__code__
     return code
 

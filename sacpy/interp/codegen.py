@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from sacpy.interp.codegen_withloop import WithLoops
 from sacpy.interp.counting import Counter, counter
-from sacpy.interp.emitter import DEEPEST, PART, Ex, Line, reads
+from sacpy.interp.emitter import DEEPEST, Ex, Line, reads
+from sacpy.interp.faults import PART
 from sacpy.interp.ownership import VIEWS, Protocol, around, moves, protocol
 from sacpy.interp.usage import Usage
 from sacpy.interp.versions import SHORT

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from sacpy.interp.facts import Facts
     from sacpy.interp.ownership import Ownership
 
-PART = "__part"  # in the names of functions that hold a part of another one
 DEEPEST = 30  # nesting of expressions; Python's own limit is 200 parentheses
 
 

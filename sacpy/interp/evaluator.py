@@ -10,26 +10,28 @@ import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from sacpy.interp import arithmetic, foreign, natives, twins, versions
+from sacpy.interp import arithmetic, versions
 from sacpy.interp.callsites import CallSites
-from sacpy.interp.emitter import PART, Emitter
 from sacpy.interp.engine import Engine, is_region, owner
 from sacpy.interp.errors import CallFault, Exit, Fault, Stopped
-from sacpy.interp.faults import PREFIX, Place, to_sac_error
+from sacpy.interp.faults import PART, PREFIX, Place, to_sac_error
 from sacpy.interp.ownership import Ownership, protocol
 from sacpy.interp.prepare import Preparer
 from sacpy.interp.runtime import calls, structure, withloops
-from sacpy.interp.usage import Usage
 from sacpy.interp.values import Value, shape_of, vector
 from sacpy.lang.core import Function, Program, Signature
 from sacpy.lang.deep import Room
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.patterns import declared_shapes
 from sacpy.lang.types import Shape
+
+if TYPE_CHECKING:
+    from sacpy.interp.emitter import Emitter
+    from sacpy.interp.twins import Twin
 
 RUNTIME: dict[str, Any] = {
     **arithmetic.HELPERS, **withloops.HELPERS, "ndarray": np.ndarray, "_array": np.array, "_vector": vector, "_shape_of": shape_of, "_shape": structure.shape, "_dim": structure.dim, "_sel": structure.sel, "_set_at": structure.set_at, "_updated": structure.updated,
@@ -128,12 +130,12 @@ class Evaluator:
         signature, name = self.program.signature(key), self.python_name(key)
         if signature.native is not None:
             return self._native(signature, name)[0]
-        twin = twins.find(signature, self.strict_fp)
+        twin = self._twin_of(signature)
         return self._twin(signature, name, twin)[0] if twin is not None else self._generate(self.program.function(key), name)[0]
 
     def _define(self, key: str, name: str) -> None:
         signature = self.program.signature(key)
-        twin = twins.find(signature, self.strict_fp) if signature.native is None else None
+        twin = self._twin_of(signature)
         if signature.native is not None:
             self._load(key, name, *self._native(signature, name))
         elif twin is not None:
@@ -182,6 +184,7 @@ class Evaluator:
 
     def _generate(self, original: Function, name: str, shapes: Sequence[Shape] | None = None) -> tuple[str, Place]:
         from sacpy.interp.codegen import Codegen
+        from sacpy.interp.usage import Usage
 
         signature = original.signature
         function, facts = self.preparer.prepare(original, shapes)
@@ -196,6 +199,14 @@ class Evaluator:
         generator.usage = Usage(function, lambda a: facts.atom_shape(a).rank == 0)
         generated = generator.function(function, name)
         return generated.source, Place(owner(calls.shown(signature)), generated.spans, generated.guarded)
+
+    def _twin_of(self, signature: Signature) -> Twin | None:
+        """What stands for a function of the library. The program's own have none, and where those run natively nothing else may ever be called."""
+        if signature.native is not None or signature.name.startswith("_MAIN::"):
+            return None
+        from sacpy.interp import twins
+
+        return twins.find(signature, self.strict_fp)
 
     def _twin(self, signature: Signature, name: str, twin: Callable[..., Any]) -> tuple[str, Place]:
         """Pattern checks, then the twin."""
@@ -228,6 +239,8 @@ class Evaluator:
 
     def _native(self, signature: Signature, name: str) -> tuple[str, Place]:
         """A wrapper of an external function: a frame for the call stack, and results that are certainly nobody else's."""
+        from sacpy.interp import foreign, natives
+        from sacpy.interp.emitter import Emitter
         from sacpy.interp.facts import Facts
 
         native = signature.native

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sacpy.interp.emitter import PART
 from sacpy.interp.errors import CallFault, Fault
 from sacpy.interp.runtime.structure import out_of_range
 from sacpy.interp.values import shape_of
@@ -19,6 +18,7 @@ from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import Node
 
 PREFIX = "<sac:"
+PART = "__part"  # in the names of generated functions that hold a part of another one
 LIBRARY = str(Path(__file__).parent.parent / "stdlib")
 LONGEST = 50  # frames of a call stack that a diagnostic keeps at either end
 

@@ -16,10 +16,11 @@ SUFFIXES = {
 WIDTHS = {"byte": 8, "short": 16, "int": 32, "long": 64, "longlong": 64, "ubyte": 8, "ushort": 16, "uint": 32, "ulong": 64, "ulonglong": 64}
 WIDER = (("int", ""), ("uint", "ui"), ("long", "l"), ("ulong", "ul"))
 
-_HEX_FLOAT = re.compile(r"0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+")
-_HEX = re.compile(r"0[xX][0-9a-fA-F]+")
 _DECIMAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]*)|([\s\S]))")
+# Those that few programs need are compiled, and kept by `re`, when they are used.
+_HEX_FLOAT = r"0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+"
+_HEX = r"0[xX][0-9a-fA-F]+"
+_ESCAPE = r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]*)|([\s\S]))"
 _SIMPLE = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63}
 
 
@@ -36,12 +37,13 @@ class Flaw(NamedTuple):
 
 def number(text: str) -> tuple[str, int | float] | Flaw:
     """Base type and value of a number. The magnitude may be one more than the largest of a signed type: a minus may stand before it, which the parser knows."""
-    if match := _HEX_FLOAT.match(text):
+    hexadecimal = text[:2] in ("0x", "0X")
+    if hexadecimal and (match := re.match(_HEX_FLOAT, text)):
         return _real(text, match.end(), float.fromhex)
-    if match := _HEX.match(text):
+    if hexadecimal and (match := re.match(_HEX, text)):
         return _whole(text, match.end(), 16)
     match = _DECIMAL.match(text)
-    if match is None or text[:2] in ("0x", "0X"):
+    if match is None or hexadecimal:
         return Flaw("E0104", f"`{text}` is not a number", "hexadecimal digits expected behind `0x`", "write at least one digit, such as `0x0`")
     digits, suffix = match.group(), text[match.end() :].lower()
     if "." in digits or "e" in digits.lower() or suffix in ("f", "d"):
@@ -104,7 +106,7 @@ def codes(body: str) -> tuple[str, list[Flaw]]:
     parts: list[str] = []
     flaws: list[Flaw] = []
     last = 0
-    for match in _ESCAPE.finditer(body):
+    for match in re.finditer(_ESCAPE, body):
         parts.append(body[last : match.start()].encode("utf-8", "surrogateescape").decode("latin-1"))
         last = match.end()
         parts.append(_escape(match, flaws))

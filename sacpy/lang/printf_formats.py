@@ -16,7 +16,7 @@ INTEGER_LETTERS = frozenset("diuxXo")
 REAL_LETTERS = frozenset("fFeEgGaA")
 LETTERS = INTEGER_LETTERS | REAL_LETTERS | {"c", "s"}
 
-_SPEC = re.compile(rb"%(?P<flags>[-+ #0']*)(?P<width>\*|\d+)?(?:\.(?P<prec>\*|-?\d*))?(?P<length>hh|h|ll|l|L|q|j|z|t)?(?P<conv>.|\Z)", re.DOTALL)
+_SPEC = rb"(?s)%(?P<flags>[-+ #0']*)(?P<width>\*|\d+)?(?:\.(?P<prec>\*|-?\d*))?(?P<length>hh|h|ll|l|L|q|j|z|t)?(?P<conv>.|\Z)"  # compiled, and kept by `re`, when there is a format
 _FITTING = {"float": "%f, %e or %g", "double": "%f, %e or %g", "char": "%c", STRING: "%s", "bool": "%d"} | {base: "%d" if base in SIGNED else "%u" for base in BITS}
 _FITTING |= {"long": "%ld", "longlong": "%lld", "ulong": "%lu", "ulonglong": "%llu"}
 
@@ -52,7 +52,7 @@ def read(fmt: bytes) -> tuple[bytes | Spec, ...]:
     pieces: list[bytes | Spec] = []
     text = bytearray()
     at = 0
-    for match in _SPEC.finditer(fmt):
+    for match in re.finditer(_SPEC, fmt):
         text += fmt[at : match.start()]
         at = match.end()
         if match["conv"] == b"%":

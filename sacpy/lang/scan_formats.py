@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-CONVERSION = re.compile(r"%(?P<skip>\*?)(?P<width>\d*)(?P<length>hh|h|ll|l|L|q|j|z|t)?(?P<letter>\[\^?\]?[^\]]*\]|.|\Z)", re.DOTALL)
+CONVERSION = r"(?s)%(?P<skip>\*?)(?P<width>\d*)(?P<length>hh|h|ll|l|L|q|j|z|t)?(?P<letter>\[\^?\]?[^\]]*\]|.|\Z)"  # compiled, and kept by `re`, when there is a format
 
 _SIGNED = {"hh": "byte", "h": "short", "": "int", "l": "long", "ll": "longlong", "L": "longlong", "q": "longlong", "j": "long", "z": "long", "t": "long"}
 _UNSIGNED = {"hh": "ubyte", "h": "ushort", "": "uint", "l": "ulong", "ll": "ulonglong", "L": "ulonglong", "q": "ulonglong", "j": "ulong", "z": "ulong", "t": "ulong"}
@@ -32,7 +32,7 @@ def base_of(letter: str, length: str) -> str | None:
 def scan_bases(fmt: str) -> tuple[str, ...]:
     """The base types that a call of `scanf` with this format sets, the count of conversions not included: "%d %*d %lf" gives ("int", "double")."""
     bases = []
-    for match in CONVERSION.finditer(fmt):
+    for match in re.finditer(CONVERSION, fmt):
         base = base_of(match["letter"], match["length"] or "")
         if base is not None and not match["skip"]:
             bases.append(base)

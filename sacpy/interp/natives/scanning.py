@@ -103,7 +103,7 @@ def _steps(fmt: bytes) -> tuple[bytes | _Conversion, ...]:
     text = fmt.decode("latin-1")
     steps: list[bytes | _Conversion] = []
     at = 0
-    for match in CONVERSION.finditer(text):
+    for match in re.finditer(CONVERSION, text):
         _add_text(steps, text[at : match.start()])
         at = match.end()
         if match["letter"] == "%":

@@ -1,0 +1,33 @@
+"""What a first result in a fresh process loads: each module takes some fifty microseconds, and what it makes when it is loaded."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.tools import ROOT
+
+SCRIPT = """
+import sys
+import numpy as np
+import sacpy
+session = sacpy.Session(target="cpu")
+f = session.compile("use Array: all; double f(double[.] a, double[.] b) { return sum(a * b); }").f
+assert f(np.ones(100000), np.ones(100000)) == 100000.0
+loaded = sorted(sys.modules)
+assert session.stats().units == 1
+print(*loaded)
+"""
+
+RARE = (
+    "sacpy.interp.codegen", "sacpy.interp.emitter", "sacpy.interp.natives", "sacpy.interp.twins", "sacpy.interp.usage",  # what is interpreted
+    "sacpy.explain", "sacpy.jit.device", "sacpy.jit.emission", "sacpy.jit.kernels", "sacpy.jit.kernel", "sacpy.lang.formatter", "sacpy.lang.render", "sacpy.repl", "sacpy.withloop",  # what nobody has asked for
+    "asyncio", "cuda", "numba", "pickletools", "platformdirs", "prompt_toolkit", "pygments", "ssl",
+)  # fmt: skip
+
+
+def test_code_that_runs_natively_loads_nothing_that_interprets_it_and_nothing_that_it_does_not_need(tmp_path: Path) -> None:
+    environment = {**os.environ, "SACPY_CACHE_DIR": str(tmp_path)}
+    loaded = subprocess.run([sys.executable, "-c", SCRIPT], cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout.split()
+    assert not [m for m in loaded if m.startswith(tuple(f"{rare}." for rare in RARE)) or m in RARE]
+    assert len([m for m in loaded if m.startswith("sacpy.")]) <= 214
