@@ -63,6 +63,39 @@ function f(int n, double[n] a, double[n] v)
     return n, r, s
 """
 
+SEVERAL = """
+function f(int n, double[n] a, double[n] c, double[n] v)
+    double[n] r, double[n] s = for i from 0 to n step 1 with double[n] b := a, double[n] e := c
+        double x = load v[i]
+        double[n] d = update b[i] with 2.0
+        bool t = lt x, 0.0
+        double[n] g, double h = if t
+            double z = load d[i]
+            double y = mul x, z
+            double[n] o = update d[i] with y
+            double p = load o[i]
+            double q = add p, 1.0
+            double[n] u = update o[i] with q
+            give u, z
+        else
+            give d, x
+        bool w = lt h, 1.0
+        double k = if w
+            double l = load g[i]
+            give l
+        else
+            give 3.0
+        double m = load g[i]
+        double j = add m, k
+        double[n] ee = update e[i] with j
+        double[n] gg = update g[i] with k
+        double mm = load gg[i]
+        double jj = sub mm, j
+        double[n] ff = update ee[i] with jj
+        next gg, ff
+    return n, r, s
+"""
+
 TURNED = """
 function f(int n, int m, double[n,m] a)
     double[n,m] r = for j from 0 to m step 1 with double[n,m] b := a
@@ -118,6 +151,7 @@ RNG = np.random.default_rng(8)
         (NEST, (RNG.uniform(size=(5, 0)), RNG.uniform(size=(5, 0)), 4, 1)),
         (BRANCHES, (RNG.uniform(-1, 1, 40), RNG.uniform(-1, 1, 40))),
         (TWO, (RNG.uniform(size=9), RNG.uniform(size=9))),
+        (SEVERAL, (RNG.uniform(size=9), RNG.uniform(size=9), RNG.uniform(-2, 2, 9))),
         (TURNED, (RNG.uniform(size=(6, 3)),)),
     ],
 )
@@ -144,7 +178,11 @@ def test_bounds_that_leave_the_array_are_found() -> None:
         pytest.param(NEST.replace("for j from 0 to m step 1", "for j from 0 to m step 2"), id="a step"),
         pytest.param(NEST.replace("for j from 0", "for j from i"), id="bounds that depend on an outer loop"),
         pytest.param(NEST.replace("double h = tod i", "double h = load b[0,0]"), id="the array is read outside"),
-        pytest.param(NEST.replace("            double y = load d[i,j]\n", "").replace("add x, y", "add x, x").replace("            next e", "            double y = load e[i,j]\n            double[n,m] g = update e[i,j] with y\n            next g"), id="the element is read after it was set"),
+        pytest.param(SEVERAL.replace("double m = load g[i]", "double m = load b[i]"), id="what the element was is read after it was set"),
+        pytest.param(SEVERAL.replace("give d, x", "give b, x"), id="what the array was is given after it was set"),
+        pytest.param(SEVERAL.replace("update ee[i]", "update e[i]"), id="an update is lost"),
+        pytest.param(SEVERAL.replace("double l = load g[i]", "double l = load g[0]"), id="another element is read in a branch that sets none"),
+        pytest.param(SEVERAL.replace("next gg, ff", "next gg, gg"), id="two arrays become one"),
         pytest.param(BRANCHES.replace("double y = load b[i]", "double y = load b[0]"), id="another element is read in a branch"),
         pytest.param(TWO.replace("load b[i]", "load b[0]"), id="another element of one of two arrays"),
     ],

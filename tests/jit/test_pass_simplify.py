@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sacpy.jit.passes import dead_code
 from sacpy.jit.passes.simplify import run
 from tests.jit.pass_tools import after, check, unchanged
 
@@ -362,3 +363,28 @@ def test_a_part_replaced_with_elements_is_replaced_one_by_one() -> None:
             return n, u, x
         """,
     )
+
+
+@pytest.mark.parametrize(("part", "cell"), [("[0,0] <= [i,j] < [n,m]", ""), ("[0] <= [i] < [n]", "cell [m] ")])
+def test_replacing_cells_of_an_array_full_of_one_scalar_makes_an_array(part: str, cell: str) -> None:
+    value = "double[m] x = view a[k]" if cell else "double x = load a[k,j]"
+    text = f"""
+        function f(int n, int m, double[n,m] a, int k)
+            double[n,m] b = with [n] disjoint
+                genarray double cell [m] default 2.0
+            double[n,m] c = with {"[n]" if cell else "[n,m]"} disjoint
+                modarray b
+                part {part}
+                    {value}
+                    yield x
+            return n, m, c
+        """
+    check(lambda u: dead_code.run(run(u)), text, f"""
+        function f(int n, int m, double[n,m] a, int k)
+            double[n,m] c = with {"[n]" if cell else "[n,m]"} disjoint
+                genarray double {cell}default 2.0
+                part {part}
+                    {value}
+                    yield x
+            return n, m, c
+        """)  # fmt: skip

@@ -10,7 +10,7 @@
       next c                                                   z = add x, y
                                                                yield z
 
-The array is read at the element that the round sets, before that, and nowhere else. Where only a branch sets it, the other gives the old element. What an outer loop computes for all rounds of an inner one is computed for each element then; so it must cost little.
+The array is read at the element that the round sets, and nowhere else; what the round has set by then is known. Where only a branch sets it, the other gives the element that was there. What an outer loop computes for all rounds of an inner one is computed for each element then; so it must cost little.
 """
 
 from __future__ import annotations
@@ -112,29 +112,44 @@ def _first_set(b: Block) -> tuple[Atom, ...] | None:
     return next((s.rhs.index for s in statements(b) if isinstance(s, Let) and isinstance(s.rhs, Update)), None)
 
 
-def _sets(b: Block, array: Var, result: Atom, index: tuple[Atom, ...]) -> bool:
-    """Whether all that a block does with an array is to read the element at an index, and then to give it with that replaced, or as it is."""
+def _sets(b: Block, array: Var, result: Atom | None, index: tuple[Atom, ...]) -> bool:
+    """Whether all that a block does with an array is to read and to replace the element at an index, and then to give it; with no result, not to give it."""
     now = array
+    names = {array.name}
     for s in b.statements:
-        if isinstance(s, Check) or not _uses(s, {array.name, now.name}):
+        if isinstance(s, Check) or not _uses(s, names):
             continue
-        if now != array:
-            return False
         match s.rhs:
-            case Load(index=at) if at == index:
-                pass
-            case Update(index=at) if at == index:
+            case Load(array=a, index=at) if a == now and at == index:
+                continue
+            case Update(array=a, index=at, value=value) if a == now and at == index and value != a:
                 now = s.targets[0]
-            case If(then=then, otherwise=otherwise) if result in s.targets:
-                here = s.targets.index(result)
-                for branch in (then, otherwise):
-                    others = (*branch.results[:here], *branch.results[here + 1 :])
-                    if array in others or not _sets(branch, array, branch.results[here], index):
-                        return False
-                now = s.targets[here]
+            case If(then=then, otherwise=otherwise):
+                here = [k for k, a in enumerate(then.results) if _origin(then, a) in names]
+                if len(here) > 1 or not all(_sets(branch, now, branch.results[here[0]] if here else None, index) for branch in (then, otherwise)):
+                    return False
+                now = s.targets[here[0]] if here else now
             case _:
                 return False
-    return result == now
+        names.add(now.name)
+    given = [r for r in b.results if isinstance(r, Var) and r.name in names]
+    return given == ([] if result is None else [now]) and result in (None, now)
+
+
+def _origin(b: Block, array: Atom) -> str:
+    """The name of the array outside of a block that one in it is made from, by updates; "" if there is none."""
+    made = {t.name: (s.rhs, k) for s in b.statements if isinstance(s, Let) for k, t in enumerate(s.targets)} if isinstance(array.type, ArrayType) else {}
+    while isinstance(array, Var):
+        match made.get(array.name):
+            case None:
+                return array.name
+            case (Update(array=before), _):
+                array = before
+            case (If(then=then), k):
+                return _origin(Block((*b.statements, *then.statements)), then.results[k])
+            case _:
+                break
+    return ""
 
 
 def _uses(s: Stmt, names: set[str]) -> bool:
@@ -166,43 +181,45 @@ class _Converter(Walker):
         for loop in nest.loops:
             for p, a in zip(loop.params, outer.initial):
                 self.alias(p, self.atom(a))
-        body = self.values(inner.body, inner.params, inner.body.results, nest.index)
+        body = self.values(inner.body, {p.name: None for p in inner.params}, inner.body.results, nest.index)
         index = tuple(nest.loops[k].index for k in nest.axes)
         part = Partition(lower, upper, None, None, index, Block((*nest.before, *body.statements), body.results), span=span)
         return WithLoop(frame, (part,), tuple(Modarray(a) for a in outer.initial if isinstance(a, Var)), disjoint=True)
 
-    def values(self, b: Block, arrays: Sequence[Var], results: Sequence[Atom], index: tuple[Atom, ...]) -> Block:
-        """A round's statements without the updates; its results are what they set."""
-        made: dict[Atom, Atom] = {}
+    def values(self, b: Block, cells: Mapping[str, Atom | None], results: Sequence[Atom], index: tuple[Atom, ...]) -> Block:
+        """A block's statements without the updates; its results are the elements at an index of arrays that it gives. `cells`: that element of arrays outside; None where it is to be read."""
+        cells = dict(cells)
         kept: list[Stmt] = []
-        of = dict(zip(results, arrays))
         for s in b.statements:
-            if isinstance(s, Let) and isinstance(s.rhs, Update) and s.rhs.array in arrays:
-                made[s.targets[0]] = s.rhs.value
-            elif isinstance(s, Let) and isinstance(s.rhs, If) and any(t in of for t in s.targets):
-                kept.append(self.chosen(s, s.rhs, of, made, index))
+            if isinstance(s, Let) and isinstance(s.rhs, Update) and s.rhs.array.name in cells:
+                cells[s.targets[0].name] = s.rhs.value
+            elif isinstance(s, Let) and isinstance(s.rhs, Load) and cells.get(s.rhs.array.name) is not None:
+                kept.append(Let(s.targets, cells[s.rhs.array.name], s.span))  # type: ignore[arg-type]
+            elif isinstance(s, Let) and isinstance(s.rhs, If):
+                kept.append(self.chosen(s, s.rhs, cells, index))
             else:
                 kept.append(s)
-        values = []
-        for array, result in zip(arrays, results):
-            values.append(made[result] if result in made else self.old(array, index, kept))
-        return Block(tuple(kept), tuple(values))
+        values = tuple(self.element(a, cells, index, kept) for a in results)
+        return Block(tuple(kept), values)
 
-    def chosen(self, s: Let, r: If, of: Mapping[Atom, Var], made: dict[Atom, Atom], index: tuple[Atom, ...]) -> Let:
+    def chosen(self, s: Let, r: If, cells: dict[str, Atom | None], index: tuple[Atom, ...]) -> Let:
         """A conditional that gives elements in the place of arrays."""
-        ours = [t for t in s.targets if t in of]
-        others = [t for t in s.targets if t not in of]
-        for t in ours:
-            made[t] = self.supply.var("cell", ScalarType(of[t].base))
+        ours = [k for k, a in enumerate(r.then.results) if _origin(r.then, a) in cells]
+        others = [k for k in range(len(s.targets)) if k not in ours]
+        made = [self.supply.var("cell", ScalarType(s.targets[k].base)) for k in ours]
         branches = []
         for b in (r.then, r.otherwise):
-            given = dict(zip(s.targets, b.results))
-            inner = self.values(b, [of[t] for t in ours], [given[t] for t in ours], index)
-            branches.append(Block(inner.statements, (*(given[t] for t in others), *inner.results)))
-        return Let((*others, *(made[t] for t in ours)), If(r.condition, *branches), s.span)  # type: ignore[arg-type]
+            inner = self.values(b, cells, [b.results[k] for k in ours], index)
+            branches.append(Block(inner.statements, (*(b.results[k] for k in others), *inner.results)))
+        cells.update((s.targets[k].name, cell) for k, cell in zip(ours, made))
+        return Let((*(s.targets[k] for k in others), *made), If(r.condition, *branches), s.span)
 
-    def old(self, array: Var, index: tuple[Atom, ...], kept: list[Stmt]) -> Atom:
-        """The element of an array that stays as it is."""
+    def element(self, array: Atom, cells: Mapping[str, Atom | None], index: tuple[Atom, ...], kept: list[Stmt]) -> Atom:
+        """The element of an array that a block gives."""
+        assert isinstance(array, Var)
+        value = cells[array.name]
+        if value is not None:
+            return value
         target = self.supply.var("old", ScalarType(array.base))
         kept.append(Let((target,), Load(array, index)))
         return target

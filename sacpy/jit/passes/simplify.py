@@ -32,6 +32,7 @@ from sacpy.jit.graph import (
     Loop,
     Modarray,
     Op,
+    Operator,
     Partition,
     Propagate,
     Reshape,
@@ -308,10 +309,21 @@ class Simplifier(Walker):
                 initial += (o.array,) if isinstance(o, Modarray) else o.neutrals if isinstance(o, Fold) else o.initial if isinstance(o, Propagate) else ()
             self.aliases(targets, tuple(initial))
             return
+        if any(isinstance(o, Modarray) for o in w.operators):
+            w = replace(w, operators=tuple(self.filled(o, w) if isinstance(o, Modarray) else o for o in w.operators))
         if len(targets) == 1 and (source := self.copied_array(w)) is not None:
             self.alias(targets[0], source)
             return
         super().define(targets, w, span)
+
+    def filled(self, o: Modarray, w: WithLoop) -> Operator:
+        """Replacing cells of an array that is full of one scalar as making one, which fills what is not replaced only."""
+        made = self.definition(o.array)
+        if isinstance(made, WithLoop) and not made.partitions and w.frame is not None and len(made.operators) == 1:
+            (fill,) = made.operators
+            if isinstance(fill, Genarray) and isinstance(fill.default.type, ScalarType):
+                return Genarray(fill.base, extents_of(o.array)[len(w.frame) :], fill.default)
+        return o
 
     def copied_array(self, w: WithLoop) -> Var | None:
         """The array that a with-loop copies, element by element."""
