@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sacpy.jit.passes.unroll import run
 from tests.jit.pass_tools import after, check, unchanged
 
@@ -140,3 +142,33 @@ def test_a_fold_of_elements_that_are_long_to_compute_waits_for_these() -> None:
             """.replace("                double x.", "                        double x."),
         )
         assert ("fold" not in found) == short
+
+
+DIFFERENCES = """
+function f(int n, double[n] v, double[n] w, double x)
+    double[n] r, double t = for i from 0 to 12 step 1 with double[n] a := w, double s := x
+        double d = load a[i]
+        double y = sub d, s
+        double[n] b = update a[i] with s
+        next b, y
+    return n, r, t
+"""
+
+
+@pytest.mark.parametrize(("extent", "update", "straight"), [("12", "s", True), ("17", "s", False), ("n", "s", False), ("12", "d", True)])
+def test_more_rounds_are_straight_code_where_they_change_a_small_array(extent: str, update: str, straight: bool) -> None:
+    text = DIFFERENCES.replace("with s", f"with {update}").replace("double[n] w", f"double[{extent}] w").replace("double[n] r", f"double[{extent}] r").replace("double[n] a", f"double[{extent}] a").replace("double[n] b", f"double[{extent}] b").replace("return n", f"return {extent}")
+    assert ("for" not in after(run, text).split()) == straight
+
+
+def test_rounds_that_set_an_element_each_are_left_to_become_a_with_loop() -> None:
+    text = """
+function f(double[12] w, double x)
+    double[12] r = for i from 0 to 12 step 1 with double[12] a := w
+        double d = load a[i]
+        double y = sub d, x
+        double[12] b = update a[i] with y
+        next b
+    return 12, r
+"""
+    assert "for" in after(run, text).split()

@@ -1,4 +1,4 @@
-"""Unrolling: folds over a few known indices, and counting loops of a few rounds, become straight code, in the same order.
+"""Unrolling: folds over a few known indices, and counting loops of a few rounds (a few more where they change a small array), become straight code, in the same order.
 
     s = with fold from 0.0 by (acc), (val)        x = load a[i,0]
           r = add acc, val; give r                s1 = add 0.0, x
@@ -12,14 +12,32 @@ from __future__ import annotations
 from itertools import product
 from math import prod
 
-from sacpy.jit.graph import Atom, Block, Const, Fold, For, Function, Let, Load, Partition, Unit, Var, WithLoop, integer
+from sacpy.jit.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Const,
+    Fold,
+    For,
+    Function,
+    Let,
+    Load,
+    Partition,
+    Unit,
+    Var,
+    WithLoop,
+    extents_of,
+    integer,
+)
 from sacpy.jit.passes.costs import size
+from sacpy.jit.passes.independent import nest_of
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import copied
 
 POINTS = 64  # indices of a fold
 ROUNDS = 8  # of a counting loop
+ELEMENTS = 16  # of a small array, and rounds of a loop that changes one: its elements become scalars
 CODE = 400  # statements afterwards
 
 
@@ -32,7 +50,7 @@ class _Unroller(Simplifier):
             if len(known) == len(points) and sum(map(len, known)) <= POINTS and self.code(rhs, known) <= CODE:
                 self.folds(s.targets, rhs, known)
                 return
-        elif isinstance(rhs, For) and (rounds := _rounds(rhs)) is not None and len(rounds) <= ROUNDS and size(rhs.body) * len(rounds) <= CODE // 4:
+        elif isinstance(rhs, For) and (rounds := _rounds(rhs)) is not None and len(rounds) <= (ELEMENTS if _changes_small_array(rhs) else ROUNDS) and size(rhs.body) * len(rounds) <= CODE // 4:
             values = self.atoms(rhs.initial)
             for i in rounds:
                 values = self.inserted(rhs.body, (rhs.index, *rhs.params), (integer(i), *values))
@@ -92,6 +110,12 @@ def _points(p: Partition) -> list[tuple[int, ...]] | None:
 
 def _rounds(r: For) -> range | None:
     return range(int(r.lower.value), int(r.upper.value), r.step) if isinstance(r.lower, Const) and isinstance(r.upper, Const) else None
+
+
+def _changes_small_array(r: For) -> bool:
+    """Whether a loop carries an array of few elements, and is not a with-loop in disguise."""
+    few = (all(isinstance(e, Const) for e in extents_of(p)) and prod(int(e.value) for e in extents_of(p) if isinstance(e, Const)) <= ELEMENTS for p in r.params if isinstance(p.type, ArrayType))
+    return any(few) and nest_of(r) is None
 
 
 def unroll(function: Function) -> Function:
