@@ -10,6 +10,7 @@ from sacpy.jit.passes import (
     aside,
     assigning,
     carried,
+    choosing,
     counting,
     dead_code,
     detach,
@@ -39,7 +40,7 @@ SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run, disjoint.run)
 SPLITTING: tuple[Pass, ...] = (split.run,)
 WRAPPING: tuple[Pass, ...] = (split.run_wrapping,)  # instead, for the CPU alone
 CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run)
-PLACING: tuple[Pass, ...] = (interchange.run, assigning.run, private.run, aside.run, carried.run, dead_code.run, scatter.run)
+PLACING: tuple[Pass, ...] = (interchange.run, assigning.run, private.run, aside.run, carried.run, dead_code.run, scatter.run, choosing.run)
 FINISHING: tuple[Pass, ...] = (detach.run,)
 
 
