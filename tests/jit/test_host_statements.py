@@ -14,7 +14,8 @@ from sacpy.jit.host.native import Context
 from sacpy.jit.options import Options
 from tests.jit.builder import B, arguments, unit
 from tests.jit.graph_evaluator import evaluate
-from tests.jit.native_tools import agree, compiled
+from tests.jit.graph_text import unit as parsed
+from tests.jit.native_tools import STRICT, agree, compiled
 
 RNG = np.random.default_rng(7)
 
@@ -174,8 +175,8 @@ def test_arrays_through_calls_are_updated_in_place() -> None:
 # ---------------------------------------------------------------- ownership
 
 
-def allocations(u, *args) -> int:
-    f = compiled(u)
+def allocations(u, *args, options: Options = STRICT) -> int:
+    f = compiled(u, options)
     f.call(args)
     return f.context.allocations
 
@@ -233,6 +234,36 @@ def test_modarray_of_a_dead_array_is_in_place() -> None:
     u = unit(b, params, inputs, [y])
     agree(u, doubles(9))
     assert allocations(u, doubles(9)) == 1
+
+
+EXTREME = """
+function f(int n, double[n] a)
+    double[n] x = with [n] disjoint complete
+        genarray double default 0.0
+        part [0] <= [i] < [n]
+            double y = load a[i]
+            double z = mul y, 2.0
+            yield z
+    double[n] c, double t = with [n] disjoint
+        modarray x
+        fold from 0.0 by (double acc), (double val)
+            double m = max acc, val
+            give m
+        part [1] <= [j] < [n]
+            double b = load ARRAY[j]
+            double e = add b, 1.0
+            yield e, b
+    return n, c, t
+"""
+
+
+@pytest.mark.parametrize(("array", "count"), [("a", 1), ("x", 2)])
+def test_modarray_beside_an_extreme_which_may_be_computed_twice_is_in_place_where_the_array_is_not_read(array: str, count: int) -> None:
+    u = parsed(EXTREME.replace("ARRAY", array))
+    for last in (1.5, -0.0, np.nan):
+        values = np.r_[np.zeros(40), -np.ones(9), last, -0.0]
+        agree(u, values, options=Options())
+        assert allocations(u, values, options=Options()) == count
 
 
 def test_modarray_that_reads_its_neighbours_is_not() -> None:

@@ -96,6 +96,33 @@ function f(int n, double[n] a, double[n] c, double[n] v)
     return n, r, s
 """
 
+BESIDE = """
+function f(int n, int m, double[n,m] a, double x)
+    double s, double[n,m] r, double t = for i from 0 to n step 1 with double o := x, double[n,m] b := a, double l := -1.0
+        double oo, double[n,m] c, double ll = for j from 0 to m step 1 with double p := o, double[n,m] d := b, double k := l
+            double y = load d[i,j]
+            double z = sub y, x
+            double[n,m] e = update d[i,j] with z
+            double w = load e[i,j]
+            double q = sub p, w
+            double g = mul k, y
+            next q, e, g
+        next oo, c, ll
+    return s, n, m, r, t
+"""
+
+GREATEST = """
+function f(int n, double[n] v, double[n] a, double x)
+    double[n] r, double t = for i from 0 to n step 1 with double[n] b := a, double p := x
+        double y = load v[i]
+        double z = mul y, 2.0
+        double[n] e = update b[i] with z
+        bool c = lt p, z
+        double q = select c, z, p
+        next e, q
+    return n, r, t
+"""
+
 TURNED = """
 function f(int n, int m, double[n,m] a)
     double[n,m] r = for j from 0 to m step 1 with double[n,m] b := a
@@ -152,6 +179,8 @@ RNG = np.random.default_rng(8)
         (BRANCHES, (RNG.uniform(-1, 1, 40), RNG.uniform(-1, 1, 40))),
         (TWO, (RNG.uniform(size=9), RNG.uniform(size=9))),
         (SEVERAL, (RNG.uniform(size=9), RNG.uniform(size=9), RNG.uniform(-2, 2, 9))),
+        (BESIDE, (RNG.uniform(size=(6, 3)), 0.5)),
+        (GREATEST, (RNG.uniform(-1, 1, 30), RNG.uniform(-1, 1, 30), 0.0)),
         (TURNED, (RNG.uniform(size=(6, 3)),)),
     ],
 )
@@ -183,6 +212,11 @@ def test_bounds_that_leave_the_array_are_found() -> None:
         pytest.param(SEVERAL.replace("update ee[i]", "update e[i]"), id="an update is lost"),
         pytest.param(SEVERAL.replace("double l = load g[i]", "double l = load g[0]"), id="another element is read in a branch that sets none"),
         pytest.param(SEVERAL.replace("next gg, ff", "next gg, gg"), id="two arrays become one"),
+        pytest.param(BESIDE.replace("update d[i,j]", "update d[j,i]").replace("load d[i,j]", "load d[j,i]").replace("load e[i,j]", "load e[j,i]"), id="a sum in another order than that of the elements"),
+        pytest.param(BESIDE.replace("mul k, y", "mul k, k"), id="a scalar that is no sum"),
+        pytest.param(BESIDE.replace("mul k, y", "mul k, p"), id="a scalar that depends on another"),
+        pytest.param(BESIDE.replace("double z = sub y, x", "double z = sub y, k"), id="a scalar is read"),
+        pytest.param(GREATEST.replace("load v[i]", "load b[i]"), id="an extreme of what is overwritten"),
         pytest.param(BRANCHES.replace("double y = load b[i]", "double y = load b[0]"), id="another element is read in a branch"),
         pytest.param(TWO.replace("load b[i]", "load b[0]"), id="another element of one of two arrays"),
     ],
@@ -197,6 +231,37 @@ def test_what_costs_much_is_not_done_for_every_element() -> None:
         "        double h = with\n            fold from 0.0 by (double acc), (double val)\n                double g = add acc, val\n                give g\n            part [0] <= [k] < [m]\n                double p = load v[i,k]\n                yield p\n",
     )
     assert "for i from first" in after(run, text)
+
+
+def test_scalars_are_accumulated_beside_the_elements() -> None:
+    check(
+        run,
+        BESIDE,
+        """
+        function f(int n, int m, double[n,m] a, double x)
+            bool fits = le 0, 0
+            check fits : the index lies in the array
+            bool fits.1 = le n, n
+            check fits.1 : the index lies in the array
+            bool fits.2 = le 0, 0
+            check fits.2 : the index lies in the array
+            bool fits.3 = le m, m
+            check fits.3 : the index lies in the array
+            double[n,m] r, double s, double t = with [n,m] disjoint
+                modarray a
+                fold from x, -1.0 by (double p, double k), (double val, double val.1)
+                    double q = add p, val
+                    double g = mul k, val.1
+                    give q, g
+                part [0,0] <= [i,j] < [n,m]
+                    double y = load a[i,j]
+                    double z = sub y, x
+                    double w = z
+                    double minus = neg w
+                    yield z, minus, y
+            return s, n, m, r, t
+        """,
+    )
 
 
 def test_a_border_that_is_split_off_is_still_updated_in_place() -> None:

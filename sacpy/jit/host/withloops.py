@@ -31,6 +31,7 @@ from sacpy.jit.host.rows import grouped, write_rows
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink
 from sacpy.jit.host.tiling import write_nest
 from sacpy.jit.host.writer import Slots
+from sacpy.jit.rewrite import free
 from sacpy.nodes import replace
 
 
@@ -94,7 +95,7 @@ class WithLoops:
     def modarray(self, o: Modarray, place: Array | None) -> Array:
         low = self.low
         source = low.array(o.array)
-        if place is None and o.array.name in self.dying and not self.may_repeat() and self.may_overwrite(o.array.name):
+        if place is None and o.array.name in self.dying and self.may_overwrite(o.array.name) and not (self.may_repeat() and self.reads(o.array.name)):
             taken = low.take(o.array, self.dying)
             assert isinstance(taken, Array)
             self.in_place.add(o.array.name)
@@ -112,6 +113,10 @@ class WithLoops:
         if any(isinstance(a, Var) and a.name == name for o in self.w.operators for a in _state_operands(o)):
             return False
         return may_overwrite(self.w, name, len(self.low.array_named(name).extents), self.low.facts.made)
+
+    def reads(self, name: str) -> bool:
+        """Whether the bodies read an array."""
+        return any(name in free(p.body) for p in self.w.partitions)
 
     def separate(self, arrays: dict[int, Array]) -> None:
         """Notes that results share no memory with what the bodies read, nor with each other."""

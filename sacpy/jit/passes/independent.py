@@ -10,7 +10,7 @@
       next c                                                   z = add x, y
                                                                yield z
 
-The array is read at the element that the round sets, and nowhere else; what the round has set by then is known. Where only a branch sets it, the other gives the element that was there. What an outer loop computes for all rounds of an inner one is computed for each element then; so it must cost little.
+The array is read at the element that the round sets, and nowhere else; what the round has set by then is known. Where only a branch sets it, the other gives the element that was there. Scalars may be accumulated beside arrays (`reductions`). What an outer loop computes for all rounds of an inner one is computed for each element then; so it must cost little.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from sacpy.jit.graph import (
     Load,
     Modarray,
     Op,
+    Operator,
     Partition,
     ScalarType,
     Stmt,
@@ -42,6 +43,7 @@ from sacpy.jit.graph import (
     operands,
     statements,
 )
+from sacpy.jit.passes.reductions import Step, fold_of, steps_of, without
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.jit.rewrite import bound, free
@@ -50,11 +52,12 @@ from sacpy.nodes import Record
 
 
 class Nest(Record):
-    """Loops one inside the other, outermost first. `before`: what they compute around the innermost; `axes`: for each axis of the arrays, the number of the loop that runs over it."""
+    """Loops one inside the other, outermost first. `before`: what they compute around the innermost; `axes`: for each axis of the arrays, the number of the loop that runs over it; `steps`: what becomes of the scalars that they carry."""
 
     loops: tuple[For, ...]
     before: tuple[Stmt, ...]
     axes: tuple[int, ...]
+    steps: tuple[Step, ...] = ()
 
     @property
     def inner(self) -> For:
@@ -72,7 +75,7 @@ def nest_of(r: For) -> Nest | None:
     before: list[Stmt] = []
     while True:
         r = loops[-1]
-        if r.step != 1 or not r.params or not all(isinstance(p.type, ArrayType) for p in r.params):
+        if r.step != 1 or not any(isinstance(p.type, ArrayType) for p in r.params):
             return None
         inner = _inner(r)
         if inner is None:
@@ -89,9 +92,17 @@ def nest_of(r: For) -> Nest | None:
     made = bound(loops[0].body) | {loop.index.name for loop in loops}
     if any(isinstance(a, Var) and a.name in made for loop in loops for a in (loop.lower, loop.upper)):
         return None
-    if len({extents_of(p) for p in r.params}) != 1 or len(extents_of(r.params[0])) != len(index) or not all(_sets(r.body, p, a, index) for p, a in zip(r.params, r.body.results)):
+    arrays = [(p, a) for p, a in zip(r.params, r.body.results) if isinstance(p.type, ArrayType)]
+    if len({extents_of(p) for p, _ in arrays}) != 1 or len(extents_of(arrays[0][0])) != len(index) or not all(_sets(r.body, p, a, index) for p, a in arrays):
         return None
-    return Nest(tuple(loops), tuple(before), tuple(numbers[i] for i in index))  # type: ignore[index]
+    axes = tuple(numbers[i] for i in index)  # type: ignore[index]
+    scalars = [(p, a) for p, a in zip(r.params, r.body.results) if isinstance(p.type, ScalarType)]
+    steps = steps_of(r.body, *zip(*scalars)) if scalars else []
+    if steps is None or (steps and axes != tuple(sorted(axes))):  # a fold is in the order of the index
+        return None
+    if any(step.is_inexact_extreme for step in steps) and any(_loads(r.body, p) for p, _ in arrays):
+        return None  # what may be computed twice leaves what it reads as it is: the array would be copied
+    return Nest(tuple(loops), tuple(before), axes, tuple(steps))
 
 
 def _inner(r: For) -> For | None:
@@ -136,6 +147,11 @@ def _sets(b: Block, array: Var, result: Atom | None, index: tuple[Atom, ...]) ->
     return given == ([] if result is None else [now]) and result in (None, now)
 
 
+def _loads(b: Block, array: Var) -> bool:
+    """Whether a block reads elements of an array, or an inner one gives it as it is."""
+    return any(isinstance(s, Let) and ((isinstance(s.rhs, Load) and s.rhs.array == array) or any(array in inner.results for inner in blocks(s.rhs))) for s in statements(b))
+
+
 def _origin(b: Block, array: Atom) -> str:
     """The name of the array outside of a block that one in it is made from, by updates; "" if there is none."""
     made = {t.name: (s.rhs, k) for s in b.statements if isinstance(s, Let) for k, t in enumerate(s.targets)} if isinstance(array.type, ArrayType) else {}
@@ -167,12 +183,14 @@ class _Converter(Walker):
         if nest is None:
             super().let(s)
         else:
-            super().let(Let(s.targets, self.with_loop_of(nest, s.span), s.span))
+            arrays, scalars = ([t for t in s.targets if isinstance(t.type, kind)] for kind in (ArrayType, ScalarType))
+            super().let(Let((*arrays, *scalars), self.with_loop_of(nest, s.span), s.span))
 
     def with_loop_of(self, nest: Nest, span: Span) -> WithLoop:
         """The with-loop that a nest is, after checks that it stays in the arrays."""
         outer, inner = nest.loops[0], nest.inner
-        frame = extents_of(outer.params[0])
+        arrays = [a for a in outer.initial if isinstance(a, Var) and isinstance(a.type, ArrayType)]
+        frame = extents_of(arrays[0])
         lower, upper = (tuple(bounds[k] for k in nest.axes) for bounds in ([r.lower for r in nest.loops], [r.upper for r in nest.loops]))
         for low, high, extent in zip(lower, upper, frame):
             for op in (Op("le", (integer(0), self.atom(low))), Op("le", (self.atom(high), self.atom(extent)))):
@@ -180,11 +198,17 @@ class _Converter(Walker):
                 self.check(Check(condition, "the index lies in the array", span), condition)
         for loop in nest.loops:
             for p, a in zip(loop.params, outer.initial):
-                self.alias(p, self.atom(a))
-        body = self.values(inner.body, {p.name: None for p in inner.params}, inner.body.results, nest.index)
+                if isinstance(p.type, ArrayType):
+                    self.alias(p, self.atom(a))
+        given = [a for p, a in zip(inner.params, inner.body.results) if isinstance(p.type, ArrayType)]
+        body = self.values(Block(without(inner.body, nest.steps)), {p.name: None for p in inner.params if isinstance(p.type, ArrayType)}, given, nest.index)
         index = tuple(nest.loops[k].index for k in nest.axes)
+        operators: tuple[Operator, ...] = tuple(Modarray(a) for a in arrays)
+        if nest.steps:
+            fold, terms = fold_of(nest.steps, tuple(a for a in outer.initial if isinstance(a.type, ScalarType)), self.supply)
+            operators, body = (*operators, fold), Block((*body.statements, *terms.statements), (*body.results, *terms.results))
         part = Partition(lower, upper, None, None, index, Block((*nest.before, *body.statements), body.results), span=span)
-        return WithLoop(frame, (part,), tuple(Modarray(a) for a in outer.initial if isinstance(a, Var)), disjoint=True)
+        return WithLoop(frame, (part,), operators, disjoint=True)
 
     def values(self, b: Block, cells: Mapping[str, Atom | None], results: Sequence[Atom], index: tuple[Atom, ...]) -> Block:
         """A block's statements without the updates; its results are the elements at an index of arrays that it gives. `cells`: that element of arrays outside; None where it is to be read."""
