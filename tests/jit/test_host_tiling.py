@@ -443,3 +443,46 @@ def test_tiles_between_borders_lie_in_the_rows_of_these() -> None:
     for columns in (2, 3, 4):
         with pytest.raises(CheckFailed):
             compiled(u).call((np.ones((2, 3, columns)), np.ones(3), wild, np.ones(columns)))
+
+
+BEGUN = """
+function f(int n, int l, {base}[n,l] a, int m, {base}[n,m] x, {base}[m,l] y)
+    {base}[n,l] b = with [n,l] disjoint complete
+        genarray {base} default {zero}
+        part [0,0] <= [p,q] < [n,l]
+            {base} z = load a[p,q]
+            {base} w = add z, z
+            yield w
+    {base}[n,l] r = with [n,l] disjoint complete
+        genarray {base} default {zero}
+        part [0,0] <= [i,j] < [n,l]
+            {base} first = load b[i,j]
+            {base} sum = with
+                fold from first by ({base} acc), ({base} val)
+                    {base} more = add acc, val
+                    give more
+                part [0] <= [k] < [m]
+                    {base} u = load x[LEFT]
+                    {base} v = load y[k,j]
+                    {base} uv = mul u, v
+                    yield uv
+            yield sum
+    return n, l, r
+"""
+
+
+@pytest.mark.parametrize(("base", "dtype"), [("double", "f8"), ("float", "f4"), ("int", "i4")])
+@pytest.mark.parametrize(("left", "packed"), [("i,k", True), ("0,k", False)])
+def test_sums_that_begin_with_elements_of_an_array_which_they_take_the_place_of(base: str, dtype: str, left: str, packed: bool) -> None:
+    u = parsed(typed(BEGUN, base).replace("LEFT", left))
+    assert kinds(u) == [packed]
+    many = []
+    for n, m, k in ((1, 1, 1), (3, 4, 15), (9, 5, 64), (17, 30, 65), (6, 2, 200), (2, 0, 9), (2, 3, 0)):
+        many.append([(10 * RNG.standard_normal(s)).astype("i8").astype(dtype) for s in ((n, k), (n, m), (m, k))])
+    agree_on(u, many)
+    function = compiled(u)
+    function.call(tuple(many[3]))
+    assert function.context.allocations == 1 + packed  # the other one is for a panel
+    elsewhere = parsed(typed(BEGUN.replace("load b[i,j]", "load b[0,j]"), base).replace("LEFT", left))
+    assert kinds(elsewhere) == []
+    agree_on(elsewhere, many)

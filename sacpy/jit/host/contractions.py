@@ -43,7 +43,7 @@ MOST_SUMS = 4  # of a cell: more would leave too few registers for each
 
 
 class Contraction(Node):
-    """A partition that can be tiled. `inner`: the only partition of its fold, whose body is the terms; `targets`: the sums; `neutrals`: where they begin; `plain`: whether they are the cell's values; `along`: names of j, and of what is j plus something; `vectors`: of terms that are computed for all of a vector's lanes; `rows`: what runs once for each row (`packed`: nothing does); `cells`: what runs once for each cell then."""
+    """A partition that can be tiled. `inner`: the only partition of its fold, whose body is the terms; `targets`: the sums; `neutrals`: where they begin; `starts`: what is loaded at the cell's index as the number that a sum begins with, where it does; `plain`: whether they are the cell's values; `along`: names of j, and of what is j plus something; `vectors`: of terms that are computed for all of a vector's lanes; `rows`: what runs once for each row (`packed`: nothing does); `cells`: what runs once for each cell then."""
 
     p: Partition
     inner: Partition
@@ -51,6 +51,7 @@ class Contraction(Node):
     packed: bool
     targets: tuple[Var, ...]
     neutrals: tuple[Atom, ...]
+    starts: tuple[Load | None, ...]
     along: frozenset[str]
     vectors: frozenset[str] = frozenset()
     rows: tuple[Stmt, ...] = ()
@@ -84,14 +85,23 @@ def contraction(p: Partition) -> Contraction | None:
         return None
     inside = {v.name for v in p.index} | {t.name for x in before if isinstance(x, Let) for t in x.targets}
     found = [recognised(f) for f in operators]
+    if not all(f is not None and set(f.codes) == {"add"} for f in found):
+        return None
     neutrals = tuple(a for f in operators for a in f.neutrals)
-    if not all(f is not None and set(f.codes) == {"add"} for f in found) or names_of(neutrals) & inside:
+    starts = tuple(_start(p, a, before) for a in neutrals)
+    if names_of(a for a, start in zip(neutrals, starts) if start is None) & inside:
         return None
     base = s.targets[0].base
     if any(t.base != base for t in s.targets) or (base not in REAL and (base not in BITS or BITS[base] < 32)):
         return None
-    c = Contraction(p, inner, base, True, s.targets, neutrals, frozenset([p.index[-1].name]))
+    c = Contraction(p, inner, base, True, s.targets, neutrals, starts, frozenset([p.index[-1].name]))
     return _packed(c, before, after) or _columns(c, before, after)
+
+
+def _start(p: Partition, a: Atom, before: Sequence[Stmt]) -> Load | None:
+    """The load of an element at the cell's index that sets a variable."""
+    setter = next((x.rhs for x in before if isinstance(x, Let) and x.targets == (a,)), None)
+    return setter if isinstance(setter, Load) and setter.index == p.index else None
 
 
 def _is_cell(s: Stmt) -> bool:

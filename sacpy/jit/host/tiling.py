@@ -233,10 +233,11 @@ class Tiling:
         sums = [[[code.slot(self.vector) for _ in range(vectors)] for _ in range(rows)] for _ in c.targets]
         at_i = [code.sum(i, str(r)) if i else "" for r in range(rows)]
         at_j = [code.sum(j, str(v * self.lanes)) for v in range(vectors)]
-        for tile, neutral in zip(sums, c.neutrals):
-            start = self.splat(self.vector, self.type, self.low.text(neutral))
-            for slot in (s for row in tile for s in row):
-                code.store(self.vector, start, slot)
+        for tile, neutral, first in zip(sums, c.neutrals, c.starts):
+            start = "" if first else self.splat(self.vector, self.type, self.low.text(neutral))
+            for r, row in enumerate(tile):
+                for v, slot in enumerate(row):
+                    code.store(self.vector, self.cells_of(first, at_i[r], at_j[v], masks[v]) if first else start, slot)
 
         def body() -> None:
             for r in range(rows):
@@ -254,6 +255,14 @@ class Tiling:
                 for v, slot in enumerate(row):
                     at = flat(code, self.place(outer, at_i[r], at_j[v]), sink.result.extents)
                     self.store_vector(code.load(self.vector, slot), element_address(code, sink.result, at), masks[v], sink.result.note(code))
+
+    def cells_of(self, load: Load, i: str, j: str, mask: str) -> str:
+        """The elements that a load gives for row i and the vector of columns at j."""
+        if i:
+            self.bind(self.c.p.index[-2], i)
+        self.bind(self.c.j, j)
+        array = self.low.array(load.array)
+        return self.load_vector(self.address(array, load.index), mask, array.note(self.code))
 
     def rounds(self, body: Callable[[], None], axis: int = 0) -> None:
         """The loops over k."""

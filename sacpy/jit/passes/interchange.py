@@ -12,7 +12,7 @@
                     yield z                                              yield p
         next t                                                   yield s
 
-So no sum in the making is written to memory and read again, and elements can be computed at the same time. The order of each sum stays. This pays where a round's elements lie side by side, which tiles of sums read in order (`host/contractions`); of other loops it would make leaps through memory.
+Where the first array is not full of one number, the sums begin with its elements. So no sum in the making is written to memory and read again, and elements can be computed at the same time. The order of each sum stays. This pays where a round's elements lie side by side, which tiles of sums read in order (`host/contractions`); of other loops it would make leaps through memory.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from sacpy.jit.passes.algebra import TRANSCENDENTAL
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.jit.rewrite import copied, uses
+from sacpy.lang.constants import zero
 from sacpy.lang.types import BITS, REAL
 from sacpy.nodes import Node, replace
 
@@ -74,15 +75,18 @@ class _Interchanger(Walker):
                 return self.interchanged(found, start)
         return r
 
-    def interchanged(self, s: _Sum, start: Const) -> WithLoop:
-        """The sums of all elements."""
+    def interchanged(self, s: _Sum, start: Const | Var) -> WithLoop:
+        """The sums of all elements, which begin with a number or with the elements of an array."""
         scalar = ScalarType(start.base)
+        first: Atom = start if isinstance(start, Const) else self.supply.var("x", scalar)
+        loaded = (Let((first,), Load(start, s.part.index), s.part.span),) if isinstance(start, Var) and isinstance(first, Var) else ()
         acc, val, more, total = (self.supply.var(stem, scalar) for stem in ("acc", "val", "t", "s"))
         terms = tuple(x for x in s.part.body.statements if isinstance(x, Let) and x.targets[0] not in (s.old, *s.part.body.results))
-        fold = Fold((start,), (acc,), (val,), Block((Let((more,), Op("add", (acc, val))),), (more,)))
+        fold = Fold((first,), (acc,), (val,), Block((Let((more,), Op("add", (acc, val))),), (more,)))
         inner = Partition((s.loop.lower,), (s.loop.upper,), None, None, (s.loop.index,), Block((*s.loop.body.statements[:-1], *terms), (s.term,)), (), s.part.span)
-        body = Block((Let((total,), WithLoop(None, (inner,), (fold,), disjoint=True), s.part.span),), (total,))
-        return replace(s.w, partitions=(replace(s.part, body=copied(body, {}, self.supply)),), operators=(Genarray(start.base, (), start),))
+        body = Block((*loaded, Let((total,), WithLoop(None, (inner,), (fold,), disjoint=True), s.part.span)), (total,))
+        default = start if isinstance(start, Const) else Const(start.base, zero(start.base))
+        return replace(s.w, partitions=(replace(s.part, body=copied(body, {}, self.supply)),), operators=(Genarray(start.base, (), default),))
 
 
 def _sum(r: For) -> _Sum | None:
@@ -132,13 +136,13 @@ def _pays(s: _Sum, before: list[Stmt]) -> bool:
     return others
 
 
-def _start(r: For, definitions: Mapping[str, Rhs]) -> Const | None:
-    """The element of which the first array is full, if it is known."""
+def _start(r: For, definitions: Mapping[str, Rhs]) -> Const | Var | None:
+    """What the sums begin with: the element of which the first array is full, if it is known, or that array."""
     (first,) = r.initial
     w = definitions.get(first.name) if isinstance(first, Var) else None
     if isinstance(w, WithLoop) and not w.partitions and len(w.operators) == 1 and isinstance(w.operators[0], Genarray) and isinstance(w.operators[0].default, Const):
         return w.operators[0].default
-    return None
+    return first if isinstance(first, Var) else None
 
 
 def interchange(function: Function) -> Function:
