@@ -247,7 +247,7 @@ def test_scalars_are_accumulated_beside_the_elements() -> None:
             check fits.2 : the index lies in the array
             bool fits.3 = le m, m
             check fits.3 : the index lies in the array
-            double[n,m] r, double s, double t = with [n,m] disjoint
+            double[n,m] r, double s, double t = with [n,m] disjoint complete
                 modarray a
                 fold from x, -1.0 by (double p, double k), (double val, double val.1)
                     double q = add p, val
@@ -262,6 +262,23 @@ def test_scalars_are_accumulated_beside_the_elements() -> None:
             return s, n, m, r, t
         """,
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "operators"),
+    [
+        (GREATEST, "genarray double default 0.0"),
+        (GREATEST.replace("from 0 to n", "from 1 to n"), "modarray a"),
+        (TWO, "modarray a\n        modarray v"),
+        (BRANCHES, "modarray a"),
+        (BRANCHES.replace("b := a", "b := g").replace("    double[n] r =", "    double[n] g = with [n] disjoint complete\n        genarray double default 0.0\n        part [0] <= [k] < [n]\n            double f = load v[k]\n            yield f\n    double[n] r ="), "genarray double default 0.0"),
+    ],
+)
+def test_an_array_that_is_all_replaced_is_a_new_one_unless_it_may_be_changed_in_place(text: str, operators: str) -> None:
+    """It may be where it is read, and not made by a with-loop, whose elements could be computed where they are needed."""
+    loop = after(run, text).split(" = with")[-1]
+    assert operators in loop
+    assert ("complete" in loop) == ("from 1" not in text)
 
 
 def test_a_border_that_is_split_off_is_still_updated_in_place() -> None:

@@ -22,8 +22,10 @@ from sacpy.jit.graph import (
     Atom,
     Block,
     Check,
+    Const,
     For,
     Function,
+    Genarray,
     If,
     Let,
     Load,
@@ -47,6 +49,7 @@ from sacpy.jit.passes.reductions import Step, fold_of, steps_of, without
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.jit.rewrite import bound, free
+from sacpy.lang.constants import zero
 from sacpy.lang.source import Span
 from sacpy.nodes import Record
 
@@ -203,12 +206,18 @@ class _Converter(Walker):
         given = [a for p, a in zip(inner.params, inner.body.results) if isinstance(p.type, ArrayType)]
         body = self.values(Block(without(inner.body, nest.steps)), {p.name: None for p in inner.params if isinstance(p.type, ArrayType)}, given, nest.index)
         index = tuple(nest.loops[k].index for k in nest.axes)
-        operators: tuple[Operator, ...] = tuple(Modarray(a) for a in arrays)
+        complete = upper == frame and all(low == integer(0) for low in lower)
+        read = free(body)
+        operators: tuple[Operator, ...] = tuple(Genarray(a.base, (), Const(a.base, zero(a.base))) if complete and (p.name not in read or self.is_made(a)) else Modarray(a) for p, a in zip((p for p in inner.params if isinstance(p.type, ArrayType)), arrays))
         if nest.steps:
             fold, terms = fold_of(nest.steps, tuple(a for a in outer.initial if isinstance(a.type, ScalarType)), self.supply)
             operators, body = (*operators, fold), Block((*body.statements, *terms.statements), (*body.results, *terms.results))
         part = Partition(lower, upper, None, None, index, Block((*nest.before, *body.statements), body.results), span=span)
-        return WithLoop(frame, (part,), operators, disjoint=True)
+        return WithLoop(frame, (part,), operators, disjoint=True, complete=complete)
+
+    def is_made(self, array: Var) -> bool:
+        """Whether a with-loop makes an array, so that its elements may be computed where they are needed; others, which loops carry, are better changed in place."""
+        return isinstance(self.definition(self.atom(array)), WithLoop)
 
     def values(self, b: Block, cells: Mapping[str, Atom | None], results: Sequence[Atom], index: tuple[Atom, ...]) -> Block:
         """A block's statements without the updates; its results are the elements at an index of arrays that it gives. `cells`: that element of arrays outside; None where it is to be read."""
