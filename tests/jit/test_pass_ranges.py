@@ -274,3 +274,21 @@ def test_a_remainder_a_period_off_at_both_ends_is_two_selections() -> None:
     for n in (2, 3, 5, 9):
         args = [np.arange(float(n)) ** 2]
         assert outcome(unit(found), args) == outcome(unit(text.replace("{least}", "1")), args) is not None
+
+
+def test_what_an_index_says_of_a_quotient_holds_of_what_was_divided() -> None:
+    """An array of n / 2 elements with one in it: n is 2 at least."""
+    text = """
+    function f(int n, double[n] a)
+        int h = div n, 2
+        double[h] t = with [h]
+            genarray double default 0.0
+            part [0] <= [i] < [h]
+                bool some = le 2, n
+                check some : there is one
+                double x = load a[1]
+                yield x
+        return h, t
+    """
+    assert "check" not in after(run, text)
+    assert "check" in after(run, text.replace("le 2, n", "le 3, n"))

@@ -314,3 +314,50 @@ def test_halos_are_the_same_around_arrays_of_any_extents() -> None:
     assert all(outcome(parsed(HALO), args) == outcome(work, args) is not None for args in many)
     agree_on(work, many)
     assert outcome(work, [np.zeros((0, 3))]) is None
+
+
+PROLONGED = """
+function f(int n, double[n] u)
+    int t = mul! 2, n
+    double[t] r = with [t] disjoint complete
+        genarray double default 0.0
+        part [0] <= [i] < [t]
+            int h = div i, 2
+            int up = add i, 1
+            int k = div up, 2
+            int l = aplmod k, n
+            double x = load u[h]
+            double y = load u[l]
+            double z = add x, y
+            yield z
+    return t, r
+"""
+RESTRICTED = """
+function f(int n, double[n] u)
+    int t = div n, 2
+    double[t] r = with [t] disjoint complete
+        genarray double default 0.0
+        part [0] <= [i] < [t]
+            int h = mul i, 2
+            int down = sub h, 1
+            int l = aplmod down, n
+            bool low = le 0, l
+            check low : the index is not negative
+            bool high = lt l, n
+            check high : the index lies in the array
+            double x = load u[l]
+            yield x
+    return t, r
+"""
+
+
+@pytest.mark.parametrize("text", [PROLONGED, RESTRICTED])
+def test_where_an_index_is_halved_or_doubled_the_interior_does_not_wrap(text: str) -> None:
+    u = parsed(text)
+    found = bodies(after(on_host, text))
+    assert len(found) == 2
+    assert not any(word in "".join(found.values()) for word in ("aplmod", "select", "check"))
+    for n in (0, 1, 2, 3, 4, 7, 10):
+        args = [np.arange(n, dtype="f8")]
+        assert outcome(on_host(u), args) == outcome(u, args)
+    agree_on(on_host(u), [[np.arange(n, dtype="f8")] for n in (1, 2, 3, 8, 41)])

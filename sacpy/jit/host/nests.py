@@ -18,9 +18,10 @@ from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Array, Value, release
+from sacpy.jit.host.residues import residue_loops, residues
 from sacpy.jit.host.row_products import ROWS, RowBlock, RowProduct, row_products, without
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink, membership
-from sacpy.nodes import Record, field
+from sacpy.nodes import Record, field, replace
 
 
 class Nest(Record):
@@ -81,6 +82,8 @@ class Nest(Record):
             self.blocks_of_rows(outer, lower, upper)
         elif k == p.rank - 1 and not self.earlier and is_comb(p, self.sinks) and isinstance(sink, ArraySink):
             comb_loop(low, p, sink, outer, lower, upper, inner)
+        elif k == p.rank - 1 and not self.earlier and (found := residues(p, self.sinks, low.facts.made)) is not None:
+            residue_loops(low, found, lower, upper, inner, Nest(low, replace(p, body=found.rest), self.sinks).plain_body(outer, k))
         elif width == "1":
             reduction = self.regrouped() if k == p.rank - 1 and p.step is None and not guarded else None
             if reduction is not None and not self.one_by_one(reduction):

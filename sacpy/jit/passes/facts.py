@@ -108,26 +108,34 @@ class Facts:
         """Notes that a sum is at least 0."""
         if not s.terms:
             return
-        slack = self.greatest(s)
-        for name, c in s.terms.items():
-            self._tighten(name, c, slack)
+        for name in self._narrow(s):
+            for fact in self.about.get(name, ()):
+                self._narrow(fact)
         if len(s.terms) > 1:
             youngest = max(s.terms, key=self._age.__getitem__)
             known = self.about.get(youngest, ())
             if s not in known:
                 self.note(self.about, youngest, (*known, s))
 
-    def _tighten(self, name: str, c: int, slack: int) -> None:
-        """From `sum >= 0`, whose greatest value is `slack`: how far a variable may be from its good end."""
+    def _narrow(self, s: Sum) -> list[str]:
+        """What a sum that is at least 0 says of the intervals of its variables: those that it makes smaller."""
+        slack = self.greatest(s)
+        return [name for name, c in s.terms.items() if self._tighten(name, c, slack)]
+
+    def _tighten(self, name: str, c: int, slack: int) -> bool:
+        """From `sum >= 0`, whose greatest value is `slack`: how far a variable may be from its good end. Whether that is news."""
         room = slack // abs(c) if slack >= 0 else 0  # below 0: the code is never reached
         if c > 0:
             bound = self.high[name] - room
             if bound > self.low[name]:
                 self.note(self.low, name, bound)
+                return True
         else:
             bound = self.low[name] + room
             if bound < self.high[name]:
                 self.note(self.high, name, bound)
+                return True
+        return False
 
     def equal(self, a: Sum, b: Sum) -> None:
         """Notes that two sums are equal."""

@@ -22,6 +22,8 @@ A remainder cuts where it stops being its dividend (for the CPU):
 
 There the indices of inner loops count with their bounds, which may be known only when it runs: the ends of the interior are clamped to the partition. So a window that wraps around, of whatever extents, reads its elements in order. Along other axes than the last this is worth it in an inner loop, or where it is not known that there is something to divide by; the borders of these axes are cut along the last one too, as they may be long.
 
+Conditions on an index times a number, or divided by one, cut as well for the CPU, such as those of the wrap-around of `2 * i - 1` or `(i + 1) / 2`.
+
 The pieces are disjoint; those at the border are at most a few indices wide. Folds are left alone: every partition counts its neutral.
 """
 
@@ -35,6 +37,7 @@ from sacpy.jit.graph import (
     Atom,
     Block,
     Check,
+    Const,
     For,
     Function,
     Genarray,
@@ -196,18 +199,29 @@ class _Splitter(Ranger):
         decided = [(f, strong, anywhere and not equal) for condition, strong, anywhere in _conditions(p.body) for f, equal in self.comparisons(condition)]
         decided += [(self.form(op.args[1]) - self.form(op.args[0]), False, False) for op in _extremes(p.body)]
         for f, strong, anywhere in decided:
+            f = self.undivided(f) if self.wraps else f
             names = [n for n in f.terms if n in axes]
-            if len(names) != 1 or abs(f.terms[names[0]]) != 1 or any(n in inside for n in f.terms):
+            if len(names) != 1 or (abs(f.terms[names[0]]) != 1 and not self.wraps) or any(n in inside for n in f.terms):
                 continue
             axis, c = axes[names[0]], f.terms[names[0]]
             if not strong and axis != last:
                 continue
-            rest = Sum(f.constant, {n: k for n, k in f.terms.items() if n != names[0]})
-            self.cut(found[axis], p.lower[axis], p.upper[axis], rest.times(-1) if c > 0 else rest.offset(1), anywhere)
+            rest = _quotient(Sum(f.constant, {n: k for n, k in f.terms.items() if n != names[0]}), abs(c))
+            if rest is not None:
+                self.cut(found[axis], p.lower[axis], p.upper[axis], rest.times(-1) if c > 0 else rest.offset(1), anywhere)
         if self.wraps:
             for r in _remainders(p.body):
                 self.unwrap(p, found, r, axes, inside)
         return found
+
+    def undivided(self, f: Sum) -> Sum:
+        """A sum that is at least 0 where another is, for dividends that are not negative: without quotients by numbers. `n - i / 2 >= 0` is `2 * n + 1 - i >= 0`."""
+        for n, c in f.terms.items():
+            q = self.definitions.get(n)
+            if abs(c) == 1 and isinstance(q, Op) and q.code == "div" and isinstance(q.args[1], Const) and q.args[1].value > 1:
+                d = int(q.args[1].value)
+                return self.undivided(f.plus(Sum(0, {n: 1}), -c).times(d).offset(d - 1 if c < 0 else 0).plus(self.form(q.args[0]), c))
+        return f
 
     def unwrap(self, p: Partition, found: list[_Cuts], r: _Remainder, axes: dict[str, int], inside: set[str]) -> None:
         """Adds the cuts that leave, in between, the indices for which a remainder is its dividend."""
@@ -288,6 +302,13 @@ class _Splitter(Ranger):
             d = self.form(rhs.args[1]) - self.form(rhs.args[0])
             yield d, True
             yield d.times(-1), True
+
+
+def _quotient(s: Sum, divisor: int) -> Sum | None:
+    """A sum divided by a positive number, rounded down, where that is a sum."""
+    if any(c % divisor for c in s.terms.values()):
+        return None
+    return Sum(s.constant // divisor, {n: c // divisor for n, c in s.terms.items()})
 
 
 class _Remainder(Record):

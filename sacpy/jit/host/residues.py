@@ -1,0 +1,106 @@
+"""Partitions that divide the index of their last axis by a small number, such as the prolongation of a coarse grid: as many indices are computed in a round as that number says, so that nothing is left to divide.
+
+In: a partition, and the sinks that take its values. Out: whether it pays, and the loop.
+
+    part [0] <= [i] < [n]                  for k from 0 to n / 2:
+        a = div i, 2                           x[2k] = 0.5 * (u[k] + u[k])
+        b = div (i + 1), 2          ->         x[2k + 1] = 0.5 * (u[k] + u[k + 1])
+        .. load u[a] .. load u[b]          what is left, one by one
+
+The loads of a round, and its stores, lie a fixed number apart from those of the next, so LLVM can make vectors of them; of a quotient it would have to look up each lane. Dividends are the index plus a number that is not negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sacpy.jit.graph import Atom, Block, Const, Let, Load, Op, Partition, Stmt, Var
+from sacpy.jit.host.folds import scalar_note
+from sacpy.jit.host.functions import Lowering
+from sacpy.jit.host.loops import count_loop
+from sacpy.jit.host.overwriting import Sums, linear
+from sacpy.jit.host.sinks import ArraySink, Sink
+from sacpy.nodes import Node
+
+MOST = 4  # indices of a round
+CODE = 240  # statements of all copies of the body
+
+
+class Residues(Node):
+    """How a last axis is run through: `divisor` indices in a round. `quotients`, `remainders`: by name, the variable and what is added to the index before it is divided; `rest`: the body without them."""
+
+    divisor: int
+    quotients: tuple[tuple[Var, int], ...]
+    remainders: tuple[tuple[Var, int], ...]
+    rest: Block
+
+
+def residues(p: Partition, sinks: Sequence[Sink], sums: Sums) -> Residues | None:
+    """How the indices of a partition's last axis are taken together, if that pays: where a quotient is an index. `sums`: the operations without overflow that variables are set to."""
+    if not p.rank or p.step is not None or not all(isinstance(s, ArraySink) and not s.earlier and len(s.result.extents) == p.rank for s in sinks):
+        return None
+    index = p.index[-1]
+    divided: list[tuple[str, Var, int, int]] = []
+    rest: list[Stmt] = []
+    for s in p.body.statements:
+        if not isinstance(s, Let) or not isinstance(s.rhs, Op | Load):
+            return None
+        if isinstance(s.rhs, Op) and (found := _divided(s.rhs, index, sums)) is not None:
+            divided.append((s.rhs.code, s.targets[0], *found))
+        else:
+            rest.append(s)
+    divisors = {d for *_, d in divided}
+    if len(divisors) != 1:
+        return None
+    (divisor,) = divisors
+    quotients = tuple((v, offset) for code, v, offset, _ in divided if code == "div")
+    if (divisor + 2) * len(rest) > CODE or not _are_indices({v.name for v, _ in quotients}, rest, sums):
+        return None
+    return Residues(divisor, quotients, tuple((v, offset) for code, v, offset, _ in divided if code != "div"), Block(tuple(rest), p.body.results))
+
+
+def _divided(op: Op, index: Var, sums: Sums) -> tuple[int, int] | None:
+    """What is added to an index before an operation divides it, and by what."""
+    if op.code not in ("div", "mod", "aplmod") or op.args[0].base != "int" or not isinstance(op.args[1], Const) or not 2 <= op.args[1].value <= MOST:
+        return None
+    base, offset = linear(op.args[0], sums, opaque=index.name)
+    return (offset, int(op.args[1].value)) if base == index and offset >= 0 else None
+
+
+def _are_indices(quotients: set[str], rest: Sequence[Stmt], sums: Sums) -> bool:
+    """Whether something is loaded at a quotient, or at it plus a number."""
+
+    def counts(a: Atom) -> bool:
+        base, _ = linear(a, sums)
+        return isinstance(base, Var) and (base.name in quotients or any(isinstance(x, Var) and x.name in quotients for x in (sums[base.name].args if base.name in sums else ())))
+
+    return any(isinstance(s, Let) and isinstance(s.rhs, Load) and any(map(counts, s.rhs.index)) for s in rest)
+
+
+def residue_loops(lowering: Lowering, found: Residues, lower: str, upper: str, single: Callable[[str], None], several: Callable[[str], None]) -> None:
+    """The loops from `lower`, which is not negative, to before `upper`. `single`: writes the body for an index; `several`: what is left of it, where quotients and remainders are set."""
+    code, d = lowering.code, found.divisor
+    note = scalar_note(code.module)
+
+    def together(k: str) -> None:
+        first = code.product(k, str(d))
+        for r in range(d):
+            for v, offset in found.quotients:
+                wide = code.sum(k, str((r + offset) // d))
+                lowering.bind_scalar(v, code.op(f"trunc i64 {wide} to i32"), wide)
+            for v, offset in found.remainders:
+                rest = str((r + offset) % d)
+                lowering.bind_scalar(v, rest, rest)
+            several(code.sum(first, str(r)))
+
+    start, begin = "0", lower
+    if lower != "0":
+        start = code.op(f"sdiv i64 {code.sum(lower, str(d - 1))}, {d}")
+        begin = code.product(start, str(d))
+        begin = code.op(f"select i1 {code.op(f'icmp slt i64 {begin}, {upper}')}, i64 {begin}, i64 {upper}")
+        count_loop(lowering, lower, begin, "1", single, note)
+    end = code.op(f"sdiv i64 {upper}, {d}")
+    count_loop(lowering, start, end, "1", together)
+    left = code.product(end, str(d))
+    left = code.op(f"select i1 {code.op(f'icmp sgt i64 {left}, {begin}')}, i64 {left}, i64 {begin}")
+    count_loop(lowering, left, upper, "1", single, note)
