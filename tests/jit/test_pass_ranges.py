@@ -292,3 +292,30 @@ def test_what_an_index_says_of_a_quotient_holds_of_what_was_divided() -> None:
     """
     assert "check" not in after(run, text)
     assert "check" in after(run, text.replace("le 2, n", "le 3, n"))
+
+
+def test_what_is_chosen_is_known_anew_where_a_case_becomes_certain() -> None:
+    """Where an array has an element, min(1, its length) is 1. The lengths are the same, as was checked."""
+    text = """
+    function f(int n, int m, double[m] a)
+        int one = min n, 1
+        bool same = eq n, m
+        check same : the shapes agree
+        double[m] t = with [m]
+            genarray double default 0.0
+            part [0] <= [i] < [m]
+                int j = sub i, one
+                bool first = lt i, 1
+                double x = if first
+                    give 0.0
+                else
+                    bool low = le 0, j
+                    check low : the index is not negative
+                    double y = load a[j]
+                    give y
+                yield x
+        return m, t
+    """
+    found = after(run, text)
+    assert found.count("check") == 1 and "load a[j]" in found
+    assert after(run, text.replace("eq n, m", "le n, m").replace("sub i, one", "sub one, i")).count("check") == 2

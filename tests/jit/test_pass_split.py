@@ -361,3 +361,48 @@ def test_where_an_index_is_halved_or_doubled_the_interior_does_not_wrap(text: st
         args = [np.arange(n, dtype="f8")]
         assert outcome(on_host(u), args) == outcome(u, args)
     agree_on(on_host(u), [[np.arange(n, dtype="f8")] for n in (1, 2, 3, 8, 41)])
+
+
+SHIFTED = """
+function f(int n, double[n] u, int m, double[m] v)
+    int less = neg! n
+    int back = max -1, less
+    int end = add! n, back
+    int one = min n, 1
+    bool same = eq n, m
+    check same : the shapes agree
+    double[m] r = with [m] disjoint complete
+        genarray double default 0.0
+        part [0] <= [i] < [m]
+            bool c = le one, i
+            double x = if c
+                int k = sub i, one
+                double y = load u[k]
+                give y
+            else
+                give 0.0
+            bool d = lt i, end
+            double z = if d
+                int l = sub i, back
+                double w = load u[l]
+                give w
+            else
+                give 0.0
+            double t = add x, z
+            yield t
+    return m, r
+"""
+
+
+def test_a_shift_by_at_most_the_length_is_cut_at_both_ends() -> None:
+    """One that an array with elements has is one; and its length is the other's."""
+    found = bodies(after(on_host, SHIFTED))
+    assert len(found) == 3
+    assert sum("if " not in body and body.count("load") == 2 for body in found.values()) == 1
+    agree_on(on_host(parsed(SHIFTED)), [[np.arange(n, dtype="f8"), np.zeros(n)] for n in (0, 1, 2, 3, 8, 41)])
+
+
+def test_a_quotient_that_may_lie_outside_is_checked_index_by_index() -> None:
+    """The indices of which it does are not known to be few: most often there are none."""
+    text = PROLONGED.replace("int l = aplmod k, n", "bool in = lt k, m\n            check in : the index lies in the array\n            int l = min k, m").replace("f(int n", "f(int m, int n")
+    assert len(bodies(after(on_host, text))) == 1

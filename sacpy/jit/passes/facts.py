@@ -7,12 +7,14 @@ In: facts (`i - lower >= 0`). Out: proofs (`n - i - 1 >= 0` holds). Numbers here
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from sacpy.nodes import Node, field
 
 LOWEST, HIGHEST = -(1 << 31), (1 << 31) - 1
 STEPS = 60  # of one proof
+NEWS = 8  # smaller intervals of which the consequences are drawn
 
 Note = Callable[[dict[Any, Any], Any, Any], None]
 
@@ -73,6 +75,8 @@ class Facts:
         self.high: dict[str, int] = {}
         self.about: dict[str, tuple[Sum, ...]] = {}
         self.choices: dict[str, tuple[Sum, Sum]] = {}
+        self._codes: dict[str, str] = {}
+        self._users: dict[str, list[str]] = {}
         self._age: dict[str, int] = {}
         self._steps = 0
 
@@ -104,18 +108,37 @@ class Facts:
 
     # ---- learning
 
-    def learn(self, s: Sum) -> None:
-        """Notes that a sum is at least 0."""
+    def learn(self, s: Sum) -> list[str]:
+        """Notes that a sum is at least 0, and what follows for the intervals of its variables and of others. Which variables have smaller ones now."""
         if not s.terms:
-            return
-        for name in self._narrow(s):
+            return []
+        narrowed = self._narrow(s)
+        for name in islice(narrowed, NEWS):  # which becomes longer
             for fact in self.about.get(name, ()):
-                self._narrow(fact)
+                narrowed += self._narrow(fact)
+            for user in self._users.get(name, ()):
+                narrowed += self._hull(user)
         if len(s.terms) > 1:
             youngest = max(s.terms, key=self._age.__getitem__)
             known = self.about.get(youngest, ())
             if s not in known:
                 self.note(self.about, youngest, (*known, s))
+        return narrowed
+
+    def choose(self, name: str, code: str, cases: tuple[Sum, Sum]) -> list[str]:
+        """Notes that a variable is the least ("min"), the greatest ("max") or either ("select") of two sums, which are older. As for `learn`."""
+        self.choices[name] = cases
+        self._codes[name] = code
+        for operand in {n for c in cases for n in c.terms}:
+            self._users.setdefault(operand, []).append(name)
+        return self._hull(name)
+
+    def _hull(self, name: str) -> list[str]:
+        """What the intervals of the sums that a variable is chosen from say of its own: its name, if it has a smaller one now."""
+        code, cases = self._codes[name], self.choices[name]
+        least, greatest = [self.least(c) for c in cases], [self.greatest(c) for c in cases]
+        low, high = (max(least), max(greatest)) if code == "max" else (min(least), min(greatest) if code == "min" else max(greatest))
+        return self._narrow(Sum(-low, {name: 1})) + self._narrow(Sum(high, {name: -1}))
 
     def _narrow(self, s: Sum) -> list[str]:
         """What a sum that is at least 0 says of the intervals of its variables: those that it makes smaller."""

@@ -30,11 +30,11 @@ class Learner(Summing):
     # ---- conditions
 
     def assume(self, condition: Atom, holds: bool) -> None:
-        super().assume(condition, holds)
         rhs = self.definition(condition)
+        sides = self.compared(rhs)  # before one becomes the other, since older sums are of both
+        super().assume(condition, holds)
         if holds and isinstance(rhs, Op) and rhs.code == "or" and isinstance(condition, Var):
             self.note(self.either, condition.name, rhs.args)
-        sides = self.compared(rhs)
         if sides is None or not isinstance(rhs, Op):
             return
         up, down = sides[1] - sides[0], sides[0] - sides[1]
@@ -97,7 +97,7 @@ class Learner(Summing):
                 total = self.facts.variable(target.name, *LONG_RANGE)
                 for x in (a, b):
                     self.learn(x - total if op.code == "min" else total - x)
-                self.facts.choices[target.name] = (a, b)
+                self.facts.choose(target.name, op.code, (a, b))
             case _:
                 return
         if total is not None and is_moderate(total):
@@ -131,24 +131,15 @@ class Learner(Summing):
             case "min":
                 self.learn(a - t)
                 self.learn(b - t)
-                facts.choices[target.name] = (a, b)
             case "max":
                 self.learn(t - a)
                 self.learn(t - b)
-                facts.choices[target.name] = (a, b)
             case "select":
-                facts.choices[target.name] = (a, b)
                 self._learn_selected(t, op)
         if op.code in ("min", "max", "select"):
-            self._hull(t, (a, b), op.code)
+            self.settle(facts.choose(target.name, op.code, (a, b)))
         else:
             self.quotient(t, op.code, a, b)
-
-    def _hull(self, t: Sum, cases: tuple[Sum, Sum], code: str) -> None:
-        least, greatest = [self.facts.least(c) for c in cases], [self.facts.greatest(c) for c in cases]
-        low, high = (max(least), max(greatest)) if code == "max" else (min(least), min(greatest) if code == "min" else max(greatest))
-        self.learn(t.offset(-low))
-        self.learn(Sum(high) - t)
 
     def _learn_selected(self, t: Sum, op: Op) -> None:
         """What holds of each operand of a selection where it is selected holds of the result: it is not negative; it is at most one of them, or lies below what the condition compares with (or at most there, if that is what it may equal); a remainder lies below its divisor."""

@@ -49,6 +49,7 @@ from sacpy.jit.graph import (
     Unit,
     WithLoop,
     blocks,
+    integer,
     statements,
 )
 from sacpy.jit.passes.costs import size
@@ -117,7 +118,7 @@ class _Splitter(Ranger):
         """The pieces of a partition, itself if there is nothing to gain; the interior last. `across`: borders of other axes are cut along the last one too."""
         if p.step is not None or not p.rank:
             return [p]
-        cuts = self.cuts(p)
+        cuts = self.where(p)
         *outer, last = (c.borders for c in cuts)
         if not last and not any(outer):
             return [p]
@@ -190,6 +191,26 @@ class _Splitter(Ranger):
 
     # ---- where
 
+    def where(self, p: Partition) -> list[_Cuts]:
+        """Where a partition is cut, given that it has an index."""
+
+        def found() -> list[_Cuts]:
+            for lower, upper in zip(p.lower, p.upper):
+                self.learn_order(integer(0), lower)
+                self.learn_order(lower, upper, 1)
+            return self.cuts(p)
+
+        return self.scoped(found) if self.wraps else self.cuts(p)
+
+    def now(self, s: Sum) -> Sum:
+        """A sum in terms of what its variables are known to be here: for the CPU, for which more pieces are not more launches."""
+        if not self.wraps:
+            return s
+        total = Sum(s.constant)
+        for n, c in s.terms.items():
+            total = total.plus(self.form(self.variables[n]) if n in self.variables else Sum(0, {n: 1}), c)
+        return total
+
     def cuts(self, p: Partition) -> list[_Cuts]:
         """Where the conditions in the body of a partition cut its axes."""
         found = [_Cuts() for _ in p.index]
@@ -199,7 +220,7 @@ class _Splitter(Ranger):
         decided = [(f, strong, anywhere and not equal) for condition, strong, anywhere in _conditions(p.body) for f, equal in self.comparisons(condition)]
         decided += [(self.form(op.args[1]) - self.form(op.args[0]), False, False) for op in _extremes(p.body)]
         for f, strong, anywhere in decided:
-            f = self.undivided(f) if self.wraps else f
+            plain, f = f, self.undivided(f) if self.wraps else f
             names = [n for n in f.terms if n in axes]
             if len(names) != 1 or (abs(f.terms[names[0]]) != 1 and not self.wraps) or any(n in inside for n in f.terms):
                 continue
@@ -208,7 +229,7 @@ class _Splitter(Ranger):
                 continue
             rest = _quotient(Sum(f.constant, {n: k for n, k in f.terms.items() if n != names[0]}), abs(c))
             if rest is not None:
-                self.cut(found[axis], p.lower[axis], p.upper[axis], rest.times(-1) if c > 0 else rest.offset(1), anywhere)
+                self.cut(found[axis], p.lower[axis], p.upper[axis], rest.times(-1) if c > 0 else rest.offset(1), anywhere and f is plain)
         if self.wraps:
             for r in _remainders(p.body):
                 self.unwrap(p, found, r, axes, inside)
@@ -278,7 +299,8 @@ class _Splitter(Ranger):
 
     def cut(self, cuts: _Cuts, lower: Atom, upper: Atom, place: Sum, anywhere: bool) -> None:
         """Adds a cut, so that the indices below `place` get apart from the others; `anywhere`: also where that is not known to be near an end."""
-        low, high = place - self.form(lower), self.form(upper) - place
+        place = self.now(place)
+        low, high = place - self.now(self.form(lower)), self.now(self.form(upper)) - place
         if self.at_most(self.form(upper) - self.form(lower), Sum(NARROW)) or self.at_most(low, Sum(0)) or self.at_most(high, Sum(0)):
             return
         if not low.terms and low.constant <= NARROW:

@@ -5,6 +5,8 @@ What `ranges` reasons with: each operation that adds, and does not wrap, is the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sacpy.jit.graph import Atom, Const, Function, Op, Var, integer
 from sacpy.jit.passes.facts import HIGHEST, LOWEST, Facts, Sum
 from sacpy.jit.passes.simplify import Simplifier
@@ -50,8 +52,11 @@ class Summing(Simplifier):
 
     def learn(self, s: Sum) -> None:
         """Notes that a sum is at least 0, and what follows."""
-        self.facts.learn(s)
-        for name in s.terms:
+        self.settle(dict.fromkeys((*s.terms, *self.facts.learn(s))))
+
+    def settle(self, names: Iterable[str]) -> None:
+        """Notes what follows for variables from the intervals that they are in."""
+        for name in names:
             if self.facts.low[name] == self.facts.high[name] and name in self.variables:
                 self.note(self.env, name, integer(self.facts.low[name]))
             whole = self.wrapped.get(name)
