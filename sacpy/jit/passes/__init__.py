@@ -11,6 +11,7 @@ from sacpy.jit.passes import (
     assigning,
     carried,
     choosing,
+    colours,
     counting,
     dead_code,
     detach,
@@ -36,7 +37,9 @@ ROUNDS = 4  # how often the first passes run at most; each round may lay open so
 REDUCING: tuple[Pass, ...] = (unroll.run, dead_code.run)
 COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, independent.run, reductions.run)
 LOOPING: tuple[Pass, ...] = (rounds.run,)
-SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run, disjoint.run)
+SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run)
+COLOURING: tuple[Pass, ...] = (colours.run,)  # for the CPU alone
+DIVIDING: tuple[Pass, ...] = (disjoint.run,)
 SPLITTING: tuple[Pass, ...] = (split.run,)
 WRAPPING: tuple[Pass, ...] = (split.run_wrapping,)  # instead, for the CPU alone
 CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run)
@@ -53,7 +56,7 @@ def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> 
         if number and folded is unit:
             break
         unit = _after(folded, (*COUNTING, *LOOPING) if host and not number else COUNTING, verified)
-    unit = _after(unit, (*SHAPING, *(WRAPPING if host else SPLITTING), *CLEANING), verified)
+    unit = _after(unit, (*SHAPING, *(COLOURING if host else ()), *DIVIDING, *(WRAPPING if host else SPLITTING), *CLEANING), verified)
     return _after(placed(unit, verified) if host else unit, FINISHING, verified)
 
 
