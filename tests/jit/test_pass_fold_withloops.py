@@ -443,3 +443,31 @@ def test_in_a_conditional_the_results_of_one_with_loop_share_its_body_too() -> N
             return z.1
         """,
     )
+
+
+STEPPED = """
+function f(int n, double[n] a, double[n] b)
+    double[n] t = with [n]
+        genarray double default 0.0
+        part [0] <= [i] < [n]
+            double x = load a[i]
+            double y = sqrt x
+            double z = exp y
+            yield z
+    double[n] r = with [n]
+        modarray b
+        part [{first}] <= [j] < [n] step [{step}] width [1]
+            double v = load t[j]
+            yield v
+        part [{second}] <= [k] < [n] step [{step}] width [1]
+            double w = load t[k]
+            double u = neg w
+            yield u
+    return n, r
+"""
+
+
+def test_readers_that_step_share_the_work() -> None:
+    """Two of them that each read every other element do none of it twice; two that read all do."""
+    assert "genarray" not in after(run, STEPPED.format(first=0, second=1, step=2))
+    assert "genarray" in after(run, STEPPED.format(first=0, second=0, step=1))

@@ -16,7 +16,7 @@ An array is folded only if nothing but loads uses it, if no work is multiplied b
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Mapping
 
 from sacpy.jit.graph import (
     ArrayType,
@@ -117,7 +117,7 @@ class _Folder(Simplifier):
                 needed = needed or [_needed(p.body) for p in producer.loop.partitions]
                 if self.worthwhile(target, producer, needed):
                     alone[target.name] = producer
-        found.update(_not_repeated(alone, needed, {name: self.sites.uses[name].sites for name in alone}))
+        found.update(_not_repeated(alone, needed, {name: set(self.sites.uses[name].sites) for name in alone}))
         self.producers.update(found)
         for producer in found.values():
             self.siblings.setdefault(producer.first, []).append(producer)
@@ -346,15 +346,18 @@ def _pays(use: Uses, shared: float, own: float) -> bool:
         return use.each or len(use.sites) <= 4
     if (shared > CHEAP and not use.once) or (own > CHEAP and not use.each):
         return False
-    return (shared + own) * (_copies(use.sites) - 1) <= CHEAP
+    return (shared + own) * (_share(use.sites) - 1) <= CHEAP
 
 
-def _copies(found: set[Site]) -> int:
-    """How many of some sites may load the same cell: those of the same number along an axis that all sites name by a number."""
-    most = len(found)
-    for components in zip(*(index for _, index in found)):
+def _share(found: Mapping[Site, float]) -> float:
+    """How many cells some sites load, as a multiple of those that there are; if all sites name an axis by a number, of those of one number."""
+    most = sum(found.values())
+    for axis, components in enumerate(zip(*(index for _, index in found))):
         if all(isinstance(a, Const) for a in components):
-            most = min(most, max(Counter(components).values()))
+            by_number: dict[Atom, float] = {}
+            for (_, index), share in found.items():
+                by_number[index[axis]] = by_number.get(index[axis], 0.0) + share
+            most = min(most, max(by_number.values()))
     return most
 
 

@@ -7,6 +7,7 @@ is `once` if every cell is loaded there at most once for each time the array is 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 
 from sacpy.jit.graph import (
     Atom,
@@ -19,12 +20,14 @@ from sacpy.jit.graph import (
     Loop,
     Modarray,
     Op,
+    Partition,
     Rhs,
     Update,
     Var,
     WithLoop,
     blocks,
     operands,
+    stride,
 )
 from sacpy.nodes import Record, field
 
@@ -34,13 +37,13 @@ _NONE: Names = frozenset()
 
 
 class Uses(Record):
-    """Of one array. `depth`: how many loops are around its definition; `rank`: how many components of an index choose the cell; `nested`: it is made in the body of a with-loop; `sites`: by their blocks; `once`: every cell at most once in each of them; `each`: every element; `made`, `last`: where the array is made and last loaded."""
+    """Of one array. `depth`: how many loops are around its definition; `rank`: how many components of an index choose the cell; `nested`: it is made in the body of a with-loop; `sites`: by their blocks, each with how many cells it loads, as a share of those that there are, where it is loaded `once`: a partition with a step leaves some out; `once`: every cell at most once in each of them; `each`: every element; `made`, `last`: where the array is made and last loaded."""
 
     depth: int
     rank: int | None
     made: int
     nested: bool = False
-    sites: set[Site] = field(default_factory=set)
+    sites: dict[Site, float] = field(default_factory=dict)
     once: bool = True
     each: bool = True
     otherwise: bool = False
@@ -54,6 +57,7 @@ class Sites(Record):
     replaced: dict[str, list[int]] = field(default_factory=dict)
     _place: int = 0
     _loops: list[Names] = field(default_factory=list)
+    _shares: list[float] = field(default_factory=list)  # of their indices, those that they run over
     _depends: dict[str, Names] = field(default_factory=dict)
     _bodies: int = 0  # of with-loops around the place
 
@@ -121,29 +125,31 @@ class Sites(Record):
                     if not any(b is p.body for p in rhs.partitions):
                         self._within(_NONE | {"combine"}, b)
                 for p in rhs.partitions:
-                    self._counted(p.index, p.body)
+                    self._counted(p.index, p.body, _share(p))
                 self._bodies -= 1
             case _:
                 for b in blocks(rhs):
                     self.block(b)
 
-    def _counted(self, index: tuple[Var, ...], body: Block) -> None:
+    def _counted(self, index: tuple[Var, ...], body: Block, share: float = 1.0) -> None:
         for i in index:
             self._depends[i.name] = frozenset({i.name})
-        self._within(frozenset(i.name for i in index), body)
+        self._within(frozenset(i.name for i in index), body, share=share)
 
-    def _within(self, loop: Names, *inner: Block) -> None:
+    def _within(self, loop: Names, *inner: Block, share: float = 1.0) -> None:
         self._loops.append(loop)
+        self._shares.append(share)
         for b in inner:
             self.block(b)
         self._loops.pop()
+        self._shares.pop()
 
     def _load(self, load: Load, b: Block) -> None:
         found = self.uses.get(load.array.name)
         if found is None:
             return
         found.last = self._place
-        found.sites.add((id(b), load.index[: found.rank]))
+        found.sites[id(b), load.index[: found.rank]] = prod(self._shares[found.depth :])
         around = _NONE.union(*self._loops[found.depth :])
         found.once = found.once and self._alone(load.index[: found.rank], around) == around
         found.each = found.each and self._alone(load.index, around) == around
@@ -156,6 +162,12 @@ class Sites(Record):
             if len(mine) == 1:
                 alone |= mine
         return frozenset(alone)
+
+
+def _share(p: Partition) -> float:
+    """How many of the indices between its bounds a partition has."""
+    strides = [stride(p, k) for k in range(p.rank)]
+    return prod(width / step if step and width else 1.0 for step, width in strides)
 
 
 def sites(function: Function) -> Sites:
