@@ -22,6 +22,7 @@ from sacpy.jit.passes import (
     independent,
     interchange,
     invariant,
+    peel,
     private,
     ranges,
     reductions,
@@ -41,7 +42,7 @@ SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run)
 COLOURING: tuple[Pass, ...] = (colours.run,)  # for the CPU alone
 DIVIDING: tuple[Pass, ...] = (disjoint.run,)
 SPLITTING: tuple[Pass, ...] = (split.run,)
-WRAPPING: tuple[Pass, ...] = (split.run_wrapping,)  # instead, for the CPU alone
+WRAPPING: tuple[Pass, ...] = (split.run_wrapping, peel.run)  # instead, for the CPU alone
 CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run)
 PLACING: tuple[Pass, ...] = (interchange.run, assigning.run, private.run, aside.run, carried.run, dead_code.run, scatter.run, choosing.run)
 FINISHING: tuple[Pass, ...] = (detach.run,)

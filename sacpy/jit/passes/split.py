@@ -96,7 +96,9 @@ class _Piece(Record):
         return new
 
 
-class _Splitter(Ranger):
+class Splitter(Ranger):
+    """A ranger that splits partitions. `wraps`: at the ends of what remainders leave alone too; `changed`: whether it has."""
+
     def __init__(self, function: Function, wraps: bool) -> None:
         super().__init__(function)
         self.wraps = wraps
@@ -217,7 +219,7 @@ class _Splitter(Ranger):
         inside = bound(p.body)
         axes = {i.name: k for k, i in enumerate(p.index)}
         last = p.rank - 1
-        decided = [(f, strong, anywhere and not equal) for condition, strong, anywhere in _conditions(p.body) for f, equal in self.comparisons(condition)]
+        decided = [(f, strong, anywhere and not equal) for condition, strong, anywhere in conditions(p.body) for f, equal in self.comparisons(condition)]
         decided += [(self.form(op.args[1]) - self.form(op.args[0]), False, False) for op in _extremes(p.body)]
         for f, strong, anywhere in decided:
             plain, f = f, self.undivided(f) if self.wraps else f
@@ -358,7 +360,7 @@ def _remainders(b: Block, ranges: dict[str, tuple[Atom, Atom]] | None = None) ->
                 yield from _remainders(inner, ranges)
 
 
-def _conditions(b: Block) -> Iterator[tuple[Atom, bool, bool]]:
+def conditions(b: Block) -> Iterator[tuple[Atom, bool, bool]]:
     """The conditions that decide something in a block, inner blocks included; whether they decide what is executed, and whether a cut anywhere is worth it: for a selected number, which may be an index that wraps around, too."""
     for s in b.statements:
         if isinstance(s, Check):
@@ -369,7 +371,7 @@ def _conditions(b: Block) -> Iterator[tuple[Atom, bool, bool]]:
         elif isinstance(s.rhs, Op) and s.rhs.code == "select":
             yield s.rhs.args[0], False, s.rhs.args[1].base == "int"
         for inner in blocks(s.rhs):
-            yield from _conditions(inner)
+            yield from conditions(inner)
 
 
 def _extremes(b: Block) -> Iterator[Op]:
@@ -383,7 +385,7 @@ def split(function: Function, wraps: bool) -> Function:
     """A function with its partitions split; itself if there is nothing to split."""
     if not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) for s in statements(function.body)):
         return function
-    splitter = _Splitter(function, wraps)
+    splitter = Splitter(function, wraps)
     new = splitter.function(function)
     return new if splitter.changed else function
 

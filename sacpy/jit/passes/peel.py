@@ -1,0 +1,107 @@
+"""Peeling, for the CPU: a loop that changes an array in place, and reads it where indices wrap, becomes three, one after the other, of which the second does not wrap.
+
+    b = for j from 0 to n step 1 with a := u           c = for j from 0 to 1 step 1 with a := u
+      k = sub j, 1                                       as on the left
+      c = lt k, 0                                      d = for j from 1 to n step 1 with a := c
+      l = select c, k + n, k                   ->        x = load a[j - 1]
+      x = load a[l]                                      e = update a[j] with x
+      d = update a[j] with x                             next e
+      next d
+
+Such loops can only be run in order; of others the partitions that they become are split (`split`). The ends of the loop are cut so that its bounds need not be known; steps go on where they would have.
+"""
+
+from __future__ import annotations
+
+from sacpy.jit.graph import Atom, For, Function, Let, Load, Op, Rhs, Unit, Update, Var, WithLoop, extents_of, integer, statements
+from sacpy.jit.passes.costs import size
+from sacpy.jit.passes.facts import Sum
+from sacpy.jit.passes.ranges import Ranger
+from sacpy.jit.passes.split import CODE, NARROW, Splitter, conditions
+from sacpy.jit.passes.summing import ZERO
+from sacpy.jit.passes.units import per_function
+from sacpy.jit.rewrite import bound, copied
+from sacpy.nodes import replace
+
+
+class _Peeler(Splitter):
+    def with_loop(self, w: WithLoop) -> WithLoop:
+        return Ranger.with_loop(self, w)
+
+    def rhs(self, r: Rhs) -> Rhs:
+        new = super().rhs(r)
+        return self.peeled(new) if isinstance(new, For) and _is_sweep(new) else new
+
+    def peeled(self, r: For) -> For:
+        """The last of the loops that one becomes, one after the other, so that indices do not wrap in the second; itself if there is nothing to gain."""
+        lower, upper = self.form(r.lower), self.form(r.upper)
+        if not (self.at_most(ZERO, lower) and self.fits(lower.offset(2 * NARROW)) and self.fits(upper.offset(2 * NARROW)) and self.fits(upper.offset(-NARROW))):
+            return r
+        low, high = self.ends(r, lower, upper)
+        if (not low and not high) or (1 + bool(low) + bool(high)) * size(r.body) > CODE:
+            return r
+        self.changed = True
+        begin, end = r.lower, r.upper
+        if low:
+            begin = self.emit("cut", Op("min", (self.atom_of(lower.offset(-(-low // r.step) * r.step)), r.upper)))
+            r = self.ahead(r, begin)
+        if high:
+            end = self.emit("cut", Op("max", (self.atom_of(upper.offset(-high)), begin)))
+            r = self.ahead(r, end)
+            if r.step > 1:
+                away = self.emit("away", Op("aplmod", (self.emit("away", Op("sub", (begin, end))), integer(r.step))))
+                r = replace(r, lower=self.emit("cut", Op("add", (end, away))))
+        return r
+
+    def ends(self, r: For, lower: Sum, upper: Sum) -> tuple[int, int]:
+        """How many indices at the lower and at the upper end of a loop have to be apart, that selections of indices are decided for the others."""
+        low = high = 0
+        inside = bound(r.body)
+
+        for condition, strong, anywhere in conditions(r.body):
+            for f, _ in self.comparisons(condition) if anywhere and not strong else ():
+                c = f.terms.get(r.index.name, 0)
+                if abs(c) != 1 or any(n in inside for n in f.terms):
+                    continue
+                rest = f.plus(Sum(0, {r.index.name: 1}), -c)
+                place = self.now(rest.times(-1) if c > 0 else rest.offset(1))
+                below, above = self.facts.greatest(place - self.now(lower)), self.facts.greatest(self.now(upper) - place)
+                if 0 < below <= NARROW:
+                    low = max(low, below)
+                elif 0 < above <= NARROW:
+                    high = max(high, above)
+        return low, high
+
+    def ahead(self, r: For, end: Atom) -> For:
+        """Writes a loop up to an index; gives what is left of it."""
+        index = self.supply.var(r.index.name, r.index.type)
+        params = tuple(self.supply.var(p.name, p.type) for p in r.params)
+        body = copied(r.body, {old.name: new for old, new in zip((r.index, *r.params), (index, *params))}, self.supply)
+        results = tuple(self.supply.var(p.name, p.type) for p in r.params)
+        self.define(results, replace(r, index=index, upper=end, params=params, body=body))
+        return replace(r, lower=end, initial=results)
+
+
+def _is_sweep(r: For) -> bool:
+    """Whether a loop changes arrays element by element, and reads them elsewhere too, so that it can only be run in order; others become with-loops, or are left to the passes that look for such."""
+    names = {p.name for p in r.params}
+    if not 1 <= r.step <= NARROW or r.few or any(isinstance(e, Var) and e.name in names for p in r.params for e in extents_of(p)):
+        return False
+    lets = [s for s in r.body.statements if isinstance(s, Let) and isinstance(s.rhs, Op | Load | Update)]
+    changed = {s.rhs.array.name: s.rhs.index for s in lets if isinstance(s.rhs, Update)}
+    read = any(isinstance(s.rhs, Load) and s.rhs.array.name in names and changed.get(s.rhs.array.name, s.rhs.index) != s.rhs.index for s in lets)
+    return len(lets) == len(r.body.statements) and read
+
+
+def peel(function: Function) -> Function:
+    """A function with the ends of its loops peeled off; itself if there is nothing to gain."""
+    if not any(isinstance(s, Let) and isinstance(s.rhs, For) and _is_sweep(s.rhs) for s in statements(function.body)):
+        return function
+    peeler = _Peeler(function, wraps=True)
+    new = peeler.function(function)
+    return new if peeler.changed else function
+
+
+def run(unit: Unit) -> Unit:
+    """A unit with the ends of its loops peeled off."""
+    return per_function(unit, peel)
