@@ -1,7 +1,7 @@
 """Runs core programs: `Evaluator(program).call(key, args)`.
 
 In: a `core.Program`, and values. Out: values; or a `SacError` with the place and the SaC call stack. Each function becomes generated Python (`codegen`) when it is first called: until then its name in the shared namespace is a stub that
-generates it and takes its own place.
+generates it and takes its own place. With an engine that waits for the first call that is interpreted: what runs natively from the beginning is never generated.
 """
 
 from __future__ import annotations
