@@ -451,6 +451,37 @@ def gathered(r: random.Random, name: str) -> Template:
     return Template(text, name, (("int", ("n",)), (b, ("n",))), (b, ("n",)), 1)
 
 
+def coloured(r: random.Random, name: str) -> Template:
+    """Points of one colour: those whose indices have an even sum, or an odd one, perhaps with a wrap around; in loops, or all at once."""
+    b = _number(r)
+    away = r.choice(("i + j", "i + j", "i - j", "j + 1", "i + 2 * j - 3", "i + j + c"))
+    colour = r.choice(("== 0", "== 1", "!= 1", "== c"))
+    condition = r.choice((f"({away}) % 2 {colour}", f"mod({away}, 2) {colour}"))
+    new = f"v[{_near(r, 'i', 'n')}, j] {r.choice('+-*')} v[i, {r.choice(('j - 1', _near(r, 'j', 'm')))}]"
+    c = r.choice("01")
+    text = r.choice((
+        f"for (i = 1; i < n; i++) {{ for (j = {r.choice('12')}; j < m; j++) {{ if ({condition}) {{ v[i,j] = {new}; }} }} }}\n  return v;",
+        f"for (i = 0; i < n; i++) {{ for (j = 1 + (i + c) % 2; j < m; j += {r.choice('223')}) {{ v[i,j] = {new}; }} }}\n  return v;",
+        f"return with {{ ([1,1] <= [i,j] < [n,m]) : {condition} ? {new} : v[i,j]; }} : modarray(v);",
+        f"return {{ [i,j] -> {condition} ? v[i,j] : {new} | [1,1] <= [i,j] < [n,m - 1]; [i,j] -> v[i,j] | [i,j] < [n,m] }};",
+    ))  # fmt: skip
+    return Template(f"{b}[n,m] {name}({b}[n,m] v)\n{{\n  c = {c};\n  {text}\n}}\n\n", name, ((b, ("n", "m")),), (b, ("n", "m")), 2)
+
+
+def refined(r: random.Random, name: str) -> Template:
+    """A finer grid from a coarser one, or the other way round, with indices that are divided or multiplied and may wrap around."""
+    b, k = _number(r), r.choice((2, 2, 3, 4))
+    if r.random() < 0.4:
+        made = f"{{ [i,j] -> v[mod({k} * i - 1, n), {k} * j] {r.choice('+-')} v[{k} * i, mod({k} * j + {r.choice(('1', '- 1', '2'))}, m)] | [i,j] < [n / {k}, m / {k}] }}"
+        used = f"{{ [i,j] -> w[mod(i, n / {k}), mod(j, m / {k})] | [i,j] < [n,m] }}"
+    else:
+        last = r.choice((f"mod((j + {r.choice('12')}) / {k}, m)", f"min((j + {k - 1}) / {k}, m - 1)", f"(j + {k} * m - 1) % ({k} * m) / {k}"))
+        made = f"{{ [i,j] -> v[i / {k}, {last}] {r.choice('+-*')} v[mod((i + 1) / {k}, n), j / {k}]{r.choice(('', f' * v[0, j / {k}]'))} | [i,j] < [{k} * n, {k} * m] }}"
+        used = f"{{ [i,j] -> w[{k} * i, {k} * j] + w[{k} * i + 1, {k} * j + {k - 1}] | [i,j] < [n,m] }}"
+    text = f"{b}[n,m] {name}({b}[n,m] v)\n{{\n  w = {made};\n  w[0,0] = w[0,0] + {_unit(b)};\n  return {used};\n}}\n\n"
+    return Template(text, name, ((b, ("n", "m")),), (b, ("n", "m")), k)
+
+
 def growing(r: random.Random, name: str) -> Template:
     """An array whose rank depends on a value: this stays interpreted."""
     text = f"""double {name}(double[n] v, int k)
@@ -469,5 +500,5 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     product, sums, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged, assignments,
     contractions, assigned, gathered, histogram, scatter, exchanged, assignments,
     contractions, contractions, assigned, gathered, nested, columns, drafted, accumulation, product, stepped, stepped,
-    drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, moving, moving, moving, moving,  # again, since the passes that look for them seldom find one elsewhere
+    coloured, coloured, coloured, refined, refined, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, moving, moving, moving, moving,  # again, since the passes that look for them seldom find one elsewhere
 )  # fmt: skip
