@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sacpy.jit.graph import Unit
 from sacpy.jit.options import Options
 from sacpy.jit.passes import (
+    accumulating,
     aside,
     assigning,
     carried,
@@ -44,7 +45,7 @@ DIVIDING: tuple[Pass, ...] = (disjoint.run,)
 SPLITTING: tuple[Pass, ...] = (split.run,)
 WRAPPING: tuple[Pass, ...] = (split.run_wrapping, peel.run)  # instead, for the CPU alone
 CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run)
-PLACING: tuple[Pass, ...] = (interchange.run, assigning.run, private.run, aside.run, carried.run, dead_code.run, scatter.run, choosing.run)
+PLACING: tuple[Pass, ...] = (accumulating.run, interchange.run, assigning.run, private.run, aside.run, carried.run, dead_code.run, scatter.run, choosing.run)
 FINISHING: tuple[Pass, ...] = (detach.run,)
 
 

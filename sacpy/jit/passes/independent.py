@@ -80,7 +80,7 @@ def nest_of(r: For) -> Nest | None:
         r = loops[-1]
         if r.step != 1 or not any(isinstance(p.type, ArrayType) for p in r.params):
             return None
-        inner = _inner(r)
+        inner = inner_loop(r)
         if inner is None:
             break
         rest = r.body.statements[:-1]
@@ -108,7 +108,7 @@ def nest_of(r: For) -> Nest | None:
     return Nest(tuple(loops), tuple(before), axes, tuple(steps))
 
 
-def _inner(r: For) -> For | None:
+def inner_loop(r: For) -> For | None:
     """The loop that is all that becomes of the arrays in a round."""
     last = r.body.statements[-1] if r.body.statements else None
     if isinstance(last, Let) and isinstance(last.rhs, For) and last.rhs.initial == r.params and r.body.results == last.targets:
