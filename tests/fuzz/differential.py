@@ -27,7 +27,7 @@ from sacpy.jit.graph import Let, Unit
 from sacpy.jit.host import chunks, parallel, tiling, vetting
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
-from sacpy.jit.passes import dead_code, fold_withloops, scatter
+from sacpy.jit.passes import choosing, dead_code, fold_withloops, scatter
 from sacpy.jit.specialise import Specialiser, tidy
 from sacpy.lang.core import Program
 from sacpy.lang.diagnostics import SacError
@@ -66,7 +66,7 @@ QUICK_DEFAULT: Ways = {"default, quickly": lambda: native(strict_fp=False, threa
 @contextmanager
 def small_chunks() -> Iterator[None]:
     """Inside, loops are spread over threads, and cut into pieces, that have little work."""
-    with patch.object(chunks, "WORTH", 60.0), patch.object(chunks, "PER_CHUNK", 30.0), patch.object(parallel, "WORTH", 60.0), patch.object(scatter, "ROUNDS", 20), patch.object(scatter, "PER_ELEMENT", 1), patch.object(tiling, "WIDE", 1), patch.object(vetting, "STRETCH", 5):
+    with patch.object(chunks, "WORTH", 60.0), patch.object(chunks, "PER_CHUNK", 30.0), patch.object(parallel, "WORTH", 60.0), patch.object(scatter, "ROUNDS", 20), patch.object(scatter, "PER_ELEMENT", 1), patch.object(tiling, "WIDE", 1), patch.object(vetting, "STRETCH", 5), patch.object(choosing, "STRETCH", 5):
         yield
 
 

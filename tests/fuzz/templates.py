@@ -72,6 +72,35 @@ def sums(r: random.Random, name: str) -> Template:
     return Template(f"{b}[{','.join(('n', 'n', *map(str, rank)))}] {name}({b}[n,n] a, {b}[n,n] c, {b}[n] w)\n{{\n  return {{ [i,j] -> {cell} | [i,j] < [n,n] }};\n}}\n\n", name, ((b, ("n", "n")), (b, ("n", "n")), (b, ("n",))), (b, ("n", "n", *rank)), 1)
 
 
+def accumulated(r: random.Random, name: str) -> Template:
+    """A product of matrices, or what is like one, by loops that add to elements, in any order."""
+    b = _number(r)
+    one = {"i": "for (i = 0; i < n; i++)", "j": "for (j = 0; j < m; j++)", "l": "for (l = 0; l < k; l++)"}
+    order = r.choice(("ijl", "ilj", "jil", "jli", "lij", "lji"))
+    term = r.choice(("a[i,l] * b[l,j]", "a[i,l] * b[l,j]", "b[l,j] - a[i,l]", "b[l,j]", "max(a[i,l], b[l,j])"))
+    add = r.choice((f"c[i,j] += {term};", f"c[i,j] = c[i,j] + {term};", f"c[i,j] = {term} + c[i,j];", f"t = {term}; c[i,j] += t;"))
+    start = r.choice(("", "", f"  c = genarray([n,m], {_zero(b)});\n", f"  c = c * {_unit(b)} + c;\n"))
+    loops = " { ".join(one[i] for i in order)
+    return Template(f"{b}[n,m] {name}({b}[n,k] a, {b}[k,m] b, {b}[n,m] c)\n{{\n{start}  {loops} {{ {add} }} }} }}\n  return c;\n}}\n\n", name, ((b, ("n", "k")), (b, ("k", "m")), (b, ("n", "m"))), (b, ("n", "m")))
+
+
+def chosen(r: random.Random, name: str) -> Template:
+    """The place, or the value, of the element that comes before all others in some order."""
+    b = _number(r)
+    value = r.choice(("a[i]", "a[i]", "a[i] * a[i]", "a[i] - a[n - 1 - i]", "max(a[i], a[n / 2])"))
+    how = r.choice(("<", "<=", ">", ">="))
+    if b in ("int", "long") and r.random() < 0.4:  # which may be combined in any order
+        pair = f"{name}Pair"
+        text = f"struct {pair} {{ {b} value; int place; }};\ninline struct {pair} {name}_first(struct {pair} a, struct {pair} b)\n{{\n  return b.value {how[0]} a.value || (b.value == a.value && b.place < a.place) ? b : a;\n}}\n"
+        given = r.choice((("int", "place"), (b, "value")))
+        body = f"  p = with {{ ([0] <= [i] < [n]) : {pair}{{{value}, i}}; }} : fold({name}_first, {pair}{{a[0], 0}});\n  return p.{given[1]};\n"
+        return Template(f"{text}{given[0]} {name}({b}[n] a)\n{{\n{body}}}\n\n", name, ((b, ("n",)),), (given[0], ()), 1)
+    given = r.choice((("int", "place"), (b, "best"), ("int", "place + seen")))
+    more = r.choice(("", "", " && i != 3", f" || {value} == {_zero(b)}"))
+    text = f"  best = {r.choice(('a[n - 1]', _unit(b)))};\n  place = -1;\n  seen = 0;\n  for (i = 0; i < n; i++) {{ if ({value} {how} best{more}) {{ best = {value}; place = i; seen = {r.choice(('i', 'place', '7'))}; }} }}\n"
+    return Template(f"{given[0]} {name}({b}[n] a)\n{{\n{text}  return {given[1]};\n}}\n\n", name, ((b, ("n",)),), (given[0], ()), 1)
+
+
 def relaxation(r: random.Random, name: str) -> Template:
     """A stencil that wraps around, is clamped, or leaves the border alone."""
     b = r.choice(("double", "float", "int"))
@@ -500,5 +529,6 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     product, sums, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged, assignments,
     contractions, assigned, gathered, histogram, scatter, exchanged, assignments,
     contractions, contractions, assigned, gathered, nested, columns, drafted, accumulation, product, stepped, stepped,
+    accumulated, accumulated, accumulated, chosen, chosen, chosen,
     coloured, coloured, coloured, refined, refined, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, moving, moving, moving, moving,  # again, since the passes that look for them seldom find one elsewhere
 )  # fmt: skip

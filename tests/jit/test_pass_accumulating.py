@@ -82,7 +82,7 @@ def test_bounds_that_leave_the_array_where_nothing_is_added_are_cut() -> None:
     text = product("ijk").replace("to m step", "to hi step")
     assert "min hi, m" in after(accumulating.run, text)
     rng = np.random.default_rng(2)
-    many = [(rng.uniform(size=(3, 4)), rng.uniform(size=(3, l_)), rng.uniform(size=(l_, 4)), 0, hi) for l_, hi in ((0, 1000000), (0, -3), (5, 3), (5, 4))]
+    many = [(rng.uniform(size=(3, 4)), rng.uniform(size=(3, l_)), rng.uniform(size=(l_, 4)), 0, hi) for l_, hi in ((0, 1000), (0, -3), (5, 3), (5, 4))]
     assert repr(agree_on(changed_to(text), many)) == repr(agree_on(unit(text), many))
 
 
