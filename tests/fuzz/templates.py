@@ -101,6 +101,23 @@ def chosen(r: random.Random, name: str) -> Template:
     return Template(f"{given[0]} {name}({b}[n] a)\n{{\n{text}  return {given[1]};\n}}\n\n", name, ((b, ("n",)),), (given[0], ()), 1)
 
 
+def swept(r: random.Random, name: str) -> Template:
+    """Loops that change an array in order, and read it where the index wraps around at one end or at both."""
+    b = _number(r)
+    wrapped = {
+        "i - 1": r.choice(("mod(i - 1, n)", "(i + n - 1) % n", "(i == 0 ? n - 1 : i - 1)", "(i > 0 ? i - 1 : n - 1)")),
+        "i + 1": r.choice(("mod(i + 1, n)", "(i + 1) % n", "(i == n - 1 ? 0 : i + 1)", "(i + 1 < n ? i + 1 : 0)")),
+        "i + 2": r.choice(("mod(i + 2, n)", "(i + 2 < n ? i + 2 : i + 2 - n)")),
+    }
+    one, two = r.choice(list(wrapped.values())), r.choice(list(wrapped.values()))
+    loop = r.choice(("for (i = 0; i < n; i++)", "for (i = 0; i < n; i++)", "for (i = 1; i < n; i++)", "for (i = 0; i < n; i += 2)", "for (i = 1; i < n; i += 3)"))
+    if r.random() < 0.5:
+        text = f"  {loop} {{ v[i] = {r.choice(('v[i]', _unit(b)))} {r.choice('+-')} v[{one}] {r.choice('+-')} v[{two}]; }}\n"
+        return Template(f"{b}[n] {name}({b}[n] v)\n{{\n{text}  return v;\n}}\n\n", name, ((b, ("n",)),), (b, ("n",)), 2)
+    text = f"  for (j = 0; j < m; j++) {{ {loop} {{ v[j,i] = v[{r.choice(('j', 'j', 'mod(j - 1, m)'))},{one}] {r.choice('+-')} v[j,{two}]; }} }}\n"
+    return Template(f"{b}[m,n] {name}({b}[m,n] v)\n{{\n{text}  return v;\n}}\n\n", name, ((b, ("m", "n")),), (b, ("m", "n")), 2)
+
+
 def relaxation(r: random.Random, name: str) -> Template:
     """A stencil that wraps around, is clamped, or leaves the border alone."""
     b = r.choice(("double", "float", "int"))
@@ -529,6 +546,6 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     product, sums, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged, assignments,
     contractions, assigned, gathered, histogram, scatter, exchanged, assignments,
     contractions, contractions, assigned, gathered, nested, columns, drafted, accumulation, product, stepped, stepped,
-    accumulated, accumulated, accumulated, chosen, chosen, chosen,
+    accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, chosen, chosen, swept, swept, swept, swept, extreme, drafted, drafted, drafted, drafted, drafted, drafted,
     coloured, coloured, coloured, refined, refined, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, moving, moving, moving, moving,  # again, since the passes that look for them seldom find one elsewhere
 )  # fmt: skip
