@@ -39,7 +39,7 @@ class Generator(Statements):
 
     def case(self) -> Case:
         """The program."""
-        for _ in range(self.r.choice((0, 0, 1, 1, 2))):
+        for _ in range(self.r.choice((0, 1, 1, 1, 2))):
             made = template(self.r, self.fresh("t"))
             self.templates.append(made)
             self.functions.append(made.text)

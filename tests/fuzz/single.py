@@ -52,7 +52,7 @@ class Single(Generator):
         return [
             of(self.genarray), of(self.genarray), of(self.modarray), of(self.modarray), of(self.comprehension), of(self.restructured), of(self.restructured), of(self.selection), of(self.selection),
             of(lambda base, shape, d: self.dotted(base, shape) or self.genarray(base, shape, d)),
-            of(self.reshaped), of(self.reshaped), of(self.reshaped),
+            of(self.reshaped), of(self.reshaped), of(self.reshaped), of(self.reshaped),
             of(lambda base, _, d: self.fold(base, d), NUMBERS, 0, 0), of(lambda base, _, d: self.in_order(base, d), NUMBERS, 0, 0), of(lambda base, _, d: self.in_order(base, d), NUMBERS, 0, 0), of(lambda base, _, d: self.stopping(base, d), NUMBERS, 0, 0),
             of(lambda base, _, d: self.logical(d), ("bool",), 0, 0), of(self.operation, (*NUMBERS, COMPLEX)), of(self.compared_all, ("bool",), 0, 0), of(self.of_folded_rows, NUMBERS, 1, 2),
             of(lambda _, shape, d: self.complexes()[self.r.randrange(len(self.complexes()))][1](d), (COMPLEX,), 0, 0),
