@@ -60,7 +60,7 @@ class Single(Generator):
 
     def all_statements(self) -> list[Callable[[], list[str]]]:
         """What makes statements."""
-        return [self.loop, self.loop, self.body_first, self.update, self.several, self.struct, self.condition, self.propagated, self.propagated]
+        return [self.loop, self.loop, self.body_first, self.body_first, self.update, self.several, self.struct, self.condition, self.propagated, self.propagated]
 
     def parameters(self, base: str, shape: Shape) -> None:
         """What the function takes: an array of that base type and shape, one of more axes, a scalar."""

@@ -449,6 +449,8 @@ def drafted(r: random.Random, name: str) -> Template:
         f"t = {zero}; for (j = {first}; j < {end}; j++) {{ s[{at}] = a[i,j] * w[j]; t = max(t, s[{at}]); }}",
         f"t = a[i,0]; for (j = {first}; j < {end}; j++) {{ s[j] = a[i,j] - w[j]; }}",
         f"t = {zero}; for (j = {first}; j < {end}; j++) {{ s[{at}] = a[i,j] + t; t = t + w[j]; }}",
+        f"t = {zero}; for (j = {first}; j < {end}; j++) {{ s[{at}] = a[i,j] + t; t = t + s[{at}] * w[j]; }}",
+        f"t = {zero}; for (j = {first}; j < {end}; j++) {{ s[{at}] = a[i,j] * t; t = a[i,j] - t; }}",
         f"t = {zero}; for (j = {first}; j < {end}; j++) {{ t = t + s[{at}]; s[{at}] = a[i,j] + t; }}",
     ))  # fmt: skip
     using = r.choice((
@@ -467,7 +469,8 @@ def drafted(r: random.Random, name: str) -> Template:
 }}
 
 """
-    return Template(text, name, ((b, ("n", "m")), (b, ("m",))), (b, ("n",)), 1)
+    least = r.choice((1, 18, 18))  # small ones of known extents become scalars
+    return Template(text, name, ((b, ("n", "m")), (b, ("m",))), (b, ("n",)), least)
 
 
 def moving(r: random.Random, name: str) -> Template:
@@ -546,6 +549,6 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     product, sums, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged, assignments,
     contractions, assigned, gathered, histogram, scatter, exchanged, assignments,
     contractions, contractions, assigned, gathered, nested, columns, drafted, accumulation, product, stepped, stepped,
-    accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, chosen, chosen, swept, swept, swept, swept, extreme, columns, columns, contractions, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted,
+    accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, chosen, chosen, swept, swept, swept, swept, extreme, columns, columns, columns, contractions, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted,
     coloured, coloured, coloured, refined, refined, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, moving, moving, moving, moving,  # again, since the passes that look for them seldom find one elsewhere
 )  # fmt: skip
