@@ -36,7 +36,7 @@ void environment(int n) { printf("%s", GetEnv("HOME")); }
 void exiting(int n) { error(3, "bye"); }
 int fine(int n) { return n + 1; }
 """
-LIMITS = sacpy.Limits(memory=200 << 20, seconds=0.5, depth=5000, output=1 << 16)
+LIMITS = sacpy.Limits(memory=200 << 20, seconds=1.0, depth=5000, output=1 << 16)
 
 
 @pytest.fixture(scope="module")

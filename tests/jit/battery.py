@@ -34,7 +34,7 @@ double[n] drafted(double[n,m] a)
   z = genarray([n], 0.0);
   for (i = 0; i < n; i++) {
     top = 0.0;
-    for (j = 1; j < m; j++) { s[j] = a[i,j]; top = max(top, a[i,j]); }
+    for (j = 1; j < m; j++) { s[j] = a[i,j] - top; top = top * 0.5 + a[i,j]; }
     for (j = 1; j < m; j++) { s[j] = s[j] + s[j - 1]; }
     z[i] = sum(s) - top;
     s[0] = z[i];
@@ -42,6 +42,13 @@ double[n] drafted(double[n,m] a)
   return z;
 }
 double[n,m] levelled(double[n,k] a, double[k,m] b, double[n] w) { return { [i,j] -> max(sum({ [l] -> w[i] * a[i,l] * b[l,j] }), 0.0) + w[i] | [i,j] < [n,m] }; }
+double[n,m,2] complexes(double[n,k,2] a, double[k,m,2] b)
+{
+  return { [i,j] -> [sum({ [l] -> a[i,l,0] * b[l,j,0] - a[i,l,1] * b[l,j,1] | [l] < [k] }), sum({ [l] -> a[i,l,0] * b[l,j,1] + a[i,l,1] * b[l,j,0] | [l] < [k] })] | [i,j] < [n,m] };
+}
+double[n,m] spots(double[n,m] v) { return with { ([1,1] <= [i,j] < [n-1,m-1]) : (i + j) % 2 == 0 ? v[i,j] : v[i,j-1] + v[i+1,j]; } : modarray(v); }
+double[m] finer(double[n] v, int m) | (m <= 2 * n - 1) { return { [i] -> v[i / 2] + v[(i + 1) / 2] | [i] < [m] }; }
+int foremost(int[n] v) { best = v[0]; at = 0; for (i = 0; i < n; i++) { if (v[i] < best) { best = v[i]; at = i; } } return at; }
 double[n] border(double[n] v) { return { [i] -> (i > 0 ? v[i - 1] : 0.5) + (i < n - 1 ? v[i + 1] : 0.25) | [i] < [n] }; }
 int[n] picked(int[n] v, int[n] at) { return { [i] -> v[at[i]] | [i] < [n] }; }
 int last(int[n] v, int k) { return v[k]; }
@@ -187,6 +194,10 @@ CALLS |= {
     "wrapped": [(_ints(5, 17),), (_ints(1, 1),), (_ints(2, 0),)],
     "added": [(_doubles(50), np.append(_ints(80), at).astype(np.int32), _doubles(81)) for at in (49, 50, -1)] + [(_doubles(20), np.zeros(0, np.int32), _doubles(0))],
     "chess": [(_doubles(7, 8),), (_doubles(3, 40),), (_doubles(2, 2),)],
+    "complexes": [(_doubles(9, 5, 2), _doubles(5, 30, 2)), (_doubles(2, 0, 2), _doubles(0, 3, 2))],
+    "spots": [(_doubles(8, 9),), (_doubles(2, 3),), (_doubles(31, 40),)],
+    "finer": [(_doubles(40), 79), (_doubles(40), 78), (_doubles(1), 1), (_doubles(3), 0)],
+    "foremost": [(np.arange(900, 0, -1, dtype=np.int32),), (np.where(np.arange(900) == 639, -1, 5).astype(np.int32),), (_ints(130),), (_ints(1),)],
     "weighed": [(_doubles(40, 70), _doubles(40)), (_doubles(30, 21), _doubles(30)), (_doubles(1, 30), _doubles(1))],
     "combed": [(_doubles(25, 29),), (_doubles(4, 4),)],
     "drafted": [(_doubles(25, 31),), (_doubles(3, 2),)],
