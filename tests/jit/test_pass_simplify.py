@@ -88,9 +88,14 @@ def test_of_equal_extents_the_given_one_stays() -> None:
     )
 
 
-@pytest.mark.parametrize("line", ["add x, nan", "mul nan, x", "sub nan, x", "div x, nan"])
+@pytest.mark.parametrize("line", ["add x, nan", "mul nan, x", "sub nan, x", "div x, nan", "min x, nan", "max x, nan"])
 def test_what_is_computed_of_nan_is_nan(line: str) -> None:
     check(run, f"function f(double x)\n    double y = {line}\n    return y", "function f(double x)\n    return nan")
+
+
+@pytest.mark.parametrize("line", ["min nan, x", "max nan, x"])
+def test_of_nan_and_something_the_second_is_the_extreme(line: str) -> None:
+    check(run, f"function f(double x)\n    double y = {line}\n    return y", "function f(double x)\n    return x")
 
 
 def test_a_division_by_a_power_of_two_is_a_multiplication() -> None:

@@ -231,6 +231,8 @@ def _real(code: str, a: Atom, b: Atom) -> Found:
     for x in (a, b):
         if code in ("add", "sub", "mul", "div") and isinstance(x, Const) and x.value != x.value:
             return x
+        if code in ("min", "max") and isinstance(x, Const) and x.value != x.value:
+            return b  # NaN is neither less nor greater
     if not isinstance(b, Const):
         return None
     value = float(b.value)
