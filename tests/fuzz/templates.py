@@ -508,7 +508,10 @@ def coloured(r: random.Random, name: str) -> Template:
     condition = r.choice((f"({away}) % 2 {colour}", f"mod({away}, 2) {colour}"))
     new = f"v[{_near(r, 'i', 'n')}, j] {r.choice('+-*')} v[i, {r.choice(('j - 1', _near(r, 'j', 'm')))}]"
     c = r.choice("01")
+    mask = f"mask = {{ [i,j] -> {condition}{r.choice(('', ' && i > 0 && j > 0', ' && i > 0 && j > 0 && j < m - 1'))} | [i,j] < [n,m] }};"
+    moved = r.choice(("shift([0,1], v) + v", "rotate([1,0], v)", "rotate([0,1], v) + rotate([0,-1], v)"))
     text = r.choice((
+        f"{mask}\n  w = where(mask, {moved}, v);\n  return where({r.choice(('mask', '!mask'))}, {moved.replace('v', 'w')}, w);",
         f"for (i = 1; i < n; i++) {{ for (j = {r.choice('12')}; j < m; j++) {{ if ({condition}) {{ v[i,j] = {new}; }} }} }}\n  return v;",
         f"for (i = 0; i < n; i++) {{ for (j = 1 + (i + c) % 2; j < m; j += {r.choice('223')}) {{ v[i,j] = {new}; }} }}\n  return v;",
         f"return with {{ ([1,1] <= [i,j] < [n,m]) : {condition} ? {new} : v[i,j]; }} : modarray(v);",

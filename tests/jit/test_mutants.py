@@ -35,6 +35,7 @@ MUTANTS: dict[Mutant, str] = {
     Mutant("sums start from 0", PASSES + "interchange", "_Interchanger.interchanged", "Fold((first,),", "Fold((Const(start.base, 0.0),),"): "weighed",
     Mutant("a part of an assigned row is left out", PASSES + "assigning", "_Assigner.assign", "for p in w.partitions:", "for p in w.partitions[:1]:"): "combed",
     Mutant("a scratch array that is filled but for its start is each round's own", PASSES + "private", "_fills", "r.lower != integer(0)", "False"): "drafted",
+    Mutant("a copy of two rows from one is a copy of both", PASSES + "colours", "_Colourer.copied", "offset(1)", "offset(2)"): "edged",
     Mutant("the other colour changes", PASSES + "colours", "_Colourer.chosen", "rest=1 - colour.rest", "rest=colour.rest"): "spots",
     Mutant("the last of a stretch is overlooked", PASSES + "choosing", "_Chooser.any", "For(number, integer(0), integer(STRETCH), 1,", "For(number, integer(0), integer(STRETCH - 1), 1,"): "foremost",
     # What the host target may get wrong.

@@ -153,3 +153,57 @@ def test_nothing_without_remainders() -> None:
 
 def test_random_units_keep_their_meaning() -> None:
     assert assert_keeps_meaning(colours.run, range(40)) > 40
+
+
+BORDERED = """
+function f(int n, double[n,n] u, double[n,n] o)
+    int h = sub n, 1
+    int one = min 1, n
+    int last = max h, one
+    double[n,n] r = with [n,n] disjoint complete
+        genarray double default 0.0
+        part [0,0] <= [a,b] < [one,n]
+            double top = load {border}[0,b]
+            yield top
+        part [last,0] <= [a2,b2] < [n,n]
+            double bottom = load u[a2,b2]
+            yield bottom
+        part [one,0] <= [a3,b3] < [last,one]
+            double left = load u[a3,0]
+            yield left
+        part [one,last] <= [a4,b4] < [last,n]
+            double right = load u[a4,b4]
+            yield right
+        part [one,one] <= [i,j] < [last,last]
+            int s = add i, j
+            int t = mod s, 2
+            bool c = eq t, 0
+            double x = if c
+                int b5 = sub j, 1
+                double y = load u[i,b5]
+                give y
+            else
+                double w = load u[i,j]
+                give w
+            yield x
+    return n, r
+"""
+
+
+def test_what_surrounds_the_board_is_a_copy_as_well() -> None:
+    text = after(run, BORDERED.format(border="u"))
+    assert "modarray u" in text and re.findall(r"part (\S+) <= \S+ < (\S+) step", text) == [("[1,1]", "[last,last]"), ("[2,2]", "[last,last]")]
+    u = parsed(BORDERED.format(border="u"))
+    for n in (0, 1, 2, 3, 4, 7, 8):
+        args = [RNG.standard_normal((n, n)), RNG.standard_normal((n, n))]
+        assert outcome(run(u), args) == outcome(u, args)
+    agree_on(optimise(u, host=True), [[RNG.standard_normal((n, n)), RNG.standard_normal((n, n))] for n in (0, 1, 2, 3, 9, 40)])
+
+
+def test_a_border_from_elsewhere_stays() -> None:
+    text = after(run, BORDERED.format(border="o"))
+    assert "load o[0,b]" in text and re.findall(r"part (\S+) <= \S+ < (\S+) step", text) == [("[1,1]", "[last,last]"), ("[2,2]", "[last,last]")]
+    u = parsed(BORDERED.format(border="o"))
+    for n in (0, 1, 2, 3, 4, 7):
+        args = [RNG.standard_normal((n, n)), RNG.standard_normal((n, n))]
+        assert outcome(run(u), args) == outcome(u, args)

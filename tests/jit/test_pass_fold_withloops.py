@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sacpy.jit.passes.fold_withloops import run
 from tests.jit.pass_tools import after, check, unchanged
 
@@ -471,3 +473,44 @@ def test_readers_that_step_share_the_work() -> None:
     """Two of them that each read every other element do none of it twice; two that read all do."""
     assert "genarray" not in after(run, STEPPED.format(first=0, second=1, step=2))
     assert "genarray" in after(run, STEPPED.format(first=0, second=0, step=1))
+
+
+MASK = """
+function f(int n, double[n] a, int k)
+    bool[n] m = with [n]
+        genarray bool default false
+        part [0] <= [i] < [n]
+            {condition}
+            yield c
+    double[n] r = with [n]
+        genarray double default 0.0
+        part [0] <= [j] < [n]
+            bool d = load m[j]
+            double x = load a[j]
+            double y = mul x, x
+            double z = select d, y, x
+            yield z
+    double[n] s = with [n]
+        genarray double default 0.0
+        part [0] <= [j2] < [n]
+            bool d2 = load m[j2]
+            double x2 = load r[j2]
+            double y2 = load a[j2]
+            double z2 = select d2, x2, y2
+            yield z2
+    return r, s
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "folded"),
+    [
+        (("int t = mod i, 3", "int u = mod i, 2", "bool c = eq t, u"), True),
+        (("int t = mod i, k", "int u = mod i, 2", "bool c = eq t, u"), False),  # a division that takes its time
+        (("double t = tod i", "double u = sqrt t", "bool c = lt u, 3.5"), False),
+        (("int g = mod i, 5", "int h = mod i, 7", "int t = div i, 3", "int u = add g, h", "bool c = eq t, u"), False),  # much work
+    ],
+)
+def test_a_mask_is_computed_where_it_is_used_if_it_only_asks_for_the_index(condition: tuple[str, ...], folded: bool) -> None:
+    text = MASK.format(condition="\n            ".join(condition))
+    assert ("load m" not in after(run, text)) is folded

@@ -58,7 +58,7 @@ def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> 
         if number and folded is unit:
             break
         unit = _after(folded, (*COUNTING, *LOOPING) if host and not number else COUNTING, verified)
-    unit = _after(unit, (*SHAPING, *(COLOURING if host else ()), *DIVIDING, *(WRAPPING if host else SPLITTING), *CLEANING), verified)
+    unit = _after(unit, (*SHAPING, *(COLOURING if host else ()), *DIVIDING, *((*WRAPPING, *COLOURING) if host else SPLITTING), *CLEANING), verified)
     return _after(placed(unit, verified) if host else unit, FINISHING, verified)
 
 

@@ -77,33 +77,50 @@ class _Colourer(Ranger):
             return w
         (operator,), parts = w.operators, w.partitions
         copy: tuple[Partition, ...] = ()
+        kept: Var | None = None
         if isinstance(operator, Modarray):
             kept = operator.array
-        else:
-            source = self.copied(parts[-1], w.frame) if isinstance(operator, Genarray) and not operator.cell and parts else None
-            if source is None:
-                return w
-            kept, parts, copy = source, parts[:-1], parts[-1:]
-        if extents_of(kept) != w.frame or not (w.disjoint or len(parts) == 1):
+        elif isinstance(operator, Genarray) and not operator.cell and parts:
+            sources = [self.copied(p) for p in parts]
+            if whole(parts[-1], w.frame):
+                kept, parts, copy = sources[-1], parts[:-1], parts[-1:]
+            elif w.disjoint and w.complete:
+                kept = max((source for source in sources if source is not None), key=sources.count, default=None)
+                parts = tuple(p for p, source in zip(parts, sources) if source is None or source != kept)
+        if kept is None or extents_of(kept) != w.frame or not (w.disjoint or len(parts) == 1):
             return w
-        found = [piece for p in parts for piece in self.coloured(p, kept)]
+        found = [piece for p in parts for piece in self.coloured(p, kept, w.frame)]
         if len(found) == len(parts) and all(a is b for a, b in zip(found, parts)):
             return w
         self.changed = True
+        if isinstance(operator, Genarray) and not copy:
+            return replace(w, operators=(Modarray(kept),), partitions=tuple(found), complete=False)
         return replace(w, partitions=(*found, *copy), complete=w.complete and bool(copy))
 
-    def copied(self, p: Partition, frame: tuple[Atom, ...]) -> Var | None:
-        """The array that a partition copies, if it copies all of one."""
+    def copied(self, p: Partition) -> Var | None:
+        """The array whose cells a partition copies, each to its place."""
         load = self.definition(p.body.results[0])
-        return self.var(load.array) if whole(p, frame) and isinstance(load, Load) and load.index == p.index else None
+        if not isinstance(load, Load) or len(load.index) != p.rank or not _is_plain(p.body.statements):
+            return None
+        own = all(at == i or (at == lower and self.at_most(self.form(upper), self.form(lower).offset(1))) for at, i, lower, upper in zip(load.index, p.index, p.lower, p.upper))
+        return self.var(load.array) if own else None
 
-    def coloured(self, p: Partition, kept: Var) -> list[Partition]:
+    def low(self, lower: Atom, extent: Atom) -> int | None:
+        """A bound of a partition as a number; one that the frame cuts off may lie behind it."""
+        if isinstance(lower, Const):
+            return int(lower.value)
+        cut = self.definition(lower)
+        if isinstance(cut, Op) and cut.code == "min" and extent in cut.args:
+            return next((int(a.value) for a in cut.args if isinstance(a, Const)), None)
+        return None
+
+    def coloured(self, p: Partition, kept: Var, frame: tuple[Atom, ...]) -> list[Partition]:
         """The pieces of a partition with the cells that change; itself if that is not known."""
         found = None if p.step is not None else self.chosen(p.body, lambda arm: self.keeps(arm, p, kept))
         if found is None:
             return [p]
         colour, body = found
-        lows = [int(a.value) for a in p.lower if isinstance(a, Const)]
+        lows = [low for a, extent in zip(p.lower, frame) if (low := self.low(a, extent)) is not None]
         names = {i.name: low for i, low in zip(p.index, lows)}
         s = colour.sum
         if len(lows) < p.rank or not s.terms.keys() <= names.keys() or (colour.signed and (min(s.terms.values(), default=0) < 0 or s.constant + sum(c * names[n] for n, c in s.terms.items()) < 0)):

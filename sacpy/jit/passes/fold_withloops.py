@@ -11,7 +11,7 @@
 The body's index variables become the indices of the load, whatever they are: so shifts, reversals, transposes, takes and chains of them melt together. Of several partitions the load's indices choose, in the order in which they win; the
 default, or the array underneath, comes last. Arrays that one with-loop makes have one copy of its body wherever they are loaded at the same index.
 
-An array is folded only if nothing but loads uses it, if no work is multiplied by it (`sites`), or next to none, and if its with-loop is not to have a kernel of its own (`mappings`). Work that several results of a with-loop need counts for all of them.
+An array is folded only if nothing but loads uses it, if no work is multiplied by it (`sites`), or next to none, or if it is a mask, a condition on indices that `split` and `colours` can make bounds and steps of, and if its with-loop is not to have a kernel of its own (`mappings`). Work that several results of a with-loop need counts for all of them.
 """
 
 from __future__ import annotations
@@ -55,6 +55,8 @@ from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import Node
 
 CHEAP = 3.0  # work per element that may be multiplied
+MASK = 16.0  # that of a condition on indices, which may become the bounds and steps of loops
+SITES = 4  # where such a condition, or something cheap, is computed again
 CODE = 400  # statements that folding one array may add
 PARTITIONS = 6  # of an array that is folded
 
@@ -135,7 +137,8 @@ class _Folder(Simplifier):
         works = [_work(p.body, producer.position, n[producer.position]) for p, n in zip(w.partitions, needed)]
         shared, own = max((a for a, _ in works), default=0.0), max((b for _, b in works), default=0.0)
         code = sum(size(p.body) for p in w.partitions) * len(use.sites)
-        if code > CODE or not _pays(use, shared, own):
+        mask = producer.base == "bool" and shared <= MASK and len(use.sites) <= SITES and all(_of_indices(n[producer.position]) for n in needed)
+        if code > CODE or not (mask or _pays(use, shared, own)):
             return False
         return not w.partitions or not self.sites.replaced_between(set().union(*(free(p.body) for p in w.partitions)), use)
 
@@ -299,6 +302,15 @@ def _work(body: Block, position: int, needed: tuple[Stmt, ...]) -> tuple[float, 
     return cost(Block(needed)), 0.0
 
 
+def _of_indices(needed: tuple[Stmt, ...]) -> bool:
+    """Whether code only compares and combines indices, and divides them by numbers alone."""
+    return all(isinstance(s, Let) and isinstance(s.rhs, Op) and _is_quick(s.rhs) for s in needed)
+
+
+def _is_quick(op: Op) -> bool:
+    return all(a.base in ("int", "bool") for a in op.args) and (op.code not in ("div", "mod", "aplmod") or isinstance(op.args[1], Const))
+
+
 def _needed(body: Block) -> _Needed:
     """What each result of a body needs; all need the checks."""
     if len(body.results) == 1:
@@ -343,7 +355,7 @@ def _repeated(needed: _Needed, found: dict[str, _Producer], sites: dict[str, set
 def _pays(use: Uses, shared: float, own: float) -> bool:
     """Whether little work is done twice when an array is folded."""
     if shared + own <= CHEAP:
-        return use.each or len(use.sites) <= 4
+        return use.each or len(use.sites) <= SITES
     if (shared > CHEAP and not use.once) or (own > CHEAP and not use.each):
         return False
     return (shared + own) * (_share(use.sites) - 1) <= CHEAP
