@@ -65,10 +65,10 @@ class Chunked:
         self.outer.pass_on(code.load("i32", status))
 
     def finish(self) -> None:
-        """Ends the chunk's function."""
+        """Ends the chunk's function. One that does the same is called in its place: code that is inlined several times is compiled once."""
         self.code.end("ret i32 0")
         self.inner.finish_failures()
-        self.code.finish()
+        self.name = self.code.module.share(self.name, self.code.text())
 
     def wanted(self, work: str, count: str) -> str:
         """The number of rounds of a chunk, for so much work in all and so many rounds; not rounded."""
@@ -91,9 +91,11 @@ class Chunked:
     # ---- what a chunk uses from around it
 
     def capture(self, names: Iterable[str]) -> None:
-        """Reads variables, at the start of the function."""
-        for name in sorted(self.outer.env.keys() & names):
-            value = self.outer.env[name]
+        """Reads variables, those of them that there are outside, at the start of the function. Their order is that of the code that uses them, so that equal code is equal text."""
+        for name in dict.fromkeys(names):
+            value = self.outer.env.get(name)
+            if value is None:
+                continue
             if isinstance(value, Array):
                 self.inner.env[name] = self.captured_array(value)
             else:

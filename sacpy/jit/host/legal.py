@@ -6,6 +6,7 @@ Text rather than objects: writing it is a few microseconds an instruction, and L
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Sequence
 
@@ -14,6 +15,7 @@ from sacpy.nodes import Record, field
 LLVM_TYPES = {
     "byte": "i8", "short": "i16", "int": "i32", "long": "i64", "longlong": "i64", "ubyte": "i8", "ushort": "i16", "uint": "i32", "ulong": "i64", "ulonglong": "i64", "float": "float", "double": "double", "bool": "i1", "char": "i8",
 }  # fmt: skip
+_NODE = re.compile(r"!\d+")
 SIZES = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "float": 4, "double": 8}
 
 
@@ -48,6 +50,7 @@ class Module(Record):
     lists: dict[tuple[str, ...], str] = field(default_factory=dict)
     domain: str = ""
     names: int = 0
+    shared: dict[tuple[str, ...], str] = field(default_factory=dict)  # functions that may be, by what they do
 
     def declare(self, name: str, text: str) -> str:
         """Declares an external function or global; gives its name."""
@@ -80,6 +83,21 @@ class Module(Record):
         """A new global name."""
         self.names += 1
         return f"@{stem}.{self.names}"
+
+    def share(self, name: str, text: str) -> str:
+        """Adds a function, unless there is one that differs from it in nothing but its name and the numbers of its metadata. Gives the name of the one that there is then."""
+        numbers: dict[str, int] = {}
+
+        def renumbered(text: str) -> str:
+            return _NODE.sub(lambda m: f"!{numbers.setdefault(m[0], len(numbers))}", text)
+
+        form = [renumbered(text.replace(name, "@", 1))]
+        while len(form) <= len(numbers):  # each definition may name more
+            form.append(renumbered(self.metadata[int(list(numbers)[len(form) - 1][1:])]))
+        known = self.shared.setdefault(tuple(form), name)
+        if known == name:
+            self.functions.append(text)
+        return known
 
     def text(self) -> str:
         """The module as LLVM reads it."""

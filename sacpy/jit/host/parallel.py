@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import ArrayType, Block, Const, Partition, Var
+from sacpy.jit.graph import ArrayType, Atom, Block, Const, Partition, Var
 from sacpy.jit.host.analysis import cells, is_straight
 from sacpy.jit.host.blocks import Blocks, cut, is_cut, write_blocks
 from sacpy.jit.host.chunks import MOST_CHUNKS, WORTH, Chunked
@@ -25,7 +25,7 @@ from sacpy.jit.host.rows import write_rows
 from sacpy.jit.host.sinks import ArraySink, FoldSink, Sink
 from sacpy.jit.host.tiling import tiled, write_nest
 from sacpy.jit.host.writer import Slots
-from sacpy.jit.rewrite import free
+from sacpy.jit.rewrite import free_in_order
 
 TILED_CHUNKS = 12  # tiles load a whole matrix per chunk: rather a few large ones
 TILED_ROWS = 48
@@ -151,15 +151,16 @@ class Spreading(Chunked):
         bounds = [self.captured("i64", text) for text in (*blocks.lower, *blocks.upper, blocks.in_row, blocks.length)]
         return Blocks((bounds[0], bounds[1]), (bounds[2], bounds[3]), bounds[4], bounds[5])
 
-    def used(self) -> set[str]:
+    def used(self) -> list[str]:
         """What the partitions use, but for what they set themselves, which code for the same partitions that was written before may have set too."""
-        names: set[str] = set().union(*(free(p.body) - {v.name for v in p.index} for p in self.group))
+        atoms: list[Atom] = [a for p in (*self.group, *self.earlier) for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))]
+        names = [name for p in self.group for name in free_in_order(p.body) if all(name != i.name for i in p.index)]
         for sink in self.sinks:
             if isinstance(sink, FoldSink):
                 o = sink.operator
-                names |= free(o.combine) - {v.name for v in (*o.accumulators, *o.values)} | {a.name for a in o.neutrals if isinstance(a, Var)}
-        bounds = [a for p in (*self.group, *self.earlier) for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))]
-        return names | {a.name for a in bounds if isinstance(a, Var)}
+                atoms += o.neutrals
+                names += [name for name in free_in_order(o.combine) if all(name != v.name for v in (*o.accumulators, *o.values))]
+        return [*(a.name for a in atoms if isinstance(a, Var)), *names]
 
     def inner_fold(self, sink: FoldSink, lower: str) -> FoldSink:
         """A fold over one chunk: the first starts from the neutral elements, the others from the identities, or from their first values."""

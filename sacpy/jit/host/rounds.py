@@ -14,7 +14,7 @@ from sacpy.jit.host.cost import Cost
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array
-from sacpy.jit.rewrite import free
+from sacpy.jit.rewrite import free_in_order
 
 ALIGNED = 64  # chunks of a loop that writes single elements are a multiple of this many rounds
 
@@ -44,7 +44,8 @@ class Rounds(Chunked):
 
     def write(self) -> None:
         inner, r = self.inner, self.loop
-        self.capture(free(r.body) - {v.name for v in inner_binders(r)} | {a.name for p in r.params for a in _extents(p) if isinstance(a, Var)})
+        inside = {v.name for v in inner_binders(r)}
+        self.capture([*(name for name in free_in_order(r.body) if name not in inside), *(a.name for p in r.params for a in _extents(p) if isinstance(a, Var))])
 
         data = [self.captured("ptr", array.data) for array in self.initial]
 

@@ -22,7 +22,7 @@ from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array, Scalar, copy_elements, element_address
 from sacpy.jit.host.scalars import emit
 from sacpy.jit.host.scans import Scan
-from sacpy.jit.rewrite import free
+from sacpy.jit.rewrite import free_in_order
 from sacpy.lang.types import REAL, SIGNED
 
 BLOCK = 512  # values in the buffer: a multiple of the lanes of every type
@@ -247,7 +247,8 @@ class Spread:
     def write(self, chunked: Chunked, lower: str, chunk: str, *, stores: bool) -> None:
         """The function of a chunk: notes what it combines to, and perhaps stores the results."""
         inner, code = chunked.inner, chunked.code
-        chunked.capture(free(self.scan.values) - {v.name for v in inner_binders(self.scan.loop)})
+        inside = {v.name for v in inner_binders(self.scan.loop)}
+        chunked.capture(name for name in free_in_order(self.scan.values) if name not in inside)
         source = chunked.captured_array(self.source)
         result = chunked.captured_array(self.result) if stores else None
         distance = code.op(f"sub nsw i64 %lower, {chunked.captured('i64', lower)}")
