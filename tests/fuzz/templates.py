@@ -507,6 +507,7 @@ def coloured(r: random.Random, name: str) -> Template:
     colour = r.choice(("== 0", "== 1", "!= 1", "== c"))
     condition = r.choice((f"({away}) % 2 {colour}", f"mod({away}, 2) {colour}"))
     new = f"v[{_near(r, 'i', 'n')}, j] {r.choice('+-*')} v[i, {r.choice(('j - 1', _near(r, 'j', 'm')))}]"
+    around = f"v[mod(i - 1, n), j] {r.choice('+-*')} v[i, mod(j {r.choice(('+ 1', '- 1', '+ 2'))}, m)] {r.choice('+-')} v[{r.choice(('i, j', 'mod(i + 1, n), j', 'i, mod(j - 1, m)'))}]"
     c = r.choice("01")
     mask = f"mask = {{ [i,j] -> {condition}{r.choice(('', ' && i > 0 && j > 0', ' && i > 0 && j > 0 && j < m - 1'))} | [i,j] < [n,m] }};"
     moved = r.choice(("shift([0,1], v) + v", "rotate([1,0], v)", "rotate([0,1], v) + rotate([0,-1], v)"))
@@ -516,6 +517,7 @@ def coloured(r: random.Random, name: str) -> Template:
         f"for (i = 0; i < n; i++) {{ for (j = 1 + (i + c) % 2; j < m; j += {r.choice('223')}) {{ v[i,j] = {new}; }} }}\n  return v;",
         f"return with {{ ([1,1] <= [i,j] < [n,m]) : {condition} ? {new} : v[i,j]; }} : modarray(v);",
         f"return {{ [i,j] -> {condition} ? v[i,j] : {new} | [1,1] <= [i,j] < [n,m - 1]; [i,j] -> v[i,j] | [i,j] < [n,m] }};",
+        f"for (k = 0; k < 3; k++) {{ v = with {{ ([0,c] <= [i,j] < [n,m] step [2,{r.choice('223')}]) : {around}; ([1,{r.choice(('1 - c', 'c', '1'))}] <= [i,j] < [n,m] step [2,2]) : {around}; }} : modarray(v); }}\n  return v;",
     ))  # fmt: skip
     return Template(f"{b}[n,m] {name}({b}[n,m] v)\n{{\n  c = {c};\n  {text}\n}}\n\n", name, ((b, ("n", "m")),), (b, ("n", "m")), 2)
 

@@ -54,6 +54,11 @@ double[n,m] edged(double[n,m] v)
     ([2,0] <= [i,j] < [n,m]) : j > 0 && (i + j) % 2 == 0 ? v[i,j-1] : v[i,j];
   } : genarray([n,m], 0.0);
 }
+double[n,m] torus(double[n,m] v)
+{
+  for (k = 0; k < 2; k++) { v = with { ([0,0] <= [i,j] < [n,m] step [2,2]) : v[mod(i + 1, n), j] - v[i, mod(j + 1, m)] * v[i, mod(j - 1, m)]; ([1,1] <= [i,j] < [n,m] step [2,2]) : v[mod(i + 1, n), j] + v[i,j]; } : modarray(v); }
+  return v;
+}
 double[m] finer(double[n] v, int m) | (m <= 2 * n - 1) { return { [i] -> v[i / 2] + v[(i + 1) / 2] | [i] < [m] }; }
 int foremost(int[n] v) { best = v[0]; at = 0; for (i = 0; i < n; i++) { if (v[i] < best) { best = v[i]; at = i; } } return at; }
 double[n] border(double[n] v) { return { [i] -> (i > 0 ? v[i - 1] : 0.5) + (i < n - 1 ? v[i + 1] : 0.25) | [i] < [n] }; }
@@ -204,6 +209,7 @@ CALLS |= {
     "complexes": [(_doubles(9, 5, 2), _doubles(5, 30, 2)), (_doubles(2, 0, 2), _doubles(0, 3, 2))],
     "spots": [(_doubles(8, 9),), (_doubles(2, 3),), (_doubles(31, 40),)],
     "edged": [(_doubles(8, 9),), (_doubles(2, 3),), (_doubles(31, 40),)],
+    "torus": [(_doubles(8, 10),), (_doubles(8, 9),), (_doubles(7, 10),), (_doubles(1, 1),), (_doubles(2, 40),)],
     "finer": [(_doubles(40), 79), (_doubles(40), 78), (_doubles(1), 1), (_doubles(3), 0)],
     "foremost": [(np.arange(900, 0, -1, dtype=np.int32),), (np.where(np.arange(900) == 639, -1, 5).astype(np.int32),), (_ints(130),), (_ints(1),)],
     "weighed": [(_doubles(40, 70), _doubles(40)), (_doubles(30, 21), _doubles(30)), (_doubles(1, 30), _doubles(1))],

@@ -6,7 +6,7 @@ import pytest
 
 from sacpy.jit.graph import Let, WithLoop
 from sacpy.jit.host.analysis import Facts
-from sacpy.jit.host.overwriting import may_overwrite
+from sacpy.jit.host.overwriting import may_overwrite, overwriting
 from tests.jit.graph_text import unit
 
 TEXT = """
@@ -82,3 +82,55 @@ def test_every_partition_counts() -> None:
     assert verdict(RED, "up,j", REST)
     assert not verdict(RED, "up,left", REST)  # those are the cells of the other partition
     assert not verdict(RED, "i,j", REST, disjoint="")  # the other may have set them
+
+
+WRAPPING = """
+function f(int n, int m, double[n,m] u)
+    int first = min 2, m
+    int last = sub! m, 1
+    int end = max last, first
+    int minus = neg! end
+    int away = aplmod minus, 2
+    int begin = add! end, away
+    int start = min begin, m
+    double[n,m] w = with [n,m] disjoint
+        modarray u
+        part {part}
+            int up = add! i, -1
+            bool under = lt i, 1
+            int other = add! up, n
+            int above = select under, other, up
+            int right = add! j, 1
+            int back = sub! right, m
+            int next = add! right, 1
+            double x = load u[{index}]
+            yield x
+        {more}
+    return n, m, w
+"""
+LAST = "[0,start] <= [i,j] < [n,m] step [2,16] width [1,1]"  # the last column, if it is an even one
+BETWEEN = "part [0,first] <= [i.1,j.1] < [n,end] step [2,2] width [1,1]\n            yield 0.0"
+ODD = "part [1,1] <= [i.1,j.1] < [n,m] step [2,2] width [1,1]\n            yield 0.0"
+
+
+@pytest.mark.parametrize(
+    ("part", "index", "more", "needed"),
+    [
+        ("[0,0] <= [i,j] < [n,m] step [2,2] width [1,1]", "above,j", "", {("n", 2)}),
+        ("[0,0] <= [i,j] < [n,m] step [2,2] width [1,1]", "above,j", ODD, {("n", 2)}),
+        ("[0,0] <= [i,j] < [n,m] step [2,2] width [1,1]", "above,back", "", {("n", 2)}),  # one axis is enough
+        ("[0,0] <= [i,j] < [n,m] step [2,2] width [1,1]", "above,right", "", set()),
+        ("[0,1] <= [i,j] < [n,m] step [3,3] width [1,1]", "i,back", "", {("m", 3)}),
+        ("[0,1] <= [i,j] < [n,m] step [3,3] width [2,2]", "i,back", "", None),
+        ("[0,0] <= [i,j] < [n,m] step [2,2] width [1,1]", "i,next", "", None),
+        (LAST, "i,right", BETWEEN, set()),
+        (LAST, "i,back", BETWEEN, {("m", 2)}),
+        (LAST, "i,back", ODD, {("m", 2)}),
+        (LAST, "i,0", BETWEEN, None),
+    ],
+)
+def test_where_indices_wrap_around_extents_decide(part: str, index: str, more: str, needed: set[tuple[str, int]] | None) -> None:
+    function = unit(WRAPPING.format(part=part, index=index, more=more)).root
+    (w,) = [s.rhs for s in function.body.statements if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
+    found = overwriting(w, "u", 2, Facts.of(function).made)
+    assert (None if found is None else {(v.name, number) for v, number in found}) == needed

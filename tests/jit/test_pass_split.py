@@ -15,6 +15,8 @@ from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import agree_on
 from tests.jit.pass_tools import after, outcome, unchanged
 
+RNG = np.random.default_rng(7)
+
 
 def run(unit: Unit) -> Unit:
     return dead_code.run(ranges.run(split.run(ranges.run(unit))))
@@ -406,3 +408,43 @@ def test_a_quotient_that_may_lie_outside_is_checked_index_by_index() -> None:
     """The indices of which it does are not known to be few: most often there are none."""
     text = PROLONGED.replace("int l = aplmod k, n", "bool in = lt k, m\n            check in : the index lies in the array\n            int l = min k, m").replace("f(int n", "f(int m, int n")
     assert len(bodies(after(on_host, text))) == 1
+
+
+STEPPING = """
+function f(int n, int m, double[n,m] u, int first, int rounds)
+    bool some = le first, m
+    check some : it lies in the array
+    bool low = le 0, first
+    check low : it lies in the array
+    double[n,m] r = for k from 0 to rounds step 1 with double[n,m] a := u
+        double[n,m] b = with [n,m] disjoint
+            modarray a
+            part [0,first] <= [i,j] < [n,m] step [2,{step}] width [1,1]
+                int before = sub j, {far}
+                int left = aplmod before, m
+                int after = add j, {far}
+                int right = aplmod after, m
+                int up = sub i, 1
+                int above = aplmod up, n
+                double x = load a[i,left]
+                double y = load a[i,right]
+                double z = load a[above,j]
+                double xy = sub x, y
+                double xyz = add xy, z
+                yield xyz
+        next b
+    return n, m, r
+"""
+
+
+@pytest.mark.parametrize("step", [2, 3, 8, 9])
+@pytest.mark.parametrize("far", [1, 2, 3])
+def test_what_steps_is_cut_at_its_ends(step: int, far: int) -> None:
+    """Its pieces have the indices that it has; where they read what changes, they get a copy."""
+    u = parsed(STEPPING.format(step=step, far=far))
+    unchanged(split.run, STEPPING.format(step=step, far=far))
+    assert len(bodies(after(on_host, STEPPING.format(step=step, far=far).replace("0,first]", "0,0]")))) == (3 if step <= 8 and far == 1 else 1)
+    many = [[RNG.standard_normal((n, m)), first, rounds] for n in (1, 2, 4, 5) for m in (1, 2, 3, 6, 9, 40, 41) for first in (0, 1, min(m, 4)) for rounds in (1, 2)]
+    for args in many:
+        assert outcome(on_host(u), args) == outcome(u, args)
+    agree_on(on_host(u), many)

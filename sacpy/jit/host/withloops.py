@@ -24,8 +24,8 @@ from sacpy.jit.host.blocks import is_cut
 from sacpy.jit.host.filling import Filling
 from sacpy.jit.host.folds import recognised
 from sacpy.jit.host.functions import Lowering
-from sacpy.jit.host.memory import Array
-from sacpy.jit.host.overwriting import may_overwrite
+from sacpy.jit.host.memory import Array, release, retain
+from sacpy.jit.host.overwriting import Multiple, overwriting
 from sacpy.jit.host.parallel import can_spread, spread
 from sacpy.jit.host.rows import grouped, write_rows
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink
@@ -41,6 +41,7 @@ class WithLoops:
     def __init__(self, lowering: Lowering, w: WithLoop, dying: set[str], into: dict[str, Array]) -> None:
         self.low, self.w, self.dying, self.into = lowering, w, dying, into
         self.in_place: set[str] = set()  # arrays whose memory becomes that of a result
+        self.kept: list[Array] = []  # those that are held until the loop is done
         self.repeatable = not lowering.in_order and all(map(_is_repeatable, w.operators))  # the loop may run twice
 
     def run(self, targets: Sequence[Var]) -> None:
@@ -52,6 +53,8 @@ class WithLoops:
         overlap = not self.w.disjoint and len(self.w.partitions) > 1
         reverse = only_arrays and overlap and not any(self.low.unit.site_of_loop(p.body) for p in self.w.partitions)
         self.partitions(self.w.partitions[::-1] if reverse else self.w.partitions, arrays, states, guarded=overlap and not reverse)
+        for array in self.kept:
+            release(self.low.code, array)
         self.restore(before)
         self.finish(targets, arrays, states)
 
@@ -95,24 +98,44 @@ class WithLoops:
     def modarray(self, o: Modarray, place: Array | None) -> Array:
         low = self.low
         source = low.array(o.array)
-        if place is None and o.array.name in self.dying and self.may_overwrite(o.array.name) and not (self.may_repeat() and self.reads(o.array.name)):
+        needed = self.overwriting(o.array.name) if place is None and o.array.name in self.dying else None
+        if needed is not None and not (self.may_repeat() and self.reads(o.array.name)):
             taken = low.take(o.array, self.dying)
             assert isinstance(taken, Array)
             self.in_place.add(o.array.name)
-            return low.owned(taken)
+            return self.owned(taken, needed)
         if place is None:
             place = low.allocate(source.element, source.extents)
         if not self.w.complete:
             Filling(low, self.w, place).copy(source)
         return place
 
+    def owned(self, taken: Array, needed: frozenset[Multiple]) -> Array:
+        """An array to be written to as it is read, made of one whose reference is given up: the same if no one else holds it and extents are the multiples of numbers that they need to be, else a copy."""
+        low, code, fine = self.low, self.low.code, "true"
+        if not needed:
+            return low.owned(taken)
+        if taken.borrowed:
+            return low.copied(taken)
+        for extent, number in sorted(needed, key=lambda m: m[0].name):
+            rest = code.op(f"urem i64 {low.wide(extent)}, {number}")
+            fine = code.op(f"and i1 {fine}, {code.op(f'icmp eq i64 {rest}, 0')}")
+        kept = replace(taken, header=code.op(f"select i1 {fine}, ptr null, ptr {taken.header}"), unique=False)
+        retain(code, kept)  # so that it counts as shared, and is there as long as it is read
+        self.kept.append(kept)
+        return low.owned(replace(taken, unique=False))
+
     def may_overwrite(self, name: str) -> bool:
         """Whether the bodies read an array nowhere but at their own index, or where nothing changes, so that it can be overwritten as they go."""
+        return self.overwriting(name) == frozenset()
+
+    def overwriting(self, name: str) -> frozenset[Multiple] | None:
+        """What must be so for that; None if nothing is known to be enough."""
         if any(isinstance(o, Fold) and name in self.low.unit.uses.of(o.combine) for o in self.w.operators):
-            return False
+            return None
         if any(isinstance(a, Var) and a.name == name for o in self.w.operators for a in _state_operands(o)):
-            return False
-        return may_overwrite(self.w, name, len(self.low.array_named(name).extents), self.low.facts.made)
+            return None
+        return overwriting(self.w, name, len(self.low.array_named(name).extents), self.low.facts.made)
 
     def reads(self, name: str) -> bool:
         """Whether the bodies read an array."""

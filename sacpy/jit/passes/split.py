@@ -24,6 +24,8 @@ There the indices of inner loops count with their bounds, which may be known onl
 
 Conditions on an index times a number, or divided by one, cut as well for the CPU, such as those of the wrap-around of `2 * i - 1` or `(i + 1) / 2`.
 
+A partition that steps is split at its ends only, for the CPU; its pieces go on where it would have.
+
 The pieces are disjoint; those at the border are at most a few indices wide. Folds are left alone: every partition counts its neutral.
 """
 
@@ -51,6 +53,7 @@ from sacpy.jit.graph import (
     blocks,
     integer,
     statements,
+    stride,
 )
 from sacpy.jit.passes.costs import size
 from sacpy.jit.passes.facts import Sum
@@ -84,15 +87,18 @@ class _Cuts(Record):
 
 
 class _Piece(Record):
-    """Part of a partition: bounds by axis."""
+    """Part of a partition: bounds by axis, and steps where it has some."""
 
     lower: list[Atom]
     upper: list[Atom]
+    step: list[Atom]
 
-    def part(self, axis: int, lower: Atom, upper: Atom) -> _Piece:
-        """The part of this with other bounds along an axis."""
-        new = _Piece(list(self.lower), list(self.upper))
+    def part(self, axis: int, lower: Atom, upper: Atom, step: int = 0) -> _Piece:
+        """The part of this with other bounds along an axis, and another step if one is given."""
+        new = _Piece(list(self.lower), list(self.upper), list(self.step))
         new.lower[axis], new.upper[axis] = lower, upper
+        if step:
+            new.step[axis] = integer(step)
         return new
 
 
@@ -118,9 +124,11 @@ class Splitter(Ranger):
 
     def split(self, p: Partition) -> list[Partition]:
         """The pieces of a partition, itself if there is nothing to gain; the interior last. `across`: borders of other axes are cut along the last one too."""
-        if p.step is not None or not p.rank:
+        if (p.step is not None and not self.wraps) or not p.rank:
             return [p]
         cuts = self.where(p)
+        if p.step is not None:
+            cuts = [_Cuts(c.low, c.high) if _has_gaps(p, axis) else _Cuts() for axis, c in enumerate(cuts)]
         *outer, last = (c.borders for c in cuts)
         if not last and not any(outer):
             return [p]
@@ -129,7 +137,7 @@ class Splitter(Ranger):
         if not across and (1 + sum(outer) + last) * code > CODE:
             return [p]
         boxes: list[_Piece] = []
-        rest = _Piece(list(p.lower), list(p.upper))
+        rest = _Piece(list(p.lower), list(p.upper), list(p.step or ()))
         spans = [s for c in cuts for s in c.spans]
         if spans:
             start = self.emit("start", Op("select", (self.any_longer(spans), p.upper[0], p.lower[0])))
@@ -150,7 +158,7 @@ class Splitter(Ranger):
             if k < len(boxes) - 1:
                 index = tuple(self.supply.var(i.name, i.type) for i in p.index)
                 body = copied(p.body, {i.name: new for i, new in zip(p.index, index)}, self.supply)
-            found.append(replace(p, lower=tuple(box.lower), upper=tuple(box.upper), index=index, body=body))
+            found.append(replace(p, lower=tuple(box.lower), upper=tuple(box.upper), step=p.step and tuple(box.step), index=index, body=body))
         return found
 
     def any_longer(self, spans: list[tuple[Sum, Sum]]) -> Atom:
@@ -168,6 +176,8 @@ class Splitter(Ranger):
         if c.middle is not None:
             place = self.emit("cut", Op("max", (self.emit("cut", Op("min", (self.atom_of(c.middle), upper))), lower)))
             return [box.part(axis, lower, place)], box.part(axis, place, upper)
+        if box.step:
+            return self.stepped(box, axis, c)
         inner_lower, inner_upper = lower, upper
         if c.low or c.lows:
             inner_lower = self.extreme("max", [self.form(lower).offset(c.low), *c.lows], "min", upper)
@@ -175,6 +185,24 @@ class Splitter(Ranger):
         if c.high or c.highs:
             inner_upper = self.extreme("min", [self.form(upper).offset(-c.high), *c.highs], "max", inner_lower)
             border.append(box.part(axis, inner_upper, upper))
+        return border, box.part(axis, inner_lower, inner_upper)
+
+    def stepped(self, box: _Piece, axis: int, c: _Cuts) -> tuple[list[_Piece], _Piece]:
+        """As `sliced`, for a box that steps along the axis: of its indices the first few, the last few, and those between. Where one of these borders has one index at most, its step gets so long that this can be seen."""
+        lower, upper, by = box.lower[axis], box.upper[axis], box.step[axis]
+        assert isinstance(by, Const)
+        step = int(by.value)
+        border = []
+        inner_lower, inner_upper = lower, upper
+        if c.low:
+            end = self.extreme("max", [self.form(lower).offset(c.low)], "min", upper)
+            border.append(box.part(axis, lower, end, 0 if c.low > step else step * NARROW))
+            inner_lower = self.extreme("max", [self.form(lower).offset(-(-c.low // step) * step)], "min", upper)
+        if c.high:
+            inner_upper = self.extreme("min", [self.form(upper).offset(-c.high)], "max", inner_lower)
+            away = self.emit("away", Op("aplmod", (self.emit("away", Op("sub", (lower, inner_upper))), by)))
+            begin = self.emit("cut", Op("min", (self.emit("begin", Op("add", (inner_upper, away))), upper)))
+            border.append(box.part(axis, begin, upper, 0 if c.high > step else step * NARROW))
         return border, box.part(axis, inner_lower, inner_upper)
 
     def extreme(self, code: str, places: list[Sum], clamp: str, bound: Atom) -> Atom:
@@ -326,6 +354,12 @@ class Splitter(Ranger):
             d = self.form(rhs.args[1]) - self.form(rhs.args[0])
             yield d, True
             yield d.times(-1), True
+
+
+def _has_gaps(p: Partition, axis: int) -> bool:
+    """Whether a partition has single indices along an axis, a fixed number apart."""
+    step, width = stride(p, axis)
+    return step is not None and 2 <= step <= NARROW and width == 1
 
 
 def _quotient(s: Sum, divisor: int) -> Sum | None:
