@@ -514,3 +514,39 @@ function f(int n, double[n] a, int k)
 def test_a_mask_is_computed_where_it_is_used_if_it_only_asks_for_the_index(condition: tuple[str, ...], folded: bool) -> None:
     text = MASK.format(condition="\n            ".join(condition))
     assert ("load m" not in after(run, text)) is folded
+
+
+MIDDLES = """
+function f(int n, int m, double[n,m] u)
+    double[n,m] a = with [n,m] disjoint complete
+        genarray double default 0.0
+        part [0,0] <= [i,j] < [n,m]
+            int k = div {divided}, 2
+            double x = load u[i,j]
+            double y = load u[{index}]
+            double z = add x, y
+            double w = mul z, 0.5
+            yield w
+    double[n,m] b = with [n,m] disjoint complete
+        genarray double default 0.0
+        part [0,0] <= [i.1,j.1] < [n,m]
+            int l = div i.1, 2
+            double x.1 = load a[{own}]
+            double y.1 = load a[{other}]
+            double z.1 = add x.1, y.1
+            yield z.1
+    return n, m, b
+"""
+
+
+@pytest.mark.parametrize(
+    ("divided", "index", "own", "other", "count"),
+    [
+        ("i", "k,j", "i.1,j.1", "l,j.1", 1),
+        ("j", "i,k", "i.1,j.1", "l,j.1", 2),  # a division for every element
+        ("i", "k,j", "i.1,j.1", "j.1,i.1", 2),  # the rows of one are not those of the other
+        ("i", "k,j", "i.1,j.1", "i.1,l", 2),
+    ],
+)
+def test_what_rows_have_in_common_may_be_done_twice_and_loads_that_are_saved_pay_for_the_rest(divided: str, index: str, own: str, other: str, count: int) -> None:
+    assert after(run, MIDDLES.format(divided=divided, index=index, own=own, other=other)).count("= with") == count

@@ -11,7 +11,7 @@
 The body's index variables become the indices of the load, whatever they are: so shifts, reversals, transposes, takes and chains of them melt together. Of several partitions the load's indices choose, in the order in which they win; the
 default, or the array underneath, comes last. Arrays that one with-loop makes have one copy of its body wherever they are loaded at the same index.
 
-An array is folded only if nothing but loads uses it, if no work is multiplied by it (`sites`), or next to none, or if it is a mask, a condition on indices that `split` and `colours` can make bounds and steps of, and if its with-loop is not to have a kernel of its own (`mappings`). Work that several results of a with-loop need counts for all of them.
+An array is folded only if nothing but loads uses it, if no work is multiplied by it (`sites`), or next to none, or no more than the loads that are saved, or if it is a mask, a condition on indices that `split` and `colours` can make bounds and steps of, and if its with-loop is not to have a kernel of its own (`mappings`). Work that several results of a with-loop need counts for all of them.
 """
 
 from __future__ import annotations
@@ -138,9 +138,16 @@ class _Folder(Simplifier):
         shared, own = max((a for a, _ in works), default=0.0), max((b for _, b in works), default=0.0)
         code = sum(size(p.body) for p in w.partitions) * len(use.sites)
         mask = producer.base == "bool" and shared <= MASK and len(use.sites) <= SITES and all(_of_indices(n[producer.position]) for n in needed)
-        if code > CODE or not (mask or _pays(use, shared, own)):
+        if code > CODE or not (mask or _pays(use, shared, own) or (use.once and not own and self.is_paid_back(use, w.partitions))):
             return False
         return not w.partitions or not self.sites.replaced_between(set().union(*(free(p.body) for p in w.partitions)), use)
+
+    def is_paid_back(self, use: Uses, partitions: tuple[Partition, ...]) -> bool:
+        """Whether the loads that are saved make up for what is done twice: along rows, since what all elements of a row have in common, such as indices of other axes, is computed once for it there."""
+        if not all(index and isinstance(index[-1], Var) and index[-1].name in self.sites.along for _, index in use.sites):
+            return False
+        along = max((cost(_along(p)) for p in partitions), default=0.0)
+        return (along - 1.0) * (_share(use.sites) - 1) <= CHEAP
 
     def foldable(self, p: _Producer) -> bool:
         if len(p.loop.partitions) > PARTITIONS or any(isinstance(o, Propagate) for o in p.loop.operators):
@@ -309,6 +316,16 @@ def _of_indices(needed: tuple[Stmt, ...]) -> bool:
 
 def _is_quick(op: Op) -> bool:
     return all(a.base in ("int", "bool") for a in op.args) and (op.code not in ("div", "mod", "aplmod") or isinstance(op.args[1], Const))
+
+
+def _along(p: Partition) -> Block:
+    """What in a partition's body depends on the last index."""
+    moving, found = {i.name for i in p.index[-1:]}, []
+    for s in p.body.statements:
+        if not moving.isdisjoint(free(Block((s,)))):
+            found.append(s)
+            moving.update(t.name for t in (() if isinstance(s, Check) else s.targets))
+    return Block(tuple(found))
 
 
 def _needed(body: Block) -> _Needed:

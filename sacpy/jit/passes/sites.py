@@ -51,10 +51,11 @@ class Uses(Record):
 
 
 class Sites(Record):
-    """`uses` by name; `replaced`: where something is written into an array, so that a reader that comes later would keep the old contents alive. Places are numbers, in the order of the text."""
+    """`uses` by name; `along`: the last indices of with-loops, over which the innermost loops run; `replaced`: where something is written into an array, so that a reader that comes later would keep the old contents alive. Places are numbers, in the order of the text."""
 
     uses: dict[str, Uses] = field(default_factory=dict)
     replaced: dict[str, list[int]] = field(default_factory=dict)
+    along: set[str] = field(default_factory=set)
     _place: int = 0
     _loops: list[Names] = field(default_factory=list)
     _shares: list[float] = field(default_factory=list)  # of their indices, those that they run over
@@ -125,6 +126,7 @@ class Sites(Record):
                     if not any(b is p.body for p in rhs.partitions):
                         self._within(_NONE | {"combine"}, b)
                 for p in rhs.partitions:
+                    self.along.update(i.name for i in p.index[-1:])
                     self._counted(p.index, p.body, _share(p))
                 self._bodies -= 1
             case _:
