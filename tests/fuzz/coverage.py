@@ -22,7 +22,7 @@ STATEMENTS = (
     "Load", "View", "Reshape", "Cons", "Update", "Call", "If", "Loop", "Loop body first", "For", "Check", "WithLoop", "Genarray", "Modarray", "Fold", "Propagate", "Fold stop", "Fold in order", "dense", "stepped", "overlapping",
 )  # fmt: skip
 PATHS = ("native", "run again", "widened", "refused", "from the cache", "threads")
-STAGES = ("REDUCING", "COUNTING", "LOOPING", "SHAPING", "COLOURING", "DIVIDING", "SPLITTING", "WRAPPING", "CLEANING", "PLACING", "FINISHING")
+STAGES = ("REDUCING", "COUNTING", "LOOPING", "JOINING", "SHAPING", "COLOURING", "DIVIDING", "SPLITTING", "WRAPPING", "CLEANING", "PLACING", "FINISHING")
 WORKS = (fold_withloops.run, *(work for stage in STAGES for work in getattr(passes, stage)))
 PASSES = tuple(dict.fromkeys(w.__module__.rpartition(".")[2] for w in WORKS))
 

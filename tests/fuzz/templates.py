@@ -536,6 +536,58 @@ def refined(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, ("n", "m")),), (b, ("n", "m")), k)
 
 
+def _root(b: str, of: str) -> str:
+    return f"sqrt({_unit(b)} + abs({of}))" if b in ("double", "float") else f"({of} * {of} / ({_unit(b)} + abs({of})))"
+
+
+def pairwise(r: random.Random, name: str) -> Template:
+    """Sums along a short axis, with weights of all pairs that take some work."""
+    b, c = _number(r), r.randint(2, 4)
+    apart = r.choice(("a[j] - a[i]", "a[i] * a[j]", "a[n - 1 - j] - w[i]"))
+    weight = _root(b, r.choice(("sum(d[i,j] * d[i,j])", "sum(abs(d[i,j]))", "d[i,j,0] * d[j,i,1]")))
+    total = r.choice(("f[i] * d[i,.,c]", "{ [j] -> f[i,j] * d[j,i,c] + a[j,c] }", "{ [j] -> f[j,i] * a[j,c] }", f"{{ [j] -> {_root(b, 'a[i,0] * w[j]')} * d[i,j,c] | [j] < [n] }}"))
+    text = f"""{b}[n,{c}] {name}({b}[n,{c}] a, {b}[n] w)
+{{
+  d = {{ [i,j] -> {apart} | [i,j] < [n,n] }};
+  f = {{ [i,j] -> w[j] {r.choice('*+')} {weight} | [i,j] < [n,n] }};
+  return {{ [i,c] -> {r.choice(('', 'a[i,c] - ', 'w[i] * '))}sum({total}) | [i,c] < [n,{c}] }};
+}}
+
+"""
+    return Template(text, name, ((b, ("n", c)), (b, ("n",))), (b, ("n", c)), 1)
+
+
+def unpacked(r: random.Random, name: str) -> Template:
+    """Cells of a few elements, put together from single ones, computed, and taken apart again."""
+    b, c = _number(r), r.randint(2, 4)
+    planes = r.choice((0, 1, 2))  # into a plane of an array of rank 3, or into a vector
+    elements = ("a[i,K]", "a[i,K] + w[i]", "w[n - 1 - i] * a[i,K]") if not planes or r.random() < 0.3 else ("x[0,i]", f"x[{planes - 1},i]")
+    cell = ", ".join(r.choice(elements).replace("K", str(k)) for k in range(c))
+    inner = r.choice(("u[i - 1] * sum(u[i] + u[i + 1])", "(u[i + 1] - u[i - 1]) * sum(u[i] * u[i])", f"u[i] + {_root(b, 'sum(u[i])')}"))
+    low, high = r.choice((("1", "n - 1"), ("1", "n"), ("0", "n - 1")))
+    row = max(planes - 1, 0)
+    bounds = f"[{row},{low}] <= [l,i] < [{row + 1},{high}]" if planes else f"[{low}] <= [i] < [{high}]"
+    into = [f"modarray({x})" if planes or r.random() < 0.5 else f"genarray([n], {_unit(b)})" for x in "xy"]
+    first = f"{{ [l,i] -> a[i,l] * w[i] | [l,i] < [{planes},n] }}" if planes else "w * w"
+    results = [f"{v}[{r.randrange(planes)}]" if planes else v for v in "pq"]
+    start = "0, 0" if planes else "0"
+    text = f"""{b}[n] {name}({b}[n,{c}] a, {b}[n] w)
+{{
+  x = {first};
+  y = x {r.choice('+-')} w[0];
+  u = {{ [i] -> [{cell}] | [i] < [n] }};
+  v = with {{ ([1] <= [i] < [n - 1]) : {inner}; }} : modarray(u);
+  p = with {{ ({bounds}) : v[{r.choice(('i', 'i', 'i', 'n - 1 - i'))},0]; }} : {into[0]};
+  q = with {{ ({bounds}) : v[i,{c - 1}]; }} : {into[1]};
+  p[{start}] = {_unit(b)};
+  q[{start}] = p[{start}] + q[{start}];
+  return {results[0]} {r.choice('+-*')} {results[1]};
+}}
+
+"""
+    return Template(text, name, ((b, ("n", c)), (b, ("n",))), (b, ("n",)), 1)
+
+
 def growing(r: random.Random, name: str) -> Template:
     """An array whose rank depends on a value: this stays interpreted."""
     text = f"""double {name}(double[n] v, int k)
@@ -555,5 +607,5 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     contractions, assigned, gathered, histogram, scatter, exchanged, assignments,
     contractions, contractions, assigned, gathered, nested, columns, drafted, accumulation, product, stepped, stepped,
     accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, chosen, chosen, swept, swept, swept, swept, extreme, columns, columns, columns, contractions, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted,
-    coloured, coloured, coloured, refined, refined, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, moving, moving, moving, moving,  # again, since the passes that look for them seldom find one elsewhere
+    coloured, coloured, coloured, refined, refined, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, moving, moving, moving, moving, pairwise, pairwise, unpacked, unpacked,  # again, since the passes that look for them seldom find one elsewhere
 )  # fmt: skip

@@ -170,6 +170,18 @@ double[n] neighbours(double[n] v)
   c = { [i] -> a[i] + exp(b[i]) | [i] < [n] };
   return b + c;
 }
+double[n,3] pulled(double[n,3] x, double[m,3] y, double[m] w)
+{
+  f = { [i,j] -> w[j] / sqrt(1.0 + abs(x[i,0] * y[j,1])) | [i,j] < [n,m] };
+  return { [i,c] -> x[i,c] + sum({ [j] -> f[i,j] * y[j,c] | [j] < [m] }) | [i,c] < [n,3] };
+}
+double[n], double[n] unpacked(double[n] a, double[n] b)
+{
+  v = { [i] -> [sqrt(a[i]) * exp(b[i]), exp(a[i] - b[i])] | [i] < [n] };
+  p = with { ([1] <= [i] < [n]) : v[i,0]; } : modarray(a);
+  q = with { ([1] <= [i] < [n]) : v[i,1]; } : modarray(b);
+  return (p, q);
+}
 int stops(int[n] v) { return with { ([0] <= [i] < [n]) : v[i]; } : foldfix(|, 0, 7); }
 int chosen(int[n] v, int m) { return with { ([0] <= [i] < [n]) : i < 5 ? v[i] : m; } : fold(+, 3); }
 """
@@ -225,6 +237,8 @@ CALLS |= {
     "laid": [(_doubles(3, 5), 8)],
     "cells": [(_doubles(5), 4)],
     "edge": [(_ALL, 10), (_ALL, 11), (_ALL, -1)],
+    "pulled": [(_doubles(9, 3), _doubles(20, 3), _doubles(20)), (_doubles(2, 3), _doubles(0, 3), _doubles(0))],
+    "unpacked": [(_doubles(30), 2.0 * _doubles(30)[::-1].copy()), (_doubles(1), _doubles(1))],
     "strided": [(_ints(20), 4, 2), (_ints(20), 3, 7)],
     "differences": [(_doubles(9), _doubles(9)[::-1].copy())],
     "ahead": [(_doubles(40), _doubles(10), _doubles(30)), (_doubles(40), _doubles(10), _doubles(31))],

@@ -39,6 +39,8 @@ MUTANTS: dict[Mutant, str] = {
     Mutant("a copy of two rows from one is a copy of both", PASSES + "colours", "_Colourer.copied", "offset(1)", "offset(2)"): "edged",
     Mutant("the other colour changes", PASSES + "colours", "_Colourer.chosen", "rest=1 - colour.rest", "rest=colour.rest"): "spots",
     Mutant("the last of a stretch is overlooked", PASSES + "choosing", "_Chooser.any", "For(number, integer(0), integer(STRETCH), 1,", "For(number, integer(0), integer(STRETCH - 1), 1,"): "foremost",
+    Mutant("sums along an axis are all the last one", PASSES + "jam", "_Jammer.jammed", "integer(k)}", "integer(extent - 1)}"): "pulled",
+    Mutant("with-loops that share cells swap their results", PASSES + "fuse", "Fuser.fused", "(*p.body.results, *body.results)", "(*body.results, *p.body.results)"): "unpacked",
     # What the host target may get wrong.
     Mutant("two sums of a cell are mistaken for each other", HOST + "tiling", "Tiling.finish_cells", "zip(c.targets, memories)", "zip(c.targets, memories[::-1])"): "complexes",
     Mutant("a quotient is rounded up", HOST + "residues", "residue_loops", "(r + offset) // d", "(r + offset + 1) // d"): "finer",

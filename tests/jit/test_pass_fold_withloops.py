@@ -550,3 +550,57 @@ function f(int n, int m, double[n,m] u)
 )
 def test_what_rows_have_in_common_may_be_done_twice_and_loads_that_are_saved_pay_for_the_rest(divided: str, index: str, own: str, other: str, count: int) -> None:
     assert after(run, MIDDLES.format(divided=divided, index=index, own=own, other=other)).count("= with") == count
+
+
+ELEMENTS = """
+function f(int n, double[n] a, double[n] b, int k)
+    double[n,2] t = with [n]
+        genarray double cell [2] default 0.0
+        part [0] <= [i] < [n]
+            double x = load a[i]
+            double y = load b[i]
+            double z = {op} x
+            double u = neg y
+            double[2] c = array double[2] of z, u
+            yield c
+    double[n] r = with [n]
+        genarray double default 0.0
+        part [1] <= [j] < [n]
+            int l = add j, -1
+            double v = load t[j,{at}]
+            double w = load t[l,{at}]
+            double o = mul v, w
+            yield o
+    return n, r
+"""
+
+
+def test_elements_of_a_cell_are_computed_by_themselves_where_they_are_named() -> None:
+    """Each of them is little work, though both together are more; a dear one, or one that is not known, is not computed twice."""
+    assert "cell" not in after(run, ELEMENTS.format(op="neg", at=0))
+    assert "cell" in after(run, ELEMENTS.format(op="exp", at=0))
+    assert "cell" in after(run, ELEMENTS.format(op="exp", at=1))
+    assert "cell" in after(run, ELEMENTS.format(op="neg", at="k").replace("neg y", "mul y, x"))
+
+
+ROWS = """
+function f(int n, double[2,n] a, double[n] b)
+    double[n] t = with [n]
+        genarray double default 0.0
+        part [0] <= [i] < [n]
+            double x = load a[{row},i]
+            double y = exp x
+            yield y
+    double[2,n] r = with [2,n]
+        modarray a
+        part [1,0] <= [l,j] < [{upper},n]
+            double v = load t[j]
+            yield v
+    return n, r
+"""
+
+
+def test_a_loop_over_one_index_repeats_nothing_and_may_replace_what_is_not_read() -> None:
+    assert "genarray" not in after(run, ROWS.format(row=0, upper=2))
+    assert "genarray" in after(run, ROWS.format(row=1, upper=2))  # which could not be replaced in place any more
+    assert "genarray" in after(run, ROWS.format(row=0, upper="n"))

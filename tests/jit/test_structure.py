@@ -78,8 +78,20 @@ PROGRAMS: dict[str, tuple[str, tuple[Extents, ...], Left]] = {
 }  # fmt: skip
 
 
-def optimised(text: str, *shapes: Extents) -> Unit:
-    unit = optimise(Subject(text).unit(*shapes), Options(verify=True))
+HOST_PROGRAMS: dict[str, tuple[str, tuple[Extents, ...], Left]] = {
+    "forces between bodies, from arrays of what lies between them": (
+        "double[.,.] f(double[n,3] x, double[n] m) { d = { [i,j] -> x[j] - x[i] | [i,j] < [n,n] }; r = { [i,j] -> sum(d[i,j] * d[i,j]) + 0.1 };"
+        " f = { [i,j] -> m[j] / (r[i,j] * sqrt(r[i,j])) }; return { [i,c] -> sum(f[i] * d[i,.,c]) | [i,c] < [n,3] }; }", ((None, 3), V), Left(2, 1),
+    ),
+    "parts of vectors into arrays of their own": (
+        "double[.], double[.] f(double[n] a, double[n] b) | (n > 2) { u = { [i] -> [a[i], b[i]] }; w = with { ([1] <= [i] < [n - 1]) : u[i - 1] * sum(u[i] * u[i + 1]); } : modarray(u);"
+        " c = with { ([1] <= [i] < [n - 1]) : w[i,0]; } : genarray([n], 0.0); d = with { ([1] <= [i] < [n - 1]) : w[i,1]; } : genarray([n], 1.0); return (c, d); }", (V, V), Left(1, 2),
+    ),
+}  # fmt: skip
+
+
+def optimised(text: str, *shapes: Extents, host: bool = False) -> Unit:
+    unit = optimise(Subject(text).unit(*shapes), Options(verify=True), host)
     verify(unit)
     return unit
 
@@ -94,7 +106,15 @@ def checks_inside(unit: Unit) -> int:
 
 @pytest.mark.parametrize(("text", "shapes", "left"), PROGRAMS.values(), ids=PROGRAMS)
 def test_what_is_left(text: str, shapes: tuple[Extents, ...], left: Left) -> None:
-    unit = optimised(text, *shapes)
+    is_left(optimised(text, *shapes), left)
+
+
+@pytest.mark.parametrize(("text", "shapes", "left"), HOST_PROGRAMS.values(), ids=HOST_PROGRAMS)
+def test_what_is_left_for_the_cpu(text: str, shapes: tuple[Extents, ...], left: Left) -> None:
+    is_left(optimised(text, *shapes, host=True), left)
+
+
+def is_left(unit: Unit, left: Left) -> None:
     loops = with_loops(unit)
     arrays = sum(isinstance(o, Genarray | Modarray) for w in loops for o in w.operators)
     assert Left(len(loops), arrays, checks_inside(unit)) == left

@@ -23,12 +23,14 @@ from sacpy.jit.passes import (
     independent,
     interchange,
     invariant,
+    jam,
     peel,
     private,
     ranges,
     reductions,
     rounds,
     scatter,
+    sharing,
     split,
     unroll,
 )
@@ -39,6 +41,7 @@ ROUNDS = 4  # how often the first passes run at most; each round may lay open so
 REDUCING: tuple[Pass, ...] = (unroll.run, dead_code.run)
 COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, independent.run, reductions.run)
 LOOPING: tuple[Pass, ...] = (rounds.run,)
+JOINING: tuple[Pass, ...] = (sharing.run, jam.run)  # for the CPU alone
 SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run)
 COLOURING: tuple[Pass, ...] = (colours.run,)  # for the CPU alone
 DIVIDING: tuple[Pass, ...] = (disjoint.run,)
@@ -57,7 +60,7 @@ def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> 
         folded = _after(unit, (fold_withloops.run,), verified)
         if number and folded is unit:
             break
-        unit = _after(folded, (*COUNTING, *LOOPING) if host and not number else COUNTING, verified)
+        unit = _after(folded, (*COUNTING, *(LOOPING if host and not number else ()), *(JOINING if host else ())), verified)
     unit = _after(unit, (*SHAPING, *(COLOURING if host else ()), *DIVIDING, *((*WRAPPING, *COLOURING) if host else SPLITTING), *CLEANING), verified)
     return _after(placed(unit, verified) if host else unit, FINISHING, verified)
 

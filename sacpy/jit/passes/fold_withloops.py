@@ -16,6 +16,7 @@ An array is folded only if nothing but loads uses it, if no work is multiplied b
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from sacpy.jit.graph import (
@@ -134,13 +135,13 @@ class _Folder(Simplifier):
     def worthwhile(self, target: Var, producer: _Producer, needed: list[_Needed]) -> bool:
         """Whether an array may be folded, as far as that has to do with it alone."""
         use, w = self.sites.uses[target.name], producer.loop
-        works = [_work(p.body, producer.position, n[producer.position]) for p, n in zip(w.partitions, needed)]
+        works = [_work(p.body, producer.position, n[producer.position], use.numbered) for p, n in zip(w.partitions, needed)]
         shared, own = max((a for a, _ in works), default=0.0), max((b for _, b in works), default=0.0)
         code = sum(size(p.body) for p in w.partitions) * len(use.sites)
         mask = producer.base == "bool" and shared <= MASK and len(use.sites) <= SITES and all(_of_indices(n[producer.position]) for n in needed)
         if code > CODE or not (mask or _pays(use, shared, own) or (use.once and not own and self.is_paid_back(use, w.partitions))):
             return False
-        return not w.partitions or not self.sites.replaced_between(set().union(*(free(p.body) for p in w.partitions)), use)
+        return not w.partitions or not self.sites.replaced_between([p.body for p in w.partitions], use)
 
     def is_paid_back(self, use: Uses, partitions: tuple[Partition, ...]) -> bool:
         """Whether the loads that are saved make up for what is done twice: along rows, since what all elements of a row have in common, such as indices of other axes, is computed once for it there."""
@@ -300,9 +301,13 @@ def _transparent(body: Block, position: int) -> bool:
     return setter is None or isinstance(setter, View | Cons)
 
 
-def _work(body: Block, position: int, needed: tuple[Stmt, ...]) -> tuple[float, float]:
-    """The work for a cell that must be done for any element of it, and the work for each element. `needed`: what the cell needs."""
+def _work(body: Block, position: int, needed: tuple[Stmt, ...], numbered: bool) -> tuple[float, float]:
+    """The work for a cell that must be done for any element of it, and the work for each element. `needed`: what the cell needs; `numbered`: the elements that are loaded are known, so that of a cell that is put together from elements the others need not be computed."""
     setter = _setter(body, position)
+    if isinstance(setter, Cons) and numbered and setter.elements:
+        every = _needed(Block(tuple(s for s in needed if not (isinstance(s, Let) and s.rhs is setter)), setter.elements))
+        count = Counter(id(s) for mine in every for s in mine)
+        return tuple(max(cost(Block(tuple(s for s in mine if (count[id(s)] > 1) == common))) for mine in every) for common in (True, False))  # type: ignore[return-value]
     if isinstance(setter, WithLoop) and isinstance(body.results[position].type, ArrayType):
         others = Block(tuple(s for s in needed if not (isinstance(s, Let) and s.rhs is setter)))
         return cost(others), max((cost(p.body) for p in setter.partitions), default=0.0)

@@ -8,12 +8,13 @@
         z = load a[j]
         yield z
 
-The second may read a result of the first at its own index only. The first moves down to the second, past what does not need it. Bodies with loops in them stay apart: those are tiled, or vectorised inside.
+The second may read a result of the first at its own index only. The first moves down to the second, past what does not need it, nor replaces cells of what it reads. Bodies with loops in them stay apart: those are tiled, or vectorised inside.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 
 from sacpy.jit.graph import (
     Atom,
@@ -47,56 +48,64 @@ CODE = 150  # statements of a fused body
 BACK = 40  # how many statements a with-loop may move past
 
 
-class _Fuser(Rewriter):
+class Fuser(Rewriter):
+    """Fuses the with-loops of a function that `admits` lets through."""
+
     def block(self, b: Block) -> Block:
         new = super().block(b)
         kept: list[Stmt] = []
         known: dict[int, Counter[str]] = {}
         for s in new.statements:
-            merged = _with_earlier(kept, s, known) if isinstance(s, Let) and isinstance(s.rhs, WithLoop) else None
+            merged = self.with_earlier(kept, s, known) if isinstance(s, Let) and isinstance(s.rhs, WithLoop) else None
             kept.append(s if merged is None else merged)
         return replace(new, statements=tuple(kept)) if len(kept) < len(new.statements) else new
 
+    def with_earlier(self, before: list[Stmt], second: Let, known: dict[int, Counter[str]]) -> Let | None:
+        """A with-loop fused with one of those before it, which is taken out of the list; None if there is none. `known`: the uses of statements by their identity, as far as they were counted."""
+        needed: set[str] = set()
+        replaced: set[str] = set()  # not in place any more, were they read later
+        for k in range(len(before) - 1, max(len(before) - BACK, 0) - 1, -1):
+            first = before[k]
+            if id(first) not in known:
+                known[id(first)] = uses(Block((first,)))
+            if isinstance(first, Let) and isinstance(first.rhs, WithLoop) and not any(t.name in needed for t in first.targets) and replaced.isdisjoint(known[id(first)]):
+                merged = self.fused(first, second)
+                if merged is not None:
+                    known.pop(id(first))
+                    del before[k]
+                    return merged
+            if isinstance(first, Let) and not isinstance(first.rhs, Op | Load | Cons | WithLoop | Var):
+                return None
+            needed.update(known[id(first)])
+            if isinstance(first, Let) and isinstance(first.rhs, WithLoop):
+                replaced.update(o.array.name for o in first.rhs.operators if isinstance(o, Modarray))
+        return None
 
-def _with_earlier(before: list[Stmt], second: Let, known: dict[int, Counter[str]]) -> Let | None:
-    """A with-loop fused with one of those before it, which is taken out of the list; None if there is none. `known`: the uses of statements by their identity, as far as they were counted."""
-    needed: set[str] = set()
-    for k in range(len(before) - 1, max(len(before) - BACK, 0) - 1, -1):
-        first = before[k]
-        if isinstance(first, Let) and isinstance(first.rhs, WithLoop) and not any(t.name in needed for t in first.targets):
-            merged = _fused(first, second)
-            if merged is not None:
-                known.pop(id(first), None)
-                del before[k]
-                return merged
-        if isinstance(first, Let) and not isinstance(first.rhs, Op | Load | Cons | WithLoop | Var):
+    def admits(self, a: WithLoop, b: WithLoop, made: Collection[str]) -> bool:
+        """Whether two with-loops with the same bounds are to be fused. `made`: the results of the first."""
+        p, q = a.partitions[0], b.partitions[0]
+        return not any(isinstance(o, Modarray) for o in (*a.operators, *b.operators)) and not reads(q.body).isdisjoint((*reads(p.body), *made))
+
+    def fused(self, first: Let, second: Let) -> Let | None:
+        """Two with-loops as one, if they can be."""
+        a, b = first.rhs, second.rhs
+        assert isinstance(a, WithLoop) and isinstance(b, WithLoop)
+        if stands(a) or stands(b) or not (_simple(a) and _simple(b)) or (a.frame is not None and b.frame is not None and a.frame != b.frame):
             return None
-        if id(first) not in known:
-            known[id(first)] = uses(Block((first,)))
-        needed.update(known[id(first)])
-    return None
-
-
-def _fused(first: Let, second: Let) -> Let | None:
-    a, b = first.rhs, second.rhs
-    assert isinstance(a, WithLoop) and isinstance(b, WithLoop)
-    if stands(a) or stands(b) or not (_simple(a) and _simple(b)) or (a.frame is not None and b.frame is not None and a.frame != b.frame):
-        return None
-    p, q = a.partitions[0], b.partitions[0]
-    if (p.lower, p.upper, p.step, p.width) != (q.lower, q.upper, q.step, q.width) or size(p.body) + size(q.body) > CODE:
-        return None
-    made = {t.name: value for t, value in zip(first.targets, p.body.results)}
-    if any(isinstance(x, Var) and x.name in made for x in with_extents(operands(b))) or any(made.keys() & uses(o.combine) for o in b.operators if isinstance(o, Fold)):
-        return None
-    reads = _reads(q.body)
-    if not _at_own_index(q.body, q.index, made) or not (reads & (_reads(p.body) | made.keys())):
-        return None
-    body = _Reader({i.name: j for i, j in zip(q.index, p.index)}, made).block(q.body)
-    results = (*p.body.results, *body.results)
-    partition = replace(p, body=Block((*p.body.statements, *body.statements), results))
-    framed = a if a.frame is not None else b
-    whole = replace(framed, frame=framed.frame, partitions=(partition,), operators=(*a.operators, *b.operators))
-    return Let((*first.targets, *second.targets), whole, second.span)
+        p, q = a.partitions[0], b.partitions[0]
+        if (p.lower, p.upper, p.step, p.width) != (q.lower, q.upper, q.step, q.width) or size(p.body) + size(q.body) > CODE:
+            return None
+        made = {t.name: value for t, value in zip(first.targets, p.body.results)}
+        if any(isinstance(x, Var) and x.name in made for x in with_extents(operands(b))) or any(made.keys() & uses(o.combine) for o in b.operators if isinstance(o, Fold)):
+            return None
+        if not _at_own_index(q.body, q.index, made) or not self.admits(a, b, made):
+            return None
+        body = _Reader({i.name: j for i, j in zip(q.index, p.index)}, made).block(q.body)
+        results = (*p.body.results, *body.results)
+        partition = replace(p, body=Block((*p.body.statements, *body.statements), results))
+        framed = a if a.frame is not None else b
+        whole = replace(framed, frame=framed.frame, partitions=(partition,), operators=(*a.operators, *b.operators))
+        return Let((*first.targets, *second.targets), whole, second.span)
 
 
 class _Reader(Rewriter):
@@ -116,12 +125,13 @@ def _simple(w: WithLoop) -> bool:
     """Whether a with-loop has one partition with a straight body, and operators that can stand beside others."""
     if len(w.partitions) != 1 or any(isinstance(o, Propagate) or (isinstance(o, Fold) and o.stop is not None) for o in w.operators):
         return False
-    if any(isinstance(o, Genarray) and o.cell for o in w.operators) or any(isinstance(o, Modarray) for o in w.operators):
+    if any(isinstance(o, Genarray) and o.cell for o in w.operators):
         return False
     return all(isinstance(s, Check) or isinstance(s.rhs, Op | Load | If | Cons | Var) for s in statements(w.partitions[0].body))
 
 
-def _reads(b: Block) -> set[str]:
+def reads(b: Block) -> set[str]:
+    """The arrays of which a body loads elements."""
     return {s.rhs.array.name for s in statements(b) if isinstance(s, Let) and isinstance(s.rhs, Load)}
 
 
@@ -136,7 +146,7 @@ def fuse(function: Function) -> Function:
     """A function with its neighbouring with-loops fused; itself if there are none."""
     if sum(isinstance(s, Let) and isinstance(s.rhs, WithLoop) for s in statements(function.body)) < 2:
         return function
-    return _Fuser().function(function)
+    return Fuser().function(function)
 
 
 def run(unit: Unit) -> Unit:

@@ -6,13 +6,14 @@ is `once` if every cell is loaded there at most once for each time the array is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from math import prod
 
 from sacpy.jit.graph import (
     Atom,
     Block,
     Check,
+    Const,
     For,
     Function,
     Let,
@@ -27,9 +28,11 @@ from sacpy.jit.graph import (
     WithLoop,
     blocks,
     operands,
+    statements,
     stride,
 )
-from sacpy.nodes import Record, field
+from sacpy.jit.rewrite import free, loaded_only
+from sacpy.nodes import Node, Record, field
 
 Names = frozenset[str]
 Site = tuple[int, tuple[Atom, ...]]
@@ -37,7 +40,7 @@ _NONE: Names = frozenset()
 
 
 class Uses(Record):
-    """Of one array. `depth`: how many loops are around its definition; `rank`: how many components of an index choose the cell; `nested`: it is made in the body of a with-loop; `sites`: by their blocks, each with how many cells it loads, as a share of those that there are, where it is loaded `once`: a partition with a step leaves some out; `once`: every cell at most once in each of them; `each`: every element; `made`, `last`: where the array is made and last loaded."""
+    """Of one array. `depth`: how many loops are around its definition; `rank`: how many components of an index choose the cell; `nested`: it is made in the body of a with-loop; `sites`: by their blocks, each with how many cells it loads, as a share of those that there are, where it is loaded `once`: a partition with a step leaves some out; `once`: every cell at most once in each of them; `each`: every element; `numbered`: elements of cells are named by numbers alone; `made`, `last`: where the array is made and last loaded."""
 
     depth: int
     rank: int | None
@@ -46,15 +49,24 @@ class Uses(Record):
     sites: dict[Site, float] = field(default_factory=dict)
     once: bool = True
     each: bool = True
+    numbered: bool = True
     otherwise: bool = False
     last: int = 0
+
+
+class _Replaced(Node):
+    """Where something is written into an array: the places from which and up to which, and by what."""
+
+    place: int
+    end: int
+    rhs: Rhs
 
 
 class Sites(Record):
     """`uses` by name; `along`: the last indices of with-loops, over which the innermost loops run; `replaced`: where something is written into an array, so that a reader that comes later would keep the old contents alive. Places are numbers, in the order of the text."""
 
     uses: dict[str, Uses] = field(default_factory=dict)
-    replaced: dict[str, list[int]] = field(default_factory=dict)
+    replaced: dict[str, list[_Replaced]] = field(default_factory=dict)
     along: set[str] = field(default_factory=set)
     _place: int = 0
     _loops: list[Names] = field(default_factory=list)
@@ -70,9 +82,10 @@ class Sites(Record):
         for a in b.results:
             self._other(a.name if isinstance(a, Var) else "")
 
-    def replaced_between(self, names: Iterable[str], use: Uses) -> bool:
-        """Whether one of some arrays is written into between the making of an array and its last load."""
-        return any(use.made < place < use.last for name in names for place in self.replaced.get(name, ()))
+    def replaced_between(self, bodies: Sequence[Block], use: Uses) -> bool:
+        """Whether something is written into one of the arrays that bodies use between the making of an array and its last load: but for a loop that loads it itself, and leaves alone what they load."""
+        names = set().union(*map(free, bodies))
+        return any(use.made < r.place < use.last and not (use.last <= r.end and _leaves(r.rhs, name, bodies)) for name in names for r in self.replaced.get(name, ()))
 
     def _other(self, name: str) -> None:
         found = self.uses.get(name)
@@ -94,11 +107,11 @@ class Sites(Record):
             written = rhs.initial
         elif isinstance(rhs, WithLoop):
             written = tuple(o.array for o in rhs.operators if isinstance(o, Modarray))
-        for a in written:
-            if isinstance(a, Var):
-                self.replaced.setdefault(a.name, []).append(self._place)
         made = self._place
         self._inner(rhs)
+        for a in written:
+            if isinstance(a, Var):
+                self.replaced.setdefault(a.name, []).append(_Replaced(made, self._place, rhs))
         depends = self._dependencies(rhs)
         rank = len(rhs.frame) if isinstance(rhs, WithLoop) and rhs.frame is not None else None
         for t in s.targets:
@@ -127,7 +140,7 @@ class Sites(Record):
                         self._within(_NONE | {"combine"}, b)
                 for p in rhs.partitions:
                     self.along.update(i.name for i in p.index[-1:])
-                    self._counted(p.index, p.body, _share(p))
+                    self._counted(tuple(i for k, i in enumerate(p.index) if not _is_single(p, k)), p.body, _share(p))
                 self._bodies -= 1
             case _:
                 for b in blocks(rhs):
@@ -151,6 +164,7 @@ class Sites(Record):
         if found is None:
             return
         found.last = self._place
+        found.numbered = found.numbered and all(isinstance(a, Const) for a in load.index[found.rank or 0 :])
         found.sites[id(b), load.index[: found.rank]] = prod(self._shares[found.depth :])
         around = _NONE.union(*self._loops[found.depth :])
         found.once = found.once and self._alone(load.index[: found.rank], around) == around
@@ -170,6 +184,26 @@ def _share(p: Partition) -> float:
     """How many of the indices between its bounds a partition has."""
     strides = [stride(p, k) for k in range(p.rank)]
     return prod(width / step if step and width else 1.0 for step, width in strides)
+
+
+def _leaves(rhs: Rhs, name: str, bodies: Sequence[Block]) -> bool:
+    """Whether a with-loop certainly replaces no element that bodies load of an array: numbers tell it. So it may be replaced in place although they are computed meanwhile."""
+    if not isinstance(rhs, WithLoop) or name not in loaded_only(*bodies):
+        return False
+    loads = [s.rhs.index for b in bodies for s in statements(b) if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array.name == name]
+    return all(any(_beyond(index[k], p, k) for k in range(p.rank)) for index in loads for p in rhs.partitions)
+
+
+def _beyond(at: Atom, p: Partition, axis: int) -> bool:
+    """Whether a number lies outside of a partition's bounds."""
+    lower, upper = p.lower[axis], p.upper[axis]
+    return isinstance(at, Const) and ((isinstance(lower, Const) and at.value < lower.value) or (isinstance(upper, Const) and at.value >= upper.value))
+
+
+def _is_single(p: Partition, axis: int) -> bool:
+    """Whether a partition is known to have one index along an axis, so that nothing is repeated there."""
+    lower, upper = p.lower[axis], p.upper[axis]
+    return isinstance(lower, Const) and isinstance(upper, Const) and upper.value - lower.value <= 1
 
 
 def sites(function: Function) -> Sites:

@@ -1,0 +1,96 @@
+"""Sharing: with-loops that load the same cells of an array, which takes more work than may be repeated, become one. Then one body loads them, where they can be computed, and the array is not made (`fold_withloops`).
+
+    w = with [n] genarray cell [2] ..           a, b = with [n]
+    a = with [n]                                  modarray u
+      modarray u                                  modarray v
+      part [1] <= [i] < [m]             ->        part [1] <= [i] < [m]
+        x = load w[i,0]                             x = load w[i,0]
+        yield x                                     y = load w[i,1]
+    b = with [n]                                    yield x, y
+      modarray v
+      part [1] <= [j] < [m]
+        y = load w[j,1]
+        yield y
+
+Nothing else needs such an array than loads in different bodies. `fuse` comes later, and takes with-loops that read the same arrays, whatever these are; here they may also replace cells of others: but the second not of what the first reads, since that could not be replaced in place any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from sacpy.jit.graph import (
+    Atom,
+    Block,
+    Function,
+    Let,
+    Load,
+    Modarray,
+    Unit,
+    WithLoop,
+    extents_of,
+    statements,
+)
+from sacpy.jit.passes.costs import cost
+from sacpy.jit.passes.fold_withloops import CHEAP
+from sacpy.jit.passes.fuse import Fuser, reads
+from sacpy.jit.passes.sites import sites
+from sacpy.jit.passes.units import per_function
+from sacpy.nodes import Node
+
+
+class _Shared(Node):
+    """An array that several bodies load: the first result of its with-loop, and how many components of an index choose a cell."""
+
+    first: str
+    rank: int
+
+
+class _Sharer(Fuser):
+    def __init__(self, shared: Mapping[str, _Shared]) -> None:
+        super().__init__()
+        self.shared = shared
+
+    def admits(self, a: WithLoop, b: WithLoop, made: Collection[str]) -> bool:
+        p, q = a.partitions[0], b.partitions[0]
+        first, second = ([o.array for o in w.operators if isinstance(o, Modarray)] for w in (a, b))
+        if any(len(extents_of(x)) > p.rank for x in (*first, *second)):  # cells that are arrays
+            return False
+        if not {x.name for x in second}.isdisjoint((*reads(p.body), *(x.name for x in first))):
+            return False
+        mine, theirs = self.cells(p.body, {}), self.cells(q.body, dict(zip(q.index, p.index)))
+        return any(len(cells) == 1 and theirs.get(first) == cells for first, cells in mine.items())
+
+    def cells(self, b: Block, env: Mapping[Atom, Atom]) -> dict[str, set[tuple[Atom, ...]]]:
+        """The cells of shared arrays that a body loads."""
+        found: dict[str, set[tuple[Atom, ...]]] = {}
+        for s in statements(b):
+            if isinstance(s, Let) and isinstance(s.rhs, Load) and (array := self.shared.get(s.rhs.array.name)) is not None:
+                found.setdefault(array.first, set()).add(tuple(env.get(a, a) for a in s.rhs.index[: array.rank]))
+        return found
+
+
+def _shared(function: Function) -> dict[str, _Shared]:
+    """The arrays that with-loops make with some work, and that are loaded in several bodies, and not used otherwise."""
+    loops = [s for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop) and s.rhs.frame is not None]
+    made = [(s, s.rhs) for s in loops if isinstance(s.rhs, WithLoop) and any(cost(p.body) > CHEAP for p in s.rhs.partitions)]
+    if not made or len(loops) < 3:
+        return {}
+    uses = sites(function).uses
+    found: dict[str, _Shared] = {}
+    for s, w in made:
+        mine = [uses[t.name] for t in s.targets]
+        if not any(use.otherwise for use in mine) and len({body for use in mine for body, _ in use.sites}) > 1:
+            found.update((t.name, _Shared(s.targets[0].name, len(w.frame or ()))) for t in s.targets)
+    return found
+
+
+def share(function: Function) -> Function:
+    """A function with such with-loops fused; itself if there are none."""
+    shared = _shared(function)
+    return _Sharer(shared).function(function) if shared else function
+
+
+def run(unit: Unit) -> Unit:
+    """A unit with such with-loops fused."""
+    return per_function(unit, share)
