@@ -604,8 +604,8 @@ def growing(r: random.Random, name: str) -> Template:
 
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     product, sums, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged, assignments,
-    contractions, assigned, gathered, histogram, scatter, exchanged, assignments,
+    contractions, assigned, gathered, histogram, scatter, scatter, exchanged, assignments,
     contractions, contractions, scatter, assigned, gathered, nested, columns, drafted, accumulation, product, stepped, stepped,
     accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, chosen, chosen, swept, swept, swept, swept, extreme, columns, columns, columns, contractions, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted,
-    coloured, coloured, coloured, coloured, refined, refined, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, moving, moving, moving, moving, pairwise, pairwise, unpacked, unpacked, unpacked, unpacked, unpacked, unpacked, chain, accumulated,  # again, since the passes that look for them seldom find one elsewhere
+    coloured, coloured, coloured, coloured, refined, refined, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, moving, moving, moving, moving, pairwise, pairwise, unpacked, unpacked, unpacked, unpacked, unpacked, unpacked, chain, accumulated, scatter, scatter, pairwise, pairwise,  # again, since the passes that look for them seldom find one elsewhere
 )  # fmt: skip
