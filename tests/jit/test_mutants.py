@@ -62,7 +62,6 @@ MUTANTS: dict[Mutant, str] = {
     Mutant("an exclusive scan is inclusive", HOST + "scanning", "Piece.several", "self.scan.exclusive", "False"): "before",
     Mutant("a failing check in a vector is not noted", HOST + "nests", "Nest.guarded_body", 'code.store("i8", "1", failed)', 'code.store("i8", "0", failed)'): "picked",
     Mutant("a sum in 64 bits loses its constant", PASSES + "summing", "Summing.long_of", 'Const("long", s.constant)', 'Const("long", min(s.constant, 0))'): "shifted",
-    Mutant("loops that have their metadata in common are one", HOST + "legal", "Module.share", "tuple(form)", "tuple(form[1:])"): "boxes",
     Mutant("every chunk starts from the neutral element", HOST + "parallel", "Spreading.inner_fold", "{type_} {fold.reduction.identity(k)}", "{type_} {code.load(type_, slot)}"): "chosen",
     Mutant("partial results of chunks are lost", HOST + "parallel", "Spreading.collect", 'count_loop(self.outer, "1", chunks', 'count_loop(self.outer, "2", chunks'): "sums",
     Mutant("unsigned numbers are compared as signed", HOST + "scalars", "compare", "if base in SIGNED else", "if True else"): "unsigned",
