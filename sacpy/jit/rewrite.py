@@ -252,9 +252,10 @@ def free(block: Block) -> set[str]:
     return set(uses(block)) - bound(block)
 
 
-def free_in_order(*blocks: Block) -> list[str]:
-    """The names that some blocks use and do not set themselves, as they come."""
-    return list(dict.fromkeys(name for b in blocks for inside in (bound(b),) for name in uses(b) if name not in inside))
+def free_in_order(block: Block) -> list[str]:
+    """The same, each once, as they come."""
+    inside = bound(block)
+    return [name for name in uses(block) if name not in inside]
 
 
 def names_of(function: Function) -> Names:
