@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import compare, interpreter, native, prompt, startup, terminal
+from benchmarks.first import command as first
+from benchmarks.growth import command as growth
 from benchmarks.measure import Row, as_json, table
 from benchmarks.sac import TARGETS
 from benchmarks.suite import SIZES, benchmarks
@@ -28,7 +30,7 @@ LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "prompt": lambda options: [*prompt.measure(options.repetitions), *terminal.measure(options.repetitions)],
     "native": lambda options: native.measure(options.repetitions),
 }
-PARTS = (*LIMITED, "suite")
+PARTS = (*LIMITED, "suite", "first", "compile")
 
 
 def main() -> int:
@@ -41,6 +43,15 @@ def main() -> int:
         if part == "suite":
             report[part] = suite = {size: _suite(options, size) for size in options.size or ["cached", "large"]}
             over |= any(row["verdict"] == "OVER" for found in suite.values() for row in found["limits"])
+            continue
+        if part == "first":
+            report[part], failed = first.show(options.only or (), options.repetitions, options.seconds, options.quick)
+            over |= failed
+            continue
+        if part == "compile":
+            times = 1 if options.quick else min(options.repetitions, 3)
+            report[part], failed = growth.show(options.only or (), times, options.seconds)
+            over |= failed
             continue
         rows = LIMITED[part](options)
         print(table(f"\n{part}, {options.repetitions} repetitions", rows), flush=True)
@@ -71,10 +82,17 @@ def _suite(options: argparse.Namespace, size: str) -> dict[str, Any]:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measurements of sacpy against peers.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"what to measure: {', '.join(PARTS)}; default: everything")
-    parser.add_argument("--repetitions", type=int, default=7, help="how often each thing is done (7)")
+    parser.add_argument("--repetitions", type=int, default=7, help="how often each thing is done (7; of first and compile at most 3)")
     parser.add_argument("--target", choices=TARGETS, default="cpu", help="what runs the SaC side of the suite (cpu)")
     parser.add_argument("--size", choices=SIZES, action="append", help="the sizes of the suite (cached and large); may be given several times")
-    parser.add_argument("--only", action="append", metavar="NAME", help="of the suite, only that benchmark; may be given several times")
+    parser.add_argument(
+        "--only",
+        action="append",
+        metavar="NAME",
+        help="of the suite, only that benchmark; of first, only such cases: GROUP, NAME or a pattern; of compile, only such families; may be given several times",
+    )
+    parser.add_argument("--quick", action="store_true", help="of first and compile: one repetition")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of first and compile: the most that a process may take (60)")
     parser.add_argument("--json", type=Path, default=None, metavar="FILE", help="write the measurements there")
     options = parser.parse_args()
     for part in options.parts:

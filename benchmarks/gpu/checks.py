@@ -62,12 +62,14 @@ def on(target: str) -> Session:
 def checks(session: Session, tolerance: float = 1e-5) -> Iterator[Checked]:
     """Runs all of them in a session made by `on`. Floating-point numbers agree within `tolerance`, relative: sums have another order, and functions another library."""
     plain = Session(target="interp")
+    kept = []  # what has gone is no longer counted
     named = {case.name: (case.function, case.source, lambda case=case: case.arguments(case.small)) for case in CASES}
     for name, (function, source, arguments) in {**named, **EXTRA}.items():
         values = arguments()
         before = runs(session)
         try:
-            wanted, found = plain.compile(HEAD + source)[function](*values), session.compile(HEAD + source)[function](*values)
+            kept.append(session.compile(HEAD + source))
+            wanted, found = plain.compile(HEAD + source)[function](*values), kept[-1][function](*values)
         except Exception as error:
             yield Checked(name, f"{type(error).__name__}: {error}")
             continue

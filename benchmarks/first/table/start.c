@@ -1,0 +1,2 @@
+/* Nothing: what a process takes by itself. */
+int main(void) { return 0; }

@@ -1,0 +1,1 @@
+"""Nothing: what a process takes by itself."""
