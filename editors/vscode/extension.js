@@ -22,13 +22,16 @@ async function start() {
   client = new LanguageClient("sacpy", "SaC", server, {
     documentSelector: [{ language: "sac" }],
     initializationOptions: { strategy: set.get("strategy"), device: set.get("device") },
+    middleware: {
+      executeCommand: (command, args, next) => (command in clicked ? clicked[command](...args) : next(command, args)),
+    },
   });
   try {
     await client.start();
   } catch (error) {
     client = undefined;
     vscode.window.showErrorMessage(
-      `SaC: cannot start '${server.command} lsp' (${error.message}). Install it with: pip install 'sacpy[lsp]', or set sacpy.command.`
+      `SaC: cannot start '${server.command} lsp' (${error.message}). Install it with: pip install 'sac-lang[lsp]', or set sacpy.command.`
     );
   }
 }
@@ -46,19 +49,35 @@ async function restart() {
   await start();
 }
 
-async function run() {
-  const document = vscode.window.activeTextEditor && vscode.window.activeTextEditor.document;
-  if (!document || document.languageId !== "sac" || !(await document.save())) {
+// What stands above functions: the server would do it too, but a terminal shows more.
+const clicked = {
+  "sacpy.server.run": (uri) => inTerminal("run", uri, [], []),
+  "sacpy.server.test": (uri, name) => inTerminal("test", uri, [], name ? [name] : []),
+  "sacpy.server.explain": (uri, name) => inTerminal("explain", uri, name ? ["--function", name] : [], []),
+};
+
+async function inTerminal(word, uri, before, behind) {
+  const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(uri));
+  if (!(await document.save())) {
     return;
   }
   const task = new vscode.Task(
     { type: "process" },
     vscode.TaskScope.Workspace,
-    "run",
+    word,
     "sacpy",
-    new vscode.ProcessExecution(settings().get("command"), ["run", ...options(), document.uri.fsPath])
+    new vscode.ProcessExecution(settings().get("command"), [
+      word, ...options(), ...before, document.uri.fsPath, ...behind,
+    ])
   );
   vscode.tasks.executeTask(task);
+}
+
+async function run() {
+  const document = vscode.window.activeTextEditor && vscode.window.activeTextEditor.document;
+  if (document && document.languageId === "sac") {
+    await clicked["sacpy.server.run"](document.uri.toString());
+  }
 }
 
 async function activate(context) {

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from sacpy.distribution import extra
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import NOWHERE
 
@@ -21,7 +22,8 @@ def serve(search: Sequence[Path] = (), include_path: Sequence[Path] = (), define
     try:
         import pygls  # noqa: F401
     except ImportError:
-        raise SacError(Diagnostic("E0790", "the language server needs the package pygls, which is not installed", NOWHERE, help="pip install 'sacpy[lsp]'")) from None
+        message = "the language server needs the package pygls, which is not installed"
+        raise SacError(Diagnostic("E0790", message, NOWHERE, help=extra("lsp"))) from None
     from sacpy.lsp.server import make_server
 
     if sys.stdin.isatty():

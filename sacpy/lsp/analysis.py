@@ -5,16 +5,18 @@ In: a text with its place, and the settings that programs share. Out: an `Analys
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from sacpy.lang import ast, core
+from sacpy.lang.advice import advised
 from sacpy.lang.deep import deeply
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.elaborate.scope import Entry, Scope
+from sacpy.lang.infer import infer
 from sacpy.lang.modules import Library, Loader, module_info, used_operators
 from sacpy.lang.parser import parse_tokens
 from sacpy.lang.preprocessor import tokenize
@@ -33,25 +35,32 @@ class Settings:
     defines: Mapping[str, str] = field(default_factory=dict)
     library: Library | None = None
 
-    def loader(self, home: Path) -> Loader:
-        """Finds the modules of a program in the folder `home`."""
+    def loader(self, home: Path, texts: Mapping[str, str] | None = None) -> Loader:
+        """Finds the modules of a program in the folder `home`. `texts`: what stands for those of files, by name."""
         from sacpy.lang.modules import load_library
         from sacpy.workspace import cache_folder
 
         if self.library is None:
             self.library = load_library(cache_folder())
-        return Loader((home, *self.search), self.include_path, self.defines, library=self.library)
+        return Loader((home, *self.search), self.include_path, self.defines, library=self.library, texts=texts or {})
 
 
 @dataclass
 class Analysis:
-    """`program` is None where the text could not be elaborated at all; `diagnostics` are all that there is to say."""
+    """`program` is None where the text could not be elaborated at all; `found` is all that the front end says; `check`
+    says what it says of a changed text."""
 
     source: Source
     tokens: Tokens
     module: ast.Module
     program: ElaboratedProgram | None
-    diagnostics: Sequence[Diagnostic]
+    found: Sequence[Diagnostic]
+    check: Callable[[Mapping[str, str]], Sequence[Diagnostic]] = field(repr=False)
+
+    @cached_property
+    def diagnostics(self) -> Sequence[Diagnostic]:
+        """All that there is to say, with advice."""
+        return advised(self.found, self.check)
 
     @property
     def scope(self) -> Scope | None:
@@ -65,7 +74,8 @@ class Analysis:
 
     @cached_property
     def functions(self) -> list[tuple[core.Function, Variables]]:
-        """The functions of the text that are right, with the types of their variables."""
+        """The functions of the text, with the types of their variables; of those in which something is wrong, of what
+        can be understood."""
         return list(self._functions())
 
     def _functions(self) -> Iterator[tuple[core.Function, Variables]]:
@@ -75,12 +85,9 @@ class Analysis:
             for entry in self.program.main.own(name):
                 if entry.definition.typevars or entry.definition.body is None:
                     continue
-                try:
-                    key = self.program.key(entry, ())
-                    function = self.program.function(key)
-                    yield function, variables_of(self.program, function, self.program.inference(key))
-                except SacError:
-                    continue
+                function = self.program.understood(self.program.key(entry, ()))
+                if function is not None:
+                    yield function, variables_of(self.program, function, infer(function, None, self.program))
 
     def at(self, offset: int) -> Occurrence | None:
         """What is named at a place of the text."""
@@ -115,6 +122,21 @@ class Analysis:
 
 def analyse(text: str, path: Path, settings: Settings) -> Analysis:
     """Reads and checks a text that stands, or will stand, in the file `path`."""
+
+    def check(texts: Mapping[str, str]) -> Sequence[Diagnostic]:
+        return _analyse(texts.get(str(path), text), path, settings, texts).found
+
+    return _analyse(text, path, settings, {}, check)
+
+
+def _analyse(
+    text: str,
+    path: Path,
+    settings: Settings,
+    texts: Mapping[str, str],
+    check: Callable[[Mapping[str, str]], Sequence[Diagnostic]] = lambda texts: (),
+) -> Analysis:
+    """The analysis of a text, with others in the place of those of these files."""
     source = Source(str(path), text)
     tokens = tokenize(source, defines=settings.defines, include_path=settings.include_path, operators=used_operators(source, settings.search))
     parsed = parse_tokens(tokens)
@@ -122,10 +144,12 @@ def analyse(text: str, path: Path, settings: Settings) -> Analysis:
     found: list[Diagnostic] = list(parsed.diagnostics)
     program: ElaboratedProgram | None = None
     try:
-        program = elaborate(module_info(parsed.module, False, () if broken else parsed.diagnostics), settings.loader(path.parent))
+        program = elaborate(
+            module_info(parsed.module, False, () if broken else parsed.diagnostics), settings.loader(path.parent, texts)
+        )
         checked = program.check()
         if not broken:  # else what is said about the rest may be a consequence
             found = checked
     except SacError as error:
         found += error.diagnostics
-    return Analysis(source, tokens, parsed.module, program, found)
+    return Analysis(source, tokens, parsed.module, program, found, check)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sacpy.documentation import KINDS_IN_WORDS, head_comment, split_comment
+from sacpy.explanations import section
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.elaborate.functions import head_text
@@ -33,9 +34,20 @@ def hover(analysis: Analysis, offset: int) -> tuple[str, Span] | None:
         return code(macro_text(found)), span
     here = analysis.at(offset)
     if here is None:
-        return None
+        return _word_text(analysis, offset)
     text = about(analysis, here)
     return (text, here.span) if text else None
+
+
+def _word_text(analysis: Analysis, offset: int) -> tuple[str, Span] | None:
+    """What a word of the language is for."""
+    inside = (t for t in analysis.tokens.tokens if t.span.source is analysis.source and t.span.macro is None)
+    token = next((t for t in inside if t.kind == "name" and t.span.start <= offset <= t.span.end), None)
+    try:
+        found = section(token.text) if token is not None else None
+    except OSError:  # the page is not there
+        return None
+    return None if found is None or token is None else (f"**{found.title}**\n\n{found.body}", token.span)
 
 
 def about(analysis: Analysis, here: Occurrence) -> str:

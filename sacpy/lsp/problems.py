@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from lsprotocol import types as lsp
 
+from sacpy.explanations import address
 from sacpy.lang.diagnostics import Diagnostic
 from sacpy.lang.source import Span
 from sacpy.lsp.analysis import Analysis
@@ -30,7 +31,16 @@ def _problem(documents: Documents, analysis: Analysis, found: Diagnostic) -> lsp
         places.append((found.span.macro, "in the definition of this macro"))
     related = [lsp.DiagnosticRelatedInformation(location, said) for span, said in places if (location := documents.location(span)) is not None]
     where = _visible(found.span) if own else Span(analysis.source, 0, 0)
-    return lsp.Diagnostic(documents.range(where), "\n".join(text), _SEVERITIES[found.severity], found.code, source="sacpy", related_information=related)
+    link = address(found.code)
+    return lsp.Diagnostic(
+        documents.range(where),
+        "\n".join(text),
+        _SEVERITIES[found.severity],
+        found.code,
+        lsp.CodeDescription(link) if link is not None else None,
+        source="sacpy",
+        related_information=related,
+    )
 
 
 def _visible(span: Span) -> Span:
@@ -51,6 +61,6 @@ def repairs(documents: Documents, uri: str, range_: lsp.Range) -> list[lsp.CodeA
             continue
         shown = _visible(found.span)
         if shown.start <= end and start <= shown.end:
-            change = lsp.WorkspaceEdit({uri: [lsp.TextEdit(documents.range(edit.span), edit.text)]})
+            change = lsp.WorkspaceEdit({uri: [lsp.TextEdit(documents.range(e.span), e.text) for e in edit.parts]})
             out.append(lsp.CodeAction(found.help or found.message, lsp.CodeActionKind.QuickFix, [_problem(documents, analysis, found)], edit=change, is_preferred=True))
     return out

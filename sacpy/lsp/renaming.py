@@ -77,14 +77,14 @@ def rename(analysis: Analysis, offset: int, new: str, settings: Settings) -> lis
     old = here.symbol
     if not _NAME.match(new) or new in RESERVED or new == "_":
         raise Refused(f"{new} cannot be a name")
-    if any(d.severity == "error" for d in analysis.diagnostics):
+    if any(d.severity == "error" for d in analysis.found):
         raise Refused("the program has mistakes")
     spans = [o.span for o in analysis.same(old)]
     text = analysis.source.text
     for span in reversed(spans):
         text = text[: span.start] + new + text[span.end :]
     after = analyse(text, Path(analysis.source.name), settings)
-    if any(d.severity == "error" for d in after.diagnostics):
+    if any(d.severity == "error" for d in after.found):
         raise Refused(f"with the name {new} the program would have mistakes")
     names = [new if o.symbol == old else o.symbol.name for o in analysis.occurrences]
     if names != [o.symbol.name for o in after.occurrences] or _meanings(analysis, old.name) != _meanings(after, new):

@@ -20,12 +20,14 @@ from sacpy.lang.elaborate.functions import head_text
 from sacpy.lang.formatter import format_text
 from sacpy.lang.printer import print_type
 from sacpy.lang.source import Span
-from sacpy.lsp import knowledge
+from sacpy.lsp import knowledge, shown
 from sacpy.lsp.analysis import Analysis, Settings
 from sacpy.lsp.completion import call_at, complete
 from sacpy.lsp.documents import Documents, path_of
 from sacpy.lsp.hints import hints
+from sacpy.lsp.lenses import Runs
 from sacpy.lsp.problems import problems, repairs
+from sacpy.lsp.ranking import ranked
 from sacpy.lsp.renaming import Refused, references, rename, renamed_at
 from sacpy.lsp.symbols import Symbol
 from sacpy.withloop.devices import DEVICES
@@ -60,6 +62,7 @@ class SacServer(LanguageServer):
         self.documents = Documents(settings)
         self.strategy, self.device = "auto", "sm_90"
         self.waiting: dict[str, asyncio.TimerHandle] = {}
+        self.runs: Runs | None = None
 
     def changed(self, uri: str) -> None:
         """Takes the present text, and checks it when there has been no change for a moment."""
@@ -95,6 +98,7 @@ def make_server(search: Sequence[Path] = (), include_path: Sequence[Path] = (), 
     _looking(server)
     _writing(server)
     _listing(server)
+    shown.register(server)
     return server
 
 
@@ -189,7 +193,8 @@ def _writing(server: SacServer) -> None:
     def completion(params: lsp.CompletionParams) -> lsp.CompletionList:
         uri = params.text_document.uri
         offset = documents.offset(uri, params.position)
-        found = complete(documents.latest(uri), documents.open[uri].text[:offset], offset)
+        analysis, before = documents.latest(uri), documents.open[uri].text[:offset]
+        found = ranked(analysis, complete(analysis, before, offset), before, offset)
         items = [
             lsp.CompletionItem(c.text, kind=_KINDS[c.kind], detail=c.detail or None, sort_text=f"{i:05}", data={"uri": uri, "kind": c.kind})
             for i, c in enumerate(found)

@@ -9,10 +9,10 @@ import base64
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from sacpy.notebook import plots
-from sacpy.notebook.tables import Array, table
-from sacpy.repl.diagrams import Kind, diagrams, into_file, shown_values
+from sacpy.notebook.tables import table
+from sacpy.repl.diagrams import diagrams, into_file, shown_values
 from sacpy.repl.engine import Engine, Variable
+from sacpy.repl.graphics import svg as plotted
 from sacpy.repl.mappings import MOST, drawing, laid_out
 from sacpy.repl.pixels import image, looks_like_image
 from sacpy.withloop.devices import DEVICES
@@ -22,7 +22,6 @@ from sacpy.withloop.inferred import partitions
 Bundle = Mapping[str, str]
 PNG, SVG, HTML, PLAIN = "image/png", "image/svg+xml", "text/html", "text/plain"
 COLUMNS = 100  # of drawings in characters
-DRAWN: dict[Kind, Callable[[Array, str], str]] = {"lines": plots.lines, "hist": plots.histogram, "heat": plots.heat_map}
 
 
 def bundle(variable: Variable) -> Bundle:
@@ -48,13 +47,11 @@ def show_images(engine: Engine, text: str) -> list[Bundle]:
 
 
 def show_plots(engine: Engine, text: str) -> list[Bundle]:
-    """`:plot [lines|hist|heat] EXPR`."""
-    bundles: list[Bundle] = []
-    for diagram in diagrams(engine, text):
-        about = diagram.variable.type_text
-        title = f"{diagram.expression}: {about}"
-        bundles.append({SVG: DRAWN[diagram.kind](diagram.array, title if len(title) <= 80 and "\n" not in title else about), PLAIN: f"<plot of {about}>"})
-    return bundles
+    """`:plot EXPR`: on the page in the page's colours, and as an image that stands by itself."""
+    return [
+        {HTML: plotted(diagram, inline=True), SVG: plotted(diagram), PLAIN: f"<plot of {diagram.about}>"}
+        for diagram in diagrams(engine, text)
+    ]
 
 
 def show_mappings(engine: Engine, text: str) -> list[Bundle]:
@@ -66,7 +63,8 @@ def show_mappings(engine: Engine, text: str) -> list[Bundle]:
         made = laid_out(found, strategy, device)
         data = {PLAIN: drawing(found, strategy, device, COLUMNS)}
         with suppress(ValueError):
-            data = data if isinstance(made, str) else {SVG: svg(made.mapping), **data}
+            if not isinstance(made, str):
+                data = {HTML: svg(made.mapping, inline=True), SVG: svg(made.mapping), **data}
         bundles.append(data)
     return bundles or [{PLAIN: "no with-loop that is certain to run"}]
 

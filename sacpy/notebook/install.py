@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from sacpy.distribution import extra
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import NOWHERE
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 LOGO = Path(__file__).with_name("logo.svg")
 OPTIONS = "SACPY_KERNEL_OPTIONS"  # the environment variable that tells the kernel its settings
-NEEDED = "pip install 'sacpy[notebook]'"
+NEEDED = extra("notebook")
 
 
 def specification(python: str = sys.executable, options: Sequence[str] = ()) -> dict[str, Any]:

@@ -15,15 +15,17 @@ from ipykernel._version import kernel_protocol_version
 from ipykernel.kernelbase import Kernel
 
 from sacpy import __version__
-from sacpy.cli import prompt_workspace
 from sacpy.lang.diagnostics import Diagnostic, SacError
-from sacpy.notebook.cells import Cells, is_command, remarks, report
+from sacpy.notebook.cells import Cells, remarks, report
 from sacpy.notebook.display import PLAIN, PNG, Bundle, bundle, encoded
 from sacpy.notebook.history import History
 from sacpy.notebook.install import OPTIONS
-from sacpy.notebook.lookup import complete, documentation, name_at
+from sacpy.notebook.lookup import documentation, name_at
 from sacpy.notebook.streams import Page, open_world
+from sacpy.options import prompt_workspace
+from sacpy.repl.completion import complete
 from sacpy.repl.engine import Engine, Outcome
+from sacpy.repl.parts import is_command, is_whole, parts
 
 Content = dict[str, Any]
 PAGED = re.compile(r"\s*(?:\?(?P<name>[^?\n]+)|(?P<before>[\w:]+)\?)\s*$")  # `?name`, and `name?` as in Python's notebooks
@@ -171,9 +173,10 @@ class SacKernel(Kernel):
 
     async def do_is_complete(self, code: str) -> Content:
         """Whether Enter runs the code or begins another line."""
-        if is_command(code) or PAGED.match(code) or self.engine.well_formed(code):
-            return {"status": "complete"}
-        return {"status": "incomplete", "indent": _indent(code)} if self.engine.incomplete(code) else {"status": "invalid"}
+        if not is_whole(code, self.engine):
+            return {"status": "incomplete", "indent": _indent(code)}
+        right = all(part.command or self.engine.well_formed(part.text) for part in parts(code, self.engine))
+        return {"status": "complete" if right else "invalid"}
 
     async def do_complete(self, code: str, cursor_pos: int | None) -> Content:
         """What may stand at the cursor."""

@@ -1,31 +1,17 @@
-"""What may stand at the cursor of a cell, and what is known of the name there.
+"""What is known of the name at the cursor of a cell.
 
-In: an engine, a cell's text and the cursor's place in it. Out: completions, names, documentation. It adds to the prompt's completion (`repl/completion.py`) that a cell may have lines that are commands, anywhere.
+In: an engine, a cell's text and the cursor's place in it. Out: names, documentation.
 """
 
 from __future__ import annotations
 
 import re
 
-from sacpy.nodes import replace
-from sacpy.notebook.cells import is_command
 from sacpy.repl.commands import obey
-from sacpy.repl.completion import Completions
-from sacpy.repl.completion import complete as complete_text
 from sacpy.repl.cursor import pieces
 from sacpy.repl.engine import Engine
 
 _NAME = re.compile(r"(?:[A-Za-z_]\w*::)?[A-Za-z_]\w*", re.ASCII)
-
-
-def complete(engine: Engine, code: str, cursor: int) -> Completions:
-    """The candidates at the cursor. `start` counts from the beginning of the cell."""
-    begin = code.rfind("\n", 0, cursor) + 1
-    if not is_command(code[begin:cursor]):
-        return complete_text(engine, code, cursor)
-    end = code.find("\n", cursor)
-    found = complete_text(engine, code[begin : end if end >= 0 else len(code)], cursor - begin)
-    return replace(found, start=found.start + begin)
 
 
 def name_at(code: str, cursor: int) -> str | None:

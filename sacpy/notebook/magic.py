@@ -3,39 +3,51 @@
 In: SaC text, and the Python names of the notebook. Out: values on the page, names for Python, and for a mistake the message with its carets in the place of Python's traceback. Python's names are the truth: a cell sees what they are when it begins, and what it sets is a Python name when it ends. Between cells SaC keeps the definitions, and the types
 of what it set, so that a `float` that Python has only looked at is a `float` again.
 
+Functions that cells define are Python names, too, which call what is defined by then.
+
 Arrays go to SaC without a copy, which SaC never writes to; what comes out is a copy of its own, to be changed at will.
 """
 
 from __future__ import annotations
 
 import builtins
+import keyword
 import re
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from IPython.core.magic import no_var_expand
 
-from sacpy.cli import prompt_workspace
 from sacpy.embedding.arguments import Misfit, converter
-from sacpy.embedding.named import keep
+from sacpy.embedding.evaluations import Evaluation
+from sacpy.embedding.functions import Function
+from sacpy.embedding.named import NamedValue, keep
 from sacpy.embedding.records import components
 from sacpy.embedding.results import presenter
 from sacpy.embedding.runner import plain_error
-from sacpy.interp.values import Value
+from sacpy.lang.ast import QName
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.usertypes import BaseType
+from sacpy.lang.modules import ModuleInfo
 from sacpy.lang.parse_cursor import RESERVED
+from sacpy.lang.source import NOWHERE
 from sacpy.nodes import replace
-from sacpy.notebook.cells import Cells, is_command, remarks, report
+from sacpy.notebook.calls import Lines, PageRunner
+from sacpy.notebook.cells import Cells, remarks, report
 from sacpy.notebook.display import PLAIN, PNG, Bundle, encoded
-from sacpy.notebook.lookup import complete
 from sacpy.notebook.matcher import matcher
 from sacpy.notebook.streams import Page, open_world
-from sacpy.repl.completion import Completions
-from sacpy.repl.engine import ANSWER, Engine, Variable
+from sacpy.options import prompt_workspace, with_options
+from sacpy.repl.completion import Completions, complete
+from sacpy.repl.diagnostics import as_said_here
+from sacpy.repl.engine import ANSWER, Engine, Outcome, Variable
+from sacpy.repl.parts import is_command
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -76,6 +88,9 @@ class Magic:
         world.screen = self._screen
         self._handles: dict[str, Any] = {}
         self._cells = Cells(Engine(prompt_workspace(), world), _display, _display)
+        self._runner = PageRunner(self.engine)
+        self._lines = Lines(self.engine, self._runner)
+        self._functions: dict[str, Function] = {}
 
     @property
     def engine(self) -> Engine:
@@ -84,7 +99,11 @@ class Magic:
 
     @no_var_expand  # IPython would put Python's values in the place of SaC's braces
     def cell(self, line: str, cell: str) -> None:
-        """`%%sac`: statements, definitions, expressions and commands. The values of expressions are shown."""
+        """`%%sac [OPTIONS]`: statements, definitions, expressions and commands. The values of expressions are shown.
+        Options are those of the prompt (`%%sac --help`); they hold from this cell on. Raises `SacCellError`."""
+        if line.lstrip().startswith("-"):
+            self._set(line)
+            line = ""
         self._run(f"{line}\n{cell}" if line.strip() else cell)
 
     @no_var_expand
@@ -92,6 +111,11 @@ class Magic:
         """`%sac EXPR` gives the value of an expression, for Python: `total = %sac sum(a)`. Of a statement, definition or command None."""
         if is_command(line):
             return self._run(line)
+        if not line.rstrip().endswith(";"):
+            names = self._named(line)
+            ready = self._lines.ready(line, names) or self._prepared(line, names)
+            if ready is not None:
+                return self._evaluated(ready, line, names)
         caught: list[Variable] = []
         before, self.engine.present = self.engine.present, caught.append
         try:
@@ -101,13 +125,37 @@ class Magic:
         values = [_python(v) for v in caught]
         return None if not values else values[0] if len(values) == 1 else tuple(values)
 
+    def _prepared(self, line: str, names: dict[str, NamedValue]) -> Evaluation | None:
+        """An expression that has not been read yet, or cannot be."""
+        self._take(line)
+        return self._lines.prepared(line, names)
+
+    def _evaluated(self, ready: Evaluation, line: str, names: dict[str, NamedValue]) -> Any:
+        """The value of an expression. Raises `SacCellError`."""
+        try:
+            return ready.finish(ready.run(self._runner, names))
+        except SacError as error:
+            found = [as_said_here(d, line) for d in error.diagnostics]
+        except KeyboardInterrupt:
+            found = [Diagnostic("E0702", "the run was interrupted", NOWHERE)]
+        raise SacCellError(found, report(Outcome(tuple(found)), color=True)) from None
+
+    def _set(self, line: str) -> None:
+        """Makes options hold. Raises `SacCellError`."""
+        try:
+            workspace = with_options(self.engine.workspace, shlex.split(line))
+        except ValueError as error:
+            raise SacCellError((), f"%%sac: {error}") from None
+        self.engine.settle(workspace)
+
     def _run(self, text: str) -> None:
         """Obeys a text with Python's names, and hands back what it set; also where it stops in the middle."""
         self._count += 1
         refused = self._take(text)
-        before = dict(self.engine.variables)
+        before, defined = dict(self.engine.variables), self.engine.definitions
         outcome = self._cells.run(text, f"<sac {self._count}>")
         self._give(before)
+        self._give_functions(defined)
         if remarks(outcome, color=True):
             _say(remarks(outcome, color=True))
         if outcome.failed:
@@ -144,7 +192,7 @@ class Magic:
         self._shared = {n: s for n, s in self._shared.items() if self._shell.user_ns.get(n, _ABSENT) is s.object}
         for name in dict.fromkeys((*NAME.findall(text), *self._shared)):
             value = self._shell.user_ns.get(name, _ABSENT)
-            if value is _ABSENT or name in RESERVED or (name in hidden and hidden[name] is value) or value is getattr(builtins, name, _ABSENT):
+            if value is _ABSENT or name in RESERVED or _is_python_s(name, value, hidden):
                 continue
             try:
                 taken[name] = self._variable(name, value)
@@ -153,13 +201,28 @@ class Magic:
         self.engine.variables = {**{n: v for n, v in self.engine.variables.items() if n == ANSWER}, **taken}
         return refused
 
+    def _named(self, text: str) -> dict[str, NamedValue]:
+        """The values of Python's names in a text, those left out that SaC cannot take."""
+        found: dict[str, NamedValue] = {}
+        hidden = self._shell.user_ns_hidden
+        for name in _mentioned(text):
+            value = self._shell.user_ns.get(name, _ABSENT)
+            if value is not _ABSENT and not _is_python_s(name, value, hidden):
+                with suppress(SacError):
+                    found[name] = self._value(name, value)
+        return found
+
     def _variable(self, name: str, value: Any) -> Variable:
-        """A Python value in SaC: of the type it had when SaC set it, if it is still that object."""
+        """A Python value in SaC, whose arrays Python holds too, so that SaC writes to none of them."""
+        found = self._value(name, value)
+        return Variable(found.type, found.parts, (False,) * len(found.parts))
+
+    def _value(self, name: str, value: Any) -> NamedValue:
+        """A Python value in SaC: of the type it had when SaC set it, if it is still that object. Raises `SacError`."""
         shared = self._shared.get(name)
-        if shared is not None and _is_current(self.engine, shared.type):
+        if shared is not None and shared.object is value and _is_current(self.engine, shared.type):
             return _of_type(shared.type, value)
-        found = keep(self.engine.program, name, value, copy=False)
-        return _borrowed(found.type, found.parts)
+        return keep(self.engine.program, name, value, copy=False)
 
     def _give(self, before: dict[str, Variable]) -> None:
         """Makes Python's names what SaC has set."""
@@ -168,6 +231,15 @@ class Magic:
                 continue
             self._shell.user_ns[name] = value = _python(variable)
             self._shared[name] = _Shared(value, variable.type)
+
+    def _give_functions(self, before: ModuleInfo) -> None:
+        """Makes the functions that have been defined Python names, those left out that are words of Python's own."""
+        after = self.engine.definitions
+        for name in after.functions if after is not before else ():
+            taken = keyword.iskeyword(name) or hasattr(builtins, name) or name in self._shell.user_ns_hidden
+            if after.functions[name] != before.functions.get(name) and name.isidentifier() and not taken:
+                function = self._functions.setdefault(name, Function(self._runner, QName(None, name, NOWHERE)))
+                self._shell.user_ns[name] = function
 
 
 _ABSENT = object()
@@ -178,17 +250,24 @@ def _python(variable: Variable) -> Any:
     return presenter(variable.type)(tuple(v.copy() if isinstance(v, np.ndarray) else v for v in variable.values))
 
 
-def _of_type(type: BaseType, value: Any) -> Variable:
+def _of_type(type: BaseType, value: Any) -> NamedValue:
     """A Python value as a value of a SaC type. Raises `SacError` where it has become something else."""
     try:
-        return _borrowed(type, components(type)(value) if type.is_struct else (converter(type)(value),))
+        return NamedValue(type, components(type)(value) if type.is_struct else (converter(type)(value),))
     except Misfit as misfit:
         raise plain_error(misfit.code, misfit.reason, misfit.help) from None
 
 
-def _borrowed(type: BaseType, values: tuple[Value, ...]) -> Variable:
-    """A variable whose arrays Python holds too, so that SaC writes to none of them."""
-    return Variable(type, values, (False,) * len(values))
+@lru_cache(maxsize=256)
+def _mentioned(text: str) -> tuple[str, ...]:
+    """The names in a text that could be those of values."""
+    return tuple(name for name in dict.fromkeys(NAME.findall(text)) if name not in RESERVED)
+
+
+def _is_python_s(name: str, value: Any, hidden: Mapping[str, Any]) -> bool:
+    """Whether a name is one of Python's or IPython's own words, or stands for a function of SaC."""
+    own = name in hidden and hidden[name] is value
+    return own or value is getattr(builtins, name, _ABSENT) or isinstance(value, Function)
 
 
 def _is_current(engine: Engine, type: BaseType) -> bool:

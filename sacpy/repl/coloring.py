@@ -17,7 +17,7 @@ from prompt_toolkit.styles import BaseStyle, Style
 from sacpy.repl.transcript import is_transcript
 
 States = tuple[str, ...]
-_COMMAND = re.compile(r"\s*(?::\w*|\?)")
+_COMMAND = re.compile(r"\s*(?::\w*|\?{1,2})")
 _PROMPT = re.compile(r"[ \t]*(?:>>>|\.\.\.)(?: |$)")
 
 # Kinds of Pygments tokens, in the sixteen colours that every theme defines; names and operators keep the colour of text.

@@ -18,6 +18,7 @@ from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.parse_cursor import BASE_TYPES, RESERVED
 from sacpy.lang.source import NOWHERE
 from sacpy.repl.cursor import pieces
+from sacpy.repl.parts import is_command
 from sacpy.withloop.combinators import COMBINATORS
 from sacpy.withloop.pragmas import WORDS as PRAGMAS
 
@@ -60,6 +61,11 @@ class Completions:
 
 def complete(engine: Engine, text: str, cursor: int) -> Completions:
     """What could stand at the cursor (an offset into `text`)."""
+    begin = text.rfind("\n", 0, cursor) + 1
+    if begin and is_command(text[begin:cursor]):  # a line of its own
+        end = text.find("\n", cursor)
+        found = complete(engine, text[begin : end if end >= 0 else len(text)], cursor - begin)
+        return Completions(found.start + begin, found.candidates)
     before = text[:cursor]
     if match := _COMMAND.match(before):
         return _chosen(cursor, match[1], _commands())

@@ -6,9 +6,11 @@ In: any text. Out: its pieces without white space and comments. It is cruder tha
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 OPENERS = {"(": ")", "[": "]", "{": "}"}
 CLOSERS = frozenset(OPENERS.values())
@@ -23,6 +25,14 @@ _PIECE = re.compile(
     |(?P<mark>::|[()\[\]{},;])
     |(?P<other>[^\s\w"'()\[\]{},;/:]+|[/:])""",
     re.VERBOSE | re.ASCII,
+)
+_BRACKET = re.compile(
+    r"""//[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/
+    |(?P<opencomment>/\*[\s\S]*)
+    |"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'
+    |["'][^\n]*
+    |[()\[\]{}]""",
+    re.VERBOSE,
 )
 _DIRECTIVE = re.compile(r"^[ \t]*#(?![ \t]*pragma\b)", re.MULTILINE)
 
@@ -77,14 +87,41 @@ def pieces(text: str) -> Pieces:
 
 
 def is_open(text: str) -> bool:
-    """Whether a bracket or comment still waits for its end, whatever else is wrong. Macros may hide brackets: of a text with directives nothing is said, nor of one whose brackets do not match; those are for the parser."""
+    """Whether a bracket or comment still waits for its end, whatever else is wrong. Macros may hide brackets: of a text
+    with directives nothing is said, nor of one whose brackets do not match; those are for the parser."""
     if _DIRECTIVE.search(text):
         return False
-    cut = pieces(text)
     waiting: list[str] = []
-    for piece in cut:
-        if piece.text in OPENERS and piece.kind == "mark":
-            waiting.append(OPENERS[piece.text])
-        elif piece.text in CLOSERS and piece.kind == "mark" and (not waiting or waiting.pop() != piece.text):
+    for match in _BRACKET.finditer(text):
+        mark = match[0]
+        if mark in OPENERS:
+            waiting.append(OPENERS[mark])
+        elif mark in CLOSERS and (not waiting or waiting.pop() != mark):
             return False
-    return bool(waiting) or cut.unfinished == "comment"
+        elif match.lastgroup == "opencomment":
+            return True
+    return bool(waiting)
+
+
+def open_lines(text: str) -> list[bool]:
+    """For each line whether a bracket or comment is open at its end. As `is_open`, of a text with directives it says
+    nothing: all lines end outside."""
+    lines = text.splitlines(keepends=True)
+    if _DIRECTIVE.search(text):
+        return [False] * len(lines)
+    ends = list(accumulate(map(len, lines)))
+    depths = [0] * len(lines)
+    within = [False] * len(lines)
+    for match in _BRACKET.finditer(text):
+        line = bisect_right(ends, match.start())
+        depths[line] += (match[0] in OPENERS) - (match[0] in CLOSERS)
+        if match[0].startswith("/*"):
+            last = bisect_right(ends, match.end() - 1)
+            within[line:last] = [True] * (last - line)
+            within[last] |= match.lastgroup == "opencomment"
+    depth = 0
+    found = []
+    for change, inside in zip(depths, within):
+        depth = max(depth + change, 0)
+        found.append(depth > 0 or inside)
+    return found

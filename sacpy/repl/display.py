@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any
+from unicodedata import combining, east_asian_width
 
 import numpy as np
 
@@ -84,7 +85,21 @@ def _view(type: BaseType, value: Value, page: Page) -> _View:
 
 def _quoted(row: Array, page: Page) -> str:
     most = page.columns * page.lines
-    return notation(row.tobytes(), "char") if row.size <= most else _shortened(notation(row[:most].tobytes(), "char"), page, row.size)
+    if row.size <= most:
+        return notation(row.tobytes(), "char")
+    while most and row[most] & 0xC0 == 0x80:  # in the middle of a character
+        most -= 1
+    return _shortened(notation(row[:most].tobytes(), "char"), page, row.size)
+
+
+def width(text: str) -> int:
+    """The columns that a text takes: those of East Asia are two wide."""
+    return len(text) if text.isascii() else sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text)
+
+
+def _right(text: str, columns: int) -> str:
+    """A text at the right end of so many columns."""
+    return " " * (columns - width(text)) + text
 
 
 def _shortened(text: str, page: Page, size: int = 0) -> str:
@@ -119,15 +134,15 @@ def _value(head: str, view: _View, page: Page) -> str:
     return "\n".join([faint, *(_column(view, page) if view.as_line and len(view.shape) == 1 else _slices(view, page))])
 
 
-def _vector(head: str, width: int, view: _View, page: Page) -> str:
+def _vector(head: str, columns: int, view: _View, page: Page) -> str:
     """One line where that is enough room, else lines that begin with an index."""
     count = view.shape[0]
     if view.as_line:
         return "\n".join([head, *_column(view, page)])
-    room = page.columns - width - 3
+    room = page.columns - columns - 3
     if 3 * count - 2 <= room:
         line = f"[{', '.join(view.text((i,)) for i in range(count))}]"
-        if len(line) <= room + 2:
+        if width(line) <= room + 2:
             return f"{head} {line}"
     return "\n".join([head, *_wrapped(view, page)])
 
@@ -138,8 +153,8 @@ def _wrapped(view: _View, page: Page) -> Iterator[str]:
     label = len(f"[{count - 1}]")
     most = page.lines * max((page.columns - label) // (len(BETWEEN) + 1), 1)
     sample = {i: view.text((i,)) for i in _ends(count, most)}
-    width = max(map(len, sample.values()))
-    per_line = max((page.columns - label) // (width + len(BETWEEN)), 1)
+    room = max(map(width, sample.values()))
+    per_line = max((page.columns - label) // (room + len(BETWEEN)), 1)
     per_line -= per_line % 10 if per_line > 10 else per_line % 5 if per_line > 5 else 0
     before = -1
     for line in _ends(-(-count // per_line), page.lines):
@@ -148,7 +163,7 @@ def _wrapped(view: _View, page: Page) -> Iterator[str]:
         before = line
         first = line * per_line
         texts = (sample.get(i) or view.text((i,)) for i in range(first, min(first + per_line, count)))
-        yield page.faint(f"[{first}]".rjust(label)) + "".join(BETWEEN + t.rjust(width) for t in texts)
+        yield page.faint(f"[{first}]".rjust(label)) + "".join(BETWEEN + _right(t, room) for t in texts)
 
 
 def _column(view: _View, page: Page) -> Iterator[str]:
@@ -206,7 +221,7 @@ def _fitting(view: _View, rows: Sequence[int], room: int) -> list[int]:
     """The columns that fit into a line."""
     count = view.shape[1]
     candidates = _ends(count, room // (len(BETWEEN) + 1) + 2)
-    widths = {j: len(_aligned([view.text((i, j)) for i in rows])[0]) + len(BETWEEN) for j in candidates}
+    widths = {j: width(_aligned([view.text((i, j)) for i in rows])[0]) + len(BETWEEN) for j in candidates}
     if len(candidates) == count and sum(widths.values()) - len(BETWEEN) <= room:
         return candidates
     chosen: list[int] = []
@@ -236,8 +251,8 @@ def _aligned(texts: list[str]) -> list[str]:
         texts = [head + (dot + tail).ljust(behind) if dot else head for head, dot, tail in parts]
         fronts = max(len(head) for head, dot, _ in parts if dot)
         texts = [t if not dot else head.rjust(fronts) + (dot + tail).ljust(behind) for t, (head, dot, tail) in zip(texts, parts, strict=True)]
-    width = max(map(len, texts))
-    return [t.rjust(width) for t in texts]
+    room = max(map(width, texts))
+    return [_right(t, room) for t in texts]
 
 
 __all__ = ["show", "type_text"]

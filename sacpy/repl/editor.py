@@ -20,9 +20,9 @@ from prompt_toolkit.output import ColorDepth
 
 from sacpy.repl.brackets import Brackets
 from sacpy.repl.coloring import Coloring, style
-from sacpy.repl.cursor import is_open
 from sacpy.repl.history import history
 from sacpy.repl.keys import bindings
+from sacpy.repl.parts import is_whole
 from sacpy.repl.transcript import CONTINUED, PROMPT, inputs, is_transcript
 from sacpy.terminal import has_color
 
@@ -78,7 +78,7 @@ class Editor:
         self._session.app.erase_when_done = is_transcript(text)  # its inputs are shown again, each with its output
         last = inputs(text)[-1:] if is_transcript(text) else [text]
         try:
-            return all(_is_command(one) or not (is_open(one) or self._engine().incomplete(one)) for one in last)
+            return all(is_whole(one, self._engine()) for one in last)
         except Exception:  # the engine could not be loaded: who takes the text says so
             return True
 
@@ -132,7 +132,3 @@ class _Completer(Completer):
             return
         for candidate in found.candidates:
             yield Completion(candidate.text, found.start - document.cursor_position, display_meta=candidate.about)
-
-
-def _is_command(text: str) -> bool:
-    return text.lstrip().startswith((":", "?"))

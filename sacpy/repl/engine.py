@@ -30,7 +30,6 @@ from sacpy.lang.macros import Macro
 from sacpy.lang.modules import ModuleInfo, module_info, used_operators
 from sacpy.lang.parser import ParsedInput, parse_input
 from sacpy.lang.preprocessor import tokenize
-from sacpy.lang.printer import print_expr, print_stmt
 from sacpy.lang.source import NOWHERE, Source, Span
 from sacpy.lang.types import Shape, known
 from sacpy.nodes import replace
@@ -42,6 +41,7 @@ from sacpy.repl.outcomes import Outcome, Step, Timing, Variable
 from sacpy.repl.page import Page
 from sacpy.repl.redefinitions import Problem, groups, identity, postponed, replaced, without_files
 from sacpy.repl.settings import Settings
+from sacpy.repl.written import closing, is_closed, printed
 from sacpy.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class Engine:
         self.loader = workspace.loader(Path())
         self._watchdog = Watchdog()
         self._inputs = 0  # texts so far
+        self._named = 0  # of them those that got a number for a name
         self._entries = 0  # statements and expressions since the last input began
         self.clear()
 
@@ -98,12 +99,27 @@ class Engine:
         """Whether the parser takes the text; what its names mean is another matter."""
         return not any(d.severity == "error" for d in self._parse(Source("<input>", text)).diagnostics)
 
+    def tree_of(self, text: str, like: ast.Definition | ast.Stmt | ast.Expr) -> str:
+        """What the parser makes of a text now, printed; "" if that is no definition, statement or expression as `like`
+        is."""
+        text = text if isinstance(like, ast.Expr) or is_closed(like) else f"{text};"
+        nodes = self._parse(Source("<input>", text)).nodes
+        if len(nodes) != 1:
+            return ""
+        node = nodes[0].call if isinstance(like, ast.Expr) and isinstance(nodes[0], ast.CallStmt) else nodes[0]
+        return printed(node)
+
     def enter(self, text: str, name: str = "") -> Outcome:
         """Obeys an input. What stands before a mistake is done. `name`: how messages call the text; by default inputs are numbered."""
         self._inputs, self._entries = self._inputs + 1, 0
-        outcome = self._obey(Source(name or f"<input {self._inputs}>", text))
+        outcome = self._obey(Source(name or self.next_name(), text))
         self.last_input = text if text.strip() else self.last_input
         return outcome
+
+    def next_name(self) -> str:
+        """How messages call the next text."""
+        self._named += 1
+        return f"<input {self._named}>"
 
     def load(self, path: Path) -> Outcome:
         """Obeys what stands in a file; a module is used. Files and modules beside it are found from here on."""
@@ -153,7 +169,11 @@ class Engine:
     def type_of(self, text: str) -> str:
         """The types of an expression's values, as far as they are known without evaluating it. Raises `SacError`."""
         entered = self._entered(self.expression(text, ":type"))
-        results = infer(self.program.function(entered.key), [_shape(v) for n in entered.parameters for v in self.variables[n].values], self.program).results
+        shapes = [_shape(v) for n in entered.parameters for v in self.variables[n].values]
+        inference = infer(self.program.function(entered.key), shapes, self.program)
+        if errors := [d for d in inference.diagnostics if d.severity == "error"]:
+            raise SacError(*errors)
+        results = inference.results
         texts: list[str] = []
         for type in entered.results:
             first, results = results[0], results[len(type.components) :]
@@ -212,10 +232,26 @@ class Engine:
         engine = self.workspace.engine
         return None if engine is None else engine.started
 
+    def renew(self) -> None:
+        """Forgets what has been prepared; names, definitions and global objects stay."""
+        self._use(self.definitions, self.evaluator.globals)
+
     def run_on(self, **settings: Any) -> None:
         """Changes how functions run: `target`, `threads`, `strict_fp` of the workspace. All names and definitions stay."""
-        self.workspace = replace(self.workspace, **settings, _engine=None)
-        self._use(self.definitions, self.evaluator.globals)
+        self.settle(replace(self.workspace, **settings, _engine=None))
+
+    def settle(self, workspace: Workspace) -> None:
+        """Makes other settings hold. All names and definitions stay; macros and folders are added to those there
+        are."""
+        if workspace is self.workspace:
+            return
+        if workspace.defines != self.workspace.defines:
+            self.macros = {**self.macros, **tokenize(Source("<command line>", ""), defines=workspace.defines).macros}
+        more = [folder for folder in workspace.search if folder not in self.workspace.search]
+        self.workspace = workspace
+        self.loader.search = (*self.loader.search, *more)
+        self.loader.include_path, self.loader.defines = workspace.include_path, workspace.defines
+        self.renew()
 
     @contextmanager
     def another_compiler(self) -> Iterator[None]:
@@ -248,8 +284,9 @@ class Engine:
         if file is not None:
             self.loaded[file] = parsed.included
         if any(d.severity == "error" for d in parsed.diagnostics):
-            return Outcome(parsed.diagnostics)
+            return Outcome(tuple(self.advised(source, parsed.diagnostics)))
         self.macros = parsed.macros
+        closed = closing(source) if file is None and "/" in source.text else ()
         said = [d for d in parsed.diagnostics if d.code != AGAIN]
         remarks = [f"{d.message.split('`')[1]} replaces the macro of {d.labels[0].span.source.name.strip('<>')}" for d in parsed.diagnostics if d.code == AGAIN]
         status: int | None = None
@@ -261,8 +298,10 @@ class Engine:
                     remarks += lines
                 else:
                     self._do(group)
+            if closed:
+                self.steps.append(Step(None, comments=closed))
         except SacError as error:
-            said += [as_said_here(d, source.text) for d in error.diagnostics]
+            said += [as_said_here(d, source.text) for d in self.advised(source, error.diagnostics)]
         except KeyboardInterrupt:  # before or after the program itself ran, which deals with it by itself
             said.append(Diagnostic("E0702", "the run was interrupted", NOWHERE))
         except Exit as stop:
@@ -270,6 +309,22 @@ class Engine:
         finally:
             self.world.flush()
         return Outcome(tuple(said), status, tuple(remarks))
+
+    def advised(self, source: Source, found: Sequence[Diagnostic]) -> list[Diagnostic]:
+        """Diagnostics of a text with advice."""
+        from sacpy.lang.advice import advised
+        from sacpy.lang.elaborate.tentative import Around, problems
+
+        def tried(texts: Mapping[str, str]) -> Sequence[Diagnostic]:
+            parsed = self._parse(Source(source.name, texts.get(source.name, source.text)))
+            errors = [d for d in parsed.diagnostics if d.severity == "error"]
+            return errors or problems(parsed.nodes, Around(self.definitions, self.loader, named))
+
+        named = {
+            n: (Named(v.type, tuple(len(shape_of(value)) for value in v.values)), tuple(map(known_shape, v.values)))
+            for n, v in self.variables.items()
+        }
+        return advised(found, tried)
 
     def _parse(self, source: Source) -> ParsedInput:
         scopes = [self.definitions, *(s.info for s in self.program.world.scopes.values() if not s.info.library)]
@@ -329,8 +384,7 @@ class Engine:
         expr = node.call if isinstance(node, ast.CallStmt) else node if isinstance(node, ast.Expr) else None
         results, changed = self._run(node if expr is None else expr)
         self.variables.update(changed | ({ANSWER: results[-1]} if results else {}))
-        assert isinstance(expr or node, ast.Expr | ast.Stmt)
-        self.steps.append(Step(print_expr(expr) if expr is not None else print_stmt(node), bool(results)))  # type: ignore[arg-type]
+        self.steps.append(Step(node if expr is None else expr, bool(results)))
         for shown in results if isinstance(node, ast.Expr) else ():
             self.present(shown)
 

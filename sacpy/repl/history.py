@@ -5,6 +5,7 @@ In: inputs. Out: a history for the prompt, the newest first. It is shared by all
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import islice
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
+from sacpy import kept
 from sacpy.repl.transcript import inputs
 
 KEPT = 5000
@@ -46,13 +48,16 @@ def history() -> History:
 
 
 def history_file() -> Path | None:
-    """Where the history is kept: in the user's folder for such things; None where that cannot be made."""
+    """Where the history is kept: in the user's folder for such things; None where that cannot be made, or others may
+    write it."""
     import platformdirs
 
     folder = Path(platformdirs.user_state_dir("sacpy", appauthor=False))
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with open(folder / "history", "ab"):
+        kept.make_folder(folder)
+        if kept.distrust(folder, "XDG_STATE_HOME"):
+            return None
+        with open(folder / "history", "ab", opener=lambda path, flags: os.open(path, flags, 0o600)):
             return folder / "history"
     except OSError:
         return None

@@ -5,14 +5,14 @@ In: the engine that decides what runs natively. Out: one that leaves such inputs
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sacpy.interp.walk import loops
-from sacpy.lang.core import Function, Program
+from sacpy.lang.core import Function, Let, Loop, Program
 
 if TYPE_CHECKING:
-    from sacpy.interp.engine import Engine
+    from sacpy.interp.engine import Engine, Turn
     from sacpy.interp.evaluator import Evaluator
 
 PREFIX = "input_"  # of the keys of inputs
@@ -33,6 +33,12 @@ class Inputs:
         if function.signature.key.startswith(PREFIX) and not loops(function.body):
             return interpreted()
         return self._engine.wrap(evaluator, function, interpreted)
+
+    def turn(
+        self, evaluator: Evaluator, function: Function, statement: Let | Loop, bases: Mapping[str, str]
+    ) -> tuple[Turn, list[str]] | None:
+        """As the engine does it."""
+        return self._engine.turn(evaluator, function, statement, bases)
 
     def stop(self) -> None:
         """As the engine does it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sacpy.interp.values import Value
+from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.repl.display import PAGE, show, type_text
@@ -50,10 +51,12 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A statement or expression that has been obeyed, as SaC text; `has_value`: an expression, with a value."""
+    """A statement or expression that has been obeyed, or None where a text had nothing but comments; `has_value`: an
+    expression, with a value; `comments`: what stood behind it at the end of its text."""
 
-    text: str
-    has_value: bool
+    node: ast.Stmt | ast.Expr | None
+    has_value: bool = False
+    comments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sacpy.workspace import Workspace
 
 INTERRUPTED = "E0702"
-OWN_SCREEN = ("edit",)  # commands that hand the terminal over to another program
+OWN_SCREEN = ("edit", "sh")  # commands that hand the terminal over to another program
 First = Callable[["Engine"], "Outcome"]
 
 
@@ -52,23 +52,31 @@ class Talker:
     progress: Progress
     debug: bool
 
-    def is_whole(self, text: str) -> bool:
-        """Whether a text can be obeyed, rather than needing another line."""
-        from sacpy.repl.commands import is_command
-
-        return is_command(text) or not self.engine.incomplete(text)
-
     def take(self, text: str, remarks: bool) -> Outcome:
-        """Obeys a command or an input, and says what there is to say; `remarks`: also about what went well."""
-        from sacpy.repl.commands import is_command, obey
+        """Obeys a text part by part up to the first that fails, and says what there is to say; `remarks`: also about
+        what went well. Gives what came of the last."""
+        from sacpy.repl.outcomes import Outcome
+        from sacpy.repl.parts import parts
+
+        name, outcome = "", Outcome()
+        for part in parts(text, self.engine):
+            if not part.command:
+                name = name or self.engine.next_name()
+            outcome = self._command(part.text, remarks) if part.command else self._input(part.text, name, remarks)
+            if outcome.failed or outcome.status is not None:
+                break
+        return outcome
+
+    def _input(self, text: str, name: str, remarks: bool) -> Outcome:
+        with self.progress.watching():
+            outcome = self.engine.enter(text, name)
+        return self._said(outcome, remarks)
+
+    def _command(self, text: str, remarks: bool) -> Outcome:
+        from sacpy.repl.commands import cut, obey
 
         engine = self.engine
-        if not is_command(text):
-            with self.progress.watching():
-                outcome = engine.enter(text)
-            return self._said(outcome, remarks)
-        own_screen = text.strip()[1:].partition(" ")[0] in OWN_SCREEN
-        with nullcontext() if own_screen else self.progress.watching():
+        with nullcontext() if cut(text)[0] in OWN_SCREEN else self.progress.watching():
             shown, outcome = obey(engine, text)
             if shown:
                 engine.world.stdout.write(f"{shown}\n".encode(errors="surrogateescape"))
@@ -76,7 +84,8 @@ class Talker:
         return self._said(outcome, remarks)
 
     def take_all(self, text: str) -> int | None:
-        """Obeys a text that somebody typed, each input of a pasted transcript below its prompt. Gives the status to leave with."""
+        """Obeys a text that somebody typed, each input of a pasted session below its prompt. Gives the status to leave
+        with."""
         every = inputs(text)
         for one in every:
             if every != [text]:
@@ -151,11 +160,15 @@ def _pipe(talker: Talker, lines: Iterable[str], first: First | None) -> int:
     began = talker.begin(first, remarks=False)
     if began is not None and began.status is not None:
         return began.status
+    from sacpy.repl.parts import is_remark, is_whole
+
     failed = began is not None and began.failed
     text = ""
     for line in (*lines, None):
         text += line or ""
-        if not text.strip() or (line is not None and not talker.is_whole(text)):
+        if line is not None and (is_remark(text) or not is_whole(text, talker.engine)):
+            continue  # a comment belongs to what stands below it
+        if not text.strip():
             continue
         outcome = talker.take(text, remarks=False)
         failed |= outcome.failed
@@ -170,13 +183,15 @@ def _dumb(talker: Talker, first: First | None) -> int:
     began = talker.begin(first, remarks=True)
     if began is not None and began.status is not None:
         return began.status
+    from sacpy.repl.parts import is_whole
+
     text = ""
     while True:
         try:
             print(CONTINUED if text else PROMPT, end="", flush=True)
             line = sys.stdin.readline()
             text += line
-            if line and (not text.strip() or not talker.is_whole(text)):
+            if line and (not text.strip() or not is_whole(text, talker.engine)):
                 text = text if text.strip() else ""
                 continue
             status = talker.take_all(text)

@@ -37,7 +37,13 @@ def _room(low: int) -> Callable[[str], bool]:
     return lambda text: text == AUTO or number(text)
 
 
-STRATEGIES = ("auto", "jing", "jing_ext", "foldall")  # those of withloop.strategies, which the prompt loads only where it draws
+STRATEGIES = (
+    "auto",
+    "jing",
+    "jing_ext",
+    "jing_printed",
+    "foldall",
+)  # those of withloop.strategies, which the prompt loads only where it draws
 DEVICES = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")
 PROTOCOLS = ("kitty", "iterm", "sixel", "blocks", "file")
 SETTINGS: dict[str, Setting] = {

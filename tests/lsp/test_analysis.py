@@ -6,9 +6,10 @@ import pytest
 
 from sacpy.lang.diagnostics import SacError
 from sacpy.lsp.analysis import Analysis, Settings, analyse
-from sacpy.lsp.completion import call_at
+from sacpy.lsp.completion import call_at, complete
 from sacpy.lsp.hints import hints
 from sacpy.lsp.knowledge import hover
+from sacpy.lsp.ranking import USUAL, ranked
 from sacpy.workspace import Workspace
 from tests.tools import ROOT
 
@@ -107,6 +108,55 @@ def test_no_call_is_open_behind_it_nor_in_the_next_statement() -> None:
     assert call_at("f(a)") is None
     assert call_at("f(a;\n b, ") is None
     assert call_at("if (a, ") is None
+
+
+COMPLETED = """use Structures: all;
+use StdIO: all;
+use Math: all;
+
+double helper(double x) { return x; }
+
+int main()
+{
+  count = 3;
+  heat = [1.0, 2.0];
+  flag = true;
+  temp = 1.5;
+  size = shape(heat);
+  PLACE
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [
+        ("s", ["size", "shape", "sum", "sqrt"]),
+        ("x = s", ["size", "shape", "sum"]),
+        ("temp = t", ["temp", "tod"]),
+        ("if (", ["flag", "all", "any"]),
+        ("y = heat[", ["size", "count"]),
+        ("z = helper(", ["heat", "temp", "helper", "tod"]),
+        ("return ", ["size", "count"]),
+        ("", ["heat", "size", "temp", "flag", "count"]),
+        ("wh", ["while", "where"]),
+    ],
+)
+def test_the_likeliest_is_offered_first(typed: str, first: list[str]) -> None:
+    analysis = read(COMPLETED.replace("PLACE", ""))
+    before = COMPLETED[: COMPLETED.index("PLACE")] + typed
+    found = ranked(analysis, complete(analysis, before, len(before)), before, len(before))
+    word = "" if typed[-1:] in "( [" else typed.rpartition(" ")[2]
+    assert [c.text for c in found if c.text.startswith(word)][: len(first)] == first
+
+
+def test_what_is_usual_is_there() -> None:
+    analysis = read(
+        "use Structures: all;\nuse StdIO: all;\nuse Numerical: all;\nuse System: all;\nint main() { return 0; }\n"
+    )
+    assert analysis.scope is not None
+    assert set(USUAL) - analysis.scope.names("functions") == set()
 
 
 def test_a_very_long_sum_is_no_problem() -> None:

@@ -20,7 +20,8 @@ def test_without_pygls_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(builtins, "__import__", without)
     assert main(["lsp"]) == 1
     err = capsys.readouterr().err
-    assert err.startswith("error[E0790]: the language server needs the package pygls") and "pip install 'sacpy[lsp]'" in err
+    assert err.startswith("error[E0790]: the language server needs the package pygls")
+    assert "pip install 'sac-lang[lsp]'" in err
 
 
 def test_other_commands_do_not_load_it() -> None:

@@ -86,6 +86,15 @@ async def test_hover_shows_documentation_and_examples(editor: Editor, uri: str) 
     assert "The mean of both neighbours.\n\n```\n>>> blur([1.0, 2.0, 3.0])" in await hover(editor, uri, PROGRAM, "blur(rod")
 
 
+async def test_hover_tells_what_words_of_the_language_are_for(editor: Editor) -> None:
+    text = "int main()\n{\n  x = with { ([0] <= iv < [3]) : iv[0]; } : genarray([3], 0);\n  return x[1];\n}\n"
+    uri = editor.open(text)
+    assert "with-loop" in await hover(editor, uri, text, "with")
+    assert "genarray" in await hover(editor, uri, text, "genarray")
+    assert "return" in await hover(editor, uri, text, "return")
+    assert await hover(editor, uri, text, "3]") == ""
+
+
 async def test_nothing_is_said_where_nothing_stands(editor: Editor, uri: str) -> None:
     assert await hover(editor, uri, PROGRAM, "{\n  m") == ""
 

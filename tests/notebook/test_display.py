@@ -12,11 +12,13 @@ import pytest
 
 from sacpy.interp import png
 from sacpy.interp.world import World
-from sacpy.notebook import plots
-from sacpy.notebook.cells import Cells, pieces, report
+from sacpy.notebook.cells import Cells, report
 from sacpy.notebook.display import HTML, PLAIN, PNG, SVG, Bundle
 from sacpy.notebook.history import History
+from sacpy.repl import graphics
+from sacpy.repl.diagrams import Diagram, Kind, Series
 from sacpy.repl.engine import Engine, Outcome
+from sacpy.repl.parts import parts
 from sacpy.workspace import Workspace
 
 
@@ -151,7 +153,43 @@ def test_a_vector_is_a_line_with_round_numbers_at_its_sides(page: Page) -> None:
 
 
 def test_a_few_long_rows_are_lines_of_their_own(page: Page) -> None:
-    assert len(strokes(drawing(page, ":plot reshape([3, 20], iota(60))"))) == 3
+    svg = drawing(page, ":plot reshape([3, 20], iota(60))")
+    assert len(strokes(svg)) == 3 and texts(svg)[-3:] == ["[0]", "[1]", "[2]"]
+
+
+def test_values_of_x_points_and_logarithms(page: Page) -> None:
+    page.run("x = [1.0, 10.0, 100.0];")
+    svg = drawing(page, ":plot loglog x * x, x over x")
+    assert texts(svg)[0] == "x * x, x over x: double[3]" and texts(svg)[-2:] == ["x * x", "x"]
+    assert {"1", "10", "100"} <= set(texts(svg))
+    points = [p.get("d", "") for p in drawing(page, ":plot scatter x over x").iter() if p.get("stroke-linecap")]
+    assert points[0].count("h0") == 3
+    (line,) = strokes(drawing(page, ":plot logy [0.0, 1.0, 10.0]"))
+    assert line.count("M") == line.count("L") == 1
+    assert "without 1 that is not finite, or not above 0" in texts(drawing(page, ":plot logy [0.0, 1.0, 10.0]"))[0]
+
+
+def test_on_a_page_a_diagram_has_its_colours_and_as_much_room_as_there_is(page: Page) -> None:
+    bundle = page.run(":plot [0.0, 10.0, 5.0]")[-1]
+    inline, alone = ElementTree.fromstring(bundle[HTML]), ElementTree.fromstring(bundle[SVG])
+    assert "width: 100%" in inline.get("style", "") and "--jp-ui-font-color1" in inline.get("style", "")
+    assert inline.get("fill") == "currentColor" and inline.get("viewBox") == alone.get("viewBox")
+    assert "fill='white'" not in bundle[HTML] and "fill='white'" in bundle[SVG]
+    colours = {t.get("fill") for t in inline.iter() if t.tag.endswith("text")}
+    assert colours == {None}  # inherited
+
+
+def luminance(colour: str) -> float:
+    """How bright a colour is, as WCAG defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("colour", graphics.COLOURS)
+def test_colours_of_lines_can_be_seen_on_light_and_dark_pages(colour: str) -> None:
+    own = luminance(colour) + 0.05
+    assert (luminance("#ffffff") + 0.05) / own > 3 and own / (luminance("#181818") + 0.05) > 3
 
 
 def test_what_is_not_finite_leaves_a_gap(page: Page) -> None:
@@ -160,30 +198,34 @@ def test_what_is_not_finite_leaves_a_gap(page: Page) -> None:
 
 
 @pytest.mark.parametrize("array", [[5.0], [0.0, 0.0], [np.nan, np.nan], [np.inf], [-1e308, 1e308], [1e-320, 2e-320], [7]])
-@pytest.mark.parametrize("draw", [plots.lines, plots.histogram])
-def test_odd_numbers_are_drawn_all_the_same(array: list[float], draw: object) -> None:
-    svg = draw(np.array(array), "title")  # type: ignore[operator]
+@pytest.mark.parametrize("kind", ["lines", "scatter", "hist"])
+def test_odd_numbers_are_drawn_all_the_same(array: list[float], kind: Kind) -> None:
+    numbers = np.array(array)
+    series = (Series("a & b", np.arange(len(array)) * 1.0, np.asarray(numbers, np.float64)),)
+    diagram = Diagram(kind, "a & b", "", *(((), numbers) if kind == "hist" else (series, None)), indexed=True)
+    svg = graphics.svg(diagram)
     ElementTree.fromstring(svg)
     assert "nan" not in svg and "inf" not in svg.replace("infer", "")
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 400), (400, 1), (3000, 10)])
 def test_heat_maps_of_any_shape(shape: tuple[int, int]) -> None:
-    ElementTree.fromstring(plots.heat_map(np.zeros(shape), "a & b"))
+    ElementTree.fromstring(graphics.svg(Diagram("heat", "a & b", "", array=np.zeros(shape))))
 
 
 def test_a_peak_among_a_million_is_not_lost() -> None:
     values = np.zeros(1_000_000)
     values[123_457] = 1.0
-    (line,) = strokes(ElementTree.fromstring(plots.lines(values, "")))
+    series = Series("", np.arange(values.size) * 1.0, values)
+    (line,) = strokes(ElementTree.fromstring(graphics.svg(Diagram("lines", "", "", (series,), indexed=True))))
     assert len(line) < 200_000
     heights = [float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", line)]
     assert heights.count(min(heights)) == 1 and max(heights) - min(heights) > 200
 
 
 def test_a_histogram_of_few_whole_numbers_has_a_bar_for_each() -> None:
-    svg = ElementTree.fromstring(plots.histogram(np.array([1, 1, 2, 5]), ""))
-    bars = [b for b in svg.iter("{http://www.w3.org/2000/svg}rect") if b.get("fill") == plots.COLOURS[0]]
+    svg = ElementTree.fromstring(graphics.svg(Diagram("hist", "", "", array=np.array([1, 1, 2, 5]))))
+    bars = [b for b in svg.iter("{http://www.w3.org/2000/svg}rect") if b.get("fill") == graphics.COLOURS[0]]
     heights = [float(b.get("height", "0")) for b in bars]
     assert len(heights) == 5 and heights[0] == pytest.approx(2 * heights[1]) and heights[2] == heights[3] == 0
 
@@ -222,7 +264,7 @@ def test_mappings_are_drawn_with_long_axes_cut(page: Page) -> None:
     ],
 )
 def test_cells_are_cut_at_commands_and_where_expressions_end(page: Page, text: str, expected: list[str]) -> None:
-    assert list(pieces(text, page.engine)) == expected
+    assert [part.text for part in parts(text, page.engine)] == expected
 
 
 def test_after_a_mistake_nothing_is_done(page: Page) -> None:

@@ -91,4 +91,4 @@ def test_without_ipykernel_it_is_said_what_to_install(home: Path, monkeypatch: p
     monkeypatch.setitem(sys.modules, "ipykernel", None)
     assert main(["kernel", "install", "--user"]) == 1
     shown = capsys.readouterr().err
-    assert "notebooks need ipykernel" in shown and "pip install 'sacpy[notebook]'" in shown
+    assert "notebooks need ipykernel" in shown and "pip install 'sac-lang[notebook]'" in shown

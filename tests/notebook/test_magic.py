@@ -16,6 +16,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
+import sacpy
 from sacpy.notebook.magic import SacCellError
 
 
@@ -122,6 +123,96 @@ def test_pictures_and_plots_are_shown(python: Python) -> None:
     python.names["a"] = np.random.default_rng(1).random((8, 8))
     _, _, shown = python.run("%%sac\n:img a\n:plot a[0]\n")
     assert "image/png" in shown[0] and "image/svg+xml" in shown[1]
+
+
+def test_functions_of_cells_are_python_s(python: Python) -> None:
+    python.run("%%sac\nint twice(int a) { return 2 * a; } // Two of them.\nint[.] twice(int[.] a) { return 2 * a; }\n")
+    twice = python.names["twice"]
+    assert twice(21) == 42 and twice(np.arange(3, dtype=np.int32)).tolist() == [0, 2, 4]
+    python.run("%%sac\nint twice(int a) { return 20 * a; }\n")
+    assert twice(21) == 420 and python.names["twice"] is twice  # what is defined by now
+    assert python.run("%sac twice(2) + 1")[0] == 41
+    with pytest.raises(sacpy.SacError, match="E0709"):
+        twice("x")
+
+
+def test_a_function_that_fails_can_be_called_again(python: Python) -> None:
+    python.run("%%sac\nint first(int[.] v) { return v[0]; }\n")
+    python.names["v"] = np.array([7, 8], np.int32)
+    assert python.run("first(v) + 1")[0] == 8
+    with pytest.raises(sacpy.SacError, match=r"\[0\]"):
+        python.names["first"](np.zeros(0, np.int32))
+    assert python.run("first(v)")[0] == 7
+
+
+def test_words_of_python_s_own_are_not_taken_by_functions(python: Python) -> None:
+    functions = ("int sum(int a)", "int lambda(int a)", "int + (int a, bool b)")
+    python.run("\n".join(["%%sac", *(f"{head} {{ return a; }}" for head in functions)]))
+    assert "sum" not in python.names and "lambda" not in python.names
+    assert python.run("%sac sum(3)")[0] == 3
+
+
+def test_options_hold_from_their_cell_on(python: Python) -> None:
+    engine = python.shell.magics_manager.magics["cell"]["sac"].__self__.engine
+    python.run("%%sac --target cpu --threads 2 -DN=5\nint f(int a) { return a + N; }\n")
+    assert (engine.workspace.target, engine.workspace.threads) == ("cpu", 2)
+    assert python.names["f"](1) == 6
+    python.run("%%sac --seconds 0.5\nx = f(2)\n")
+    assert (engine.workspace.target, engine.workspace.limits.seconds, python.names["x"]) == ("cpu", 0.5, 7)
+    error, _ = python.fails("%%sac\ny = 0; while (y >= 0) { y = y ^ 1; }\n")
+    assert [d.code for d in error.diagnostics] == ["E0704"]
+    with pytest.raises(sacpy.SacError, match="E0704"):
+        python.run("%%sac\nint forever(int a) { while (a >= 0) { a = a ^ 1; } return a; }\n")
+        python.names["forever"](1)
+    python.run("%%sac --target auto --seconds 100\nx\n")
+    assert engine.workspace.target == "auto"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("--abacus", "there is no option --abacus"),
+        ("--target abacus", "invalid choice: 'abacus'"),
+        ("--threads", "expected one argument"),
+        ("--options 'x", "No closing quotation"),
+        ("--help", "--target"),
+    ],
+)
+def test_wrong_options_are_told(python: Python, line: str, said: str) -> None:
+    error, shown = python.fails(f"%%sac {line}\nnever = 1;\n")
+    assert said in shown and "Traceback" not in shown and error.diagnostics == ()
+    assert "never" not in python.names
+
+
+def test_a_line_that_is_evaluated_again_is_not_read_again(python: Python, monkeypatch: pytest.MonkeyPatch) -> None:
+    python.names["a"] = np.arange(3.0)
+    assert python.run("%sac sum(a)")[0] == 3.0
+    engine = python.shell.magics_manager.magics["cell"]["sac"].__self__.engine
+    with monkeypatch.context() as patched:
+        patched.setattr(engine, "_parse", lambda *_: 1 // 0)
+        python.names["a"] = np.arange(5.0)  # another length, the same type
+        assert python.run("%sac sum(a)")[0] == 10.0
+    python.names["a"] = np.arange(4)  # another type
+    assert python.run("%sac sum(a)")[0] == 6
+    python.run("%%sac\nlong sum(long[.] a) { return 99l; }\n")
+    assert python.run("%sac sum(a)")[0] == 99
+
+
+def test_many_different_lines_do_not_pile_up(python: Python) -> None:
+    engine = python.shell.magics_manager.magics["cell"]["sac"].__self__.engine
+    for i in range(300):
+        assert python.shell.run_line_magic("sac", f"{i} + 1") == i + 1
+    assert len(engine.program.initials) < 280
+
+
+def test_what_a_line_gives_is_python_s_own(python: Python) -> None:
+    python.run("%%sac\nint[3] fixed() { return [1, 2, 3]; }\n")
+    python.names["v"] = np.arange(3)
+    for text in ("fixed()", "v"):
+        for _ in range(2):
+            given = python.shell.run_line_magic("sac", text)
+            given[0] = 50
+    assert python.run("%sac fixed()")[0].tolist() == [1, 2, 3] and python.names["v"].tolist() == [0, 1, 2]
 
 
 def test_a_program_s_display_is_on_the_page(python: Python) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,9 +10,11 @@ import pytest
 
 from sacpy.interp import png
 from sacpy.interp.world import World
-from sacpy.repl.commands import COMMANDS, is_command, obey
+from sacpy.lang.formatter import format_text
+from sacpy.repl.commands import COMMANDS, obey
 from sacpy.repl.engine import Engine
 from sacpy.repl.outcomes import Outcome
+from sacpy.repl.parts import is_command
 from sacpy.workspace import Workspace
 from tests.tools import run_file
 
@@ -177,17 +180,58 @@ def test_img_as_set(engine: Engine) -> None:
 
 
 def test_plot(engine: Engine) -> None:
-    assert text_of(engine, ":plot iota(10)").startswith("  9 ┤")
+    assert text_of(engine, ":plot iota(11)").startswith("10 ┤")
     assert text_of(engine, ":plot hist [1, 1, 2]").split("\n")[0].startswith("1 │█")
     assert text_of(engine, ":plot hist [1, 1, 2]").split("\n")[0].endswith("█ 2")
     assert "63" in text_of(engine, ":plot reshape([8, 8], iota(64))").split("\n")[-1]
-    assert text_of(engine, ":plot lines reshape([8, 8], iota(64))").endswith("the first 6 of 8 rows")
-    engine.enter("hist = [3, 4];")
-    assert text_of(engine, ":plot hist + 1").startswith("  5 ┤")
+    assert text_of(engine, ":plot lines reshape([12, 8], iota(96))").endswith("the first 10 of 12 rows")
+    engine.enter("hist = [3, 5];")
+    assert text_of(engine, ":plot hist + 1").startswith("  6 ┤")
+
+
+def test_plots_of_several_values_over_others(engine: Engine) -> None:
+    engine.enter("t = tod(iota(5)) / 4.0;")
+    text = text_of(engine, ":plot t * t, [0.0, 0.0, 1.0, 0.0, 0.0] over t")
+    assert text.split("\n")[-1] == " a t * t   b [0.0, 0.0, 1.0, 0.0, 0.0]"
+    assert text.split("\n")[-2].split() == ["0", "0.2", "0.4", "0.6", "0.8", "1"]
+    assert text_of(engine, ":plot scatter { [i] -> [t[i], t[4 - i]] }").count("\n") == 19
+    assert text_of(engine, ":plot points { [i] -> toc(t[i], 0.0) }").split("\n")[-1].split()[-1] == "1"
+    assert text_of(engine, ":plot loglog t + 1.0 over t + 1.0;").split("\n")[-1].split() == ["1", "2"]
+    engine.enter("over = 3;")  # then it is a value
+    assert text_of(engine, ":plot [over, 5]").startswith("  5 ┤")
+    assert text_of(engine, ":plot [1,\n 3],\n [2, 4]").split("\n")[-1] == " a [1, 3]   b [2, 4]"
+
+
+def test_plots_go_into_files(engine: Engine, folder: Path) -> None:
+    assert text_of(engine, ":plot iota(5) to p.svg") == "int[5]: written to p.svg"
+    assert (folder / "p.svg").read_text().startswith("<svg ")
+    text_of(engine, ':plot heat reshape([2, 3], iota(6)) to "with blank.txt"')
+    assert "┤" in (folder / "with blank.txt").read_text()
+    for kind, begin in (("png", b"\x89PNG"), ("pdf", b"%PDF")):
+        shown = "logy iota(9), iota(9) over iota(9)", "scatter iota(4)", "hist iota(9)", "reshape([4, 4], iota(16))"
+        for diagram in shown:
+            text_of(engine, f":plot {diagram} to p.{kind}")
+            assert (folder / f"p.{kind}").read_bytes().startswith(begin)
+    assert code_of(engine, ":plot iota(3) to p.xyz") == "E0783"
+    assert code_of(engine, ":plot iota(3) to nowhere/p.svg") == "E0743"
+    assert code_of(engine, ":img reshape([1, 1], [1]) to p.svg") == "E0783"
+    assert code_of(engine, ":plot hist iota(3), iota(4) to p.svg") == "E0762"
+
+
+def test_a_plot_that_needs_matplotlib_says_so(engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    outcome = obey(engine, ":plot iota(3) to p.png")[1]
+    assert [d.code for d in outcome.diagnostics] == ["E0735"]
+    assert "pip install 'sac-lang[plot]'" in outcome.diagnostics[0].help
+    assert not (folder / "p.png").exists()
 
 
 def test_plot_refuses(engine: Engine) -> None:
-    wrong = ("3", '"abc"', "[:int]", "heat [1, 2]", "lines reshape([1, 1, 1], [1])", "toc(1.0, 2.0)", "print(1)")
+    wrong = (
+        "3", '"abc"', "[:int]", "heat [1, 2]", "lines reshape([1, 1, 1], [1])", "toc(1.0, 2.0)", "print(1)",
+        "iota(3) over iota(4)", "iota(3) over reshape([1, 3], iota(3))", "hist iota(3) over iota(3)",
+        "logy hist iota(3)",
+    )  # fmt: skip
     assert [code_of(engine, f":plot {e}") for e in wrong] == ["E0762"] * len(wrong)
     assert code_of(engine, ":plot") == "E0730"
 
@@ -233,6 +277,63 @@ def test_save_gives_a_program_that_does_the_same(engine: Engine, folder: Path) -
     engine.enter("ans + 1")
     text_of(engine, ":save s.sac")
     assert run_file(folder / "s.sac").stdout.endswith(b" 2147483636\n")
+
+
+def test_save_keeps_what_was_written(engine: Engine, folder: Path) -> None:
+    for text in (
+        "// how many\nn=5 // rods",
+        "#define HALF(x) ((x) / 2.0)\n#define UNUSED 1",
+        "/* The mean\n   of two. */\ndouble mid(double a, double b) // of numbers\n{\nreturn HALF(a+b); // half\n}",
+        "struct P { double x; /* across */ double y; }; // a point",
+        "mid(1.0, 2.0) // shown",
+        "for (i = 0; i < 3; i++) { n += i; /* grows */ }",
+        "// the end",
+    ):
+        assert not engine.enter(text).failed
+    assert text_of(engine, ":save s.sac") == "s.sac is written; sacpy s.sac runs it"
+    text = (folder / "s.sac").read_text()
+    assert format_text(text) == text
+    assert text.partition("CommandLine: all;\n\n")[2] == """\
+#define HALF(x) ((x) / 2.0)
+
+struct P { double x; /* across */ double y; }; // a point
+
+/* The mean
+   of two. */
+double mid(double a, double b) // of numbers
+{
+  return HALF(a + b); // half
+}
+
+int main()
+{
+  // how many
+  n = 5;                // rods
+  print(mid(1.0, 2.0)); // shown
+  for (i = 0; i < 3; i++) {
+    n += i; /* grows */
+  }
+  // the end
+  return 0;
+}
+"""
+
+
+def test_save_writes_what_a_macro_stood_for_where_it_has_been_redefined(engine: Engine, folder: Path) -> None:
+    for text in ("#define N 3", "x = N // three", "#define N 4", "y = N", "x + y"):
+        engine.enter(text)
+    text_of(engine, ":save s.sac")
+    text = (folder / "s.sac").read_text()
+    assert "#define N 4\n" in text and "x = 3; // three\n  y = N;\n" in text
+    assert run_file(folder / "s.sac").stdout.endswith(b" 7\n")
+
+
+def test_source_shows_what_was_written(engine: Engine) -> None:
+    engine.enter("// Once more.\nint again(int a) { return a + 1; /* one */ }")
+    for command in (":source again", "??again", "again??"):
+        assert text_of(engine, command) == "// Once more.\nint again(int a) { return a + 1; /* one */ }"
+    assert "inline <T: any>" in text_of(engine, "??transpose")
+    assert code_of(engine, ":source") == "E0734" and code_of(engine, "nothing_of_that_name??") == "E0734"
 
 
 def test_save_overwrites_nothing_of_others(engine: Engine, folder: Path) -> None:

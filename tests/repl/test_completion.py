@@ -92,7 +92,7 @@ def test_candidates_say_what_they_are(engine: Engine) -> None:
     assert about("use Mine") == "My own functions."
     assert about("tripl") == "typedef"
     assert about("#pragma gpukernel ShiftLB") == "Moves the lower bounds to 0."
-    assert about(":type").startswith("EXPR  the type")
+    assert about(":type").startswith("EXPR|NAME  the type")
 
 
 def test_the_word_that_is_replaced_ends_at_the_cursor(engine: Engine) -> None:
@@ -110,7 +110,8 @@ def test_what_commands_may_be_followed_by(engine: Engine) -> None:
     assert {"auto", "cpu", "interp"} <= set(at_end(engine, ":target ")) and at_end(engine, ":target int") == ["interp"]
     assert at_end(engine, ":threads ") == ["auto"] and "jing" in at_end(engine, ":strategy ")
     assert at_end(engine, ":emit ")[:2] == ["tokens", "tree"] and "xs" in at_end(engine, ":emit core x")
-    assert at_end(engine, ":plot ")[:3] == ["lines", "hist", "heat"] and "xs" in at_end(engine, ":plot ") and at_end(engine, ":plot x") == ["xs"]
+    assert at_end(engine, ":plot ")[:4] == ["lines", "scatter", "hist", "heat"]
+    assert "xs" in at_end(engine, ":plot ") and at_end(engine, ":plot x") == ["xs"]
 
 
 def test_files(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sacpy.repl.cursor import is_open, pieces
+from sacpy.repl.cursor import is_open, open_lines, pieces
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,10 @@ def test_any_text_can_be_cut(text: str) -> None:
     assert all(text.startswith(piece.text, piece.start) for piece in cut)
     assert all(cut.found[i].text in "([{" for i in cut.open_brackets())
     is_open(text)
+
+
+def test_lines_that_end_within_something() -> None:
+    text = "f(1,\n 2)\nx // (\n/* a\n ( */ y = {\n}\n'(' \"{\"\n)\n[\n"
+    assert open_lines(text) == [True, False, False, True, True, False, False, False, True]
+    assert open_lines("/* open\n") == [True] and open_lines("") == []
+    assert open_lines("#define OPEN {\nx = (\n") == [False, False]

@@ -37,6 +37,12 @@ def numbers(*shape: int) -> np.ndarray:
         (CHAR, np.frombuffer(b"abcd", np.uint8).reshape(2, 2), 'char[2,2]\n  "ab"\n  "cd"'),
         (CHAR, np.frombuffer(b"abcd", np.uint8).reshape(2, 1, 2), 'char[2,1,2]\n[0,.]\n  "ab"\n[1,.]\n  "cd"'),
         (STRING, np.array([b"a", b"bc"], object), 'string[2] ["a", "bc"]'),
+        (STRING, np.array(["grün".encode(), b"\xff\x80a\n"], object), 'string[2] ["grün", "\\377\\200a\\n"]'),
+        (
+            STRING,
+            np.array([[b"a", "日本".encode()], [b"xyz", "e\u0301".encode()]], object),
+            'string[2,2]\n    "a"  "日本"\n  "xyz"     "e\u0301"',
+        ),
         (COMPLEX, np.zeros((0, 2)), "complex[0] []"),
         (COMPLEX, np.array([0.0, 1.0]), "complex [0.0, 1.0]"),
         (COMPLEX, np.array([[0.0, 1.0], [2.5, -1.0]]), "complex[2] [[0.0, 1.0], [2.5, -1.0]]"),

@@ -101,6 +101,59 @@ def test_pasted_lines_come_as_they_are(terminal: Terminal) -> None:
     shows(terminal, "int g(int a)\n{\n    return a;\n}")
 
 
+def test_pasted_lines_without_semicolons_are_obeyed_one_by_one(terminal: Terminal) -> None:
+    paste(terminal, "aa = 1\nbb = 2\naa + bb\n:type aa\nbb\n")
+    shows(terminal, "aa = 1\nbb = 2\naa + bb\n:type aa\nbb")
+    terminal.type(ENTER)
+    terminal.wait(r"\.\.\. bb\nint 3\nint\nint 2\n>>>\Z")
+
+
+def test_a_pasted_definition_and_a_use_of_it(terminal: Terminal) -> None:
+    paste(terminal, "int thrice(int a)\n{\n  return 3 * a;\n}\nthrice(7)\nthrice(8)")
+    terminal.wait(r"thrice\(8\)\Z")
+    terminal.type(ENTER)
+    terminal.wait(r"int 21\nint 24\n>>>\Z")
+
+
+def test_a_mistake_among_pasted_lines_is_shown_with_its_line_and_ends_them(terminal: Terminal) -> None:
+    paste(terminal, "before = 1\nwrong = before +\n  nowhere\nbehind = 3")
+    terminal.wait(r"behind = 3\Z")
+    terminal.type(ENTER)
+    terminal.wait(r"E0305\]: nowhere is not defined\n --> <input \d+>:3:3\n[\s\S]*\n>>>\Z")
+    assert terminal.enter("before") == "int 1"
+    assert "E0305" in terminal.enter("behind")
+
+
+def test_lines_of_alt_enter_need_no_semicolons(terminal: Terminal) -> None:
+    terminal.type("aa = 5" + ESCAPE + ENTER + "aa + 1" + ENTER)
+    terminal.wait(r"int 6\n>>>\Z")
+
+
+def test_a_command_goes_on_while_a_bracket_is_open(terminal: Terminal) -> None:
+    terminal.type(":type [1," + ENTER + "2]")
+    shows(terminal, ":type [1,\n  2]")
+    terminal.type(ENTER)
+    terminal.wait(r"int\[2\]\n>>>\Z")
+
+
+def test_questions_behind_a_name(terminal: Terminal) -> None:
+    assert "The axes in reverse order." in terminal.enter("transpose?")
+    assert "inline <T: any> T[d:tshp] transpose(T[d:shp] a)" in terminal.enter("transpose??")
+    assert ":help [NAME]" in terminal.enter("??")
+
+
+def test_an_exclamation_mark_runs_a_command_of_the_system(terminal: Terminal) -> None:
+    assert terminal.enter("!ls *.sac") == "alpha.sac  beta.sac"
+    assert terminal.enter("!sh -c 'exit 3'") == "it ended with status 3"
+    terminal.enter("yes = true;")
+    assert terminal.enter("!yes") == "bool false"
+    terminal.type("!cat" + ENTER)
+    time.sleep(0.3)
+    terminal.interrupt()
+    terminal.wait(r"\n>>>\Z")
+    assert terminal.enter("points[2]") == "int 2"
+
+
 def test_a_pasted_transcript_is_obeyed_input_by_input(terminal: Terminal) -> None:
     paste(terminal, ">>> n = 20\n>>> int h(int a)\n... {\n...   return a + n0(a);\n... }\n>>> int n0(int a) { return 1; }\n>>> h(n) * 2\nint 99\n")
     terminal.wait(r">>> n = 20\n>>> int h\(int a\)\n\.\.\. {\n\.\.\.   return a \+ n0\(a\);\n\.\.\. }\n>>> int n0\(int a\) { return 1; }\n>>> h\(n\) \* 2\Z")

@@ -2,8 +2,9 @@
 
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import render_text
-from sacpy.repl.commands import is_command, obey
+from sacpy.repl.commands import obey
 from sacpy.repl.engine import Engine
+from sacpy.repl.parts import is_command
 from sacpy.workspace import Workspace
 
 # Inputs, and what they show; a code where they are wrong.

@@ -122,7 +122,7 @@ def test_a_defect_of_sacpy_does_not_end_the_session(monkeypatch: pytest.MonkeyPa
     talker = Talker(engine, Progress(engine.world), debug=False)
     talker.take_all("x = 3")
     with monkeypatch.context() as patched:
-        patched.setattr(engine, "enter", lambda text: 1 // 0)
+        patched.setattr(engine, "enter", lambda text, name: 1 // 0)
         assert talker.take_all("x = 4") is None
     assert "error[E0799]: sacpy itself failed: ZeroDivisionError" in capsys.readouterr().err
     talker.take_all("x")

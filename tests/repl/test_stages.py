@@ -119,7 +119,7 @@ def test_strategies(engine: Engine) -> None:
     assert DEVICES.keys() == set(settings.DEVICES)
     assert text_of(engine, ":strategy").split("\n")[0].startswith("* auto ")
     assert text_of(engine, ":strategy foldall") == "strategy is foldall"
-    assert "split into blocks of 1024" in text_of(engine, ":picture { [i] -> i | [i] < [70] }")
+    assert "split into blocks of 32" in text_of(engine, ":picture { [i] -> i | [i] < [70] }")
     assert code_of(engine, ":strategy folall") == "E0747"
     assert text_of(engine, ":set device sm_75") == "device is sm_75"
     assert code_of(engine, ":set device sm_1") == "E0747"

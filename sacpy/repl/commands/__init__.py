@@ -1,4 +1,4 @@
-"""The lines that begin with a colon, and `?name`.
+"""The lines that begin with a colon, `?name`, `name?`, and `!command`.
 
 In: such a line, and the engine. Out: text to show, and what came of it. `COMMANDS` is the table of them all, by name and by alias, in the order in which `:help` lists them.
 """
@@ -19,32 +19,42 @@ from sacpy.repl.outcomes import Outcome
 
 QUIT = Command(":quit", "leave (or Ctrl-D)", "", lambda engine, text: Outcome(status=0), ("q", "exit"))
 _ALL = (
-    names.HELP, names.DOC, names.TYPE, names.INFO, names.VARS, names.CLEAR, showing.PRINT, showing.IMG, showing.PLOT, filing.LOAD, filing.RELOAD, filing.SAVE, filing.EDIT,
+    names.HELP, names.SOURCE, names.DOC, names.TYPE, names.INFO, names.VARS, names.CLEAR,
+    showing.PRINT, showing.IMG, showing.PLOT, filing.LOAD, filing.RELOAD, filing.SAVE, filing.EDIT, filing.SH,
     measuring.TIME, stages.EMIT, stages.PICTURE, stages.STRATEGY, compiling.EXPLAIN, compiling.STATS, compiling.TARGET, compiling.THREADS, settings.SET, QUIT,
 )  # fmt: skip
 COMMANDS: dict[str, Command] = {word: command for command in _ALL for word in (command.name, *command.aliases)}
 
 
-def is_command(text: str) -> bool:
-    """Whether a text is a command, no SaC."""
-    return text.lstrip().startswith((":", "?"))
+def cut(text: str) -> tuple[str, str]:
+    """The name of a command, and what stands behind it: `?x` and `x?` ask for help, with two marks for the source, `!x`
+    is for the shell."""
+    text = text.strip()
+    if text.startswith(":"):
+        word, *rest = text[1:].split(None, 1) or ("",)
+        return word, "".join(rest)
+    if text.startswith("!"):
+        return "sh", text[1:].strip()
+    name = text.strip("?").strip()
+    return ("source" if name and "??" in text else "help"), name
 
 
 def obey(engine: Engine, text: str) -> tuple[str, Outcome]:
     """What a command shows, and what came of it."""
     text = text.strip()
-    if text.startswith("?"):
-        word, rest = "help", text[1:]
-    else:
-        word, _, rest = text[1:].partition(" ")
-    rest = rest.strip()
+    word, rest = cut(text)
     command = COMMANDS.get(word)
     try:
         if command is None:
             raise SacError(_unknown(text, word))
         shown = command.obey(engine, rest)
     except SacError as error:
-        return "", Outcome(tuple(in_line(as_said_here(d, rest), text, rest) for d in error.diagnostics))
+        return "", Outcome(
+            tuple(
+                in_line(as_said_here(d, rest), text, rest)
+                for d in engine.advised(Source("<input>", rest), error.diagnostics)
+            )
+        )
     except Exit as stop:
         return "", Outcome(status=stop.status & 0xFF)
     except KeyboardInterrupt:  # outside of what the program itself does
@@ -62,4 +72,4 @@ def _unknown(text: str, word: str) -> Diagnostic:
     return Diagnostic("E0733", f"there is no command :{word}", Span(Source("<input>", text), 0, 1 + len(word)), "unknown command", help=help)
 
 
-__all__ = ["COMMANDS", "Command", "is_command", "obey"]
+__all__ = ["COMMANDS", "Command", "cut", "obey"]

@@ -1,4 +1,4 @@
-"""Commands about files: read, read again, write, edit."""
+"""Commands about files and the system: read, read again, write, edit, run something else."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from sacpy.lang.printer import print_definition
 from sacpy.repl.commands.command import Command, refused
 from sacpy.repl.engine import Engine
 from sacpy.repl.files import as_program
 from sacpy.repl.outcomes import Outcome
+from sacpy.repl.written import written
 
 EDITORS = ("VISUAL", "EDITOR")
 
@@ -82,7 +82,7 @@ def _text_of(engine: Engine, name: str) -> str:
     own = engine.defined(name)
     if not own:
         raise refused("E0734", f"there is no definition of {name} at this prompt", name, "unknown name", "name a function or type of yours, a file FILE.sac, or nothing for the last input")
-    return "\n\n".join(print_definition(d).rstrip() for d in own) + "\n"
+    return "\n\n".join(written(d).lines for d in own) + "\n"
 
 
 def _start(editor: str, file: Path) -> None:
@@ -94,7 +94,23 @@ def _start(editor: str, file: Path) -> None:
         raise refused("E0744", f"the editor {editor} ended with status {status}", editor, "this command", "nothing was taken over; try again")
 
 
+def _sh(engine: Engine, text: str) -> str:
+    """What the command prints goes where the prompt's own output goes."""
+    if not text:
+        raise refused("E0741", ":sh wants a command", text, "which command?", "write it behind the word: :sh ls -l")
+    status = engine.world.run(text.encode(errors="surrogateescape"))
+    return f"it ended with status {status >> 8 or status & 0x7F}" if status else ""
+
+
 LOAD = Command(":load FILE", "obey what stands in a file; use a module", "file", _load)
 RELOAD = Command(":reload", "read the loaded files and the modules in use again", "", _reload)
 SAVE = Command(":save FILE", "write what was defined and done as a program", "file", _save)
 EDIT = Command(":edit [NAME|FILE]", "edit a definition, a file, or the last input in your editor, and obey it", "name", _edit)
+SH = Command(
+    ":sh COMMAND",
+    "run a command of the system; !COMMAND does the same",
+    "file",
+    _sh,
+    details="A line that begins with ! is for the system if SaC does not know the name behind it, and the system has "
+    "such a command; else it is SaC's logical not.",
+)

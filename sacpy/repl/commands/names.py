@@ -13,6 +13,7 @@ from sacpy.repl.commands.command import Command, refused
 from sacpy.repl.commands.listing import flowed, listing, paragraphs
 from sacpy.repl.engine import Engine
 from sacpy.repl.statistics import statistics
+from sacpy.repl.written import written
 
 WELCOME = "Type SaC: an expression shows its value, which ans is from then on; a ; behind it shows nothing; statements and definitions are kept."
 
@@ -23,7 +24,8 @@ def _help(engine: Engine, name: str) -> str:
 
     if not name:
         commands = [c for n, c in COMMANDS.items() if n == c.name]
-        rows = [*((c.usage, c.summary) for c in commands), ("?NAME", "the same as :help NAME")]
+        short = ("?NAME, NAME?", "the same as :help NAME; with ?? the same as :source NAME")
+        rows = [*((c.usage, c.summary) for c in commands), short]
         return f"{paragraphs(WELCOME, engine.page.columns)}\n{listing(rows, engine.page.columns)}"
     command = COMMANDS.get(name.removeprefix(":"))
     if command is not None and (name.startswith(":") or not _known(engine, name)):
@@ -34,6 +36,19 @@ def _help(engine: Engine, name: str) -> str:
         near = closest(name, [*engine.variables, *engine.definitions.functions, *_visible(engine, name), *(f":{c}" for c in COMMANDS)])
         raise refused("E0734", f"there is nothing called {name}", name, "unknown name", f"did you mean {' or '.join(near)}?" if near else ":help alone lists the commands, :doc the modules")
     return "\n\n".join([*own, *([flowed(library.rstrip(), engine.page.columns)] if library else [])])
+
+
+def _source(engine: Engine, name: str) -> str:
+    """The definitions of a name as they are written, with the comments above them; of a function of the library,
+    too."""
+    if not name:
+        raise refused("E0734", ":source wants a name", name, "whose source?", "write it behind the word: :source iota")
+    own: list[ast.Definition] = [*engine.defined(name)]
+    entries = [] if own or name in engine.variables else _entries(engine, name)
+    found = [*own, *(e.definition for e in entries)]
+    if not found:
+        return _help(engine, name)
+    return "\n\n".join(written(d).lines for d in found)
 
 
 def _visible(engine: Engine, name: str) -> list[str]:
@@ -63,14 +78,16 @@ def _own(engine: Engine, name: str) -> list[str]:
 
 
 def _library(engine: Engine, name: str) -> str | None:
-    from sacpy.documentation import Library, describe
+    from sacpy.documentation import Library
+    from sacpy.manual import describe
     from sacpy.workspace import cache_folder
 
     return describe(Library(tuple(engine.loader.search), cache_folder()), name)
 
 
 def _doc(engine: Engine, name: str) -> str:
-    from sacpy.documentation import Library, describe, overview, unknown
+    from sacpy.documentation import Library
+    from sacpy.manual import describe, overview, unknown
     from sacpy.workspace import cache_folder
 
     library = Library(tuple(engine.loader.search), cache_folder())
@@ -83,16 +100,22 @@ def _doc(engine: Engine, name: str) -> str:
 
 
 def _type(engine: Engine, text: str) -> str:
-    return engine.type_of(text)
+    return _instances(engine, text) or engine.type_of(text)
+
+
+def _instances(engine: Engine, name: str) -> str:
+    """The instances of a function, with where each comes from; "" if that is no function's name."""
+    entries = () if name in engine.variables else _entries(engine, name)
+    if not entries:
+        return ""
+    rows = listing(((f"  {_head(e)}", _origin(e)) for e in entries), engine.page.columns)
+    return f"{name}: {len(entries)} instance{'s' if len(entries) > 1 else ''}\n{rows}"
 
 
 def _info(engine: Engine, text: str) -> str:
     """Of a function its instances, of a type its definition, of everything else numbers about its value."""
-    entries = _entries(engine, text)
-    if entries and text not in engine.variables:
-        heads = [(_head(e), _origin(e)) for e in entries]
-        rows = listing(((f"  {head}", origin) for head, origin in heads), engine.page.columns)
-        return f"{text}: {len(heads)} instance{'s' if len(heads) > 1 else ''}\n{rows}"
+    if instances := _instances(engine, text):
+        return instances
     if text not in engine.variables and (types := engine.defined(text)):
         return "\n".join(print_definition(d).rstrip() for d in types)
     values = (engine.variables[text],) if text in engine.variables else engine.values_of(text, ":info")
@@ -140,8 +163,16 @@ def _clear(engine: Engine, names: str) -> str:
 
 
 HELP = Command(":help [NAME]", "these lines; or what NAME is for: a command, a definition of yours, a name of the library", "name", _help)
+SOURCE = Command(
+    ":source NAME", "how NAME is defined, in the library too; ??NAME and NAME?? are the same", "name", _source
+)
 DOC = Command(":doc [NAME]", "the library's modules; or what its documentation says about NAME", "name", _doc)
-TYPE = Command(":type EXPR", "the type of an expression, without evaluating it", "expression", _type)
+TYPE = Command(
+    ":type EXPR|NAME",
+    "the type of an expression, without evaluating it; the instances of a function",
+    "expression",
+    _type,
+)
 INFO = Command(":info NAME|EXPR", "the instances of a function; size, least, greatest and mean element of a value", "expression", _info)
 VARS = Command(":vars", "the names that have values, with their types", "", _vars)
 CLEAR = Command(":clear [NAME ..]", "forget these variables, or all names and definitions", "name", _clear)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
-from sacpy.repl import images, plots
+from sacpy.repl import images
 from sacpy.repl.commands.command import Command, refused
 from sacpy.repl.commands.listing import flowed
-from sacpy.repl.diagrams import Array, Kind, diagrams, into_file, shown_values
+from sacpy.repl.diagrams import diagrams, into_file, shown_values
 from sacpy.repl.engine import Engine
 from sacpy.repl.outcomes import Outcome, Variable
-from sacpy.repl.page import Page
 from sacpy.repl.pixels import image
+from sacpy.repl.plots import drawn
 from sacpy.repl.settings import AUTO
-
-DRAWN: dict[Kind, Callable[[Array, Page], str]] = {"lines": plots.lines, "hist": plots.histogram, "heat": plots.heat_map}
 
 
 def _print(engine: Engine, text: str) -> Outcome:
@@ -30,6 +27,9 @@ def _print(engine: Engine, text: str) -> Outcome:
 
 def _img(engine: Engine, text: str) -> str:
     wanted, file = into_file(text)
+    if file is not None and file.suffix.lower() != ".png":
+        message = f"{file} does not say what kind of picture it is to be"
+        raise refused("E0783", message, str(file), "this file", "give it a name that ends in .png")
     return "\n".join(_picture(engine, variable, file) for variable in shown_values(engine, wanted, ":img"))
 
 
@@ -72,7 +72,17 @@ def _unused() -> Path:
 
 
 def _plot(engine: Engine, text: str) -> str:
-    return "\n\n".join(DRAWN[d.kind](d.array, engine.page) for d in diagrams(engine, text))
+    wanted, file = into_file(text)
+    found = diagrams(engine, wanted)
+    if file is None:
+        return "\n\n".join(drawn(d, engine.page) for d in found)
+    from sacpy.repl.figures import write
+
+    if len(found) > 1:
+        message = f"these are {len(found)} diagrams, and one fits into a file"
+        raise refused("E0762", message, wanted, "", "plot one of them")
+    write(found[0], file)
+    return flowed(f"{found[0].about}: written to {file}", engine.page.columns)
 
 
 PRINT = Command(":print EXPR", "the value as SaC's print writes it", "expression", _print)
@@ -84,10 +94,23 @@ IMG = Command(
     details="The terminal shows it in the protocol of Kitty, iTerm2 or Sixel if it says that it can, else in half blocks; without a terminal it is written to a file. :set images says otherwise.\nIntegers from 0 to 255 and reals from 0 to 1 are brightness as they are; others are spread from the smallest, black, to the largest, white.",
 )
 PLOT = Command(
-    ":plot [lines|hist|heat] EXPR",
-    "a diagram of a vector, of a matrix, or of how elements are spread",
+    ":plot [KIND] EXPR, .. [over X] [to FILE]",
+    "a diagram of vectors, of a matrix, or of how elements are spread",
     "expression",
     _plot,
-    details="Without a kind: a vector, and a matrix of a few long rows, as lines; other matrices as a heat map; arrays of higher rank as a histogram.",
-    words={"lines": "a vector, or the rows of a matrix", "hist": "how elements are spread", "heat": "a matrix"},
+    details="KIND is lines, scatter, hist or heat. Without it: vectors, and a matrix of a few long rows, as lines; "
+    "other matrices as a heat map; arrays of higher rank as a histogram.\n"
+    "Several expressions share a diagram. over X gives the values of x, which are indices otherwise; scatter also "
+    "takes a matrix of two columns, or complex numbers, as points. logx, logy or loglog before the expressions: by "
+    "logarithms.\n"
+    "to FILE writes .svg, .txt, or, with matplotlib, .png, .pdf and others.",
+    words={
+        "lines": "vectors, or the rows of a matrix",
+        "scatter": "points",
+        "hist": "how elements are spread",
+        "heat": "a matrix",
+        "logx": "x by its logarithms",
+        "logy": "y by its logarithms",
+        "loglog": "both by their logarithms",
+    },
 )

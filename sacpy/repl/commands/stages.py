@@ -13,7 +13,8 @@ WHAT = {
     "auto": "what suits the index space and the device best",
     "jing": "rank 1 in blocks of 32, rank 2 in blocks of 32 x 32, up to rank 5 the last two axes as the block",
     "jing_ext": "the same, behind folding axes in pairs until five are left",
-    "foldall": "all axes folded into one, which is cut into blocks of 1024",
+    "jing_printed": "jing with the outer axis of rank 2 in x, as its paper prints the chain",
+    "foldall": "all axes folded into one, which is cut into blocks by device and size",
 }
 
 
