@@ -31,7 +31,27 @@ def __getattr__(name: str) -> Any:
 
         value = globals()[name] = getattr(import_module(_WHERE[name]), name)
         return value
-    raise AttributeError(f"module 'sacpy' has no attribute {name!r}")
+    why = "" if name.startswith("_") or _is_module(name) else _of_others()
+    raise AttributeError(f"module 'sacpy' has no attribute {name!r}{why}")
+
+
+def _is_module(name: str) -> bool:
+    """Whether a module of ours has that name: `from sacpy import kept` asks for it here before the module is loaded."""
+    import os
+
+    return any(os.path.exists(os.path.join(place, name + end)) for place in __path__ for end in ("", ".py"))
+
+
+def _of_others() -> str:
+    """A word to those who have installed the other distribution with this name, and look for what that one has."""
+    from importlib import metadata
+
+    from sacpy.distribution import NAME, OTHER
+
+    if not any(file.parts[:1] == ("sacpy",) for d in metadata.distributions(name=OTHER) for file in d.files or ()):
+        return ""
+    overwritten = f"; this is sacpy of {NAME} (SaC), whose files have overwritten those of the distribution {OTHER}"
+    return f"{overwritten}: pip uninstall -y {NAME}; pip install --force-reinstall {OTHER}"
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,7 @@
 
 import sys
 
-from sacpy.cli import main
+from sac_lang import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -16,12 +16,15 @@ from dataclasses import dataclass
 from importlib import metadata, util
 from pathlib import Path
 
+from sacpy.distribution import NAME, OTHER, extra
+
 OLDEST_PYTHON = (3, 11)
 REQUIRED = ("numpy", "platformdirs")
 FOR_NATIVE_CODE = ("llvmlite",)
 FOR_THE_PROMPT = ("prompt-toolkit", "pygments")
 FOR_NOTEBOOKS = ("ipykernel",)
 FOR_EDITORS = ("pygls",)
+FOR_PLOTS = ("matplotlib",)
 FOR_CUDA = ("cuda-python", "nvidia-nvvm", "nvidia-nvjitlink")
 DRIVER = Path("/proc/driver/nvidia")
 MARKS = {"ok": "+", "note": "-", "problem": "!"}
@@ -61,14 +64,29 @@ def report(findings: Sequence[Finding]) -> str:
 def _sacpy() -> Iterator[Finding]:
     from sacpy import __version__
 
-    yield Finding("ok", "sacpy", f"{__version__}, in {Path(__file__).parent}")
+    yield Finding("ok", "sacpy", f"{__version__} ({NAME}), in {Path(__file__).parent}")
     version = ".".join(map(str, sys.version_info[:3]))
     where = f"{platform.python_implementation()} {version}, {sys.executable}"
     if sys.version_info[:2] < OLDEST_PYTHON:
         yield Finding("problem", "Python", where, f"sacpy needs Python {'.'.join(map(str, OLDEST_PYTHON))} or later")
     else:
         yield Finding("ok", "Python", where)
+    yield from _names()
     yield Finding("ok", "machine", f"{platform.system()} {platform.machine()}, {os.cpu_count() or 1} cores")
+
+
+def _names() -> Iterator[Finding]:
+    """Whether the distribution of others that has our name has been installed too, and overwritten files, or will."""
+    other = next((d for d in metadata.distributions(name=OTHER) if _has_our_files(d)), None)
+    if other is not None:
+        text = f"the distribution {OTHER} {other.version} (climate data) is installed here, and overwrites our files"
+        remedy = f"pip uninstall -y {OTHER}; pip install --force-reinstall --no-deps {NAME}; keep the two apart"
+        yield Finding("problem", "names", text, remedy)
+
+
+def _has_our_files(distribution: metadata.Distribution) -> bool:
+    """Whether a distribution has put its files where our package is."""
+    return any(file.parts[:1] == ("sacpy",) for file in distribution.files or ())
 
 
 def _version(package: str) -> str | None:
@@ -90,6 +108,9 @@ def _packages() -> Iterator[Finding]:
         yield _package(name, "note", f"needed for notebooks only (`sacpy kernel install`): {_install(name)}")
     for name in FOR_EDITORS:
         yield _package(name, "note", f"needed for editors only (`sacpy lsp`): {_install(name)}")
+    for name in FOR_PLOTS:
+        what = "needed for plots in PNG and PDF files only (`:plot v to v.png`)"
+        yield _package(name, "note", f"{what}: {_install(name)}")
 
 
 def _package(name: str, level: str, remedy: str) -> Finding:
@@ -159,7 +180,7 @@ def _gpu() -> Iterator[Finding]:
     if not missing:
         yield Finding("ok", "CUDA packages", ", ".join(f"{name} {_version(name)}" for name in FOR_CUDA))
     elif cards:
-        yield Finding("note", "CUDA packages", f"without {', '.join(missing)}, which --target cuda uses", "pip install 'sacpy[cuda]'")
+        yield Finding("note", "CUDA packages", f"without {', '.join(missing)}, which --target cuda uses", extra("cuda"))
     else:
         yield Finding("note", "CUDA packages", "not installed, and not needed without a GPU")
 
@@ -191,9 +212,10 @@ def _driver_version() -> str:
 
 
 def _cache() -> Iterator[Finding]:
-    from sacpy.workspace import cache_folder
+    from sacpy import kept
+    from sacpy.workspace import chosen_folder
 
-    folder = cache_folder()
+    folder = chosen_folder()
     if folder is None and util.find_spec("platformdirs") is None:
         return  # which has been said
     if folder is None:
@@ -201,7 +223,11 @@ def _cache() -> Iterator[Finding]:
         return
     files = [path for path in folder.glob("**/*") if path.is_file()] if folder.is_dir() else []
     size = sum(path.stat().st_size for path in files)
-    if not _writable(folder):
+    why = kept.fault(folder) or kept.fault(folder / "native")
+    if why:
+        text = f"{folder} is not used, since {why}; every start parses and compiles anew"
+        yield Finding("problem", "cache", text, kept.remedy(folder if kept.fault(folder) else folder / "native"))
+    elif not _writable(folder):
         yield Finding("problem", "cache", f"{folder} cannot be written; every start parses the library anew, about a second", "make it writable, or set SACPY_CACHE_DIR to a folder that is")
     elif not files:
         yield Finding("ok", "cache", f"{folder}, empty; the first run fills it")
@@ -220,13 +246,13 @@ def _native(folder: Path) -> Iterator[Finding]:
 
 def _library(folder: Path) -> Iterator[Finding]:
     from sacpy.lang.image import read_image
-    from sacpy.lang.modules import library_digest
+    from sacpy.lang.modules import parsed_library
     from sacpy.lang.source import STDLIB
 
     modules = len(list(STDLIB.glob("*.sac")))
     if not modules:
         yield Finding("problem", "standard library", f"missing: no module in {STDLIB}", "install sacpy again")
-    elif (folder / f"stdlib-{library_digest()}.pickle").is_file():
+    elif parsed_library(folder).is_file():
         yield Finding("ok", "standard library", f"{modules} modules; those used so far are in the cache, parsed")
     elif read_image():
         yield Finding("ok", "standard library", f"{modules} modules, parsed when sacpy was installed")

@@ -1,6 +1,7 @@
 """What there is to know about the library's functions, from the comments above their definitions.
 
-In: module names, function names. Out: `Entry` (a function of a module: definitions, documentation, examples), texts for the terminal (`sacpy doc`) and pages in Markdown (`python -m sacpy.documentation FOLDER`).
+In: module names, function names. Out: `Entry` (a function of a module: definitions, documentation, examples), and pages
+in Markdown (`python -m sacpy.documentation FOLDER`); `manual` makes texts for the terminal of it.
 
 A comment right above a definition is its documentation: the first sentence says what the function does. A line that begins with `>>>` is an example: statements that end in `;`, then, if a value is to be shown, expressions separated by commas. Below it stands what it prints and then the values, up to the next example or a blank line; `...` in it stands for anything. The variables of earlier examples of the same comment are known. A line that begins with `<<<` above an example is a line of standard input for it. An overload without a comment shares that of the one before it.
 """
@@ -20,7 +21,6 @@ from sacpy.lang.elaborate.scope import World
 from sacpy.lang.modules import Loader, ModuleInfo
 from sacpy.lang.printer import print_definition
 from sacpy.lang.source import NOWHERE, STDLIB
-from sacpy.lang.suggest import closest
 from sacpy.nodes import replace
 
 KINDS_IN_WORDS = {"num": "any number type", "int": "any integer type", "real": "float, double", "signed": "any signed number type", "builtin": "any built-in type", "any": "any type", "unsigned": "any unsigned type"}
@@ -202,39 +202,6 @@ class Library:
         return list(found)
 
 
-# ---------------------------------------------------------------- on the terminal
-
-
-def describe(library: Library, name: str) -> str | None:
-    """What `sacpy doc NAME` prints: NAME is a module, a function, `Module::function` or a type. None where there is nothing of that name. Raises `SacError` for a module with mistakes."""
-    module, _, function = name.rpartition("::")
-    if module:
-        return "\n".join(_entry_text(library, entry) for entry in library.qualified(module, function)) or None
-    parts = [_module_text(library, name)] if name in library.modules else []
-    parts += [f"{definition}   in {module}\n" for module, definition in library.with_type(name) if name not in library.modules]
-    parts += [_entry_text(library, entry) for entry in library.defining(name)]
-    if not parts and any((folder / f"{name}.sac").is_file() for folder in library.search):
-        library.info(name)  # says what is wrong with it
-    return "\n".join(parts) if parts else None
-
-
-def unknown(library: Library, name: str) -> str:
-    """What to say where there is nothing of that name."""
-    module, _, function = name.rpartition("::")
-    if module in library.modules:
-        inside = closest(function, library.world.scope(module, NOWHERE).exported_names("functions"))
-        return f"there is nothing called {name} in the library" + (f"; did you mean {', '.join(f'{module}::{n}' for n in inside)}?" if inside else f"; sacpy doc {module} lists what it has")
-    near = closest(function, library.names())
-    return f"there is nothing called {name} in the library" + (f"; did you mean {', '.join(near)}?" if near else "")
-
-
-def overview(library: Library) -> str:
-    """All modules, with the first sentence about each."""
-    modules = library.modules
-    width = max(map(len, modules))
-    return "".join(f"{m:<{width}}  {first_sentence(library.about(m))}\n" for m in modules)
-
-
 def first_sentence(text: str) -> str:
     """A text up to its first full stop, question mark or line end."""
     line = text.replace("\n", " ")
@@ -242,39 +209,14 @@ def first_sentence(text: str) -> str:
     return line[: min(ends)] if ends else line
 
 
-def _entry_text(library: Library, entry: Entry) -> str:
-    lines = [f"{entry.name}   in {entry.module}", ""]
-    for overload in entry.overloads:
-        lines.append(f"    {overload.head}")
-        lines += [f"        {line}".rstrip() for line in overload.text.split("\n")] if overload.text else []
-        lines += _examples_text(overload.examples, "        ")
-    through = library.through(entry)
-    lines += ["", f"Also through {', '.join(through)}."] if through else []
-    return "\n".join(lines) + "\n"
-
-
-def _examples_text(examples: Sequence[Example], margin: str) -> Iterator[str]:
+def examples_text(examples: Sequence[Example], margin: str) -> Iterator[str]:
+    """The lines of examples as they are written in comments."""
     for example in examples:
         for line in example.input:
             yield f"{margin}{INPUT} {line}"
         yield f"{margin}{PROMPT} {example.code}"
         for line in example.output:
             yield margin + line
-
-
-def _module_text(library: Library, module: str) -> str:
-    info = library.info(module)
-    lines = [f"{'class' if info.kind == 'class' else 'module'} {module}", "", *library.about(module).split("\n"), ""]
-    lines += [f"    {line}" for definition in library.types(module) for line in definition.split("\n")]
-    lines += [f"    {line}" for line in library.objects(module)]
-    lines += [""] if lines[-1] else []
-    gathered = library.gathered(module)
-    lines += [f"Hands on functions of {', '.join(gathered)}.", ""] if gathered else []
-    entries = library.own(module)
-    width = min(max((len(e.name) for e in entries), default=0), 24)
-    lines += [f"    {e.name:<{width}}  {first_sentence(e.overloads[0].text)}" for e in entries]
-    lines += ["", f"sacpy doc {entries[0].name} shows a function."] if entries else []
-    return "\n".join(lines) + "\n"
 
 
 # ---------------------------------------------------------------- pages
@@ -308,7 +250,7 @@ class Pages:
             for group in _shared(entry.overloads):
                 lines += ["```sac", *(o.head for o in group), "```", "", group[0].text, ""]
                 if group[0].examples:
-                    lines += ["```", *_examples_text(group[0].examples, ""), "```", ""]
+                    lines += ["```", *examples_text(group[0].examples, ""), "```", ""]
         return "\n".join(lines)
 
 

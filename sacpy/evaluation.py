@@ -1,39 +1,107 @@
-"""`sacpy eval`: an expression as a program of its own, with the library in scope."""
+"""`sacpy eval`: the value of an expression, with the library in scope.
+
+In: the text of an expression. Out: an `Evaluation`, to be run or to be looked at; and values as text: each element as
+SaC writes it, but for the suffixes of numbers; the rows of a matrix on lines of their own; text and characters without
+quotes where there is nothing else. Nothing is left out, however much there is.
+"""
 
 from __future__ import annotations
 
-from sacpy.lang import ast
-from sacpy.lang.diagnostics import SacError
-from sacpy.lang.elaborate.interactive import LIBRARY
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sacpy.interp.notation import SUFFIX, notation
+from sacpy.interp.values import Value
+from sacpy.interp.world import shown
+from sacpy.lang.diagnostics import Diagnostic, SacError
+from sacpy.lang.elaborate.interactive import expression_function, library_in_scope
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
-from sacpy.lang.modules import Loader, module_info
+from sacpy.lang.elaborate.usertypes import BaseType, field_slice
+from sacpy.lang.infer import infer
+from sacpy.lang.modules import Loader
 from sacpy.lang.parser import parse_expression
-from sacpy.lang.source import NOWHERE, Source
+from sacpy.lang.source import Source
+from sacpy.nodes import Node
+
+if TYPE_CHECKING:
+    from sacpy.interp.evaluator import Evaluator
+
+KEY = "expression"
 
 
-def expression_program(source: Source, loader: Loader) -> ElaboratedProgram:
-    """A program that prints the value of the expression, or evaluates it where it has none. Raises `SacError`."""
-    parsed = parse_expression(source)
+class Evaluation(Node):
+    """A program with an expression: the function of the key `KEY`, without parameters, and the types of its values."""
+
+    program: ElaboratedProgram
+    types: tuple[BaseType, ...]
+
+    def text(self, evaluator: Evaluator) -> str:
+        """Evaluates it. One line or several for each value; "" where it has none. Raises `SacError`."""
+        parts = iter(evaluator.call(KEY, ()))
+        return "".join(f"{value_text(type, tuple(islice(parts, len(type.components))))}\n" for type in self.types)
+
+
+def evaluation(source: Source, loader: Loader) -> Evaluation:
+    """The expression in a text, elaborated and checked. Raises `SacError`, with advice."""
+
+    def problems(texts: Mapping[str, str]) -> Sequence[Diagnostic]:
+        _evaluation(Source(source.name, texts.get(source.name, source.text)), loader)
+        return ()
+
+    try:
+        return _evaluation(source, loader)
+    except SacError as error:
+        from sacpy.lang.advice import advised_error
+
+        raise advised_error(error, problems) from None
+
+
+def _evaluation(source: Source, loader: Loader) -> Evaluation:
+    parsed = parse_expression(source, defines=loader.defines, include_path=tuple(loader.include_path))
     if any(d.severity == "error" for d in parsed.diagnostics) or parsed.expr is None:
         raise SacError(*parsed.diagnostics)
-    expr = parsed.expr
-    shown = ast.Call(ast.QName(None, "print", NOWHERE), (expr,), expr.span)
-    problems: SacError | None = None
-    for statement in (ast.CallStmt(shown, expr.span), ast.CallStmt(expr, expr.span)):
-        program = elaborate(module_info(_module(statement)), loader)
-        found = [d for d in program.check() if d.severity == "error"]
-        if not found:
-            return program
-        problems = problems or SacError(*found)
-        if not any(d.code == "E0401" for d in found):
-            break
-    assert problems is not None
-    raise problems
+    program = elaborate(library_in_scope(), loader)
+    types = expression_function(program, parsed.expr, {}, KEY).results
+    certain = [d for d in infer(program.function(KEY), [], program).diagnostics if d.severity == "error"]
+    if certain:
+        raise SacError(*certain)
+    return Evaluation(program, types)
 
 
-def _module(statement: ast.Stmt) -> ast.Module:
-    integer = ast.TypeExpr(ast.QName(None, "int", NOWHERE), None, False, NOWHERE)
-    zero = ast.Literal("int", 0, "0", NOWHERE)
-    main = ast.FunDef((), "", "", (integer,), False, "main", (), False, (), (statement, ast.Return((zero,), NOWHERE)), (), "", NOWHERE, NOWHERE)
-    uses = tuple(ast.Interface("use", name, True, (), NOWHERE, NOWHERE) for name in LIBRARY)
-    return ast.Module("program", "", None, None, (*uses, main), (), (), NOWHERE)
+def value_text(type: BaseType, values: Sequence[Value]) -> str:
+    """A value as text, without the end of the last line; of a struct its fields."""
+    if type.is_struct:
+        fields = ((name, field, field_slice(type, name)) for name, field, _ in type.fields)
+        return "\n".join(
+            f".{name} {value_text(field, values[found[2]])}" for name, field, found in fields if found is not None
+        )
+    value, base = values[0], type.core
+    if isinstance(value, np.ndarray):
+        return _array(value, base, 0)
+    if isinstance(value, bytes):
+        return shown(value)
+    if base == "char":
+        return shown(bytes((int(value),)))
+    return _element(value, base)
+
+
+def _array(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], base: str, depth: int) -> str:
+    """Rows below each other, the brackets of one depth too."""
+    if array.ndim > 1 and array.size:
+        between = f",{chr(10) * (array.ndim - 1)}{' ' * (depth + 1)}"
+        return f"[{between.join(_array(row, base, depth + 1) for row in array)}]"
+    if array.ndim == 1 and base == "char":
+        return notation(array.tobytes(), base)
+    return (
+        notation(array, base)
+        if array.ndim != 1
+        else f"[{', '.join(_element(cell.item() if isinstance(cell, np.generic) else cell, base) for cell in array)}]"
+    )
+
+
+def _element(value: Value, base: str) -> str:
+    text = notation(value, base)
+    return text.removesuffix(SUFFIX[base]) if base in SUFFIX else text

@@ -17,7 +17,7 @@ from sacpy.interp.notation import notation
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import SacError, render_text
 from sacpy.lang.elaborate.interactive import LIBRARY
-from sacpy.lang.elaborate.program import elaborate
+from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.modules import Loader, parse_source
 from sacpy.lang.source import Source
 
@@ -79,12 +79,20 @@ def run_examples(module: str, comments: Sequence[Sequence[Example]], loader: Loa
     uses = "".join(f"use {name}: all;\n" for name in dict.fromkeys((*LIBRARY, module)))
     text = uses + "".join(function_text(f"example{i}", examples) for i, examples in enumerate(comments)) + "int main() { return 0; }\n"
     program = elaborate(parse_source(Source(f"<examples of {module}>", text)), loader)
+    return run_functions(program, "example", comments)
+
+
+def run_functions(
+    program: ElaboratedProgram, prefix: str, comments: Sequence[Sequence[Example]]
+) -> list[list[list[str]]]:
+    """What the functions of a program print that run the examples of comments; `prefix` and a number are their
+    names."""
     results = []
     for i, examples in enumerate(comments):
         stdin = "".join(f"{line}\n" for example in examples for line in example.input).encode()
         world = World.captured(stdin, PROGRAM_WORDS)
         try:
-            Evaluator(program, world).call(program.key(program.main.own(f"example{i}")[0], ()), ())
+            Evaluator(program, world).call(program.key(program.main.own(f"{prefix}{i}")[0], ()), ())
         except SacError as error:
             world.stdout.write(render_text(error.diagnostics[:1]).partition("\n")[0].encode())
         except Exit as stop:
@@ -116,4 +124,4 @@ def wrong_examples(module: str, comments: Sequence[Sequence[Example]], loader: L
     return wrong
 
 
-__all__ = ["function_text", "run_examples", "split_code", "wrong_examples"]
+__all__ = ["function_text", "run_examples", "run_functions", "split_code", "wrong_examples"]

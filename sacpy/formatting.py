@@ -9,10 +9,11 @@ import difflib
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from sacpy.lang.diagnostics import Diagnostic, SacError
+from sacpy.lang.files import sac_files
 from sacpy.lang.formatter import format_text
 from sacpy.lang.source import NOWHERE
 from sacpy.nodes import Node, field
@@ -32,7 +33,7 @@ class Formatting(Node):
     def run(self, paths: Sequence[Path], show: Callable[[Sequence[Diagnostic]], None]) -> int:
         """Formats files; `show` is given what is wrong with them. Gives the exit status: 1 if a file could not be formatted, or with `check` if one would change."""
         failed = changed = 0
-        for path in _files(paths):
+        for path in sac_files(paths):
             try:
                 changed += self._one(path)
             except SacError as error:
@@ -56,15 +57,6 @@ class Formatting(Node):
                 _write(path, _bytes(new))
             sys.stderr.write(f"{'would change' if self.check else 'formatted'} {name}\n")
         return old != new
-
-
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    """The files, and for folders all `.sac` files in them."""
-    for path in paths:
-        if path.is_dir():
-            yield from sorted(path.rglob("*.sac"))
-        else:
-            yield path
 
 
 def _read(path: Path) -> str:

@@ -151,6 +151,12 @@ class Picture(Node):
 
         return to_svg(self._scene())
 
+    def _repr_html_(self) -> str:
+        """For notebooks: on the page's background, in the colour of its text."""
+        from sacpy.withloop.scenes import to_svg
+
+        return to_svg(self._scene(), inline=True)
+
     @property
     def png(self) -> bytes:
         """As a PNG file, below one another."""

@@ -3,7 +3,7 @@
 In: a class with annotated fields. Out: the class with slots, a constructor, comparison, a hash and a representation. A `Node` is a value that nobody changes (of syntax trees, core, graphs, kernel programs); a `Record` changes while somebody works on it, and has no hash.
 
 A dataclass has all of its methods compiled when its module is imported: a third of a millisecond and more for each class, together a good part of what sacpy's start took. Here the constructor is compiled when the first instance is made, comparison and hash when they are first asked for; what is never used costs nothing. A `Node` is made faster too, since its slots are set by their
-descriptors and not by `object.__setattr__`. Type checkers take the classes for dataclasses, and `dataclasses.field` says what is special about a field. A pickle holds the class and what its constructor takes: fields with `init=False` are found anew.
+descriptors and not by `object.__setattr__`. Type checkers take the classes for dataclasses, and `dataclasses.field` says what is special about a field. A copy or pickle holds what the constructor takes: fields with `init=False` are found anew.
 """
 
 from __future__ import annotations

@@ -14,24 +14,24 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from weakref import ref
 
 from sacpy.embedding.functions import Module
-from sacpy.embedding.named import NamedValue, keep, split
-from sacpy.embedding.plans import finisher
+from sacpy.embedding.named import NamedValue, keep
 from sacpy.embedding.runner import Host, Runner, plain_error
 from sacpy.grants import World
 from sacpy.interp.limits import Limits
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, SacError
-from sacpy.lang.elaborate.interactive import Expression, expression_function, extended, library_in_scope
+from sacpy.lang.elaborate.interactive import extended, library_in_scope
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.modules import ModuleInfo, module_info
-from sacpy.lang.parse_cursor import RESERVED
+from sacpy.lang.parse_cursor import PUNCTUATION, RESERVED
 from sacpy.lang.parser import parse_expression, parse_input, parse_module
 from sacpy.lang.preprocessor import CONFINED
 from sacpy.lang.source import Source
-from sacpy.nodes import Node, replace
+from sacpy.nodes import replace
 from sacpy.workspace import Workspace, execute
 
 if TYPE_CHECKING:
+    from sacpy.embedding.evaluations import Evaluation
     from sacpy.jit.engine import Engine
     from sacpy.jit.statistics import Stats
     from sacpy.mapped import Picture
@@ -40,15 +40,25 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 TARGETS = ("auto", "cpu", "cuda", "emulator", "interp")
 DEVICES = ("", "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")  # those of withloop.devices
-STRATEGIES = ("auto", "jing", "jing_ext", "foldall")  # those of withloop.strategies, which a session loads only where it needs them
+STRATEGIES = (
+    "auto",
+    "jing",
+    "jing_ext",
+    "jing_printed",
+    "foldall",
+)  # those of withloop.strategies, which a session loads only where it needs them
 REMEMBERED = 256  # expressions that stay elaborated
+NO_INSTANCE = "E0619"  # a call at run time that no instance takes
+NO_OPERATOR = frozenset(" \t\r\n\f\v_\"'(),;[]{}#@$\\`")  # what stands in no operator's name
 
 
 class Session:
     """Runs SaC programs, functions and expressions for Python.
 
     `target`: how to run: "auto" (interpreted, and compiled once it is hot, for the CPU and for the GPU if there is one), "cpu" (compiled at once where there is some work), "cuda" (with-loops on the GPU), "emulator" (the same kernels on the CPU), "interp" (never compiled). `world`: what programs may touch; by default they print, and nothing else. `limits`: what one call may use. `search`: folders of modules. `include_path`: folders of included files. `defines`: macros. `threads`: how many a compiled loop may use, by default one per core.
-    `strict_fp`: floating-point numbers are added in the order that the program says, and give the same to the last bit on every target. `strategy`: who lays out with-loops without a pragma on a GPU: "auto", "jing", "jing_ext", "foldall". `device`: the GPU generation that the emulator stands for, by default "sm_90"."""
+    `strict_fp`: floating-point numbers are added in the order that the program says, and give the same to the last bit
+    on every target. `strategy`: who lays out with-loops without a pragma on a GPU: "auto", "jing", "jing_ext",
+    "jing_printed", "foldall". `device`: the GPU generation that the emulator stands for, by default "sm_90"."""
 
     def __init__(
         self,
@@ -135,12 +145,16 @@ class Session:
 
     def _read(self, action: Callable[[], T]) -> T:
         """Does something that reads SaC text: within the limits, and no files but those it may include."""
-        self._workspace.preload()  # outside the limits: it is no fault of the program
-        if self._loader.library is None:
-            self._loader = self._workspace.loader(None)
+        self._preload()
         context = copy_context()
         context.run(CONFINED.set, not self._grants.files)
         return self._host.run(lambda: context.run(action))
+
+    def _preload(self) -> None:
+        """Has the library at hand, outside the limits: it is no fault of the program."""
+        self._workspace.preload()
+        if self._loader.library is None:
+            self._loader = self._workspace.loader(None)
 
     # ------------------------------------------------------------ the compiler
 
@@ -202,7 +216,7 @@ class Session:
         workspace = self._workspace
         parsed = self._read(lambda: parse_module(text, defines=workspace.defines, include_path=tuple(workspace.include_path), operators=_operators(self._definitions)))
         if any(d.severity == "error" for d in parsed.diagnostics):
-            raise SacError(*self._read(lambda: self._elsewhere(text, parsed.diagnostics)))
+            raise SacError(*self._advised(text, self._read(lambda: self._elsewhere(text, parsed.diagnostics))))
         new = module_info(parsed.module, diagnostics=parsed.diagnostics)
         if new.kind != "program":
             raise plain_error("E0715", f"this is the {new.kind} {new.name}, not definitions", "put a module into a file in one of the session's search folders, and define 'use ...: all;'; or use session.compile")
@@ -211,7 +225,7 @@ class Session:
             program = elaborate(definitions, self._loader)
             found = self._read(program.check)
             if any(d.severity == "error" for d in found):
-                raise SacError(*found)
+                raise SacError(*self._advised(text, found))
             self._module.warnings = tuple(found)
             self._definitions = definitions
             changed = {f"_MAIN::{name}" for name in new.objects}
@@ -225,50 +239,77 @@ class Session:
             program = self._runner.program
             names = self._names if not values else self._names | {n: keep(program, n, v, copy=False) for n, v in values.items()}
             key = ("eval", source, tuple((n, v.kind) for n, v in names.items() if n in source))
-            known: _Evaluation | None = self._runner.plans.get(key)
-            if known is None:
-                known = self._read(lambda: self._evaluation(source, names))
-                self._runner.plans[key] = known
-            args = [part for n in known.expression.parameters for part in names[n].parts]
-            raw = self._runner.run(known.function, args + known.flags)
-            for name, value in zip(known.expression.changed, known.changed(raw)):
-                if name not in values:
-                    self._names[name] = value
-            return known.finish(raw)
+            known: Evaluation | None = self._runner.plans.get(key)
+            if known is not None:
+                return self._evaluated(known, source, names, values)
+            self._preload()
 
-    def _evaluation(self, source: str, names: Mapping[str, NamedValue]) -> _Evaluation:
+            def first() -> Any:
+                try:
+                    made = self._read(lambda: self._evaluation(source, names))
+                except SacError as error:
+                    raise SacError(*self._advised(Source("<expression>", source), error.diagnostics, names)) from None
+                self._runner.plans[key] = made
+                return self._evaluated(made, source, names, values)
+
+            return self._runner.prepared(first)
+
+    def _evaluated(
+        self, known: Evaluation, source: str, names: Mapping[str, NamedValue], values: Mapping[str, Any]
+    ) -> Any:
+        """The value of an expression. `values`: those that are for this time only."""
+        try:
+            raw = known.run(self._runner, names)
+        except SacError as error:
+            if error.diagnostics[0].code != NO_INSTANCE:
+                raise
+            # a call that no shapes can make right is explained as the checker explains it
+            text = Source("<expression>", source)
+            seen = self._read(lambda: self._tried(text, names)) or error.diagnostics
+            raise SacError(*self._advised(text, seen, names)) from None
+        for name, value in zip(known.expression.changed, known.changed(raw)):
+            if name not in values:
+                self._names[name] = value
+        return known.finish(raw)
+
+    def _evaluation(self, source: str, names: Mapping[str, NamedValue]) -> Evaluation:
         """An expression, ready to be evaluated with named values of these types."""
         if sum(isinstance(k, tuple) and k[0] == "eval" for k in self._runner.plans) >= REMEMBERED:
             self._runner.renew()
-        program = self._runner.program
         workspace = self._workspace
         text = Source("<expression>", source)
         parsed = parse_expression(text, defines=workspace.defines, include_path=tuple(workspace.include_path), operators=_operators(self._definitions), variables=tuple(names))
         if parsed.expr is None or any(d.severity == "error" for d in parsed.diagnostics):
             raise SacError(*self._elsewhere(text, parsed.diagnostics))
-        expression = expression_function(program, parsed.expr, {n: v.named for n, v in names.items()}, f"<expression {next(self._numbers)}>")
-        for name in expression.parameters:
-            names[name].check_current(program, name)
-        function, rules = self._runner.entry((expression.key,))
-        given = sum(len(t.components) for t in expression.results)
-        types = [names[n].type for n in expression.changed]
+        from sacpy.embedding.evaluations import evaluation
 
-        single = given + sum(len(t.components) for t in types) + len(rules.gives) == 1
+        return evaluation(self._runner, parsed.expr, names, f"<expression {next(self._numbers)}>")
 
-        def changed(raw: Any) -> list[NamedValue]:
-            return split(types, (raw,) if single else raw[given:]) if types else []
+    def _advised(
+        self, text: Source, found: Sequence[Diagnostic], names: Mapping[str, NamedValue] | None = None
+    ) -> Sequence[Diagnostic]:
+        """Diagnostics of an expression, or of definitions, with advice."""
+        from sacpy.lang.advice import advised
 
-        shown = finisher([*expression.results, *types], rules)
-        count_ = len(expression.results)
+        return self._read(
+            lambda: advised(found, lambda texts: self._tried(Source(text.name, texts.get(text.name, text.text)), names))
+        )
 
-        def finish(raw: Any) -> Any:
-            values = shown(raw)
-            if not types:
-                return values
-            all_values = values if count_ + len(types) > 1 else (values,)
-            return None if count_ == 0 else all_values[0] if count_ == 1 else all_values[:count_]
+    def _tried(self, text: Source, names: Mapping[str, NamedValue] | None) -> Sequence[Diagnostic]:
+        """The errors that an expression, or definitions, would have: nothing is evaluated and nothing added."""
+        from sacpy.lang.elaborate.tentative import Around, problems, ranks_only
 
-        return _Evaluation(expression, function, [False] * len(rules.takes), finish, changed)
+        around = Around(self._definitions, self._loader, {n: ranks_only(v.named) for n, v in (names or {}).items()})
+        workspace = self._workspace
+        typed = parse_input(
+            text,
+            defines=workspace.defines,
+            include_path=tuple(workspace.include_path),
+            operators=_operators(self._definitions),
+            variables=tuple(names or ()),
+        )
+        errors = [d for d in typed.diagnostics if d.severity == "error"]
+        return errors or problems(typed.nodes, around)
 
     def _elsewhere(self, text: Source, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
         """What is wrong with a text; where it is right for another method than the one it was given to, with that method for a help."""
@@ -291,7 +332,7 @@ class Session:
     def __setitem__(self, name: str, value: Any) -> None:
         """Keeps a value under a name that expressions may use. An array is copied."""
         _expect(name, str, "a name")
-        if not name.isidentifier() or not name.isascii() or name in RESERVED or name == "_":
+        if not _is_name(name):
             raise plain_error("E0717", f"{name!r} cannot be the name of a value", "use a name that SaC takes for a variable")
         with self._host.lock:
             self._names[name] = keep(self._runner.program, name, value, copy=True)
@@ -323,7 +364,14 @@ class Session:
     def bind(self, name: str, function: F) -> F: ...
 
     def bind(self, name: str, function: Callable[..., Any] | None = None) -> Any:
-        """Lets a Python function stand for the external function of that name ("Mod::f"; "f" in a program). Without a function: a decorator. Programs loaded before see it too."""
+        """Lets a Python function stand for the external function of that name ("Mod::f"; "f" in a program). Without a
+        function: a decorator. Programs loaded before see it too. Raises `SacError` (E0717) for what cannot be the name
+        of a function."""
+        _expect(name, str, "a name")
+        *modules, own = name.split("::")
+        if not (all(map(_is_name, modules)) and (_is_name(own) or _is_operator(own))):
+            help = "it is the name in the external declaration: 'f', or 'Mod::f' in a module"
+            raise plain_error("E0717", f"{name!r} cannot be the name of an external function", help)
         if function is None:
             return lambda f: self.bind(name, f)
         if not callable(function):
@@ -335,21 +383,21 @@ class Session:
         return function
 
 
-class _Evaluation(Node):
-    """An expression ready to run: its function, the flags that its arguments come with, and what to make of the results."""
-
-    expression: Expression
-    function: Callable[..., Any]
-    flags: list[bool]
-    finish: Callable[[Any], Any]
-    changed: Callable[[Any], list[NamedValue]]
-
-
 def _expect(value: object, type: Any, what: str) -> None:
     """Refuses an argument of another type at once, where the mistake is."""
     if not isinstance(value, type):
         wanted = getattr(type, "__name__", None) or str(type).replace("sacpy.grants.", "sacpy.").replace("sacpy.interp.limits.", "sacpy.")
         raise TypeError(f"{what} must be {wanted}, not {value.__class__.__name__}")
+
+
+def _is_name(name: str) -> bool:
+    """Whether SaC takes something for a name."""
+    return name.isidentifier() and name.isascii() and name not in RESERVED and name != "_"
+
+
+def _is_operator(name: str) -> bool:
+    """Whether a function may have that operator for its name."""
+    return bool(name) and name not in PUNCTUATION and not any(c.isalnum() or c in NO_OPERATOR for c in name)
 
 
 def _operators(definitions: ModuleInfo) -> frozenset[str]:

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from sacpy import kept
 from sacpy.collection import without_collection
 from sacpy.interp.limits import Limits, Watchdog
 from sacpy.interp.memory import physical
@@ -21,6 +21,7 @@ from sacpy.lang.source import Source, Span
 from sacpy.nodes import Record, field
 
 if TYPE_CHECKING:
+    from sacpy.evaluation import Evaluation
     from sacpy.interp.evaluator import Bindings, Evaluator
     from sacpy.interp.world import World
     from sacpy.jit.on_demand import OnDemand
@@ -32,7 +33,15 @@ DEPTH_LIMIT = 100_000
 
 
 def cache_folder() -> Path | None:
-    """Where parsed and compiled things are kept between runs: `SACPY_CACHE_DIR` (empty: nowhere), else the user's cache folder. Where platformdirs, which knows that one, is missing, nothing is kept."""
+    """Where parsed and compiled things are kept between runs; None where that is nowhere, or in a folder that others
+    may write: what is kept there is run."""
+    folder = chosen_folder()
+    return None if folder is None or kept.distrust(folder) else folder
+
+
+def chosen_folder() -> Path | None:
+    """Where they are to be kept: `SACPY_CACHE_DIR` (empty: nowhere), else the user's cache folder. Where platformdirs,
+    which knows that one, is missing, nothing is kept."""
     chosen = os.environ.get("SACPY_CACHE_DIR")
     if chosen is not None:
         return Path(chosen) if chosen else None
@@ -66,8 +75,12 @@ class Workspace(Record):
     @without_collection("a program")
     def check(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The program in a file, with everything there is to say about it."""
-        program = elaborate(parse_file(path, self.include_path, self.defines, search=self.search), self.loader(path.parent))
-        return program, program.check(self.limits_of_device)
+        return self._advised(
+            lambda texts: elaborate(
+                parse_file(path, self.include_path, self.defines, search=self.search, texts=texts),
+                self.loader(path.parent, texts),
+            )
+        )
 
     def load(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The program in a file, ready to run, with its warnings and notes. Raises `SacError` with everything that is wrong."""
@@ -80,8 +93,34 @@ class Workspace(Record):
     @without_collection("a program")
     def check_text(self, text: str, name: str = "<text>", home: Path | None = Path()) -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The program in a string, with everything there is to say about it. `home`: the folder of its modules."""
-        program = elaborate(parse_source(Source(name, text), self.include_path, self.defines, search=self.search), self.loader(home))
-        return program, program.check(self.limits_of_device)
+        return self._advised(
+            lambda texts: elaborate(
+                parse_source(Source(name, texts.get(name, text)), self.include_path, self.defines, search=self.search),
+                self.loader(home, texts),
+            )
+        )
+
+    def _advised(
+        self, read: Callable[[Mapping[str, str]], ElaboratedProgram]
+    ) -> tuple[ElaboratedProgram, list[Diagnostic]]:
+        """A program, with everything there is to say about it. `read` takes texts that stand for those of files. Raises
+        `SacError` where there is no program."""
+
+        def problems(texts: Mapping[str, str]) -> list[Diagnostic]:
+            return read(texts).check(self.limits_of_device)
+
+        try:
+            program = read({})
+        except SacError as error:
+            from sacpy.lang.advice import advised_error
+
+            raise advised_error(error, problems) from None
+        found = program.check(self.limits_of_device)
+        if found:
+            from sacpy.lang.advice import advised
+
+            found = advised(found, problems)
+        return program, found
 
     @property
     def limits_of_device(self) -> DeviceLimits | None:
@@ -92,16 +131,16 @@ class Workspace(Record):
 
         return DEVICES[self.device]
 
-    def expression(self, text: str) -> ElaboratedProgram:
-        """A program whose `main` prints the value of an expression. Raises `SacError`."""
-        from sacpy.evaluation import expression_program
+    def expression(self, text: str) -> Evaluation:
+        """An expression, ready to be evaluated with the library in scope. Raises `SacError`."""
+        from sacpy.evaluation import evaluation
 
-        return expression_program(Source("<expression>", text), self.loader(Path()))
+        return evaluation(Source("<expression>", text), self.loader(Path()))
 
     def run(self, program: ElaboratedProgram, world: World, found: Sequence[Diagnostic] = ()) -> int:
         """Runs `main` within the limits and gives the exit status. `found`: what `load` had to say. Raises `SacError`."""
         evaluator = self.evaluator(program, world)
-        return self.guard(Watchdog(), lambda: execute(program, evaluator, found))
+        return self.guard(Watchdog(), lambda: execute(program, evaluator, found), settle=False)
 
     def evaluator(self, program: core.Program, world: World, bindings: Bindings | None = None) -> Evaluator:
         """What runs the functions of a program as the settings say. `bindings`: finds Python functions for external ones."""
@@ -129,20 +168,34 @@ class Workspace(Record):
 
         return Options(threads=self.threads or 1, strict_fp=self.strict_fp, verify=self.verify, strategy=self.strategy, device=self.device)
 
-    def guard(self, watchdog: Watchdog, action: Callable[[], T], *, signals: bool = True) -> T:
-        """Does something that runs a program within the limits; with `signals`, Ctrl-C ends native code too."""
+    def guard(self, watchdog: Watchdog, action: Callable[[], T], *, settle: bool = True) -> T:
+        """Does something that runs a program within the limits; Ctrl-C ends native code too. `settle`: the program may be
+        changed afterwards."""
         engine = self.engine
         if engine is None:
             return watchdog.guard(self.limits, action)
         from sacpy.jit.interrupts import listening
 
-        engine.begin(self.limits.memory or physical())
-        with listening(engine.stop) if signals else nullcontext():
-            return watchdog.guard(self.limits, action, engine.stop)
+        engine.begin(self.limits.memory or physical(), self.limits.memory is not None)
+        with listening(engine.stop):
+            try:
+                return watchdog.guard(self.limits, action, engine.stop)
+            finally:
+                if settle:
+                    engine.settle()
+                engine.keep()
 
-    def loader(self, home: Path | None) -> Loader:
-        """Finds modules beside a program in the folder `home`, if it has one, then where the settings say, then in the library."""
-        return Loader((*([] if home is None else [home]), *self.search), self.include_path, self.defines, cache_folder(), library=self._library)
+    def loader(self, home: Path | None, texts: Mapping[str, str] | None = None) -> Loader:
+        """Finds modules beside a program in the folder `home`, if it has one, then where the settings say, then in the
+        library. `texts`: what stands for those of files."""
+        return Loader(
+            (*([] if home is None else [home]), *self.search),
+            self.include_path,
+            self.defines,
+            cache_folder(),
+            library=self._library,
+            texts=texts or {},
+        )
 
     def preload(self) -> None:
         """Opens the library, once for all programs to come. Where time or memory is limited it is parsed now, as far as that has never happened: no program is to be charged for it."""

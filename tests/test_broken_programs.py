@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools import ROOT, Place, apply_edit, check_file, first_directive, read_directives, run_file
+from tests.tools import ROOT, Place, check_file, first_directive, read_directives, run_file
 
 PROGRAMS = sorted((ROOT / "tests" / "errors").glob("*.sac"))
 FIXABLE = [path for path in PROGRAMS if first_directive(read_directives(path), "fixed")]
@@ -57,7 +57,7 @@ def test_run_time_mistakes_pass_the_check(program: Path) -> None:
 def test_suggested_edit_mends_the_program(program: Path, tmp_path: Path) -> None:
     place = _only(check_file(program).diagnostics, "")
     assert place.edit is not None, place.text
-    mended = apply_edit(program.read_text(encoding="utf-8"), place.edit)
+    mended = place.edit.applied(program.read_text(encoding="utf-8"))
     assert first_directive(read_directives(program), "fixed") in [line.strip() for line in mended.splitlines()]
     (tmp_path / program.name).write_text(mended, encoding="utf-8")
     result = check_file(tmp_path / program.name)
@@ -73,6 +73,6 @@ def test_whatever_edit_is_suggested_mends_the_program(program: Path, tmp_path: P
     folder = tmp_path / "mended"
     shutil.copytree(program.parent, folder)
     mended = folder / program.name
-    mended.write_text(apply_edit(program.read_text(encoding="utf-8"), place.edit), encoding="utf-8")
+    mended.write_text(place.edit.applied(program.read_text(encoding="utf-8")), encoding="utf-8")
     result = check_file(mended)
     assert result.status == 0, result.stderr

@@ -1,6 +1,7 @@
 """The command line, used wrongly or in odd surroundings: a message, an exit status, and never a traceback."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sacpy.cli import main
+from tests.tools import ROOT
 
 
 def refused(*arguments: str) -> int:
@@ -27,7 +29,8 @@ def refused(*arguments: str) -> int:
         (("-",), "there is no option -"),
         (("chek", "a.sac"), "did you mean sacpy check?"),
         (("run", "--foo", "a.sac"), "sacpy run: error: there is no option --foo"),
-        (("check", "a.sac", "b.sac"), "sacpy check: error: 'b.sac' is one argument too many"),
+        (("eval", "1", "2"), "sacpy eval: error: '2' is one argument too many"),
+        (("check", "."), "sacpy check: error: there is no .sac file in ."),
         (("run",), "sacpy run: error: the following arguments are required: file"),
         (("eval", "--target", "abacus", "1"), "usage: sacpy eval "),
     ],
@@ -76,6 +79,67 @@ def test_documentation_is_found_beside_folders_that_look_like_modules(capsys: py
     assert "iota" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("expression", "printed"),
+    [
+        ("1+1", "2"),
+        ("tol(7)", "7"),
+        ("0.1 + 0.2", "0.30000000000000004"),
+        ("1 < 2", "true"),
+        ('"Grüße ☃"', "Grüße ☃"),
+        ("'x'", "x"),
+        ("iota(3)", "[0, 1, 2]"),
+        ("iota(0)", "[]"),
+        ("reshape([0, 2], [:int])", "reshape([0, 2], [])"),
+        ("reshape([2, 2, 2], iota(8))", "[[[0, 1],\n  [2, 3]],\n\n [[4, 5],\n  [6, 7]]]"),
+        ('["a", "ü"]', '["a", "ü"]'),
+        ("toc(1.0, 2.0)", "[1.0, 2.0]"),
+        ("iota(3);", "[0, 1, 2]"),
+        ("print(3)", "Dimension:  0\nShape    : < >\n 3"),
+    ],
+)
+def test_eval_prints_the_value(expression: str, printed: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", expression]) == 0
+    assert capfd.readouterr().out.rstrip("\n") == printed
+
+
+def test_eval_says_what_is_wrong(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "iota(3)[7]"]) == 1
+    out, err = capfd.readouterr()
+    assert (out, "E0506" in err) == ("", True)
+    long = "sum({ [i] -> sin(tod(i)) | [i] < [10000000] })"
+    assert main(["eval", "--target", "interp", "--seconds", "0.2", long]) == 1
+    assert "E0704" in capfd.readouterr().err
+    assert main(["eval", 'RuntimeError::error(3, "over")']) == 3
+
+
+def test_eval_knows_macros_and_stages(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "-DN=4", "N * N"]) == 0
+    assert capfd.readouterr().out == "16\n"
+    assert main(["eval", "--emit", "core", "1 + 1"]) == 0
+    assert capfd.readouterr().out.startswith("// expression()\nint expression()")
+
+
+def test_check_takes_folders_and_several_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/Shapes.sac").write_text("module Shapes;\nexport all;\nint sides() { return fourr; }\n")
+    (tmp_path / "sub/uses.sac").write_text("use Shapes: all;\nint main() { return sides(); }")
+    (tmp_path / "good.sac").write_text("int main() { return 0; }")
+    (tmp_path / "wrong.sac").write_text("int main() { return x; }")
+    assert main(["check", str(tmp_path / "good.sac")]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["check", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert said.count("fourr is not defined") == 1 and said.count("x is not defined") == 1  # of a module once
+    assert said.endswith("\n4 files, 3 with mistakes\n")
+    assert main(["check", "--json", str(tmp_path / "sub"), str(tmp_path / "wrong.sac")]) == 1
+    found = json.loads(capsys.readouterr().out)
+    names = sorted(Path(d["span"]["file"] if "span" in d else d["file"]).name for d in found)
+    assert names == ["Shapes.sac", "wrong.sac"]
+    assert main(["check", str(tmp_path / "good.sac"), str(tmp_path / "good.sac"), str(tmp_path / "missing.sac")]) == 1
+    assert capsys.readouterr().err.endswith("2 files, 1 with mistakes\n")
+
+
 def test_the_prompt_ends_where_standard_input_is_closed() -> None:
     done = subprocess.run(["/bin/sh", "-c", '"$0" -m sacpy <&-', sys.executable], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -107,3 +171,50 @@ def test_a_module_is_not_run_but_used(capsys: pytest.CaptureFixture[str], tmp_pa
 def test_what_documentation_does_not_know_is_looked_for_in_its_module(name: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doc", name]) == 1
     assert said in capsys.readouterr().err
+
+
+STRUCK = """
+import os, signal, sys
+
+class Striking:
+    def find_spec(self, name, path=None, target=None):
+        if name == WHEN:
+            os.kill(os.getpid(), signal.SIGINT)
+
+WHEN = sys.argv.pop(1)
+sys.meta_path.insert(0, Striking())
+import sac_lang
+sys.exit(sac_lang.main())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are interrupted in another way there")
+@pytest.mark.parametrize("command", ["run", "eval", "check"])
+@pytest.mark.parametrize("module", ["sacpy.cli", "argparse", "sacpy.lang.parser", "numpy", "datetime"])
+def test_ctrl_c_while_modules_are_loaded_ends_the_command_without_a_word(
+    module: str, command: str, tmp_path: Path
+) -> None:
+    program = tmp_path / "p.sac"
+    program.write_text("int main() { return 0; }")
+    what = "1" if command == "eval" else str(program)
+    arguments = [sys.executable, "-c", STRUCK, module, command, what]
+    done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
+    loaded = command != "check" or module not in ("numpy", "datetime")
+    assert (done.returncode, done.stdout, done.stderr) == (130 if loaded else 0, "", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are interrupted in another way there")
+def test_ctrl_c_is_the_programs_once_it_runs_and_stays_ignored_in_the_background(tmp_path: Path) -> None:
+    program = tmp_path / "p.sac"
+    program.write_text("use StdIO: all; int main() { print(1); while (true) { print(1); } return 0; }")
+    command = [sys.executable, "-m", "sacpy", "run", str(program)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert err.startswith(b"error[E0702]: the run was interrupted")
+    ignored = f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{STRUCK}"
+    command = [sys.executable, "-c", ignored, "sacpy.cli", "eval", "1"]
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout == "1\n"

@@ -20,7 +20,7 @@ int main()
 {
   printf("begin\\n");
   n = 0; i = 0;
-  while (i < 200000000) { i = i + 1; }
+  while (i >= 0) { i = (i + 1) % 1000; }
   return 0;
 }
 """

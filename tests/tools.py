@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sacpy import cli
 from sacpy.interp.world import World
-from sacpy.lang.diagnostics import Diagnostic, SacError, render_text
+from sacpy.lang.diagnostics import Diagnostic, Edit, SacError, render_text
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -29,8 +29,7 @@ class Place:
     line: int
     column: int
     text: str
-    edit: tuple[int, int, str] | None = None
-    """Start and end offset, replacement."""
+    edit: Edit | None = None
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def run_file(path: Path, args: Sequence[str] = (), stdin: bytes = b"", flags: Se
 
 def check_file(path: Path, flags: Sequence[str] = ()) -> Result:
     """Check a SaC program without running it; the result carries the diagnostics."""
-    status, found = cli.check_program(cli.parse(["check", *flags, str(path)]))
+    status, found = cli.check_program(cli.workspace_of(cli.parse(["check", *flags, str(path)])), path)
     return Result(status, b"", render_text(found) if found else "", tuple(_places(found)))
 
 
@@ -78,14 +77,7 @@ def _places(diagnostics: Sequence[Diagnostic]) -> Iterator[Place]:
     for d in diagnostics:
         if d.severity == "error":
             texts = (d.message, d.label, d.help, *d.notes, *(label.text for label in d.labels))
-            edit = (d.edit.span.start, d.edit.span.end, d.edit.text) if d.edit else None
-            yield Place(d.code, d.span.line, d.span.column, "\n".join(text for text in texts if text), edit)
-
-
-def apply_edit(text: str, edit: tuple[int, int, str]) -> str:
-    """The program with the edit that a diagnostic suggests."""
-    start, end, replacement = edit
-    return text[:start] + replacement + text[end:]
+            yield Place(d.code, d.span.line, d.span.column, "\n".join(text for text in texts if text), d.edit)
 
 
 def read_directives(path: Path) -> list[tuple[str, str]]:

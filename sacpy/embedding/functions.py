@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import inspect
 import keyword
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sacpy.embedding.kinds import kind_of
-from sacpy.embedding.plans import Plan, make
+from numpy import ndarray
+
+from sacpy.embedding.kinds import Kind, kind_of
+from sacpy.embedding.plans import MISSED, Plan, make
 from sacpy.embedding.runner import Runner, plain_error
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, SacError
@@ -20,6 +23,8 @@ from sacpy.lang.elaborate.functions import head_text
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.suggest import closest
+
+REMEMBERED = 1024  # functions with types and shapes of arguments whose compiled code is called directly
 
 
 class Function:
@@ -38,20 +43,37 @@ class Function:
             args = self._in_order(args, named)
         with self._lock:
             runner = self._runner
+            key = (self.__qualname__, *[(a.dtype, a.shape, a.strides) if type(a) is ndarray else type(a) for a in args])
+            direct = runner.direct.get(key)
+            if direct is not None:
+                found = direct(*args)
+                if found is not MISSED:
+                    return found
             kinds = tuple([kind_of(a) for a in args])
             plan: Plan | None = runner.plans.get((self.__qualname__, kinds))
             if plan is None:
-                plan = runner.plans[self.__qualname__, kinds] = make(runner, self._qname, kinds, args)
-            if plan.on_device:
-                from sacpy.embedding.device_calls import call
+                return runner.prepared(lambda: self._first(kinds, args))
+            return self._called(plan, args, key if direct is None else None)
 
-                return call(runner, plan, args)
-            values = plan.arguments(args)
-            found = plan.briefly(values) if plan.native else None
-            if found is None:
-                found = (runner.run(plan.function, values),)
-                plan.remember(runner, values)
-            return plan.finish(found[0])
+    def _first(self, kinds: tuple[Kind, ...], args: tuple[Any, ...]) -> Any:
+        """A call with arguments of kinds that are new."""
+        plan = self._runner.plans[self.__qualname__, kinds] = make(self._runner, self._qname, kinds, args)
+        return self._called(plan, args, None)
+
+    def _called(self, plan: Plan, args: tuple[Any, ...], key: Any) -> Any:
+        """A call that goes the usual way. `key`: what a direct one would be found by, if there is none yet."""
+        runner = self._runner
+        if plan.on_device:
+            from sacpy.embedding.device_calls import call
+
+            return call(runner, plan, args)
+        values = plan.arguments(args)
+        found = runner.run(plan.function, values)
+        if key is not None and len(runner.direct) < REMEMBERED:
+            direct = plan.direct(runner, args, values)
+            if direct is not None:
+                runner.direct[key] = direct
+        return plan.finish(found)
 
     def _in_order(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         """Arguments given by name, put where the instances have them."""
@@ -113,6 +135,12 @@ def _is_parameter(name: str, others: Sequence[inspect.Parameter]) -> bool:
     return name.isidentifier() and not keyword.iskeyword(name) and all(p.name != name for p in others)
 
 
+def _comments(function: Function, margin: str = "") -> list[str]:
+    """The comments above the instances of a function, line by line."""
+    docs = dict.fromkeys(e.definition.doc for e in function._entries() if e.definition.doc)
+    return [f"{margin}{line.strip()}".rstrip() for doc in docs for line in doc.strip().split("\n")]
+
+
 class Module:
     """The functions of a SaC program or module. `m.f` is the function f; `m["+"]`, `m["Math::sin"]` any function that is visible in it. `diagnostics` of it are in `warnings`."""
 
@@ -153,6 +181,19 @@ class Module:
     def _missing(self, name: str) -> str:
         near = closest(name, list(self))
         return f"{self._title} has no function {name}" + (f"; did you mean {near[0]}?" if near else "")
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        """The comment at the head of the file, and the functions with the comments above them: what `help` shows."""
+        from sacpy.documentation import head_comment
+
+        with self._runner.host.lock:
+            functions = [self[name] for name in self]
+            texts = [textwrap.indent("\n".join([*f.instances, *_comments(f, "    ")]), "    ") for f in functions]
+            head = head_comment(self._runner.program.main.info)
+        if any(head == "\n".join(_comments(f)) for f in functions):  # it is about that function
+            head = ""
+        return "\n\n".join([*filter(None, [head]), *(["Functions", *texts] if texts else ["no functions"])])
 
     def __iter__(self) -> Iterator[str]:
         """The names of the functions that the program defines or imports."""

@@ -7,6 +7,7 @@ ints may be any integer array, so several types suit, some better.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,11 @@ COMPLEX = "ComplexBasics::complex"
 STRING = "String::string"
 
 FITS, LATER, LESS, WIDER, NARROWER, ACROSS, NEVER_FITS = 0, 1, 3, 10, 30, 50, 1000
-"""How well a kind suits a type: exactly; two that are less preferred; exact after widening; where the values happen to fit; a number of another sort that happens to be exact; only to say that the value does not fit."""
+"""How well a kind suits a type: exactly; two that are less preferred; exact after widening; where the values happen to
+fit; a number of another sort that happens to be exact; only to say that the value does not fit. An int that fits no
+integer type of a function's instances does not go to another instance
+because of its value: beside one for ints, one for reals is worse than not to fit."""
+_REAL = {"int32": ACROSS, "int64": NEVER_FITS + ACROSS, "uint64": NEVER_FITS + ACROSS, "huge": NEVER_FITS + ACROSS}
 
 _ORDER = ("int", "long", "longlong", "uint", "ulong", "ulonglong", "short", "ushort", "byte", "ubyte")
 
@@ -68,7 +73,17 @@ _KINDS: dict[type, Any] = {
 }  # fmt: skip
 
 
+def field_names(value: Any) -> tuple[str, ...] | None:
+    """The fields of an instance of a dataclass, or of a named tuple; None for everything else."""
+    if isinstance(value, tuple):
+        return getattr(type(value), "_fields", None)
+    return tuple(f.name for f in fields(value)) if is_dataclass(value) and not isinstance(value, type) else None
+
+
 def _other(value: Any) -> Kind:
+    names = field_names(value)
+    if names is not None:  # a named tuple is a tuple, too
+        return "fields", tuple(sorted(names)), _leaf(value) if isinstance(value, tuple) else None
     if isinstance(value, np.generic):
         return "float" if value.dtype == DTYPES["double"] else ("scalar", value.dtype)
     for base in (bool, int, float, complex, str, bytes, list, tuple, np.ndarray):
@@ -108,7 +123,15 @@ def _ours(value: Any) -> Kind:
 
 def _leaf(items: Any) -> Kind:
     """The kind that all elements of nested lists have; None without any. An int among floats is a float."""
-    kinds = set(_leaves(items))
+    return _common(set(_leaves(items)))
+
+
+def _common(kinds: set[Kind]) -> Kind:
+    """The kind that stands for several."""
+    records = {kind[1] for kind in kinds if isinstance(kind, tuple) and kind[0] == "fields"}
+    if len(records) == 1 and all(isinstance(kind, tuple) and kind[0] == "fields" for kind in kinds):
+        inner = {kind[2] for kind in kinds if isinstance(kind, tuple)}
+        return "fields", next(iter(records)), None if None in inner else _common(inner)
     if len(kinds) > 1 and kinds <= {"int32", "int64", "uint64", "huge", "float"}:
         if "float" in kinds:
             return "float"
@@ -120,7 +143,7 @@ def _leaf(items: Any) -> Kind:
 
 def _leaves(items: Any) -> Iterator[Kind]:
     for item in items:
-        if isinstance(item, list | tuple):
+        if isinstance(item, list | tuple) and field_names(item) is None:
             yield from _leaves(item)
         elif type(item) is np.ndarray and item.ndim:
             yield ("scalar", item.dtype) if item.dtype.names is None else item.dtype
@@ -145,6 +168,8 @@ def describe(kind: Kind) -> str:
             return f"a list of {describe(inner)}"
         case ("record", tuple() as names):
             return f"a dict of {', '.join(names)}" if names else "an empty dict"
+        case ("fields", tuple() as names, _):
+            return f"a record of {', '.join(names)}"
         case ("handle", name):
             return f"a SaC {name}"
         case ("unknown", name):
@@ -164,7 +189,7 @@ def suits(kind: Kind, type: BaseType) -> int | None:
     plain = _suits(kind, type)
     if plain is None or type.kind != "typedef" or type.key == COMPLEX:
         return plain
-    is_array = isinstance(kind, np.dtype) or (isinstance(kind, tuple) and kind[0] in ("list", "device"))
+    is_array = isinstance(kind, np.dtype) or (isinstance(kind, tuple) and kind[0] in ("list", "device", "fields"))
     return plain + LESS if is_array or not type.components[0].cell or type.is_struct else None
 
 
@@ -179,6 +204,10 @@ def _suits(kind: Kind, type: BaseType) -> int | None:
                 return _dtype(dtype, type)
             case ("record", names):
                 return FITS if type.is_struct and tuple(sorted(f[0] for f in type.fields)) == names else None
+            case ("fields", names, inner):
+                if type.is_struct:
+                    return _suits(("record", names), type)
+                return None if inner is None else _suits(inner, type)
             case ("handle", key):
                 return FITS if type.key == key else None
         return None
@@ -187,7 +216,7 @@ def _suits(kind: Kind, type: BaseType) -> int | None:
     if type.key == STRING:
         return {"str": FITS, "bytes": LATER}.get(str(kind))
     if type.key == COMPLEX:
-        return {"complex": FITS, "float": ACROSS, "int32": ACROSS, "int64": ACROSS}.get(str(kind))
+        return {"complex": FITS, "float": ACROSS, "int32": ACROSS, "int64": _REAL["int64"]}.get(str(kind))
     base = _underlying(type)
     return None if base is None else _python(str(kind), base)
 
@@ -207,7 +236,7 @@ def _python(kind: str, base: str) -> int | None:
             at = _ORDER.index(base)
             fits = at >= smallest and not (kind == "int64" and base in ("uint", "short", "ushort", "byte", "ubyte")) and not (kind == "uint64" and base not in ("ulong", "ulonglong"))
             return at if fits else NEVER_FITS + at
-        return {"double": ACROSS, "float": ACROSS + 1}.get(base)
+        return {"double": _REAL[kind], "float": _REAL[kind] + 1}.get(base)
     if kind == "float":
         return {"double": FITS, "float": LATER}.get(base)
     if kind == "bool":

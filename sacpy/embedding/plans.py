@@ -28,14 +28,15 @@ from sacpy.lang.source import NOWHERE
 from sacpy.lang.types import KINDS
 from sacpy.nodes import Record, field
 
-REMEMBERED = 64  # shapes of arguments whose compiled code a plan knows
+SEEN = 63  # of so many direct calls one goes the usual way, which times it
+MISSED = object()  # a direct call was not the right thing
 Types = tuple[BaseType, ...]
 _SCALARS = {"int32": "int", "int64": "long", "uint64": "ulong", "huge": "ulong", "float": "double", "bool": "bool", "bytes": "char"}
 _DTYPES = {dtype: name for name, dtype in reversed(DTYPES.items()) if name not in ("char", "longlong", "ulonglong")}
 
 
 class Plan(Record):
-    """One way of calling: the Python function behind it, how to convert each argument, the flags that say the arguments are borrowed, and how to present what comes back. `keys`: the instances that the function chooses from; `types`, `results`: of arguments and results; `on_device`: an argument lies on a device; `programs`: for arguments on a device, by their shapes, the program that runs there, or None. `native`: the compiled code for arguments of some shapes that `remember` has come by; `calls`: how often it has looked."""
+    """One way of calling: the Python function behind it, how to convert each argument, the flags that say the arguments are borrowed, and how to present what comes back. `keys`: the instances that the function chooses from; `types`, `results`: of arguments and results; `on_device`: an argument lies on a device; `programs`: for arguments on a device, by their shapes, the program that runs there, or None. `calls`: how many went the usual way."""
 
     function: Callable[..., Any]
     converters: tuple[Callable[[Any], Any], ...]
@@ -50,7 +51,6 @@ class Plan(Record):
     returned: int = 1  # values, flags included
     on_device: bool = False
     programs: dict[tuple[tuple[int, ...], ...], Any] = field(default_factory=dict)
-    native: dict[tuple[tuple[int, ...], ...], Any] = field(default_factory=dict)
     calls: int = 0
 
     def arguments(self, args: Sequence[Any]) -> list[Value]:
@@ -69,31 +69,37 @@ class Plan(Record):
         except Misfit as misfit:
             raise self.misfit(misfit, at) from None
 
-    def briefly(self, values: Sequence[Value]) -> Any:
-        """What the function returns, in a tuple of one, where there is compiled code for these arguments, which takes little time; None otherwise: then the usual way is right, with room for recursion, and somebody who watches the clock."""
-        own = self._own(values)
-        version = self.native.get(_shapes(own))
-        if version is None:
-            return None
-        found = version.briefly(own)
-        if found is None:
-            return None
-        return (found[0] if self.returned == 1 else (*found, *[version.owned] * (self.returned - len(found))),)
-
-    def remember(self, runner: Runner, values: Sequence[Value]) -> None:
-        """After a call: looks now and then for compiled code that calls with such arguments may go to directly. Where time or memory is limited there is none."""
+    def direct(self, runner: Runner, args: Sequence[Any], values: Sequence[Value]) -> Callable[..., Any] | None:
+        """After a call: looks now and then for compiled code that calls with arguments of these types and shapes may go
+        to directly, without room for recursion and without somebody who watches the clock or hears Ctrl-C: calls that are brief, and with ints that are not much larger than those of brief ones. The function gives `MISSED`
+        where the usual way is right after all. None where there is no such code, as where time or memory is limited."""
         self.calls += 1
         limits = runner.host.limits
-        if self.calls & (self.calls - 1) or len(self.keys) != 1 or limits.seconds is not None or limits.memory is not None:
-            return
+        often = self.calls & (self.calls - 1) and self.calls & SEEN
+        if often or len(self.keys) != 1 or limits.seconds is not None or limits.memory is not None:
+            return None
         find = getattr(runner.evaluator.compiled(self.keys[0]), "sac_native", None)
-        if find is not None and len(self.native) < REMEMBERED:
-            own = self._own(values)
-            self.native[_shapes(own)] = find(own)
+        own = tuple(values[: len(values) - len(self.flags)])
+        version = None if find is None else find(own)
+        if version is None or version.direct is None or not version.is_brief or self.spread or len(own) != len(args):
+            return None
+        if any(a is not v for a, v in zip(args, own)):  # converted
+            return None
+        call = version.direct(own)
+        finish, owned, count = self.finish, [version.owned] * (self.returned - len(self.results)), len(self.results)
+        single = self.returned == 1 or (count == 1 and version.owned and self.results[0].key in DTYPES and self.results[0].key != "char")
 
-    def _own(self, values: Sequence[Value]) -> tuple[Value, ...]:
-        """The values without the flags behind them."""
-        return tuple(values[: len(values) - len(self.flags)])
+        def direct(*given: Any) -> Any:
+            calls = version.calls + 1
+            if version.dropped or version.trial or not calls & SEEN:  # now and then it is timed
+                return MISSED
+            found = call(*given)
+            if found is None:
+                return MISSED
+            version.calls = calls
+            return found[0] if single else finish((*found, *owned))
+
+        return direct
 
     def misfit(self, misfit: Misfit, at: int) -> SacError:
         """The error of an argument."""
@@ -103,17 +109,15 @@ class Plan(Record):
         return SacError(Diagnostic(misfit.code, f"{where}: {misfit.reason}", span, "declared here", help=misfit.help))
 
 
-def _shapes(values: Sequence[Value]) -> tuple[tuple[int, ...], ...]:
-    return tuple([v.shape if type(v) is np.ndarray else () for v in values])
-
-
 def make(runner: Runner, name: ast.QName, kinds: tuple[Kind, ...], args: Sequence[Any]) -> Plan:
     """The plan of a call. Raises `SacError` where no instance, or more than one, takes such arguments."""
     program = runner.program
     tiers = _tiers(program, name)
     chosen: tuple[int, Entry, Types] | None = None
     for tier in tiers:
-        chosen = _best(program, name, tier, kinds)
+        found = _best(program, name, tier, kinds)
+        if found is not None and (chosen is None or found[0] < chosen[0]):
+            chosen = found
         if chosen is not None and chosen[0] < NEVER_FITS:
             break
     if chosen is None:
@@ -250,6 +254,8 @@ def natural(program: ElaboratedProgram, kind: Kind) -> BaseType | None:
             return natural(program, dtype)
         case ("record", tuple() as names):
             return _struct(program, names)
+        case ("fields", tuple() as names, inner):
+            return _struct(program, names) or natural(program, inner)
         case ("handle", str() as key):
             return _library_type(program, key)
         case np.dtype() if kind.names is not None:

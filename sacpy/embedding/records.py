@@ -1,16 +1,18 @@
-"""Structs as Python has them: dictionaries in; NumPy records in and out.
+"""Structs as Python has them: dictionaries, dataclasses and named tuples in; NumPy records in and out.
 
-In: a struct type, and a mapping, record, structured array, or list of these; or the interpreter's arrays, one for each leaf field. Out: the other of the two.
+In: a struct type, and a mapping, an instance of a dataclass, a named tuple, record, structured array, or list of these;
+or the interpreter's arrays, one for each leaf field. Out: the other of the two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from sacpy.embedding.arguments import Misfit, converter, wrong_sort
+from sacpy.embedding.kinds import field_names
 from sacpy.interp.values import Value, dtype_of, shape_of
 from sacpy.lang.elaborate.usertypes import BaseType
 
@@ -60,20 +62,30 @@ def _leaves(type: BaseType) -> list[tuple[Path, BaseType, int]]:
 
 def _part(value: Any, type: BaseType, path: Path) -> Any:
     """A leaf field of a value; of an array or list, the array of that field."""
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) and field_names(value) is None:
         return [_part(item, type, path) for item in value]
     for name in path:
         names = [f[0] for f in type.fields]
-        given = list(value) if isinstance(value, Mapping) else list(value.dtype.names or ()) if isinstance(value, np.void | np.ndarray) else None
+        given = _given(value)
         if given is None:
-            raise wrong_sort(value, type.shown, f"pass a dict with the fields {', '.join(names)}")
+            help = f"pass a dict, dataclass or named tuple with the fields {', '.join(names)}"
+            raise wrong_sort(value, type.shown, help)
         if sorted(map(str, given)) != sorted(names):
             raise Misfit("E0708", f"{type.shown} has the fields {', '.join(names)}, this value has {', '.join(map(str, given)) or 'none'}", "give every field its value, and no others")
-        value = value[name]
+        value = value[name] if field_names(value) is None else getattr(value, name)
         type = next(base for field, base, _ in type.fields if field == name)
-        if isinstance(value, list | tuple) and type.is_struct:
+        if isinstance(value, list | tuple) and type.is_struct and field_names(value) is None:
             return [_part(item, type, path[path.index(name) + 1 :]) for item in value]
     return value
+
+
+def _given(value: Any) -> Sequence[str] | None:
+    """The fields that a value has; None if it is nothing with fields."""
+    if isinstance(value, Mapping):
+        return list(value)
+    if isinstance(value, np.void | np.ndarray):
+        return value.dtype.names or ()
+    return field_names(value)
 
 
 def record(type: BaseType, values: tuple[Value, ...], outward: Callable[[BaseType], Callable[[Value], Any]]) -> Any:

@@ -28,7 +28,8 @@ INTERRUPTED = ("E0701", "E0702", "E0703", "E0704")
 
 
 class Host:
-    """What the programs of a session share: the world, settings and limits, bound Python functions, and one lock. `other`: a host to share lock and functions with."""
+    """What the programs of a session share: the world, settings and limits, bound Python functions, and one lock.
+    `other`: a host to share lock and functions with."""
 
     def __init__(self, world: World, workspace: Workspace, other: Host | None = None) -> None:
         self.world = world
@@ -50,7 +51,7 @@ class Host:
                 if self._nested > 1:
                     return action()
                 self.world.renew_limit(self.limits.output)
-                return self.workspace.guard(self._watchdog, action, signals=False)
+                return self.workspace.guard(self._watchdog, action)
             except Stopped as stopped:
                 if self._nested > 1:
                     raise
@@ -80,11 +81,12 @@ def fault_error(fault: Fault) -> SacError:
 
 
 class Runner:
-    """Runs the functions of one program. `make` elaborates it; `plans` is for the callers, who keep there what they know of calls, and is emptied when the program is made anew."""
+    """Runs the functions of one program. `make` elaborates it; `plans` and `direct` are for the callers, who keep there what they know of calls and which go directly to compiled code; both are emptied when the program is made anew."""
 
     def __init__(self, host: Host, make: Callable[[], ElaboratedProgram]) -> None:
         self.host = host
         self.plans: dict[Any, Any] = {}
+        self.direct: dict[Any, Callable[..., Any]] = {}
         self._make = make
         self._program: ElaboratedProgram | None = None
         self._evaluator: Evaluator | None = None
@@ -109,6 +111,7 @@ class Runner:
         kept = {} if self._evaluator is None else {name: value for name, value in self._evaluator.globals.items() if keep(name) and value is not None}
         self._program, self._evaluator = program, None
         self.plans.clear()
+        self.direct.clear()
         if kept:
             self.evaluator.globals.update(kept)
 
@@ -116,6 +119,18 @@ class Runner:
         """The Python function that calls the most specific of some instances, and how ownership crosses it."""
         name, rules, _ = self.evaluator.sites.callee(None, keys)
         return self.evaluator.namespace[name], rules
+
+    def prepared(self, action: Callable[[], T]) -> T:
+        """Does something that first prepares a call and then makes it, all within the limits. Raises `SacError`."""
+
+        def prepare() -> T:
+            try:
+                return action()
+            except (Stopped, KeyboardInterrupt):
+                self.renew()  # it may have been in the middle of anything
+                raise
+
+        return self.host.run(prepare)
 
     def run(self, function: Callable[..., Any], args: list[Any]) -> Any:
         """Calls such a function. Raises `SacError`, or KeyboardInterrupt after Ctrl-C."""

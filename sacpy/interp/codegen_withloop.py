@@ -7,7 +7,8 @@ uses it as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from sacpy.interp.codegen_patterns import Patterns
 from sacpy.interp.emitter import Ex
@@ -15,10 +16,15 @@ from sacpy.interp.ownership import fold_values, thread_values
 from sacpy.interp.runtime.withloops import Recipe
 from sacpy.interp.usage import Usage
 from sacpy.interp.walk import block_free, bodies_free, names, operator_atoms
-from sacpy.lang.core import Atom, Bind, Fold, Genarray, Let, Modarray, Operator, Partition, Propagate, Var, WithLoop
+from sacpy.lang.core import Atom, Bind, Fold, Genarray, Let, Loop, Modarray, Operator, Partition, Propagate, Var, WithLoop
 from sacpy.lang.source import Span
-from sacpy.nodes import Record, field
+from sacpy.nodes import Node, Record, field
 
+if TYPE_CHECKING:
+    from sacpy.interp.engine import Turn
+
+FEW = 64  # cells of a with-loop which nobody asks about once it has begun
+ROW = 16  # cells of the only axis after which somebody does
 NESTED = 12  # Python allows 20 nested loops; deeper index spaces go through one loop over tuples
 
 
@@ -43,19 +49,83 @@ class Box(Record):
     ranges: list[str] = field(default_factory=list)
     name: str = ""
 
+    @property
+    def outermost(self) -> str:
+        """The range of the first loop: an empty one if any axis is, for there may be two thousand million rows."""
+        inner = [r if not r.startswith("range(") else f"{low} < {high}" for low, high, r in self._inner]
+        return f"{self.ranges[0]} if {' and '.join(inner)} else ()" if inner else self.ranges[0]
+
+    @property
+    def _inner(self) -> Iterator[tuple[str, str, str]]:
+        """Bounds and ranges of the other axes, without those that are known to have indices."""
+        for low, high, range_ in list(zip(self.low, self.high, self.ranges))[1:]:
+            if not (low.isdigit() and high.isdigit() and range_.startswith("range(") and int(low) < int(high)):
+                yield low, high, range_
+
+
+class Asked(Node):
+    """What the code of a loop asks on its way (`engine.Turn`): its name, and the text of the values that it wants."""
+
+    name: str
+    values: str
+
+
+def nobody(statement: Let | Loop) -> None:
+    """Without an engine there is nobody to ask."""
+
 
 class WithLoops(Patterns):
-    """The part of the generator that makes with-loops."""
+    """The part of the generator that makes with-loops. `turn`: what the code of a loop may ask, and the variables whose
+    values it wants; None where it need not ask."""
 
     usage: Usage
+    turn: Callable[[Let | Loop], tuple[Turn, list[str]] | None] = staticmethod(nobody)
+
+    # ---- leaving a loop in the middle
+
+    def asked(self, s: Let | Loop) -> Asked | None:
+        """Whom the code of a statement asks whether the rest goes on elsewhere."""
+        found = self.turn(s)
+        if found is None:
+            return None
+        turn, wanted = found
+        waiting = {name: self.pending[name][0] for name in wanted if name in self.pending}  # pure: computed again if asked for
+        values = [waiting[name] if name in waiting else self.use(Var(name, s.span)) for name in wanted]
+        return Asked(self.constant(turn), f"({''.join(v.text + ', ' for v in values)})")
+
+    def left(self, targets: Sequence[Bind], span: Span) -> None:
+        """What is done where somebody else has done the rest: the values are there, and are nobody else's."""
+        self.emit("except _Left as _left:", span)
+        if targets:
+            self.emit(f" {''.join(self.name(t.name) + ', ' for t in targets)} = _left.values", span)
+        self.indent += 1
+        for target in targets:
+            self.define_flag(target, "True", span)
+        self.indent -= 1
+        if not targets:
+            self.emit(" pass", span)
 
     def with_loop(self, s: Let, loop: WithLoop) -> None:
         """The whole with-loop: operators, index sets, loops, results."""
+        asked = self.asked(s)
+        if asked is None:
+            self._computed(s, loop, None)
+            return
+        self.emit("try:", s.span)
+        self.indent += 1
+        self.loops += 1
+        self._computed(s, loop, asked)
+        self.loops -= 1
+        self.indent -= 1
+        self.left(s.targets, s.span)
+
+    def _computed(self, s: Let, loop: WithLoop, asked: Asked | None) -> None:
         frame, length = self._frame(loop, s.span)
         sinks = self._sinks(s, loop, frame, length)
         live = self.ownership.live_after[id(s)] | bodies_free(loop)
         self._threads(loop, live, s.span)
         boxes = [self._box(p, frame, length) for p in loop.partitions]
+        cells = self._begin(boxes, asked, s.span) if asked is not None else ""
         arrays = any(isinstance(o, Genarray | Modarray) for o in loop.operators)
         mask = ""
         if arrays and len(boxes) > 1:
@@ -63,16 +133,35 @@ class WithLoops(Patterns):
             pairs = ", ".join(f"({self._low(b)}, {self._high(b)})" for b in boxes)
             self.emit(f"{mask} = _overlapping(({pairs}), {frame})", s.span)
         folds = [sink for sink in sinks if isinstance(sink.operator, Fold)]
+        repeatable = asked if all(map(self._keeps_its_input, sinks)) else None
         for at, (partition, box) in enumerate(zip(loop.partitions, boxes)):
             for sink in folds:
                 self._start_fold(sink, loop, live, s.span)
-            self._partition(loop, partition, box, sinks, frame, mask, live)
+            self._partition(loop, partition, box, sinks, frame, mask, live, repeatable, cells)
             for sink in folds:
                 self._end_fold(sink, at, len(boxes), live, s.span)
         if not boxes:
             for sink in folds:
                 self._start_fold(sink, loop, live, s.span)
         self._finish(s, loop, sinks, len(boxes))
+
+    def _begin(self, boxes: Sequence[Box], asked: Asked, span: Span) -> str:
+        """Asks before the first cell; the local variable with the number of cells."""
+        cells = self.fresh("cells")
+        sizes = [" * ".join(f"len({r})" for r in b.ranges) or "1" if b.length is not None else f"_count({b.name}[2])" for b in boxes]
+        self.emit(f"{cells} = {' + '.join(sizes) or '0'}", span)
+        self.emit(f"if {cells} >= {asked.name}.first: {asked.name}.begin({cells}, {asked.values})", span)
+        return cells
+
+    def _keeps_its_input(self, sink: Sink) -> bool:
+        """Whether cells that have been computed leave all that was there before as it was, so that the with-loop can be
+        computed anew."""
+        match sink.operator:
+            case Genarray() | Modarray():  # an array that is changed where it lies is not read by the cells
+                return True
+            case Fold(neutrals=neutrals):
+                return all(self.shape(n).rank == 0 for n in neutrals)
+        return False
 
     # ---- operators
 
@@ -336,13 +425,13 @@ class WithLoops(Patterns):
 
     # ---- loops
 
-    def _partition(self, loop: WithLoop, p: Partition, box: Box, sinks: list[Sink], frame: str, mask: str, live: frozenset[str] | set[str]) -> None:
+    def _partition(self, loop: WithLoop, p: Partition, box: Box, sinks: list[Sink], frame: str, mask: str, live: frozenset[str] | set[str], asked: Asked | None, cells: str) -> None:
         """The loops over one index set, with the body inside."""
         outer, loops = self.indent, self.loops
         stops = [s.operator for s in sinks if isinstance(s.operator, Fold) and s.operator.stop is not None]
         index = [self.name(b.name) for b in p.scalars] if p.scalars is not None else [self.fresh("i") for _ in range(box.length or 0)]
         arrays = any(s.flat or s.cells for s in sinks)
-        at = self._open_loops(p, box, index, frame, arrays, single=bool(stops))
+        at = self._open_loops(p, box, index, frame, arrays, asked, cells, single=bool(stops))
         self._index_vector(p, box, index)
         saved = self.lines, self.pending
         self.lines, self.pending = [], {}
@@ -362,7 +451,7 @@ class WithLoops(Patterns):
             self.emit("pass", p.span)
         self.indent, self.loops = outer, loops
 
-    def _open_loops(self, p: Partition, box: Box, index: list[str], frame: str, arrays: bool, *, single: bool) -> str:
+    def _open_loops(self, p: Partition, box: Box, index: list[str], frame: str, arrays: bool, asked: Asked | None, cells: str, *, single: bool) -> str:
         """Opens the loops; the text of the cell's position in row-major order."""
         if box.length is None:
             vector = self.fresh("index")
@@ -381,8 +470,11 @@ class WithLoops(Patterns):
             return self._position(f"_offset(({vector}), {frame})", p.span)
         at = ""
         for k, (name, range_) in enumerate(zip(index, box.ranges)):
-            self.emit(f"for {name} in {range_}:", p.span)
-            self.indent += 1
+            if k == 0 and asked is not None:
+                self._asking_loop(p, name, box, asked, cells)
+            else:
+                self.emit(f"for {name} in {box.outermost if k == 0 else range_}:", p.span)
+                self.indent += 1
             self.loops += 1
             at = name if not at else f"{at} + {name}"
             if arrays and k < box.length - 1:
@@ -390,6 +482,21 @@ class WithLoops(Patterns):
                 self.emit(f"{row} = {f'({at})' if '+' in at else at} * {frame}[{k + 1}]", p.span)
                 at = row
         return at
+
+    def _asking_loop(self, p: Partition, name: str, box: Box, asked: Asked, cells: str) -> None:
+        """Opens the outermost loop, which asks after some rows."""
+        ranges = box.ranges
+        axis, ahead, row = self.fresh("axis"), self.fresh("ahead"), self.fresh("row")
+        self.emit(f"{axis} = {box.outermost}", p.span)
+        self.emit(f"{ahead} = {f'{axis}[{ROW}] if len({axis}) > {ROW} and' if len(ranges) == 1 else f'{axis}[1] if len({axis}) > 1 and'} {cells} >= {FEW} else None", p.span)
+        self.emit(f"for {name} in {axis}:", p.span)
+        self.indent += 1
+        self.emit(f"if {name} == {ahead}:", p.span)
+        done = self.fresh("done")
+        self.emit(f" {done} = {axis}.index({name})", p.span)
+        self.emit(f" {row} = {' * '.join(f'len({r})' for r in ranges[1:]) or '1'}", p.span)
+        self.emit(f" {ahead} = {done} + 1 + {asked.name}({done} * {row}, (len({axis}) - {done}) * {row}, {asked.values}) // ({row} or 1)", p.span)
+        self.emit(f" {ahead} = {axis}[{ahead}] if {ahead} < len({axis}) else None", p.span)
 
     def _position(self, text: str, span: Span) -> str:
         name = self.fresh("at")
@@ -414,18 +521,19 @@ class WithLoops(Patterns):
 
     def _store(self, loop: WithLoop, p: Partition, sinks: list[Sink], at: str, mask: str, live: frozenset[str] | set[str]) -> None:
         """Hands the body's values to the operators."""
-        values = [self._value(p, k, len(sinks)) for k in range(len(p.values))]
         k = 0
         stores, folds = [], []
         for sink in sinks:
             match sink.operator:
                 case Genarray() | Modarray():
-                    stores.append(f"{sink.flat}[{at}] = {values[k].text}" if sink.flat else f"{sink.cells}.put({at}, {values[k].text})")
+                    value = self._value(p, k, len(sinks)).text
+                    stores.append(f"{sink.flat}[{at}] = {value}" if sink.flat else f"{sink.cells}.put({at}, {value})")
                     k += 1
                 case Fold(neutrals=neutrals):
-                    folds.append((sink.operator, [v.text for v in values[k : k + len(neutrals)]]))
+                    mine = range(k, k + len(neutrals))
+                    folds.append((sink.operator, [self._value(p, one, len(sinks)).text for one in mine]))
                     k += len(neutrals)
-                case Propagate(params=params):
+                case Propagate(params=params):  # its values are taken behind the others'
                     k += len(params)
         self.flush()
         if mask and stores:

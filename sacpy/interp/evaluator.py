@@ -9,14 +9,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
-from time import perf_counter
+from time import thread_time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from sacpy.interp import arithmetic, versions
 from sacpy.interp.callsites import CallSites
-from sacpy.interp.engine import Engine, is_region, owner
+from sacpy.interp.engine import Engine, Left, is_region, owner
 from sacpy.interp.errors import CallFault, Exit, Fault, Stopped
 from sacpy.interp.faults import PART, PREFIX, Place, to_sac_error
 from sacpy.interp.ownership import Ownership, protocol
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 RUNTIME: dict[str, Any] = {
     **arithmetic.HELPERS, **withloops.HELPERS, "ndarray": np.ndarray, "_array": np.array, "_vector": vector, "_shape_of": shape_of, "_shape": structure.shape, "_dim": structure.dim, "_sel": structure.sel, "_set_at": structure.set_at, "_updated": structure.updated,
     "_stack": structure.stack, "_bad_index": structure.bad_index, "_to_index": structure.to_index, "_copy": calls.copy, "_owned": calls.owned, "_violation": calls.violation, "_condition_failed": calls.condition_failed, "_check": calls.check,
-    "_truth": calls.truth, "_need_rank": calls.need_rank, "_is_fresh": calls.is_fresh,
+    "_truth": calls.truth, "_need_rank": calls.need_rank, "_is_fresh": calls.is_fresh, "_Left": Left,
 }  # fmt: skip
 
 T = TypeVar("T")
@@ -65,7 +65,7 @@ class Evaluator:
         self.names: dict[str, str] = {}
         self.globals: dict[str, Value] = {}
         self.starting: set[str] = set()
-        self.generating = 0.0  # seconds spent on generating functions
+        self.generating = 0.0  # seconds of its thread spent on generating functions
         self.namespace: dict[str, Any] = {**RUNTIME, "_world": world, "_globals": self.globals, "_global_get": self._global_get}
         self.sites = CallSites(self)
         self.preparer = Preparer(self.program)
@@ -119,9 +119,9 @@ class Evaluator:
         name = self.python_name(key)
         function: Callable[..., Any] = self.namespace[name]
         if hasattr(function, "sac_stub"):
-            start, before = perf_counter(), self.generating
+            start, before = thread_time(), self.generating
             self._define(key, name)
-            self.generating = before + perf_counter() - start  # what was generated on the way is in it
+            self.generating = before + thread_time() - start  # what was generated on the way is in it
             function = self.namespace[name]
         return function
 
@@ -147,7 +147,7 @@ class Evaluator:
 
     def _interpreted(self, function: Function, name: str) -> Callable[..., Any]:
         """A function as generated Python; calls by its name go where they went before."""
-        start, before, entry = perf_counter(), self.generating, self.namespace[name]
+        start, before, entry = thread_time(), self.generating, self.namespace[name]
         positions = versions.open_parameters(function)
         if positions:
             self._select_versions(function, name, positions)
@@ -155,7 +155,7 @@ class Evaluator:
             self._load(function.signature.key, name, *self._generate(function, name))
         made: Callable[..., Any] = self.namespace[name]
         self.namespace[name] = entry
-        self.generating = before + perf_counter() - start
+        self.generating = before + thread_time() - start
         return made
 
     def _load(self, key: str, name: str, source: str, place: Place) -> None:
@@ -195,10 +195,17 @@ class Evaluator:
             callee = self.sites.callee
 
         generator = Generator(facts, self.namespace, name)
+        if self.engine is not None:
+            ask = self.engine.turn
+            generator.turn = lambda statement: ask(self, original, statement, facts.bases)
         generator.ownership = Ownership(function, self.program.signature, lambda v: facts.shape(v).rank != 0, generator.flag_name, self.always_copy)
         generator.usage = Usage(function, lambda a: facts.atom_shape(a).rank == 0)
         generated = generator.function(function, name)
         return generated.source, Place(owner(calls.shown(signature)), generated.spans, generated.guarded)
+
+    def is_whole(self, signature: Signature) -> bool:
+        """Whether NumPy stands for a function."""
+        return self._twin_of(signature) is not None
 
     def _twin_of(self, signature: Signature) -> Twin | None:
         """What stands for a function of the library. The program's own have none, and where those run natively nothing else may ever be called."""

@@ -80,7 +80,8 @@ def _fault(error: BaseException, innermost: tuple[Any, Place, int] | None) -> Fa
         case MemoryError():
             return Fault("E0703", "out of memory", notes=(str(error),) if str(error) else (), help="use smaller arrays")
         case ValueError() if "too large" in str(error) or "too big" in str(error) or "Maximum allowed dimension" in str(error):
-            return Fault("E0703", "out of memory: an array is larger than any memory", notes=(str(error),), help="use smaller arrays")
+            note = "of an array without elements all extents but the zeros count"
+            return Fault("E0703", "out of memory: an array is larger than any memory", notes=(note,), help="use smaller arrays")
     return Fault("E0699", f"internal error of the interpreter: {type(error).__name__}: {error}", help="please report this with the program")
 
 

@@ -5,10 +5,12 @@ In: `Limits`, and an action that runs a program. Out: what the action gives; or 
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sacpy.interp import memory
 from sacpy.interp.errors import MemoryUp, Stopped, TimeUp
@@ -17,6 +19,8 @@ from sacpy.nodes import Node, Record
 T = TypeVar("T")
 DEPTH = 20_000
 POLL = 0.01  # seconds between two looks
+SOONEST = 0.001  # the same, where little memory is left
+RATE = 4e9  # bytes in a second that a run takes at most, in small pieces
 AGAIN = 0.2  # seconds until a run that has caught the exception gets another one
 IDLE = 100  # looks at nothing after which the watching thread ends
 
@@ -36,12 +40,12 @@ class Limits(Node):
                 raise ValueError(f"the limit {name} must be a positive number, not {value!r}")
 
 
-class _Watch(Record):
-    """One run under observation: its thread, when it must end, how large the process may become, what ends code that runs outside Python, and when it is stopped next."""
+class _Watch(Record, eq=False):
+    """One run under observation: its thread, when it must end, what memory it may take, what ends code that runs outside Python, and when it is stopped next."""
 
     thread: int
     deadline: float
-    size: int | None
+    memory: memory.Run | None
     stop: Callable[[], None]
     next: float = 0.0
     struck: bool = False
@@ -52,73 +56,120 @@ def _nothing() -> None:
 
 
 class Watchdog:
-    """Stops runs that go beyond their limits; one run at a time. The thread starts with the first run that has limits, and ends when there was none for a while."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._watch: _Watch | None = None
-        self._thread: threading.Thread | None = None
+    """Stops runs that go beyond their limits. One thread looks after all of the process; it starts with the first run that has limits, and ends when there was none for a while."""
 
     def guard(self, limits: Limits, action: Callable[[], T], stop: Callable[[], None] = _nothing) -> T:
         """Does something within limits on time and memory. `stop` is called, from another thread, when it must end: native code does not see Python's exceptions. Raises `Stopped` where the action does not deal with it itself."""
         if limits.seconds is None and limits.memory is None:
             return action()
-        with memory.budget(limits.memory):
+        watch: _Watch | None = None
+        with memory.budget(limits.memory) as room:
             try:
-                self._start(limits, stop)
+                deadline = float("inf") if limits.seconds is None else time.monotonic() + limits.seconds
+                watch = _Watch(threading.get_ident(), deadline, room, stop)
+                _watcher.begin(watch)
                 try:
                     return action()
                 finally:
-                    self._stop()
-            except Stopped:
-                self._stop()  # it may have struck inside the call above
+                    _watcher.end(watch)
+            except BaseException:
+                if watch is not None:
+                    _watcher.end(watch)  # it may have struck inside the call above
                 raise
 
-    def _start(self, limits: Limits, stop: Callable[[], None]) -> None:
-        size = None if limits.memory is None else memory.resident() + limits.memory
-        deadline = float("inf") if limits.seconds is None else time.monotonic() + limits.seconds
+
+class _Watcher:
+    """The runs under observation, and the thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._watches: list[_Watch] = []
+        self._thread: threading.Thread | None = None
+
+    def begin(self, watch: _Watch) -> None:
+        """From now on, looks after a run."""
         with self._lock:
-            self._watch = _Watch(threading.get_ident(), deadline, size, stop)
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._loop, name="sacpy watchdog", daemon=True)
                 self._thread.start()
+                self._heed_what_is_lost()
+            self._watches.append(watch)  # after the thread has started, which has this one's number for a moment
 
-    def _stop(self) -> None:
+    def end(self, watch: _Watch) -> None:
+        """No longer does. To be called by the thread of the run."""
         with self._lock:
-            watch, self._watch = self._watch, None
-            if watch is not None and watch.struck:
-                _raise_in(watch.thread, None)  # takes back one that has not been raised yet
+            if watch in self._watches:
+                self._watches.remove(watch)
+        if watch.struck:
+            watch.struck = False
+            _take_back(watch.thread)
+
+    def _heed_what_is_lost(self) -> None:
+        """An exception that strikes where Python has nobody to give it to, a finaliser say, is printed and lost. Ours are not printed, and come again soon."""
+        before = sys.unraisablehook
+        if getattr(before, "sac_heeds", False):
+            return
+
+        def heed(lost: Any) -> None:
+            if lost.exc_type is not None and issubclass(lost.exc_type, Stopped):
+                here = threading.get_ident()
+                for watch in tuple(self._watches):
+                    if watch.thread == here:
+                        watch.next = 0.0
+            else:
+                before(lost)
+
+        heed.sac_heeds = True  # type: ignore[attr-defined]
+        sys.unraisablehook = heed
 
     def _loop(self) -> None:
-        idle = 0
+        idle, pause = 0, POLL
         while True:
-            time.sleep(POLL)
+            time.sleep(pause)
             with self._lock:
-                watch = self._watch
-                idle = idle + 1 if watch is None else 0
+                idle = 0 if self._watches else idle + 1
                 if idle > IDLE:
                     self._thread = None
                     return
-                if watch is not None:
-                    _look(watch)
+                pause = min((_look(watch) for watch in self._watches), default=POLL)
 
 
-def _look(watch: _Watch) -> None:
-    """Stops the run if it has gone too far."""
+_watcher = _Watcher()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_watcher.__init__)  # type: ignore[misc]
+
+
+def _look(watch: _Watch) -> float:
+    """Stops the run if it has gone too far. The seconds until the next look."""
     now = time.monotonic()
     if now < watch.next:
-        return
-    reason: type[Stopped] | None = TimeUp if now > watch.deadline else None
-    if reason is None and watch.size is not None and memory.resident() > watch.size:
-        reason = MemoryUp
+        return POLL
+    left = float("inf") if watch.memory is None or watch.memory.apart else watch.memory.left
+    reason: type[Stopped] | None = TimeUp if now > watch.deadline else MemoryUp if left < 0 else None
     if reason is not None:
         watch.struck, watch.next = True, now + AGAIN
         _raise_in(watch.thread, reason)
         watch.stop()
+        return POLL
+    return min(POLL, max(SOONEST, left / RATE))
 
 
-def _raise_in(thread: int, reason: type[Stopped] | None) -> None:
-    """Makes another thread raise an exception soon; or not, if it has not done so yet."""
+class _TakenBack(Stopped):
+    """Takes the place of an exception that need not be raised any more."""
+
+
+def _take_back(thread: int) -> None:
+    """Sees to it that this thread raises nothing any more that others have ordered. To order nothing instead will not do: Python (3.11) would look for it for ever, and under a debugger or a tracer come to nothing else."""
+    try:
+        _raise_in(thread, _TakenBack)
+        while True:
+            pass
+    except _TakenBack:
+        pass
+
+
+def _raise_in(thread: int, reason: type[Stopped]) -> None:
+    """Makes another thread raise an exception soon."""
     import ctypes
 
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), None if reason is None else ctypes.py_object(reason))
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(reason))

@@ -19,7 +19,7 @@ def notation(value: Any, base: str) -> str:
     if isinstance(value, np.ndarray):
         return _array(value, base)
     if isinstance(value, bytes):
-        return '"' + "".join(_character(code, DOUBLE_QUOTE) for code in value) + '"'
+        return f'"{_text(value)}"'
     if not isinstance(value, bool | int | float) or "::" in base:
         return f"<{base.rpartition('::')[2]}>"
     if base == "bool":
@@ -46,6 +46,16 @@ def _real(value: float, base: str) -> str:
     if not _finite(value):
         return "nan" if isnan(value) else "inf" if value > 0 else "-inf"
     return str(np.float32(value)) if base == "float" else repr(float(value))
+
+
+def _text(value: bytes) -> str:
+    """What stands between the quotes: text in UTF-8 as it is, bytes that are none, and what cannot be seen, as
+    codes."""
+    return "".join(c if c > "~" and c.isprintable() else _codes(c) for c in value.decode("utf-8", "surrogateescape"))
+
+
+def _codes(character: str) -> str:
+    return "".join(_character(code, DOUBLE_QUOTE) for code in character.encode("utf-8", "surrogateescape"))
 
 
 def _character(code: int, quote: int) -> str:

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from sacpy.interp import memory
+
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 GREY, TRUE_COLOUR, PALETTE, GREY_ALPHA, COLOUR_ALPHA = 0, 2, 3, 4, 6
 SAMPLES = {GREY: 1, TRUE_COLOUR: 3, PALETTE: 1, GREY_ALPHA: 2, COLOUR_ALPHA: 4}
@@ -28,6 +30,7 @@ def encode(picture: Picture) -> bytes:
     height, width, _ = picture.shape
     if not height or not width:
         raise ValueError("a PNG file has at least one row and one column")
+    memory.room(4 * (picture.size + height))  # rows, the same as bytes, what becomes of them, and the file
     rows = np.empty((height, 1 + 3 * width), np.uint8)
     rows[:, 0] = 0  # no filter
     rows[:, 1:] = picture.reshape(height, -1)
@@ -39,7 +42,8 @@ def decode(data: bytes) -> Picture:
     """The picture in the bytes of a file, of shape (height, width, 3). Raises `PictureError`."""
     if not data.startswith(SIGNATURE):
         raise PictureError("it does not begin as a PNG file does")
-    head, palette, packed = b"", b"", b""
+    memory.room(3 * len(data))
+    head, palette, packed = b"", b"", bytearray()
     for kind, content in _chunks(data):
         if kind == b"IHDR":
             head = content
@@ -55,7 +59,9 @@ def decode(data: bytes) -> Picture:
     if interlaced:
         raise PictureError("it is interlaced, which is not supported")
     per_pixel = SAMPLES[colours] * depth
-    rows = _unfiltered(_unpacked(packed, height * (1 + (width * per_pixel + 7) // 8)), height, max(1, per_pixel // 8))
+    size = height * (1 + (width * per_pixel + 7) // 8)
+    memory.room(3 * size + height * width * (SAMPLES[colours] * (9 if depth < 8 else 1) + 9))  # rows and what is made of them, samples, the picture
+    rows = _unfiltered(_unpacked(packed, size), height, max(1, per_pixel // 8))
     return _coloured(_samples(rows, width, depth, SAMPLES[colours]), colours, depth, palette)
 
 
@@ -77,7 +83,7 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     raise PictureError("it ends too early")
 
 
-def _unpacked(packed: bytes, size: int) -> bytes:
+def _unpacked(packed: bytearray, size: int) -> bytes:
     """At most `size` bytes are made, however much a hostile file promises."""
     try:
         rows = zlib.decompressobj().decompress(packed, size)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
+from sacpy.interp import memory
 from sacpy.interp.errors import Exit, Fault
 
 CHUNK = 1 << 16
@@ -73,8 +74,8 @@ class Stream:
 
     # ------------------------------------------------------------ writing
 
-    def write(self, data: bytes) -> None:
-        """Appends to the stream."""
+    def write(self, data: bytes | memoryview) -> None:
+        """Appends to the stream; what is large is not copied."""
         if not self.writable or self.closed:
             self._refuse("write to")
         if self._in:
@@ -84,8 +85,13 @@ class Stream:
             if self._limit < 0:
                 self._limit = 0
                 raise Fault("E0705", f"the program writes more to {self.name} than this session allows", help="raise the session's output limit")
+        if len(data) >= CHUNK:
+            self.flush()
+            self._before()
+            self._hand_out(memoryview(data))
+            return
         self._out += data
-        if self._unbuffered or len(self._out) >= CHUNK or (self._by_line and b"\n" in data):
+        if self._unbuffered or len(self._out) >= CHUNK or (self._by_line and b"\n" in self._out[-len(data) :]):
             self.flush()
 
     def renew_limit(self, limit: int | None) -> None:
@@ -97,11 +103,14 @@ class Stream:
         if not self._out:
             return
         self._before()
-        data, self._out = bytes(self._out), bytearray()
+        data, self._out = self._out, bytearray()
+        self._hand_out(memoryview(data))
+
+    def _hand_out(self, data: memoryview) -> None:
         at = 0
         try:
             while at < len(data):
-                at += self.raw.write(data[at : at + CHUNK]) or 0
+                at += self.raw.write(bytes(data[at : at + CHUNK])) or 0
         except BrokenPipeError:
             raise Exit(BROKEN_PIPE) from None
         except OSError as error:
@@ -115,13 +124,15 @@ class Stream:
             self._refuse("read from")
         self.flush()
         self._before()
+        more = max(CHUNK, len(self._in) - self._pos)  # a long match is tried again after each chunk, so chunks grow
+        memory.room(3 * more)
         try:
-            data = self.raw.read(max(CHUNK, len(self._in) - self._pos))  # a long match is tried again after each chunk, so chunks grow
+            data = self.raw.read(more)
         except OSError as error:
             raise Fault("E0663", f"reading from {self.name} failed: {error.strerror or error}") from None
         if not data:
             return False
-        self._in = self._in[self._pos :] + data
+        self._in = b"".join((memoryview(self._in)[self._pos :], data))
         self._pos = 0
         self._fed += len(data)
         return True
@@ -151,6 +162,7 @@ class Stream:
             self._pos -= 1
             self.at_end = False
             return
+        memory.room(2 * (len(self._in) - self._pos))
         self._in = bytes((code & 255,)) + self._in[self._pos :]
         self._pos = 0
         self.at_end = False
@@ -166,10 +178,14 @@ class Stream:
             if not self._fill():
                 self.at_end = True
                 break
-        stop = min(len(self._in), self._pos + limit) if end < 0 else end + 1
-        line = self._in[self._pos : stop]
+        return self._taken(min(len(self._in), self._pos + limit) if end < 0 else end + 1)
+
+    def _taken(self, stop: int) -> bytes:
+        """What has been read ahead, up to a place."""
+        memory.room(stop - self._pos)
+        data = self._in[self._pos : stop]
         self._pos = stop
-        return line
+        return data
 
     def read(self, count: int) -> bytes:
         """At most `count` bytes; fewer only at the end."""
@@ -177,9 +193,7 @@ class Stream:
             if not self._fill():
                 self.at_end = True
                 break
-        data = self._in[self._pos : self._pos + count]
-        self._pos += len(data)
-        return data
+        return self._taken(min(len(self._in), self._pos + count))
 
     def take(self, pattern: re.Pattern[bytes], width: int = 0) -> bytes:
         """Takes the longest match of `pattern` at the present place, of at most `width` bytes (0: any number). The pattern must match the empty text."""
@@ -192,9 +206,7 @@ class Stream:
             if not self._fill():
                 self.at_end = True
                 break
-        data = self._in[self._pos : stop]
-        self._pos = stop
-        return data
+        return self._taken(stop)
 
     # ------------------------------------------------------------ place
 

@@ -16,6 +16,7 @@ from typing import cast
 from sacpy.interp.errors import Exit, Fault
 from sacpy.interp.streams import RawFile, Stream
 
+LONGEST_SHOWN = 200  # bytes of a text in a message
 MODES = {"r": "rb", "r+": "r+b", "w": "wb", "w+": "w+b", "a": "ab", "a+": "a+b"}
 
 
@@ -110,7 +111,7 @@ class World:
     def open(self, path: bytes, mode: bytes) -> Stream:
         """Opens a file as C's `fopen` does. Raises OSError where the system refuses, and Fault for a mode that does not exist."""
         self.allow_files(f"open {shown(path)}")
-        plain = mode.replace(b"b", b"").replace(b"t", b"").decode("latin-1")
+        plain = "" if len(mode) > 3 else mode.replace(b"b", b"").replace(b"t", b"").decode("latin-1")
         if plain not in MODES:
             raise Fault("E0651", f'"{shown(mode)}" is not a mode to open a file in', help='use "r", "w", "a", "r+", "w+" or "a+", with a "b" at the end if you like')
         raw = cast(RawFile, open(path, MODES[plain], buffering=0))  # noqa: SIM115
@@ -174,8 +175,8 @@ def _nothing() -> None:
 
 
 def shown(text: bytes) -> str:
-    """Bytes as text for a message."""
-    return text.decode("utf-8", "backslashreplace")
+    """Bytes as text for a message; of a long one its beginning."""
+    return (text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + b"...").decode("utf-8", "backslashreplace")
 
 
 def _standard(number: int) -> RawFile:

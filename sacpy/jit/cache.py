@@ -1,20 +1,19 @@
 """Compiled code kept between runs: a folder of files, each named by the digest of all that it depends on.
 
-In: a digest, and the bytes of compiled code. Out: the bytes again, in this process or in a later one. A file is written under another name and renamed, so nobody reads half of it; it begins with a digest of its contents, and one that does not agree is
+In: a digest, and the bytes of compiled code. Out: the bytes again, in this process or in a later one. A file is written under another name and renamed, so nobody reads half of it; it begins with a digest of its name and contents (`sacpy.kept`), and one that does not agree is
 removed and compiled anew. The folder is bounded: what has not been used for longest goes first. Where there is no folder, or it cannot be written, everything works, and is compiled in every run.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from sacpy.lang.modules import write_atomically
+from sacpy import kept
 from sacpy.nodes import Node
 
-MAGIC = b"sacpy native 1\n"
 SUFFIX = ".native"
 MOST = 256 * 1024 * 1024  # bytes in the folder
 OFTEN = 32  # writes between two looks at the folder's size
@@ -41,29 +40,25 @@ class Cache:
         """What was kept under a name; None if there is nothing, or it is damaged."""
         if self.folder is None:
             return None
-        path = self.folder / f"{name}{SUFFIX}"
-        try:
-            data = path.read_bytes()
-        except OSError:
+        path = self._path(name)
+        payload = kept.read(path, name)
+        if payload is None:
+            if not kept.distrust(self.folder):
+                kept.remove(path)  # if there is one, it is damaged, or another's under this name
             return None
-        start = len(MAGIC) + 32
-        payload = data[start:]
-        if data[: len(MAGIC)] != MAGIC or hashlib.sha256(payload).digest() != data[len(MAGIC) : start]:
-            self.remove(name)
-            return None
-        with suppress(OSError):  # it may be somebody else's, or gone by now
+        with suppress(OSError):  # it may be gone by now
             os.utime(path)  # it has been used
         return payload
 
     def has(self, name: str) -> bool:
         """Whether something is kept under a name."""
-        return self.folder is not None and (self.folder / f"{name}{SUFFIX}").exists()
+        return self.folder is not None and not kept.distrust(self.folder) and self._path(name).exists()
 
     def write(self, name: str, payload: bytes) -> None:
         """Keeps something under a name."""
         if self.folder is None:
             return
-        write_atomically(self.folder / f"{name}{SUFFIX}", MAGIC + hashlib.sha256(payload).digest() + payload)
+        kept.write(self._path(name), name, payload)
         if self._written % OFTEN == 0:
             self._shrink()
         self._written += 1
@@ -71,45 +66,52 @@ class Cache:
     def remove(self, name: str) -> None:
         """Forgets what was kept under a name."""
         if self.folder is not None:
-            _unlink(self.folder / f"{name}{SUFFIX}")
+            kept.remove(self._path(name))
+
+    def _path(self, name: str) -> Path:
+        assert self.folder is not None
+        return self.folder / f"{name}{SUFFIX}"
 
     def info(self) -> CacheInfo:
-        """What there is."""
-        files = self._files()
+        """What there is, with what is left of writing that did not come to an end."""
+        files = [*self._files(), *self._left()]
         return CacheInfo(self.folder, len(files), sum(size for _, size, _ in files), self.most)
 
     def clear(self) -> CacheInfo:
         """Removes everything, and says what that was."""
         before = self.info()
-        for _, _, path in self._files():
-            _unlink(path)
+        for _, _, path in (*self._files(), *self._left()):
+            kept.remove(path)
         return before
 
     def _shrink(self) -> None:
+        for _, _, path in self._left(kept.ABANDONED):
+            kept.remove(path)
         files = sorted(self._files())
         size = sum(s for _, s, _ in files)
         for _, own, path in files:
             if size <= self.most:
                 break
-            _unlink(path)
+            kept.remove(path)
             size -= own
 
     def _files(self) -> list[tuple[int, int, Path]]:
         """Each file with the time of its last use and its size."""
-        found: list[tuple[int, int, Path]] = []
-        if self.folder is not None:
-            for path in self.folder.glob(f"*{SUFFIX}"):
-                try:
-                    stat = path.stat()
-                except OSError:
-                    continue  # another process was faster
-                found.append((stat.st_mtime_ns, stat.st_size, path))
-        return found
+        return [] if self.folder is None else _described(self.folder.glob(f"*{SUFFIX}"))
+
+    def _left(self, age: float = 0.0) -> list[tuple[int, int, Path]]:
+        """The same of files that were never finished, those of parsed modules, in the folder around, among them."""
+        folders = [] if self.folder is None else [self.folder, self.folder.parent]
+        return _described(path for folder in folders for path in kept.unfinished(folder, age))
 
 
-def _unlink(path: Path) -> None:
-    with suppress(OSError):  # it stays; the next run may have more luck
-        path.unlink(missing_ok=True)
+def _described(paths: Iterable[Path]) -> list[tuple[int, int, Path]]:
+    found = []
+    for path in paths:
+        with suppress(OSError):  # another process was faster
+            stat = path.stat()
+            found.append((stat.st_mtime_ns, stat.st_size, path))
+    return found
 
 
 def native_folder() -> Path | None:

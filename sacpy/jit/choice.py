@@ -71,7 +71,7 @@ def _either(program: core.Program, key: str, kind: Kind, name: str, tools: Tools
 
 
 def _gpu_is_there(tools: Tools) -> bool:
-    from sacpy.jit.device.context import present
+    from sacpy.jit.device.presence import present
 
     if tools.gpu is None:
         tools.gpu = present()

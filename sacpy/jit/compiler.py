@@ -5,20 +5,22 @@ In: a program, the key of a function, the kind of its arguments. Out: `Compiled`
 
 from __future__ import annotations
 
-import pickle
+import functools
 from collections.abc import Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sacpy.jit.beside import checkpoint
 from sacpy.jit.engine import Compiled, Tools
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import Unit
+from sacpy.jit.graph import Unit, statements
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
-from sacpy.jit.reports import Report
+from sacpy.jit.reports import Counts, Report
 from sacpy.lang.core import Program
 from sacpy.nodes import replace
+from sacpy.plain import Packing, Unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from sacpy.jit.host.native import Signature as NativeSignature
     from sacpy.jit.specialise import Specialiser
 
+LARGE = 80  # statements of a graph from which on its code is mostly too large to be translated in this process
+LITTLE = "large: translated with little effort"
 KERNEL_STAGES = ("kernel", "nvvm", "ptx", "sass")
 STAGES = ("core", "graph", "llvm", "asm", *KERNEL_STAGES)
 
@@ -39,6 +43,7 @@ class Clock:
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Inside, a stage is at work."""
+        checkpoint(name)
         start = perf_counter()
         yield
         self.stages.append((name, perf_counter() - start))
@@ -51,7 +56,7 @@ def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: Tools
         kept = _kept(tools.cache.read(name))
     cached = kept is not None
     if kept is None:
-        from sacpy.jit.host.compile import begin_runtime
+        from sacpy.jit.host.loading import begin_runtime
 
         begin_runtime()
         try:
@@ -59,7 +64,7 @@ def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: Tools
         except Unsupported as refusal:
             kept = refusal.reason
         with clock.stage("keep"):
-            tools.cache.write(name, pickle.dumps(kept, pickle.HIGHEST_PROTOCOL))
+            tools.cache.write(name, _packing().packed(kept))
     if isinstance(kept, str):
         raise Unsupported(kept)
     code, signature, report = kept
@@ -67,7 +72,7 @@ def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: Tools
         from sacpy.jit.host.native import load
 
         function = load(code, signature, tools.options, tools.context)
-    return Compiled(function.call, replace(report, stages=tuple(clock.stages), cached=cached), recursive=function.signature.recursive)
+    return Compiled(function.call, replace(report, stages=tuple(clock.stages), cached=cached), recursive=function.signature.recursive, direct=function.like, giving=function.giving)
 
 
 Kept: TypeAlias = "tuple[bytes, NativeSignature, Report] | str"  # code with what is needed to call it; or why there is none
@@ -78,26 +83,38 @@ def _kept(data: bytes | None) -> Kept | None:
     if data is None:
         return None
     try:
-        found: Kept = pickle.loads(data)
-    except Exception:  # whatever a pickle of another time may raise: it is made anew
+        found: Kept = _packing().unpacked(data)
+    except Unpacked:
         return None
     return found
 
 
+@functools.cache
+def _packing() -> Packing:
+    from sacpy.jit.graph import Input, Output
+    from sacpy.jit.host.native import Signature
+
+    return Packing(Signature, Input, Output, Report, Counts)
+
+
 def _made(specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock) -> tuple[bytes, NativeSignature, Report]:
     """A function's code, what is needed to call it, and the report."""
-    from sacpy.jit.host.compile import compile_object
+    from sacpy.jit.host.compile import begin_compiler, compile_object, is_huge
     from sacpy.jit.host.lowering import lower
     from sacpy.jit.host.native import Signature as NativeSignature
     from sacpy.jit.measure import count, parallel
+    from sacpy.jit.passes import effort
 
     before = specialised(specialiser, program, key, kind, options, clock)
+    if sum(1 for f in before.functions for _ in statements(f.body)) >= LARGE:
+        begin_compiler()
     unit = optimised(before, options, clock)
     with clock.stage("lower"):
         text = lower(unit, options)
     with clock.stage("compile"):
         code = compile_object(text, options)
-    return code, NativeSignature.of(unit), Report(key, kind, (), count(before), count(unit), len(code), parallel(text))
+    notes = (*unit.notes, *effort(before), *([LITTLE] if is_huge(text) else []))
+    return code, NativeSignature.of(unit), Report(key, kind, (), count(before), count(unit), len(code), parallel(text), notes=notes)
 
 
 def specialised(specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock) -> Unit:

@@ -1,11 +1,17 @@
 """How much work a call is, before it is done: a rough number of steps of the interpreter.
 
-In: a function, and the arguments of a call. Out: a number; it need not be right, only large where the work is large. Index spaces count with their bodies; so do counting loops whose bounds are known from constants, extents and int arguments; a loop that nobody can see the end of counts as a
-few rounds. Functions that are called count as well, to a certain depth. Recursion is not followed: whoever decides watches how long it takes.
+In: a function, and the arguments of a call. Out: a number; it need not be right, only large where the work is large.
+Index spaces count with their bodies; so do counting loops whose bounds are known from constants, extents and int
+arguments; a loop that nobody can see the end of counts as a few rounds. Functions that are called count as well, to a
+certain depth. Recursion is not followed: whoever decides watches how long it takes.
+
+A step is a scalar operation in a line of generated Python. What else there is counts in steps as measured, with the
+programs of the repository.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 
 from sacpy.interp.runtime.calls import known_shape
@@ -24,6 +30,7 @@ from sacpy.lang.core import (
     Partition,
     Prim,
     Program,
+    Signature,
     Stmt,
     Var,
     WithLoop,
@@ -34,23 +41,40 @@ from sacpy.lang.infer import Inference, Inferrer
 from sacpy.lang.lattice import constant, without_value
 from sacpy.lang.types import ANY, Shape
 
-STEP = 0.3e-6  # seconds that the interpreter takes for a step
+STEP = 0.05e-6  # seconds that the interpreter takes for a step
+CALLED = 5.0  # steps of a call that is not put in place
+ROUND = 1.0  # and of a round of a loop, beside its statements
+CELL = 1.0  # of a cell of a with-loop
+WITH_LOOP = 60.0  # of a with-loop, beside its cells
+WHOLE = 30.0  # of an operation on a whole array, beside its elements
+ELEMENT = 0.03  # of an element of such an operation, which NumPy does
 UNKNOWN = 64.0
 DEEPEST = 5  # functions within each other
 MOST = 1e15
 LONGEST = 10_000
+LOOP = 10  # statements that a loop or with-loop counts for, beside its own: to the compiler it is about as much work
 LIGHT = frozenset({"sel", "shape", "dim", "modarray", "reshape", "ravel", "like"})  # they look at arrays, or update them in place
 ARITHMETIC = frozenset({"ScalarArith", "ArrayArith", "Math", "MathArray"})
 
 
 class Costs:
-    """Estimates for the functions of one program. `array`: what one element of a whole-array operation counts, which NumPy does faster than the interpreter does a step. `unknown`: what stands for an extent, or for the rounds of a loop, of which nothing is known."""
+    """Estimates for the functions of one program. `array`: what one element of a whole-array operation counts. `unknown`:
+    what stands for an extent, or for the rounds of a loop, of which nothing is known; `whole`: whether NumPy stands for
+    a function."""
 
-    def __init__(self, program: Program, inferrer: Inferrer, array: float = 1.0, unknown: float = UNKNOWN) -> None:
+    def __init__(
+        self,
+        program: Program,
+        inferrer: Inferrer,
+        array: float = ELEMENT,
+        unknown: float = UNKNOWN,
+        whole: Callable[[Signature], bool] = lambda signature: False,
+    ) -> None:
         self.program = program
         self.inferrer = inferrer
         self.array = array
         self.unknown = unknown
+        self.whole = whole
         self._memo: dict[tuple[str, tuple[Shape, ...]], tuple[float, bool]] = {}
         self._guessed = False  # whether anything in the last estimate was a guess
         self._active: list[str] = []
@@ -63,6 +87,27 @@ class Costs:
             self._lengths[key] = 1  # a recursive call
             self._lengths[key] = min(_statements(self, function.body), LONGEST)
         return self._lengths[key]
+
+    def steps(self, block: Block) -> float:
+        """The steps of a block of which nothing is known but its text."""
+        return sum(map(self._steps, block.statements))
+
+    def _steps(self, s: Stmt) -> float:
+        match s:
+            case Let(rhs=Call() as call):
+                return CALLED if self.length_of(call) > 1 else 1.0
+            case Let(rhs=WithLoop() as loop):
+                return WITH_LOOP + self.unknown * self.cell(loop)
+            case If():
+                return 1.0 + max(self.steps(s.then), self.steps(s.otherwise))
+            case Loop():
+                return self.unknown * (ROUND + self.steps(s.condition) + self.steps(s.body))
+        return 1.0
+
+    def cell(self, loop: WithLoop) -> float:
+        """Those of a cell of a with-loop, about."""
+        combine = sum(self.steps(o.combine.body) for o in loop.operators if isinstance(o, Fold))
+        return CELL + combine + max((self.steps(p.body) for p in loop.partitions), default=0.0)
 
     def length_of(self, call: Call) -> int:
         """The statements that a call stands for."""
@@ -130,7 +175,7 @@ class _Walk:
             case If():
                 return 1.0 + max(self.block(s.then), self.block(s.otherwise))
             case Loop():
-                once = self.block(s.condition) + self.block(s.body) + 1.0
+                once = self.block(s.condition) + self.block(s.body) + ROUND
                 return once * self.rounds(s)
         return 1.0
 
@@ -139,7 +184,7 @@ class _Walk:
             case WithLoop():
                 return self.with_loop(s, s.rhs)
             case Call():
-                return self.call(s.rhs)
+                return self.call(s, s.rhs)
             case Prim(op=op) if op in LIGHT:
                 return 1.0
             case Prim(args=args) | ArrayCons(elements=args):
@@ -150,9 +195,9 @@ class _Walk:
         """What a whole-array operation on these counts: the largest of them decides."""
         sizes = [self.size(self.shape(a)) for a in atoms]
         largest = max(sizes, default=1.0)
-        return largest * self.costs.array if largest > 1 else 0.0
+        return WHOLE + largest * self.costs.array if largest > 1 else 0.0
 
-    def call(self, call: Call) -> float:
+    def call(self, s: Let, call: Call) -> float:
         resolution = self.inference.resolution(call)
         match resolution:
             case Certain(signature=signature):
@@ -166,16 +211,18 @@ class _Walk:
             return 1.0
         if signature.name.partition("::")[0] in ARITHMETIC:
             return 1.0 + self.elements(call.args)
+        if self.costs.whole(signature):
+            return CALLED + self.elements((*(Var(t.name, s.span) for t in s.targets), *call.args))
         try:
             function = self.costs.program.function(signature.key)
         except SacError:
             return 0.0
-        return 1.0 + self.costs.function(function, tuple(s if s.rank == 0 or (s.value and len(s.value) <= 8) else without_value(s) for s in shapes))
+        return CALLED + self.costs.function(function, tuple(s if s.rank == 0 or (s.value and len(s.value) <= 8) else without_value(s) for s in shapes))
 
     def with_loop(self, s: Let, loop: WithLoop) -> float:
         frame = next((self.size(self.shape(Var(t.name, s.span))) for t, o in zip(s.targets, loop.operators) if not isinstance(o, Fold)), 0.0)
         combine = sum(self.block(o.combine.body) for o in loop.operators if isinstance(o, Fold))
-        return 1.0 + sum(self.index_space(p, frame) * (1.0 + combine + self.block(p.body)) for p in loop.partitions)
+        return WITH_LOOP + sum(self.index_space(p, frame) * (CELL + combine + self.block(p.body)) for p in loop.partitions)
 
     def index_space(self, p: Partition, frame: float) -> float:
         """The number of indices, the whole result's where the bounds do not say."""
@@ -242,11 +289,11 @@ def _statements(costs: Costs, block: Block) -> int:
             case Let(rhs=Call() as call):
                 total += costs.length_of(call)
             case Let(rhs=WithLoop() as loop):
-                total += 1 + sum(_statements(costs, p.body) for p in loop.partitions) + sum(_statements(costs, o.combine.body) for o in loop.operators if isinstance(o, Fold))
+                total += LOOP + sum(_statements(costs, p.body) for p in loop.partitions) + sum(_statements(costs, o.combine.body) for o in loop.operators if isinstance(o, Fold))
             case If():
                 total += 1 + _statements(costs, s.then) + _statements(costs, s.otherwise)
             case Loop():
-                total += 1 + _statements(costs, s.condition) + _statements(costs, s.body)
+                total += LOOP + _statements(costs, s.condition) + _statements(costs, s.body)
             case _:
                 total += 1
     return total

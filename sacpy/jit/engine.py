@@ -9,57 +9,90 @@ One engine serves one session, command or prompt, through all its programs: what
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from time import perf_counter
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from threading import Lock
+from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any, Protocol
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet, ref
 
 from sacpy.collection import without_collection
 from sacpy.interp.errors import Fault
 from sacpy.interp.memory import apart, in_words
+from sacpy.interp.values import DTYPES
+from sacpy.jit.beside import Abandoned, Job, is_beside
 from sacpy.jit.cache import Cache, native_folder
-from sacpy.jit.cost import STEP, UNKNOWN, Costs
-from sacpy.jit.dispatch import Site, Version
+from sacpy.jit.cost import ELEMENT, STEP, UNKNOWN, Costs
+from sacpy.jit.dispatch import Site
 from sacpy.jit.failures import Interrupted, NativeFailure, OutOfMemory, Unsupported
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
+from sacpy.jit.regions import Regions
+from sacpy.jit.remembered import Recent, Watched
 from sacpy.jit.reports import Report
-from sacpy.jit.worth import worth_watching
+from sacpy.jit.versions import Version, Versions
+from sacpy.jit.worth import calls_itself, worth_watching
 from sacpy.lang import core
 from sacpy.lang.diagnostics import SacError
 from sacpy.nodes import Node
 
 if TYPE_CHECKING:
+    from sacpy.interp.engine import Turn
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
     from sacpy.jit.host.native import Context
     from sacpy.jit.specialise import Specialiser
 
+PATIENCE = 0.02  # seconds between two looks for an exception
 SOON = 0.2  # seconds; what fails later for lack of memory is not run again to learn more
 
 
-class Policy(Node):
-    """When a function is compiled: once a call's estimated work (steps of the interpreter) is at least `work`, or its calls so far have taken `seconds`; and, if it must `pay`, once that is about what compiling it takes, unless the cache has it. `array`: what an element of a whole-array operation counts, `unknown`: an
-    extent that nobody knows. `eager`: at the first call."""
+class Pace(Protocol):
+    """Enters and leaves native code at any call and round, whatever that costs: how many calls of a function are
+    interpreted before it is compiled (None: it never is); how many rounds of a loop are `interpreted` (at least 1)
+    before some are `native` (0: all that are left)."""
 
-    work: float
-    seconds: float
-    array: float = 1.0
+    def calls(self) -> int | None: ...
+
+    def interpreted(self) -> int: ...
+
+    def native(self) -> int: ...
+
+
+class Policy(Node):
+    """When something is compiled: once what it has taken, or will take by an estimate, is about the price of having it
+    compiled. `price` in seconds; None: what compiling is expected to take. `array`: what an element of a whole-array
+    operation counts in an estimate, `unknown`: an extent that nobody knows. `eager`: at the first call; `beside`: what may
+    not be worth it is compiled while the program goes on; `pace`: loops
+    are entered and left as it says, which tests want."""
+
+    price: float | None = None
+    array: float = ELEMENT
     unknown: float = UNKNOWN
-    pay: bool = False
     eager: bool = False
+    beside: bool = False
+    pace: Pace | None = None
+
+    def first(self, usual: int) -> int:
+        """The rounds of a loop before it is looked at for the first time."""
+        return self.pace.interpreted() - 1 if self.pace is not None else 0 if self.eager else usual
 
 
 POLICIES = {
-    "auto": Policy(work=10_000, seconds=0.003, array=1 / 30, unknown=8.0, pay=True),
-    "cpu": Policy(work=10_000, seconds=0.002),
-    "cuda": Policy(work=10_000, seconds=0.002),
-    "emulator": Policy(work=10_000, seconds=0.002),
+    "auto": Policy(unknown=8.0, beside=True),
+    "cpu": Policy(price=0.0005, array=1.0),
+    "cuda": Policy(price=0.0005, array=1.0),
+    "emulator": Policy(price=0.0005, array=1.0),
 }
-EAGER = Policy(0, 0, eager=True)
-PRICE = 0.05  # seconds that compiling takes at least
-PRICE_PER_STATEMENT = 0.002
+EAGER = Policy(0.0, eager=True)
+LIBRARIES = 0.05  # seconds that the compiler's libraries take to load, once in a process
+NATIVE = 0.01  # seconds that it takes to load what native code needs, once in a process
+LOADING = 0.001  # seconds that code out of the cache takes to load
+COMPILING = 0.012  # seconds that compiling takes at least
+COMPILING_STATEMENT = 0.00075  # and for each statement
+LARGE = 800  # statements behind which functions that come again are called, and each counts a fifth
 
 
 class Native(Protocol):
@@ -69,13 +102,15 @@ class Native(Protocol):
 
 
 class Compiled(Node):
-    """A compiled unit: how to call it, and what became of it on the way. `owned`: whether the arrays that it gives are nobody else's; `device`: the same as a program of a device, if it is one; `recursive`: whether it may call itself."""
+    """A compiled unit: how to call it, and what became of it on the way. `owned`: whether the arrays that it gives are nobody else's; `device`: the same as a program of a device, if it is one; `recursive`: whether it may call itself; `direct`: what calls it with contiguous arguments like some others (`NativeFunction.like`); `giving`: what calls it with arguments that the caller gives away, if it takes any (`NativeFunction`)."""
 
     call: Native
     report: Report
     owned: bool = True
     device: DeviceProgram | None = None
     recursive: bool = False
+    direct: Callable[[Sequence[Any]], Callable[..., tuple[Any, ...] | None]] | None = None
+    giving: Callable[[tuple[Any, ...], tuple[bool, ...]], tuple[Any, ...]] | None = None
 
 
 class Tools:
@@ -89,6 +124,7 @@ class Tools:
         self.device: Device | None = None
         self.gpu: bool | None = None  # whether there is one; None: nobody has looked
         self.memory = 0
+        self.limited = False
         self._context: Context | None = None
         self._latest: tuple[core.Program, Specialiser] | None = None
 
@@ -113,6 +149,8 @@ class Tools:
         """Ends what runs, or lets things run again."""
         if self._context is not None:
             self._context.stop = stop
+        if self.device is not None:
+            self.device.stop(stop)
 
     def limit(self, memory: int) -> None:
         """How many bytes a call may take; 0: any."""
@@ -129,20 +167,60 @@ class Compiler(Protocol):
     def __call__(self, program: core.Program, key: str, kind: Kind, name: str, tools: Tools, /) -> Compiled: ...
 
 
+def nothing(signature: core.Signature) -> bool:
+    """No function is NumPy's: what is compiled as soon as there is work is not compared with what NumPy takes."""
+    return False
+
+
 class Room:
     """What the engine keeps for one evaluator."""
 
-    def __init__(self, evaluator: Evaluator, policy: Policy) -> None:
+    def __init__(self, evaluator: Evaluator, policy: Policy, cache: Cache) -> None:
         from sacpy.jit.fingerprint import Fingerprints
+        from sacpy.jit.records import Records
 
         self.program = evaluator.program
+        self._evaluator = ref(evaluator)
         self.fingerprints = Fingerprints(self.program)
-        self.costs = Costs(self.program, evaluator.preparer.inferrer, policy.array, policy.unknown)
+        self.costs = Costs(self.program, evaluator.preparer.inferrer, policy.array, policy.unknown, evaluator.is_whole if policy.price is None else nothing)
+        self.records = Records(cache, self.program)
+        self._branching: dict[str, bool] = {}
+
+    def is_pure(self, function: core.Function) -> bool:
+        """Whether a function made of a statement can be a unit: it has no effects, and only values of the graph."""
+        if not isinstance(self.program, Regions):
+            return False
+        purity = self.program.outlined.purity
+        return all(slot.base in DTYPES for slot in (*function.signature.params, *function.signature.results)) and purity.block(function.body)
+
+    def add(self, function: core.Function) -> None:
+        """From now on the program has this function too."""
+        assert isinstance(self.program, Regions)
+        self.program.add(function)
+
+    def watch(self, engine: Engine, unit: Versions) -> None:
+        """From now on the engine knows this unit, for as long as the evaluator lives."""
+        evaluator = self._evaluator()
+        if evaluator is not None:
+            engine.units.add(evaluator, unit)
+
+    @property
+    def generating(self) -> float:
+        """Seconds that were spent on generating Python so far."""
+        evaluator = self._evaluator()
+        return 0.0 if evaluator is None else evaluator.generating
+
+    def branches(self, function: core.Function) -> bool:
+        """Whether a call of a function may call itself more than once: its calls then grow in number with their depth."""
+        key = function.signature.key
+        if key not in self._branching:
+            self._branching[key] = calls_itself(function) > 1
+        return self._branching[key]
 
 
 class Engine:
     """`target`: "auto" (what is hot), "cpu" (whatever may be), "cuda" or "emulator" (that too, with-loops on a GPU or on the emulator of one, which looks at every access with `check`). `threads`: how many a loop may use, None for one per core. `opt_level`: how hard LLVM tries. `eager`: everything is compiled when it is first called. `cache`: the folder of compiled code, None for the user's. `defects`: errors inside the compiler are raised, which tests want; otherwise
-    what it fails on stays interpreted. `compiler` takes the place of the real one."""
+    what it fails on stays interpreted. `compiler` takes the place of the real one; `pace` that of the policy."""
 
     def __init__(
         self,
@@ -159,25 +237,31 @@ class Engine:
         defects: bool = False,
         check: bool = False,
         compiler: Compiler | None = None,
+        pace: Pace | None = None,
     ) -> None:
         self.target = target
         self.options = Options(threads=threads or cores(), strict_fp=strict_fp, opt_level=opt_level, verify=verify, strategy=strategy, device=device)
         self.tools = Tools(self.options, Cache(native_folder()) if cache is None else cache, eager, check)
-        self.policy = EAGER if eager else POLICIES[target]
-        self.sites: list[Site] = []
+        self.policy = Policy(0.0, pace=pace) if pace is not None else EAGER if eager else POLICIES[target]
+        self.sites: Watched[Site] = Watched("_sites")
+        self.units: Watched[Versions] = Watched("_units")  # loops, and what else was left in the middle
         self.reruns = 0
         self.compiling = 0.0  # seconds
+        self.busy = 0.0  # seconds that the thread that runs programs has spent on compiling, and on judging what is worth it
+        self._slowness = 1.0  # of this machine now: times what compiling is expected to take
+        self.inner = 0.0  # seconds that the innermost call that is timed has spent in functions that are timed themselves
         self._defects = defects
         self._compiler = compiler
         self._rooms: WeakKeyDictionary[Evaluator, Room] = WeakKeyDictionary()
-        self._compiled: dict[str, Compiled] = {}
+        self._job: Job[Version] | None = None
+        self._lock = Lock()  # of who compiles
+        _engines.add(self)
+        self._compiled: Recent[Compiled] = Recent()
 
     # ---- what the interpreter asks
 
     def prepared(self, program: core.Program) -> core.Program:
         """The program with its hot regions outlined."""
-        from sacpy.jit.regions import Regions
-
         return Regions(program)
 
     def wrap(self, evaluator: Evaluator, function: core.Function, interpreted: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
@@ -186,28 +270,40 @@ class Engine:
             return interpreted()
         room = self._rooms.get(evaluator)
         if room is None:
-            room = self._rooms[evaluator] = Room(evaluator, self.policy)
+            room = self._rooms[evaluator] = Room(evaluator, self.policy, self.tools.cache)
         name = evaluator.python_name(function.signature.key)
         site = Site(self, room, function, interpreted, lambda entry: evaluator.namespace.__setitem__(name, entry))
-        self.sites.append(site)
+        self.sites.add(evaluator, site)
         return site.entry
+
+    def turn(self, evaluator: Evaluator, function: core.Function, statement: core.Let | core.Loop, bases: Mapping[str, str]) -> tuple[Turn, list[str]] | None:
+        """What the generated code of a function asks about one of its loops."""
+        room = self._rooms.get(evaluator)
+        if room is None:
+            return None
+        from sacpy.jit import turns
+
+        made = turns.Turn(self, room, function.signature.key, statement, bases)
+        return made, made.params
 
     def stop(self) -> None:
         """Ends what runs natively now, as soon as it looks. Called from other threads."""
         self.tools.stop(True)
 
-    def begin(self, memory: int) -> None:
-        """Before a run: it may be stopped, and take so many bytes (0: any) for arrays."""
+    def begin(self, memory: int, limited: bool = False) -> None:
+        """Before a run: it may be stopped, and take so many bytes (0: any) for arrays. `limited`: somebody watches what the
+        process takes."""
         self.tools.stop(False)
+        self.tools.limited = limited
         self.tools.limit(memory)
 
     # ---- what dispatch asks
 
-    def estimate(self, site: Site, args: tuple[Any, ...]) -> float:
+    def estimate(self, site: Versions, args: tuple[Any, ...]) -> float:
         """The work of a call."""
         return site.room.costs.call(site.function, args)
 
-    def certain(self, site: Site, args: tuple[Any, ...]) -> float | None:
+    def certain(self, site: Versions, args: tuple[Any, ...]) -> float | None:
         """The seconds that a call takes interpreted, if that can be told for certain."""
         work = site.room.costs.certain(site.function, args)
         return None if work is None else work * STEP
@@ -217,36 +313,68 @@ class Engine:
         """How many bytes of arguments native code has copied, to update them."""
         return self.tools.context.copied
 
-    def pays(self, site: Site, kind: Kind, seconds: float) -> bool:
-        """Whether a version is worth its price, when interpreting has taken, or will take, so many seconds."""
-        if not self.policy.pay or seconds >= PRICE + PRICE_PER_STATEMENT * site.room.costs.length(site.function):
-            return True
-        if kind not in site.looked_for:
-            site.looked_for.add(kind)
-            name = site.room.fingerprints.digest(site.key, kind, self.options)
-            return name in self._compiled or self.tools.cache.has(name)
-        return False
+    def price(self, unit: Versions, args: Sequence[Any], seconds: float) -> float:
+        """Seconds that a version for these arguments is expected to cost, for somebody who would spend `seconds`: who
+        would not even pay for loading it is told that, and nobody looks whether it is there."""
+        if self.policy.price is not None:
+            return self.policy.price
+        loading = LOADING + (0.0 if "sacpy.jit.host.native" in sys.modules else NATIVE)
+        kind = unit.kind(args)
+        if kind is None or seconds < loading:
+            return loading
+        if kind not in unit.prices:
+            name = unit.room.fingerprints.digest(unit.key, kind, self.options)
+            there = name in self._compiled or self.tools.cache.has(name)
+            length = unit.room.costs.length(unit.function)
+            unit.prices[kind] = 0.0 if there else COMPILING + COMPILING_STATEMENT * min(length, LARGE + (length - LARGE) / 5)
+        libraries = LIBRARIES if unit.prices[kind] and "llvmlite" not in sys.modules else 0.0
+        return loading + libraries + unit.prices[kind] * self._slowness
 
-    def version(self, site: Site, kind: Kind) -> Version:
+    def version(self, unit: Versions, kind: Kind) -> Version:
         """Compiles a function for arguments of this kind, or finds it compiled. Raises `Unsupported`."""
-        start = perf_counter()
+        start, busy = perf_counter(), thread_time()
         try:
             with apart():
-                compiled = self._compile(site, kind)
+                return self._version(unit, kind)
         finally:
             self.compiling += perf_counter() - start
-        return Version(kind, compiled.call, compiled.report, compiled.owned, compiled.device, compiled.recursive)
+            self.busy += thread_time() - busy
+
+    def beside(self, unit: Versions, kind: Kind) -> Job[Version] | None:
+        """The same in a thread of its own; None where that cannot be: something else is made there, there is one core
+        only, or somebody watches how much memory the program takes."""
+        if not self.policy.beside or self.tools.limited or cores() < 2 or (self._job is not None and not self._job.done):
+            return None
+        self._job = Job(lambda: self._version(unit, kind))
+        return self._job
+
+    def settle(self) -> None:
+        """When nobody runs a program any more: nothing is at work that would ask for one."""
+        if self._job is not None:
+            self._job.settle()
+
+    def _version(self, unit: Versions, kind: Kind) -> Version:
+        while not self._lock.acquire(timeout=PATIENCE):  # an exception that another thread has ordered gets through
+            pass
+        try:
+            compiled = self._compile(unit, kind)
+        finally:
+            self._lock.release()
+        expected = unit.prices.get(kind)
+        if expected and not compiled.report.cached and not is_beside():  # where it takes turns with the interpreter
+            self._slowness = max(1.0, (self._slowness + compiled.report.seconds / expected) / 2)
+        return Version(kind, compiled.call, compiled.report, compiled.owned, compiled.device, compiled.recursive, compiled.direct, compiled.giving)
 
     @without_collection("code")
-    def _compile(self, site: Site, kind: Kind) -> Compiled:
+    def _compile(self, site: Versions, kind: Kind) -> Compiled:
         room = site.room
         try:
             name = room.fingerprints.digest(site.key, kind, self.options)
             known = self._compiled.get(name)
             if known is None:
-                known = self._compiled[name] = self.compiler(room.program, site.key, kind, name, self.tools)
+                known = self._compiled.keep(name, self.compiler(room.program, site.key, kind, name, self.tools))
             return known
-        except Unsupported:
+        except (Unsupported, Abandoned):
             raise
         except SacError as error:
             if error.diagnostics[0].code.startswith("E08"):  # a mapping that the program asks for, and that cannot be
@@ -288,13 +416,44 @@ class Engine:
         if isinstance(failure, Interrupted):
             self.tools.stop(False)
             _pending()
-        if isinstance(failure, OutOfMemory) and elapsed > SOON:
+            if failure.spent:
+                raise KeyboardInterrupt
+        if isinstance(failure, OutOfMemory) and (elapsed > SOON or failure.spent):
             what = f"an array of {in_words(failure.size)} finds no room" if failure.size else "an array finds no room"
             raise Fault("E0703", f"out of memory: {what}", help="use smaller arrays, or raise the memory limit")
 
-    def entered(self) -> Sequence[Site]:
-        """The functions that were called, or that might have been."""
-        return [s for s in self.sites if s.calls or s.versions or s.refused]
+    def wanted(self, unit: Versions, args: Sequence[Any]) -> bool:
+        """Whether an earlier run says that there should be a version for these arguments at once, and the cache has it."""
+        records = unit.room.records
+        if self.policy.price is not None or records.saved < NATIVE:
+            return False
+        kind = unit.kind(args)
+        if kind is None or not records.wants(unit.key, kind):
+            return False
+        return self.price(unit, args, inf) <= LOADING + NATIVE
+
+    def keep(self) -> None:
+        """After a run: what has been found out is kept for the next."""
+        if self.policy.price is None:
+            for room in self._rooms.values():
+                room.records.keep(u for u in (*self.sites, *self.units) if u.room is room)
+
+    def entered(self) -> Sequence[Versions]:
+        """The functions that were called, or that might have been; and the loops that were left, or that could not be."""
+        return [*(s for s in self.sites if s.calls or s.versions or s.refused), *(u for u in self.units if u.versions or u.refused)]
+
+
+_engines: WeakSet[Engine] = WeakSet()
+
+
+def _forked() -> None:
+    """In a forked process there is none of the other threads."""
+    for engine in tuple(_engines):
+        engine._lock, engine._job = Lock(), None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def cores() -> int:

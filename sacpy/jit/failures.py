@@ -15,7 +15,9 @@ class Unsupported(Exception):
 
 
 class NativeFailure(Exception):
-    """Compiled code ended without a result. Its arguments are as they were."""
+    """Compiled code ended without a result. Its arguments are as they were; but if `spent`, some that were given away are not."""
+
+    spent = False
 
 
 class CheckFailed(NativeFailure):

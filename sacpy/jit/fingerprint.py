@@ -10,6 +10,7 @@ import hashlib
 import sys
 from collections.abc import Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from sacpy.jit.kinds import Kind
@@ -109,15 +110,20 @@ def _in_statement(statement: Stmt) -> Iterator[str]:
             yield from _in_block(statement.body)
 
 
+def _compiler() -> list[str]:
+    """What tells one version of LLVM from another without loading it: the files of llvmlite."""
+    spec = find_spec("llvmlite")
+    return [] if spec is None or spec.origin is None else [*stamps(files_in(Path(spec.origin).parent, (".py",), deep=False))]
+
+
 @cache
 def platform_digest() -> str:
     """A digest of the machine, of the compiler, and of the library."""
-    import llvmlite
     import numpy
 
-    from sacpy.jit.host.processor import processor
+    from sacpy.jit.host.processor import identity
 
-    parts = [*processor(), sys.platform, sys.version, llvmlite.__version__, numpy.__version__, library_digest()]
+    parts = [identity(), sys.platform, sys.version, numpy.__version__, library_digest(), *_compiler()]
     for folder in (_HERE, _HERE.parent / "withloop", _HERE.parent / "interp"):
         parts += stamps(files_in(folder, (".py",)))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

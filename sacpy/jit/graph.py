@@ -15,7 +15,8 @@ Laws, which `graph_verify` checks:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from sacpy.lang.ast import Pragma
 from sacpy.lang.source import NOWHERE, Span
@@ -191,14 +192,16 @@ class Modarray(Node):
 
 class Fold(Node):
     """One result per neutral element, scalars or arrays. `combine` takes `accumulators` and `values` and gives new accumulators. Every partition counts in full, from the neutral; partials are combined in order: f(F(p3), f(F(p2), F(p1))). Bodies give one value per
-    neutral. `stop`: iteration of a partition ends once the accumulators equal it, tested after each application. The function is associative by the language's promise; `commutative` is false under `#pragma noncommutative`."""
+    neutral. `stop`: iteration of a partition ends once the accumulators equal it, tested after each application. The
+    function is associative by the language's promise. Operands keep their order unless `commutative`: what a pragma
+    says of it, or, where it is None, whether the function is known to be (`host.folds.recognised`)."""
 
     neutrals: tuple[Atom, ...]
     accumulators: tuple[Var, ...]
     values: tuple[Var, ...]
     combine: Block
     stop: tuple[Atom, ...] | None = None
-    commutative: bool = True
+    commutative: bool | None = None
 
 
 class Propagate(Node):
@@ -301,11 +304,13 @@ class Output(Node):
 
 
 class Unit(Node):
-    """What is compiled at once: `functions[0]` is the root. `inputs`: one per parameter of the root; `outputs`: one per result of the core function."""
+    """What is compiled at once: `functions[0]` is the root. `inputs`: one per parameter of the root; `outputs`: one per
+    result of the core function. `notes`: what was done to keep it small, for those who ask."""
 
     functions: tuple[Function, ...]
     inputs: tuple[Input, ...] = ()
     outputs: tuple[Output, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def root(self) -> Function:
@@ -339,67 +344,61 @@ class Names(Record):
 # ---------------------------------------------------------------- looking around
 
 
-def blocks(rhs: Rhs) -> Iterator[Block]:
+# By class: this is asked for more often than anything else, and to ask for one class after the other takes longer.
+_BLOCKS: dict[type, Callable[[Any], tuple[Block, ...]]] = {
+    If: lambda r: (r.then, r.otherwise),
+    Loop: lambda r: (r.condition, r.body),
+    For: lambda r: (r.body,),
+    WithLoop: lambda w: (
+        *[o.combine for o in w.operators if isinstance(o, Fold)],
+        *[p.body for p in w.partitions],
+    ),
+}
+_OPERANDS: dict[type, Callable[[Any], tuple[Atom, ...]]] = {
+    Var: lambda a: (a,),
+    Const: lambda a: (a,),
+    Op: lambda r: r.args,
+    Call: lambda r: r.args,
+    Load: lambda r: (r.array, *r.index),
+    View: lambda r: (r.array, *r.index),
+    Reshape: lambda r: (r.array, *r.extents),
+    Cons: lambda r: r.elements,
+    Update: lambda r: (r.array, *r.index, r.value),
+    If: lambda r: (r.condition,),
+    Loop: lambda r: r.initial,
+    For: lambda r: (r.lower, r.upper, *r.initial),
+    WithLoop: lambda w: (
+        *(w.frame or ()),
+        *[a for o in w.operators for a in _operator_operands(o)],
+        *[a for p in w.partitions for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))],
+    ),
+}
+
+
+def blocks(rhs: Rhs) -> tuple[Block, ...]:
     """The blocks directly inside a right-hand side."""
-    match rhs:
-        case If():
-            yield rhs.then
-            yield rhs.otherwise
-        case Loop():
-            yield rhs.condition
-            yield rhs.body
-        case For():
-            yield rhs.body
-        case WithLoop():
-            for operator in rhs.operators:
-                if isinstance(operator, Fold):
-                    yield operator.combine
-            for partition in rhs.partitions:
-                yield partition.body
+    of = _BLOCKS.get(rhs.__class__)
+    return () if of is None else of(rhs)
+
+
+def is_nested(rhs: Rhs) -> bool:
+    """Whether a right-hand side has inner blocks."""
+    return rhs.__class__ in _BLOCKS
 
 
 def statements(block: Block) -> Iterator[Stmt]:
     """All statements of a block, those of inner blocks included, outer ones first."""
     for statement in block.statements:
         yield statement
-        if isinstance(statement, Let):
+        if statement.__class__ is Let and statement.rhs.__class__ in _BLOCKS:
             for inner in blocks(statement.rhs):
                 yield from statements(inner)
 
 
-def operands(rhs: Rhs) -> Iterator[Atom]:
-    """The atoms that a right-hand side itself uses; those of its inner blocks are not among them (`blocks` has those), nor extents in the types of variables."""
-    match rhs:
-        case Var() | Const():
-            yield rhs
-        case Op() | Call():
-            yield from rhs.args
-        case Load() | View():
-            yield rhs.array
-            yield from rhs.index
-        case Reshape():
-            yield rhs.array
-            yield from rhs.extents
-        case Cons():
-            yield from rhs.elements
-        case Update():
-            yield rhs.array
-            yield from rhs.index
-            yield rhs.value
-        case If():
-            yield rhs.condition
-        case Loop():
-            yield from rhs.initial
-        case For():
-            yield rhs.lower
-            yield rhs.upper
-            yield from rhs.initial
-        case WithLoop():
-            yield from rhs.frame or ()
-            for operator in rhs.operators:
-                yield from _operator_operands(operator)
-            for p in rhs.partitions:
-                yield from (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))
+def operands(rhs: Rhs) -> tuple[Atom, ...]:
+    """The atoms that a right-hand side itself uses; those of its inner blocks are not among them (`blocks` has those), nor
+    extents in the types of variables."""
+    return _OPERANDS[rhs.__class__](rhs)
 
 
 def _operator_operands(operator: Operator) -> Iterator[Atom]:

@@ -157,7 +157,7 @@ def _operator(o: Operator) -> list[str]:
             return [f"propagate {_carried(o.params, o.initial)}"]
         case Fold():
             stop = f" until {_atoms(o.stop)}" if o.stop is not None else ""
-            order = "" if o.commutative else " in order"
+            order = "" if o.commutative is None else " in any order" if o.commutative else " in order"
             head = f"fold from {_atoms(o.neutrals)}{stop}{order} by ({', '.join(map(_typed, o.accumulators))}), ({', '.join(map(_typed, o.values))})"
             return [head, *_indent(_block(o.combine, "give"))]
 

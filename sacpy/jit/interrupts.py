@@ -1,6 +1,8 @@
 """Ctrl-C while native code runs: Python's own handler has to wait for it to return, so somebody must tell it to.
 
-In: what stops native code. Out: a context in which Ctrl-C does, from a thread that reads the numbers of the signals that arrive. For the command line and the prompt; a program that embeds sacpy keeps its signals to itself.
+In: what stops native code. Out: a context in which Ctrl-C does, from a thread that reads the numbers of the signals that
+arrive. Handlers stay as they are: what Ctrl-C means is for the program to say. Python tells one file of signals; where a
+program that embeds sacpy has named one (an event loop does), that is left alone, and Ctrl-C waits for native code.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ _ears: list[_Ear] = []
 
 @contextlib.contextmanager
 def listening(stop: Callable[[], None]) -> Iterator[None]:
-    """Inside, Ctrl-C calls `stop`, from another thread. In any thread but the main one, which alone is told of signals, this does nothing."""
+    """Inside, Ctrl-C calls `stop`, from another thread. In any thread but the main one, which alone is told of signals, and
+    where somebody else is told of them, this does nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -41,9 +44,13 @@ def listening(stop: Callable[[], None]) -> Iterator[None]:
         _ears.append(_Ear())
     ear = _ears[0]
     before = signal.set_wakeup_fd(ear.write, warn_on_full_buffer=False)
+    if before not in (-1, ear.write):
+        signal.set_wakeup_fd(before)
+        yield
+        return
     ear.stops.append(stop)
     try:
         yield
     finally:
         ear.stops.remove(stop)
-        signal.set_wakeup_fd(before)
+        signal.set_wakeup_fd(before if before != ear.write or ear.stops else -1)  # one that was struck on its way may have left it

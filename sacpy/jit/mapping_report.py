@@ -13,6 +13,7 @@ from sacpy.interp.memory import in_words
 from sacpy.interp.values import dtype_of
 from sacpy.jit.graph import ArrayType, Atom, Const, Fold, Genarray, Let, Modarray, Unit, WithLoop, statements
 from sacpy.jit.kernels import KernelOptions, Launch, Refused, build
+from sacpy.jit.passes.mappings import stands
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import Node
 from sacpy.withloop.errors import MappingError
@@ -43,7 +44,11 @@ class LaunchReport(Node):
 
 
 class LoopReport(Node):
-    """One with-loop. `span`: of its first partition; `operators`: what it makes; `partitions`: how many; `device` and `host`: its runs there, `seconds` of those on the device; `reason` for the last run on the host, or for all of them; `launches` for the shape it had last, one of `shapes`; `read` and `written`: bytes of the arrays that they touch. `gone`: the passes left nothing of it."""
+    """One with-loop. `span`: of its first partition; `operators`: what it makes; `partitions`: how many; `device` and
+    `host`: its runs there, `seconds` of those on the device; `reason` for the last run on the host, or for all of them;
+    `launches` for the shape it had last, one of `shapes`; `read` and `written`: bytes of the arrays that they touch.
+    `gone`: the passes left nothing of it; `inside`: a pragma asks for a kernel, and it is computed in the body of
+    another with-loop."""
 
     span: Span
     operators: str
@@ -57,6 +62,7 @@ class LoopReport(Node):
     read: int = 0
     written: int = 0
     gone: bool = False
+    inside: bool = False
 
 
 def of_program(program: DeviceProgram, assemble: Assembler) -> list[LoopReport]:
@@ -64,7 +70,7 @@ def of_program(program: DeviceProgram, assemble: Assembler) -> list[LoopReport]:
     runtime = program.runtime
     found = [_loop(loop, placed, assemble) for loop, placed in zip(runtime.loops, runtime.placed)]
     stays = {id(s.span): s for s in program.plan.stays}
-    return found + [LoopReport(s.span, "", 0, reason=s.reason) for s in stays.values()]
+    return found + [LoopReport(s.span, "", 0, reason=s.reason) for s in stays.values()] + inside(program.plan.unit)
 
 
 def of_unit(unit: Unit, options: KernelOptions) -> list[LoopReport]:
@@ -90,6 +96,21 @@ def gone(before: Unit, after: Unit) -> list[LoopReport]:
     left = {_place(_span(s)) for s in _with_loops(after)}
     found = {_place(_span(s)): s for s in _with_loops(before) if _span(s).source is not NOWHERE.source}
     return [LoopReport(_span(s), _operators(s.rhs), len(s.rhs.partitions), gone=True) for place, s in found.items() if place not in left and isinstance(s.rhs, WithLoop)]
+
+
+def inside(unit: Unit) -> list[LoopReport]:
+    """The with-loops in the bodies of others that a pragma asks for a kernel of: they may have come there with the
+    function that they stand in."""
+    found: dict[tuple[str, int, int], LoopReport] = {}
+    for outer in _with_loops(unit):
+        assert isinstance(outer.rhs, WithLoop)
+        for p in outer.rhs.partitions:
+            for s in statements(p.body):
+                if isinstance(s, Let) and isinstance(s.rhs, WithLoop) and stands(s.rhs):
+                    found.setdefault(
+                        _place(_span(s)), LoopReport(_span(s), _operators(s.rhs), len(s.rhs.partitions), inside=True)
+                    )
+    return list(found.values())
 
 
 def _with_loops(unit: Unit) -> Iterator[Let]:
@@ -119,7 +140,7 @@ def _loop(loop: DeviceLoop, placed: Placed, assemble: Assembler) -> LoopReport:
     w = loop.placed.with_loop
     if last is not None:
         numbers = dict(zip(loop.template.inputs, next(reversed(loop.prepared))))
-        launches = tuple(_launch(launch, assemble) for launch in last.plan.launches)
+        launches = tuple(_launch(ready.launch, assemble) for ready in last.launches.get(last.last, ()))
         written = sum(b.size * dtype_of(b.base).itemsize for b in last.plan.results)
         read = sum(_size(v.type, numbers) for v in loop.placed.inputs if isinstance(v.type, ArrayType))
     return LoopReport(_span(loop.placed.let), _operators(w), len(w.partitions), placed.device, placed.host, placed.seconds, placed.reason, launches, len(loop.prepared), read, written)
@@ -153,6 +174,15 @@ def lines(reports: list[LoopReport], home: Callable[[Span], str]) -> Iterator[st
         yield f"  with-loop in {home(r.span).removeprefix('_MAIN::')}, line {r.span.line}" + (f": {r.operators} of {r.partitions} partition{'s' * (r.partitions != 1)}" if r.operators else "")
         if r.gone:
             yield "    no longer there: fused into those that use it, unrolled, or needless"
+            continue
+        if r.inside:
+            yield (
+                "    its pragmas lay out nothing: it is computed in the body of another with-loop, all of it by the "
+                "thread that has the index there"
+            )
+            continue
+        if not r.launches and r.device:
+            yield f"    {_runs(r.device)} on the device, the last one with nothing to launch"
             continue
         if not r.launches:
             yield f"    stays on the CPU: {r.reason or 'it has not run yet'}"

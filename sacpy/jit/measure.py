@@ -33,4 +33,4 @@ def count(unit: Unit) -> Counts:
 
 def parallel(text: str) -> int:
     """How many loops of lowered code may be spread over threads."""
-    return text.count("call i32 @sacpy_parallel(")
+    return text.count("call i32 @sacpy_spread(")

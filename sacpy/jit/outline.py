@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from sacpy.interp.engine import is_region
 from sacpy.interp.walk import block_free, defined, free_of
 from sacpy.lang.ast import AnyExtent, AnyShape, Feature
 from sacpy.lang.core import (
@@ -96,7 +97,9 @@ class Purity:
         self._known: dict[str, bool] = {}
 
     def function(self, key: str) -> bool:
-        """Whether a function is pure. One that is being looked at counts as pure: recursion adds nothing."""
+        """Whether a function is pure. One that is being looked at counts as pure: recursion adds nothing. So are regions."""
+        if is_region(key):
+            return True
         if key not in self._known:
             self._known[key] = True
             self._known[key] = self._look(key)

@@ -24,6 +24,11 @@ class Regions:
     def __init__(self, program: Program) -> None:
         self.program = program
         self._outlined: OutlinedProgram | None = None
+        self._added: dict[str, Function] = {}
+
+    def add(self, function: Function) -> None:
+        """From now on the program has this function too: the rest of a loop."""
+        self._added[function.signature.key] = function
 
     @property
     def outlined(self) -> OutlinedProgram:
@@ -36,10 +41,16 @@ class Regions:
 
     def signature(self, key: str) -> Signature:
         """The head of a function or region. Raises `SacError`."""
+        added = self._added.get(key)
+        if added is not None:
+            return added.signature
         return self.program.signature(key) if owner(key) == key else self.outlined.signature(key)
 
     def function(self, key: str) -> Function:
         """A function or region with its body. Raises `SacError`."""
+        added = self._added.get(key)
+        if added is not None:
+            return added
         if owner(key) != key:
             return self.outlined.function(key)
         function = self.program.function(key)

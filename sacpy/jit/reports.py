@@ -22,7 +22,7 @@ class Counts(Node):
 
 
 class Report(Node):
-    """One unit. `stages`: name and seconds of each step on the way to native code; `size`: bytes of it; `parallel`: loops that may be spread over threads."""
+    """One unit. `stages`: name and seconds of each step on the way to native code; `size`: bytes of it; `parallel`: loops that may be spread over threads; `notes`: what was left out or done another way because it is large."""
 
     key: str
     kind: Kind
@@ -32,6 +32,7 @@ class Report(Node):
     size: int
     parallel: int
     cached: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:

@@ -8,7 +8,9 @@ In: code of graphs. Out: the same with other names or values, or what is used an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from operator import is_
+from typing import Any
 
 from sacpy.jit.graph import (
     ArrayType,
@@ -17,6 +19,7 @@ from sacpy.jit.graph import (
     Call,
     Check,
     Cons,
+    Const,
     Fold,
     For,
     Function,
@@ -59,12 +62,12 @@ class Rewriter:
 
     def atom(self, a: Atom) -> Atom:
         """The atom that stands for `a`. Only variables of `env`, and those whose types mention such, change."""
-        if not isinstance(a, Var):
+        if a.__class__ is not Var:
             return a
         found = self.env.get(a.name)
         if found is not None:
             return found
-        return a if isinstance(a.type, ScalarType) else self._retyped(a)
+        return a if a.type.__class__ is ScalarType else self._retyped(a)
 
     def _retyped(self, a: Var) -> Var:
         type_ = self.type(a.type)
@@ -77,17 +80,18 @@ class Rewriter:
         return found
 
     def atoms(self, many: tuple[Atom, ...]) -> tuple[Atom, ...]:
-        return tuple(map(self.atom, many))
+        new = tuple(map(self.atom, many))
+        return many if all(map(is_, new, many)) else new
 
     def type(self, type_: Type) -> Type:
         if isinstance(type_, ScalarType):
             return type_
         extents = self.atoms(type_.extents)
-        return type_ if extents == type_.extents and all(a is b for a, b in zip(extents, type_.extents)) else ArrayType(type_.base, extents)
+        return type_ if extents is type_.extents else ArrayType(type_.base, extents)
 
     def bind(self, v: Var) -> Var:
         """A variable being set: under a fresh name where names are given."""
-        type_ = self.type(v.type)
+        type_ = v.type if v.type.__class__ is ScalarType else self.type(v.type)
         if self.names is not None:
             new = Var(self.names.fresh(v.name), type_)
             self.env[v.name] = new
@@ -122,37 +126,7 @@ class Rewriter:
         return (Let(self.binds(s.targets), rhs, s.span),)
 
     def rhs(self, r: Rhs) -> Rhs:
-        match r:
-            case Op(code=code, args=args, exact=exact):
-                return Op(code, self.atoms(args), exact)
-            case Load(array=array, index=index):
-                return Load(self.var(array), self.atoms(index))
-            case Var():
-                return self.atom(r)
-            case View(array=array, index=index):
-                return View(self.var(array), self.atoms(index))
-            case Reshape(array=array, extents=extents):
-                return Reshape(self.var(array), self.atoms(extents))
-            case Cons():
-                return Cons(r.base, r.extents, self.atoms(r.elements))
-            case Update(array=array, index=index, value=value):
-                return Update(self.var(array), self.atoms(index), self.atom(value))
-            case Call(function=function, args=args):
-                return Call(function, self.atoms(args))
-            case If():
-                return If(self.atom(r.condition), self.block(r.then), self.block(r.otherwise))
-            case Loop():
-                initial = self.atoms(r.initial)
-                params = self.binds(r.params)
-                return Loop(params, initial, self.block(r.condition), self.block(r.body), r.body_first)
-            case For():
-                lower, upper, initial = self.atom(r.lower), self.atom(r.upper), self.atoms(r.initial)
-                counter = self.bind(r.index)
-                return For(counter, lower, upper, r.step, self.binds(r.params), initial, self.block(r.body), r.few)
-            case WithLoop():
-                return self.with_loop(r)
-            case _:
-                return r
+        return _RHS[r.__class__](self, r)
 
     def with_loop(self, w: WithLoop) -> WithLoop:
         frame = None if w.frame is None else self.atoms(w.frame)
@@ -179,6 +153,50 @@ class Rewriter:
         index = self.binds(p.index)
         staged = tuple((name, now) for name, v in p.staged if isinstance(now := self.atom(v), Var))
         return replace(p, lower=lower, upper=upper, step=step, width=width, index=index, body=self.block(p.body), staged=staged)
+
+
+def _op(by: Rewriter, r: Op) -> Rhs:
+    args = by.atoms(r.args)
+    return r if args is r.args else Op(r.code, args, r.exact)
+
+
+def _load(by: Rewriter, r: Load) -> Rhs:
+    array, index = by.var(r.array), by.atoms(r.index)
+    return r if array is r.array and index is r.index else Load(array, index)
+
+
+def _if(by: Rewriter, r: If) -> Rhs:
+    return If(by.atom(r.condition), by.block(r.then), by.block(r.otherwise))
+
+
+def _loop(by: Rewriter, r: Loop) -> Rhs:
+    initial = by.atoms(r.initial)
+    params = by.binds(r.params)
+    return Loop(params, initial, by.block(r.condition), by.block(r.body), r.body_first)
+
+
+def _for(by: Rewriter, r: For) -> Rhs:
+    lower, upper, initial = by.atom(r.lower), by.atom(r.upper), by.atoms(r.initial)
+    counter = by.bind(r.index)
+    return For(counter, lower, upper, r.step, by.binds(r.params), initial, by.block(r.body), r.few)
+
+
+# By class: there are many statements, and to ask for one class after the other takes longer than most work on them.
+_RHS: dict[type, Callable[[Rewriter, Any], Rhs]] = {
+    Op: _op,
+    Load: _load,
+    Var: lambda by, r: by.atom(r),
+    Const: lambda by, r: r,
+    View: lambda by, r: View(by.var(r.array), by.atoms(r.index)),
+    Reshape: lambda by, r: Reshape(by.var(r.array), by.atoms(r.extents)),
+    Cons: lambda by, r: Cons(r.base, r.extents, by.atoms(r.elements)),
+    Update: lambda by, r: Update(by.var(r.array), by.atoms(r.index), by.atom(r.value)),
+    Call: lambda by, r: Call(r.function, by.atoms(r.args)),
+    If: _if,
+    Loop: _loop,
+    For: _for,
+    WithLoop: lambda by, r: by.with_loop(r),
+}
 
 
 # ---------------------------------------------------------------- looking

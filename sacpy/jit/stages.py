@@ -35,6 +35,14 @@ def emission(program: ElaboratedProgram, stage: str, which: str, options: Option
     return "\n".join(texts)
 
 
+def emission_of(program: ElaboratedProgram, stage: str, key: str, options: Options) -> str:
+    """What a stage makes of one function, and of its regions where it cannot be compiled whole."""
+    regions = Regions(program)
+    keys = [key, *_regions(regions, key)]
+    kinds = [(k, kind) for k in keys for kind in _kinds(regions.signature(k), k, ())]
+    return "\n".join(_text(regions, k, kind, options, stage) for k, kind in kinds)
+
+
 def has_function(program: ElaboratedProgram, name: str) -> bool:
     """Whether a program has a function of that name, or calls one."""
     program.user_keys([])

@@ -13,10 +13,10 @@ from sacpy.interp.engine import is_region, owner
 from sacpy.interp.memory import in_words
 from sacpy.interp.runtime.calls import shown
 from sacpy.interp.walk import statements
-from sacpy.jit.dispatch import Site, Version
 from sacpy.jit.engine import Engine
 from sacpy.jit.regions import Regions
 from sacpy.jit.reports import Report
+from sacpy.jit.versions import Version, Versions
 from sacpy.lang.core import Function
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.source import Span
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sacpy.jit.kernel import Kernel
 
 LITTLE = "too little work so far"
+LEFT = "until its loops went on natively"
 
 
 class Row(Node):
@@ -64,6 +65,7 @@ class Stats(Node):
         widths = [max(len(c[i]) for c in cells) for i in range(len(head))]
         lines = ["  ".join(c.rjust(w) if i in (3, 4) else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip() for row in cells]
         cached = f", {self.cached} of them out of the cache" if self.cached else ""
+        lines += [f"{row.function}{row.place}: {note}" for row in self.rows if row.report is not None for note in row.report.notes]
         return "\n".join([*lines, f"{self.units} unit{'s' * (self.units != 1)} compiled{cached}; {_ms(self.compiling)} spent on that"]) + "\n"
 
 
@@ -81,22 +83,24 @@ def _ms(seconds: float) -> str:
 def stats(engine: Engine | None) -> Stats:
     """What an engine has done so far."""
     rows: list[Row] = []
+    left = set() if engine is None else {u.key.rpartition("@")[0] for u in engine.units if u.versions}
     for site in () if engine is None else engine.entered():
         rows += [_native(site, version) for version in site.versions.values()]
         if site.calls or not site.versions:
-            rows.append(_interpreted(site))
+            rows.append(_interpreted(site, LEFT if site.key in left else LITTLE))
     return Stats(tuple(sorted(rows, key=lambda r: -r.seconds)), 0.0 if engine is None else engine.compiling)
 
 
-def _native(site: Site, version: Version) -> Row:
+def _native(site: Versions, version: Version) -> Row:
     name, place = title(site.function)
     return Row(name, site.kind_text(version.kind), place, "native", version.calls, version.seconds, "", version.report, version.failed)
 
 
-def _interpreted(site: Site) -> Row:
+def _interpreted(site: Versions, otherwise: str) -> Row:
+    """The calls that were interpreted; `otherwise`: why, where no kind of arguments was refused."""
     name, place = title(site.function)
     reasons = list(dict.fromkeys(r.reason for r in site.refused.values()))
-    return Row(name, "", place, "interpreted", site.calls, site.seconds, "; ".join(reasons) or LITTLE)
+    return Row(name, "", place, "interpreted", site.calls, site.seconds, "; ".join(reasons) or otherwise)
 
 
 def title(function: Function) -> tuple[str, str]:
@@ -115,7 +119,7 @@ def lines(function: Function) -> tuple[int, int]:
     return min(s.line for s in spans), max(s.line + s.text.count("\n") for s in spans)
 
 
-def home(site: Site, span: Span) -> str:
+def home(site: Versions, span: Span) -> str:
     """The name of the function whose text a span stands in: of one that was inlined into the site's, not the site's own."""
     program = site.room.program
     elaborated = program.program if isinstance(program, Regions) else program
@@ -180,7 +184,7 @@ def _mapped(engine: Engine | None, row: Row, name: str = "") -> Iterator[str]:
         yield from mapping_report.lines(reports, lambda span: home(site, span))
 
 
-def _is_known(site: Site) -> bool:
+def _is_known(site: Versions) -> bool:
     """Whether the program still has the function: a prompt forgets expressions."""
     program = site.room.program
     elaborated = program.program if isinstance(program, Regions) else program
@@ -221,6 +225,7 @@ def _explained(row: Row) -> Sequence[str]:
         f"  with-loops {_change(before.with_loops, after.with_loops)} with {after.partitions} partition{'s' * (after.partitions != 1)}, other loops {_change(before.loops, after.loops)}, "
         f"arrays made {_change(before.arrays, after.arrays)}, checks {_change(before.checks, after.checks)}, calls {_change(before.calls, after.calls)}",
         f"  {report.parallel or 'no'} loop{'s' * (report.parallel != 1)} may be spread over threads",
+        *(f"  {note}" for note in report.notes),
         f"  {calls}",
     ]
     if row.rerun:

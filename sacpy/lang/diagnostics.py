@@ -20,10 +20,23 @@ class Label(Node):
 
 
 class Edit(Node):
-    """A concrete change that mends the program: replace the text of `span` by `text`."""
+    """A concrete change that mends the program: replace the text of `span` by `text`. `also`: what is to be changed
+    elsewhere in the same source at once, such as a `use` line."""
 
     span: Span
     text: str
+    also: tuple[Edit, ...] = ()
+
+    @property
+    def parts(self) -> list[Edit]:
+        """All places of the change, in the order of the text."""
+        return sorted((self, *self.also), key=lambda part: (part.span.start, part.span.end))
+
+    def applied(self, text: str) -> str:
+        """The text of the source, changed."""
+        for part in reversed(self.parts):
+            text = text[: part.span.start] + part.text + text[part.span.end :]
+        return text
 
 
 class Frame(Node):

@@ -1,9 +1,11 @@
-"""The files that something is made of: sacpy's own, of which digests must tell in a millisecond whether one has changed."""
+"""The files that something is made of: sacpy's own, of which digests must tell in a millisecond whether one has
+changed; those of a user's folder."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 
 def files_in(folder: str | os.PathLike[str], endings: tuple[str, ...], deep: bool = True) -> Iterator[os.DirEntry[str]]:
@@ -16,6 +18,15 @@ def files_in(folder: str | os.PathLike[str], endings: tuple[str, ...], deep: boo
                 yield from files_in(entry.path, endings)
         elif entry.name.endswith(endings):
             yield entry
+
+
+def sac_files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Files as they are, and of folders all `.sac` files in them."""
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(path.rglob("*.sac"))
+        else:
+            yield path
 
 
 def stamps(files: Iterable[os.DirEntry[str]]) -> Iterator[str]:

@@ -6,24 +6,26 @@ In: what has been parsed, module by module. Out: the same in a later process. Fi
 from __future__ import annotations
 
 import hashlib
+import marshal
 import os
-import pickle
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from sacpy.lang.files import files_in
 from sacpy.lang.source import STDLIB
+from sacpy.plain import VERSION
 
 PACKAGE = STDLIB.parent
 IMAGE = STDLIB / "parsed.image"
+DIGEST = 64  # characters of a digest
 
 
 def sources() -> Iterator[os.DirEntry[str]]:
     """The files that the parsed library depends on, in the same order everywhere."""
     yield from files_in(STDLIB, (".sac", ".mac", ".h"))
     yield from files_in(PACKAGE / "lang", (".py",), deep=False)
-    yield from files_in(PACKAGE, ("nodes.py",), deep=False)
+    yield from files_in(PACKAGE, ("nodes.py", "plain.py"), deep=False)
 
 
 def contents_digest() -> str:
@@ -40,20 +42,32 @@ def contents_digest() -> str:
 def write_image(parsed: Mapping[str, bytes], path: Path = IMAGE) -> None:
     """Leaves the parsed modules for `read_image`, where the folder can be written."""
     with suppress(PermissionError):
-        path.write_bytes(pickle.dumps((contents_digest(), dict(parsed)), pickle.HIGHEST_PROTOCOL))
+        path.write_bytes(contents_digest().encode() + joined(parsed))
 
 
 def read_image(path: Path = IMAGE) -> dict[str, bytes]:
     """The parsed modules; none where there is no such file, or it is damaged, or made of other texts."""
-    match unpickled(path):
-        case (str(digest), dict(parsed)) if digest == contents_digest():
-            return parsed
-    return {}
-
-
-def unpickled(path: Path) -> object:
-    """What a file holds that was pickled; None if it is not there, or damaged."""
     try:
-        return pickle.loads(path.read_bytes())
-    except (OSError, pickle.PickleError, EOFError, AttributeError, ImportError, IndexError, ValueError, TypeError):
-        return None
+        data = path.read_bytes()
+    except OSError:
+        return {}
+    return parts(memoryview(data)[DIGEST:]) if data[:DIGEST] == contents_digest().encode() else {}
+
+
+def joined(modules: Mapping[str, bytes]) -> bytes:
+    """Parsed modules in one piece: a table of their names and sizes, and they themselves."""
+    return marshal.dumps(tuple((name, len(data)) for name, data in modules.items()), VERSION) + b"".join(modules.values())
+
+
+def parts(data: bytes | memoryview) -> dict[str, bytes]:
+    """The modules in what `joined` gave; none where it is damaged."""
+    try:
+        table = marshal.loads(data)
+        at = len(marshal.dumps(table, VERSION))
+        found = {}
+        for name, size in table:
+            found[name] = bytes(data[at : at + size])
+            at += size
+    except (ValueError, EOFError, TypeError):
+        return {}
+    return found if at == len(data) and all(type(name) is str for name in found) else {}

@@ -14,7 +14,7 @@ from sacpy.lang.core import Block, Call, Function, If, Let, Loop, Program, Signa
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.dispatch import Ambiguous, Certain, NoneFits, Possible, Resolution, resolve
 from sacpy.lang.infer_frame import Frame
-from sacpy.lang.lattice import first_difference, join, meet, show, widen, without_value
+from sacpy.lang.lattice import constant, first_difference, join, meet, show, widen, without_value
 from sacpy.lang.patterns import declared_shapes, found_type, instantiate, match_arguments
 from sacpy.lang.shape_problems import Fails, Problem
 from sacpy.lang.source import Span
@@ -212,7 +212,22 @@ def _left(frame: Frame, c: Call, signatures: Sequence[Signature], resolution: Re
         case NoneFits(reasons):
             message = f"no instance of {c.name} takes ({types})" if len(reasons) > 1 else f"{c.name} does not take ({types}): {reasons[0]}"
             notes = tuple(f"{s.text}: {reason}" for s, reason in zip(signatures, reasons)) if len(reasons) > 1 else (f"candidate: {signatures[0].text}",)
-            raise Fails("E0501", message, notes=notes, operands=everything, help="pass arguments of a rank that an instance takes, apply it element by element, or add an instance for these shapes")
+            bracketed = _bracketed(signatures, shapes)
+            other = "pass arguments of a rank that an instance takes, apply it element by element, or add an instance"
+            help = "a vector is wanted here: write {}" if bracketed else f"{other} for these shapes"
+            raise Fails("E0501", message, notes=notes, operands=everything, help=help, bracketed=bracketed)
+
+
+def _bracketed(signatures: Sequence[Signature], shapes: Sequence[Shape]) -> tuple[int, ...]:
+    """The scalar arguments that would do as vectors of one element: one of them alone, or else all."""
+    scalars = [i for i, s in enumerate(shapes) if s.rank == 0]
+    for chosen in (*((i,) for i in scalars), *([tuple(scalars)] if len(scalars) > 1 else [])):
+        changed = [constant((1,), s.value) if i in chosen else s for i, s in enumerate(shapes)]
+        if not isinstance(resolve(signatures, changed), NoneFits) and any(
+            not match_arguments(s, changed).violations for s in signatures
+        ):
+            return chosen
+    return ()
 
 
 def _instance(analyzer: Analyzer, c: Call, signature: Signature, shapes: Sequence[Shape], span: Span) -> list[Shape]:

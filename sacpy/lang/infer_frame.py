@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from sacpy.lang.core import Atom, Bind, Block, Call, Const
-from sacpy.lang.diagnostics import Diagnostic, Label
+from sacpy.lang.diagnostics import Diagnostic, Edit, Label
 from sacpy.lang.lattice import constant, join, show, widen
 from sacpy.lang.shape_problems import Problem
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.lang.types import ANY, BOTTOM, Scalar, Shape
+from sacpy.nodes import replace
 
 _ROUNDS = 10  # widening has reached the top long before
 
@@ -128,7 +129,8 @@ class Frame(ABC):
             all_labels += self._origin(atom, span)
         unique = tuple(dict.fromkeys(all_labels))
         notes = tuple(note for note in problem.notes if note)
-        self.sink.append(Diagnostic(problem.code, problem.message, span, primary, unique, notes, problem.help))
+        help, edit = _bracketed(problem, operands)
+        self.sink.append(Diagnostic(problem.code, problem.message, span, primary, unique, notes, help, edit))
 
     def describe(self, atom: Atom) -> str:
         """An operand with its type: "b is double[3,5]"."""
@@ -141,6 +143,18 @@ class Frame(ABC):
         if bind is None or not bind.source or bind.span in (span, atom.span, NOWHERE):
             return []
         return [Label(bind.span, f"{bind.source} is set here")]
+
+
+def _bracketed(problem: Problem, operands: Sequence[Atom]) -> tuple[str, Edit | None]:
+    """The help of a problem, and the change that makes vectors of scalars."""
+    spans = [operands[i].span for i in problem.bracketed]
+    if not spans:
+        return problem.help, None
+    edits = [Edit(span, f"[{span.text}]") for span in spans]
+    help = problem.help.format(" and ".join(edit.text for edit in edits))
+    return help, None if any(span.macro is not None or span is NOWHERE for span in spans) else replace(
+        edits[0], also=tuple(edits[1:])
+    )
 
 
 def constant_shape(atom: Const) -> Shape:

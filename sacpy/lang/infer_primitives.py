@@ -78,6 +78,14 @@ def elementwise(shapes: tuple[Shape, ...], failed: Callable[[int, int], Fails]) 
 
 def _mismatch(o: Operation) -> Callable[[int, int], Fails]:
     def fails(a: int, b: int) -> Fails:
+        if o.attrs:  # see elaborate.tensors.INDEX_BOUND
+            names = (o.shapes[a].extents or (0,))[0]
+            return Fails(
+                "E0518",
+                f"the index has {names} name{'s' * (names != 1)}, but its bound is {o.show(b)}",
+                operands=(b,),
+                help="write one number for each name, or a single number, which holds for all",
+            )
         return Fails(
             "E0505",
             f"_{o.op}_ needs two arrays of the same shape, but here are {o.show(a)} and {o.show(b)}",

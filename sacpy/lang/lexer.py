@@ -145,6 +145,8 @@ class _Finisher:
     def _flaws(self, token: Token, flaws: Sequence[literals.Flaw]) -> None:
         for flaw in flaws:
             span = token.span
+            edit = None
             if span.macro is None and span.end - span.start == len(token.text):
+                edit = Edit(span, flaw.becomes) if flaw.becomes else None
                 span = Span(span.source, span.start + flaw.start, span.end if flaw.end is None else span.start + flaw.end)
-            self._report(Diagnostic(flaw.code, flaw.message, span, flaw.label, help=flaw.help))
+            self._report(Diagnostic(flaw.code, flaw.message, span, flaw.label, help=flaw.help, edit=edit))

@@ -25,7 +25,8 @@ _SIMPLE = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92,
 
 
 class Flaw(NamedTuple):
-    """Something wrong with a literal: code, message, label, help, and which characters of it are meant."""
+    """Something wrong with a literal: code, message, label, help, and which characters of it are meant. `becomes`: what
+    to write in the place of the whole literal."""
 
     code: str
     message: str
@@ -33,6 +34,7 @@ class Flaw(NamedTuple):
     help: str = ""
     start: int = 0
     end: int | None = None
+    becomes: str = ""
 
 
 def number(text: str) -> tuple[str, int | float] | Flaw:
@@ -51,7 +53,13 @@ def number(text: str) -> tuple[str, int | float] | Flaw:
     if len(digits) > 1 and digits[0] == "0":
         if bad := re.search("[89]", digits):
             return Flaw(
-                "E0104", f"`{text}` is not an octal number", f"`{bad.group()}` is not an octal digit", f"a leading 0 makes a number octal; for a decimal number write `{digits.lstrip('0')}`", bad.start(), bad.end()
+                "E0104",
+                f"`{text}` is not an octal number",
+                f"`{bad.group()}` is not an octal digit",
+                f"a leading 0 makes a number octal; for a decimal number write `{digits.lstrip('0')}`",
+                bad.start(),
+                bad.end(),
+                text.lstrip("0"),
             )
         return _whole(text, match.end(), 8)
     return _whole(text, match.end(), 10)
@@ -59,10 +67,28 @@ def number(text: str) -> tuple[str, int | float] | Flaw:
 
 def _bad_suffix(text: str, at: int, real: bool) -> Flaw:
     suffix = text[at:]
+    if (meant := _meant(text, at)) is not None:
+        return Flaw("E0104", f"`{text}` is not a number of SaC", meant[0], f"write `{meant[1]}`", becomes=meant[1])
     if suffix[0] in "eE" and not real:
         return Flaw("E0104", f"`{text}` is not a number", "the exponent has no digits", "write the exponent's digits, such as `1e6`", at)
     allowed = "`f` (float) and `d` (double)" if real else "`b s i l ll`, `u` before one of these, `f` and `d`"
     return Flaw("E0104", f"`{suffix}` is not a suffix of {'a number with a fraction or exponent' if real else 'a number'}", "unknown suffix", f"the suffixes are {allowed}; a name cannot begin with a digit", at)
+
+
+def _meant(text: str, at: int) -> tuple[str, str] | None:
+    """What a number as other languages write it is in SaC, with the reason."""
+    if re.fullmatch(r"[0-9][0-9_]*(?:\.[0-9_]*)?[A-Za-z]*", text) and "_" in text:
+        return "digits stand together", text.replace("_", "")
+    if re.fullmatch("0[bB][01]+", text):
+        return "there are no binary numbers", str(int(text[2:], 2))
+    if re.fullmatch("0[oO][0-7]+", text):
+        return "octal numbers begin with 0", "0" + text[2:]
+    if text[at:] in ("j", "J", "im"):
+        return (
+            "complex numbers are made by toc, of the module Complex",
+            f"toc(0.0, {text[:at] if '.' in text[:at] else text[:at] + '.0'})",
+        )
+    return None
 
 
 def _real(text: str, at: int, convert: Callable[[str], float]) -> tuple[str, float] | Flaw:
@@ -86,13 +112,17 @@ def _whole(text: str, at: int, radix: int) -> tuple[str, int] | Flaw:
     if value <= largest or (value == largest + 1 and base[0] != "u"):
         return base, value
     shown = text if at <= 80 else text[:20] + "..."
+    becomes = ""
     for other, suffix in WIDER:
-        if value <= _largest(other):
+        if value <= _largest(other) and not (
+            other == "uint" and base[0] != "u" and radix == 10
+        ):  # who counts in tens wants to go on counting
+            becomes = text[:at] + suffix
             help = f"write `{text[:at]}{suffix}` for {'an' if other == 'int' else 'a'} {other}"
             break
     else:
         help = f"the largest whole number is {_largest('ulong')} (ulong); for a double write `{shown if at > 80 or radix != 10 else text[:at]}.0`" if radix == 10 else "no type holds a number this large"
-    return Flaw("E0105", f"`{shown}` is too large for {base}", f"{base} ends at {largest}", help)
+    return Flaw("E0105", f"`{shown}` is too large for {base}", f"{base} ends at {largest}", help, becomes=becomes)
 
 
 def _largest(base: str) -> int:
@@ -140,4 +170,12 @@ def char(text: str) -> tuple[int, list[Flaw]]:
         return 0, [Flaw("E0103", "a character literal without a character", "empty", "for the character of code 0 write `'\\0'`")]
     if len(codes(text[1:-1])[0]) > 1 and len(text) == 3:
         return 0, [Flaw("E0103", f"`{text}` is more than one byte long", f"{len(found)} bytes in UTF-8", "a char is one byte; use a string")]
-    return 0, [Flaw("E0103", f"a character literal with {len(found)} characters", "one character expected", "a string stands between double quotes")]
+    return 0, [
+        Flaw(
+            "E0103",
+            f"a character literal with {len(found)} characters",
+            "one character expected",
+            "a string stands between double quotes",
+            becomes=f'"{text[1:-1]}"' if '"' not in text else "",
+        )
+    ]

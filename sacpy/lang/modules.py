@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import pickle
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from sacpy import kept
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
 from sacpy.lang.files import stamps
-from sacpy.lang.image import IMAGE, read_image, sources, unpickled, write_image
-from sacpy.lang.source import NOWHERE, STDLIB, Source, Span
+from sacpy.lang.image import IMAGE, joined, parts, read_image, sources, write_image
+from sacpy.lang.source import NOWHERE, STDLIB, Source, Span, library_place, library_source
 from sacpy.lang.suggest import closest
 from sacpy.nodes import Record, field
+from sacpy.plain import Packing
 
 
 class ModuleInfo(Record, repr=False):
-    """A parsed module. `functions` has, per name, the definitions in order, each an AST or its pickled bytes."""
+    """A parsed module. `functions` has, per name, the definitions in order, each an AST or what it was packed to."""
 
     name: str
     kind: str
@@ -42,7 +43,7 @@ class ModuleInfo(Record, repr=False):
         entries = self.functions.get(name, [])
         for i, entry in enumerate(entries):
             if isinstance(entry, bytes):
-                entries[i] = pickle.loads(entry)
+                entries[i] = packing().unpacked(entry)
         return entries  # type: ignore[return-value]
 
 
@@ -92,6 +93,9 @@ class Loader(Record, repr=False):
     modules: dict[str, ModuleInfo] = field(default_factory=dict)
     library: Library | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    texts: Mapping[str, str] = field(
+        default_factory=dict
+    )  # what stands for these files, by name: changes that are being tried
 
     def load(self, name: str, wanted_by: Span = NOWHERE) -> ModuleInfo:
         """The module of that name. Raises `SacError` (E0301) when there is none."""
@@ -105,7 +109,7 @@ class Loader(Record, repr=False):
         for folder in self.search:
             path = folder / f"{name}.sac"
             if path.is_file():
-                info = parse_file(path, self.include_path, self.defines, search=self.search)
+                info = parse_file(path, self.include_path, self.defines, search=self.search, texts=self.texts)
                 if info.kind == "program" or info.name != name:
                     raise SacError(_not_that_module(name, path, info, wanted_by))
                 self.diagnostics += info.diagnostics
@@ -116,7 +120,7 @@ class Loader(Record, repr=False):
         raise SacError(self._missing(name, wanted_by))
 
     def read_library(self) -> Library:
-        """The modules of the standard library, pickled; read when they are first asked for."""
+        """The modules of the standard library, packed; read when they are first asked for."""
         if self.library is None:
             self.library = load_library(self.cache)
         return self.library
@@ -141,10 +145,19 @@ def _not_that_module(name: str, path: Path, info: ModuleInfo, span: Span) -> Dia
     return Diagnostic("E0302", f"{path} is {what}, not the module {name}", span, "wanted here", help=f"begin that file with 'module {name};' or rename it")
 
 
-def parse_file(path: Path, include_path: Sequence[Path] = (), defines: Mapping[str, str] | None = None, library: bool = False, search: Sequence[Path] = ()) -> ModuleInfo:
-    """Parses a file into a `ModuleInfo`; `search`: further folders with modules whose operators it may use. Raises `SacError` with what the parser found, or if the file cannot be read (E0303)."""
+def parse_file(
+    path: Path,
+    include_path: Sequence[Path] = (),
+    defines: Mapping[str, str] | None = None,
+    library: bool = False,
+    search: Sequence[Path] = (),
+    texts: Mapping[str, str] | None = None,
+) -> ModuleInfo:
+    """Parses a file into a `ModuleInfo`; `search`: further folders with modules whose operators it may use; `texts`:
+    what stands for files, by name. Raises `SacError` with what the parser found, or if the file cannot be read
+    (E0303)."""
     try:
-        text = path.read_bytes().decode("utf-8", "surrogateescape")
+        text = (texts or {}).get(str(path)) or path.read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
         raise SacError(Diagnostic("E0303", f"cannot read {path}: {error.strerror}", NOWHERE, help=other_file(path))) from None
     return parse_source(Source(str(path), text), include_path, defines, library, search)
@@ -201,7 +214,7 @@ def library_digest() -> str:
 
 
 class Library(Mapping[str, bytes]):
-    """The standard library: module name -> pickled `ModuleInfo`. What has been parsed is kept in the cache file (written atomically), which another time begins with; the first time begins with the image that the installer left. What neither has is parsed when it is first asked for, together with the modules that it mentions."""
+    """The standard library: module name -> packed `ModuleInfo`. What has been parsed is kept in the cache file (written atomically), which another time begins with; the first time begins with the image that the installer left. What neither has is parsed when it is first asked for, together with the modules that it mentions."""
 
     def __init__(self, path: Path | None, image: Path = IMAGE) -> None:
         self._path = path
@@ -232,7 +245,7 @@ class Library(Mapping[str, bytes]):
         """A module, the same for all programs: what one has decoded of it, the next finds."""
         found = self._modules.get(name)
         if found is None:
-            found = self._modules[name] = pickle.loads(self[name])
+            found = self._modules[name] = packing().unpacked(self[name])
         return found
 
     def complete(self) -> dict[str, bytes]:
@@ -244,12 +257,12 @@ class Library(Mapping[str, bytes]):
         if not names:
             return
         for name in names:
-            self._parsed[name] = _pickled(parse_file(STDLIB / f"{name}.sac", (STDLIB / "include",), library=True))
+            self._parsed[name] = _packed(parse_file(STDLIB / f"{name}.sac", (STDLIB / "include",), library=True))
         self._keep()
 
     def _keep(self) -> None:
         if self._parsed and self._path is not None:
-            write_atomically(self._path, pickle.dumps(self._parsed, pickle.HIGHEST_PROTOCOL))
+            kept.write(self._path, self._path.name, joined(self._parsed))
             _drop_old(self._path.parent)
 
     def _mentioned(self, name: str) -> list[str]:
@@ -265,7 +278,12 @@ class Library(Mapping[str, bytes]):
 
 def load_library(cache: Path | None, image: Path = IMAGE) -> Library:
     """The standard library, as far as it has been parsed before, where the cache file or the image is whole and current."""
-    return Library(cache / f"stdlib-{library_digest()}.pickle" if cache else None, image)
+    return Library(parsed_library(cache) if cache else None, image)
+
+
+def parsed_library(cache: Path) -> Path:
+    """Where what has been parsed of the library is kept."""
+    return cache / f"stdlib-{library_digest()}.parsed"
 
 
 def install_library(image: Path = IMAGE) -> None:
@@ -275,35 +293,35 @@ def install_library(image: Path = IMAGE) -> None:
 
 def _kept(path: Path) -> dict[str, bytes]:
     """What a cache file holds; nothing if it is not there yet, or damaged."""
-    loaded = unpickled(path)
-    return loaded if isinstance(loaded, dict) else {}
+    data = kept.read(path, path.name)
+    return {} if data is None else parts(data)
 
 
 def _drop_old(cache: Path) -> None:
     """Removes all but the newest libraries: each installation that is in use has one, and must find it again."""
+    for left in kept.unfinished(cache, kept.ABANDONED):
+        kept.remove(left)
     try:
-        files = sorted(cache.glob("stdlib-*.pickle"), key=lambda path: path.stat().st_mtime)
+        files = sorted(cache.glob("stdlib-*"), key=lambda path: path.stat().st_mtime)
         for old in files[:-KEPT]:
             old.unlink(missing_ok=True)
     except OSError:
         pass  # another process was faster
 
 
-def _pickled(info: ModuleInfo) -> bytes:
-    info.functions = {name: [pickle.dumps(d, pickle.HIGHEST_PROTOCOL) for d in definitions] for name, definitions in info.functions.items()}
-    return pickle.dumps(info, pickle.HIGHEST_PROTOCOL)
+def _packed(info: ModuleInfo) -> bytes:
+    pack = packing().packed
+    info.functions = {name: [pack(d) for d in definitions] for name, definitions in info.functions.items()}
+    return pack(info)
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Writes a cache file so that nobody ever reads half of it; a cache that cannot be written is not an error."""
-    import os
-    import tempfile
+@functools.cache
+def packing() -> Packing:
+    """What packs parsed modules. A text of the library is named by its place there, so that sacpy may lie elsewhere
+    when it is read again."""
+    import sys
 
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(name, path)
-    except OSError:
-        pass
+    from sacpy.lang import diagnostics, source
+
+    texts = {Source: ("text", library_place, library_source)}
+    return Packing(ast, diagnostics, source, sys.modules[__name__], special=texts, merged=True)

@@ -9,13 +9,7 @@ from sacpy.lang.parse_types import C_TYPES
 from sacpy.lang.parse_withloops import WithLoopParser
 from sacpy.lang.source import Span
 
-C_JUMPS = {
-    "break": "make the loop's condition false instead, for instance with a bool that it tests",
-    "continue": "put the rest of the loop's body into an `if`",
-    "goto": "use `while`, `do` or a function that calls itself",
-    "switch": "use `if (..) {..} else if (..) {..} else {..}`",
-    "case": "use `if (..) {..} else if (..) {..} else {..}`",
-}
+C_JUMPS = frozenset(("break", "continue", "goto", "switch", "case"))  # what SaC has for them is in `advice/words.txt`
 
 
 class AssignmentParser(WithLoopParser):
@@ -98,12 +92,37 @@ class AssignmentParser(WithLoopParser):
             help=f"write `{type.text}{extents if extents != '[]' else '[.]'} {self.keys[name]}`",
         )  # fmt: skip
 
-    def _report_late_declaration(self, start: int, outermost: bool) -> None:
+    def _report_late_declaration(self, start: int, outermost: bool) -> bool:
+        """Whether a declaration that stands too late is reported as that; where it has an initialiser, that is what
+        will be reported."""
+        if self.keys[self.skip_type(start) + 1] == "=" or self._initialised_ahead(start):
+            return False
         where = "before the function's first statement" if outermost else "at the head of the function's body"
-        if self.keys[self.skip_type(start) + 1] == "=":
-            return  # the initialiser is what will be reported
-        self.report("E0213", "declarations stand only at the head of a function's body", label="too late", help=f"move it {where}, or leave it out: an assignment makes its variable")
+        end = self._declaration_end(start)
+        self.report(
+            "E0213", "declarations stand only at the head of a function's body", label="too late",
+            help=f"move it {where}, or leave it out: an assignment makes its variable",
+            edit=self.without(start, end) if self.keys[end] == ";" else None,
+        )  # fmt: skip
         self.reported_at = -1
+        return True
+
+    def _declaration_end(self, i: int) -> int:
+        """The token that ends the declaration at token i."""
+        while self.keys[i] not in (";", "{", "}") and self.kinds[i] != "end":
+            i += 1
+        return i
+
+    def _initialised_ahead(self, i: int) -> bool:
+        """Whether the declaration at token i is one of C, `int a[3] = ..`."""
+        return "=" in self.keys[i : self._declaration_end(i)]
+
+    def _skip_declaration(self, start: int) -> None:
+        """Moves behind a declaration, whose names are variables from here on."""
+        self.pos = self._declaration_end(start)
+        self.locals.update(key for i, key in enumerate(self.keys[start : self.pos], start) if self.kinds[i] == "name")
+        if self.keys[self.pos] == ";":
+            self.pos += 1
 
     # ------------------------------------------------------------ simple statements
 

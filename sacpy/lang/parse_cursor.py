@@ -201,6 +201,18 @@ class Cursor:
         last = self.spans[self.pos - 1]
         return Span(last.source, last.end, last.end, last.macro)
 
+    def without(self, start: int, end: int) -> Edit:
+        """The change that takes the tokens from `start` to `end` out; with their line, where nothing else stands on
+        it."""
+        span = self.spans[start].to(self.spans[end])
+        text, low, high = span.source.text, span.start, span.end
+        while low and text[low - 1] in " \t":
+            low -= 1
+        while high < len(text) and text[high] in " \t":
+            high += 1
+        alone = (not low or text[low - 1] == "\n") and high < len(text) and text[high] == "\n"
+        return Edit(Span(span.source, low, high + 1, span.macro) if alone else span, "")
+
     def on_new_line(self, i: int) -> bool:
         """Whether token i stands on a later line than the token before it."""
         if not 0 < i < len(self.tokens):
@@ -284,14 +296,17 @@ class Cursor:
 
     def missing_operator(self, expected: str, *labels: Label) -> NoReturn:
         """Two operands side by side."""
-        word = {"and": "&&", "or": "||", "mod": "%", "xor": "^"}.get(self.keys[self.pos])
-        help, edit = "put an operator or a comma between the two", None
+        help = "put an operator or a comma between the two"
         if expected == "`;`":
             help = "put an operator between the two, or a `;` if a statement ends here"
-        if word:
-            help, edit = f"SaC writes `{word}` for `{self.keys[self.pos]}`", Edit(self.spans[self.pos], word)
         wanted = f"an operator{',' if ' or ' in expected else ' or'} {expected}"
-        self.fail("E0206", f"expected {wanted}, found {self.describe(self.pos)}", label=f"expected {wanted}", labels=labels, help=help, edit=edit)
+        self.fail(
+            "E0206",
+            f"expected {wanted}, found {self.describe(self.pos)}",
+            label=f"expected {wanted}",
+            labels=labels,
+            help=help,
+        )
 
     def refuse_assignment(self, condition: bool = False) -> None:
         """Fails if an assignment operator stands where an expression should go on."""

@@ -163,6 +163,11 @@ class DefinitionParser(FunctionParser):
         self.semicolon()
         return ast.TypeDef(name, type, self.pragmas(), self.span(start))
 
+    def _field_ahead(self, i: int) -> bool:
+        """Whether a type and a name stand at token i."""
+        behind = self.skip_type(i)
+        return behind > 0 and self.kinds[behind] == "name"
+
     def _struct_definition(self) -> ast.StructDef:
         """ "struct" Id "{" {type Id {"," Id} ";"} "}" [";"]"""
         start = self.pos
@@ -183,10 +188,20 @@ class DefinitionParser(FunctionParser):
                 fields.append((type, self.expect_name("a field"), self.spans[at]))
                 if self.keys[self.pos] == "[":
                     self.refuse_declarator(first, at)
-                if self.keys[self.pos] != ",":
+                if self.keys[self.pos] != "," or self._field_ahead(self.pos + 1):
                     break
                 self.pos += 1
-            self.semicolon()
+            if self.keys[self.pos] == ",":
+                self.report(
+                    "E0202",
+                    "expected `;` between fields with types of their own, found `,`",
+                    label="expected `;`",
+                    help="a `,` stands between names of one type",
+                    edit=Edit(self.spans[self.pos], ";"),
+                )
+                self.pos += 1
+            else:
+                self.semicolon()
         self.pos += 1
         if self.keys[self.pos] == ";":
             self.pos += 1

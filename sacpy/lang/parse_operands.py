@@ -19,7 +19,7 @@ STOP_BRACE = 4  # `{`, in the conditions before a function's body
 GENERATOR_WORDS = frozenset({"step", "width"})
 CONVERSIONS = {
     "byte": "tob", "short": "tos", "int": "toi", "long": "tol", "longlong": "toll", "ubyte": "toub", "ushort": "tous", "uint": "toui", "ulong": "toul", "ulonglong": "toull", "float": "tof", "double": "tod", "bool": "tobool",
-    "char": "toc",
+    "char": "tochar",
 }  # fmt: skip
 TRUTH_VALUES = {"True": "true", "TRUE": "true", "False": "false", "FALSE": "false"}
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
 from sacpy.lang.parse_assignments import C_JUMPS, AssignmentParser
-from sacpy.lang.parse_cursor import BASE_TYPES, DEFINES, RESERVED, Abandon
+from sacpy.lang.parse_cursor import ASSIGNMENT, BASE_TYPES, DEFINES, RESERVED, Abandon
+from sacpy.nodes import replace
 
 
 class Unclosed(Exception):
@@ -53,8 +56,9 @@ class StatementParser(AssignmentParser):
                     self.pos += 1
                 else:
                     declares = self._declaration_ahead(start)
-                    if declares and not head:
-                        self._report_late_declaration(start, outermost)
+                    if declares and not head and self._report_late_declaration(start, outermost):
+                        self._skip_declaration(start)
+                        continue
                     head = head and declares
                     statement = self._declaration() if declares else self.statement()
                     found.append(statement)
@@ -160,14 +164,22 @@ class StatementParser(AssignmentParser):
         """Words that begin a statement in C, and an `else` without its `if`."""
         following = self.keys[self.pos + 1]
         if key in C_JUMPS and (following in (";", "(", ":") or self.kinds[self.pos + 1] in ("name", "number", "char")) and key not in self.locals and not (following == "(" and key != "switch"):
-            self.report("E0214", f"SaC has no `{key}`", label="not in SaC", help=C_JUMPS[key])
-            raise Abandon
-        if key == "then" and self.kinds[self.pos - 1] == "op":
-            self.fail("E0214", "SaC has no `then`", label="not in SaC", help="the statement stands right behind the condition", edit=Edit(self.spans[self.pos], ""))
-        if key in ("elif", "elsif", "elseif") and following == "(":
-            self.fail("E0214", f"SaC has no `{key}`", label="not in SaC", help="write `else if`", edit=Edit(self.spans[self.pos], "else if"))
+            self._refuse_statement(key)
+        if (key == "then" and self.kinds[self.pos - 1] == "op") or (
+            key in ("elif", "elsif", "elseif") and following == "("
+        ):
+            self._refuse_statement(key)
         if key == "else":
             self.fail("E0233", "this `else` belongs to no `if`", label="no `if` before it", help="look at the braces before it; `if (c) { .. } else { .. }` has no `;` before the `else`")
+
+    def _refuse_statement(self, word: str) -> NoReturn:
+        """A statement that SaC does not have."""
+        self.fail(
+            "E0214",
+            f"SaC has no `{word}`",
+            label="not in SaC",
+            help="SaC's statements are assignments, calls, `if`, `while`, `do`, `for` and `return`",
+        )
 
     def _condition(self, word: int) -> ast.Expr:
         """ "(" expr ")" behind `if` or `while`"""
@@ -208,7 +220,8 @@ class StatementParser(AssignmentParser):
         start = self.pos
         self.deeper()
         if self._declaration_ahead(start):
-            self._report_late_declaration(start, False)
+            if self._report_late_declaration(start, False):
+                raise Abandon
             statement = self._declaration()
         else:
             statement = self.statement()
@@ -287,10 +300,21 @@ class StatementParser(AssignmentParser):
             self.pos += 1
             return
         self.refuse_assignment()
+        edit = self._semicolons(opening) if self.keys[self.pos] == "," else None
         self.fail(
             "E0202", f"expected `;` in the head of the `for` loop, found {self.describe(self.pos)}", self.behind(), label="expected `;`", labels=(Label(self.spans[opening], "head of the loop"),),
-            help="a loop reads `for (i = 0; i < n; i++)`",
+            help="a loop reads `for (i = 0; i < n; i++)`", edit=edit,
         )  # fmt: skip
+
+    def _semicolons(self, opening: int) -> Edit | None:
+        """The change of the commas from here on that stand where a loop's head needs its semicolons."""
+        closing = self.matching(opening)
+        level = [i for i in range(self.pos, closing) if self.keys[i] == ","]
+        wanted = 2 - self.keys[opening:closing].count(";")
+        if not 0 < wanted <= len(level):
+            return None
+        edits = [Edit(self.spans[i], ";") for i in level[:wanted]]
+        return replace(edits[0], also=tuple(edits[1:]))
 
     def _simples(self, end: str) -> tuple[ast.Stmt, ...]:
         """[simple {"," simple}] before the token `end`"""
@@ -304,9 +328,19 @@ class StatementParser(AssignmentParser):
                 self.report_initialiser(start, after)
                 self.pos = after
             found.append(self._simple())
-            if self.keys[self.pos] != ",":
+            if self.keys[self.pos] != "," or (end == ";" and not self._sets_ahead(self.pos + 1)):
                 return tuple(found)
             self.pos += 1
+
+    def _sets_ahead(self, i: int) -> bool:
+        """Whether what stands at token i, up to the next comma or the end of this part of a loop's head, sets
+        something."""
+        while self.keys[i] not in (",", ";", ")", "{", "}") and self.kinds[i] != "end":
+            if self.keys[i] in ASSIGNMENT or self.keys[i] in ("++", "--"):
+                return True
+            closing = self.matching(i) if self.keys[i] in ("(", "[") else i
+            i = max(closing, i) + 1
+        return False
 
     def _return(self) -> ast.Stmt:
         """ "return" [expr | "(" [expr {"," expr}] ")"] ";" """

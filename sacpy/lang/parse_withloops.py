@@ -299,10 +299,16 @@ class WithLoopParser(ExpressionParser):
             self.fail("E0230", f"expected the index of a comprehension, found {self.describe(start)}", label="expected a name or `[i,j]`", help="a comprehension reads `{ [i,j] -> e | [i,j] < shp }`")
         lhs_span = self.span(start)
         if self.keys[self.pos] != "->":
+            colon = self.keys[self.pos] == ":"
             self.fail(
-                "E0230", f"expected `->` in the comprehension, found {self.describe(self.pos)}", label="expected `->`", labels=(Label(lhs_span, "its index"),),
-                help="a comprehension reads `{ iv -> e | iv < shp }`; a block of statements belongs to `if`, `while`, `do` or `for`",
-            )  # fmt: skip
+                "E0230",
+                f"expected `->` in the comprehension, found {self.describe(self.pos)}",
+                label="expected `->`",
+                labels=(Label(lhs_span, "its index"),),
+                help="a comprehension reads `{ iv -> e | iv < shp }`"
+                + ("" if colon else "; a block of statements belongs to `if`, `while`, `do` or `for`"),
+                edit=Edit(self.spans[self.pos], "->") if colon else None,
+            )
         self.pos += 1
         self.stops = STOP_BAR
         value = self.expression()

@@ -11,12 +11,20 @@ from collections.abc import Sequence
 from sacpy.lang.source import Span
 from sacpy.lang.tokens import Token, Written
 
-MAPPING = frozenset(("gpukernel", "gpuparam", "gpumem", "noncommutative"))  # may be broken anywhere between tokens, over several lines
-_NO_OPERAND = frozenset(("safe", "nocuda", "noncommutative"))
+MAPPING = frozenset(
+    ("gpukernel", "gpuparam", "gpumem", "commutative", "noncommutative")
+)  # may be broken anywhere between tokens, over several lines
+_NO_OPERAND = frozenset(("safe", "nocuda", "commutative", "noncommutative"))
 _OPERANDS = frozenset(["linkname", "linkobj", "linkwith", "linksign", "refcounting", "effect", "header", "copyfun", "freefun", "ctype", "sacarg", "wlcomp", "gpukernel", "gpumem"])
 _PLAIN = frozenset(("Gen", "global"))  # take no arguments: a parenthesis behind them, on the next line say, is the generator's
 _FOREIGN = frozenset("<>=;{}:.")  # in no operand: they belong to the program behind a pragma that is not closed
 _CLOSING = {"(": ")", "[": "]"}
+
+
+def asks(text: str) -> bool:
+    """Whether a pragma, by its text, asks for a kernel: with a mapping, or with arrays to be staged in shared
+    memory."""
+    return text.startswith("gpukernel") or (text.startswith("gpumem") and "shared" in text)
 
 
 def read(tokens: Sequence[Token], at: int, start: int, whole: bool = False) -> tuple[Token, int]:

@@ -72,10 +72,15 @@ def read(fmt: bytes) -> tuple[bytes | Spec, ...]:
 
 
 def _spec(match: re.Match[bytes]) -> Spec:
-    width = None if match["width"] is None else -1 if match["width"] == b"*" else int(match["width"])
+    width = None if match["width"] is None else -1 if match["width"] == b"*" else _number(match["width"])
     prec = match["prec"]
-    precision = None if prec is None else -1 if prec == b"*" else -2 if prec.startswith(b"-") else int(prec or b"0")
+    precision = None if prec is None else -1 if prec == b"*" else -2 if prec.startswith(b"-") else _number(prec or b"0")
     return Spec(match[0].decode("latin-1"), match.start(), match["flags"].decode(), width, precision, (match["length"] or b"").decode(), match["conv"].decode("latin-1"))
+
+
+def _number(digits: bytes) -> int:
+    """A width or precision; one that no text can have, where there are very many digits."""
+    return int(digits) if len(digits) < 20 else 1 << 62
 
 
 def problem(pieces: Sequence[bytes | Spec], bases: Sequence[str]) -> Problem | None:

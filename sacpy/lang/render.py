@@ -55,7 +55,7 @@ class _Renderer:
         places = [diagnostic.span, *(label.span for label in diagnostic.labels)]
         places += [span.macro for span in places if span.macro is not None]
         if diagnostic.edit is not None:
-            places.append(diagnostic.edit.span)
+            places += [part.span for part in diagnostic.edit.parts]
         last = max((_lines(span)[1] for span in places if _has_text(span)), default=1)
         self._gutter = len(str(last))
 
@@ -72,8 +72,8 @@ class _Renderer:
             self._remark("note", note)
         if diagnostic.help:
             self._remark("help", diagnostic.help)
-        if diagnostic.edit is not None:
-            self._edit(diagnostic.edit)
+        for edits in _by_line(diagnostic.edit.parts) if diagnostic.edit is not None else ():
+            self._edit(edits)
         for line in _stack(diagnostic.stack):
             self._remark("", line)
         return "\n".join(self._out)
@@ -174,8 +174,13 @@ class _Renderer:
 
     # The edit and the stack.
 
-    def _edit(self, edit: Edit) -> None:
-        """The lines as they are to be. New text is marked with `+`, changed text with `~`; where text only goes, the line before and after."""
+    def _edit(self, edits: Sequence[Edit]) -> None:
+        """The lines as they are to be, of changes on one line. New text is marked with `+`, changed text with `~`;
+        where text only goes, the line before and after."""
+        if len(edits) > 1:
+            self._several(edits)
+            return
+        (edit,) = edits
         span = edit.span
         if not _has_text(span):
             return
@@ -201,6 +206,46 @@ class _Renderer:
         mark = "+" if span.start == span.end else "~"
         self._row(first, "|", shown.text)
         self._row(None, "|", " " * start + self._paint("added", mark * max(shown.column(len(before) + len(edit.text)) - start, 1)))
+
+
+    def _several(self, edits: Sequence[Edit]) -> None:
+        """A line with several changes in it."""
+        source, line = edits[0].span.source, edits[0].span.line
+        text, marks, at, begin = "", [], 0, edits[0].span.start - edits[0].span.column + 1
+        old = source.line(line)
+        for edit in edits:
+            text += old[at : edit.span.start - begin]
+            marks.append((len(text), len(edit.text), "+" if edit.span.start == edit.span.end else "~"))
+            text += edit.text
+            at = edit.span.end - begin
+        text += old[at:]
+        shown = _show(text, marks[0][0], self._width - self._gutter - 3)
+        self._row(line, "|", shown.text)
+        row, column = "", 0
+        for start, size, mark in marks:
+            first = shown.column(start)
+            row += " " * (first - column) + self._paint("added", mark * max(shown.column(start + size) - first, 1))
+            column = max(shown.column(start + size), first + 1)
+        self._row(None, "|", row)
+
+
+def _by_line(edits: Sequence[Edit]) -> list[list[Edit]]:
+    """Changes within one and the same line together; those of whole lines, or of several, by themselves."""
+    groups: list[list[Edit]] = []
+    for edit in edits:
+        within = "\n" not in edit.text and "\n" not in edit.span.text
+        before = groups[-1][-1] if groups else None
+        if (
+            before is not None
+            and within
+            and "\n" not in before.text
+            and "\n" not in before.span.text
+            and before.span.line == edit.span.line
+        ):
+            groups[-1].append(edit)
+        else:
+            groups.append([edit])
+    return groups
 
 
 def _stack(frames: Sequence[Frame]) -> Iterator[str]:
@@ -299,6 +344,10 @@ def _place(span: Span) -> dict[str, object]:
     return {"file": span.source.name, "line": span.line, "column": span.column, "endLine": end_line, "endColumn": end_column}
 
 
+def _edit_as_json(edit: Edit) -> dict[str, object]:
+    return {**_place(edit.span), "text": edit.text}
+
+
 def _as_json(diagnostic: Diagnostic) -> dict[str, object]:
     macro = diagnostic.span.macro
     return {
@@ -311,7 +360,17 @@ def _as_json(diagnostic: Diagnostic) -> dict[str, object]:
         "labels": [{**_place(label.span), "text": label.text} for label in diagnostic.labels],
         "notes": list(diagnostic.notes),
         "help": diagnostic.help,
-        "edit": {**_place(diagnostic.edit.span), "text": diagnostic.edit.text} if diagnostic.edit is not None else None,
-        "stack": [{"function": frame.function, "file": frame.span.source.name, "line": frame.span.line, "column": frame.span.column} for frame in diagnostic.stack],
+        "edit": {**_edit_as_json(diagnostic.edit), "also": [_edit_as_json(edit) for edit in diagnostic.edit.also]}
+        if diagnostic.edit is not None
+        else None,
+        "stack": [
+            {
+                "function": frame.function,
+                "file": frame.span.source.name,
+                "line": frame.span.line,
+                "column": frame.span.column,
+            }
+            for frame in diagnostic.stack
+        ],
         "incomplete": diagnostic.incomplete,
     }

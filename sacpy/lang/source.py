@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Callable
 from pathlib import Path
 
 from sacpy.nodes import Node
@@ -26,11 +25,6 @@ class Source:
         self.name = name
         self._text = text
         self._lines: list[int] | None = None
-
-    def __reduce__(self) -> tuple[Callable[[str], Source], tuple[str]]:
-        if self.name.startswith(_LIBRARY):  # the pickle may be read where sacpy lies elsewhere
-            return library_source, (self.name.removeprefix(_LIBRARY),)
-        return Source, (self.name,)
 
     def __repr__(self) -> str:
         return f"Source({self.name!r})"
@@ -69,9 +63,14 @@ class Source:
         return self.text[starts[number - 1] : end].rstrip("\r")
 
 
-def library_source(name: str) -> Source:
-    """A file of the library, by its place in `STDLIB`."""
-    return Source(_LIBRARY + name)
+def library_source(place: str) -> Source:
+    """A file by its place: in `STDLIB`, if it is one of the library's, or anywhere."""
+    return Source(os.path.join(_LIBRARY, place))
+
+
+def library_place(source: Source) -> str:
+    """The place of a file, for `library_source`."""
+    return source.name.removeprefix(_LIBRARY)
 
 
 class Span(Node):

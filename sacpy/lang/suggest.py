@@ -1,12 +1,30 @@
-"""Near names, for "did you mean"."""
+"""What a message proposes: near names, for "did you mean", and lines that let a program use a module."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+
+from sacpy.lang.diagnostics import Edit
+from sacpy.lang.source import Source, Span
+
+_FIRST_USE = r"^(?:use|import)\b"
+_HEADER = r"^(?:module|class)\b[^;]*;[ \t]*\n?"
+
+
+def use_line(source: Source, module: str) -> Edit:
+    """The change that lets a text use a module: before its other `use` lines, or else behind the head of a module, or
+    else in front of everything."""
+    text = source.text
+    first, header = re.search(_FIRST_USE, text, re.MULTILINE), re.search(_HEADER, text, re.MULTILINE)
+    at = first.start() if first else header.end() if header else 0
+    line = f"use {module}: all;\n"
+    return Edit(Span(source, at, at), line if at == 0 or text[at - 1] == "\n" else "\n" + line)
 
 
 def closest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
-    """The candidates most like `name`, the likest first; none where nothing is near. A different case or one slip counts as near even in short names."""
+    """The candidates most like `name`, the likest first; none where nothing is near. A different case or one slip
+    counts as near even in short names."""
     allowed = max(1, len(name) // 3) if len(name) > 1 else 0
     folded = name.lower()
     scored: list[tuple[int, int, str]] = []
@@ -22,7 +40,8 @@ def closest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
 
 
 def _distance(a: str, b: str, limit: int) -> int:
-    """How many letters are to be inserted, removed, replaced or swapped with their neighbour to make `b` of `a` (optimal string alignment); anything above `limit` where it is more."""
+    """How many letters are to be inserted, removed, replaced or swapped with their neighbour to make `b` of `a`
+    (optimal string alignment); anything above `limit` where it is more."""
     before: list[int] = []
     row = list(range(len(b) + 1))
     for i, letter in enumerate(a, 1):

@@ -58,6 +58,20 @@ def auto(space: IndexSpace, device: DeviceLimits, unit_axis: int | None = None) 
     return Choice(chain, tuple(reasons))
 
 
+def in_rows(space: IndexSpace, device: DeviceLimits) -> Choice:
+    """A mapping under which the indices of every block are a box, neighbours along the last axis; gaps are idle."""
+    space = space.normalised()
+    if not space.rank:
+        return Choice(chain_of([], 0), ("rank 0 is one thread",))
+    outer, folds = _fold_outer(space.rank)
+    threads = _threads(math.prod(space.extents), device)
+    steps = [ShiftLB(), *([] if space.dense else [PruneGrid()]), *outer, SplitLast(threads)]
+    return Choice(
+        chain_of(steps, 1, stride=True),
+        (f"rows of {space.extents[-1]} in blocks of {threads} threads" + _folded(folds),),
+    )
+
+
 def _close_gaps(space: IndexSpace, steps: list[Combinator], reasons: list[str]) -> Vector:
     """Adds the steps that make the space dense; the extents behind them."""
     if space.dense:

@@ -14,6 +14,7 @@ from sacpy.lang.ast import Pragma
 from sacpy.lang.core import Fold, Function, Partition, Propagate, WithLoop
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.infer import Inference
+from sacpy.lang.pragmas import asks
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.suggest import closest
 from sacpy.nodes import Node
@@ -21,13 +22,14 @@ from sacpy.withloop.chains import Chain, Mapping
 from sacpy.withloop.devices import DeviceLimits
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.inferred import index_space, lets, outline
-from sacpy.withloop.pragmas import WORDS, GpuKernel, GpuMem, GpuParam, parse
+from sacpy.withloop.pragmas import WORDS, GpuKernel, GpuMem, GpuParam, Order, parse
 from sacpy.withloop.pragmas import Pragma as Meaning
 from sacpy.withloop.spaces import IndexSpace
 
 LABELS = {
     "E0801": "not this", "E0802": "no such combinator", "E0803": "wrong argument", "E0804": "one entry for each axis", "E0805": "0 or 1", "E0806": "not a permutation", "E0807": "needs a zero-based space",
     "E0808": "needs a dense space", "E0809": "too few axes", "E0810": "too many axes", "E0811": "over a limit", "E0812": "has no effect", "E0813": "has no values", "E0814": "wrong values", "E0815": "wrong memory mode",
+    "E0817": "no order to say something of", "E0818": "changes the order", "E0819": "cannot be staged",
 }  # fmt: skip
 
 
@@ -102,17 +104,21 @@ def read(pragmas: Sequence[Pragma], outer: Sequence[Pragma] = ()) -> tuple[list[
 
 
 def when_run(pragmas: Sequence[Pragma], problem: MappingError | str) -> SacError | None:
-    """What keeps a with-loop with these pragmas from being launched as they say, as an error on their text: that its mapping does not fit, or why it cannot run on a GPU at all. None where no mapping was asked for."""
-    kernels = [p for p in pragmas if p.text.startswith("gpukernel")]
-    if not kernels:
-        return None
+    """What keeps a with-loop with these pragmas from being launched as they say, as an error on their text: that its
+    mapping does not fit, or why it cannot run on a GPU at all. None where nothing was asked for."""
     if isinstance(problem, str):
-        return SacError(on_the_host(kernels[0], problem, True))
+        asked_for = [p for p in pragmas if asks(p.text)]
+        return SacError(on_the_host(asked_for[0], problem, True)) if asked_for else None
+    said = [p for p in pragmas if p.text.startswith(problem.word)]
+    if not said:
+        return None
     if problem.span is None:
-        return SacError(diagnostic(problem, kernels[0]))
+        return SacError(diagnostic(problem, said[0]))
     start, end = problem.span
-    fitting = [p for p in kernels if end <= len(p.text) and (start == 0 or not (p.text[start - 1] + p.text[start]).isidentifier())]
-    return SacError(diagnostic(problem, (fitting or kernels)[0]))
+    fitting = [
+        p for p in said if end <= len(p.text) and (start == 0 or not (p.text[start - 1] + p.text[start]).isidentifier())
+    ]
+    return SacError(diagnostic(problem, (fitting or said)[0]))
 
 
 # ---------------------------------------------------------------- before the program runs
@@ -120,9 +126,17 @@ def when_run(pragmas: Sequence[Pragma], problem: MappingError | str) -> SacError
 
 def problems(function: Function, known: Inference, device: DeviceLimits | None = None) -> list[Diagnostic]:
     """What is wrong with the pragmas of a function's with-loops. `device`: its limits count, and a loop with a mapping must be one that can run there."""
-    loops = [let.rhs for let in lets(function.body) if isinstance(let.rhs, WithLoop) and _has_some(let.rhs)]
-    written = _written_names(function) if loops else {}
-    return [d for loop in loops for d in _of_loop(loop, known, written, device)]
+    everywhere = [let.rhs for let in lets(function.body) if isinstance(let.rhs, WithLoop)]
+    loops = [loop for loop in everywhere if _has_some(loop)]
+    if not loops:
+        return []
+    written = _written_names(function)
+    inner = {id(let.rhs) for loop in everywhere for p in loop.partitions for let in lets(p.body)}
+    found: list[Diagnostic] = []
+    for loop in loops:
+        own = list(_of_loop(loop, known, written, device))
+        found += own or _without_kernel(loop, id(loop) in inner, known)
+    return found
 
 
 def _has_some(loop: WithLoop) -> bool:
@@ -138,16 +152,21 @@ def _written_names(function: Function) -> dict[str, str]:
 def _of_loop(loop: WithLoop, known: Inference, written: dict[str, str], device: DeviceLimits | None) -> Iterator[Diagnostic]:
     read_by = [{written[n] for n in block_free(p.body, p.values) if n in written} for p in loop.partitions]
     common, wrong = read(loop.pragmas)
-    yield from [*wrong, *_twice(common), *_staged(common, set().union(*read_by))]
+    yield from [*wrong, *_twice(common), *_staged(common, set().union(*read_by)), *_order(common, loop)]
     reason = host_only(loop)
+    if reason is None and all(isinstance(o, Fold) for o in loop.operators):
+        yield from (diagnostic(_no_tiles(m), p) for p, m in common if isinstance(m, GpuMem) and m.names)
     for partition, names in zip(loop.partitions, read_by):
         own, wrong = read(partition.pragmas, loop.pragmas)
-        yield from [*wrong, *_twice(own), *_staged(own, names)]
+        yield from [*wrong, *_twice(own), *_staged(own, names), *_order_of_all(own)]
+        if reason is not None:
+            for pragma in [p for p, _ in (*own, *common) if asks(p.text)][:1]:
+                yield on_the_host(pragma, reason, device is not None)
+            continue
+        if all(isinstance(o, Fold) for o in loop.operators):
+            yield from (diagnostic(_no_tiles(m), p) for p, m in own if isinstance(m, GpuMem) and m.names)
         kernels = [(p, m.chain) for p, m in own if isinstance(m, GpuKernel)] or [(p, m.chain) for p, m in common if isinstance(m, GpuKernel)]
         for pragma, chain in kernels[:1]:
-            if reason is not None:
-                yield on_the_host(pragma, reason, device is not None)
-                continue
             try:
                 _fits(chain, loop, partition, known, device)
             except MappingError as error:
@@ -169,11 +188,43 @@ def misplaced(pragmas: Sequence[Pragma]) -> list[Diagnostic]:
             if isinstance(meaning, GpuMem) and meaning.mode == "arguments":
                 continue
         word = pragma.text.split(None, 1)[0]
-        found.append(Diagnostic("W0816", f"this `{word}` pragma has no effect here", pragma.place(0, len(word)), "lays out no with-loop", help=_PLACES))
+        found.append(
+            Diagnostic(
+                "E0816",
+                f"this `{word}` pragma stands where it lays out no with-loop",
+                pragma.place(0, len(word)),
+                "lays out no with-loop",
+                help=_PLACES,
+            )
+        )
     return found
 
 
 _PLACES = "put it into the braces of the with-loop, before the generator of a partition or behind it: `with {`, this line, `(lb <= iv < ub) : e; } : ..`"
+
+
+def _without_kernel(loop: WithLoop, inside: bool, known: Inference) -> Iterator[Diagnostic]:
+    """Pragmas that ask for a kernel where there is none to lay out. `inside`: the with-loop stands in the body of
+    another."""
+    if inside:
+        reason, help = (
+            "its with-loop stands in the body of another, of which each index is the work of one thread",
+            "put it into the outer with-loop, or leave it out",
+        )
+    elif loop.partitions and all(outline(known, loop, p).rank == 0 for p in loop.partitions):
+        reason, help = "a with-loop of rank 0 has one index, which is computed where it stands", "leave it out"
+    else:
+        return
+    for pragma in (*loop.pragmas, *(pragma for p in loop.partitions for pragma in p.pragmas)):
+        if asks(pragma.text):
+            word = pragma.text.split(None, 1)[0]
+            yield Diagnostic(
+                "W0816",
+                f"this `{word}` pragma lays out nothing: {reason}",
+                pragma.place(0, len(word)),
+                "has no effect",
+                help=help,
+            )
 
 
 def _staged(found: Sequence[tuple[Pragma, Meaning]], names: Collection[str]) -> Iterator[Diagnostic]:
@@ -185,6 +236,46 @@ def _staged(found: Sequence[tuple[Pragma, Meaning]], names: Collection[str]) -> 
                     near = closest(name, names)
                     help = f"did you mean {near[0]}?" if near else f"what is read there: {', '.join(sorted(names))}" if names else "leave the pragma out"
                     yield diagnostic(MappingError("E0815", f"no partition that this pragma is for reads {name}", help, span=span), pragma)
+
+
+def _order(found: Sequence[tuple[Pragma, Meaning]], loop: WithLoop) -> Iterator[Diagnostic]:
+    """Pragmas about the order of a fold, where there is none, or one that ends early."""
+    for pragma, meaning in found:
+        if isinstance(meaning, Order):
+            folds = [o for o in loop.operators if isinstance(o, Fold)]
+            if not folds:
+                yield _no_order(pragma, "this with-loop folds nothing")
+            elif meaning.free and any(o.stop is not None for o in folds):
+                yield _no_order(
+                    pragma,
+                    "foldfix ends at the first iteration that reaches its last value, so they come one after the other",
+                )
+
+
+def _order_of_all(own: Sequence[tuple[Pragma, Meaning]]) -> Iterator[Diagnostic]:
+    """Pragmas about the order of a fold in front of one partition only."""
+    for pragma, meaning in own:
+        if isinstance(meaning, Order):
+            yield _no_order(pragma, "a fold has one function for all partitions")
+
+
+def _no_order(pragma: Pragma, reason: str) -> Diagnostic:
+    word = pragma.text.split(None, 1)[0]
+    help = "put it before the first partition of a with-loop with a fold, or leave it out"
+    return Diagnostic(
+        "E0817", f"`{word}` says nothing here: {reason}", pragma.place(0, len(word)), LABELS["E0817"], help=help
+    )
+
+
+def _no_tiles(m: GpuMem) -> MappingError:
+    return MappingError(
+        "E0819",
+        f"{m.names[0]} cannot be staged: a fold reads what it needs for each index once, and makes no cells that "
+        "blocks could share it for",
+        "leave the pragma out",
+        span=m.spans[0],
+        word="gpumem",
+    )
 
 
 def _fits(chain: Chain, loop: WithLoop, partition: Partition, known: Inference, device: DeviceLimits | None) -> None:
@@ -208,8 +299,13 @@ def _twice(found: Sequence[tuple[Pragma, Meaning]]) -> Iterator[Diagnostic]:
         if isinstance(meaning, GpuParam):
             continue
         if type(meaning) in seen:
-            word = pragma.text.split(None, 1)[0]
-            yield Diagnostic("E0801", f"there is a second `{word}` pragma here", pragma.place(0, len(word)), "said twice", help="leave one of the two out")
+            word, other = (p.text.split(None, 1)[0] for p in (pragma, seen[type(meaning)]))
+            message, label = (
+                (f"there is a second `{word}` pragma here", "said twice")
+                if word == other
+                else (f"`{word}` contradicts the `{other}` before it", "says the opposite")
+            )
+            yield Diagnostic("E0801", message, pragma.place(0, len(word)), label, help="leave one of the two out")
         seen[type(meaning)] = pragma
 
 
@@ -225,4 +321,11 @@ def host_only(loop: WithLoop) -> str | None:
 
 def on_the_host(pragma: Pragma, reason: str, fatal: bool) -> Diagnostic:
     """A mapping of a with-loop that cannot run on a GPU: an error where the program is meant for one, else a warning."""
-    return Diagnostic("E0812" if fatal else "W0812", f"this with-loop cannot run on a GPU: {reason}", pragma.place(0, len("gpukernel")), "cannot be mapped" if fatal else "has no effect", help="leave the pragma out; the with-loop runs on the CPU")
+    word = pragma.text.split(None, 1)[0]
+    return Diagnostic(
+        "E0812" if fatal else "W0812",
+        f"this with-loop cannot run on a GPU: {reason}",
+        pragma.place(0, len(word)),
+        "cannot be mapped" if fatal else "has no effect",
+        help="leave the pragma out; the with-loop runs on the CPU",
+    )

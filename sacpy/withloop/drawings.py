@@ -13,10 +13,17 @@ from sacpy.withloop.arithmetic import PLAIN
 from sacpy.withloop.chains import Mapping
 from sacpy.withloop.inverse import journey, worker
 from sacpy.withloop.placement import AXES
-from sacpy.withloop.scenes import FAINT, FONT_ASPECT, INK, PALE, Box, Item, Line, Scene, Text, stacked, to_svg
+from sacpy.withloop.scenes import FAINT, FONT_ASPECT, INK, LABEL, PALE, Box, Item, Line, Scene, Text, stacked, to_svg
 from sacpy.withloop.spaces import IndexSpace, Vector
 
-COLOURS = ("#9ccbf0", "#f7c78e", "#a9dcb3", "#f1aebb", "#cbbcf0", "#eadf8c", "#9fdcdc", "#dfb9a4")
+COLOURS = (
+    "#9ccbf0", "#f7c78e", "#a9dcb3", "#f1aebb", "#cbbcf0", "#eadf8c", "#9fdcdc", "#dfb9a4", "#e052e0",
+    "#52e052", "#7474e7", "#e06052", "#e05299", "#b6e052", "#52e099", "#ed97ed", "#6396e3", "#cc667a",
+    "#e08b52", "#b67caa", "#9ad175", "#52e0c4", "#f6f2cb", "#e9d8e6", "#ad66cc", "#e0d252", "#d18875",
+    "#7c8eb6", "#b197ed", "#b6b07c", "#b67c88", "#e363ca",
+)  # fmt: skip
+"""Of blocks, in their order: words can be read on each, and each is as far from those before it as could be, as the eye
+sees it. Of more blocks the next begins with the first again."""
 PAGE = 1120.0  # panels that do not fit go below the others
 ROWS = {2: 14, 3: 10, 4: 8}  # positions of the second last axis that are drawn, by rank; of higher ranks as of 4
 WIDEST = {1: 940.0, 2: 460.0, 3: 330.0, 4: 240.0}  # of a plane, in pixels, by rank
@@ -48,9 +55,10 @@ class _Panel(Node):
     subtitle: str
 
 
-def svg(mapping: Mapping, step: int | None = None) -> str:
-    """The picture of a mapping as an SVG file. `step`: of the combinator with this number only, counted from the innermost, 1."""
-    return to_svg(stacked([scene(mapping, step)]))
+def svg(mapping: Mapping, step: int | None = None, *, inline: bool = False) -> str:
+    """The picture of a mapping as an SVG file. `step`: of the combinator with this number only, counted from the
+    innermost, 1; `inline`: as a part of a page."""
+    return to_svg(stacked([scene(mapping, step)]), inline=inline)
 
 
 def scene(mapping: Mapping, step: int | None = None, title: str = "") -> Scene:
@@ -254,7 +262,9 @@ def _plane(mapping: Mapping, panel: _Panel, fixed: Vector, shown: tuple[_Positio
                 items.append(_ellipsis(space, fixed, shown, (i, j), (x, y, width, height)))
             else:
                 position = (*fixed, i, j)[max(0, 2 - space.rank) :] if space.rank < 2 else (*fixed, i, j)
-                items += _drawn_cell(_cell(mapping, panel, position), _label(space, position), (x, y, width, height))
+                found = _cell(mapping, panel, position)
+                number = _number(found.block or (), mapping.placement.launched)
+                items += _drawn_cell(found, number, _label(space, position), (x, y, width, height))
             x += width
         y += height
     if names and space.rank:
@@ -270,16 +280,23 @@ def _arrow(x: float, y: float, right: float, down: float) -> Line:
     return Line(x, y, x + right, y + down, width=1.0, arrow=True)
 
 
-def _drawn_cell(cell: _Cell, label: str, box: tuple[float, float, float, float]) -> list[Item]:
+def _number(block: Vector, launched: Vector) -> int:
+    """Which of the launched blocks one is, counted along the last axis first."""
+    number = 0
+    for place, extent in zip(block, launched):
+        number = number * extent + place
+    return number
+
+
+def _drawn_cell(cell: _Cell, number: int, label: str, box: tuple[float, float, float, float]) -> list[Item]:
     x, y, width, height = box
     middle = (x + width / 2, y + height / 2 + 3.4)
     if cell.block is None:
         return [Box(*box, about=cell.about), Text(*middle, "..", 9.5, FAINT, "middle")]
     if not cell.active:
         return [Box(*box, "#f3f4f6", hatched=True, about=cell.about)]
-    weights = (1, 3, 5, 7, 2, 6)
-    colour = COLOURS[sum(w * b for w, b in zip(itertools.cycle(weights), reversed(cell.block))) % len(COLOURS)]
-    return [Box(*box, colour, "#ffffff", about=cell.about), Text(*middle, label, 9.5, INK, "middle")]
+    colour = COLOURS[number % len(COLOURS)]
+    return [Box(*box, colour, "#ffffff", about=cell.about), Text(*middle, label, 9.5, LABEL, "middle")]
 
 
 def _ellipsis(space: IndexSpace, fixed: Vector, shown: tuple[_Positions, _Positions], at: tuple[int | None, int | None], box: tuple[float, float, float, float]) -> Text:

@@ -8,9 +8,18 @@ from __future__ import annotations
 
 class MappingError(Exception):
     """A mapping that cannot be. `code` such as "E0807"; `message` one sentence; `help` what to do; `notes` further facts; `span` the offsets at which the offending text starts and ends in the pragma, where it came from one; `place` the number of the offending
-    combinator in its chain, counted from the innermost."""
+    combinator in its chain, counted from the innermost; `word` the pragma that it is about."""
 
-    def __init__(self, code: str, message: str, help: str = "", notes: tuple[str, ...] = (), span: tuple[int, int] | None = None, place: int | None = None) -> None:
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        help: str = "",
+        notes: tuple[str, ...] = (),
+        span: tuple[int, int] | None = None,
+        place: int | None = None,
+        word: str = "gpukernel",
+    ) -> None:
         super().__init__(code, message)
         self.code = code
         self.message = message
@@ -18,6 +27,7 @@ class MappingError(Exception):
         self.notes = notes
         self.span = span
         self.place = place
+        self.word = word
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}" + (f" ({self.help})" if self.help else "")

@@ -2,7 +2,7 @@
 
 In: the text of a pragma (what stands behind the word `pragma`, or all of it), however it is broken over lines. Out: its meaning, with the offset of every part, so that an error found later still knows its place.
 
-    pragma  = "gpukernel" chain | "gpuparam" NAME "=" INT {"," INT} | "gpumem" memory | "noncommutative"
+    pragma  = "gpukernel" chain | "gpuparam" NAME "=" INT {"," INT} | "gpumem" memory | "commutative" | "noncommutative"
     chain   = "GridBlock" "(" number "," inner ")"
     inner   = "Gen" | NAME "(" [argument ","] inner ")"
     number  = INT | NAME            argument = number | "[" [INT {"," INT}] "]"
@@ -22,7 +22,7 @@ from sacpy.withloop.combinators import COMBINATORS, Combinator, CompressGrid, Nu
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.placement import GridBlock
 
-WORDS = ("gpukernel", "gpuparam", "gpumem", "noncommutative")
+WORDS = ("gpukernel", "gpuparam", "gpumem", "commutative", "noncommutative")
 
 
 class GpuKernel(Node):
@@ -48,11 +48,14 @@ class GpuMem(Node):
     arguments: tuple[int, ...] = ()
 
 
-class Noncommutative(Node):
-    """`noncommutative`: the fold's function is associative only, so that the order of operands stays."""
+class Order(Node):
+    """`commutative`: the functions of a with-loop's folds give the same in any order of their operands;
+    `noncommutative`: they do not, so that the order stays."""
+
+    free: bool
 
 
-Pragma = GpuKernel | GpuParam | GpuMem | Noncommutative
+Pragma = GpuKernel | GpuParam | GpuMem | Order
 
 
 def parse(text: str, parameters: Mapping[str, tuple[int, ...]] | None = None) -> Pragma | None:
@@ -107,7 +110,20 @@ def effective(shared: Iterable[str], own: Iterable[str]) -> list[Pragma]:
 
 
 def _word(pragma: Pragma) -> str:
-    return {GpuKernel: "gpukernel", GpuParam: "gpuparam", GpuMem: "gpumem", Noncommutative: "noncommutative"}[type(pragma)]
+    match pragma:
+        case GpuKernel():
+            return "gpukernel"
+        case GpuParam():
+            return "gpuparam"
+        case GpuMem():
+            return "gpumem"
+    return "commutative" if pragma.free else "noncommutative"
+
+
+def order_of(texts: Iterable[str]) -> bool | None:
+    """Whether the pragmas of a with-loop, none of them wrong, let the order of its folds go (True) or keep it (False);
+    None where they say nothing."""
+    return next((pragma.free for pragma in parse_all(texts) if isinstance(pragma, Order)), None)
 
 
 class _Token(Node):
@@ -173,7 +189,7 @@ class _Parser:
             case "gpumem":
                 meaning = self.gpumem()
             case _:
-                meaning = Noncommutative()
+                meaning = Order(word.text == "commutative")
         if self.here.kind != "end":
             self.fail("the end of the pragma", "put what belongs to the program on a line of its own")
         return meaning

@@ -13,6 +13,11 @@ from sacpy.nodes import Node, replace
 
 FONT_ASPECT = 0.6  # width of a character of the typical font as a share of its size
 INK, PALE, PAPER, FAINT = "#2b3038", "#8a919c", "#ffffff", "#c9ced6"
+LABEL = "#23272e"  # of words that stand on a colour
+PAGE_COLOUR = "var(--jp-ui-font-color1, var(--vscode-foreground, currentColor))"  # of the text around it, in a notebook
+
+
+FONT = "DejaVu Sans Mono, Menlo, Consolas, monospace"
 
 
 class Box(Node):
@@ -98,12 +103,20 @@ def arrow_head(line: Line, length: float = 7.0) -> tuple[tuple[float, float], ..
 # ---------------------------------------------------------------- SVG
 
 
-def to_svg(scene: Scene) -> str:
-    """The scene as an SVG file on white."""
+def to_svg(scene: Scene, *, inline: bool = False) -> str:
+    """The scene as an SVG file on white; `inline`: as a part of a page, on its background, in the colour of its text,
+    and as wide as there is room."""
     wide, high = math.ceil(scene.width), math.ceil(scene.height)
     hatch = "<pattern id='idle' width='6' height='6' patternUnits='userSpaceOnUse'><path d='M-1 1L1 -1M0 6L6 0M5 7L7 5' stroke='#7d8590' stroke-width='0.9'/></pattern>"
-    head = f"<svg xmlns='http://www.w3.org/2000/svg' width='{wide}' height='{high}' viewBox='0 0 {wide} {high}' font-family='DejaVu Sans Mono, Menlo, Consolas, monospace'>"
-    return f"{head}<defs>{hatch}</defs><rect width='{wide}' height='{high}' fill='{PAPER}'/>{''.join(map(_svg, scene.items))}</svg>\n"
+    body = "".join(map(_svg, scene.items))
+    head = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {wide} {high}' font-family='{FONT}'"
+    if inline:
+        for colour, opacity in ((INK, ""), (PALE, " fill-opacity='0.65'")):
+            body = body.replace(f"fill='{colour}'", f"fill='currentColor'{opacity}")
+        style = f"width: 100%; max-width: {wide}px; height: auto; color: {PAGE_COLOUR}"
+        return f"{head} style='{style}'><defs>{hatch}</defs>{body}</svg>\n"
+    paper = f"<rect width='{wide}' height='{high}' fill='{PAPER}'/>"
+    return f"{head} width='{wide}' height='{high}'><defs>{hatch}</defs>{paper}{body}</svg>\n"
 
 
 def _svg(item: Item) -> str:

@@ -1,11 +1,15 @@
 """Strategies: mappings for with-loops without a pragma.
 
-In: an index space and a device's limits. Out: a chain of combinators with the reasons in words, or the reason why the strategy has none. `jing`, `jing_ext` and `foldall` are those of Janssen and Scholz, section 7, for comparison, with PruneGrid
-inside where the space has gaps; `auto` (module `auto`) is ours, and what the others fall back to.
+In: an index space and a device's limits. Out: a chain of combinators with the reasons in words, or the reason why the
+strategy has none. `jing`, `jing_ext` and `foldall` are those of Janssen and Scholz, "On Mapping N-Dimensional
+Data-Parallelism Efficiently into GPU-Thread-Spaces" (IFL 2021), section 7, for comparison, with PruneGrid
+inside where the space has gaps; `jing_printed` is `jing` with the chain for rank 2 that the section prints, which is
+not what the paper's table 1 says; `auto` (module `auto`) is ours, and what the others fall back to.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from sacpy.nodes import Node
@@ -17,8 +21,9 @@ from sacpy.withloop.devices import DeviceLimits
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.spaces import IndexSpace
 
-_FOLDALL_BLOCKS = 2048
-_FOLDALL_THREADS = 1024
+# Of [blocks of d1, threads of d1, blocks of d0, threads of d0]:
+_TABLE = Permute((2, 0, 3, 1))  # grid.y from d0, grid.x from d1, and the block likewise
+_PRINTED = Permute((0, 2, 1, 3))  # grid.y from d1, grid.x from d0, and the block likewise
 
 
 class Refusal(Node):
@@ -31,14 +36,23 @@ Strategy = Callable[[IndexSpace, DeviceLimits], "Choice | Refusal"]
 
 
 def jing(space: IndexSpace, device: DeviceLimits) -> Choice | Refusal:
-    """Jing Guo's back end (section 7.1): one block axis of 32 for rank 1, blocks of 32 x 32 for rank 2, the last two axes as they are for ranks 3 to 5. On rank 2 the outermost axis is x, so it does not coalesce."""
-    return _jing(space, device, [ShiftLB(), *gaps(space)], space.rank, [])
+    """Jing Guo's back end as table 1 has it: blocks of 32 for rank 1, of 32 x 32 for rank 2 with the inner axis in x,
+    so that it coalesces, the last two axes as they are for ranks 3 to 5."""
+    return _jing("jing", space, device, [ShiftLB(), *gaps(space)], space.rank, [])
 
 
-def _jing(space: IndexSpace, device: DeviceLimits, steps: list[Combinator], rank: int, reasons: list[str]) -> Choice | Refusal:
-    """jing's pattern behind the steps so far, which leave `rank` axes."""
+def jing_printed(space: IndexSpace, device: DeviceLimits) -> Choice | Refusal:
+    """The same with the chain for rank 2 that section 7.1 prints: the outer axis is in x, so that neighbouring threads
+    write elements of different rows."""
+    return _jing("jing_printed", space, device, [ShiftLB(), *gaps(space)], space.rank, [])
+
+
+def _jing(
+    name: str, space: IndexSpace, device: DeviceLimits, steps: list[Combinator], rank: int, reasons: list[str]
+) -> Choice | Refusal:
+    """The pattern behind the steps so far, which leave `rank` axes."""
     if rank > 5:
-        return Refusal(f"jing maps ranks up to 5, and this space has rank {rank}")
+        return Refusal(f"{name} maps ranks up to 5, and this space has rank {rank}")
     block = min(rank, 2)
     if rank == 0:
         steps, why = [], "rank 0 is one thread"
@@ -46,11 +60,12 @@ def _jing(space: IndexSpace, device: DeviceLimits, steps: list[Combinator], rank
         steps = [*steps, SplitLast(32)]
         why = "rank 1: blocks of 32"
     elif rank == 2:
-        steps = [*steps, SplitLast(32), Permute((1, 2, 0)), SplitLast(32), Permute((0, 2, 1, 3))]
-        why = "rank 2: blocks of 32 x 32, the outermost axis in x"
+        printed = name == "jing_printed"
+        steps = [*steps, SplitLast(32), Permute((1, 2, 0)), SplitLast(32), _PRINTED if printed else _TABLE]
+        why = f"rank 2: blocks of 32 x 32, the {'outer' if printed else 'inner'} axis in x"
     else:
         why = f"rank {rank}: the last two axes are the block, the others the grid"
-    return _fitting("jing", chain_of(steps, block), space, device, (*reasons, why))
+    return _fitting(name, chain_of(steps, block), space, device, (*reasons, why))
 
 
 def jing_ext(space: IndexSpace, device: DeviceLimits) -> Choice | Refusal:
@@ -62,7 +77,7 @@ def jing_ext(space: IndexSpace, device: DeviceLimits) -> Choice | Refusal:
         steps += _fold_pairs(rank)
         reasons.append(f"rank {rank}: pairs of neighbouring axes folded, {(rank + 1) // 2} are left")
         rank = (rank + 1) // 2
-    return _jing(space, device, steps, rank, reasons)
+    return _jing("jing_ext" if space.rank > 5 else "jing", space, device, steps, rank, reasons)
 
 
 def _fold_pairs(rank: int) -> list[Combinator]:
@@ -80,27 +95,37 @@ def _last_first(rank: int) -> Permute:
 
 
 def foldall(space: IndexSpace, device: DeviceLimits) -> Choice | Refusal:
-    """Section 7.3: all axes folded into one, which is split again; the rank stands for the size, as the paper has no better estimate. Rank 1: blocks of 1024. Rank 2: blocks of 32 x 32 over one grid axis. From rank 3 on: the same, with at most 2048 blocks
-    along the grid's x."""
+    """Section 7.3: all axes folded into one, which is split again by a pattern that depends on the device and on the
+    size, here the number of positions. Blocks are as large as the device allows without leaving threads of a
+    multiprocessor without a block, and smaller where there would be none for
+    some multiprocessors; the grid gets a second axis where one is not long enough."""
     rank = space.rank
     if rank == 0:
         return Choice(chain_of([], 0), ("rank 0 is one thread",))
-    steps: list[Combinator] = [ShiftLB(), *gaps(space), *[FoldLast2()] * (rank - 1), SplitLast(_FOLDALL_THREADS)]
-    reasons = [f"the {rank} axes folded into one" if rank > 1 else "one axis"]
-    if rank == 1:
-        return _fitting("foldall", chain_of(steps, 1), space, device, (*reasons, "split into blocks of 1024"))
-    why = "split into blocks of 32 x 32"
-    if rank > 2:
-        volume = 1
-        for extent in space.extents:
-            volume *= extent
-        blocks = -(-volume // _FOLDALL_THREADS)
-        rows = max(1, -(-blocks // _FOLDALL_BLOCKS))
-        columns = max(1, -(-blocks // rows))
-        steps += [Permute((1, 0)), SplitLast(Parameter("blocks", (), columns)), Permute((1, 2, 0))]
-        why += f", {rows} x {columns} of them"
-    steps.append(SplitLast(32))
-    return _fitting("foldall", chain_of(steps, 2), space, device, (*reasons, why))
+    size = math.prod(space.extents)
+    threads, why = _foldall_block(size, device)
+    steps: list[Combinator] = [ShiftLB(), *gaps(space), *[FoldLast2()] * (rank - 1), SplitLast(threads)]
+    reasons: tuple[str, ...] = (f"the {rank} axes folded into one" if rank > 1 else "one axis", why)
+    blocks, most = -(-size // threads), device.grid[-1]
+    if blocks > most:
+        rows = -(-blocks // most)
+        steps += [Permute((1, 0)), SplitLast(Parameter("blocks", (), -(-blocks // rows))), Permute((1, 2, 0))]
+        reasons = (*reasons, f"{blocks} blocks in {rows} rows, as an axis of the grid has {most} at most")
+    return _fitting("foldall", chain_of(steps, 1), space, device, reasons)
+
+
+def _foldall_block(size: int, device: DeviceLimits) -> tuple[int, str]:
+    """The threads of a block, and why so many."""
+    threads = device.threads_per_block
+    while device.threads_per_processor % threads:
+        threads //= 2
+    if size >= threads * device.processors:
+        why = f"{device.name} has {device.threads_per_processor} threads on a multiprocessor"
+        return threads, f"split into blocks of {threads}, as {why}"
+    while threads > device.warp and size < threads * device.processors:
+        threads //= 2
+    why = f"{size} positions fill {device.processors} multiprocessors with no more"
+    return threads, f"split into blocks of {threads}, as {why}"
 
 
 def _fitting(name: str, chain: Chain, space: IndexSpace, device: DeviceLimits, reasons: tuple[str, ...]) -> Choice | Refusal:
@@ -111,7 +136,13 @@ def _fitting(name: str, chain: Chain, space: IndexSpace, device: DeviceLimits, r
     return Choice(chain, reasons)
 
 
-STRATEGIES: dict[str, Strategy] = {"auto": auto, "jing": jing, "jing_ext": jing_ext, "foldall": foldall}
+STRATEGIES: dict[str, Strategy] = {
+    "auto": auto,
+    "jing": jing,
+    "jing_ext": jing_ext,
+    "jing_printed": jing_printed,
+    "foldall": foldall,
+}
 
 
 def choose(name: str, space: IndexSpace, device: DeviceLimits, unit_axis: int | None = None) -> Choice:

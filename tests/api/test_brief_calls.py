@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 from unittest.mock import patch
 
@@ -83,3 +85,23 @@ def test_what_is_defined_anew_is_called() -> None:
     second = session.define(f"{head} + 1.0; }}").f
     assert second(a) == 51.0
     assert directly(second, a) == 51.0
+
+
+LONG = """
+import signal, sys, threading, sacpy
+
+module = sacpy.Session(target="cpu").compile("use Array: all; int f(int n) { s = 0; for (i = 0; i < n; i++) { s = (s * 31 + i) % 1000003; } return s; }")
+for _ in range(300):
+    module.f(1000)
+assert module._runner.direct
+threading.Timer(0.3, signal.raise_signal, (signal.SIGINT,)).start()
+try:
+    module.f(2000000000)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_a_long_call_after_brief_ones_is_interrupted() -> None:
+    done = subprocess.run([sys.executable, "-c", LONG], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")

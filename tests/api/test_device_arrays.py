@@ -116,7 +116,7 @@ def test_other_sorts_of_values_come_to_the_host(module: Any) -> None:
 
 
 def test_without_a_gpu_it_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sacpy.jit.device import context
+    from sacpy.jit.device import context, presence
     from sacpy.jit.device.machine import DeviceFailure
 
     def none(*_: Any) -> Any:
@@ -127,7 +127,7 @@ def test_without_a_gpu_it_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
         sacpy.to_device(np.ones(3), "cuda")
     with pytest.raises(sacpy.SacError, match=r"E0782"):
         sacpy.Session(target="cuda").eval("1 + 1")
-    monkeypatch.setattr(context, "present", lambda: False)
+    monkeypatch.setattr(presence, "present", lambda: False)
     assert sacpy.to_device(np.ones(3)).memory.machine.name == "the emulated sm_90"
 
 

@@ -1,6 +1,7 @@
 """SaC functions as Python callables."""
 
 import inspect
+import pydoc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,12 +122,71 @@ def test_documentation_and_signature(m: sacpy.Module) -> None:
     assert inspect.getdoc(m.half) == "Halves a number."
 
 
+def test_help_lists_the_functions_of_a_module() -> None:
+    source = """/* Heat, in two dimensions. */
+        use Array: all;
+        /* One step;
+           the rim stays. */
+        double[n,m] step(double[n,m] u) { return u; }
+        // The largest change.
+        double change(double[*] a) { return maxval(a); }
+        float change(float[*] a) { return maxval(a); }
+        int plain(int a) { return a; }"""
+    module = sacpy.Session().compile(source, "heat.sac")
+    shown = pydoc.render_doc(module, renderer=pydoc.plaintext)
+    for text in (
+        "SaC program heat.sac",
+        "\n    Heat, in two dimensions.\n",
+        "\n        double change(double[*] a)\n        float change(float[*] a)\n            The largest change.\n",
+        "\n        double[n,m] step(double[n,m] u)\n            One step;\n            the rim stays.\n",
+        "\n        int plain(int a)\n",
+    ):
+        assert text in shown
+    assert "__getitem__" not in shown
+    alone = sacpy.Session().compile("/* Once. */ int f(int a) { return a; }")
+    assert (alone.__doc__ or "").count("Once.") == 1
+    assert sacpy.Session().define("").__doc__ == "no functions"
+
+
 def test_representations(m: sacpy.Module) -> None:
     assert repr(m.half) == "<SaC function half, 1 instance:\n  double half(double x)>"
     assert repr(m).startswith("<SaC program functions.sac\n")
     assert "\n  int kind(int[2] x)" in repr(m)
     assert "half" in dir(m)
     assert "+++" in list(m)
+
+
+LARGE = """
+use Complex: all;
+int f(int a) { return 1; } int f(double a) { return 2; }
+int v(int[.] a) { return 1; } int v(double[.] a) { return 2; }
+int k(int a) { return 1; } int k(long a) { return 2; } int k(double a) { return 3; }
+int c(int a) { return 1; } int c(complex a) { return 2; }
+int r(float a) { return 1; } int r(double a) { return 2; }
+int two(int a, double b) { return 1; } int two(double a, double b) { return 2; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "instance"),
+    [
+        ("f", (5,), 1), ("f", (2.0**40,), 2), ("f", (2**31,), 0), ("f", (-(2**31),), 1), ("f", (2**70,), 0),
+        ("f", (np.int64(2**40),), 0), ("v", ([2**40, 1],), 0), ("v", ([2**40, 1.0],), 2), ("v", ([1, 2],), 1),
+        ("k", (2**40,), 2), ("k", (2**70,), 0), ("c", (2**40,), 0), ("c", (2j,), 2),
+        ("r", (2**40,), 2), ("two", (1, 2**40), 1), ("two", (2**40, 1), 0), ("two", (2.0**40, 1), 2),
+    ],
+)  # fmt: skip
+def test_an_int_that_does_not_fit_is_no_real_beside_an_instance_for_ints(
+    name: str, args: tuple[Any, ...], instance: int
+) -> None:
+    function = sacpy.Session().define(LARGE)[name]
+    if instance:
+        assert function(*args) == instance
+        return
+    with pytest.raises(sacpy.SacError) as caught:
+        function(*args)
+    (found,) = caught.value.diagnostics
+    assert found.code == "E0707" and "does not fit int" in found.message
 
 
 def test_no_instance(m: sacpy.Module) -> None:

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -21,7 +23,7 @@ int[*] with_loop(int n) { return with { (. <= iv <= .) : 1; } : genarray([n,n,n]
 int[*] filled(int n) { return genarray([n,n,n], 1); }
 int[*] indices(int n) { return iota([n,n,n]); }
 int[.] doubling(int n) { a = [n]; while (true) { a = a ++ a; } return a; }
-int pieces(int n, int[.] a) { return n == 0 ? 0 : pieces(n - 1, a + 1) + a[0]; }
+int pieces(int n, int[.] a) { s = 0; if (n > 0) { s = pieces(n - 1, a + 1); } return s + a[abs(s) % 2]; }
 int recursion(int n) { return 1 + recursion(n + 1); }
 int loop(int n) { while (true) { n = n + 1; } return n; }
 int fold_loop(int n) { return with { ([0,0,0] <= iv < [n,n,n]) : n % (iv[0] + iv[1] + iv[2] + 1); } : fold(+, 0); }
@@ -209,3 +211,23 @@ def test_sizes_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     for bad in ("0", "many", "-1M", ""):
         with pytest.raises(SystemExit):
             cli.parse(["run", "--memory", bad, "p.sac"])
+
+
+TRACED = """
+import faulthandler, sys, sacpy
+
+faulthandler.dump_traceback_later(60, exit=True)
+module = sacpy.Session(limits=sacpy.Limits(seconds=0.05)).compile("use Array: all; int f(int n) { while (true) { n = n + 1; } return n; }")
+try:
+    module.f(1)
+except sacpy.SacError as error:
+    print(error.diagnostics[0].code)
+sys.settrace(lambda *event: None)
+(lambda: None)()
+"""
+
+
+def test_a_debugger_works_after_a_limit_has_struck() -> None:
+    """Python under a tracer comes to nothing where an exception was ordered for a thread, and never raised."""
+    done = subprocess.run([sys.executable, "-c", TRACED], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "E0704\n", "")

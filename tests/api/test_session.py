@@ -78,6 +78,24 @@ def test_names_that_are_none(session: sacpy.Session, name: str) -> None:
     assert codes(caught) == ["E0717"]
 
 
+@pytest.mark.parametrize("name", ["", "while", "int", "_", "a b", "ä", "1x", "a.b", "f()", "::f", "M::", "M::while", "M:f", "M::N::", "=", ".", "+ +", "a+", "::"])
+def test_names_that_no_external_function_has(session: sacpy.Session, name: str) -> None:
+    with pytest.raises(sacpy.SacError) as caught:
+        session.bind(name, abs)
+    assert codes(caught) == ["E0717"]
+    with pytest.raises(sacpy.SacError):
+        session.bind(name)(abs)
+
+
+def test_names_of_external_functions(session: sacpy.Session) -> None:
+    for name in ("f", "M::f", "_f", "+", "M::+++", "<=", "f1"):
+        session.bind(name, abs)
+    session.bind("+*+", lambda a, b: a * 10 + b)
+    assert session.compile("external int +*+(int a, int b); int g(int x) { return x +*+ 2; }").g(1) == 12
+    with pytest.raises(TypeError, match="a name must be str, not int"):
+        session.bind(1, abs)  # type: ignore[call-overload]
+
+
 def test_values_without_a_type(session: sacpy.Session) -> None:
     for value in (object(), None, {"no": 1}, 1 << 70, [1, "a"]):
         with pytest.raises(sacpy.SacError):

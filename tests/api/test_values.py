@@ -1,6 +1,7 @@
 """Python values into SaC and back: nothing is lost, wrapped or guessed."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -239,6 +240,74 @@ def test_arrays_of_structs(m: sacpy.Module) -> None:
     columns = {"at": {"x": [1.0, 2.0], "y": [0.0, 0.0]}, "speed": np.zeros((2, 3)), "id": [1, 2]}
     assert m.xs(columns).tolist() == [1.0, 2.0]
     assert m.a_body(result[:0]).shape == (0,)
+
+
+@dataclass
+class At:
+    """The fields of the struct Point."""
+
+    x: float
+    y: float
+    unit: ClassVar[str] = "m"
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The fields of the struct Body, in another order."""
+
+    id: int
+    at: Any
+    speed: Any
+
+
+class Pair(NamedTuple):
+    """The same as `At`."""
+
+    x: float
+    y: float
+
+
+@pytest.mark.parametrize("at", [At(1.0, 2.0), Pair(1.0, 2), {"x": 1, "y": 2.0}], ids=["dataclass", "tuple", "dict"])
+def test_dataclasses_and_named_tuples_are_structs(m: sacpy.Module, at: Any) -> None:
+    result = m.f_body(Body(7, at, (1, 2, 3)))
+    assert result == m.f_body(BODY)
+    assert m.f_body({"id": 7, "at": at, "speed": [1.0, 2.0, 3.0]}) == result
+    several = m.a_body([Body(1, at, [1, 2, 3]), Body(2, at, np.ones(3))])
+    assert several["id"].tolist() == [1, 2] and several["at"]["y"].tolist() == [2.0, 2.0]
+
+
+def test_named_tuples_in_lists_and_sessions() -> None:
+    session = sacpy.Session()
+    functions = session.define("""
+        struct Pair { double x; double y; };
+        double[.] sums(struct Pair[.] p) { return p.x + p.y; }
+        double one(struct Pair p) { return p.x; }""")
+    assert functions.sums([Pair(1, 2), Pair(1.5, 2.5)]).tolist() == [3.0, 4.0]
+    assert functions.one(At(5.0, 6.0)) == 5.0
+    session["p"] = Pair(1.0, 2.0)
+    assert session.eval("p.x + p.y") == 3.0
+    assert session.eval("q.y", q=At(1.0, 7.0)) == 7.0
+
+
+def test_a_named_tuple_is_a_tuple_where_no_struct_is_wanted(m: sacpy.Module) -> None:
+    assert m.a_double(Pair(1.0, 2.0)).tolist() == [1.0, 2.0]
+    assert m.a_double([Pair(1, 2), Pair(3, 4.5)]).tolist() == [[1.0, 2.0], [3.0, 4.5]]
+    assert m.f_vec(NamedTuple("Three", [("a", int), ("b", int), ("c", int)])(1, 2, 3)).tolist() == [1.0, 2.0, 3.0]
+    assert sacpy.Session().eval("sum(v)", v=Pair(1.0, 2.0)) == 3.0
+
+
+def test_fields_that_do_not_fit_are_told(m: sacpy.Module) -> None:
+    def said(*arguments: Any) -> str:
+        with pytest.raises(sacpy.SacError) as caught:
+            m.f_body(*arguments)
+        return str(caught.value)
+
+    assert "field at.x: str is not double" in said(Body(7, At("a", 2.0), [1, 2, 3]))  # type: ignore[arg-type]
+    assert "struct Body has the fields at, speed, id, this value has x, y" in said(At(1.0, 2.0))
+    assert "type is not struct Body\n" in said(At)
+    assert "pass a dict, dataclass or named tuple with the fields at, speed, id" in said(At)
+    with pytest.raises(sacpy.SacError, match="a record of x, y is not int"):
+        m.f_int(At(1.0, 2.0))
 
 
 @pytest.mark.parametrize("value", [{"at": {"x": 1.0}, "speed": [1, 2, 3], "id": 7}, BODY | {"more": 1}, {}, BODY | {"speed": [1.0, 2.0]}, BODY | {"id": 1.5}, 5, BODY | {"id": [1, 2]}])

@@ -18,8 +18,9 @@ from pathlib import Path
 
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import render_text
-from sacpy.repl.commands import is_command, obey
+from sacpy.repl.commands import obey
 from sacpy.repl.engine import Engine
+from sacpy.repl.parts import is_command
 from sacpy.workspace import Workspace
 from tests.tools import run_file
 

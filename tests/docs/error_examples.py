@@ -1,6 +1,9 @@
 """The examples of `docs/errors.md`, and what sacpy says to them.
 
-In: the document. Out: per code its section, the section's examples (label and text), and whether one gives the code of its section. Labels: `sac` is a program, definitions, or statements of a `main` with the library in scope; `sacpy` is typed at the prompt; `gpu` is a program checked for a GPU (sm_90); `python` is run
+In: the document. Out: per code its section, the section's examples (label and text), and whether one gives the code of
+its section. Labels: `sac` is a program, definitions, or statements of a `main` with the library in scope; `sacpy` is
+typed at the prompt; `gpu` is a program checked for a GPU (sm_90), `emulator` one run on an emulated one; `python` is
+run
 by `tests/api/test_docs.py`; `text` cannot be run here (it needs several files, a terminal, or a broken sacpy).
 """
 
@@ -13,8 +16,9 @@ from sacpy.interp.limits import Limits
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import Diagnostic, SacError, render_text
 from sacpy.lang.elaborate.program import ElaboratedProgram
-from sacpy.repl.commands import is_command, obey
+from sacpy.repl.commands import obey
 from sacpy.repl.engine import Engine
+from sacpy.repl.parts import is_command
 from sacpy.workspace import Workspace
 from tests.tools import ROOT
 
@@ -46,8 +50,8 @@ def gives(label: str, example: str, code: str) -> bool:
 
 def rendering(label: str, example: str, code: str) -> str | None:
     """The message with this code that an example gives, as it is printed; None if it gives none, or another one too."""
-    if label == "gpu":
-        attempts = iter([said(p, device="sm_90") for p in _programs(example)])
+    if label in ("gpu", "emulator"):
+        attempts = iter([said(p, device="sm_90", target=label) for p in _programs(example)])
     else:
         attempts = iter([_typed(example)]) if label == "sacpy" else (said(p, allowed) for p in _programs(example) for allowed in (False, True))
     for found in attempts:
@@ -68,9 +72,14 @@ def _typed(example: str) -> list[Diagnostic]:
     return [d for text in typed for d in (obey(engine, text)[1] if is_command(text) else engine.enter(text)).diagnostics]
 
 
-def said(program: str, allowed: bool = True, device: str = "") -> list[Diagnostic]:
-    """What sacpy says to a program: when it checks it, and if nothing is wrong so far, when it runs."""
-    workspace = Workspace(limits=LIMITS, device=device)
+def said(program: str, allowed: bool = True, device: str = "", target: str = "") -> list[Diagnostic]:
+    """What sacpy says to a program: when it checks it, and if nothing is wrong so far, when it runs. `target`:
+    "emulator" compiles everything for one."""
+    workspace = (
+        Workspace(limits=LIMITS, device=device, target=target, eager=True)
+        if target == "emulator"
+        else Workspace(limits=LIMITS, device=device)
+    )
     try:
         loaded, found = workspace.check_text(program, "example.sac", None)
         return found if any(d.severity == "error" for d in found) else [*found, *_ran(workspace, loaded, allowed)]

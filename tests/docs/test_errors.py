@@ -9,7 +9,9 @@ from tests.tools import ROOT
 
 TEXT = DOCUMENT.read_text(encoding="utf-8")
 SECTIONS = sections(TEXT)
-EXAMPLES = [(code, label, example) for code, label, example in examples(TEXT) if label in ("sac", "gpu", "sacpy")]
+EXAMPLES = [
+    (code, label, example) for code, label, example in examples(TEXT) if label in ("sac", "gpu", "emulator", "sacpy")
+]
 CODE = re.compile(r"(?<![\w.])([EWN]0\d{3})(?!\w)")
 
 
@@ -41,5 +43,5 @@ def test_example(code: str, label: str, example: str) -> None:
 
 
 def test_most_examples_are_run() -> None:
-    run = {code for code, label, _ in examples(TEXT) if label in ("sac", "gpu", "sacpy", "python")}
+    run = {code for code, label, _ in examples(TEXT) if label in ("sac", "gpu", "emulator", "sacpy", "python")}
     assert len(run) > 0.85 * len(SECTIONS)

@@ -17,7 +17,7 @@ from pathlib import Path
 from time import monotonic
 
 from sacpy.jit.engine import cores
-from sacpy.lang.modules import write_atomically
+from sacpy.kept import write_atomically
 from tests.fuzz.differential import Outcome, same
 from tests.fuzz.processes import findings
 from tests.fuzz.seeds import case

@@ -14,6 +14,7 @@ from unittest.mock import patch
 from sacpy.jit import compiler, graph, passes
 from sacpy.jit.engine import Engine
 from sacpy.jit.graph import Check, Let, Op, Unit, WithLoop
+from sacpy.jit.kernels.reduction import keeps_order
 from sacpy.jit.options import Options
 from sacpy.jit.passes import fold_withloops
 from tests.fuzz.operations import elementwise
@@ -73,7 +74,7 @@ class Coverage:
             self.statements[type(o).__name__] += 1
             if isinstance(o, graph.Fold):
                 self.statements["Fold stop"] += o.stop is not None
-                self.statements["Fold in order"] += not o.commutative
+                self.statements["Fold in order"] += keeps_order((o,))
         for p in w.partitions:
             self.statements["dense" if p.step is None else "stepped"] += 1
         self.statements["overlapping"] += len(w.partitions) > 1 and not w.disjoint and w.frame is not None

@@ -23,7 +23,7 @@ from sacpy.jit.compiler import Clock
 from sacpy.jit.device import target
 from sacpy.jit.engine import Engine
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import Let, Unit
+from sacpy.jit.graph import Check, Let, Rhs, Unit, blocks, statements
 from sacpy.jit.host import chunks, parallel, tiling, vetting
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
@@ -193,23 +193,24 @@ def _values(args: tuple[Any, ...]) -> list[Any]:
     return [ord(a) if isinstance(a, str) else a.copy() if isinstance(a, np.ndarray) else a for a in args]
 
 
+def _may_fail(rhs: Rhs) -> bool:
+    """Whether there is a check in it."""
+    return any(isinstance(s, Check) for b in blocks(rhs) for s in statements(b))
+
+
 def _run_in_full(program: Program, keys: Mapping[str, str], case: Case, make: Callable[[], Engine]) -> list[Result]:
     """Compiled so that all code is kept. An error in code whose value nobody uses may vanish; then it is there now."""
 
-    def let(self: Any, s: Any) -> Any:
-        if dead_code._may_fail(s.rhs):
-            self.use(s.targets)
-        return known(self, s)
-
-    def block(self: Any, b: Any) -> Any:
+    def enter(self: Any, b: Any) -> None:
+        known(self, b)
         for s in b.statements:
-            if isinstance(s, Let) and dead_code._may_fail(s.rhs):
+            if isinstance(s, Let) and self.statements[id(s)].fails:
                 self.use(s.targets)
-        return whole(self, b)
+                self.keep(self.statements[id(s)])
 
-    known, whole = dead_code._Liveness.let, dead_code._Liveness.block
+    known = dead_code._Liveness.enter
     with ExitStack() as stack:
-        for owner, name, kept in ((dead_code._Liveness, "let", let), (dead_code._Liveness, "block", block), (tidy, "_checks", dead_code._may_fail), (fold_withloops, "run", lambda unit: unit)):
+        for owner, name, kept in ((dead_code._Liveness, "enter", enter), (tidy, "_stays", _may_fail), (fold_withloops, "run", lambda unit: unit)):
             stack.enter_context(patch.object(owner, name, kept))
         engine = make()
         engine.tools.cache = Cache(None)  # what others have left there is not kept in full

@@ -254,12 +254,25 @@ int[2] {name}(int[n] v)
 
 
 def chain(r: random.Random, name: str) -> Template:
-    """A product of small matrices in order: associative, not commutative."""
+    """A product of small matrices, or of affine maps: associative, not commutative."""
+    if r.random() < 0.5:
+        text = f"""struct Map_{name} {{ int a; int b; }};
+inline struct Map_{name} after_{name}(struct Map_{name} f, struct Map_{name} g)
+{{
+  return Map_{name}{{f.a * g.a, f.a * g.b + f.b}};
+}}
+int[2] {name}(int[n] v, int[n] w)
+{{
+  m = with {{ ([0] <= [i] < [n]) : Map_{name}{{v[i], w[i]}}; }} : fold(after_{name}, Map_{name}{{1, 0}});
+  return [m.a, m.b];
+}}
+
+"""
+        return Template(text, name, (("int", ("n",)), ("int", ("n",))), ("int", (2,)))
     text = f"""inline int[2,2] times_{name}(int[2,2] a, int[2,2] b) {{ return {{ [i,j] -> a[i,0] * b[0,j] + a[i,1] * b[1,j] | [i,j] < [2,2] }}; }}
 int[2,2] {name}(int[n,2,2] m)
 {{
-  return with {{ #pragma noncommutative
-    ([0] <= [i] < [n]) : m[i]; }} : fold(times_{name}, [[1,0],[0,1]]);
+  return with {{ ([0] <= [i] < [n]) : m[i]; }} : fold(times_{name}, [[1,0],[0,1]]);
 }}
 
 """

@@ -16,6 +16,7 @@ from sacpy.jit.cache import Cache
 from tests.fuzz.coverage import Coverage, recording
 from tests.fuzz.devices import EMULATOR
 from tests.fuzz.differential import DEFAULT, QUICK_DEFAULT, QUICK_STRICT, STRICT, Outcome, Ways, compare, native, same, small_chunks
+from tests.fuzz.paces import wandering
 from tests.fuzz.seeds import case
 
 
@@ -69,9 +70,11 @@ def _short(value: object) -> str:
 
 
 def ways(seed: int) -> Ways:
-    """How a seed's program is run: strict and not. In most programs LLVM does as little as it may, in many all that it does for users in one of the two; some go to the emulator of a GPU as well."""
+    """How a seed's program is run: strict and not. In most programs LLVM does as little as it may, in many all that it does for users in one of the two; some go to the emulator of a GPU as well, and some enter and leave their loops in the middle."""
     r = Random(f"ways {seed}")
     chosen = r.choices((QUICK_STRICT | QUICK_DEFAULT, STRICT | QUICK_DEFAULT, QUICK_STRICT | DEFAULT, STRICT | DEFAULT), (10, 4, 5, 1))[0]
+    if r.random() < 1 / 6:
+        chosen = chosen | wandering(seed)
     return chosen | EMULATOR if r.random() < 1 / 24 else chosen
 
 

@@ -14,7 +14,11 @@ from tests.docs.error_examples import DOCUMENT, examples, rendering
 
 HERE = Path(__file__).parent
 FOLDERS = {folder.name: folder for folder in sorted(HERE.glob("[EWN]0*")) if folder.is_dir()}
-EXAMPLES = {code: (label, text) for code, label, text in examples(DOCUMENT.read_text(encoding="utf-8")) if label in ("sac", "gpu", "sacpy")}
+EXAMPLES = {
+    code: (label, text)
+    for code, label, text in examples(DOCUMENT.read_text(encoding="utf-8"))
+    if label in ("sac", "gpu", "emulator", "sacpy")
+}
 MACHINE = {"E0701", "E0703"}  # the texts tell how deep the stack was, how much memory the machine has
 
 

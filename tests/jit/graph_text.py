@@ -237,11 +237,18 @@ class _Reader:
             case "propagate":
                 params, initial = self.carried(rest)
                 return Propagate(initial, params)
-        match = re.fullmatch(r"from (.*?)(?: until (.*?))?( in order)? by \((.*)\), \((.*)\)", rest)
+        match = re.fullmatch(r"from (.*?)(?: until (.*?))?( in order| in any order)? by \((.*)\), \((.*)\)", rest)
         assert match, rest
         neutrals, stop = self.atoms(match[1]), None if match[2] is None else self.atoms(match[2])
         accumulators, values = self.binds(match[4]), self.binds(match[5])
-        return Fold(neutrals, accumulators, values, self.block("give"), stop, match[3] is None)
+        return Fold(
+            neutrals,
+            accumulators,
+            values,
+            self.block("give"),
+            stop,
+            {None: None, " in order": False, " in any order": True}[match[3]],
+        )
 
     def partition(self) -> Partition:
         match = re.fullmatch(r"part (\S+) <= (\S+) < (\S+)(?: step (\S+) width (\S+))?", self.take())

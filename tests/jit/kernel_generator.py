@@ -13,6 +13,8 @@ import numpy as np
 
 from sacpy.interp.values import Value
 from sacpy.jit.graph import Atom, Const, Fold, Genarray, Modarray, Operator, Partition, Unit, Var, integer
+from sacpy.jit.kernels import KernelOptions
+from sacpy.jit.passes import mappings
 from sacpy.lang.ast import Pragma
 from sacpy.lang.source import NOWHERE
 from sacpy.nodes import replace
@@ -23,6 +25,7 @@ from sacpy.withloop.errors import MappingError
 from sacpy.withloop.placement import GridBlock
 from sacpy.withloop.spaces import IndexSpace
 from tests.jit.builder import B, arguments, unit
+from tests.jit.kernel_tools import agree
 
 _MOST = (1, 17, 8, 5, 4, 3)  # extents by rank
 
@@ -204,3 +207,16 @@ class Cases:
 def random_case(seed: int) -> Case:
     """A case."""
     return Cases(seed).case()
+
+
+def agrees(case: Case, chosen: KernelOptions) -> bool:
+    """Asserts that kernels give what the graph says. Where a pragma asks for what cannot be (staging what is read
+    elsewhere, another order of operands that keep theirs) it is refused, and False given: then the case runs without
+    pragmas."""
+    try:
+        agree(case.unit, case.args, chosen, case.parameters)
+    except MappingError as error:
+        assert error.code in ("E0818", "E0819"), error
+        agree(mappings.run(case.unit), case.args, chosen)
+        return False
+    return True

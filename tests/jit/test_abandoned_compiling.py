@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from sacpy.jit.host.compile import _Work
+from sacpy.jit.host.waiting import Waiting
 
 
 def test_an_interrupt_does_not_wait_for_llvm() -> None:
@@ -22,10 +22,10 @@ def test_an_interrupt_does_not_wait_for_llvm() -> None:
 
     threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt):
-        _Work(work).result()
+        Waiting(work).result()
     assert not release.is_set()
     release.set()
-    assert _Work(lambda: b"next").result() == b"next"
+    assert Waiting(lambda: b"next").result() == b"next"
 
 
 def test_errors_of_the_work_are_the_callers() -> None:
@@ -33,4 +33,4 @@ def test_errors_of_the_work_are_the_callers() -> None:
         raise RuntimeError("no such instruction")
 
     with pytest.raises(RuntimeError, match="no such instruction"):
-        _Work(work).result()
+        Waiting(work).result()

@@ -388,7 +388,7 @@ def test_auto_takes_the_gpu_where_the_work_is_worth_the_transfers() -> None:
 
 
 def test_auto_without_a_gpu_asks_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sacpy.jit.device.context.present", lambda: False)
+    monkeypatch.setattr("sacpy.jit.device.presence.present", lambda: False)
     monkeypatch.setattr("sacpy.jit.device.context.gpu", lambda *_, **__: pytest.fail("there is none"))
     module = Session().define("use Array: all;\ndouble[n] next(double[n] v) { return { [i] -> v[i] + 1.0 | [i] < [n] }; }")
     assert module.next(np.arange(300_000.0))[-1] == 300_000.0

@@ -145,7 +145,7 @@ def test_kernels_of_the_emulator_are_kept(tmp_path: Path) -> None:
     kernel = PROGRAMS["interior"]().kernel
     EmulatorMachine(DEVICES["sm_90"], cache=cache).prepare(kernel)
     (name,) = [p.stem for p in tmp_path.iterdir()]
-    cache.write(name, b"no pickle")
+    cache.write(name, b"no code")
     EmulatorMachine(DEVICES["sm_90"], cache=cache).prepare(kernel)
     good = cache.read(name)
     assert good is not None

@@ -12,6 +12,7 @@ from sacpy.jit.device.context import Device, Hardware
 from sacpy.jit.device.emulated import EmulatorMachine
 from sacpy.jit.device.program import DeviceProgram
 from sacpy.jit.device.weigh import Policy
+from sacpy.jit.graph import ArrayType
 from sacpy.jit.on_demand import OnDemand
 from sacpy.lang.diagnostics import SacError
 from sacpy.session import Session
@@ -119,6 +120,56 @@ double[n], double[n] marks(double[n] v)
     wx, wy = both.plain["marks"](np.arange(20.0))
     assert (x == wx).all()
     assert (y == wy).all()
+
+
+TWO = """
+int[n], int[n], int[n] two(int[n] v)
+{
+  x = { [i] -> v[i] * 2 | [i] < [n] };
+  y = { [i] -> v[i] * 3 | [i] < [n] };
+  a, c = with { PRAGMA ([2] <= iv < [n - 2]) : (x[iv] + 1, y[iv] + 2); } : (modarray(x), modarray(y));
+  return (a, c, USE);
+}"""
+
+
+@pytest.mark.parametrize("pragma", ["", "#pragma gpukernel GridBlock(1, SplitLast(32, ShiftLB(Gen)))\n"])
+@pytest.mark.parametrize(("use", "allocated"), [("x", 4), ("y", 4), ("v", 3), ("x + y", 6)])
+def test_each_result_of_several_modarrays_takes_the_memory_of_its_own_source_where_that_dies(
+    pragma: str, use: str, allocated: int
+) -> None:
+    both = Both(TWO.replace("PRAGMA", pragma).replace("USE", use))
+    for n in (40, 4, 0):
+        args = np.arange(n, dtype=np.int32)
+        for found, wanted in zip(both.there["two"](args), both.plain["two"](args)):
+            assert (found == wanted).all()
+        if n == 40:
+            assert both.device.memory.transfers.allocated == allocated
+
+
+def test_what_is_computed_in_place_reads_its_own_result() -> None:
+    both = Both("""
+int[n] steps(int[n] v, int rounds)
+{
+  for (k = 0; k < rounds; k++) {
+    v = with {
+      #pragma gpukernel GridBlock(1, SplitLast(32, ShiftLB(Gen)))
+      ([1] <= iv < [n - 1]) : v[iv] * 2 + k;
+      ([0] <= iv < [1]) : k;
+    } : modarray(v);
+  }
+  return v;
+}""")
+    both.same("steps", np.arange(50, dtype=np.int32), 4)
+    told = str(both.session.explain())
+    assert "partition 1" in told and "copied from the source" not in told
+    (loop,) = both.program().runtime.loops
+    (prepared,) = loop.prepared.values()
+    assert sorted(map(len, prepared.launches)) == [0, 1]
+    for taken, launches in prepared.launches.items():
+        for one in launches:
+            arrays = [p.name for p in one.launch.kernel.params if isinstance(p.type, ArrayType)]
+            assert len(arrays) == (1 if taken or one.launch.partition == 1 else 2)
+    assert [one.launch.purpose for one in prepared.launches[frozenset()]].count("copy") == 1
 
 
 def test_results_are_not_the_arrays_that_the_device_keeps() -> None:

@@ -101,7 +101,7 @@ def test_a_version_that_is_certainly_slower_than_the_interpreter_is_given_up(n: 
     text = "int[.] f(int[.] v, int n) { for (j = 0; j < n; j++) { v[j] = j; } return v; }  int main() { return 0; }"
     call, engine = run(text, FakeCompiler(f=slow), eager=False)
     call("f", np.zeros(100_000, "i4"), 3)
-    engine.sites[0].seconds = 1.0  # it has been busy
+    engine.sites[0].own = 1.0  # it has been busy
     for _ in range(40):
         call("f", np.zeros(100_000, "i4"), n)
     assert bool(engine.sites[0].versions) is kept
@@ -121,7 +121,7 @@ def test_little_work_is_interpreted_until_it_has_taken_long_enough() -> None:
     call, engine = run(LOOP, compiler, eager=False)
     assert call("f", 10) == (45,)
     assert compiler.made == []
-    engine.sites[0].seconds = engine.policy.seconds
+    engine.sites[0].own = 1.0
     assert call("f", 10) == (-1,)
 
 

@@ -22,10 +22,10 @@ from sacpy.withloop.combinators import PadLast, SplitLast
 from tests.jit import kernel_tools
 from tests.jit.graph_generator import random_unit
 from tests.jit.kernel_evaluator import spoilt
-from tests.jit.kernel_generator import random_case
+from tests.jit.kernel_generator import agrees, random_case
 from tests.jit.kernel_tools import agree, options
 
-STRATEGIES = ("auto", "jing", "jing_ext", "foldall")
+STRATEGIES = ("auto", "jing", "jing_ext", "jing_printed", "foldall")
 needs_assembler = pytest.mark.skipif(not (toolchain.libnvvm() and toolchain.libdevice() and toolchain.program("ptxas")), reason="needs libNVVM, libdevice and ptxas: pip install nvidia-nvvm nvidia-cuda-nvcc")
 
 
@@ -78,7 +78,12 @@ def emulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[OnEmulator]:
 
 def mapped(seed: int) -> None:
     case = random_case(seed)
-    agree(case.unit, case.args, options(merge=seed % 2 == 0, fold_threads=(1, 2, 4, 32)[seed % 4], strategy=STRATEGIES[seed // 4 % 4]), case.parameters)
+    agrees(
+        case,
+        options(
+            merge=seed % 2 == 0, fold_threads=(1, 2, 4, 32)[seed % 4], strategy=STRATEGIES[seed // 4 % len(STRATEGIES)]
+        ),
+    )
 
 
 def bodies(seed: int) -> None:
@@ -126,7 +131,7 @@ def test_many_random_mappings_reach_everything() -> None:
         case = random_case(seed)
         has = {step.name for chain in case.chains for step in chain.steps}
         has |= {"GridBlock"} if case.chains else set()
-        has |= {STRATEGIES[seed // 4 % 4]} if case.unmapped else set()
+        has |= {STRATEGIES[seed // 4 % len(STRATEGIES)]} if case.unmapped else set()
         for chain, space in zip(case.chains, case.spaces):
             mapping = chain.map(space)
             has |= {"rank 0"} if not space.rank else {"empty"} if not space.size else set()

@@ -16,7 +16,8 @@ from sacpy.interp.values import DTYPES
 from sacpy.jit.emission.geometry import geometry
 from sacpy.jit.emission.nvvm import device_text
 from sacpy.jit.graph import ArrayType
-from sacpy.jit.host.compile import Library, compile_object
+from sacpy.jit.host.compile import compile_object
+from sacpy.jit.host.loading import Library
 from sacpy.jit.kernel import Kernel
 from sacpy.jit.options import Options
 from tests.jit.kernel_programs import PROGRAMS, P

@@ -16,7 +16,7 @@ def test_emulated_is_interpreted(seed: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("strategy", ["jing", "jing_ext", "foldall"])
+@pytest.mark.parametrize("strategy", ["jing", "jing_ext", "jing_printed", "foldall"])
 @pytest.mark.parametrize("seed", range(1000, 1040))
 def test_strategies(seed: int, strategy: str) -> None:
     outcome = compare(case(seed), {"strict": lambda: emulated(strict_fp=True, strategy=strategy)})

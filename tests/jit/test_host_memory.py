@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import random
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from sacpy.jit.host import layout
-from sacpy.jit.host.compile import runtime
+from sacpy.jit.host.loading import runtime
 from sacpy.jit.host.native import Context
 from sacpy.jit.host.runtime import FREED_BYTES, SMALL
 
@@ -148,3 +149,28 @@ def test_a_result_outlives_its_frame() -> None:
     assert ctypes.string_at(block + layout.HEADER_BYTES, 100) == b"\7" * 100
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(runtime()["sacpy_discard"])(block + layout.HEADER_BYTES)
     other.drop()
+
+
+@pytest.mark.parametrize("width", [2, 4, 8])
+def test_a_fill_sets_its_bytes_and_no_others(width: int) -> None:
+    word = int.from_bytes(bytes(range(1, width + 1)) * (8 // width), "little")
+    fill = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(runtime()["sacpy_fill"])
+    for count in (*range(70 // width + 3), 1000 // width):
+        memory = (ctypes.c_uint8 * (16 + width * (count + 2)))(*[255] * (16 + width * (count + 2)))
+        fill(ctypes.addressof(memory) + 16, width * count, word)
+        filled = bytes(range(1, width + 1)) * count
+        assert bytes(memory) == b"\xff" * 16 + filled + b"\xff" * (2 * width)
+
+
+@pytest.mark.parametrize("extents", [(3,), (3, 4), (3, 4, 5)])
+def test_a_block_has_room_for_an_array(frame: Frame, extents: tuple[int, ...]) -> None:
+    sizes = [ctypes.c_int64(e) for e in (8, *extents)]
+    block = frame.call(f"array{len(sizes) - 1}", ctypes.c_void_p, *sizes) or 0
+    assert block % 64 == 0
+    assert frame.in_use >= 8 * math.prod(extents) + layout.HEADER_BYTES
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_an_array_of_more_bytes_than_there_are_numbers_is_refused(frame: Frame, rank: int) -> None:
+    extents = [ctypes.c_int64(1 << 62)] + [ctypes.c_int64(3)] * (rank - 1)
+    assert not frame.call(f"array{rank}", ctypes.c_void_p, ctypes.c_int64(8), *extents)

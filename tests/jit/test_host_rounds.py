@@ -92,16 +92,15 @@ def test_what_makes_rounds_independent(lower: str, body: str, expected: bool) ->
     assert independent(LOOP.format(lower=lower, body=body)) == [expected]
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("n", [0, 1, 2, 37, 130])
-def test_results_are_those_of_rounds_in_order(threads: int, n: int) -> None:
+@pytest.mark.parametrize("n", [0, 1, 2, 37, 80])
+def test_results_are_those_of_rounds_in_order(n: int) -> None:
     given = np.random.default_rng(n).standard_normal((n, n)) + n * np.eye(n)
     unit = parsed(LU)
     with patch.object(chunks, "WORTH", 60.0), patch.object(chunks, "PER_CHUNK", 30.0):
-        assert "sacpy_parallel" in lower(unit, Options(strict_fp=True))
-        (_, found) = compiled(unit, context=Context(threads)).call((given,))
+        assert "sacpy_spread" in lower(unit, Options(strict_fp=True))
+        found = [compiled(unit, context=Context(threads)).call((given,))[1] for threads in (1, 2, 3)]
     (_, expected) = evaluate(unit, [given.copy()])
-    assert same(found, expected)
+    assert all(same(one, expected) for one in found)
 
 
 def test_branches_may_leave_an_array_alone() -> None:

@@ -1,7 +1,6 @@
 """The compiled runtime that an installation leaves in the package."""
 
 import os
-import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -17,13 +16,13 @@ from tests.tools import ROOT
 FIRST = """
 import sys
 from pathlib import Path
-from sacpy.jit.host import compile, installed
+from sacpy.jit.host import installed, loading
 object = Path(sys.argv[1])
-compile.read_runtime = lambda text: installed.read_runtime(text, object)
+loading.read_runtime = lambda text: installed.read_runtime(text, object)
 import sacpy
 session = sacpy.Session(target="cpu")
 f = session.compile("use Array: all; double f(int n) { s = 0.0; for (i = 0; i < n; i++) { s += tod(i); } return s; }").f
-print(f(100000), type(compile.begin_runtime()).__name__)
+print(f(100000), type(loading.begin_runtime()).__name__)
 """
 
 portable = pytest.mark.skipif(not suits(), reason="the runtime is compiled ahead for x86-64-v3")
@@ -43,7 +42,7 @@ def test_the_first_function_is_linked_with_what_the_installer_left(made: Path, t
 
 
 def test_without_it_the_runtime_is_compiled_and_kept(tmp_path: Path) -> None:
-    assert _first(tmp_path / "object", tmp_path / "cache") == "4999950000.0 _Work"
+    assert _first(tmp_path / "object", tmp_path / "cache") == "4999950000.0 Waiting"
     assert _first(tmp_path / "object", tmp_path / "cache") == "4999950000.0 bytes"
 
 
@@ -51,11 +50,11 @@ def test_without_it_the_runtime_is_compiled_and_kept(tmp_path: Path) -> None:
 def test_it_is_of_one_text_and_for_processors_that_can_run_it(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_runtime(runtime_ir(), made)
     assert read_runtime(runtime_ir() + "\n", made) is None
-    monkeypatch.setattr(installed, "processor", lambda: ("nocona", "+sse2,-avx2"))
+    monkeypatch.setattr(installed, "features", lambda: frozenset({"sse2"}))
     assert read_runtime(runtime_ir(), made) is None
 
 
-@pytest.mark.parametrize("data", [None, b"", b"\x80\x05garbage", pickle.dumps(7), pickle.dumps(("digest", b"code"))])
+@pytest.mark.parametrize("data", [None, b"", b"\x80\x05garbage", installed._digest("text")])
 def test_a_damaged_file_counts_for_nothing(data: bytes | None, tmp_path: Path) -> None:
     if data is not None:
         (tmp_path / "object").write_bytes(data)

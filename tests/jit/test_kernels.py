@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sacpy.jit.graph import Unit
+from tests.jit import graph_text
 from tests.jit.builder import B, arguments, unit
 from tests.jit.kernel_tools import agree, options
 
@@ -19,7 +20,7 @@ def stepped(shape: int = 2) -> Unit:
     return unit(b, params, inputs, [b.genarray("double", frame, [p], 3.0)])
 
 
-@pytest.mark.parametrize("strategy", ["auto", "jing", "jing_ext", "foldall"])
+@pytest.mark.parametrize("strategy", ["auto", "jing", "jing_ext", "jing_printed", "foldall"])
 @pytest.mark.parametrize("merge", [True, False])
 def test_a_step_and_its_default(strategy: str, merge: bool) -> None:
     run = agree(stepped(), [np.arange(72.0).reshape(8, 9)], options(strategy=strategy, merge=merge))
@@ -29,3 +30,39 @@ def test_a_step_and_its_default(strategy: str, merge: bool) -> None:
 def test_equal_forms_share_a_kernel() -> None:
     run = agree(stepped(), [np.arange(72.0).reshape(8, 9)], options(merge=False))
     assert len({id(launch.kernel) for launch in run.launches}) < len(run.launches)
+
+
+CALLED = """
+function main(int n)
+  int[n] r = with [n]
+    genarray int default 0
+    part [0] <= [i] < [n]
+      int j = add i, 1
+      int[2] x = array int[2] of i, j
+      int a = call at(2, x, {index})
+      yield a
+  return n, r
+function at(int m, int[m] x, int k)
+  bool inside = lt k, m
+  int r = if inside
+    {access}
+    give v
+  else
+    give 7
+  return r
+"""
+ACCESSES = {
+    "load": ("int v = load x[k]",),
+    "view": ("int[m,1] y = reshape x to [m,1]", "int[1] z = view y[k]", "int v = load z[0]"),
+    "update": ("int[m] y = update x[k] with 5", "int[m] z = update y[0] with 6", "int v = load z[1]"),
+    "reshape": ("int[1,m] y = reshape x to [1,m]", "int v = load y[0,k]"),
+}
+
+
+@pytest.mark.parametrize("index", [0, 1, 2, 9])
+@pytest.mark.parametrize("access", ACCESSES)
+def test_a_constant_index_outside_of_an_array_in_registers_in_a_branch_that_is_not_taken(
+    access: str, index: int
+) -> None:
+    text = CALLED.format(index=index, access="\n    ".join(ACCESSES[access]))
+    assert agree(graph_text.unit(text), (5,)).launches

@@ -14,6 +14,7 @@ from sacpy.jit.kernel_verify import verify_kernel
 from sacpy.jit.kernels import Launch
 from sacpy.jit.passes import optimise
 from sacpy.withloop.chains import Mapping
+from sacpy.withloop.errors import MappingError
 from tests.jit import kernel_tools
 from tests.jit.kernel_programs import faulty
 from tests.jit.kernel_tools import OnKernels, agree, options
@@ -85,6 +86,84 @@ def test_a_partial_launch_has_as_many_partials_as_blocks() -> None:
     assert [b.extents for b in plan.temporaries] == [(plan.launches[0].grid[2],)]
 
 
+LAID_OUT = "int f(int[.,.] a) { return with { PRAGMA ([0,0] <= iv < shape(a)) : a[iv] * 2; } : fold(FOLD); }"
+FOLDS = {"sum": "+, 3", "last": "last, 0"}
+LAST = "int last(int a, int b) { return b % 3 == 0 ? a : b; } "
+
+
+@pytest.mark.parametrize("fold", FOLDS)
+@pytest.mark.parametrize(
+    ("chain", "grid", "block"),
+    [
+        ("GridBlock(1, SplitLast(32, ShiftLB(Gen)))", (1, 6, 3), (1, 1, 32)),
+        ("GridBlock(1, Gen)", (1, 1, 6), (1, 1, 70)),
+        ("GridBlock(2, SplitLast(7, Gen))", (1, 1, 6), (1, 10, 7)),
+        ("GridBlock(0, Gen)", (1, 6, 70), (1, 1, 1)),
+        ("GridBlock(2, Gen)", (1, 1, 1), (1, 6, 70)),
+        ("GridBlock(1, SplitLast(100, FoldLast2(Gen)))", (1, 1, 5), (1, 1, 100)),
+    ],
+)
+def test_a_fold_is_laid_out_as_its_mapping_says(
+    chain: str, grid: tuple[int, int, int], block: tuple[int, int, int], fold: str
+) -> None:
+    text = LAST + LAID_OUT.replace("PRAGMA", f"#pragma gpukernel {chain}\n").replace("FOLD", FOLDS[fold])
+    found = run(text, MATRIX)
+    first = found.launches[0]
+    assert (first.grid, first.block, first.reasons[0]) == (grid, block, "the pragma says so")
+    assert [launch.purpose for launch in found.plans[0].launches] == (
+        ["partials", "total"] if max(grid) > 1 else ["total"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("strategy", "block", "reason"),
+    [
+        ("jing", (1, 32, 32), "rank 2: blocks"),
+        ("jing_printed", (1, 32, 32), "rank 2: blocks"),
+        ("foldall", (1, 1, 32), "the 2 axes folded into one"),
+    ],
+)
+def test_strategies_lay_out_folds_too_where_the_order_may_go(
+    strategy: str, block: tuple[int, int, int], reason: str
+) -> None:
+    first = run(LAID_OUT.replace("PRAGMA", "").replace("FOLD", FOLDS["sum"]), MATRIX, strategy=strategy).launches[0]
+    assert first.block == block and first.reasons[0].startswith(reason)
+    first = run(
+        LAST + LAID_OUT.replace("PRAGMA", "").replace("FOLD", FOLDS["last"]), MATRIX, strategy=strategy
+    ).launches[0]
+    if strategy == "foldall":
+        assert first.block == block
+    else:
+        assert first.block == (1, 1, 256) and first.reasons[0].startswith(
+            f"{strategy} does not fit: this mapping changes the order"
+        )
+
+
+def test_a_block_with_more_to_accumulate_than_there_is_shared_memory() -> None:
+    fields = "".join(f"double x{k}; " for k in range(40))
+    sums = ", ".join(f"a.x{k} + b.x{(k + 1) % 40}" for k in range(40))
+    values = ", ".join("a[i]" for _ in range(40))
+    text = f"""
+        struct V {{ {fields}}};
+        struct V more(struct V a, struct V b) {{ return V{{{sums}}}; }}
+        double f(double[.] a)
+        {{
+          v = with {{ PRAGMA ([0] <= [i] < shape(a)) : V{{{values}}}; }} : fold(more, V{{}});
+          return v.x3;
+        }}"""
+    numbers = np.random.default_rng(1).random(700)
+    small = options().device
+    device = type(small)(small.name, 132, 2048, 32, 50_000, 50_000)
+    assert run(text.replace("PRAGMA", "#pragma commutative\n"), numbers, close=True, device=device).launches[
+        0
+    ].block == (1, 1, 128)
+    with pytest.raises(
+        MappingError, match=r"E0811: the 256 threads of a block accumulate 321 bytes each, and sm_90 has 50000 bytes"
+    ) as caught:
+        run(text.replace("PRAGMA", "#pragma gpukernel GridBlock(1, SplitLast(256, Gen))\n"), numbers, device=device)
+    assert caught.value.span == (10, 19)
+
+
 # ---------------------------------------------------------------- rows
 
 
@@ -154,13 +233,51 @@ def test_open_numbers_stay_open_but_for_tiles() -> None:
 def test_global_memory_and_tiles_that_are_too_large() -> None:
     assert not any("staged" in launch.kernel.name for launch in run(stencil(TILES.format(n=4), "#pragma gpumem global"), REALS).launches)
     small = options().device
-    found = run(stencil(TILES.format(n=4), "#pragma gpumem shared(a)"), REALS, device=type(small)(small.name, 1, 1024, 16, 100, 100))
-    assert any("take 480 bytes, and a block has 100" in r for launch in found.launches for r in launch.reasons)
+    with pytest.raises(MappingError, match=r"E0819.* take 480 bytes, and a block has 100"):
+        run(
+            stencil(TILES.format(n=4), "#pragma gpumem shared(a)"),
+            REALS,
+            device=type(small)(small.name, 1, 1024, 16, 100, 100),
+        )
 
 
-def test_a_chain_whose_blocks_are_no_boxes_stages_nothing() -> None:
-    found = run(stencil("#pragma gpukernel GridBlock(1, SplitLast(7, FoldLast2(ShiftLB(Gen))))", "#pragma gpumem shared(a)"), REALS)
-    assert any("no box" in r for launch in found.launches for r in launch.reasons)
+def test_a_chain_whose_blocks_are_no_boxes_is_refused_where_something_is_to_be_staged() -> None:
+    with pytest.raises(MappingError, match=r"E0819.* the indices of a block are no box") as caught:
+        run(
+            stencil(
+                "#pragma gpukernel GridBlock(1, SplitLast(7, FoldLast2(ShiftLB(Gen))))", "#pragma gpumem shared(a)"
+            ),
+            REALS,
+        )
+    assert (caught.value.word, caught.value.span) == ("gpumem", (14, 15))
+
+
+@pytest.mark.parametrize("strategy", ["auto", "jing", "foldall"])
+@pytest.mark.parametrize("shape", [(5, 40), (3, 3), (40, 5), (1, 200)])
+def test_what_is_to_be_staged_is_under_every_strategy(strategy: str, shape: tuple[int, int]) -> None:
+    found = run(stencil("#pragma gpumem shared(a)"), np.random.default_rng(1).random(shape), strategy=strategy)
+    assert all("staged" in launch.kernel.name for launch in found.launches if launch.purpose == "partition")
+
+
+def test_what_a_row_reads_is_staged_where_that_is_asked_for() -> None:
+    text = """
+        int[.] f(int[.] w, int[.,.] a)
+        {
+          return with {
+            PRAGMA ([0] <= [i] < [shape(a)[0]]) : with { ([0] <= [j] < [shape(a)[1]]) : a[i,j] * w[i]; } : fold(+, 0);
+          } : genarray([shape(a)[0]], 0);
+        }"""
+    weights = np.arange(6, dtype=np.int32)
+    assert run(text.replace("PRAGMA", ""), weights, MATRIX, row_length=8).launches[0].purpose == "rows"
+    found = run(text.replace("PRAGMA", "#pragma gpumem shared(a)\n"), weights, MATRIX, row_length=8)
+    assert [launch.purpose for launch in found.launches] == ["partition"] and "tiled" in found.launches[0].kernel.name
+    with pytest.raises(MappingError, match="E0819"):
+        run(
+            text.replace("PRAGMA", "#pragma gpumem shared(a)\n").replace("a[i,j] *", "a[j % 6,i % 3] *"),
+            weights,
+            MATRIX,
+            row_length=8,
+        )
 
 
 def test_many_reads_are_staged_without_being_asked_for() -> None:
@@ -239,9 +356,29 @@ def test_squares_keep_to_the_limits_of_the_grid() -> None:
     verify_kernel(launch.kernel)
 
 
-def test_what_may_fail_is_not_loaded_in_strips() -> None:
+@pytest.mark.parametrize("strategy", ["auto", "jing", "foldall"])
+@pytest.mark.parametrize(("m", "length", "n"), [(17, 3, 70), (2, 5, 3), (20, 45, 31), (70, 33, 1)])
+def test_products_are_loaded_in_strips_under_every_strategy_where_that_is_asked_for(
+    strategy: str, m: int, length: int, n: int
+) -> None:
+    text = product("#pragma gpumem shared(a, b)")
+    found = run(text, numbers(m, length), numbers(length, n), strategy=strategy)
+    assert all("tiled" in launch.kernel.name or "staged" in launch.kernel.name for launch in found.launches)
+    with pytest.raises(MappingError, match="no box"):
+        run(
+            product(
+                "#pragma gpukernel GridBlock(1, SplitLast(32, FoldLast2(ShiftLB(Gen))))\n#pragma gpumem shared(a, b)"
+            ),
+            numbers(m, length),
+            numbers(length, n),
+            strategy=strategy,
+        )
+
+
+def test_what_may_fail_cannot_be_loaded_in_strips() -> None:
     text = product(SQUARE, "#pragma gpumem shared(a)", base="int", neutral="0", cell="a[i,k] / b[k,j]")
-    assert not is_tiled(run(text, numbers(6, 40, "int32"), numbers(40, 5, "uint8").astype(np.int32) + 1))
+    with pytest.raises(MappingError, match="E0819"):
+        run(text, numbers(6, 40, "int32"), numbers(40, 5, "uint8").astype(np.int32) + 1)
 
 
 def test_tiles_are_the_programmers_arrays_wherever_the_function_is_inlined() -> None:
@@ -257,6 +394,45 @@ def test_more_than_64_pieces_are_one_launch() -> None:
     parts = "".join(f"([{2 * i},{3 * i}] <= iv < [{2 * i + 9},{3 * i + 5}]) : {i};" for i in range(14))
     found = run("int[.,.] f() { return with { " + parts + " } : genarray([50,60], -1); }", merge=False)
     assert [launch.purpose for launch in found.launches] == ["pieces"] and "more than 64 pieces" in found.launches[0].reasons[0]
+
+
+def crowded(pragma: str, before: int) -> str:
+    """14 partitions that overlap so that they make more than 64 pieces; the pragma stands before one of them."""
+    parts = "".join(
+        f"{pragma if i == before else ''}([{2 * i},{3 * i}] <= iv < [{2 * i + 9},{3 * i + 5}]) : a[iv] + {i};"
+        for i in range(14)
+    )
+    return "int[.,.] f(int[.,.] a) { return with { " + parts + " } : genarray([50,60], -1); }"
+
+
+@pytest.mark.parametrize("before", [1, 5, 13])
+def test_a_mapping_is_kept_where_there_are_more_than_64_pieces(before: int) -> None:
+    array = np.arange(3000, dtype=np.int32).reshape(50, 60)
+    found = run(crowded("\n#pragma gpukernel GridBlock(2, SplitLast(2, ShiftLB(Gen)))\n", before), array, merge=False)
+    assert [(launch.purpose, launch.partition) for launch in found.launches] == [
+        ("pieces", None),
+        ("partition", before),
+    ]
+    assert (found.launches[1].grid, found.launches[1].block, found.launches[1].reasons[0]) == (
+        (1, 1, 9),
+        (1, 3, 2),
+        "the pragma says so",
+    )
+    with pytest.raises(MappingError, match=r"E0819.* more than 64 pieces"):
+        run(crowded("\n#pragma gpumem shared(a)\n", before), array, merge=False)
+
+
+def test_a_mapping_that_does_not_fit_what_others_leave_of_a_partition_is_that_of_all_of_it() -> None:
+    parts = "([0] <= iv < [5]) : iv[0]; PRAGMA ([0] <= iv < [n]) : iv[0] * 10;"
+    text = f"int[.] f(int n) {{ return with {{ {parts} }} : genarray([n], 0); }}"
+    found = run(text.replace("PRAGMA", "\n#pragma gpukernel GridBlock(1, SplitLast(32, Gen))\n"), 100)
+    (launch,) = [launch for launch in found.launches if launch.partition == 1 and launch.mapping is not None]
+    assert (launch.grid, launch.block, launch.reasons) == (
+        (1, 1, 4),
+        (1, 1, 32),
+        ("the pragma says so", "its mapping does not fit what other partitions leave of it"),
+    )
+    assert launch.mapping is not None and launch.mapping.space.size == 100
 
 
 def test_a_launch_met_again_is_the_same() -> None:

@@ -14,7 +14,7 @@ MUTANTS: dict[Mutant, str] = {
     Mutant("a guard is dropped", SPECIALISE + "emit", "Builder.in_range", 'self.check(self.op("lt", i, n), "the index lies in the array")', "pass"): "picked",
     Mutant("an inclusive upper bound is taken as exclusive", SPECIALISE + "indexsets", "box", "1 if p.upper_inclusive else 0", "0"): "overlap",
     Mutant("a width beyond the step is kept", SPECIALISE + "indexsets", "box", 'b.op("min", w, s)', "w"): "strided",
-    Mutant("unknown steps count as none", SPECIALISE + "unrolling", "unrolled", "any(where.points() is None for where in boxes) or ", ""): "small",
+    Mutant("unknown steps count as none", SPECIALISE + "unrolling", "unrolled", "any(where.points() is None for where in boxes)", "False"): "small",
     # What passes may get wrong.
     Mutant("of overlapping partitions the last is folded", PASSES + "fold_withloops", "_Folder.chosen", "partitions[0], partitions[1:]", "partitions[-1], partitions[:-1]"): "covered",
     Mutant("a folded partition has no lower bound", PASSES + "fold_withloops", "_Folder.membership", 'tests.append(op("le", p.lower[k], i))', "pass"): "covered",
@@ -29,7 +29,7 @@ MUTANTS: dict[Mutant, str] = {
     Mutant("a counting loop ends a round early", PASSES + "counting", "_Counting.end", "1 if up else -1", "0 if up else -1"): "triangle",
     Mutant("an unrolled loop leaves a round out", PASSES + "unroll", "_rounds", "range(int(r.lower.value),", "range(int(r.lower.value) + 1,"): "horner",
     Mutant("fused loops load elsewhere", PASSES + "fuse", "_at_own_index", "all(count[name] == loads[name] for name in made)", "True"): "neighbours",
-    Mutant("a loop forgets what only the next round uses", PASSES + "dead_code", "_Liveness.loop", "needed or p.name in self.live", "needed"): "settled",
+    Mutant("a loop forgets what only the next round uses", PASSES + "dead_code", "_Liveness.want", "r.params[k], r.initial[k], r.body.results[k]", "r.params[k], r.initial[k]"): "settled",
     Mutant("axes are swapped in a flattened loop", PASSES + "flatten", "flat", "(*p.index, *inner.index)", "(*inner.index, *p.index)"): "rows",
     Mutant("a loop that reads other elements counts as independent", PASSES + "independent", "_sets", "case Load(array=a, index=at) if a == now and at == index:", "case Load(array=a) if a == now:"): "chained",
     Mutant("an element that a branch leaves alone is lost", PASSES + "independent", "_Converter.element", "return target", "return integer(0)"): "wrapped",
@@ -63,12 +63,12 @@ MUTANTS: dict[Mutant, str] = {
     Mutant("a failing check in a vector is not noted", HOST + "nests", "Nest.guarded_body", 'code.store("i8", "1", failed)', 'code.store("i8", "0", failed)'): "picked",
     Mutant("a sum in 64 bits loses its constant", PASSES + "summing", "Summing.long_of", 'Const("long", s.constant)', 'Const("long", min(s.constant, 0))'): "shifted",
     Mutant("every chunk starts from the neutral element", HOST + "parallel", "Spreading.inner_fold", "{type_} {fold.reduction.identity(k)}", "{type_} {code.load(type_, slot)}"): "chosen",
-    Mutant("partial results of chunks are lost", HOST + "parallel", "Spreading.collect", 'count_loop(self.outer, "1", chunks', 'count_loop(self.outer, "2", chunks'): "sums",
+    Mutant("partial results of chunks are lost", HOST + "parallel", "join", 'count_loop(low, "1", chunks', 'count_loop(low, "2", chunks'): "sums",
     Mutant("unsigned numbers are compared as signed", HOST + "scalars", "compare", "if base in SIGNED else", "if True else"): "unsigned",
     Mutant("a floored remainder has the dividend's sign", HOST + "scalars", "_aplmod", "and i1 {nonzero}, {unlike}", "and i1 {nonzero}, false"): "numbers",
     Mutant("of overlapping partitions the last is written", HOST + "withloops", "WithLoops.run", "self.w.partitions[::-1] if reverse else self.w.partitions", "self.w.partitions"): "overlap",
     # What the engine may get wrong.
-    Mutant("any version serves any call", "sacpy.jit.dispatch", "Site._find", "known = self.versions.get(kind)", "known = next(iter(self.versions.values()), None)"): "relax",
+    Mutant("any version serves any call", "sacpy.jit.versions", "Versions.get", "known = self.versions.get(kind)", "known = next(iter(self.versions.values()), None)"): "relax",
     Mutant("compiled code is found again for other extents", "sacpy.jit.fingerprint", "Fingerprints.digest", "{kind!r}", "()"): "relax",
 }
 

@@ -145,3 +145,18 @@ def test_what_a_loop_carries_on_is_not_read_inside_it() -> None:
         """,
     )
     assert "load a[i]" in text
+
+
+def test_rows_that_change_places_beside_a_conditional_that_sets_nothing() -> None:
+    conditional = """
+    if p
+        bool ok = lt k, n
+        check ok : k is a row
+        give
+    else
+        give
+    double[n] r"""
+    text = EXCHANGE.replace("(int n, int k, int l,", "(int n, int k, int l, bool p,").replace(
+        "\n    double[n] r", conditional
+    )
+    assert after(detach.run, text).count("genarray") == 2

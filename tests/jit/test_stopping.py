@@ -13,6 +13,12 @@ import pytest
 
 import sacpy
 from sacpy.interp import memory
+from sacpy.interp.evaluator import Evaluator
+from sacpy.interp.limits import Limits, Watchdog
+from sacpy.interp.world import World
+from sacpy.jit.cache import Cache
+from sacpy.jit.engine import Engine
+from sacpy.workspace import Workspace
 from tests.tools import ROOT
 
 ENDLESS = """use StdIO: all; use TermFile: all; use Array: all;
@@ -56,6 +62,58 @@ def test_the_time_limit_ends_native_code_and_the_session_goes_on(text: str, name
     assert caught.value.diagnostics[0].code == "E0704"
     assert time.monotonic() - start < 10
     assert module[name](1000) == module[name](1000)
+
+
+ROWS = """use Array: all; use Math: all;
+double row(int n) { return with { ([0] <= [i] < [n]) : sin(tod(i)); } : fold(+, 0.0); }
+double several(int n) { return with { ([0, 0] <= [i, j] < [3, n]) : sin(tod(i + j)); } : fold(+, 0.0); }
+double[.] cells(int n) { return { [k] -> with { ([0] <= [i] < [n]) : sin(tod(i + k)); } : fold(+, 0.0) | [k] < [3] }; }
+double strides(int n) { return with { ([0] <= [i] < [n] step [5] width [3]) : sin(tod(i)); } : fold(+, 0.0); }
+double threaded(int n) {
+  s = 0.5;
+  s = with { ([0] <= [i] < [n]) : sin(s + tod(i)); } : propagate(s);
+  return s;
+}
+double checked(double[.] a, int n) { return with { ([0] <= [i] < [n]) : sin(a[i / 1000000]); } : fold(+, 0.0); }
+"""
+
+
+@pytest.mark.parametrize("name", ["row", "several", "cells", "strides", "threaded", "checked"])
+def test_a_row_of_two_thousand_million_points_is_left_before_its_end(name: str) -> None:
+    """It takes a minute or two."""
+    session = sacpy.Session(target="cpu", strict_fp=True, threads=1, limits=sacpy.Limits(seconds=1.5))
+    f = session.compile(ROWS)[name]
+    before = [np.linspace(0.0, 1.0, 2000)] if name == "checked" else []
+    f(*before, 1000)
+    start = time.monotonic()
+    with pytest.raises(sacpy.SacError) as caught:
+        f(*before, 2_000_000_000)
+    assert caught.value.diagnostics[0].code == "E0704"
+    assert time.monotonic() - start < 20
+    assert session.stats().units >= 1
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_rows_longer_than_a_stretch_are_whole(strict: bool) -> None:
+    """Of lengths around those at which the stop flag is looked at."""
+    from sacpy.jit.host.loops import STRETCH
+
+    text = """use Array: all;
+    int row(int a, int n) { return with { ([a] <= [i] < [n]) : i % 7; } : fold(+, 0); }
+    int[.] cells(int a, int n) { return { [k] -> with { ([a] <= [i] < [n]) : i % 7 + k; } : fold(+, 0) | [k] < [2] }; }
+    int strides(int a, int n) { return with { ([a] <= [i] < [n] step [5] width [3]) : i % 7; } : fold(+, 0); }
+    int single(int a, int n) { return with { ([a] <= [i] < [n] step [3]) : i % 7; } : fold(+, 0); }
+    int last(int a, int n) { return with { ([a] <= [i] < [n]) : i; } : fold(later, -1); }
+    int later(int a, int b) { return b; }
+    """
+    module = sacpy.Session(target="cpu", strict_fp=strict, threads=1).compile(text)
+    for a, n in ((0, 0), (5, 3), (0, 1), (3, STRETCH + 2), (3, STRETCH + 3), (3, STRETCH + 4), (1, 3 * STRETCH + 1), (7, 16 * STRETCH)):
+        i = np.arange(a, max(a, n))
+        assert module.row(a, n) == (i % 7).sum()
+        assert module.cells(a, n).tolist() == [(i % 7).sum(), (i % 7 + 1).sum()]
+        assert module.strides(a, n) == (i % 7)[(i - a) % 5 < 3].sum()
+        assert module.single(a, n) == (i % 7)[(i - a) % 3 == 0].sum()
+        assert module.last(a, n) == (n - 1 if n > a else -1)
 
 
 def test_an_array_that_is_too_large_is_refused() -> None:
@@ -144,21 +202,42 @@ int by(int n, int from) { c = 0; for (i = from; i < n; i += 7) { c = c * 3 + i; 
 
 
 def test_what_is_set_apart_is_never_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even by who looks while it is being set apart."""
-    size, seen = [1000], []
+    """Not even by who looks while it is being set apart, in another thread."""
+    size = [1000]
+    monkeypatch.setattr(memory, "occupied", lambda: size[0])
+    with memory.budget(100) as run:
+        assert run is not None
+        with memory.apart():
+            size[0] += 5000
+            assert run.apart == 1  # nobody looks now
+        assert (run.apart, run.used) == (0, 0)
+        size[0] += 60
+        assert (run.used, run.left) == (60, 40)
 
-    def occupied() -> int:
-        monkeypatch.setattr(memory, "_occupied", lambda: size[0])
-        seen.append(memory.resident())
-        monkeypatch.setattr(memory, "_occupied", occupied)
-        return size[0]
 
-    monkeypatch.setattr(memory, "_apart", memory._Apart())
-    monkeypatch.setattr(memory, "_occupied", occupied)
-    with memory.apart():
-        size[0] += 5000
-    assert memory.resident() == 1000
-    assert set(seen) == {1000}
+def test_what_a_program_takes_while_another_thread_compiles_is_its_own_beyond_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    size = [1000]
+    monkeypatch.setattr(memory, "occupied", lambda: size[0])
+    compiling, enough = threading.Event(), threading.Event()
+
+    def compile_something() -> None:
+        with memory.apart():
+            compiling.set()
+            assert enough.wait(20)
+
+    with memory.budget(10 * memory.FOREIGN) as run:
+        assert run is not None
+        for used in (2, 4, 6):  # again and again does not help
+            compiling.clear()
+            enough.clear()
+            thread = threading.Thread(target=compile_something)
+            thread.start()
+            assert compiling.wait(20)
+            size[0] += 2 * memory.FOREIGN
+            assert run.used == (used - 1) * memory.FOREIGN
+            enough.set()
+            thread.join(20)
+            assert run.used == (used - 1) * memory.FOREIGN
 
 
 def test_the_compilers_own_memory_is_not_the_programs() -> None:
@@ -185,3 +264,40 @@ double f(int n)
     code = f"import sacpy; s = sacpy.Session(target='cpu', limits=sacpy.Limits(memory=100_000_000)); m = s.compile({text!r}); print(m.f(80000) > 0, [r.where for r in s.stats().rows])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.stdout == "True ['native']\n", done.stderr
+
+
+SEEKS = "x = 1; while (x != 0) { x = (x + 2 + i) % 10 * 2 + 1; }"  # for ever: x stays odd
+WITHOUT_END = {
+    "nothing in it": "int f(int i) { while (true) {} return i; }",
+    "body first": "int f(int i) { do { i = i + 1; } while (i == i); return 1; }",
+    "an array that grows": "int f(int i) { a = genarray([i], 1); while (shape(a)[0] > 0) { a = a ++ [1]; } return i; }",
+    "nobody uses what it gives": f"int f(int i) {{ {SEEKS} return i; }}",
+    "in a function": f"int g(int i) {{ {SEEKS} return x; }} int f(int i) {{ y = g(i); return i; }}",
+    "in a branch": f"int f(int i) {{ if (i > 3) {{ {SEEKS} }} return i; }}",
+    "in rounds": f"int f(int i) {{ for (k = 0; k < i; k++) {{ {SEEKS} }} return i; }}",
+    "in cells": f"int f(int n) {{ a = with {{ ([0] <= [i] < [n]) {{ {SEEKS} }} : x; }} : genarray([n], 0); return n; }}",
+    "in terms": f"int f(int n) {{ a = with {{ ([0] <= [i] < [n]) {{ {SEEKS} }} : x; }} : fold(+, 0); return n; }}",
+    "in a cell that nobody asks for": "int f(int n) { a = with { ([0] <= [i] < [n]) { x = i; while (x > 5) { x = (x + 2) % 10 + 10; } } : x; } : genarray([n], 0); return a[0]; }",
+    "in a fold's function": f"int add(int i, int b) {{ {SEEKS} return b; }} int f(int n) {{ a = with {{ ([0] <= [i] < [n]) : i; }} : fold(add, 0); return n; }}",
+}
+
+
+@pytest.mark.parametrize("target", ["interp", "auto", "cpu", "emulator"])
+@pytest.mark.parametrize("text", WITHOUT_END.values(), ids=WITHOUT_END)
+def test_a_loop_without_end_does_not_end(text: str, target: str) -> None:
+    module = sacpy.Session(target=target, limits=sacpy.Limits(seconds=0.15)).compile("use Array: all; " + text)
+    with pytest.raises(sacpy.SacError) as caught:
+        module.f(100)
+    assert caught.value.diagnostics[0].code == "E0704"
+
+
+@pytest.mark.parametrize("text", WITHOUT_END.values(), ids=WITHOUT_END)
+def test_a_loop_without_end_is_in_native_code_too(text: str) -> None:
+    program, _ = Workspace().load_text("use Array: all; " + text + " int main() { return f(100); }")
+    engine = Engine("cpu", eager=True, defects=True, cache=Cache(None))
+    evaluator = Evaluator(program, World.captured(), engine=engine)
+    key = program.key(program.main.own("f")[0], ())
+    with pytest.raises(sacpy.SacError) as caught:
+        Watchdog().guard(Limits(seconds=0.5), lambda: evaluator.call(key, (100,)), engine.stop)
+    assert caught.value.diagnostics[0].code == "E0704"
+    assert any(site.versions for site in engine.entered())

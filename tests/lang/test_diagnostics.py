@@ -265,16 +265,43 @@ def test_several_are_separated_by_a_blank_line_and_none_is_nothing() -> None:
 
 
 def test_json_has_every_part() -> None:
-    diagnostic = Diagnostic("E0401", "wrong", at("g(x,").to(at("z)")), "this", (Label(at("ccc"), "that"),), ("why",), "do", Edit(at("bb"), "b"), calls("f"), True)
+    diagnostic = Diagnostic(
+        "E0401",
+        "wrong",
+        at("g(x,").to(at("z)")),
+        "this",
+        (Label(at("ccc"), "that"),),
+        ("why",),
+        "do",
+        Edit(at("bb"), "b", (Edit(at("ccc"), "c"),)),
+        calls("f"),
+        True,
+    )
     place = {"file": "a.sac", "line": 3}
     assert json.loads(to_json([diagnostic])) == [
         {
             "code": "E0401", "severity": "error", "message": "wrong", "file": "a.sac", "line": 4, "column": 10, "endLine": 6, "endColumn": 14, "label": "this", "macro": None,
             "labels": [{**place, "column": 15, "endLine": 3, "endColumn": 18, "text": "that"}], "notes": ["why"], "help": "do",
-            "edit": {**place, "column": 11, "endLine": 3, "endColumn": 13, "text": "b"}, "stack": [{"function": "f", **place, "column": 6}], "incomplete": True,
+            "edit": {
+                **place, "column": 11, "endLine": 3, "endColumn": 13, "text": "b",
+                "also": [{**place, "column": 15, "endLine": 3, "endColumn": 18, "text": "c"}],
+            },
+            "stack": [{"function": "f", **place, "column": 6}], "incomplete": True,
         }
     ]  # fmt: skip
     assert json.loads(to_json([])) == []
+
+
+def test_a_change_in_several_places_is_shown_line_by_line() -> None:
+    source = Source("a.sac", "use Array: all;\nx = pow(2, 3) + 1;\n")
+    two, three, start = (Span(source, at, at + size) for at, size in ((24, 1), (27, 1), (0, 0)))
+    edit = Edit(two, "2.0", (Edit(start, "use Math: all;\n"), Edit(three, "3.0")))
+    assert edit.applied(source.text) == "use Math: all;\nuse Array: all;\nx = pow(2.0, 3.0) + 1;\n"
+    assert render_text([Diagnostic("E0307", "unknown", two, help="do", edit=edit)]).split("\n")[-3:] == [
+        "1 + use Math: all;",
+        "2 | x = pow(2.0, 3.0) + 1;",
+        "  |         ~~~  ~~~",
+    ]
 
 
 def test_json_names_the_macro() -> None:

@@ -1,6 +1,6 @@
 """The parsed library that an installation leaves in the package."""
 
-import pickle
+import marshal
 from pathlib import Path
 
 import pytest
@@ -56,7 +56,10 @@ def test_the_digest_is_of_the_library_and_of_the_front_end() -> None:
     assert {"stdlib/Array.sac", "lang/parser.py", "lang/ast.py", "nodes.py"} <= names
 
 
-@pytest.mark.parametrize("data", [None, b"", b"\x80\x05garbage", pickle.dumps(7), pickle.dumps(("digest", {})), pickle.dumps((image.contents_digest(), None))])
+DAMAGED = [b"", b"\x80\x05garbage", marshal.dumps(7), marshal.dumps((("Array", 1000),)), marshal.dumps(((1, 0),))]
+
+
+@pytest.mark.parametrize("data", [None, *DAMAGED, *(image.contents_digest().encode() + d for d in DAMAGED)])
 def test_a_damaged_image_counts_for_nothing(data: bytes | None, tmp_path: Path) -> None:
     if data is not None:
         (tmp_path / "image").write_bytes(data)
@@ -64,7 +67,8 @@ def test_a_damaged_image_counts_for_nothing(data: bytes | None, tmp_path: Path) 
 
 
 def test_an_image_serves_wherever_sacpy_lies(parsed: dict[str, bytes]) -> None:
-    info = pickle.loads(parsed["Constants"])
+    info = modules.packing().unpacked(parsed["Constants"])
     assert info.span.source.name == str(STDLIB / "Constants.sac")
     assert all(str(STDLIB.parent).encode() not in data for data in parsed.values())
-    assert pickle.loads(pickle.dumps(Source("/tmp/own.sac"))).name == "/tmp/own.sac"
+    own = modules.packing().packed(Source("/some/own.sac"))
+    assert modules.packing().unpacked(own).name == "/some/own.sac"

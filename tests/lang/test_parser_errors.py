@@ -13,6 +13,8 @@ from sacpy.lang.source import Source
 
 Expected = tuple[str, int, int, str, str, str | None]
 
+STATEMENTS = "SaC's statements are assignments, calls, `if`, `while`, `do`, `for` and `return`"
+
 CASES: dict[str, tuple[str, list[Expected]]] = {
     "missing_semicolon": (
         "int main()\n{\n    x = 3\n    y = 4;\n    return 0;\n}\n",
@@ -137,31 +139,35 @@ CASES: dict[str, tuple[str, list[Expected]]] = {
     "late_declaration": (
         "int main()\n{\n    x = 1;\n    int y;\n    y = 2;\n    return 0;\n}\n",
         [
-            ("E0213", 4, 5, "declarations stand only at the head of a function's body", "move it before the function's first statement, or leave it out: an assignment makes its variable", None),
+            (
+                "E0213", 4, 5, "declarations stand only at the head of a function's body",
+                "move it before the function's first statement, or leave it out: an assignment makes its variable",
+                "    y = 2;",
+            ),
         ],
     ),
     "break": (
         "int main()\n{\n    while (true) { break; }\n    return 0;\n}\n",
         [
-            ("E0214", 3, 20, "SaC has no `break`", "make the loop's condition false instead, for instance with a bool that it tests", None),
+            ("E0214", 3, 20, "SaC has no `break`", STATEMENTS, None),
         ],
     ),
     "continue": (
         "int main()\n{\n    while (true) { continue; }\n    return 0;\n}\n",
         [
-            ("E0214", 3, 20, "SaC has no `continue`", "put the rest of the loop's body into an `if`", None),
+            ("E0214", 3, 20, "SaC has no `continue`", STATEMENTS, None),
         ],
     ),
     "goto": (
         "int main()\n{\n    goto out;\n    return 0;\n}\n",
         [
-            ("E0214", 3, 5, "SaC has no `goto`", "use `while`, `do` or a function that calls itself", None),
+            ("E0214", 3, 5, "SaC has no `goto`", STATEMENTS, None),
         ],
     ),
     "switch": (
         "int main()\n{\n    switch (x) {\n      case 1: x = 2; break;\n    }\n    return 0;\n}\n",
         [
-            ("E0214", 3, 5, "SaC has no `switch`", "use `if (..) {..} else if (..) {..} else {..}`", None),
+            ("E0214", 3, 5, "SaC has no `switch`", STATEMENTS, None),
         ],
     ),
     "early_return": (
@@ -311,7 +317,28 @@ CASES: dict[str, tuple[str, list[Expected]]] = {
     "no_arrow": (
         "int main()\n{\n    x = { iv : a[iv] };\n    return 0;\n}\n",
         [
-            ("E0230", 3, 14, "expected `->` in the comprehension, found `:`", "a comprehension reads `{ iv -> e | iv < shp }`; a block of statements belongs to `if`, `while`, `do` or `for`", None),
+            (
+                "E0230",
+                3,
+                14,
+                "expected `->` in the comprehension, found `:`",
+                "a comprehension reads `{ iv -> e | iv < shp }`",
+                "    x = { iv -> a[iv] };",
+            ),
+        ],
+    ),
+    "no_arrow_at_all": (
+        "int main()\n{\n    x = { iv a[iv] };\n    return 0;\n}\n",
+        [
+            (
+                "E0230",
+                3,
+                14,
+                "expected `->` in the comprehension, found `a`",
+                "a comprehension reads `{ iv -> e | iv < shp }`; "
+                "a block of statements belongs to `if`, `while`, `do` or `for`",
+                None,
+            ),
         ],
     ),
     "bad_range": (
@@ -437,7 +464,10 @@ CASES: dict[str, tuple[str, list[Expected]]] = {
     "word_operator": (
         "int main()\n{\n    x = a and b;\n    return 0;\n}\n",
         [
-            ("E0206", 3, 11, "expected an operator or `;`, found `and`", "SaC writes `&&` for `and`", "    x = a && b;"),
+            (
+                "E0206", 3, 11, "expected an operator or `;`, found `and`",
+                "put an operator between the two, or a `;` if a statement ends here", None,
+            ),
         ],
     ),
     "use_no_colon": (
@@ -587,7 +617,10 @@ CASES: dict[str, tuple[str, list[Expected]]] = {
     "for_comma": (
         "int main()\n{\n    for (i = 0, i < 3, i++) { x = i; }\n    return 0;\n}\n",
         [
-            ("E0232", 3, 17, "this cannot be assigned to", "left of the sign stand variables, elements `a[i]` and fields `s.f`", None),
+            (
+                "E0202", 3, 15, "expected `;` in the head of the `for` loop, found `,`",
+                "a loop reads `for (i = 0; i < n; i++)`", "    for (i = 0; i < 3; i++) { x = i; }",
+            ),
         ],
     ),
     "empty_file_brace": (
@@ -637,7 +670,7 @@ CASES: dict[str, tuple[str, list[Expected]]] = {
     "elif": (
         "int main()\n{\n    if (a) { x = 1; } elif (b) { x = 2; }\n    return 0;\n}\n",
         [
-            ("E0214", 3, 23, "SaC has no `elif`", "write `else if`", "    if (a) { x = 1; } else if (b) { x = 2; }"),
+            ("E0214", 3, 23, "SaC has no `elif`", STATEMENTS, None),
         ],
     ),
     "semicolon_after_head": (
@@ -655,7 +688,7 @@ CASES: dict[str, tuple[str, list[Expected]]] = {
     "then": (
         "int main()\n{\n    if (a) then { x = 1; }\n    return 0;\n}\n",
         [
-            ("E0214", 3, 12, "SaC has no `then`", "the statement stands right behind the condition", "    if (a)  { x = 1; }"),
+            ("E0214", 3, 12, "SaC has no `then`", STATEMENTS, None),
         ],
     ),
     "increment_expr": (
@@ -820,8 +853,7 @@ def found(text: str) -> tuple[Diagnostic, ...]:
 def applied(text: str, diagnostic: Diagnostic) -> str | None:
     if diagnostic.edit is None:
         return None
-    span = diagnostic.edit.span
-    return text[: span.start] + diagnostic.edit.text + text[span.end :]
+    return diagnostic.edit.applied(text)
 
 
 @pytest.mark.parametrize("name", CASES)

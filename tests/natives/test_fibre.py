@@ -86,17 +86,17 @@ def test_the_line_is_counted():
 
 
 def test_writing():
-    assert fibre_text(np.array([[1, 2], [3, 4]], np.int32), "int") == b"[ 0,1:\n [ 0,1:\n  1\n  2\n ]\n [ 0,1:\n  3\n  4\n ]\n]\n"
-    assert fibre_text(np.array([1.5, -1.5]), "double") == b"[ 0,1:\n    1.500000\n   -1.500000\n]\n"
-    assert fibre_text(np.zeros(0, np.int32), "int") == b"[ 0,-1:\n]\n"
-    assert fibre_text(2.5, "double") == b"2.5000000000000000\n"
-    assert fibre_text(7, "int") == b"7\n"
-    assert fibre_text(StringArray((1,), (b"a b",)), "StringArray::stringArray") == b'[ 0,0:\n "a b"\n]\n'
+    assert b"".join(fibre_text(np.array([[1, 2], [3, 4]], np.int32), "int")) == b"[ 0,1:\n [ 0,1:\n  1\n  2\n ]\n [ 0,1:\n  3\n  4\n ]\n]\n"
+    assert b"".join(fibre_text(np.array([1.5, -1.5]), "double")) == b"[ 0,1:\n    1.500000\n   -1.500000\n]\n"
+    assert b"".join(fibre_text(np.zeros(0, np.int32), "int")) == b"[ 0,-1:\n]\n"
+    assert b"".join(fibre_text(2.5, "double")) == b"2.5000000000000000\n"
+    assert b"".join(fibre_text(7, "int")) == b"7\n"
+    assert b"".join(fibre_text(StringArray((1,), (b"a b",)), "StringArray::stringArray")) == b'[ 0,0:\n "a b"\n]\n'
 
 
 @given(arrays.arrays(np.int32, arrays.array_shapes(max_dims=4, max_side=3), elements=st.integers(-(2**31), 2**31 - 1)))
 def test_what_is_written_reads_back(array):
-    back = read("FibreScanInt", fibre_text(array, "int"))
+    back = read("FibreScanInt", b"".join(fibre_text(array, "int")))
     assert back.shape == array.shape and np.array_equal(back, array)
 
 

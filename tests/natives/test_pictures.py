@@ -177,7 +177,7 @@ def test_displays_can_be_off(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 
 def test_wide_pictures_fit_on_a_terminal() -> None:
-    lines = half_blocks(np.zeros((3, 250, 3), np.uint8)).decode().splitlines()
+    lines = b"".join(half_blocks(np.zeros((3, 250, 3), np.uint8))).decode().splitlines()
     assert [line.count("\u2580") for line in lines] == [84]
 
 

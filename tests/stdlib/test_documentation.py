@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from sacpy import cli
-from sacpy.documentation import Library, Pages, describe, first_sentence, main, unknown
+from sacpy.documentation import Library, Pages, first_sentence, main
 from sacpy.lang.diagnostics import SacError
+from sacpy.manual import describe, unknown
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = Library()

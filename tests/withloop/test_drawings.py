@@ -14,7 +14,7 @@ from sacpy.withloop.drawings import COLOURS, scene, svg
 from sacpy.withloop.inverse import journey, worker
 from sacpy.withloop.pragmas import GpuKernel, parse
 from sacpy.withloop.rasters import GLYPHS, pixels, to_png
-from sacpy.withloop.scenes import Box, Text
+from sacpy.withloop.scenes import INK, LABEL, PAPER, Box, Text
 from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.strategies import STRATEGIES, choose
 
@@ -41,6 +41,29 @@ def words(text: str, space: IndexSpace) -> list[str]:
 def test_cells_have_the_colour_of_their_block_and_idle_threads_are_hatched() -> None:
     a, b = COLOURS[:2]
     assert cells("GridBlock(1, SplitLast(4, Gen))", IndexSpace.box((6,))) == [a, a, a, a, b, b, a, a, a, a, b, b, "idle", "idle"]
+
+
+def test_blocks_have_colours_of_their_own() -> None:
+    found = cells("GridBlock(1, SplitLast(2, Gen))", IndexSpace.box((32,)), 1)[:32]
+    assert len(set(found)) == 16 and all(a == b for a, b in zip(found[::2], found[1::2]))
+    square = cells("GridBlock(0, Gen)", IndexSpace.box((4, 8)), None)
+    assert len(set(square)) == 32
+
+
+def test_colours_can_be_told_apart_and_words_on_them_be_read() -> None:
+    every = [bytes.fromhex(colour[1:]) for colour in COLOURS]
+    assert len(set(every)) == 32
+    assert min(sum(abs(a - b) for a, b in zip(p, q)) for p, q in itertools.combinations(every, 2)) > 30
+    assert min(0.299 * r + 0.587 * g + 0.114 * b for r, g, b in every) > 125
+
+
+def test_on_a_page_it_takes_the_page_s_colours_and_the_room_there_is() -> None:
+    mapping = chain("GridBlock(1, SplitLast(4, Gen))").map(IndexSpace.box((6,)))
+    alone, inline = svg(mapping), svg(mapping, inline=True)
+    root = ElementTree.fromstring(inline)
+    assert "width: 100%" in root.get("style", "") and root.get("width") is None
+    assert f"fill='{INK}'" not in inline and f"fill='{PAPER}'" not in inline and f"fill='{PAPER}'" in alone
+    assert f"fill='{LABEL}'" in inline  # on a colour, in light and dark pages
 
 
 def test_indices_between_steps_belong_to_nobody() -> None:

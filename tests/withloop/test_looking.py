@@ -69,7 +69,7 @@ def test_explain(file: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_explain_of_one_function_on_another_device_by_another_strategy(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, "explain", "--device", "sm_75", "--strategy", "jing", "--function", "20", file)
     assert "on the emulated sm_75, laid out by jing:" in text
-    assert "Permute([0, 2, 1, 3]" in text and "rank 2: blocks of 32 x 32, the outermost axis in x" in text
+    assert "Permute([2, 0, 3, 1]" in text and "rank 2: blocks of 32 x 32, the inner axis in x" in text
     assert "in blur" not in text
 
 
@@ -78,7 +78,10 @@ def test_a_session_explains(tmp_path: Path) -> None:
     module = session.define("int[*] f(int n) { return with { ([0,0] <= iv < [n,n]) : iv[0] * iv[1]; } : genarray([n,n], 0); }")
     assert module.f(700)[3, 5] == 15
     text = session.explain("f")
-    assert "laid out by foldall" in text and "split into blocks of 32 x 32" in text
+    assert (
+        "laid out by foldall" in text
+        and "split into blocks of 1024, as sm_90 has 2048 threads on a multiprocessor" in text
+    )
     picture = session.picture("f")
     assert "490000" in str(picture) or "700 x 700" in str(picture)
     picture.save(tmp_path / "f.png")
@@ -86,7 +89,9 @@ def test_a_session_explains(tmp_path: Path) -> None:
 
 
 def test_an_unknown_strategy_is_refused() -> None:
-    with pytest.raises(ValueError, match="there is no strategy 'jin'; there is auto, jing, jing_ext, foldall"):
+    with pytest.raises(
+        ValueError, match="there is no strategy 'jin'; there is auto, jing, jing_ext, jing_printed, foldall"
+    ):
         sacpy.Session(strategy="jin")
 
 

@@ -13,7 +13,9 @@ from sacpy.withloop.chains import Chain
 from sacpy.withloop.combinators import CompressGrid, FoldLast2, PadLast, Parameter, Permute, PruneGrid, ShiftLB, SplitLast
 from sacpy.withloop.devices import DEVICES
 from sacpy.withloop.errors import MappingError
+from sacpy.withloop.order import in_order
 from sacpy.withloop.placement import GridBlock
+from sacpy.withloop.pragmas import parse
 from sacpy.withloop.spaces import IndexSpace
 from tests.withloop.spaces_strategy import chains, members, spaces
 
@@ -45,6 +47,33 @@ def test_each_index_has_exactly_one_thread(case):
     mapping = chain.map(space)
     assert sorted(recovered(mapping)) == members(space)
     assert mapping.idle == mapping.threads - len(members(space))
+
+
+@settings(relaxed, max_examples=500)
+@given(cases)
+def test_threads_are_known_to_come_in_the_order_of_their_indices(case):
+    space, chain = case
+    mapping = chain.map(space)
+    found = recovered(mapping)
+    if in_order(mapping):
+        assert found == sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("chain", "ordered"),
+    [
+        ("GridBlock(1, SplitLast(4, FoldLast2(ShiftLB(Gen))))", True),
+        ("GridBlock(0, Gen)", True),
+        ("GridBlock(1, Permute([1,0], Gen))", False),
+        ("GridBlock(1, Permute([1,0], Permute([1,0], Gen)))", True),
+        ("GridBlock(2, Permute([0,2,1,3], SplitLast(2, Permute([1,2,0], SplitLast(2, Gen)))))", False),
+        ("GridBlock(1, FoldLast2(Permute([1,0], Gen)))", False),
+        ("GridBlock(1, SplitLast(100, FoldLast2(Gen)))", True),
+        ("GridBlock(2, Permute([1,0], SplitLast(100, FoldLast2(Gen))))", True),
+    ],
+)
+def test_order_of_threads(chain, ordered):
+    assert in_order(parse(f"gpukernel {chain}").chain.map(IndexSpace.box([5, 6]))) is ordered
 
 
 @settings(relaxed, max_examples=60)

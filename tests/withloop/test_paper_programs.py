@@ -66,7 +66,7 @@ LISTING_3 = """with {
   } : genarray([n,9], 0)"""
 
 
-@pytest.mark.parametrize("strategy", ["auto", "jing", "jing_ext", "foldall"])
+@pytest.mark.parametrize("strategy", ["auto", "jing", "jing_ext", "jing_printed", "foldall"])
 def test_listing_3(strategy: str) -> None:
     expected = []
     for i, j in itertools.product(range(9), range(9)):
@@ -111,10 +111,13 @@ def test_listings_9_and_10() -> None:
     assert "the pragma says so" in ran.explained
 
 
-REFUSED = {"jing": {6: "jing maps ranks up to 5, and this space has rank 6", 7: "jing maps ranks up to 5, and this space has rank 7"}}
+REFUSED = {
+    name: {rank: f"{name} maps ranks up to 5, and this space has rank {rank}" for rank in (6, 7)}
+    for name in ("jing", "jing_printed")
+}
 
 
-@pytest.mark.parametrize("strategy", ["jing", "jing_ext", "foldall"])
+@pytest.mark.parametrize("strategy", ["jing", "jing_ext", "jing_printed", "foldall"])
 @pytest.mark.parametrize("rank", range(1, 8))
 def test_the_strategies_of_section_7(strategy: str, rank: int) -> None:
     extents = [5, 2, 4, 2, 3, 2, 2][:rank]

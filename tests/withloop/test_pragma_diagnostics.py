@@ -101,6 +101,58 @@ def test_said_twice() -> None:
     assert told(check(loop("#pragma gpumem global\n#pragma gpumem shared(a)"))) == [("E0801", "gpumem")]
 
 
+def folding(before: str = "", inside: str = "", operator: str = "fold(+, 0)") -> str:
+    return loop(before, inside=inside, operator=operator).replace("int[*] f", "int f")
+
+
+def test_what_is_said_of_the_order_of_a_fold_stands_before_all_partitions() -> None:
+    for word in ("commutative", "noncommutative"):
+        assert check(folding(f"#pragma {word}")) == []
+        assert told(check(folding(inside=f"#pragma {word}"))) == [("E0817", word)]
+        assert told(check(loop(f"#pragma {word}"))) == [("E0817", word)]
+    assert told(check(folding("#pragma commutative", operator="foldfix(+, 0, 9)"))) == [("E0817", "commutative")]
+    assert check(folding("#pragma noncommutative", operator="foldfix(+, 0, 9)")) == []
+    (found,) = check(folding("#pragma commutative\n#pragma noncommutative"))
+    assert (found.code, found.message, found.span.text) == (
+        "E0801",
+        "`noncommutative` contradicts the `commutative` before it",
+        "noncommutative",
+    )
+
+
+def test_nothing_is_staged_for_a_fold_of_everything() -> None:
+    assert (
+        told(check(folding("#pragma gpumem shared(a)")))
+        == told(check(folding(inside="#pragma gpumem shared(a)")))
+        == [("E0819", "a")]
+    )
+    assert check(folding("#pragma gpumem global")) == []
+
+
+def test_a_mapping_where_there_is_no_kernel() -> None:
+    inner = (
+        "with {\n#pragma gpukernel GridBlock(1, SplitLast(32, Gen))\n ([0] <= [j] < [9]) : j + iv[0]; } : fold(+, 0)"
+    )
+    outer = loop().replace(": a[iv];", f": {inner};")
+    (found,) = check(outer)
+    assert (found.code, found.span.text, found.severity) == ("W0816", "gpukernel", "warning")
+    assert told(
+        check(
+            outer.replace("return with", "for (k = 0; k < 9; k++) { b = with", 1).replace(
+                "  } : genarray([100], 0);", "  } : genarray([100], 0); }\n  return a;"
+            )
+        )
+    ) == [("W0816", "gpukernel")]
+    point = "with {\n#pragma gpukernel GridBlock(0, Gen)\n ([] <= iv < []) : n; } : genarray([], 0)"
+    assert told(check(f"int f(int n) {{ return {point}; }}")) == [("W0816", "gpukernel")]
+    assert (
+        check(
+            "int f(int n) { s = 0; for (k = 0; k < 9; k++) { s = s + " + inner.replace("iv[0]", "n") + "; } return s; }"
+        )
+        == []
+    )
+
+
 def test_arrays_to_stage_must_be_read() -> None:
     (found,) = check(loop("#pragma gpumem shared(a, c)"))
     assert (found.code, found.span.text, found.help) == ("E0815", "c", "what is read there: a")
@@ -132,16 +184,21 @@ LEGAL = "with { ([0] <= iv < [50]) : iv[0]; } : genarray([50], 0)"
 )
 def test_a_pragma_that_lays_out_nothing(text: str) -> None:
     (found,) = check(text)
-    assert (found.code, found.span.text, found.severity) == ("W0816", "gpukernel", "warning")
+    assert (found.code, found.span.text, found.severity) == ("E0816", "gpukernel", "error")
     assert "braces of the with-loop" in found.help
     wrong = check(text.replace("SplitLast(32", "SplitFirst(32"))
-    assert told(wrong) == [("E0802", "SplitFirst"), ("W0816", "gpukernel")]
+    assert told(wrong) == [("E0802", "SplitFirst"), ("E0816", "gpukernel")]
 
 
 def test_each_word_out_of_place() -> None:
     pragmas = "#pragma gpuparam B = 32, 64\n#pragma gpukernel GridBlock(1, SplitLast(B, Gen))\n#pragma gpumem global\n#pragma noncommutative\n"
     found = check(f"int[*] f()\n{{\n{pragmas}return {LEGAL};\n}}")
-    assert told(found) == [("W0816", "gpuparam"), ("W0816", "gpukernel"), ("W0816", "gpumem"), ("W0816", "noncommutative")]
+    assert told(found) == [
+        ("E0816", "gpuparam"),
+        ("E0816", "gpukernel"),
+        ("E0816", "gpumem"),
+        ("E0816", "noncommutative"),
+    ]
 
 
 def test_pragmas_of_external_functions_stand_right() -> None:

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from sacpy.withloop.combinators import Parameter, SplitLast
 from sacpy.withloop.errors import MappingError
-from sacpy.withloop.pragmas import GpuKernel, GpuMem, GpuParam, Noncommutative, effective, parse, parse_all
+from sacpy.withloop.pragmas import GpuKernel, GpuMem, GpuParam, Order, effective, order_of, parse, parse_all
 from tests.withloop.spaces_strategy import chains, spaces
 
 
@@ -51,8 +51,12 @@ def test_memory():
     assert parse("gpumem []") == GpuMem("arguments")
 
 
-def test_noncommutative():
-    assert parse("noncommutative") == Noncommutative()
+def test_order():
+    assert parse("noncommutative") == Order(False)
+    assert parse("commutative") == Order(True)
+    assert [
+        order_of(texts) for texts in ((), ["commutative"], ["gpumem global", "noncommutative"], ["wlcomp Naive(Gen)"])
+    ] == [None, True, False, None]
 
 
 @pytest.mark.parametrize("text", ["", "linkname \"f\"", "wlcomp Naive(Gen)", "pragma", "#pragma effect World::world", "((("])
@@ -61,7 +65,7 @@ def test_other_pragmas_are_none_of_its_business(text):
 
 
 def test_others_are_left_out_of_all():
-    assert parse_all(["linkname \"f\"", "noncommutative"]) == [Noncommutative()]
+    assert parse_all(["linkname \"f\"", "noncommutative"]) == [Order(False)]
 
 
 def test_long_mappings_need_no_stack():

@@ -10,7 +10,7 @@ from sacpy.withloop.choice import Choice
 from sacpy.withloop.devices import DEVICES
 from sacpy.withloop.pragmas import GpuKernel, parse
 from sacpy.withloop.spaces import IndexSpace
-from sacpy.withloop.strategies import STRATEGIES, Refusal, choose, foldall, jing, jing_ext
+from sacpy.withloop.strategies import STRATEGIES, Refusal, choose, foldall, jing, jing_ext, jing_printed
 from tests.withloop.spaces_strategy import members, spaces
 from tests.withloop.test_mappings import recovered
 
@@ -22,12 +22,16 @@ def chain_text(found):
     return str(found.chain)
 
 
-def test_jing_as_section_7_1_prints_it():
-    assert chain_text(jing(IndexSpace.box([100]), H100)) == "GridBlock(1, SplitLast(32, ShiftLB(Gen)))"
-    assert chain_text(jing(IndexSpace.box([100, 70]), H100)) == "GridBlock(2, Permute([0, 2, 1, 3], SplitLast(32, Permute([1, 2, 0], SplitLast(32, ShiftLB(Gen))))))"
+@pytest.mark.parametrize(("strategy", "last"), [(jing, "[2, 0, 3, 1]"), (jing_printed, "[0, 2, 1, 3]")])
+def test_jing_as_table_1_has_it_and_as_section_7_1_prints_it(strategy, last):
+    assert chain_text(strategy(IndexSpace.box([100]), H100)) == "GridBlock(1, SplitLast(32, ShiftLB(Gen)))"
+    assert (
+        chain_text(strategy(IndexSpace.box([100, 70]), H100))
+        == f"GridBlock(2, Permute({last}, SplitLast(32, Permute([1, 2, 0], SplitLast(32, ShiftLB(Gen))))))"
+    )
     for rank in (3, 4, 5):
-        assert chain_text(jing(IndexSpace.box([5] * rank), H100)) == "GridBlock(2, ShiftLB(Gen))"
-    assert chain_text(jing(IndexSpace.box([]), H100)) == "GridBlock(0, Gen)"
+        assert chain_text(strategy(IndexSpace.box([5] * rank), H100)) == "GridBlock(2, ShiftLB(Gen))"
+    assert chain_text(strategy(IndexSpace.box([]), H100)) == "GridBlock(0, Gen)"
 
 
 @pytest.mark.parametrize(
@@ -35,22 +39,23 @@ def test_jing_as_section_7_1_prints_it():
     [
         ([64], (1, 1, 2), (1, 1, 32)),  # table 1 would waste a third block
         ([65], (1, 1, 3), (1, 1, 32)),
-        ([70, 40], (1, 2, 3), (1, 32, 32)),
+        ([70, 40], (1, 3, 2), (1, 32, 32)),
         ([7, 8, 9], (1, 1, 7), (1, 8, 9)),
         ([6, 7, 8, 9], (1, 6, 7), (1, 8, 9)),
         ([5, 6, 7, 8, 9], (5, 6, 7), (1, 8, 9)),
     ],
 )
-def test_table_1_as_corrected(extents, grid, block):
+def test_table_1(extents, grid, block):
     mapping = choose("jing", IndexSpace.box(extents), H100).chain.map(IndexSpace.box(extents), H100)
     assert (mapping.grid, mapping.block) == (grid, block)
 
 
-def test_jing_on_rank_2_puts_the_outermost_axis_in_x():
+@pytest.mark.parametrize(("name", "step"), [("jing", (0, 1)), ("jing_printed", (1, 0))])
+def test_rank_2_coalesces_under_table_1_and_not_as_printed(name, step):
     space = IndexSpace.box([70, 40])
-    mapping = choose("jing", space, H100).chain.map(space, H100)
-    first, second = [index for _, _, index in mapping][:2]
-    assert (first, second) == ((0, 0), (1, 0))
+    mapping = choose(name, space, H100).chain.map(space, H100)
+    assert neighbours(mapping) == step
+    assert (mapping.grid[1:] == (3, 2)) == (name == "jing")
 
 
 def test_jing_prunes_where_there_are_gaps():
@@ -96,34 +101,47 @@ def test_jing_ext_on_rank_6_and_7_in_full():
     assert found.reasons == ("rank 7: pairs of neighbouring axes folded, 4 are left", "rank 4: the last two axes are the block, the others the grid")
 
 
-def test_foldall():
-    assert chain_text(foldall(IndexSpace.box([5000]), H100)) == "GridBlock(1, SplitLast(1024, ShiftLB(Gen)))"
-    assert chain_text(foldall(IndexSpace.box([70, 40]), H100)) == "GridBlock(2, SplitLast(32, SplitLast(1024, FoldLast2(ShiftLB(Gen)))))"
-    text = "GridBlock(2, SplitLast(32, Permute([1, 2, 0], SplitLast(2048, Permute([1, 0], SplitLast(1024, FoldLast2(FoldLast2(ShiftLB(Gen)))))))))"
-    assert chain_text(foldall(IndexSpace.box([16, 512, 512]), H100)) == text
+def folded(rank, threads):
+    return f"GridBlock(1, SplitLast({threads}, {'FoldLast2(' * (rank - 1)}ShiftLB(Gen){')' * (rank + 1)}"
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3, 7])
+def test_foldall_depends_on_the_size_and_not_on_the_rank(rank):
+    ones = [1] * (rank - 1)
+    for size, threads in ((1 << 20, 1024), (132 * 1024, 1024), (132 * 1024 - 1, 512), (132 * 32, 32), (1, 32), (0, 32)):
+        assert chain_text(foldall(IndexSpace.box([*ones, size]), H100)) == folded(rank, threads), size
     assert chain_text(foldall(IndexSpace.box([]), H100)) == "GridBlock(0, Gen)"
+
+
+def test_foldall_depends_on_the_device():
+    space = IndexSpace.box([1000, 1000])
+    found = {name: foldall(space, DEVICES[name]) for name in ("sm_75", "sm_86", "sm_90")}
+    assert {name: chain_text(c) for name, c in found.items()} == {
+        "sm_75": folded(2, 1024),
+        "sm_86": folded(2, 512),
+        "sm_90": folded(2, 1024),
+    }
+    assert found["sm_86"].reasons == (
+        "the 2 axes folded into one",
+        "split into blocks of 512, as sm_86 has 1536 threads on a multiprocessor",
+    )
+    assert (
+        foldall(IndexSpace.box([100]), H100).reasons[-1]
+        == "split into blocks of 32, as 100 positions fill 132 multiprocessors with no more"
+    )
 
 
 @pytest.mark.parametrize(
     ("extents", "grid"),
-    [
-        ([10, 10], (1, 1, 1)),
-        ([33, 32], (1, 1, 2)),
-        ([10, 10, 10], (1, 1, 1)),
-        ([32, 32, 5], (1, 1, 5)),
-        ([1024, 4096, 1], (1, 2, 2048)),
-        ([1024, 3000, 1], (1, 2, 1500)),
-    ],
+    [([1 << 20], (1, 1, 1024)), ([1 << 30, 1 << 11], (1, 1, 1 << 31)), ([1 << 30, 1 << 13], (1, 5, 1717986919))],
 )
 def test_foldall_has_no_more_blocks_than_work(extents, grid):
-    mapping = foldall(IndexSpace.box(extents), H100).chain.map(IndexSpace.box(extents), H100)
-    assert mapping.grid == grid
-    assert mapping.block == (1, 32, 32)
-
-
-def test_foldall_shares_one_kernel_whatever_the_split():
-    keys = {foldall(IndexSpace.box(e), H100).chain.map(IndexSpace.box(e), H100).key for e in ([9, 9, 9], [100, 100, 1000], [77, 1234, 99])}
-    assert len(keys) == 1
+    found = foldall(IndexSpace.box(extents), H100)
+    if grid[2] == 1 << 31:  # one more than an axis of the grid has
+        grid = (1, 2, 1 << 30)
+        assert "2 rows" in found.reasons[-1]
+    mapping = found.chain.map(IndexSpace.box(extents), H100)
+    assert (mapping.grid, mapping.block) == (grid, (1, 1, 1024))
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))

@@ -8,10 +8,12 @@ from typing import Any, cast
 
 import numpy as np
 
+from sacpy.interp import memory
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives import native
 from sacpy.interp.natives.stdio import NO_ERROR, failed
-from sacpy.interp.streams import RawFile, Stream
+from sacpy.interp.runtime.structure import extents
+from sacpy.interp.streams import CHUNK, RawFile, Stream
 from sacpy.interp.world import World, shown
 
 
@@ -45,16 +47,24 @@ def binfclose(world: World, stream: Stream) -> int:
 
 @native("BinFile::binfReadDoubleArray/3")
 def read_doubles(world: World, stream: Stream, rank: int, shape: Any) -> tuple[Any, Stream]:
-    extents = tuple(shape.tolist())
-    wanted = 8 * prod(extents)
-    data = stream.read(wanted)
-    if len(data) < wanted:
-        raise Fault("E0659", f"binfReadDoubleArray: {stream.name} has {len(data)} more bytes, but an array of shape {list(extents)} needs {wanted}")
-    array = np.frombuffer(data, dtype=np.float64).reshape(extents).copy()
-    return (array if extents else float(array)), stream
+    wanted = extents(shape)
+    size = 8 * prod(wanted)
+    memory.check(wanted, 8)
+    array = np.empty(wanted, np.float64)
+    into = array.reshape(-1).data.cast("B") if size else memoryview(b"")
+    at = 0
+    while at < size:
+        data = stream.read(min(CHUNK, size - at))
+        if not data:
+            raise Fault("E0659", f"binfReadDoubleArray: {stream.name} has {at} more bytes, but an array of shape {list(wanted)} needs {size}")
+        into[at : at + len(data)] = data
+        at += len(data)
+    return (array if wanted else float(array)), stream
 
 
 @native("BinFile::binfWriteDoubleArray/4")
 def write_doubles(world: World, stream: Stream, rank: int, shape: Any, array: Any) -> Stream:
-    stream.write(np.asarray(array, dtype=np.float64).tobytes())
+    values = np.asarray(array, dtype=np.float64).reshape(-1)
+    if values.size:
+        stream.write(values.data.cast("B"))
     return stream

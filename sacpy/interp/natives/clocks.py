@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from sacpy.interp import memory
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives import native
 from sacpy.interp.streams import Stream
@@ -160,6 +161,7 @@ def ctime(world: World, moment: int) -> bytes:
 
 @native("Clock::strftime/3")
 def strftime(world: World, limit: int, fmt: bytes, moment: int) -> bytes:
+    memory.room(1100 * len(fmt))  # Python's buffer grows up to that
     text = time.strftime(fmt.decode("latin-1"), time.localtime(moment)).encode("latin-1")
     return text if len(text) < limit else b""
 
@@ -167,8 +169,12 @@ def strftime(world: World, limit: int, fmt: bytes, moment: int) -> bytes:
 @native("Clock::strptime/2")
 def strptime(world: World, text: bytes, fmt: bytes) -> tuple[int, bytes]:
     """The time that the beginning of a text gives, and the rest; 0 and the empty string where it does not fit."""
-    words, pattern = text.decode("latin-1"), fmt.decode("latin-1")
-    for end in range(len(words), -1, -1):
+    if len(fmt) > LONGEST_DATE:
+        return 0, b""
+    longest = min(len(text), LONGEST_DATE + 32 * len(fmt))
+    memory.room(len(text))
+    words, pattern = text[:longest].decode("latin-1"), fmt.decode("latin-1")
+    for end in range(longest, -1, -1):
         try:
             return int(time.mktime(time.strptime(words[:end], pattern))), text[end:]
         except (ValueError, OverflowError):
@@ -176,6 +182,7 @@ def strptime(world: World, text: bytes, fmt: bytes) -> tuple[int, bytes]:
     return 0, b""
 
 
+LONGEST_DATE = 1 << 8  # characters of a format; of a date beyond 32 for each of its format
 SLICE = 0.1  # seconds that a sleeping program takes at most to notice that it must end
 
 

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
+from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
 
+from sacpy.interp import memory
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives import native
 from sacpy.interp.natives.formatting import sprintf, sprintf_many
 from sacpy.interp.natives.printing import flat
-from sacpy.interp.natives.scanning import rounded, wrapped
+from sacpy.interp.natives.scanning import number, rounded, wrapped
 from sacpy.interp.natives.string_arrays import StringArray
-from sacpy.interp.streams import Stream
+from sacpy.interp.runtime.structure import reshape
+from sacpy.interp.streams import CHUNK, Stream
 from sacpy.interp.world import World, shown
 from sacpy.lang.types import BITS, REAL
 
@@ -31,65 +35,84 @@ DTYPES = {
     "ulonglong": np.uint64, "float": np.float32, "double": np.float64,
 }  # fmt: skip
 STRINGS = "strings"
+WIDE = 1 << 14  # characters of elements that are read in one go
+PER_ELEMENT = 120  # bytes that an element takes until they are all read
+AT_A_TIME = 1024  # elements that are written in one go
 
 # ---------------------------------------------------------------- writing
 
 
-def _write(lines: list[bytes], shape: tuple[int, ...], elements: list[bytes], at: int, indent: int) -> int:
-    """Appends one array, whose elements begin at `at`; gives where the next one begins."""
-    pad = b" " * indent
-    lines.append(b"%b[ 0,%d:\n" % (pad, shape[0] - 1))
-    if len(shape) == 1:
-        lines += [pad + element for element in elements[at : at + shape[0]]]
-        at += shape[0]
-    else:
-        for _ in range(shape[0]):
-            at = _write(lines, shape[1:], elements, at, indent + 1)
-    lines.append(pad + b"]\n")
-    return at
-
-
-def fibre_text(value: Any, base: str) -> bytes:
-    """What `FibrePrint` writes for a value."""
+def fibre_text(value: Any, base: str) -> Iterator[bytes]:
+    """What `FibrePrint` writes for a value, piece by piece."""
     if isinstance(value, StringArray):
-        shape, elements = value.shape, [b' "%b"\n' % item for item in value.items]
+        shape, items = value.shape, value.items
     else:
         shape, items = flat(value)
         if not shape:
-            return sprintf(SCALAR_FORMATS[base] + b"\n", items, (base,))
-        elements = sprintf_many(FORMATS[base], items, base)
-        pads = [b"    " if item >= 0 else b"   " for item in items] if base in REAL else [b" "] * len(items)
-        elements = [b"%b%b\n" % pair for pair in zip(pads, elements, strict=True)]
+            yield sprintf(SCALAR_FORMATS[base] + b"\n", items, (base,))
+            return
     if not shape:
-        return elements[0].lstrip(b" ")
-    lines: list[bytes] = []
-    _write(lines, shape, elements, 0, 0)
-    return b"".join(lines)
+        yield b'"%b"\n' % items[0]
+        return
+    out = bytearray()
+    for piece in _pieces(shape, items, base, 0, 0):
+        out += piece
+        if len(out) >= CHUNK:
+            yield bytes(out)
+            out.clear()
+    yield bytes(out)
+
+
+def _pieces(shape: tuple[int, ...], items: Any, base: str, at: int, indent: int) -> Iterator[bytes]:
+    """One array, whose elements begin at `at`."""
+    pad = b" " * indent
+    yield b"%b[ 0,%d:\n" % (pad, shape[0] - 1)
+    if len(shape) == 1:
+        for start in range(at, at + shape[0], AT_A_TIME):
+            yield b"".join(pad + line for line in _lines(items[start : min(start + AT_A_TIME, at + shape[0])], base))
+    else:
+        size = prod(shape[1:])
+        for number in range(shape[0]):
+            yield from _pieces(shape[1:], items, base, at + number * size, indent + 1)
+    yield pad + b"]\n"
+
+
+def _lines(items: Any, base: str) -> list[bytes]:
+    """Elements, each in a line of its own."""
+    if isinstance(items, tuple):
+        memory.room(3 * sum(map(len, items)))
+        return [b' "%b"\n' % item for item in items]
+    numbers = items.tolist()
+    pads = [b"    " if item >= 0 else b"   " for item in numbers] if base in REAL else [b" "] * len(numbers)
+    return [b"%b%b\n" % pair for pair in zip(pads, sprintf_many(FORMATS[base], numbers, base), strict=True)]
 
 
 @native("FibreIO::FibrePrint/1", wants_bases=True)
 def fibre_print(world: World, value: Any, *, bases: tuple[str, ...]) -> None:
-    world.stdout.write(value if isinstance(value, bytes) else fibre_text(value, bases[0]))
+    for piece in (value,) if isinstance(value, bytes) else fibre_text(value, bases[0]):
+        world.stdout.write(piece)
 
 
 @native("FibreIO::FibrePrint/2", wants_bases=True)
 def fibre_fprint(world: World, stream: Stream, value: Any, *, bases: tuple[str, ...]) -> Stream:
-    stream.write(fibre_text(value, bases[1]))
+    for piece in fibre_text(value, bases[1]):
+        stream.write(piece)
     return stream
 
 
 @native("FibreIO::FibrePrint/4", wants_bases=True)
 def fibre_fprint_shape(world: World, stream: Stream, rank: int, shape: Any, value: Any, *, bases: tuple[str, ...]) -> Stream:
-    return fibre_fprint(world, stream, value if isinstance(value, StringArray) or not rank else value.reshape(tuple(shape)), bases=(bases[0], bases[3]))
+    return fibre_fprint(world, stream, value if isinstance(value, StringArray) or not rank else reshape(shape, value), bases=(bases[0], bases[3]))
 
 
 # ---------------------------------------------------------------- reading
 
-_GAP = re.compile(rb"(?:[ \t\r\n\f]|#[^\n]*(?:\n|\Z))*")
+_GAP, _COMMENT = re.compile(rb"[ \t\r\n\f]*"), re.compile(rb"[^\n]*")
 _BOUND = re.compile(rb"[+-]?[0-9]*")
 _PLAIN = re.compile(rb'[^\[\]#"]*')
+_WORD = re.compile(rb'[^ \t\r\n\f\v\[\]#"]*')
 _TOKEN = re.compile(rb'[^ \t\r\n\f\[\]#",:]*')
-_QUOTED = re.compile(rb'"(?:[^"\n\\]|\\.)*"?')
+_QUOTED = re.compile(rb'"(?:[^"\n\\]++|\\.)*+"?')
 _INTEGER = re.compile(rb"([+-]?[0-9]+)(?:u?[bsil]|u?ll)?", re.IGNORECASE)
 _REAL = re.compile(rb"[+-]?[0-9]+\.?[0-9]*(?:[de](?:[+-]?[0-9]+)?)?", re.IGNORECASE)
 
@@ -122,7 +145,9 @@ class _Reader:
     def next(self) -> bytes:
         """Skips blanks and comments and looks at the next character; b"" at the end."""
         self.take(_GAP)
-        code = self.stream.peek()
+        while (code := self.stream.peek()) == ord("#"):
+            self.take(_COMMENT)
+            self.take(_GAP)
         return b"" if code < 0 else bytes((code,))
 
     def array(self, depth: int) -> None:
@@ -164,15 +189,23 @@ class _Reader:
         items: list[Any] = []
         while (head := self.next()) not in (b"]", b""):
             if head == b'"' or self.base == STRINGS:
+                if len(items) % AT_A_TIME == 0:
+                    memory.reserve(PER_ELEMENT * AT_A_TIME)
                 items.append(self.one(self.token()))
             elif head == b"[":
                 self.wrong("a sub-array among the elements")
             else:
-                items += self.several(self.take(_PLAIN))
+                text = self.stream.take(_PLAIN, WIDE)
+                if len(text) == WIDE:
+                    text += self.stream.take(_WORD)  # the rest of the last one
+                self.line += text.count(b"\n")
+                memory.reserve(PER_ELEMENT * len(text))
+                items += self.several(text)
             if len(items) > extent:
                 self.wrong(f"more than the {extent} elements that the bounds announce")
         if len(items) < extent:
             self.wrong(f"{len(items)} element{'' if len(items) == 1 else 's'} where the bounds announce {extent}")
+        memory.room(16 * (len(self.items) + len(items)))
         self.items += items
 
     def several(self, text: bytes) -> list[Any]:
@@ -199,7 +232,7 @@ class _Reader:
         if not text[-1:].isdigit():
             found = self.next()
             self.wrong(f"`{shown(found)}` where a bound is expected" if found else "the text ends where a bound is expected")
-        return int(text)
+        return _integer(text)
 
     def token(self) -> bytes:
         head = self.next()
@@ -221,7 +254,8 @@ class _Reader:
             if match is None:
                 remedy = "read reals with FibreScanDoubleArray" if _REAL.fullmatch(text) else "put blanks between elements" if b"," in text else ""
                 self.wrong(f"`{shown(text)}` is not an integer", remedy)
-            return wrapped(int(match[1]), self.base)
+            return wrapped(_integer(match[1]), self.base)
+        memory.room(6 * len(text))
         try:
             value = float(text)
         except ValueError:
@@ -241,9 +275,15 @@ class _Reader:
         raise Fault("E0657", f"FibreScan: {what} ({where})", help=remedy or "an array is written [lo,hi: elements], with a bracket for each axis")
 
 
+def _integer(text: bytes) -> int:
+    """The integer that a word is, with its sign."""
+    return -number(text[1:], 10) if text[:1] == b"-" else number(text.removeprefix(b"+"), 10)
+
+
 def fibre_scan(stream: Stream, base: str) -> Any:
     """The array or scalar at the present place of a stream."""
     shape, items = _Reader(stream, base).value()
+    memory.room(8 * len(items))
     if base == STRINGS:
         return StringArray(shape, tuple(items))
     return np.array(items, dtype=DTYPES[base]).reshape(shape) if shape else items[0]

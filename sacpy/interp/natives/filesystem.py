@@ -8,6 +8,7 @@ import stat
 import tempfile
 from collections.abc import Callable
 
+from sacpy.interp import memory
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives import native
 from sacpy.interp.natives.stdio import NO_ERROR
@@ -140,6 +141,7 @@ def p_tmpdir(world: World) -> bytes:
 @native("FileSystem::mkdtemp/1")
 def mkdtemp(world: World, template: bytes) -> bytes:
     world.allow_files("make a temporary directory")
+    memory.room(10 * len(template))
     stem = template.removesuffix(b"XXXXXX")
     try:
         return os.path.join(os.path.dirname(stem), os.path.basename(tempfile.mkdtemp(prefix=os.path.basename(stem), dir=os.path.dirname(stem) or b".")))

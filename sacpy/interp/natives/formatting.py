@@ -20,21 +20,30 @@ from sacpy.nodes import Node
 
 Value = object
 
+LONGEST = 320  # characters of the longest number as `%f` writes it, without the digits that are asked for
+REMEMBERED = 1 << 12  # characters of the longest format that is read only once
+PIECE = 900  # bytes that a conversion takes in a plan
 _LENGTH_BITS = {"hh": 8, "h": 16, "": 32, "l": 64, "ll": 64, "L": 64, "q": 64, "j": 64, "z": 64, "t": 64}
 
 
 class Plan(Node):
-    """A format checked against base types. `pieces`: literal bytes and conversions in order. `python`: the same as a Python format, where that prints the same for finite numbers; `floats`: the arguments that must be finite for it; `count`: how many arguments it takes (further ones are ignored, as in C)."""
+    """A format checked against base types. `pieces`: literal bytes and conversions in order. `python`: the same as a Python format, where that prints the same for finite numbers; `floats`: the arguments that must be finite for it; `count`: how many arguments it takes (further ones are ignored, as in C); `size`: the bytes that the text may have, but for those of strings and of widths that are arguments."""
 
     pieces: tuple[bytes | Spec, ...]
     python: bytes | None
     floats: tuple[int, ...]
     count: int = 0
+    size: int = 0
 
 
 def sprintf(fmt: bytes, args: Sequence[Value], bases: Sequence[str], who: str = "printf") -> bytes:
     """The formatted text. Raises Fault where a conversion does not fit its argument."""
     plan = plan_of(fmt, tuple(bases), who)
+    size = plan.size
+    for a in args:
+        if type(a) is bytes:
+            size += len(a)
+    memory.room(3 * size)
     if plan.python is not None and not any(isinstance(a, np.ndarray) for a in args) and all(isfinite(args[i]) for i in plan.floats):  # type: ignore[arg-type]
         return plan.python % tuple(args[: plan.count])
     return _slow(plan, fmt, args, bases, who)
@@ -56,13 +65,23 @@ def sprintf_many(fmt: bytes, values: Sequence[Value], base: str, who: str = "pri
 # ---------------------------------------------------------------- reading a format
 
 
-@lru_cache(maxsize=512)
 def plan_of(fmt: bytes, bases: tuple[str, ...], who: str) -> Plan:
     """Reads a format and checks its conversions against the base types of the arguments."""
+    return _known_plan(fmt, bases, who) if len(fmt) <= REMEMBERED else _plan(fmt, bases, who)
+
+
+@lru_cache(maxsize=512)
+def _known_plan(fmt: bytes, bases: tuple[str, ...], who: str) -> Plan:
+    return _plan(fmt, bases, who)
+
+
+def _plan(fmt: bytes, bases: tuple[str, ...], who: str) -> Plan:
+    memory.room(4 * len(fmt) + PIECE * fmt.count(b"%"))
     pieces = read(fmt)
     wrong = problem(pieces, bases)
     if wrong is not None:
         raise Fault(wrong.code, f"{who}: {wrong.message}", help=wrong.help)
+    size = sum(len(piece) if isinstance(piece, bytes) else max(piece.width or 0, 0) + max(piece.precision or 0, 0) + LONGEST for piece in pieces)
     python, floats, at = bytearray(), [], 0
     for piece in pieces:
         if isinstance(piece, bytes):
@@ -70,12 +89,12 @@ def plan_of(fmt: bytes, bases: tuple[str, ...], who: str) -> Plan:
             continue
         translated = _python(piece, bases[at])
         if translated is None:
-            return Plan(pieces, None, ())
+            return Plan(pieces, None, (), size=size)
         python += translated
         if bases[at] in REAL:
             floats.append(at)
         at += 1
-    return Plan(pieces, bytes(python), tuple(floats), at)
+    return Plan(pieces, bytes(python), tuple(floats), at, size)
 
 
 def _python(spec: Spec, base: str) -> bytes | None:
@@ -129,8 +148,7 @@ def _slow(plan: Plan, fmt: bytes, args: Sequence[Value], bases: Sequence[str], w
 
 def convert(value: Value, base: str, letter: str, flags: str, width: int, precision: int | None, length: str) -> bytes:
     """One conversion of a value that fits it."""
-    if max(width, precision or 0) > memory.SMALL:
-        memory.reserve(max(width, precision or 0))
+    memory.room(3 * max(width, precision or 0))
     if letter == "s":
         assert isinstance(value, bytes)
         return _pad(value if precision is None else value[:precision], flags, width)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from sacpy.interp import memory
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives import native
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from sacpy.interp.world import World
 
 List = tuple[int, Any] | None
+CELL = 72  # bytes of a cell, and of what it is made from
 
 
 def _elements(rest: List) -> Iterator[int]:
@@ -69,6 +71,7 @@ def empty(world: World, cells: List) -> bool:
 @native("List::append/2")
 def append(world: World, a: List, b: List) -> List:
     """One list, then the other, which is shared."""
+    memory.room(CELL * length(world, a))
     return _build(list(_elements(a)), b)
 
 
@@ -101,6 +104,7 @@ def drop(world: World, n: int, cells: List) -> List:
 @native("List::take/2")
 def take(world: World, n: int, cells: List) -> List:
     """The first n elements."""
+    memory.room(CELL * min(max(0, n), length(world, cells)))
     taken = [element for _, element in zip(range(n), _elements(cells))]
     if len(taken) != n:
         raise _outside(f"`take` asks for {n} elements", cells)

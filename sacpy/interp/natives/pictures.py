@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
-from sacpy.interp import png
+from sacpy.interp import memory, png
 from sacpy.interp.errors import Exit, Fault
 from sacpy.interp.natives import native
-from sacpy.interp.natives.scanning import scan
+from sacpy.interp.natives.scanning import WORD, scan
 from sacpy.interp.natives.stdio import NO_ERROR, failed
 from sacpy.interp.streams import Stream
 from sacpy.interp.world import World, shown
@@ -20,20 +22,31 @@ from sacpy.nodes import Record, field
 Array = np.ndarray[Any, np.dtype[Any]]
 LARGEST_PICTURE = 1 << 28
 WIDEST = 100
+AT_A_TIME = 4096  # numbers that are written in one go
+PIECE = 1 << 12  # bytes that are read in one go
+_UNTIL_COMMENT, _COMMENT = re.compile(rb"[^#]*"), re.compile(rb"[^\n]*")
 
 
 def eight_bits(picture: Array) -> png.Picture:
     """The parts of colours, brought into the range from 0 to 255."""
+    memory.room(picture.nbytes + picture.size)
     return np.clip(picture, 0, 255).astype(np.uint8)
 
 
 # ---------------------------------------------------------------- PNG
 
 
+def _path(name: bytes) -> Path:
+    memory.room(12 * len(name))
+    return Path(os.fsdecode(name))
+
+
 def _write_png(name: bytes, picture: Array) -> None:
     if not picture.size:
         raise Fault("E0662", f"a picture of shape {list(picture.shape[:2])} cannot be a PNG file", help="a picture needs at least one row and one column")
-    Path(os.fsdecode(name)).write_bytes(png.encode(eight_bits(picture)))
+    path = _path(name)
+    data = png.encode(eight_bits(picture))
+    path.write_bytes(data)
 
 
 @native("PNG::writePNG/2")
@@ -50,7 +63,11 @@ def write_png(world: World, name: bytes, picture: Array) -> int:
 def read_png(world: World, name: bytes) -> Array:
     world.allow_files(f"open {shown(name)}")
     try:
-        return png.decode(Path(os.fsdecode(name)).read_bytes()).astype(np.int32)
+        path = _path(name)
+        memory.room(path.stat().st_size)
+        picture = png.decode(path.read_bytes())
+        memory.room(4 * picture.size)
+        return picture.astype(np.int32)
     except OSError as error:
         raise Fault("E0660", f"readPNG cannot open {shown(name)}: {error.strerror}", help="check the file's name and its permissions") from None
     except png.PictureError as error:
@@ -73,11 +90,16 @@ def read_ppm(world: World, stream: Stream) -> tuple[Array, Stream]:
     count = 3 * width * height
     if not 0 < largest < 65536 or count > LARGEST_PICTURE:
         raise _wrong(stream, "its header is wrong")
-    values = _bytes(stream, count, largest) if magic == b"P6" else _numbers(stream, count)
-    if len(values) < count:
+    memory.check((height, width, 3), 4)
+    picture = np.empty((height, width, 3), np.int32)
+    into, at = picture.reshape(-1), 0
+    for values in _bytes(stream, count, largest) if magic == b"P6" else _numbers(stream, count):
+        scaled = values if largest == 255 else (values.astype(np.int64) * 255 + largest // 2) // largest
+        into[at : at + len(scaled)] = scaled
+        at += len(scaled)
+    if at < count:
         raise _wrong(stream, "it ends too early")
-    scaled = values if largest == 255 else (values.astype(np.int64) * 255 + largest // 2) // largest
-    return np.ascontiguousarray(scaled, dtype=np.int32).reshape(height, width, 3), stream
+    return picture, stream
 
 
 def _number(stream: Stream) -> int:
@@ -97,20 +119,29 @@ def _number(stream: Stream) -> int:
     return int(digits)
 
 
-def _bytes(stream: Stream, count: int, largest: int) -> Array:
+def _bytes(stream: Stream, count: int, largest: int) -> Iterator[Array]:
+    """So many values, or fewer where there are no more."""
     kind = np.dtype(">u2" if largest > 255 else "u1")
-    data = stream.read(count * kind.itemsize)
-    return np.frombuffer(data, kind, len(data) // kind.itemsize).astype(np.int32)
+    while count and (data := stream.read(min(count * kind.itemsize, PIECE))):
+        values = np.frombuffer(data, kind, len(data) // kind.itemsize)
+        count -= len(values)
+        yield values.astype(np.int32)
 
 
-def _numbers(stream: Stream, count: int) -> Array:
-    values: list[int] = []
-    while len(values) < count and (line := stream.readline(1 << 20)):
+def _numbers(stream: Stream, count: int) -> Iterator[Array]:
+    """The same, written as text; comments go to the end of their line."""
+    while count and stream.peek() >= 0:
+        text = stream.take(_UNTIL_COMMENT, PIECE)
+        if len(text) == PIECE:
+            text += stream.take(WORD)  # the rest of the last number
+        elif stream.peek() == ord("#"):
+            stream.take(_COMMENT)
         try:
-            values += map(int, line.partition(b"#")[0].split())
-        except ValueError:
+            values = np.array([int(word) for word in text.split()[:count]], np.int64)
+        except (ValueError, OverflowError):
             raise _wrong(stream, "it has something else than a number") from None
-    return np.array(values[:count], np.int64)
+        count -= len(values)
+        yield values
 
 
 @native("PPM::writeStream/3")
@@ -118,9 +149,13 @@ def write_ppm(world: World, stream: Stream, picture: Array, binary: bool) -> Str
     height, width, _ = picture.shape
     stream.write(b"P%d\n%d %d\n255\n" % (6 if binary else 3, width, height))
     if binary:
-        stream.write(eight_bits(picture).tobytes())
+        for row in picture:
+            stream.write(eight_bits(row).tobytes())
     else:
-        stream.write(b"".join(b" ".join(b"%d" % v for v in row) + b"\n" for row in picture.reshape(height, -1).tolist()))
+        for row in picture.reshape(height, -1):
+            for start in range(0, row.size, AT_A_TIME):
+                stream.write(b" " * (start > 0) + b" ".join([b"%d" % v for v in row[start : start + AT_A_TIME].tolist()]))
+            stream.write(b"\n")
     return stream
 
 
@@ -143,6 +178,7 @@ def _open(world: World, extents: tuple[int, ...], grid: tuple[int, ...]) -> Disp
     height, width = (max(0, a * b) for a, b in zip(extents, grid, strict=True))
     if not 0 < height * width <= LARGEST_PICTURE // 3:
         raise Fault("E0662", f"a display cannot have the shape {[height, width]}", help="give its height and width in pixels, both at least 1")
+    memory.check((height, width, 3), 1)
     numbers = _numbers_in_use(world)
     number = next(n for n in range(1, len(numbers) + 2) if n not in numbers)
     numbers.add(number)
@@ -199,7 +235,8 @@ def _show(world: World, display: Display) -> None:
         world.screen(display.number, png.encode(display.picture))
         return
     if chosen == "terminal" or (not chosen and (world.stdout.by_line or not world.files)):
-        world.stdout.write(half_blocks(display.picture))
+        for line in half_blocks(display.picture):
+            world.stdout.write(line)
         world.flush()
         return
     name = os.path.join(chosen, f"display-{display.number}.png")
@@ -210,17 +247,14 @@ def _show(world: World, display: Display) -> None:
         raise Fault("E0660", f"a display cannot write {name}: {error.strerror}", help="let SACPY_DISPLAY name a folder, or be `terminal` or `off`") from None
 
 
-def half_blocks(picture: png.Picture) -> bytes:
-    """A picture for a terminal with 24-bit colours: two rows of pixels in each line, at most `WIDEST` columns."""
+def half_blocks(picture: png.Picture) -> Iterator[bytes]:
+    """A picture for a terminal with 24-bit colours, line by line: two rows of pixels in each, at most `WIDEST` columns."""
     step = -(-picture.shape[1] // WIDEST)
     small = picture[::step, ::step]
-    if small.shape[0] % 2:
-        small = np.concatenate([small, np.zeros_like(small[:1])])
-    lines = []
-    for upper, lower in zip(small[::2].tolist(), small[1::2].tolist(), strict=True):
-        cells = ("\x1b[38;2;{};{};{};48;2;{};{};{}m\u2580".format(*a, *b) for a, b in zip(upper, lower, strict=True))
-        lines.append("".join(cells) + "\x1b[0m\n")
-    return "".join(lines).encode()
+    for upper in range(0, small.shape[0], 2):
+        below = small[upper + 1] if upper + 1 < small.shape[0] else np.zeros_like(small[upper])
+        cells = ("\x1b[38;2;{};{};{};48;2;{};{};{}m\u2580".format(*a, *b) for a, b in zip(small[upper].tolist(), below.tolist(), strict=True))
+        yield ("".join(cells) + "\x1b[0m\n").encode()
 
 
 def _integers(world: World, count: int) -> list[int]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from sacpy.interp import memory
 from sacpy.interp.natives import native
 from sacpy.interp.natives.array_text import DEFAULT, array_text, framed, show_text
 from sacpy.interp.natives.formatting import sprintf
@@ -97,39 +98,46 @@ for _base in (*SCAN, "bool"):
 # ---------------------------------------------------------------- arrays
 
 
-def flat(array: Any) -> tuple[tuple[int, ...], list[Any]]:
-    """Shape and elements of a value, which may be a scalar."""
+def flat(array: Any) -> tuple[tuple[int, ...], Any]:
+    """Shape and elements in row-major order of a value, which may be a scalar."""
     if isinstance(array, np.ndarray):
-        return array.shape, array.ravel().tolist()
+        return array.shape, array.reshape(-1)
     return (), [array]
+
+
+def _print(stream: Stream, fmt: bytes, array: Any, base: str) -> None:
+    for piece in array_text(fmt, base, *flat(array)):
+        stream.write(piece)
 
 
 @native("ArrayIO::print/1", wants_bases=True)
 def print_array(world: World, array: Any, *, bases: tuple[str, ...]) -> None:
-    world.stdout.write(array_text(DEFAULT[bases[0]], bases[0], *flat(array)))
+    _print(world.stdout, DEFAULT[bases[0]], array, bases[0])
 
 
 @native("ArrayIO::print/2", wants_bases=True)
 def print_array_format(world: World, fmt: bytes, array: Any, *, bases: tuple[str, ...]) -> None:
-    world.stdout.write(array_text(fmt, bases[1], *flat(array)))
+    _print(world.stdout, fmt, array, bases[1])
 
 
 @native("ArrayIO::fprint/2", wants_bases=True)
 def fprint_array(world: World, stream: Stream, array: Any, *, bases: tuple[str, ...]) -> Stream:
-    stream.write(array_text(DEFAULT[bases[1]], bases[1], *flat(array)))
+    _print(stream, DEFAULT[bases[1]], array, bases[1])
     return stream
 
 
 @native("ArrayIO::fprint/3", wants_bases=True)
 def fprint_array_format(world: World, stream: Stream, fmt: bytes, array: Any, *, bases: tuple[str, ...]) -> Stream:
-    stream.write(array_text(fmt, bases[2], *flat(array)))
+    _print(stream, fmt, array, bases[2])
     return stream
 
 
 @native("ArrayIO::showchars/1")
 def show_chars(world: World, array: Any) -> None:
     shape = array.shape if isinstance(array, np.ndarray) else ()
-    world.stdout.write(show_text(shape, array.tobytes() if shape else bytes((array,))))
+    codes = memoryview(array.reshape(-1)).cast("B") if shape and array.size else b"" if shape else bytes((array,))
+    for piece in show_text(shape, codes):
+        world.stdout.write(piece)
 
 
 # ---------------------------------------------------------------- complex numbers
@@ -139,37 +147,37 @@ _PRECISE: dict[int, bytes] = {1: b"%.*g+%.*gi", 2: b"%.*g %.*g"}
 _DOUBLES = ("double", "double")
 
 
-def _pairs(fmt: Callable[[float, float], bytes], value: Any, head: bytes = b"%d") -> bytes:
+def _pairs(fmt: Callable[[float, float], bytes], value: Any, precision: int = 0) -> Iterator[bytes]:
     """Complex numbers in the rows of `print`; `value` has the pair as its last axis."""
-    shape = value.shape[:-1]
-    elements = [fmt(real, imag) for real, imag in value.reshape(-1, 2).tolist()]
-    extents = b",".join(b" " + head % n for n in shape)
-    return framed(b"Dimension: " + head % len(shape) + b"\nShape    : <" + extents + b">\n", shape, elements)
+    shape, pairs = value.shape[:-1], value.reshape(-1, 2)
+    head = b"Dimension: %d\nShape    : <%b>\n" % (len(shape), b",".join(b" %d" % n for n in shape))
+    return framed(head, shape, lambda start, end: [fmt(real, imag) for real, imag in pairs[start:end].tolist()], max(1, memory.SMALL // (1000 + 6 * max(0, precision))))
 
 
-def _pair(value: Any, mode: int = 0, precision: int | None = None) -> bytes:
-    real, imag = value.tolist()
+def _pair(real: float, imag: float, mode: int = 0, precision: int | None = None) -> bytes:
     if precision is None:
         return sprintf(_PAIR.get(mode, b"(%g, %g)"), (real, imag), _DOUBLES)
     return sprintf(_PRECISE.get(mode, b"(%.*g, %.*g)"), (precision, real, precision, imag), ("int", "double") * 2)
 
 
-def _complex_text(value: Any, mode: int | None = None, precision: int | None = None) -> bytes:
+def _complex_text(value: Any, mode: int | None = None, precision: int | None = None) -> Iterator[bytes]:
     if value.ndim == 1:
-        return sprintf(b"(%g,%g)", value.tolist(), _DOUBLES) if mode is None else _pair(value, mode, precision)
+        return iter((sprintf(b"(%g,%g)", value.tolist(), _DOUBLES) if mode is None else _pair(value.item(0), value.item(1), mode, precision),))
     if mode is None:
         return _pairs(lambda real, imag: sprintf(b"(%.g, %.g) ", (real, imag), _DOUBLES), value)
-    return _pairs(lambda real, imag: _pair(np.array((real, imag)), mode, precision) + b" ", value)
+    return _pairs(lambda real, imag: _pair(real, imag, mode, precision) + b" ", value, precision or 0)
 
 
 @native("ComplexIO::print/1", "ComplexIO::print/2", "ComplexIO::print/3")
 def print_complex(world: World, value: Any, mode: int | None = None, precision: int | None = None) -> None:
-    world.stdout.write(_complex_text(value, mode, precision))
+    for piece in _complex_text(value, mode, precision):
+        world.stdout.write(piece)
 
 
 @native("ComplexIO::fprint/2", "ComplexIO::fprint/3", "ComplexIO::fprint/4")
 def fprint_complex(world: World, stream: Stream, value: Any, mode: int | None = None, precision: int | None = None) -> Stream:
-    stream.write(_complex_text(value, mode, precision))
+    for piece in _complex_text(value, mode, precision):
+        stream.write(piece)
     return stream
 
 

@@ -8,7 +8,9 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from sacpy.interp import memory
 from sacpy.interp.natives import native
+from sacpy.interp.runtime.structure import extents
 from sacpy.interp.world import World
 
 LARGEST = (1 << 31) - 1
@@ -111,10 +113,12 @@ def _register(modules: tuple[str, ...], generator: Callable[[World], Generator])
 
     @native(*(f"{module}::random/3" for module in modules), wants_bases=True)
     def array(world: World, shape: Any, least: Any, most: Any, *, bases: tuple[str, ...]) -> Any:
-        extents = tuple(shape.tolist())
-        source = generator(world)
-        numbers = [_within(source, least, most, bases[1]) for _ in range(prod(extents))]
-        return np.array(numbers, dtype=np.int32 if bases[1] == "int" else np.float64).reshape(extents) if extents else numbers[0]
+        wanted, source = extents(shape), generator(world)
+        if not wanted:
+            return _within(source, least, most, bases[1])
+        dtype = np.dtype(np.int32 if bases[1] == "int" else np.float64)
+        memory.check(wanted, dtype.itemsize)
+        return np.fromiter((_within(source, least, most, bases[1]) for _ in range(prod(wanted))), dtype, prod(wanted)).reshape(wanted)
 
 
 _register(("Rand", "Random"), _feedback)

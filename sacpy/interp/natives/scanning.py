@@ -11,6 +11,7 @@ import re
 import struct
 from functools import lru_cache
 
+from sacpy.interp import memory
 from sacpy.interp.errors import Fault
 from sacpy.interp.streams import Stream
 from sacpy.lang.scan_formats import CONVERSION, STRING, base_of
@@ -36,6 +37,8 @@ FLOAT = re.compile(
 NUMBER = re.compile(
     rb"[+-]?(?:0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan)", re.IGNORECASE
 )
+REMEMBERED = 1 << 12  # characters of the longest format that is read only once
+MOST_DIGITS = 64  # of a number, leading zeros aside, that may fit an integer type
 RADIX = {"d": 10, "u": 10, "i": 0, "x": 16, "X": 16, "o": 8}
 
 
@@ -97,9 +100,18 @@ class _Conversion:
         self.chosen = _set_pattern(self.letter) if self.letter.startswith("[") else WORD
 
 
-@lru_cache(maxsize=256)
 def _steps(fmt: bytes) -> tuple[bytes | _Conversion, ...]:
     """The format as literal text (white space as one blank) and conversions."""
+    memory.room(120 * len(fmt))
+    return _known_steps(fmt) if len(fmt) <= REMEMBERED else _read_steps(fmt)
+
+
+@lru_cache(maxsize=256)
+def _known_steps(fmt: bytes) -> tuple[bytes | _Conversion, ...]:
+    return _read_steps(fmt)
+
+
+def _read_steps(fmt: bytes) -> tuple[bytes | _Conversion, ...]:
     text = fmt.decode("latin-1")
     steps: list[bytes | _Conversion] = []
     at = 0
@@ -115,7 +127,7 @@ def _steps(fmt: bytes) -> tuple[bytes | _Conversion, ...]:
 
 
 def _add_text(steps: list[bytes | _Conversion], text: str) -> None:
-    for piece in re.findall(r"\s+|\S", text):
+    for piece in re.findall(r"\s+|\S+", text):
         steps.append(b" " if piece.isspace() else piece.encode("latin-1"))
 
 
@@ -148,9 +160,10 @@ def _literal(stream: Stream, text: bytes) -> bool:
     if text == b" ":
         stream.take(SPACE)
         return True
-    if stream.peek() != text[0]:
-        return False
-    stream.getc()
+    for code in text:
+        if stream.peek() != code:
+            return False
+        stream.getc()
     return True
 
 
@@ -168,16 +181,24 @@ def _convert(stream: Stream, step: _Conversion) -> Value | None:
     return rounded(value) if value is not None and step.base == "float" else value
 
 
+def number(digits: bytes | memoryview, radix: int) -> int:
+    """The number that digits are; one that is beyond all integer types where there are very many."""
+    if len(digits) <= MOST_DIGITS:
+        return int(bytes(digits), radix)
+    first = next((i for i, code in enumerate(digits) if code != ord("0")), len(digits))
+    return int(bytes(digits[first:]) or b"0", radix) if len(digits) - first <= MOST_DIGITS else 1 << 64
+
+
 def integer(text: bytes, radix: int, base: str) -> int | None:
     """The number a text is, as C's `strtol` reads it, cut to the base type; None if it is none."""
-    digits = text.lstrip(b"+-").lower()
-    if digits == b"0x":
+    digits = text[1:] if text[:1] in (b"+", b"-") else text
+    if digits.lower() == b"0x":
         return 0  # as glibc does
     if not digits:
         return None
     if radix == 0:
-        radix = 16 if digits.startswith(b"0x") else 8 if digits.startswith(b"0") else 10
-    value = int(digits, radix)
+        radix = 16 if digits[:2].lower() == b"0x" else 8 if digits.startswith(b"0") else 10
+    value = number(digits[2:] if digits[:2].lower() == b"0x" else digits, radix)
     if text.startswith(b"-"):
         value = -value
     if base in SIGNED:
@@ -199,6 +220,7 @@ def real(text: bytes) -> float | None:
     match = NUMBER.match(text)
     if match is None:
         return None
+    memory.room(2 * (match.end() - match.start()))
     word = match[0].decode("latin-1")
     try:
         return float.fromhex(word) if "x" in word.lower() else float(word)

@@ -6,9 +6,11 @@ Both classes are streams, so one function serves both; those without a stream pa
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from typing import Any, cast
 
+from sacpy.interp import memory
 from sacpy.interp.natives import native
 from sacpy.interp.natives.formatting import sprintf
 from sacpy.interp.natives.scanning import SPACE, WORD, scan
@@ -16,6 +18,7 @@ from sacpy.interp.streams import RawFile, Stream, Unopened
 from sacpy.interp.world import World, shown
 
 NO_ERROR = -1
+_LINE = re.compile(rb"[^\n]*")
 END_OF_FILE = 255  # C's EOF, cut to a char
 
 
@@ -53,6 +56,7 @@ def failed(error: OSError, name: bytes) -> tuple[int, Stream]:
 @native("File::mkstemp/1")
 def mkstemp(world: World, template: bytes) -> tuple[int, Stream, bytes]:
     world.allow_files("make a temporary file")
+    memory.room(10 * len(template))
     stem = template.removesuffix(b"XXXXXX")
     try:
         number, path = tempfile.mkstemp(prefix=os.path.basename(stem), dir=os.path.dirname(stem) or b".")
@@ -142,7 +146,8 @@ def fputs(world: World, text: bytes, stream: Stream) -> Stream:
 
 @native("TermFile::puts/1")
 def puts(world: World, text: bytes) -> None:
-    world.stdout.write(text + b"\n")
+    world.stdout.write(text)
+    world.stdout.write(b"\n")
 
 
 @native("TermFile::fgets/2", "File::fgets/2")
@@ -159,11 +164,8 @@ def gets(world: World, size: int) -> tuple[int, bytes]:
 @native("TermFile::fgetl/1", "File::fgetl/1")
 def fgetl(world: World, stream: Stream) -> tuple[int, bytes, Stream]:
     """A whole line without its end. An error, together with what was there, where the input ends before the line does."""
-    parts = []
-    while (part := stream.readline(1 << 16)) and not part.endswith(b"\n"):
-        parts.append(part)
-    line = b"".join((*parts, part))
-    return (NO_ERROR, line[:-1], stream) if part else (0, line, stream)
+    line = stream.take(_LINE)
+    return NO_ERROR if stream.getc() >= 0 else 0, line, stream
 
 
 @native("TermFile::getl/0")

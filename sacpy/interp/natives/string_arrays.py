@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from math import prod
 from typing import Any
 
@@ -65,6 +66,7 @@ def array_genarray(world: World, shape: np.ndarray, value: StringArray) -> Strin
 @native("StringArray::sel/2")
 def array_sel(world: World, index: np.ndarray, array: StringArray) -> StringArray:
     offset, rest = _offset(index, array, "sel")
+    memory.room(8 * prod(rest))
     return StringArray(rest, array.items[offset : offset + prod(rest)])
 
 
@@ -73,6 +75,7 @@ def array_modarray(world: World, array: StringArray, index: np.ndarray, value: S
     offset, rest = _offset(index, array, "modarray")
     if rest != value.shape:
         raise Fault("E0655", f"modarray: an array of strings of shape {list(value.shape)} does not fit at {index.tolist()} of one of shape {list(array.shape)}")
+    memory.room(24 * len(array.items))
     return StringArray(array.shape, array.items[:offset] + value.items + array.items[offset + len(value.items) :])
 
 
@@ -82,16 +85,18 @@ def array_equal(world: World, first: StringArray, second: StringArray) -> Any:
         raise Fault("E0655", f"==: arrays of strings of different shapes, {list(first.shape)} and {list(second.shape)}")
     shape = first.shape or second.shape
     count = prod(shape)
-    left = first.items if first.shape else first.items * count
-    right = second.items if second.shape else second.items * count
-    equal = [a == b for a, b in zip(left, right, strict=True)]
-    return np.array(equal, dtype=np.bool_).reshape(shape) if shape else equal[0]
+    left = first.items if first.shape else repeat(first.items[0], count)
+    right = second.items if second.shape else repeat(second.items[0], count)
+    memory.room(count)
+    equal = np.fromiter((a == b for a, b in zip(left, right, strict=True)), np.bool_, count)
+    return equal.reshape(shape) if shape else bool(equal[0])
 
 
 @native("StringArray::++/2")
 def array_concat(world: World, first: StringArray, second: StringArray) -> StringArray:
     if not first.shape or first.shape[1:] != second.shape[1:] or len(first.shape) != len(second.shape):
         raise Fault("E0655", f"++: arrays of strings of shapes {list(first.shape)} and {list(second.shape)} do not join along the first axis")
+    memory.room(8 * (len(first.items) + len(second.items)))
     return StringArray((first.shape[0] + second.shape[0], *first.shape[1:]), first.items + second.items)
 
 

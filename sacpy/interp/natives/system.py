@@ -29,7 +29,9 @@ def create(world: World) -> World:
 def error(world: World, status: int, message: bytes, *args: Any, bases: tuple[str, ...]) -> None:
     text = sprintf(message, args, bases[2:], "error")
     world.flush()
-    world.stderr.write(b"\n\n*** USER runtime error\n*** " + text + b"\n\n")
+    world.stderr.write(b"\n\n*** USER runtime error\n*** ")
+    world.stderr.write(text)
+    world.stderr.write(b"\n\n")
     raise Exit(status & 255)
 
 

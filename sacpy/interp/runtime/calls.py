@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sacpy.interp import memory
 from sacpy.interp.errors import CallFault, Fault
 from sacpy.interp.runtime.elementwise import brackets
 from sacpy.interp.values import Value, shape_of
@@ -36,6 +37,7 @@ def copy(a: Value) -> Value:
     """A fresh array, for an update of one that others hold."""
     if type(a) is ndarray:
         Copies.count += 1
+        memory.room(a.nbytes)
         return a.copy()
     return a
 

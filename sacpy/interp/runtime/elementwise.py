@@ -21,7 +21,7 @@ from sacpy.lang.types import BITS, REAL, SIGNED
 
 ndarray = np.ndarray
 Array = Any
-BLOCK = 1 << 16  # elements that are Python objects at a time; Ctrl-C is heard behind each block
+BLOCK = 1 << 11  # elements that are Python objects at a time; Ctrl-C is heard behind each block
 
 
 def brackets(shape: tuple[int, ...]) -> str:
@@ -163,10 +163,44 @@ def scalar_version(op: str, base: str) -> Callable[..., Any]:
 _WORDS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%", "eq": "==", "neq": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
+def peak(op: str, base: str) -> int:
+    """The bytes that the array version takes for each element while it works, its result included; 0 where it asks for room itself."""
+    size = dtype_of(base).itemsize
+    integer = base not in REAL
+    match op:
+        case "eq" | "neq" | "lt" | "le" | "gt" | "ge" | "and" | "or" | "not" | "isnan" | "isinf" | "isfinite":
+            return 1
+        case "add" | "sub" | "mul" | "bitand" | "bitor" | "bitxor" | "bitnot" | "neg" | "abs" | "copysign" | "reciproc" | "floor" | "ceil" | "rint" | "trunc":
+            return size
+        case "min" | "max":
+            return size + 1
+        case "aplmod":
+            return 3 * size + 2
+        case "div":
+            return 2 * size + 3 if integer and base in SIGNED else size
+        case "mod":
+            return size
+        case "shl" | "shr":
+            return size + 2
+    if op in arithmetic.CONVERSIONS:
+        target = arithmetic.CONVERSIONS[op]
+        if target == "bool" or integer or target in REAL:
+            return dtype_of(target).itemsize
+        return 2 * size + 2 * dtype_of(target).itemsize + 12
+    return 0
+
+
 @cache
 def elementwise(op: str, base: str) -> Callable[..., Value]:
     """The primitive on values of any rank."""
-    scalars, arrays = scalar_version(op, base), _array_version(op, base)
+    scalars, version, each = scalar_version(op, base), _array_version(op, base), peak(op, base)
+
+    def arrays(a: Value, *others: Value) -> Array:
+        shaped = a if type(a) is ndarray else others[0]
+        if shaped.size * each > memory.SMALL:
+            memory.reserve(shaped.size * each)
+        return version(a, *others)
+
     if len(PRIMITIVES[op].args) == 1:
         return lambda a: arrays(a) if type(a) is ndarray else scalars(a)
     what = _WORDS.get(op, op)

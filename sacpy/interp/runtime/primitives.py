@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from sacpy.interp import arithmetic
+from sacpy.interp import arithmetic, memory
 from sacpy.interp.runtime import structure
 from sacpy.interp.runtime.elementwise import elementwise
 from sacpy.interp.values import Value
@@ -20,6 +20,7 @@ Maker = Callable[[str, int, tuple[object, ...]], Callable[..., Value]]
 
 
 def _modarray(a: Value, iv: Value, value: Value, cell: int = 0) -> Value:
+    memory.room(a.nbytes)
     result = a.copy()
     structure.set_at(result, iv, value, cell)
     return result

@@ -6,6 +6,7 @@ arrays. `cell` axes at the end belong to the element.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -19,6 +20,7 @@ from sacpy.interp.values import INT, Value, dtype_of, shape_of
 ndarray = np.ndarray
 Array = Any
 Index = Any
+LARGEST = 2**31 - 1  # of extents: what an int can say
 
 
 def to_index(iv: Index) -> tuple[int, ...]:
@@ -66,7 +68,13 @@ def sel(iv: Index, a: Value, cell: int = 0) -> Value:
             raise out_of_range((), index)
         return a
     check_index(a.shape, index, cell)
-    return a.item(index) if len(index) == a.ndim else a[index].copy()
+    return a.item(index) if len(index) == a.ndim else copied(a[index])
+
+
+def copied(part: Array) -> Array:
+    """A part of an array, by itself."""
+    memory.room(part.nbytes)
+    return part.copy()
 
 
 def set_at(a: Array, iv: Index, value: Value, cell: int = 0) -> None:
@@ -152,7 +160,15 @@ def cat(a: Value, b: Value) -> Array:
     if a.shape[1:] != b.shape[1:]:
         raise shape_mismatch("concatenation (beyond the first axis)", a.shape, b.shape)
     memory.check((len(a) + len(b), *a.shape[1:]), a.itemsize)
-    return np.concatenate((a, b))
+    return concatenated((a, b), 0)
+
+
+def concatenated(arrays: Sequence[Array], axis: int) -> Array:
+    """Along an axis, whose extent must be an int afterwards."""
+    extent = sum(a.shape[axis] for a in arrays)
+    if extent > LARGEST:
+        raise Fault("E0607", f"concatenation gives an extent of {extent}", help=f"extents are 0 to {LARGEST}")
+    return np.concatenate(arrays, axis)
 
 
 def _count(n: Value, a: Array, what: str) -> int:
@@ -166,14 +182,14 @@ def take(n: Value, a: Value) -> Array:
     """The first n along the first axis, the last ones for a negative n."""
     a = _vector_of(a, "take")
     count = _count(n, a, "take")
-    return (a[:count] if count >= 0 else a[len(a) + count :]).copy()
+    return copied(a[:count] if count >= 0 else a[len(a) + count :])
 
 
 def drop(n: Value, a: Value) -> Array:
     """Without the first n along the first axis, without the last ones for a negative n."""
     a = _vector_of(a, "drop")
     count = _count(n, a, "drop")
-    return (a[count:] if count >= 0 else a[: len(a) + count]).copy()
+    return copied(a[count:] if count >= 0 else a[: len(a) + count])
 
 
 def mask(m: Value, a: Value, b: Value) -> Value:
@@ -185,8 +201,9 @@ def mask(m: Value, a: Value, b: Value) -> Value:
     if not arrays:
         return a if m else b
     dtype = next((x.dtype for x in (a, b) if type(x) is ndarray), None)
+    memory.room(prod(arrays[0]) * (16 if dtype is None else 2 * dtype.itemsize))
     result: Array = np.where(m, a, b)
-    return result.astype(dtype) if dtype is not None and type(m) is ndarray else np.broadcast_to(result, arrays[0]).copy()
+    return result.astype(dtype, copy=False) if dtype is not None and type(m) is ndarray else np.broadcast_to(result, arrays[0]).copy()
 
 
 def all_of(a: Value) -> bool:
@@ -223,7 +240,7 @@ def slice_of(spec: str, cell: int) -> Any:
         if type(a) is not ndarray:
             return a
         result = a[tuple(key)]
-        return result.copy() if type(result) is ndarray else result.item() if isinstance(result, np.generic) else result
+        return copied(result) if type(result) is ndarray else result.item() if isinstance(result, np.generic) else result
 
     return select
 
@@ -248,7 +265,10 @@ def place_of(spec: str, cell: int) -> Any:
             else:
                 order += [next(next_kept) for _ in range(rest)]
         order += [k for k in range(a.ndim) if k not in order]
-        return np.ascontiguousarray(a.transpose(order)) if order != list(range(a.ndim)) else a
+        if order == list(range(a.ndim)):
+            return a
+        memory.room(a.nbytes)
+        return np.ascontiguousarray(a.transpose(order))
 
     return arrange
 

@@ -5,7 +5,7 @@ In: bounds and frames as tuples of ints. Out: ranges to loop over, masks, and `C
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 ndarray = np.ndarray
 Index = tuple[int, ...]
+FEW = 1 << 16  # indices of axes that are kept in memory
 
 
 def bound(value: Any, length: int, what: str) -> Sequence[int]:
@@ -59,6 +60,11 @@ def check_box(low: Index, high: Index, frame: Index) -> None:
         raise Fault("E0612", f"a partition from {brackets(low)} to below {brackets(high)} leaves the result, whose index space is {brackets(frame)}", notes=(note,), help="keep the bounds within the result's shape")
 
 
+def count(axes: Sequence[Sequence[int]]) -> int:
+    """The number of indices of an index set."""
+    return prod(map(len, axes))
+
+
 def overlapping(boxes: Sequence[tuple[Index, Index]], frame: Index) -> bytearray | None:
     """A mask of covered cells where some partitions share a cell of their boxes."""
     for i, (low, high) in enumerate(boxes):
@@ -67,6 +73,22 @@ def overlapping(boxes: Sequence[tuple[Index, Index]], frame: Index) -> bytearray
                 memory.check(frame, 1)
                 return bytearray(prod(frame))
     return None
+
+
+def indices(*axes: Sequence[int]) -> Iterator[Index]:
+    """The index vectors of a box, in row-major order. (`itertools.product` makes tuples of all axes first, however long they are.)"""
+    if not all(axes):
+        return iter(())
+    if sum(map(len, axes)) <= FEW:
+        return product(*axes)
+    return _indices(axes)
+
+
+def _indices(axes: Sequence[Sequence[int]]) -> Iterator[Index]:
+    *outer, last = axes
+    for index in indices(*outer):
+        for i in last:
+            yield (*index, i)
 
 
 def offset(index: Index, frame: Index) -> int:
@@ -202,6 +224,6 @@ def same(values: tuple[Value, ...], stops: tuple[Value, ...]) -> bool:
 
 
 HELPERS: dict[str, Any] = {
-    "_bound": bound, "_axis": axis, "_check_box": check_box, "_overlapping": overlapping, "_offset": offset, "_axes": axes, "_new": new, "_flat": flat, "_Cells": Cells, "_Updates": Updates, "_same": same, "_product": product,
+    "_bound": bound, "_axis": axis, "_check_box": check_box, "_overlapping": overlapping, "_offset": offset, "_axes": axes, "_new": new, "_flat": flat, "_Cells": Cells, "_Updates": Updates, "_same": same, "_product": indices, "_count": count,
     "_extents": extents,
 }  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sacpy.interp import memory
 from sacpy.interp.arithmetic import HELPERS
 from sacpy.interp.twins.tables import Array, Factory, Twin
 
@@ -101,10 +102,24 @@ _FUNCTIONS: dict[str, Twin] = {
 }
 
 
-def _same(function: Twin) -> Factory:
-    return lambda bases, cell: function
+PEAKS = {
+    "+": 1, "-": 1, "*": 3, "/": 4, "==": 1, "!=": 1, "<": 3, "<=": 3, ">": 3, ">=": 3, "min": 3, "max": 3, "abs": 2, "conj": 2, "norm": 2, "normSq": 2, "sum": 1,
+}  # fmt: skip
+"""How many times the bytes of its largest argument a function takes while it works, its result included."""
 
 
-TWINS: dict[str, Factory] = {name: _same(function) for name, function in _FUNCTIONS.items()}
+def _charged(name: str, function: Twin) -> Factory:
+    """A function that asks for room first."""
+    times = PEAKS[name.rpartition("::")[2].partition("/2")[0].partition("/1")[0]]
+
+    def twin(*args: Array) -> Array:
+        memory.room(times * max(a.nbytes for a in args))
+        made: Array = function(*args)
+        return made
+
+    return lambda bases, cell: twin
+
+
+TWINS: dict[str, Factory] = {name: _charged(name, function) for name, function in _FUNCTIONS.items()}
 CELLS = frozenset(TWINS)
 REORDERING = frozenset({"ComplexArrayTransform::sum/1"})

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sacpy.interp import memory
 from sacpy.interp.arithmetic import HELPERS
 from sacpy.interp.runtime.elementwise import elementwise
 from sacpy.interp.twins.reductions import total
@@ -24,6 +25,7 @@ def _sincos(bases: tuple[str, ...], cell: int) -> Twin:
 
 
 def _sign(x: Array) -> Array:
+    memory.room(x.size * (INT.itemsize + 2))
     return np.subtract(x > 0, x < 0, dtype=INT)
 
 
@@ -32,6 +34,7 @@ def _frexp(x: float) -> Pair:
 
 
 def _frexp_array(x: Array) -> Pair:
+    memory.room(x.nbytes + x.size * (3 * INT.itemsize + 1))
     mantissa, exponent = np.frexp(x)
     return mantissa, np.where(np.isfinite(x), exponent, 0).astype(INT)
 
@@ -59,8 +62,14 @@ def _same(function: Twin) -> Factory:
 
 
 def _modf(x: Any) -> Pair:
+    memory.room(2 * x.nbytes)
     fraction, whole = np.modf(x)
     return fraction, whole
+
+
+def _ldexp_array(x: Array, n: Array) -> Array:
+    memory.room(x.nbytes)
+    return np.asarray(np.ldexp(x, n))
 
 
 TWINS: dict[str, Factory] = {
@@ -70,7 +79,7 @@ TWINS: dict[str, Factory] = {
     "MathArray::sign/1": _same(_sign),
     "MathArray::modf/1": _same(_modf),
     "MathArray::frexp/1": _same(_frexp_array),
-    "MathArray::ldexp/2": _same(np.ldexp),
+    "MathArray::ldexp/2": _same(_ldexp_array),
     "MathArray::l2norm/1": _l2norm,
 }
 REORDERING = frozenset({"MathArray::l2norm/1"})

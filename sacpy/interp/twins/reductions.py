@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from sacpy.interp import arithmetic
-from sacpy.interp.runtime.elementwise import elementwise
+from sacpy.interp import arithmetic, memory
+from sacpy.interp.runtime.elementwise import BLOCK, elementwise
 from sacpy.interp.twins.tables import Array, Factory, Twin
 from sacpy.interp.values import Value, dtype_of
 from sacpy.lang.types import REAL
@@ -50,14 +51,26 @@ def _extreme_of_reals(flat: Array, neutral: float, better: Twin, reduce: Any) ->
     """What a fold with `a < b ? a : b` gives: a NaN is replaced by whatever follows it, so only what is behind the last one counts; of zeros that differ in sign, the last one wins."""
     result: float = reduce(flat).item()
     if result != result:
-        last = np.flatnonzero(np.isnan(flat))[-1]
-        rest = flat[last + 1 :]
+        rest = flat[_last(flat, np.isnan) + 1 :]
         if not rest.size:
             return result
         result = reduce(rest).item()
     else:
         rest, result = flat, better(neutral, result)
-    return rest[np.flatnonzero(rest == 0)[-1]].item() if result == 0 else result
+    return rest[_last(rest, _is_zero)].item() if result == 0 else result
+
+
+def _is_zero(a: Array) -> Array:
+    return np.equal(a, 0)
+
+
+def _last(flat: Array, test: Callable[[Array], Array]) -> int:
+    """The position of the last element of which something holds that holds of one."""
+    for start in range((flat.size - 1) // BLOCK * BLOCK, -1, -BLOCK):
+        found = np.flatnonzero(test(flat[start : start + BLOCK]))
+        if found.size:
+            return start + int(found[-1])
+    raise AssertionError("there is none")
 
 
 def _rsum(bases: tuple[str, ...], cell: int) -> Twin:
@@ -67,6 +80,7 @@ def _rsum(bases: tuple[str, ...], cell: int) -> Twin:
         if type(a) is not np.ndarray:
             return a + zero
         rest = a.shape[r:]
+        memory.room(2 * prod(rest) * dtype.itemsize)
         result = a.reshape(prod(a.shape[:r]), *rest).sum(axis=0, dtype=dtype)
         return result + dtype.type(zero) if rest else result.item() + zero
 

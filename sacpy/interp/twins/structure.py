@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from sacpy.interp import memory
-from sacpy.interp.runtime.structure import extents, out_of_range
+from sacpy.interp.runtime.elementwise import elementwise
+from sacpy.interp.runtime.structure import concatenated, copied, extents, out_of_range
 from sacpy.interp.twins.tables import Array, Factory, Twin, counts, zeros
 from sacpy.interp.values import INT, Value, dtype_of
 
@@ -27,7 +30,7 @@ def _window(a: Array, offset: list[int], into: list[int], base: str) -> Array:
     """The part of a that begins at offset and has the extents `into` on the first axes, zero outside a."""
     rest = a.shape[len(offset) :]
     if all(o >= 0 and o + m <= n for n, o, m in zip(a.shape, offset, into)) and min(into, default=0) >= 0:
-        return a[tuple(slice(o, o + m) for o, m in zip(offset, into))].copy()
+        return np.asarray(copied(a[tuple(slice(o, o + m) for o, m in zip(offset, into))]))
     result = zeros((*into, *rest), base)
     target, source = _slices(list(a.shape), offset, into)
     result[target] = a[source]
@@ -48,7 +51,7 @@ def _drop(bases: tuple[str, ...], cell: int) -> Twin:
     def drop(v: Array, a: Value) -> Value:
         if type(a) is not ndarray:
             return a
-        return a[tuple(slice(c, None) if c >= 0 else slice(0, max(n + c, 0)) for n, c in zip(a.shape, counts(v)))].copy()
+        return copied(a[tuple(slice(c, None) if c >= 0 else slice(0, max(n + c, 0)) for n, c in zip(a.shape, counts(v)))])
 
     return drop
 
@@ -89,13 +92,15 @@ def _cat(at_end: bool) -> Factory:
         def cat(a: Value, b: Value) -> Array:
             rank = max(_rank(a, cell), _rank(b, cell), 1)
             axis = rank - 1 if at_end else 0
-            memory.check((np.size(a) + np.size(b),), 8)
+            itemsize = dtype_of(bases[0]).itemsize
             if _rank(a, cell) and _rank(b, cell):
-                return np.concatenate((a, b), axis)
+                memory.room((a.size + b.size) * itemsize)
+                return np.asarray(concatenated((a, b), axis))
             other = a if _rank(a, cell) else b if _rank(b, cell) else None
             inner = np.shape(a)[np.ndim(a) - cell :]
             shape = (1, *inner) if other is None else tuple(1 if k == axis else n for k, n in enumerate(other.shape))
-            return np.concatenate([x if _rank(x, cell) else _lifted(x, shape, bases[0]) for x in (a, b)], axis)
+            memory.room(((0 if other is None else other.size) + 2 * prod(shape)) * itemsize)
+            return np.asarray(concatenated([x if _rank(x, cell) else _lifted(x, shape, bases[0]) for x in (a, b)], axis))
 
         return cat
 
@@ -103,11 +108,16 @@ def _cat(at_end: bool) -> Factory:
 
 
 def _reverse(axis: int, a: Array) -> Array:
-    return np.flip(a, axis).copy()
+    return np.asarray(copied(np.flip(a, axis)))
 
 
 def _rotate(v: Array, a: Value) -> Value:
-    return np.roll(a, counts(v), tuple(range(len(v)))) if type(a) is ndarray else a
+    return _rolled(a, counts(v), tuple(range(len(v)))) if type(a) is ndarray else a
+
+
+def _rolled(a: Array, shift: int | list[int], axes: int | tuple[int, ...]) -> Array:
+    memory.room(a.nbytes)
+    return np.roll(a, shift, axes)
 
 
 def _moved(offset: list[int], boundary: Value, a: Array, base: str) -> Array:
@@ -134,7 +144,7 @@ def _transpose(bases: tuple[str, ...], cell: int) -> Twin:
         if type(a) is not ndarray:
             return a
         outer = a.ndim - cell
-        return a.transpose(*reversed(range(outer)), *range(outer, a.ndim)).copy()
+        return copied(a.transpose(*reversed(range(outer)), *range(outer, a.ndim)))
 
     return transpose
 
@@ -147,15 +157,17 @@ def _where(bases: tuple[str, ...], cell: int) -> Twin:
         if type(p) is not ndarray:
             chosen, other = (a, b) if p else (b, a)
             if type(chosen) is ndarray:
-                return chosen.copy()
+                return copied(chosen)
             return _lifted(chosen, other.shape, bases[1]) if type(other) is ndarray else chosen
+        memory.room(p.size * dtype_of(bases[1]).itemsize)
         return np.where(p, a if type(a) is ndarray else lift(a), b if type(b) is ndarray else lift(b))
 
     return where
 
 
 def _match(bases: tuple[str, ...], cell: int) -> Twin:
-    return lambda a, b: np.shape(a) == np.shape(b) and bool(np.all(np.equal(a, b)))
+    equal = elementwise("eq", bases[0])
+    return lambda a, b: np.shape(a) == np.shape(b) and bool(np.all(equal(a, b)))
 
 
 def _genarray(bases: tuple[str, ...], cell: int) -> Twin:
@@ -172,6 +184,7 @@ def _iota(shp: Value) -> Array:
         return np.arange(shp, dtype=INT)
     shape = extents(shp)
     memory.check((*shape, len(shape)), INT.itemsize)
+    memory.room((prod(shape) * len(shape) + max(shape, default=0)) * INT.itemsize)
     result = np.empty((*shape, len(shape)), INT)
     for axis, n in enumerate(shape):
         result[..., axis] = np.arange(n, dtype=INT).reshape(n, *[1] * (len(shape) - axis - 1))
@@ -193,7 +206,7 @@ _WITH_CELLS: dict[str, Factory] = {
     "ArrayTransform::reverse/1": _same(lambda a: _reverse(0, a)),
     "ArrayTransform::reverse/2": _same(_reverse),
     "ArrayTransform::rotate/2": _same(_rotate),
-    "ArrayTransform::rotate/3": _same(lambda axis, count, a: np.roll(a, count, axis)),
+    "ArrayTransform::rotate/3": _same(lambda axis, count, a: _rolled(a, count, axis)),
     "ArrayTransform::shift/2": _shift2,
     "ArrayTransform::shift/3": _shift3,
     "ArrayTransform::shift/4": _shift4,

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import os
 from functools import cache as remembered
-from importlib.util import find_spec
-from pathlib import Path
 
+from sacpy.distribution import extra
 from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.device.machine import DeviceFailure, Machine
 from sacpy.jit.device.memory import Account, Memory
@@ -22,7 +21,6 @@ from sacpy.nodes import Node, Record, field
 from sacpy.withloop.devices import DEVICES
 
 EMULATED = "sm_90"  # what the emulator stands for unless told
-DRIVER = (Path("/proc/driver/nvidia/version"), Path("/dev/nvidiactl"))  # one of them is there where the driver is
 
 
 class Hardware(Record):
@@ -54,6 +52,10 @@ class Device(Node):
     @property
     def residents(self) -> Residents:
         return self.hardware.residents
+
+    def stop(self, stop: bool) -> None:
+        """Ends what runs, or lets things run again."""
+        self.account.word.value = stop
 
     def limit(self, memory: int) -> None:
         """How many bytes a run may take for arrays, 0: any. Only the emulator's arrays are in this computer's memory."""
@@ -106,14 +108,11 @@ def real(strict: bool = False, cache: Cache | None = None) -> Hardware:
 _gpus: dict[tuple[int, bool], Hardware] = {}
 
 
-def present() -> bool:
-    """Whether this computer has an NVIDIA driver and the packages that talk to it; nothing is imported."""
-    return any(path.exists() for path in DRIVER) and find_spec("cuda") is not None and find_spec("cuda.core") is not None
-
-
 def missing(failure: DeviceFailure) -> SacError:
     """The error of a run that was to use a GPU."""
-    return SacError(Diagnostic("E0782", f"there is no GPU to run on: {failure.reason}", NOWHERE, help="install the driver and 'pip install sacpy[cuda]', or use --target cpu; --target emulator runs the same kernels without a GPU"))
+    packages = f"install the driver, and {extra('cuda')}"
+    help = f"{packages}; or use --target cpu; --target emulator runs the same kernels without a GPU"
+    return SacError(Diagnostic("E0782", f"there is no GPU to run on: {failure.reason}", NOWHERE, help=help))
 
 
-__all__ = ["Device", "Hardware", "emulated", "emulator", "gpu", "missing", "present", "real"]
+__all__ = ["Device", "Hardware", "emulated", "emulator", "gpu", "missing", "real"]

@@ -5,8 +5,8 @@ In: a kernel, and an architecture. Out: its machine code with what the assembler
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import pickle
 from typing import TYPE_CHECKING
 
 from sacpy.jit.cache import Cache
@@ -15,6 +15,7 @@ from sacpy.jit.fingerprint import platform_digest
 from sacpy.jit.kernel import Kernel
 from sacpy.jit.kernel_printer import print_kernel
 from sacpy.nodes import Node
+from sacpy.plain import Packing, Unpacked
 
 if TYPE_CHECKING:
     from sacpy.jit.emission.assemble import Resources
@@ -44,8 +45,8 @@ class Cubins:
         kept = self.cache.read(name)
         if kept is not None:
             try:
-                found: Cubin = pickle.loads(kept)
-            except Exception:  # whatever a pickle of another time may raise: it is made anew
+                found: Cubin = _packing().unpacked(kept)
+            except Unpacked:
                 self.cache.remove(name)
             else:
                 return found
@@ -59,8 +60,15 @@ class Cubins:
         except AssemblyError as error:
             raise Unsupported(f"its kernel does not become a cubin: {error}") from error
         made = Cubin(a.code, a.entry, tuple(site.what for site in a.device.sites), a.resources, (a.front, a.back))
-        self.cache.write(name, pickle.dumps(made, pickle.HIGHEST_PROTOCOL))
+        self.cache.write(name, _packing().packed(made))
         return made
+
+
+@functools.cache
+def _packing() -> Packing:
+    from sacpy.jit.emission.assemble import Resources
+
+    return Packing(Cubin, Resources)
 
 
 def _for_driver(kernel: Kernel, architecture: str, strict: bool) -> Cubin:

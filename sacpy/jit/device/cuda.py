@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from sacpy.distribution import extra
 from sacpy.jit.device.cubins import Cubin
 from sacpy.jit.device.machine import Array, Block, DeviceFailure, DeviceFull, Extents
 from sacpy.jit.emission.assemble import Resources
@@ -28,7 +29,7 @@ from sacpy.withloop.devices import DeviceLimits
 
 PINNED = 4 << 20  # bytes of each of the two pinned buffers
 STAGED = 1 << 20  # bytes from which on a transfer goes through them
-NEEDED = "--target cuda needs an NVIDIA GPU with its driver, and the packages of 'pip install sacpy[cuda]'"
+NEEDED = f"--target cuda needs an NVIDIA GPU with its driver, and packages: {extra('cuda')}"
 _SCALARS: dict[str, Any] = {
     "byte": ctypes.c_int8, "short": ctypes.c_int16, "int": ctypes.c_int32, "long": ctypes.c_int64, "longlong": ctypes.c_int64, "ubyte": ctypes.c_uint8, "ushort": ctypes.c_uint16, "uint": ctypes.c_uint32,
     "ulong": ctypes.c_uint64, "ulonglong": ctypes.c_uint64, "float": ctypes.c_float, "double": ctypes.c_double, "bool": ctypes.c_uint8, "char": ctypes.c_uint8,
@@ -201,7 +202,7 @@ class CudaMachine:
             known = self._loaded[text] = Loaded(kernel, made, handle, arguments, not allocations(kernel), _may_fail(kernel))
         return known
 
-    def launch(self, ready: Loaded, grid: Extents, block: Extents, args: Sequence[int | float | bool]) -> None:
+    def launch(self, ready: Loaded, grid: Extents, block: Extents, args: Sequence[int | float | bool], stop: int = 0) -> None:
         """Puts a launch into the stream. Costs a few microseconds: only values are filled in."""
         for place, value in zip(ready.arguments, args):
             place.value = value

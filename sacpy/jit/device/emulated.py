@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,10 +22,12 @@ from sacpy.jit.fingerprint import platform_digest
 from sacpy.jit.graph import ArrayType, Const
 from sacpy.jit.kernel import Kernel
 from sacpy.jit.kernel_printer import print_kernel
+from sacpy.plain import Packing, Unpacked
 from sacpy.withloop.devices import DeviceLimits
 
 UNSET = 0xA5
 WIDE = 1 << 16  # threads of a launch that are spread over the host's
+_PACKING = Packing(Site)
 
 
 class Findings(Exception):
@@ -105,16 +106,16 @@ class EmulatorMachine:
         kept = self.cache.read(name)
         if kept is not None:
             try:
-                found: tuple[bytes, tuple[Site, ...]] = pickle.loads(kept)
-            except Exception:  # whatever a pickle of another time may raise: it is made anew
+                found: tuple[bytes, tuple[Site, ...]] = _PACKING.unpacked(kept)
+            except Unpacked:
                 self.cache.remove(name)
             else:
                 return found
         made = compile_kernel(kernel, check=self.check)
-        self.cache.write(name, pickle.dumps(made, pickle.HIGHEST_PROTOCOL))
+        self.cache.write(name, _PACKING.packed(made))
         return made
 
-    def launch(self, ready: Emulated, grid: Extents, block: Extents, args: Sequence[int | float | bool]) -> None:
+    def launch(self, ready: Emulated, grid: Extents, block: Extents, args: Sequence[int | float | bool], stop: int = 0) -> None:
         """Runs a kernel. Grid and block follow from the arguments."""
         kernel = ready.kernel
         values = {p.name: a for p, a in zip(kernel.params, args)}
@@ -125,8 +126,10 @@ class EmulatorMachine:
                 full.append(_seen(int(a), extents, dtype_of(p.base)))
             else:
                 full.append(a)
+        if self.check:
+            _need_apart(kernel, full)
         wide = grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2] >= WIDE
-        outcome = ready.launch(full, threads=self.threads if wide else 1)
+        outcome = ready.launch(full, threads=self.threads if wide else 1, stop=stop)
         self.launches += 1
         if outcome.findings:
             raise Findings("\n".join(map(str, outcome.findings)))
@@ -147,6 +150,19 @@ class EmulatorMachine:
         if self._failed:
             self._failed = False
             raise CheckFailed
+
+
+def _need_apart(kernel: Kernel, args: Sequence[Any]) -> None:
+    """Raises `Findings` where an array that the kernel writes shares memory with another parameter: compilers may take
+    it that none does."""
+    written = {w.array.name for w in kernel.writes}
+    arrays = [(p.name, a) for p, a in zip(kernel.params, args) if isinstance(p.type, ArrayType)]
+    for at, (name, a) in enumerate(arrays):
+        for other, c in arrays[at + 1 :]:
+            if {name, other} & written and np.may_share_memory(a, c):
+                raise Findings(
+                    f"{kernel.name}: the parameters {name} and {other} share memory, and one of them is written"
+                )
 
 
 def _seen(address: int, extents: tuple[int, ...], dtype: np.dtype[Any]) -> Array:

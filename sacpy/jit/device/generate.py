@@ -155,7 +155,9 @@ class _Writer:
                 self.line(f"{', '.join(map(self.name, s.targets))}, = rt.loop({placed.number}, {values}, {dead!r})")
             case Spans() if placed.extents:
                 test = ", ".join(f"({weight!r}, ({''.join(f'{self.atom(lo)}, {self.atom(up)}, ' for lo, up in bounds)}))" for weight, bounds in placed.extents)
-                with self.indented(f"if rt.small(({test},), {self.tuple(map(self.name, placed.arrays))}):"):
+                with self.indented(
+                    f"if rt.small(({test},), {self.tuple(map(self.name, placed.arrays))}, {placed.asked}):"
+                ):
                     self.native(placed.native, s.targets)
                 with self.indented("else:"):
                     self.let(s, dying)

@@ -6,7 +6,6 @@ In: statements of a graph, or a call of a function of its unit. Out: a `Piece`, 
 from __future__ import annotations
 
 import hashlib
-import pickle
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -150,10 +149,8 @@ def _compiled(unit: Unit, tools: Tools) -> NativeFunction:
 
         verify(unit)
     name = hashlib.sha256(f"piece\n{platform_digest()}\n{options.key}\n{print_unit(unit)}\n{unit.inputs}\n{unit.outputs}".encode()).hexdigest()[:40]
-    kept = tools.cache.read(name)
-    if kept is None:
+    code = tools.cache.read(name)
+    if code is None:
         code = compile_object(lower(placed(unit, options.verify), options), options)
-        tools.cache.write(name, pickle.dumps(code))
-    else:
-        code = pickle.loads(kept)
+        tools.cache.write(name, code)
     return load(code, Signature.of(unit), options, tools.context)

@@ -117,7 +117,7 @@ def to_device(array: Any, target: str = "auto", device: str = "") -> DeviceArray
     """An array on a device: "cuda", "emulator", or "auto", which is the GPU if there is one. It is sent when somebody needs it there. `device`: the GPU that the emulator stands for ("sm_90").
 
     Takes what NumPy makes an array of, and arrays of other libraries on that GPU, which are not copied. Raises `TypeError` for elements that SaC has no type for, `ValueError` for an array that is not dense, `SacError` where there is no GPU for "cuda"."""
-    from sacpy.jit.device import context
+    from sacpy.jit.device import context, presence
     from sacpy.withloop.devices import DEVICES
 
     if target not in ("auto", "cuda", "emulator"):
@@ -125,7 +125,7 @@ def to_device(array: Any, target: str = "auto", device: str = "") -> DeviceArray
     if device and device not in DEVICES:
         raise ValueError(f"there is no device {device!r}; there is {', '.join(DEVICES)}")
     try:
-        hardware = context.real() if target == "cuda" or (target == "auto" and context.present()) else context.emulated(device or context.EMULATED)
+        hardware = context.real() if target == "cuda" or (target == "auto" and presence.present()) else context.emulated(device or context.EMULATED)
     except DeviceFailure as failure:
         raise context.missing(failure) from failure
     return take(hardware.memory, array)

@@ -15,31 +15,33 @@ from sacpy.jit.device import placement
 from sacpy.jit.device.machine import Machine, Ready
 from sacpy.jit.device.memory import DeviceArray, Memory
 from sacpy.jit.device.weigh import Policy
-from sacpy.jit.graph import ArrayType, Atom, Const, Let, Load, Modarray, Var, WithLoop, extents_of, operands, statements
-from sacpy.jit.kernels import Buffer, Launch, Plan, Template
-from sacpy.jit.rewrite import uses
-from sacpy.nodes import Node
+from sacpy.jit.graph import ArrayType, Atom, Const, extents_of
+from sacpy.jit.kernels import Buffer, Launch, Plan, Template, settled
+from sacpy.jit.passes.mappings import stands
+from sacpy.nodes import Node, Record, field
 
 REMEMBERED = 256  # shapes whose launches are remembered
 
 
 class ReadyLaunch(Node):
-    """A launch with its kernel on the machine. `arguments`: for each whether it is a place among the values of the with-loop and the addresses of its buffers, and the place or the number. `copies`: it copies what a modarray leaves as it is."""
+    """A launch with its kernel on the machine. `arguments`: for each whether it is a place among the values of the
+    with-loop and the addresses of its buffers, and the place or the number."""
 
     launch: Launch
     ready: Ready
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     arguments: tuple[tuple[bool, int], ...]
-    copies: bool
 
 
-class Prepared(Node):
-    """The launches for one shape. `buffers`: the results of the plan, then what only the launches need."""
+class Prepared(Record):
+    """The launches for one shape. `buffers`: the results of the plan, then what only the launches need; `launches`: by
+    the results that take the memory of their sources; `last`: which of them the last run took."""
 
     plan: Plan
     buffers: tuple[Buffer, ...]
-    launches: tuple[ReadyLaunch, ...]
+    launches: dict[frozenset[str], tuple[ReadyLaunch, ...]] = field(default_factory=dict)
+    last: frozenset[str] = frozenset()
 
 
 class DeviceLoop:
@@ -49,6 +51,7 @@ class DeviceLoop:
         self.placed = placed
         self.template = template
         self.machine = machine
+        self.asked = stands(placed.with_loop)  # whether the programmer asks for a kernel
         self.prepared: OrderedDict[tuple[Any, ...], Prepared] = OrderedDict()
         positions = {v.name: k for k, v in enumerate(placed.inputs)}
         self._names = tuple(v.name for v in placed.inputs)
@@ -56,12 +59,14 @@ class DeviceLoop:
         self._numbers = tuple(positions[name] for name in template.inputs)
         self._extents = tuple((weight, tuple(_getter(a, positions) for pair in bounds for a in pair)) for weight, bounds in placed.extents)
         self._made = tuple((int(dtype_of(t.base).itemsize), tuple(_getter(e, positions) for e in extents_of(t))) for t in placed.let.targets if isinstance(t.type, ArrayType))
-        self._in_place = _in_place(placed.let, positions)
+        self._in_place = {
+            target: positions[source] for target, source in template.in_place.items() if source in positions
+        }
         self._weights: dict[tuple[Any, ...], tuple[float, int]] = {}  # work and bytes made, by the numbers that they depend on
 
     def stays(self, values: tuple[Any, ...], policy: Policy) -> str:
         """Why this run stays on the host; "": it goes to the device."""
-        if policy.always:
+        if policy.takes(self.asked):
             return ""
         key = tuple([values[k] for k in self._numbers])
         known = self._weights.get(key)
@@ -73,20 +78,21 @@ class DeviceLoop:
             known = self._weights[key] = work, made
         return policy.device(known[0], [values[k] for k in self._arrays], known[1])
 
-    def run(self, memory: Memory, values: tuple[Any, ...], dying: Sequence[int]) -> tuple[Any, ...]:
-        """The results. `dying`: the positions of arrays that nobody uses after. Raises `OutOfMemory`; `CheckFailed` where a scalar has to be waited for."""
+    def run(self, memory: Memory, values: tuple[Any, ...], dying: Sequence[int], stop: int = 0) -> tuple[Any, ...]:
+        """The results. `dying`: the positions of arrays that nobody uses after; `stop`: as `Machine.launch` says. Raises `OutOfMemory`; `CheckFailed` where a scalar has to be waited for."""
         prepared = self._prepared(values)
         given: list[Any] = [v.address() if type(v) is DeviceArray else v for v in values]
         taken = self._taken(values, dying) if dying and self._in_place else {}
+        prepared.last = frozenset(taken)
+        launches = self._launches(prepared, prepared.last)
         made = []
         for buffer in prepared.buffers:
             array = taken.get(buffer.name) or memory.new(buffer.base, buffer.extents)
             made.append(array)
             given.append(array.address())
         launch = self.machine.launch
-        for one in prepared.launches:
-            if not (taken and one.copies):
-                launch(one.ready, one.grid, one.block, [given[a] if fetched else a for fetched, a in one.arguments])
+        for one in launches:
+            launch(one.ready, one.grid, one.block, [given[a] if fetched else a for fetched, a in one.arguments], stop)
         memory.let_go()
         results = []
         for array, buffer in zip(made, prepared.plan.results):
@@ -103,17 +109,27 @@ class DeviceLoop:
         known = self.prepared.get(key)
         if known is None:
             plan = self.template.plan(key)
-            buffers = (*plan.results, *plan.temporaries)
-            places = {name: k for k, name in enumerate((*self._names, *(b.name for b in buffers)))}
-            known = Prepared(plan, buffers, tuple(self._ready(launch, places) for launch in plan.launches))
+            known = Prepared(plan, (*plan.results, *plan.temporaries))
             if len(self.prepared) >= REMEMBERED:
                 self.prepared.popitem(last=False)
             self.prepared[key] = known
         return known
 
+    def _launches(self, prepared: Prepared, taken: frozenset[str]) -> tuple[ReadyLaunch, ...]:
+        """The launches where some results take the memory of their sources."""
+        found = prepared.launches.get(taken)
+        if found is None:
+            places = {name: k for k, name in enumerate((*self._names, *(b.name for b in prepared.buffers)))}
+            sources = {target: self.template.in_place[target] for target in taken}
+            launches = [settled(launch, sources) for launch in prepared.plan.launches]
+            found = prepared.launches[taken] = tuple(
+                self._ready(launch, places) for launch in launches if launch is not None
+            )
+        return found
+
     def _ready(self, launch: Launch, places: dict[str, int]) -> ReadyLaunch:
         arguments = tuple((True, places[a]) if isinstance(a, str) else (False, a) for a in launch.arguments)
-        return ReadyLaunch(launch, self.machine.prepare(launch.kernel), launch.grid, launch.block, arguments, launch.purpose == "copy")
+        return ReadyLaunch(launch, self.machine.prepare(launch.kernel), launch.grid, launch.block, arguments)
 
 
 def _getter(a: Atom, positions: dict[str, int]) -> Callable[[tuple[Any, ...]], int]:
@@ -123,36 +139,6 @@ def _getter(a: Atom, positions: dict[str, int]) -> Callable[[tuple[Any, ...]], i
         return lambda values: value
     k = positions[a.name]
     return lambda values: int(values[k])
-
-
-def _in_place(let: Let, positions: dict[str, int]) -> dict[str, int]:
-    """Targets of modarrays that may take their source's memory, with the source's position: all that the bodies read of it is the very cell that they write. One target a source."""
-    w = let.rhs
-    assert isinstance(w, WithLoop)
-    found: dict[str, int] = {}
-    at = 0
-    for operator in w.operators:
-        if isinstance(operator, Modarray):
-            source = operator.array
-            if source.name in positions and positions[source.name] not in found.values() and _reads_own_cell(w, source):
-                found[let.targets[at].name] = positions[source.name]
-        at += len(getattr(operator, "neutrals", None) or getattr(operator, "initial", None) or (0,))
-    return found
-
-
-def _reads_own_cell(w: WithLoop, source: Var) -> bool:
-    for p in w.partitions:
-        reads = 0
-        for s in statements(p.body):
-            if isinstance(s, Let):
-                own = isinstance(s.rhs, Load) and s.rhs.array == source and s.rhs.index == p.index
-                reads += own
-                if not own and source in tuple(operands(s.rhs)):
-                    return False
-        if uses(p.body)[source.name] != reads:
-            return False
-    others = [a for o in w.operators if not (isinstance(o, Modarray) and o.array == source) for a in operands(WithLoop(w.frame, (), (o,)))]
-    return source not in others
 
 
 __all__ = ["DeviceLoop", "Prepared"]

@@ -83,8 +83,8 @@ class Machine(Protocol):
         """Compiles and loads a kernel; what has been seen before is only looked up. Raises `Unsupported`."""
         ...
 
-    def launch(self, ready: Ready, grid: Extents, block: Extents, args: Sequence[int | float | bool]) -> None:
-        """Runs a kernel. `args`: one per parameter, for an array its address."""
+    def launch(self, ready: Ready, grid: Extents, block: Extents, args: Sequence[int | float | bool], stop: int = 0) -> None:
+        """Runs a kernel. `args`: one per parameter, for an array its address. `stop`: the address of a word of this process, which ends loops that may not end once it is set, where the machine can look at it (a GPU cannot)."""
         ...
 
     @property

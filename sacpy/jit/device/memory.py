@@ -7,6 +7,7 @@ An array's elements lie in a `Storage`; arrays that share memory (views, the sam
 
 from __future__ import annotations
 
+import ctypes
 import weakref
 from collections import defaultdict
 from collections.abc import Iterator
@@ -39,11 +40,22 @@ class Transfers(Record):
 
 
 class Account(Record):
-    """What one user of a memory may take, and what happens on his behalf: `most` bytes, None for what the machine has; what moved; `notes`: what is worth telling him."""
+    """What one user of a memory may take, and what happens on his behalf: `most` bytes, None for what the machine has; what moved; `notes`: what is worth telling him; `word`: not 0 while what he runs is to end."""
 
     most: int | None = None
     transfers: Transfers = field(default_factory=Transfers)
     notes: list[str] = field(default_factory=list)
+    word: ctypes.c_int64 = field(default_factory=ctypes.c_int64)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether what he runs is to end."""
+        return bool(self.word.value)
+
+    @property
+    def stop_address(self) -> int:
+        """Where kernels may look that up."""
+        return ctypes.addressof(self.word)
 
     def note(self, text: str) -> None:
         """Notes something, once."""

@@ -31,6 +31,7 @@ from sacpy.jit.graph import (
 )
 from sacpy.jit.graph import Loop as GraphLoop
 from sacpy.jit.passes.costs import cost
+from sacpy.jit.passes.mappings import stands
 from sacpy.jit.rewrite import bound
 from sacpy.lang.source import Span
 from sacpy.nodes import Node, Record, field
@@ -65,11 +66,13 @@ class Loop(Node):
 
 
 class Spans(Node):
-    """A statement with such with-loops inside. `extents`: of all of them, where they are known before it begins, else (); `arrays`: what the native piece would take."""
+    """A statement with such with-loops inside. `extents`: of all of them, where they are known before it begins, else
+    (); `arrays`: what the native piece would take; `asked`: for one of them the programmer asks for a kernel."""
 
     native: Native
     extents: tuple[tuple[float, Bounds], ...]
     arrays: tuple[Var, ...]
+    asked: bool
 
 
 class Stays(Node):
@@ -173,7 +176,11 @@ class _Placer:
             if isinstance(s.rhs, For | GraphLoop | If):
                 native = self.native(s)
                 arrays = tuple(v for v in native.piece.inputs if isinstance(v.type, ArrayType))
-                plan.placed[id(s)] = Spans(native, self.known_extents(s), arrays)
+                asked = any(
+                    isinstance(let, Let) and isinstance(let.rhs, WithLoop) and stands(let.rhs)
+                    for let in statements(Block((s,)))
+                )
+                plan.placed[id(s)] = Spans(native, self.known_extents(s), arrays, asked)
         elif isinstance(s.rhs, Call | For | GraphLoop) or (isinstance(s.rhs, If) and _works(s.rhs)):
             plan.placed[id(s)] = self.native(s)
 

@@ -22,7 +22,7 @@ from sacpy.jit.device.machine import DeviceFailure
 from sacpy.jit.device.memory import Account, DeviceArray, Memory
 from sacpy.jit.device.placement import Plan, work
 from sacpy.jit.device.weigh import Policy
-from sacpy.jit.failures import CheckFailed, OutOfMemory, TooDeep, Unsupported
+from sacpy.jit.failures import CheckFailed, Interrupted, OutOfMemory, TooDeep, Unsupported
 from sacpy.jit.graph import Input, Output, WithLoop
 from sacpy.nodes import Record, field
 from sacpy.withloop.errors import MappingError
@@ -61,7 +61,9 @@ class Runtime(Record):
         if not reason:
             start = perf_counter()
             try:
-                found = loop.run(self.memory, values, dying)
+                found = loop.run(self.memory, values, dying, self.account.stop_address)
+                if self.account.stopped:
+                    raise Interrupted
             except OutOfMemory as full:
                 reason = f"the device had no room for {full.size} bytes"
                 self.account.note(f"a with-loop ran on the CPU: {reason}")
@@ -83,9 +85,14 @@ class Runtime(Record):
         found = piece(tuple([v.host() if type(v) is DeviceArray else v for v in values]))
         return tuple([self.memory.of(v, out.base) if type(v) is np.ndarray else v for v, out in zip(found, piece.outputs)])
 
-    def small(self, extents: Sequence[tuple[float, Sequence[int]]], arrays: Sequence[DeviceArray]) -> bool:
-        """Whether with-loops inside a statement, each run of them, are too small to be worth a launch."""
-        return bool(extents) and all(self.policy.device(work((e,)), arrays, 0) for e in extents)
+    def small(self, extents: Sequence[tuple[float, Sequence[int]]], arrays: Sequence[DeviceArray], asked: bool) -> bool:
+        """Whether with-loops inside a statement, each run of them, are too small to be worth a launch. `asked`: for one
+        of them there is to be one."""
+        return (
+            bool(extents)
+            and not self.policy.takes(asked)
+            and all(self.policy.device(work((e,)), arrays, 0) for e in extents)
+        )
 
     def cons(self, base: str, extents: tuple[int, ...], elements: tuple[Any, ...]) -> DeviceArray:
         """A new array of these elements."""

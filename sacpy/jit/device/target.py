@@ -5,13 +5,13 @@ In: a program, the key of a function, the kind of its arguments. Out: `Compiled`
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import pickle
-from io import BytesIO
 from typing import Any
 
 from sacpy.interp.ownership import protocol
 from sacpy.interp.values import Value
+from sacpy.jit import graph as graphs
 from sacpy.jit.compiler import Clock, compile_unit, optimised, specialised
 from sacpy.jit.device.context import Device
 from sacpy.jit.device.loops import DeviceLoop
@@ -23,11 +23,13 @@ from sacpy.jit.graph import Fold, Let, Unit, WithLoop
 from sacpy.jit.kernels import KernelOptions, Refused, Template, build
 from sacpy.jit.kinds import Kind
 from sacpy.jit.measure import count
-from sacpy.jit.reports import Report
+from sacpy.jit.reports import Counts, Report
+from sacpy.lang.ast import Pragma
 from sacpy.lang.core import Program
-from sacpy.lang.source import STDLIB, Source
+from sacpy.lang.source import STDLIB, Source, Span, library_place, library_source
 from sacpy.lang.types import REAL
 from sacpy.nodes import replace
+from sacpy.plain import Packing, Unpacked
 from sacpy.withloop.errors import MappingError
 
 LARGE = 1 << 20  # bytes of arguments from which on a call may be worth the GPU
@@ -46,7 +48,7 @@ def compile_for_device(program: Program, key: str, kind: Kind, name: str, tools:
     if kept is None:
         kept = _graph(program, key, kind, tools, clock)
         with clock.stage("keep"):
-            tools.cache.write(graph, _packed(kept))
+            tools.cache.write(graph, packing().packed(kept))
     if isinstance(kept, str):
         raise Unsupported(kept)
     unit, report = kept
@@ -73,27 +75,28 @@ def _graph(program: Program, key: str, kind: Kind, tools: Tools, clock: Clock) -
     return unit, Report(key, kind, (), count(before), count(unit), 0, 0)
 
 
-class _Packer(pickle.Pickler):
-    """Writes sources with their texts, as those that come from Python or a prompt are in no file. The library's are read again."""
+@functools.cache
+def packing() -> Packing:
+    """What packs graphs. Sources are packed with their texts, as those that come from Python or a prompt are in no
+    file; the library's are read again."""
+    texts = {Source: ("text", _of_source, _source)}
+    return Packing(graphs, Report, Counts, Pragma, Span, special=texts)
 
-    def reducer_override(self, value: Any) -> Any:
-        if isinstance(value, Source) and not value.name.startswith(_LIBRARY):
-            return Source, (value.name, value.text)
-        return NotImplemented
+
+def _of_source(source: Source) -> tuple[str, ...]:
+    return (library_place(source),) if source.name.startswith(_LIBRARY) else (source.name, source.text)
 
 
-def _packed(kept: tuple[Unit, Report] | str) -> bytes:
-    target = BytesIO()
-    _Packer(target, pickle.HIGHEST_PROTOCOL).dump(kept)
-    return target.getvalue()
+def _source(parts: tuple[str, ...]) -> Source:
+    return library_source(*parts) if len(parts) == 1 else Source(*parts)
 
 
 def _kept(data: bytes | None) -> tuple[Unit, Report] | str | None:
     if data is None:
         return None
     try:
-        found: tuple[Unit, Report] | str = pickle.loads(data)
-    except Exception:  # whatever a pickle of another time may raise: it is made anew
+        found: tuple[Unit, Report] | str = packing().unpacked(data)
+    except Unpacked:
         return None
     return found
 

@@ -26,6 +26,11 @@ class Policy(Node):
     least: float = 20_000.0
     cores: int = 1
 
+    def takes(self, asked: bool) -> bool:
+        """Whether a with-loop goes there whatever it does. `asked`: a pragma says so, which holds unless the device is
+        but an option."""
+        return self.always or (asked and not self.transfers)
+
     def device(self, work: float, arrays: Iterable[DeviceArray], made: int) -> str:
         """Why a with-loop stays on the host; "": it goes to the device. `made`: bytes of its results."""
         if self.always:

@@ -54,25 +54,25 @@ class Emulated:
     """A kernel that runs on the host. `made`: what `compile_kernel` gave, out of a cache."""
 
     def __init__(self, kernel: Kernel, *, check: bool = False, made: tuple[bytes, tuple[Site, ...]] | None = None) -> None:
-        from sacpy.jit.host.compile import load_entry
+        from sacpy.jit.host.loading import load_entry
 
         self.kernel, self.check, self.shapes = kernel, check, Shapes(kernel)
         code, self.sites = made or compile_kernel(kernel, check=check)
         self._library, address = load_entry(code, ENTRY)
         self._entry = _NATIVE(address)
 
-    def launch(self, args: Sequence[Argument], *, cover: Mapping[str, Array] | None = None, scratch: Sequence[int] | None = None, threads: int = 1) -> Outcome:
+    def launch(self, args: Sequence[Argument], *, cover: Mapping[str, Array] | None = None, scratch: Sequence[int] | None = None, threads: int = 1, stop: int = 0) -> Outcome:
         """Runs all blocks. `args`: one per parameter; arrays are C-contiguous, of the parameter's base type and extents, and are written in place; two parameters never share memory that is written. `cover`, for check mode: for a written array's name a bool array of its extents, the cells that this launch must write
-        (exactly once where the array is `once`); others must stay unwritten. `scratch`: as in `geometry.Shapes.launch`. `threads`: over how many threads of the host the blocks are spread (check mode uses one). Raises `ValueError` for arguments that do not fit."""
+        (exactly once where the array is `once`); others must stay unwritten. `scratch`: as in `geometry.Shapes.launch`. `threads`: over how many threads of the host the blocks are spread (check mode uses one). `stop`: the address of a word that any thread may set to end loops that may not end; what the kernel then leaves is of no use. Raises `ValueError` for arguments that do not fit."""
         self._refuse_misfits(args)
         place = self.shapes.launch(args, scratch)
         if self.check:
-            return self._checked(args, place, cover or {})
+            return self._checked(args, place, cover or {}, stop)
         if threads == 1 or place.blocks < 2:
-            return self._outcome([self._run(args, place, 0, place.blocks)])
+            return self._outcome([self._run(args, place, 0, place.blocks, stop)])
         cuts = [place.blocks * n // threads for n in range(threads + 1)]
         with ThreadPoolExecutor(threads) as pool:
-            return self._outcome(list(pool.map(lambda first, last: self._run(args, place, first, last), cuts, cuts[1:])))
+            return self._outcome(list(pool.map(lambda first, last: self._run(args, place, first, last, stop), cuts, cuts[1:])))
 
     def _outcome(self, failed: Sequence[int]) -> Outcome:
         first = next((site for site in failed if site), 0)
@@ -88,11 +88,11 @@ class Emulated:
                 if not isinstance(a, np.ndarray) or a.dtype != DTYPES[p.base] or a.shape != extents or not a.flags.c_contiguous:
                     raise ValueError(f"kernel {self.kernel.name}: {p.name} must be a C-contiguous array of {p.base} of extents {list(map(int, extents))}, but is {_shown(a)}")
 
-    def _run(self, args: Sequence[Argument], place: Geometry, first: int, last: int, control: int = 0) -> int:
+    def _run(self, args: Sequence[Argument], place: Geometry, first: int, last: int, stop: int, control: int = 0) -> int:
         """Runs some blocks, in rounds, so that signals are seen. Gives the number of the check that failed first, or 0."""
         own, kept = self._memory(place)
-        failed = ctypes.c_int32(0)
-        words = [_word(p, a) for p, a in zip(self.kernel.params, args)] + own + [ctypes.addressof(failed), control]
+        failed, never = ctypes.c_int32(0), ctypes.c_int64(0)
+        words = [_word(p, a) for p, a in zip(self.kernel.params, args)] + own + [ctypes.addressof(failed), control, stop or ctypes.addressof(never)]
         packed = struct.pack(f"<{len(words)}Q", *(w & (1 << 64) - 1 for w in words))
         step = max(1, _ROUND // max(place.threads, 1))
         for start in range(first, last, step):
@@ -115,12 +115,12 @@ class Emulated:
 
     # ---- check mode
 
-    def _checked(self, args: Sequence[Argument], place: Geometry, cover: Mapping[str, Array]) -> Outcome:
+    def _checked(self, args: Sequence[Argument], place: Geometry, cover: Mapping[str, Array], stop: int) -> Outcome:
         beyond = self._too_large(args)
         if beyond:  # nothing is run
             return Outcome(None, beyond, len(beyond))
         book = _Book(self.kernel, args, place)
-        failed = self._run(args, place, 0, place.blocks, book.control.ctypes.data)
+        failed = self._run(args, place, 0, place.blocks, stop, book.control.ctypes.data)
         found = [finding(self.kernel.name, [int(w) for w in record], book.arrays, self.sites) for record in book.records[: int(book.control[shadow.COUNT])]]
         more = self._uncovered(book, cover)
         numbers = {p.name: number for number, p in enumerate(self.kernel.params)}

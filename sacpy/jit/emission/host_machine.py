@@ -1,7 +1,7 @@
 """The emulator's machine: a kernel as a function of the host that runs blocks one after the other, phases as loops over the threads of a block.
 
 The function is `void sacpy_kernel(i64* arguments, i64 first, i64 last)`: it runs the blocks from `first` to before `last` (row-major in the grid). `arguments` has a word per parameter (scalars by value, sign-extended or as bits; arrays as addresses), one per allocated array (memory of a block; private and scratch arrays thread by
-thread), the address of the check word and, where accesses are checked, the address of the control words of `shadow`.
+thread), the address of the check word, where accesses are checked the address of the control words of `shadow`, and the address of the word that stops loops that may not end.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class HostMachine(Machine):
         super().__init__(kernel)
         params = [(self._passed(v), f"%p{n}") for n, v in enumerate(kernel.params)]
         memory = [("ptr" if a.space == "shared" else "ptr noalias", f"%m{n}") for n, a in enumerate(allocations(kernel))]
-        self.signature = [*params, *memory, ("ptr noalias", "%failed"), ("ptr noalias", "%control")]
+        self.signature = [*params, *memory, ("ptr noalias", "%failed"), ("ptr noalias", "%control"), ("ptr", "%stop")]
         self.code = Code(module, "@body", "void", [*self.signature, ("i64", "%first"), ("i64", "%last")])
         self.block = ""
         self.grid: list[str] = []
@@ -115,6 +115,12 @@ class HostMachine(Machine):
             self._nest(axis + 1, self.code.sum(self.code.product(number, extent), index), body)
 
         self._loop("0", extent, inner)
+
+    def look_up(self, done: str) -> None:
+        code = self.code
+        stopped, on = code.op("load volatile i64, ptr %stop"), code.label("on")
+        code.branch(code.op(f"icmp ne i64 {stopped}, 0"), done, on)
+        code.place(on)
 
     def barrier(self) -> None:
         """Nothing: each phase ends before the next begins."""

@@ -307,6 +307,7 @@ class Lowering:
         self._thread(s.condition)
         code.branch(self.text(s.test), inside, done)
         code.place(inside)
+        self.machine.look_up(done)
         self._get(slots, targets)
         self._thread(s.body)
         self._set(slots, [c.update for c in s.carried])

@@ -40,27 +40,22 @@ def is_cut(p: Partition) -> bool:
 def cut(low: Lowering, p: Partition) -> Blocks:
     """Computes how rows are cut."""
     code = low.code
-    code.module.declare("llvm.smax", "declare i64 @llvm.smax.i64(i64, i64)")
     lower, upper = low.wides(p.lower[:2]), low.wides(p.upper[:2])
-    rows, columns = (code.op(f"call i64 @llvm.smax.i64(i64 {code.op(f'sub nsw i64 {b}, {a}')}, i64 1)") for a, b in zip(lower, upper))
-    wanted = code.op(f"add nsw i64 {code.op(f'sdiv i64 {ROWS - 1}, {rows}')}, 1")
-    whole = code.op(f"icmp slt i64 {columns}, {SHORT}")
-    wanted = code.op(f"select i1 {whole}, i64 1, i64 {wanted}")
-    share = code.op(f"sdiv i64 {columns}, {wanted}")
-    length = code.op(f"and i64 {code.sum(share, str(ALIGNED))}, {-ALIGNED}")
-    length = code.op(f"select i1 {code.op(f'icmp eq i64 {wanted}, 1')}, i64 {columns}, i64 {length}")
-    in_row = code.op(f"sdiv i64 {code.op(f'sub nsw i64 {code.sum(columns, length)}, 1')}, {length}")
+    rows, columns = (code.difference(b, a) for a, b in zip(lower, upper))
+    code.module.declare("sacpy_blocks", "declare {i64, i64} @sacpy_blocks(i64, i64, i64, i64, i64)")
+    cut = code.op(f"call {{i64, i64}} @sacpy_blocks(i64 {rows}, i64 {columns}, i64 {ROWS}, i64 {SHORT}, i64 {ALIGNED})")
+    in_row, length = (code.op(f"extractvalue {{i64, i64}} {cut}, {k}") for k in (0, 1))
     return Blocks((lower[0], lower[1]), (upper[0], upper[1]), in_row, length)
 
 
 def write_blocks(low: Lowering, p: Partition, sinks: Sequence[Sink], blocks: Blocks, first: str, end: str, earlier: Sequence[Partition]) -> None:
     """The loops over the blocks from `first` to before `end`, of which there are some."""
     code = low.code
-    row, last = (code.op(f"sdiv i64 {b}, {blocks.in_row}") for b in (first, code.op(f"sub nsw i64 {end}, 1")))
+    row, last = (code.quotient(b, blocks.in_row) for b in (first, code.difference(end, "1")))
 
     def at(block: str, row: str) -> str:
         """Where a block of a row begins."""
-        within = code.op(f"sub nsw i64 {block}, {code.product(row, blocks.in_row)}")
+        within = code.difference(block, code.product(row, blocks.in_row))
         return code.sum(blocks.lower[1], code.product(within, blocks.length))
 
     begin, stop = at(first, row), at(end, last)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sacpy.jit.host.cost import number
+from sacpy.jit.host.cost import Work, number, written
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.legal import LLVM_TYPES, Code
 from sacpy.jit.host.memory import BORROWED, Array, Scalar
 
 WORTH = 40000.0  # work (see `cost`) from which a loop is cut into chunks: some ten microseconds
 PER_CHUNK = 5000.0  # small beside what threads take to come together, so that their shares can be even
-MOST_CHUNKS = 256
 
 
 class Environment:
@@ -39,6 +38,7 @@ class Chunked:
     def __init__(self, outer: Lowering) -> None:
         self.outer = outer
         self.env = Environment()
+        self.inside: dict[tuple[str, str], str] = {}
         self.name = outer.code.module.fresh("chunk")
         self.code = Code(outer.code.module, self.name, "i32", [("ptr", "%frame"), ("ptr", "noalias %env"), ("i64", "%lower"), ("i64", "%upper")], tail="noinline")
         self.inner = Lowering(outer.unit, self.code, outer.facts)
@@ -51,18 +51,9 @@ class Chunked:
         memory = code.slot(f"[{max(1, len(self.env.words))} x i64]")
         for at, (type_, text) in enumerate(self.env.words):
             code.store(type_, text, code.offset("i64", memory, str(at)))
-        code.module.declare("sacpy_parallel", "declare i32 @sacpy_parallel(ptr, ptr, ptr, i64, i64, i64)")
-        one, many, done = code.label("direct"), code.label("spread"), code.label("done")
-        status = code.slot("i32")
-        count = code.op(f"sub nsw i64 {upper}, {lower}")
-        code.branch(code.op(f"icmp sge i64 {chunk}, {count}"), one, many)
-        code.place(one)
-        code.store("i32", code.op(f"call i32 {self.name}(ptr %frame, ptr {memory}, i64 {lower}, i64 {upper})"), status)
-        code.jump(done)
-        code.place(many)
-        code.store("i32", code.op(f"call i32 @sacpy_parallel(ptr %frame, ptr {self.name}, ptr {memory}, i64 {lower}, i64 {upper}, i64 {chunk})"), status)
-        code.place(done)
-        self.outer.pass_on(code.load("i32", status))
+        code.module.declare("sacpy_spread", "declare i32 @sacpy_spread(ptr, ptr, ptr, i64, i64, i64)")
+        what = f"ptr %frame, ptr {self.name}, ptr {memory}, i64 {lower}, i64 {upper}, i64 {chunk}"
+        self.outer.pass_on(code.op(f"call i32 @sacpy_spread({what})"))
 
     def finish(self) -> None:
         """Ends the chunk's function. One that does the same is called in its place: code that is inlined several times is compiled once."""
@@ -70,20 +61,17 @@ class Chunked:
         self.inner.finish_failures()
         self.name = self.code.module.share(self.name, self.code.text())
 
-    def wanted(self, work: str, count: str) -> str:
-        """The number of rounds of a chunk, for so much work in all and so many rounds; not rounded."""
+    def grain(self, work: Work, count: str, step: str) -> str:
+        """The number of rounds of a chunk, for so much work in all and so many rounds: a multiple of `step`, at least one."""
         code = self.outer.code
-        wanted = code.op(f"fdiv double {work}, {number(PER_CHUNK)}")
-        above = code.op(f"fcmp ogt double {wanted}, {number(float(MOST_CHUNKS))}")
-        bounded = code.op(f"select i1 {above}, double {number(float(MOST_CHUNKS))}, double {wanted}")
-        worth = code.op(f"fcmp ogt double {work}, {number(WORTH)}")
-        chunks = code.op(f"fptosi double {code.op(f'select i1 {worth}, double {bounded}, double 1.0')} to i64")
-        return code.op(f"sdiv i64 {code.op(f'add i64 {count}, {chunks}')}, {chunks}")
+        code.module.declare("sacpy_grain", "declare i64 @sacpy_grain(double, i64, i64, double, double)")
+        what = f"double {written(work)}, i64 {count}, i64 {step}, double {number(WORTH)}, double {number(PER_CHUNK)}"
+        return code.op(f"call i64 @sacpy_grain({what})")
 
     def rounded(self, size: str, step: str) -> str:
         """A number of rounds as the next multiple of `step`, at least one."""
         code = self.outer.code
-        rounds = code.op(f"sdiv i64 {code.op(f'sub i64 {code.sum(size, step)}, 1')}, {step}")
+        rounds = code.quotient(code.difference(code.sum(size, step), "1"), step)
         size = code.product(rounds, step)
         positive = code.op(f"icmp sgt i64 {size}, 0")
         return code.op(f"select i1 {positive}, i64 {size}, i64 {step}")
@@ -98,16 +86,21 @@ class Chunked:
                 continue
             if isinstance(value, Array):
                 self.inner.env[name] = self.captured_array(value)
+            elif value.wide is not None and value.wide.startswith("%"):
+                wide = self.captured("i64", value.wide)
+                self.inner.env[name] = Scalar(self.code.op(f"trunc i64 {wide} to i32"), value.base, wide)
             else:
-                wide = None if value.wide is None else self.captured("i64", value.wide)
-                text = self.captured(LLVM_TYPES[value.base], value.text)
-                self.inner.env[name] = Scalar(text, value.base, wide)
+                self.inner.env[name] = Scalar(self.captured(LLVM_TYPES[value.base], value.text), value.base, value.wide)
 
     def captured(self, type_: str, text: str) -> str:
-        """A value from outside, inside."""
+        """A value from outside, inside: read where it is first asked for, outside of all loops."""
         if not text.startswith("%"):
             return text
-        return self.code.load(type_, self.code.offset("i64", "%env", str(self.env.word(type_, text))))
+        known = self.inside.get((type_, text))
+        if known is None:
+            address = self.code.offset("i64", "%env", str(self.env.word(type_, text)))
+            known = self.inside[type_, text] = self.code.load(type_, address)
+        return known
 
     def captured_array(self, value: Array) -> Array:
         """An array from outside: borrowed."""

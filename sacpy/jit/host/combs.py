@@ -50,9 +50,9 @@ def comb_loop(lowering: Lowering, p: Partition, sink: ArraySink, outer: tuple[st
     """The loop of the last axis from `lower` to before `upper`; `outer`: the other components. `body` hands the values of an index to the sink."""
     assert p.step is not None and isinstance(p.step[-1], Const)
     code, step, type_ = lowering.code, int(p.step[-1].value), LLVM_TYPES[sink.result.element]
-    span = code.op(f"sub nsw i64 {upper}, {lower}")
-    count = code.op(f"sdiv i64 {code.op(f'add nsw i64 {span}, {step - 1}')}, {step}")
-    end = code.sum(lower, code.op(f"sub nsw i64 {code.product(count, str(step))}, {step - 1}"))
+    span = code.difference(upper, lower)
+    count = code.quotient(code.sum(span, str(step - 1)), str(step))
+    end = code.sum(lower, code.difference(code.product(count, str(step)), str(step - 1)))
     values = code.slot(f"[{STRIP} x {type_}]")
 
     def strip(first: str) -> None:

@@ -1,18 +1,20 @@
-"""LLVM IR text to machine code for this machine's CPU, and machine code into memory.
+"""LLVM IR text to machine code for this machine's CPU.
 
-`compile_object(ir, options) -> bytes`; `Library.load(object)` links it against the runtime and gives the address of its entry. The runtime comes with the package (`installed`). Where it does not, it is compiled once, and kept in the cache: `begin_runtime` has a thread see to it while Python makes the text of the first unit. This is the only module that drives LLVM.
+`compile_object(ir, options) -> bytes`; `loading` has it in memory afterwards. Where the runtime does not come with the package (`installed`), it is compiled once too, and kept in the cache.
+
+LLVM cannot be stopped, and what it does in this process keeps others from it, and forks and the process's end waiting. So only what is small is translated here; all else goes to a process that can be killed (`compilers`), where LLVM has a bounded time. What is huge, and what took longer, is translated with little effort: in time that is in proportion to its size. A process that has translated much here goes elsewhere with all of it, since it does not come back from LLVM as small as it was.
 """
 
 from __future__ import annotations
 
-import ctypes
-import functools
+import atexit
 import hashlib
 import itertools
 import os
+import re
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,201 +22,157 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from sacpy.jit.cache import Cache, native_folder
-from sacpy.jit.host.installed import LEVEL, OBJECT, read_runtime, suits, write_runtime
-from sacpy.jit.host.maths import CALLBACK, VECTOR, callbacks, vector_library
+from sacpy.jit.host.installed import OBJECT, suits, write_runtime
 from sacpy.jit.host.processor import processor
-from sacpy.jit.host.runtime import EXPORTS, runtime_ir
+from sacpy.jit.host.runtime import runtime_ir
+from sacpy.jit.host.translate import TASKS, Task, emitted, machine, optimised, target, translated
+from sacpy.jit.host.waiting import Waiting
 from sacpy.jit.options import Options
 
-PIPELINE = 1  # LLVM's level for the passes: with vectorised loops the code is as fast as with the higher ones, which take half as long again
+BRIEF = 32 << 10  # characters of IR that LLVM translates soon, if no block is LONG: ordinary ones take it 1 to 4 microseconds each, hostile ones 8
+LONG = 120  # lines of a block: for some of LLVM's passes they count squared
+HUGE = 768 << 10  # characters of IR from which on it is done with little effort: half as much again as the largest unit of an ordinary program
 
-PATIENCE = 0.02  # seconds between two looks for an exception that another thread has ordered
-
-_numbers = itertools.count(1)
-
-
-@functools.cache
-def _target() -> Any:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm.Target.from_default_triple()
-
-
-@functools.cache
-def _machine(level: int, portable: bool = False) -> Any:
-    """What makes code for this machine's processor, or (`portable`) for all that can run the runtime of the package."""
-    name, features = (LEVEL, "") if portable else processor()
-    return _target().create_target_machine(cpu=name, features=features, opt=level, reloc="pic", codemodel="small")
-
-
-def optimised(ir: str, options: Options, passes: int = PIPELINE) -> Any:
-    """The module after LLVM's passes, those of the level `passes` at most."""
-    machine = _machine(options.opt_level)
-    module = llvm.parse_assembly(ir)
-    if options.verify:
-        module.verify()
-    module.triple = llvm.get_default_triple()
-    module.data_layout = str(machine.target_data)
-    tuning = llvm.create_pipeline_tuning_options(speed_level=min(options.opt_level, passes))
-    tuning.loop_vectorization = tuning.loop_interleaving = options.opt_level > 1
-    tuning.slp_vectorization = False
-    tuning.loop_unrolling = False  # what pays is unrolled by the vectoriser; the rest only takes time to compile
-    builder = llvm.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(module, builder)
-    return module
+SERVED = 32  # objects that a linker links
+_numbers, _here = itertools.count(1), itertools.count()
+_border = re.compile(r"^(?:[\w.$\"-]+:|define |\})", re.MULTILINE)  # where a block begins or ends
 
 
 def compile_object(ir: str, options: Options) -> bytes:
-    """Machine code, as a relocatable object, of a module's text. Whatever is raised in this thread meanwhile (Ctrl-C, a limit on time) gets through at once."""
-
-    return _Work(lambda: _emitted(optimised(ir, options), options)).result()
-
-
-def _emitted(module: Any, options: Options, portable: bool = False) -> bytes:
-    """The machine code of a module that has been through LLVM's passes."""
-    with _quickly():
-        code: bytes = _machine(options.opt_level, portable).emit_object(module)
-    return code
-
-
-_at_work = threading.Lock()  # one work at a time: what was abandoned and what comes after it do not meet
-if hasattr(os, "register_at_fork"):  # nor does a child begin in the middle of one, which nobody would finish there
-    os.register_at_fork(before=_at_work.acquire, after_in_parent=_at_work.release, after_in_child=_at_work.release)
-
-
-class _Work:
-    """Something for LLVM to do. LLVM cannot be stopped, so a thread of its own does the work; one that nobody waits for any more ends by itself, at the latest before the process does."""
-
-    def __init__(self, work: Callable[[], bytes]) -> None:
-        self._found: list[bytes | BaseException] = []
-        self._done = threading.Event()  # a `join` that is interrupted takes its thread for ended (Python 3.11)
-        threading.Thread(target=self._run, args=(work,), name="sacpy compiler", daemon=False).start()
-
-    def _run(self, work: Callable[[], bytes]) -> None:
-        try:
-            with _at_work:
-                self._found.append(work())
-        except BaseException as error:
-            self._found.append(error)
-        self._done.set()
-
-    def result(self) -> bytes:
-        """What the work gave; whatever is raised in this thread meanwhile gets through at once."""
-        while not self._done.wait(PATIENCE):
-            pass
-        (result,) = self._found
-        if isinstance(result, BaseException):
-            raise result
-        return result
+    """Machine code, as a relocatable object, of a module's text. Several threads may compile at the same time; whatever is raised in one of them meanwhile (Ctrl-C, a limit on time) gets through at once."""
+    return _made(Task(ir, options.opt_level, options.verify))
 
 
 def assembly(ir: str, options: Options) -> str:
     """The machine code of a module as text."""
-    module = optimised(ir, options)
-    with _quickly():
-        text: str = _machine(options.opt_level).emit_assembly(module)
-    return text
+    return _made(Task(ir, options.opt_level, options.verify, assembly=True)).decode()
 
 
-@contextmanager
-def _quickly() -> Iterator[None]:
-    """Inside, LLVM does without loop strength reduction, which takes most of the time of generating code, and gains nothing on what is generated here. The switch is the whole process's."""
-    llvm.set_option("sacpy", "-disable-lsr=true")
-    try:
-        yield
-    finally:
-        llvm.set_option("sacpy", "-disable-lsr=false")
+def begin_compiler() -> None:
+    """Something large is on its way to `compile_object`: what it takes to compile that starts now."""
+    from sacpy.jit.host import compilers
+
+    with suppress(compilers.CompilerLost):
+        compilers.begin()
 
 
-@functools.cache
-def _linker() -> Any:
-    _target()
-    return llvm.create_lljit_compiler(_machine(2), suppress_errors=True)
+def is_huge(ir: str) -> bool:
+    """Whether a module is so large that it is translated with little effort from the start."""
+    return len(ir) > HUGE
 
 
-RUNTIME = Options(opt_level=2)  # how hard LLVM tries with the runtime
+def _made(task: Task) -> bytes:
+    if is_brief(task.text) and next(_here) < TASKS:
+        return Waiting(lambda: _translated_here(task)).result()
+    from sacpy.jit.host import compilers
+
+    little = task._replace(little=True)
+    for one in (little,) if is_huge(task.text) else (task, little):
+        with suppress(compilers.CompilerLost):
+            return compilers.translated(one)
+    return Waiting(lambda: _translated_here(little)).result()
+
+
+def is_brief(ir: str) -> bool:
+    """Whether LLVM is through with a module soon: in less than 0.2 seconds, or hardly more where somebody has meant it to take long."""
+    return len(ir) <= BRIEF and max(block.count("\n") for block in _border.split(ir)) <= LONG
+
+
+_at_work = threading.Lock()  # LLVM works for one thread at a time here
+if hasattr(os, "register_at_fork"):  # no child begins in the middle of it, which nobody would finish there; it is not for long
+    os.register_at_fork(before=_at_work.acquire, after_in_parent=_at_work.release, after_in_child=_at_work.release)
+atexit.register(_at_work.acquire)  # nor does the process end there; nobody begins anything any more
+
+
+def _translated_here(task: Task) -> bytes:
+    with _at_work:
+        return translated(task)
+
+
+class _Linker:
+    """Links objects into memory. LLVM keeps some kilobytes of each object that was unloaded for as long as the linker lives; so each serves a few, and goes with the last of them."""
+
+    def __init__(self) -> None:
+        target()
+        self.jit = llvm.create_lljit_compiler(machine(2), suppress_errors=True)
+        self.served = 0
+
+
+_linker: _Linker | None = None  # who has that and the next only has them while it is at work
+
+
+_dropped: list[tuple[Any, _Linker]] = []  # code that is to be unloaded, next time that something is loaded
+
+
+def _linked(code: bytes, exports: Sequence[str], imports: Mapping[str, int]) -> tuple[Any, _Linker]:
+    """What unloads an object when it is dropped, and its linker, which must not be dropped before."""
+    global _linker
+    while _dropped:
+        tracker, linker = _dropped.pop()
+        tracker.close()
+        del linker
+    if _linker is None or _linker.served >= SERVED:
+        _linker = _Linker()
+    _linker.served += 1
+    builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+    for name, address in imports.items():
+        builder.import_symbol(name, address)
+    for name in exports:
+        builder.export_symbol(name)
+    return builder.link(_linker.jit, f"sacpy.{next(_numbers)}"), _linker
+
+
+class Linked:
+    """An object in memory by LLVM's linker, which finds what else the code calls in this process; it stays as long as this lives."""
+
+    def __init__(self, code: bytes, exports: Sequence[str], imports: Mapping[str, int]) -> None:
+        def link() -> tuple[Any, _Linker]:
+            with _at_work:
+                return _linked(code, exports, imports)
+
+        self._tracker, self._linker = Waiting(link).result()  # by another thread: an exception that strikes in llvmlite leaves it locked
+
+    def __del__(self, dropped: list[tuple[Any, _Linker]] = _dropped) -> None:
+        if hasattr(self, "_linker"):
+            dropped.append((self._tracker, self._linker))  # likewise
+
+    def address(self, name: str) -> int:
+        """Where an exported function is."""
+        return int(self._tracker[name])
+
+    def parts(self) -> tuple[Any, ...]:
+        """What must stay for the code to stay."""
+        return self, self._tracker, self._linker, self._linker.jit
+
+
+def _runtime_task() -> Task:
+    """How hard LLVM tries with the runtime."""
+    return Task(runtime_ir(), level=2, passes=0)
 
 
 def install_runtime(path: Path = OBJECT) -> None:
     """Leaves the runtime, compiled, in the package: what sacpy's installer does. Nothing where the code would not suit the machine."""
     if suits():
-        text = runtime_ir()
-        write_runtime(text, _emitted(optimised(text, RUNTIME, passes=0), RUNTIME, portable=True), path)
+        task = _runtime_task()
+        write_runtime(task.text, emitted(optimised(task), task, portable=True), path)
 
 
-@functools.cache
-def begin_runtime() -> _Work | bytes:
-    """The runtime as an object, out of the package or the cache; where it has not been compiled before, that begins."""
-    text = runtime_ir()
-    installed = read_runtime(text)
-    if installed is not None:
-        return installed
+def compiled_runtime() -> Waiting[bytes] | bytes:
+    """The runtime as an object out of the cache; where it has not been compiled before, that begins."""
+    task = _runtime_task()
     cache = Cache(native_folder())
-    name = f"runtime-{hashlib.sha256(repr((text, processor(), llvmlite.__version__)).encode()).hexdigest()[:32]}"
+    name = f"runtime-{hashlib.sha256(repr((task.text, processor(), llvmlite.__version__)).encode()).hexdigest()[:32]}"
 
     kept = cache.read(name)
     if kept is not None:
         return kept
-    module = optimised(text, RUNTIME, passes=0)  # short steps, which in another thread would wait for Python between one and the next
+    with _at_work:
+        module = optimised(task)  # short steps, which in another thread would wait for Python between one and the next
 
     def work() -> bytes:
-        code = _emitted(module, RUNTIME)
+        with _at_work:
+            code = emitted(module, task)
         cache.write(name, code)
         return code
 
-    return _Work(work)
-
-
-@functools.cache
-def _runtime_library() -> Library:
-    """Never unloaded, not even when Python ends: the pool's threads wait in it."""
-    code = begin_runtime()
-    library = Library(code if isinstance(code, bytes) else code.result(), EXPORTS, {})
-    for kept in (library, library.tracker, _linker()):
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
-    return library
-
-
-@functools.cache
-def runtime() -> dict[str, int]:
-    """The addresses of the runtime's functions, compiled and loaded once."""
-    found = {name: _runtime_library().address(name) for name in EXPORTS}
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=ctypes.CFUNCTYPE(None)(found["sacpy_forked"]))
-    return found
-
-
-class Library:
-    """An object loaded into memory; it stays as long as this lives."""
-
-    def __init__(self, code: bytes, exports: tuple[str, ...], imports: dict[str, int]) -> None:
-        builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
-        for name, address in imports.items():
-            builder.import_symbol(name, address)
-        for name in exports:
-            builder.export_symbol(name)
-        self.tracker = builder.link(_linker(), f"sacpy.{next(_numbers)}")
-
-    def address(self, name: str) -> int:
-        """Where an exported function is."""
-        return int(self.tracker[name])
-
-
-def load_entry(code: bytes, name: str) -> tuple[Library, int]:
-    """An object of a unit in memory, and the address of its entry."""
-    imports = dict(runtime())
-    if CALLBACK.encode() in code:  # to find all these routines takes longer than to load most units
-        imports |= {k: ctypes.cast(v, ctypes.c_void_p).value or 0 for k, v in callbacks().items()}
-    if VECTOR.encode() in code:
-        imports |= vector_routines()
-    library = Library(code, (name,), imports)
-    return library, library.address(name)
-
-
-@functools.cache
-def vector_routines() -> dict[str, int]:
-    """The addresses of the vector library's routines that this machine can use."""
-    from sacpy.jit.host.maths import vector_names
-
-    library = vector_library()
-    return {} if library is None else {name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in vector_names()}
+    return Waiting(work)

@@ -24,28 +24,24 @@ def weight(op: Op) -> float:
     return _WEIGHTS.get(op.code, 1.0)
 
 
+Work = float | str  # a number, or the text of a double
+
+
 class Cost:
-    """Estimates, as the text of a double, at a place in the code that is being written."""
+    """Estimates at a place in the code that is being written. What follows from the graph alone is reckoned now, and takes no code."""
 
     def __init__(self, lowering: Lowering) -> None:
         self.low = lowering
 
-    def block(self, block: Block) -> str:
+    def block(self, block: Block) -> Work:
         """One run of a block, at least 1."""
-        total, parts = 1.0, []
+        total: Work = 1.0
         for s in block.statements:
-            found = self.statement(s)
-            if isinstance(found, float):
-                total += found
-            else:
-                parts.append(found)
-        text = number(total)
-        for part in parts:
-            text = self.low.code.op(f"fadd double {text}, {part}")
-        return text
+            total = self.plus(total, self.statement(s))
+        return total
 
-    def statement(self, s: Stmt) -> float | str:
-        """One statement: a number, or the text of one that extents decide."""
+    def statement(self, s: Stmt) -> Work:
+        """One statement."""
         if isinstance(s, Check):
             return 1.0
         match s.rhs:
@@ -54,9 +50,9 @@ class Cost:
             case Load() | Update():
                 return 1.0
             case If(then=then, otherwise=otherwise):
-                return self.low.code.op(f"fadd double {self.block(then)}, {self.block(otherwise)}")
+                return self.plus(self.block(then), self.block(otherwise))
             case Loop(body=body):
-                return self.times(number(GUESS), self.block(body))
+                return self.times(GUESS, self.block(body))
             case For(lower=lower, upper=upper, step=step, body=body):
                 ends = (lower, upper) if step > 0 else (upper, lower)
                 return self.times(self.range(*ends, abs(step)), self.block(body))
@@ -67,32 +63,51 @@ class Cost:
             case _:
                 return 1.0
 
-    def with_loop(self, w: WithLoop) -> str:
-        total = number(1.0)
+    def with_loop(self, w: WithLoop) -> Work:
+        total: Work = 1.0
         for p in w.partitions:
             inner = self.body(p.body)
             for lower, upper in zip(p.lower, p.upper):
                 inner = self.times(inner, self.range(lower, upper, 1))
-            total = self.low.code.op(f"fadd double {total}, {inner}")
+            total = self.plus(total, inner)
         return total
 
-    def body(self, block: Block) -> str:
+    def body(self, block: Block) -> Work:
         """One run of the body of a loop: less where LLVM makes vectors of it."""
         once = self.block(block)
-        return self.times(once, number(VECTORISED)) if is_straight(block, cells(block)) else once
+        return self.times(once, VECTORISED) if is_straight(block, cells(block)) else once
 
-    def range(self, lower: Atom, upper: Atom, step: int) -> str:
+    def range(self, lower: Atom, upper: Atom, step: int) -> Work:
         """How often a loop runs."""
-        code = self.low.code
         if not all(isinstance(a, Const) or a.name in self.low.env for a in (lower, upper)):
-            return number(GUESS)
+            return GUESS
         if isinstance(lower, Const) and isinstance(upper, Const):
-            return number(max(0.0, (upper.value - lower.value) / step))
-        count = code.op(f"sitofp i64 {code.op(f'sub nsw i64 {self.low.wide(upper)}, {self.low.wide(lower)}')} to double")
-        return count if step == 1 else code.op(f"fdiv double {count}, {number(float(step))}")
+            return max(0.0, (upper.value - lower.value) / step)
+        count = self.count(self.low.code.difference(self.low.wide(upper), self.low.wide(lower)))
+        return count if step == 1 else self.times(count, 1.0 / step)
 
-    def times(self, a: str, b: str) -> str:
-        return self.low.code.op(f"fmul double {a}, {b}")
+    def count(self, text: str) -> Work:
+        """A number of 64 bits as one to reckon with."""
+        return self.low.code.op(f"sitofp i64 {text} to double") if text.startswith("%") else float(text)
+
+    def times(self, a: Work, b: Work) -> Work:
+        if isinstance(a, float) and isinstance(b, float):
+            return a * b
+        if 1.0 in (a, b):
+            return b if a == 1.0 else a
+        return self.low.code.op(f"fmul double {written(a)}, {written(b)}")
+
+    def plus(self, a: Work, b: Work) -> Work:
+        if isinstance(a, float) and isinstance(b, float):
+            return a + b
+        if 0.0 in (a, b):
+            return b if a == 0.0 else a
+        return self.low.code.op(f"fadd double {written(a)}, {written(b)}")
+
+
+def written(work: Work) -> str:
+    """Work as the text of a double."""
+    return work if isinstance(work, str) else number(work)
 
 
 def number(x: float) -> str:
@@ -100,4 +115,4 @@ def number(x: float) -> str:
     return constant("double", x)
 
 
-__all__ = ["Cost", "number"]
+__all__ = ["Cost", "Work", "number", "written"]

@@ -2,17 +2,20 @@
 
 In: a with-loop whose partitions leave cells out. Out: the code that sets these.
 
-One dense partition leaves a box out: exactly its complement is filled, as contiguous runs. With several, all is filled first and then written over.
+One dense partition leaves a box out: exactly its complement is filled, as contiguous runs, by a function that all
+with-loops of the unit share that differ in nothing but numbers. With several, all is filled first and then written over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sacpy.jit.graph import ArrayType, Atom, WithLoop
 from sacpy.jit.host.functions import Lowering
+from sacpy.jit.host.legal import LLVM_TYPES, Code
 from sacpy.jit.host.loops import count_loop
-from sacpy.jit.host.memory import Array, copy_elements, element_address, elements, flat
+from sacpy.jit.host.memory import BORROWED, Array, copy_elements, element_address, elements, fill_elements, flat
+from sacpy.nodes import replace
 
 Run = Callable[[str, str], None]  # start and length, in elements
 
@@ -24,65 +27,117 @@ class Filling:
         self.low, self.w, self.result = lowering, w, result
         assert w.frame is not None
         self.rank = len(w.frame)
+        self.leaves_a_box = len(w.partitions) == 1 and w.partitions[0].step is None and self.rank > 0
 
     def default(self, value: Atom) -> None:
         """Every uncovered cell becomes `value`: a scalar, spread over the cell, or an array of the cell's extents."""
         low, result = self.low, self.result
-        if not isinstance(value.type, ArrayType):
-            text = low.text(value)
-            self.runs(lambda start, length: count_loop(low, start, low.code.sum(start, length), "1", lambda i: low.store(result, i, text)))
-            return
-        cell = low.array(value)
-        size = elements(low.code, cell.extents)
+        if isinstance(value.type, ArrayType):
+            self.with_cells(low.array(value))
+        elif self.leaves_a_box:
+
+            def scalars(inner: Lowering, array: Array, texts: Sequence[str]) -> Run:
+                def run(start: str, length: str) -> None:
+                    if length == "1":
+                        inner.store(array, start, texts[0])
+                    else:
+                        end = inner.code.sum(start, length)
+                        count_loop(inner, start, end, "1", lambda i: inner.store(array, i, texts[0]))
+
+                return run
+
+            self.outside(scalars, [(LLVM_TYPES[value.base], low.text(value))])
+        else:
+            fill_elements(low.code, result, elements(low.code, result.extents), low.text(value))
+
+    def with_cells(self, cell: Array) -> None:
+        """The same for arrays."""
+        low, result, size = self.low, self.result, elements(self.low.code, cell.extents)
 
         def fill(start: str, length: str) -> None:
             body = lambda i: copy_elements(low.code, cell.element, element_address(low.code, result, i), cell.data, size)  # noqa: E731
             step = low.code.op(f"select i1 {low.code.op(f'icmp eq i64 {size}, 0')}, i64 1, i64 {size}")
             count_loop(low, start, low.code.sum(start, length), step, body)
 
-        self.runs(fill)
+        if self.leaves_a_box:
+            Outside(low, self.bounds(), result.extents, fill).axis(())
+        else:
+            fill("0", elements(low.code, result.extents))
 
     def copy(self, source: Array) -> None:
         """Every uncovered cell becomes that of `source`, an array of the result's extents."""
         low, result = self.low, self.result
-
-        def copy(start: str, length: str) -> None:
-            copy_elements(low.code, result.element, element_address(low.code, result, start), element_address(low.code, source, start), length)
-
-        self.runs(copy)
-
-    def runs(self, run: Run) -> None:
-        """Tells `run` of contiguous stretches that hold all uncovered cells."""
-        partitions = self.w.partitions
-        if len(partitions) == 1 and partitions[0].step is None and self.rank:
-            self.outside(run, ())
-        else:
-            run("0", elements(self.low.code, self.result.extents))
-
-    def outside(self, run: Run, prefix: tuple[str, ...]) -> None:
-        """The complement of the only partition's box, axis by axis: within the box's range on the axes before, what lies before and behind it on this one."""
-        low, code, p, k = self.low, self.low.code, self.w.partitions[0], len(prefix)
-        if k == self.rank:
+        if not self.leaves_a_box:
+            copy_elements(low.code, result.element, result.data, source.data, elements(low.code, result.extents))
             return
-        extent = self.result.extents[k]
-        lower, upper = self.clamped(low.wide(p.lower[k]), extent), self.clamped(low.wide(p.upper[k]), extent)
-        inner = elements(code, self.result.extents[k + 1 :])
+
+        def cells(inner: Lowering, array: Array, texts: Sequence[str]) -> Run:
+            def run(start: str, length: str) -> None:
+                from_, to = (element_address(inner.code, replace(array, data=d), start) for d in (texts[0], array.data))
+                copy_elements(inner.code, array.element, to, from_, length)
+
+            return run
+
+        self.outside(cells, [("ptr", source.data)])
+
+    def bounds(self) -> list[tuple[str, str]]:
+        """Of the only partition."""
+        p, low = self.w.partitions[0], self.low
+        return [(low.wide(lower), low.wide(upper)) for lower, upper in zip(p.lower, p.upper)]
+
+    def outside(self, runs: Callable[[Lowering, Array, Sequence[str]], Run], others: Sequence[tuple[str, str]]) -> None:
+        """Writes a call of a function that fills what the only partition leaves out. `others`: values that it needs."""
+        low, result = self.low, self.result
+        bounds = self.bounds()
+        outer = [("ptr", result.data), *others, *(("i64", t) for t in (*(b for pair in bounds for b in pair), *result.extents))]
+        params: dict[tuple[str, str], str] = {}
+        for value in outer:
+            if value[1].startswith("%"):
+                params.setdefault(value, f"%a{len(params)}")
+        name = low.code.module.fresh("fill")
+        code = Code(low.code.module, name, "void", [(t, n) for (t, _), n in params.items()], tail="noinline")
+        data, *rest = [params.get(value, value[1]) for value in outer]
+        texts, numbers = rest[: len(others)], rest[len(others) :]
+        count = len(bounds)
+        inner_bounds = list(zip(numbers[: 2 * count : 2], numbers[1 : 2 * count : 2]))
+        array = Array(data, BORROWED, result.element, tuple(numbers[2 * count :]))
+        inner = Lowering(low.unit, code, low.facts)
+        Outside(inner, inner_bounds, array.extents, runs(inner, array, texts)).axis(())
+        code.end("ret void")
+        shared = code.module.share(name, code.text())
+        low.code.do(f"call void {shared}({', '.join(f'{t} {text}' for t, text in params)})")
+
+
+class Outside:
+    """The complement of a box in an array of these extents, told as contiguous runs."""
+
+    def __init__(self, low: Lowering, bounds: Sequence[tuple[str, str]], extents: tuple[str, ...], run: Run) -> None:
+        self.low, self.bounds, self.extents, self.run = low, bounds, extents, run
+
+    def axis(self, prefix: tuple[str, ...]) -> None:
+        """Axis by axis: within the box's range on the axes before, what lies before and behind it on this one."""
+        low, code, k = self.low, self.low.code, len(prefix)
+        if k == len(self.bounds):
+            return
+        extent = self.extents[k]
+        lower, upper = (self.clamped(bound, extent) for bound in self.bounds[k])
+        inner = elements(code, self.extents[k + 1 :])
         if lower != "0":
-            run(flat(code, (*prefix, "0"), self.result.extents), code.product(lower, inner))
+            self.run(flat(code, (*prefix, "0"), self.extents), code.product(lower, inner))
         if upper != extent:
-            run(flat(code, (*prefix, upper), self.result.extents), code.product(code.op(f"sub nsw i64 {extent}, {upper}"), inner))
+            self.run(flat(code, (*prefix, upper), self.extents), code.product(code.difference(extent, upper), inner))
         if self.more(k + 1):
-            count_loop(low, lower, upper, "1", lambda i: self.outside(run, (*prefix, i)))
+            count_loop(low, lower, upper, "1", lambda i: self.axis((*prefix, i)))
 
     def more(self, k: int) -> bool:
         """Whether the box leaves anything out on axis k or later ones."""
-        p = self.w.partitions[0]
-        return any(self.low.wide(p.lower[j]) != "0" or self.low.wide(p.upper[j]) != self.result.extents[j] for j in range(k, self.rank))
+        pairs = zip(self.bounds[k:], self.extents[k:])
+        return any(lower != "0" or upper != extent for (lower, upper), extent in pairs)
 
     def clamped(self, bound: str, extent: str) -> str:
         """A bound within 0 and the extent: those of an empty partition may be anywhere."""
         if bound in ("0", extent):
             return bound
         code = self.low.code
-        low = code.op(f"select i1 {code.op(f'icmp slt i64 {bound}, 0')}, i64 0, i64 {bound}")
+        low = bound if bound.isdigit() else code.largest(bound, "0")
         return code.op(f"select i1 {code.op(f'icmp slt i64 {low}, {extent}')}, i64 {low}, i64 {extent}")

@@ -89,9 +89,9 @@ _CODES = frozenset(["add", "mul", "min", "max", "and", "or", "bitand", "bitor", 
 
 
 def recognised(fold: Fold) -> Reduction | None:
-    """The reduction that a fold is, if it is one."""
+    """The reduction that a fold is, if it is one. One whose order a pragma keeps is none."""
     body = fold.combine
-    if fold.stop is not None or len(body.statements) != len(fold.neutrals):
+    if fold.stop is not None or fold.commutative is False or len(body.statements) != len(fold.neutrals):
         return None
     made: dict[Atom, Op] = {s.targets[0]: s.rhs for s in body.statements if isinstance(s, Let) and isinstance(s.rhs, Op)}
     codes = []

@@ -152,7 +152,10 @@ class Lowering(Writer):
         if not (op.exact and op.args[0].base == "int" and op.code in ("add", "sub", "mul", "neg")):
             return None
         args = self.wides(op.args)
-        return self.code.op(f"sub nsw i64 0, {args[0]}" if op.code == "neg" else f"{op.code} nsw i64 {args[0]}, {args[1]}")
+        code = self.code
+        if op.code == "neg":
+            return code.difference("0", args[0])
+        return {"add": code.sum, "sub": code.difference, "mul": code.product}[op.code](*args)
 
     def view(self, target: Var, rhs: View | Reshape, dying: set[str]) -> None:
         """A part of an array, or all of it, under other extents: the same memory."""
@@ -281,7 +284,9 @@ class Lowering(Writer):
 
     def round(self, slots: Slots, params: Sequence[Var], body: Block, unique: frozenset[str]) -> None:
         """One round of a loop: from the carried variables to the next ones."""
+        self.within += 1
         values = self.block(body, [p.name for p in params if isinstance(p.type, ArrayType)])
+        self.within -= 1
         slots.set([self.owned(v) if isinstance(v, Array) and p.name in unique else v for p, v in zip(params, values)])
 
     @staticmethod

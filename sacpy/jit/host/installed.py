@@ -6,38 +6,37 @@ In: the text of the runtime, and its machine code. Out: the machine code again, 
 from __future__ import annotations
 
 import hashlib
-import pickle
 import platform
 import sys
 from contextlib import suppress
 from pathlib import Path
 
-from sacpy.jit.host.processor import processor
-from sacpy.lang.image import unpickled
+from sacpy.jit.host.processor import LEVEL, features
 
 OBJECT = Path(__file__).with_name("runtime.object")
-LEVEL = "x86-64-v3"  # what it is compiled for: the x86 processors of the last ten years, as LLVM names them
-NEEDED = frozenset(("+avx", "+avx2", "+bmi", "+bmi2", "+f16c", "+fma", "+lzcnt", "+movbe"))  # what LEVEL has and older ones lack
+NEEDED = frozenset(("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"))  # what LEVEL has and older ones lack
 
 
 def suits() -> bool:
     """Whether code for LEVEL runs here."""
-    return platform.machine() in ("x86_64", "AMD64") and NEEDED.issubset(processor()[1].split(","))
+    return platform.machine() in ("x86_64", "AMD64") and features() >= NEEDED
 
 
 def write_runtime(text: str, code: bytes, path: Path = OBJECT) -> None:
     """Leaves the code for `read_runtime`, where the folder can be written."""
     with suppress(PermissionError):
-        path.write_bytes(pickle.dumps((_digest(text), code), pickle.HIGHEST_PROTOCOL))
+        path.write_bytes(_digest(text) + code)
 
 
 def read_runtime(text: str, path: Path = OBJECT) -> bytes | None:
     """The code; None where there is no such file, or it is damaged, or made of another text or for another machine."""
-    match unpickled(path):
-        case (str(digest), bytes(code)) if digest == _digest(text) and suits():
-            return code
-    return None
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    digest = _digest(text)
+    return data[len(digest) :] if data.startswith(digest) and suits() else None
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(f"{sys.platform} {platform.machine()} {LEVEL}\n{text}".encode()).hexdigest()
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(f"{sys.platform} {platform.machine()} {LEVEL}\n{text}".encode()).digest()

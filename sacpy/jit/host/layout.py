@@ -22,6 +22,8 @@ FRAME_FIELDS = FRAME_LISTS + SIZE_CLASSES
 CONTROL_STOP, CONTROL_THREADS, CONTROL_MEMORY, CONTROL_ALLOCATIONS, CONTROL_COPIED = 0, 1, 2, 3, 4
 CONTROL_FIELDS = 8
 
+MOST_CHUNKS = 256  # that a loop is cut into for threads: a fold leaves so many partial results
+
 # What a call of compiled code returns.
 OK, CHECK_FAILED, OUT_OF_MEMORY, INTERRUPTED, TOO_DEEP = 0, 1, 2, 3, 4
 

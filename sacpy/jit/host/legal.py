@@ -184,13 +184,36 @@ class Code:
 
     def sum(self, a: str, b: str) -> str:
         """a + b of 64 bits, known not to wrap."""
+        if _is_number(a) and _is_number(b):
+            return str(int(a) + int(b))
         return b if a == "0" else a if b == "0" else self.op(f"add nsw i64 {a}, {b}")
 
     def product(self, a: str, b: str) -> str:
         """a * b of 64 bits, known not to wrap."""
+        if _is_number(a) and _is_number(b):
+            return str(int(a) * int(b))
         if a == "1" or b == "0":
             return b
         return a if b == "1" or a == "0" else self.op(f"mul nsw i64 {a}, {b}")
+
+    def difference(self, a: str, b: str) -> str:
+        """a - b of 64 bits, known not to wrap."""
+        if _is_number(a) and _is_number(b):
+            return str(int(a) - int(b))
+        return a if b == "0" else self.op(f"sub nsw i64 {a}, {b}")
+
+    def quotient(self, a: str, b: str) -> str:
+        """a / b of 64 bits, truncated; b is positive."""
+        if _is_number(a) and _is_number(b) and int(a) >= 0:
+            return str(int(a) // int(b))
+        return a if b == "1" else self.op(f"sdiv i64 {a}, {b}")
+
+    def largest(self, a: str, b: str) -> str:
+        """The larger of two numbers of 64 bits."""
+        if _is_number(a) and _is_number(b):
+            return str(max(int(a), int(b)))
+        self.module.declare("llvm.smax", "declare i64 @llvm.smax.i64(i64, i64)")
+        return self.op(f"call i64 @llvm.smax.i64(i64 {a}, i64 {b})")
 
     def text(self) -> str:
         """The function's text. Slots stand in the first block."""
@@ -199,6 +222,11 @@ class Code:
     def finish(self) -> None:
         """Hands the function to its module."""
         self.module.functions.append(self.text())
+
+
+def _is_number(text: str) -> bool:
+    """Whether a 64-bit text is a constant."""
+    return not text.startswith("%")
 
 
 __all__ = ["LLVM_TYPES", "Code", "Module", "constant", "memory_type", "size_of"]

@@ -1,6 +1,6 @@
 """A unit as the text of an LLVM module: its functions, and the entry that Python calls.
 
-The entry, `i32 sacpy_entry(ptr control, ptr in, ptr out)`, has 8 bytes per parameter and result of the root: ints extended to 64 bits, reals as their bits, arrays as the address of their elements. The first word of `out` says beforehand how many bytes of stack may be used (0: few). It returns a status of `layout`. Arguments are borrowed. The arrays among the results are each a block of
+The entry, `i32 sacpy_entry(ptr control, ptr in, ptr out)`, has 8 bytes per parameter and result of the root: ints extended to 64 bits, reals as their bits, arrays as the address of their elements. The first word of `out` says beforehand how many bytes of stack may be used (0: few). It returns a status of `layout`. Arguments are borrowed, but for those that the caller gives away: where the unit may take some over (`takeover`), a further word behind the parameters has a bit for each, by its position. The arrays among the results are each a block of
 their own with one reference, which the caller gets.
 """
 
@@ -10,7 +10,8 @@ from sacpy.jit.graph import ArrayType, Atom, Function, Unit
 from sacpy.jit.host import layout
 from sacpy.jit.host.functions import called, function_name, lower_function
 from sacpy.jit.host.legal import LLVM_TYPES, Code, Module
-from sacpy.jit.host.memory import COUNTING, byte_count
+from sacpy.jit.host.memory import BORROWED, COUNTING, byte_count
+from sacpy.jit.host.takeover import takes
 from sacpy.jit.host.writer import UnitContext, result_type, types_of
 from sacpy.jit.options import Options
 from sacpy.lang.types import SIGNED
@@ -24,30 +25,58 @@ def lower(unit: Unit, options: Options) -> str:
     context = UnitContext(module, options, {f.name: f for f in unit.functions}, recursive(unit))
     for function in unit.functions:
         lower_function(context, function)
-    _entry(module, unit.root, {o.positions[0]: o.extents for o in unit.outputs if o.kind == "array"})
+    found = takes(unit, bool(context.recursive))
+    _entry(module, unit.root, {o.positions[0]: o.extents for o in unit.outputs if o.kind == "array"}, found)
     return COUNTING + module.text()
 
 
 def recursive(unit: Unit) -> frozenset[str]:
     """The functions that may call themselves, directly or through others."""
-    reached = {f.name: called(f) for f in unit.functions}
-    for _ in unit.functions:
-        for name, others in reached.items():
-            reached[name] = others.union(*(reached[o] for o in others))
-    return frozenset(name for name, others in reached.items() if name in others)
+    callees = {f.name: called(f) for f in unit.functions}
+    callers: dict[str, list[str]] = {name: [] for name in callees}
+    for name, others in callees.items():
+        for other in others:
+            callers[other].append(name)
+    calls = {name: len(others) for name, others in callees.items()}
+    ended = [name for name, count in calls.items() if not count]
+    for name in ended:  # which becomes longer: those that call only such as come to an end
+        for caller in callers[name]:
+            calls[caller] -= 1
+            if not calls[caller]:
+                ended.append(caller)
+    left = {name: others for name, others in callees.items() if calls[name]}
+    return frozenset(name for name in left if name in _reached(left, name))
 
 
-def _entry(module: Module, root: Function, extents: Extents) -> None:
-    """`extents`: by the position of each array among the results, numbers or the positions of the results that hold them."""
+def _reached(callees: dict[str, set[str]], start: str) -> set[str]:
+    """The functions that one may call, directly or through others; of those that there are entries of."""
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        new = callees.get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def _entry(module: Module, root: Function, extents: Extents, takes: tuple[int, ...]) -> None:
+    """`extents`: by the position of each array among the results, numbers or the positions of the results that hold them; `takes`: the parameters that may be given away."""
     code = Code(module, f"@{layout.ENTRY}", "i32", [("ptr", "%control"), ("ptr", "%in"), ("ptr", "%out")], head="define")
     code.do(f"%frame = alloca [{layout.FRAME_FIELDS} x i64], align 64")
     module.declare("sacpy_enter", "declare void @sacpy_enter(ptr, ptr, i64)")
     module.declare("sacpy_drop", "declare void @sacpy_drop(ptr)")
     code.do(f"call void @sacpy_enter(ptr %frame, ptr %control, i64 {code.load('i64', '%out')})")
-    args = ["ptr %frame"]
+    args, headers = ["ptr %frame"], {}
+    given = code.load("i64", code.offset("i64", "%in", str(len(root.params)))) if takes else ""
     for number, p in enumerate(root.params):
         word = code.offset("i64", "%in", str(number))
-        args.append(f"ptr {code.load('ptr', word)}, ptr null" if isinstance(p.type, ArrayType) else f"{LLVM_TYPES[p.base]} {_unpacked(code, p.base, word)}")
+        if isinstance(p.type, ArrayType):
+            data, header = code.load("ptr", word), BORROWED
+            if number in takes:
+                header = headers[number] = _adopted(code, data, given, number)
+            args.append(f"ptr {data}, ptr {header}")
+        else:
+            args.append(f"{LLVM_TYPES[p.base]} {_unpacked(code, p.base, word)}")
     type_ = result_type(root.body.results)
     made = code.op(f"call fastcc {type_} {function_name(root)}({', '.join(args)})")
     status = code.op(f"extractvalue {type_} {made}, 0")
@@ -55,11 +84,33 @@ def _entry(module: Module, root: Function, extents: Extents) -> None:
     code.branch(code.op(f"icmp eq i32 {status}, 0"), fine, failed)
     code.place(failed)
     code.store("i64", code.load("i64", code.offset("i64", "%frame", str(layout.FRAME_SITE))), "%out")
+    if takes:
+        _return(code, headers)
     code.do("call void @sacpy_drop(ptr %frame)")
     code.end(f"ret i32 {status}")
     code.place(fine)
     _results(code, root, made, extents)
     code.finish()
+
+
+def _adopted(code: Code, data: str, given: str, number: int) -> str:
+    """The header of an argument that the caller may have given away; null if he has not."""
+    code.module.declare("sacpy_adopt", "declare void @sacpy_adopt(ptr, ptr)")
+    mine = code.op(f"icmp ne i64 {code.op(f'and i64 {given}, {1 << number}')}, 0")
+    block = code.op(f"getelementptr i8, ptr {data}, i64 -{layout.HEADER_BYTES}")
+    header = code.op(f"select i1 {mine}, ptr {block}, ptr null")
+    code.do(f"call void @sacpy_adopt(ptr %frame, ptr {header})")
+    return header
+
+
+def _return(code: Code, headers: dict[int, str]) -> None:
+    """Gives the caller back what is left of what he gave away. The second word of `out` says which arrays that are."""
+    code.module.declare("sacpy_returned", "declare i64 @sacpy_returned(ptr, ptr)")
+    left = "0"
+    for number, header in headers.items():
+        there = code.op(f"call i64 @sacpy_returned(ptr %frame, ptr {header})")
+        left = code.op(f"or i64 {left}, {code.op(f'shl i64 {there}, {number}')}")
+    code.store("i64", left, code.offset("i64", "%out", "1"))
 
 
 def _unpacked(code: Code, base: str, word: str) -> str:

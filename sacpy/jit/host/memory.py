@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from sacpy.jit.graph import ArrayType, Block, Check, Rhs, Stmt, Var, blocks, operands
 from sacpy.jit.host import layout
-from sacpy.jit.host.legal import Code, memory_type, size_of
+from sacpy.jit.host.legal import SIZES, Code, constant, memory_type, size_of
 from sacpy.nodes import Record
 
 BORROWED = "null"
+ABSURD = (1 << 63) - 1  # bytes
 
 
 class Scalar(Record):
@@ -91,11 +92,25 @@ def constant_product(a: str, b: str) -> str | None:
 
 
 def byte_count(code: Code, base: str, extents: tuple[str, ...]) -> str:
-    """The bytes of an array's elements, 64 bits unsigned. Saturates, so that what is too large is refused when it is allocated."""
-    total = str(size_of(base))
+    """The bytes of the elements of an array that there is."""
+    return elements(code, (str(size_of(base)), *extents))
+
+
+def new_block(code: Code, base: str, extents: tuple[str, ...]) -> str:
+    """The header of a block for an array; null where there is no room. Its bytes saturate, so that what is too large is
+    refused."""
+    module, known, others = code.module, size_of(base), []
     for extent in extents:
-        total = constant_product(total, extent) or code.op(f"call i64 @sacpy.times(i64 {total}, i64 {extent})")
-    return total
+        if extent.isdigit():
+            known = min(known * int(extent), ABSURD)
+        else:
+            others.append(extent)
+    while len(others) > 3:
+        module.declare("sacpy_times", "declare i64 @sacpy_times(i64, i64)")
+        others[:2] = [code.op(f"call i64 @sacpy_times(i64 {others[0]}, i64 {others[1]})")]
+    name = f"@sacpy_array{len(others)}" if others else "@sacpy_new"
+    module.declare(name, f"declare noalias align 64 ptr {name}(ptr, i64{', i64' * len(others)})")
+    return code.op(f"call ptr {name}(ptr %frame, {', '.join(f'i64 {n}' for n in (str(known), *others))})")
 
 
 def flat(code: Code, index: tuple[str, ...], extents: tuple[str, ...]) -> str:
@@ -118,7 +133,8 @@ def retain(code: Code, array: Array) -> None:
 def release(code: Code, array: Array) -> None:
     """One reference less; the last one frees the block."""
     if not array.borrowed:
-        code.do(f"call void @sacpy.release(ptr %frame, ptr {array.header})")
+        code.module.declare("sacpy_release", "declare void @sacpy_release(ptr, ptr)")
+        code.do(f"call void @sacpy_release(ptr %frame, ptr {array.header})")
 
 
 def is_unique(code: Code, array: Array) -> str:
@@ -135,13 +151,36 @@ def copy_elements(code: Code, base: str, to: str, source: str, count: str) -> No
     code.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 {size}, i1 false)")
 
 
+def fill_elements(code: Code, array: Array, count: str, value: str) -> None:
+    """Sets the first elements of an array to a scalar."""
+    type_ = memory_type(array.element)
+    bits, bytes_ = f"i{8 * SIZES[type_]}", code.product(count, str(SIZES[type_]))
+    word = value
+    if array.element == "bool":
+        word = code.op(f"zext i1 {value} to i8")
+    elif type_ != bits:
+        word = code.op(f"bitcast {type_} {value} to {bits}")
+    if bits == "i8" or value in _ZEROS:
+        code.module.declare("llvm.memset", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        code.do(f"call void @llvm.memset.p0.i64(ptr {array.data}, i8 {word if bits == 'i8' else 0}, i64 {bytes_}, i1 false)")
+        return
+    wide = word if bits == "i64" else code.op(f"zext {bits} {word} to i64")
+    for shift in [s for s in (16, 32) if s >= SIZES[type_] * 8]:
+        wide = code.op(f"or i64 {wide}, {code.op(f'shl i64 {wide}, {shift}')}")
+    code.module.declare("sacpy_fill", "declare void @sacpy_fill(ptr, i64, i64)")
+    code.do(f"call void @sacpy_fill(ptr {array.data}, i64 {bytes_}, i64 {wide})")
+
+
+_ZEROS = frozenset(("0", constant("double", 0.0)))
+
+
 def element_address(code: Code, array: Array, at: str) -> str:
     """The address of the element of a row-major number."""
     return code.offset(memory_type(array.element), array.data, at)
 
 
-COUNTING = f"""
-define internal void @sacpy.retain(ptr %header) alwaysinline {{
+COUNTING = """
+define internal void @sacpy.retain(ptr %header) alwaysinline {
   %none = icmp eq ptr %header, null
   br i1 %none, label %done, label %count
 count:
@@ -151,23 +190,8 @@ count:
   br label %done
 done:
   ret void
-}}
-define internal void @sacpy.release(ptr %frame, ptr %header) alwaysinline {{
-  %none = icmp eq ptr %header, null
-  br i1 %none, label %done, label %count
-count:
-  %old = load i64, ptr %header
-  %new = sub i64 %old, 1
-  store i64 %new, ptr %header
-  %last = icmp eq i64 %new, 0
-  br i1 %last, label %free, label %done
-free:
-  call void @sacpy_free(ptr %frame, ptr %header)
-  br label %done
-done:
-  ret void
-}}
-define internal i1 @sacpy.unique(ptr %header) alwaysinline {{
+}
+define internal i1 @sacpy.unique(ptr %header) alwaysinline {
   %none = icmp eq ptr %header, null
   br i1 %none, label %no, label %count
 count:
@@ -176,27 +200,6 @@ count:
   ret i1 %one
 no:
   ret i1 false
-}}
-define internal i64 @sacpy.times(i64 %a, i64 %b) alwaysinline {{
-  %both = call {{i64, i1}} @llvm.umul.with.overflow.i64(i64 %a, i64 %b)
-  %product = extractvalue {{i64, i1}} %both, 0
-  %over = extractvalue {{i64, i1}} %both, 1
-  %result = select i1 %over, i64 -1, i64 %product
-  ret i64 %result
-}}
-define internal void @sacpy.copied(ptr %frame, ptr %header, i64 %bytes) alwaysinline {{
-  %borrowed = icmp eq ptr %header, null
-  br i1 %borrowed, label %count, label %done
-count:
-  %control = load ptr, ptr %frame
-  %total = getelementptr i64, ptr %control, i64 {layout.CONTROL_COPIED}
-  %old = atomicrmw add ptr %total, i64 %bytes monotonic
-  br label %done
-done:
-  ret void
-}}
-declare {{i64, i1}} @llvm.umul.with.overflow.i64(i64, i64)
-declare void @sacpy_free(ptr, ptr)
-declare noalias ptr @sacpy_new(ptr, i64)
+}
 """
 assert layout.COUNT == 0

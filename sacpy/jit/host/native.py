@@ -11,6 +11,7 @@ import struct
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from sacpy.interp.values import DTYPES, Value
 from sacpy.jit.failures import CheckFailed, Interrupted, NativeFailure, OutOfMemory, TooDeep
 from sacpy.jit.graph import Input, Output, Unit
 from sacpy.jit.host import layout
-from sacpy.jit.host.compile import Library, load_entry, runtime
+from sacpy.jit.host.loading import Library, load_entry, runtime
 from sacpy.jit.options import Options
+from sacpy.lang.types import BITS, SIGNED
 from sacpy.nodes import Node, Record, field
 
 _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
@@ -76,26 +78,29 @@ class Context:
 
 
 class Signature(Node):
-    """What a caller must know of a unit: its parameters and results, and the base types of the root's."""
+    """What a caller must know of a unit: its parameters and results, and the base types of the root's. `takes`: the parameters that may be given away with a call (`takeover`)."""
 
     inputs: tuple[Input, ...]
     outputs: tuple[Output, ...]
     params: tuple[str, ...]
     results: tuple[str, ...]
     recursive: bool = False
+    takes: tuple[int, ...] = ()
 
     @staticmethod
     def of(unit: Unit) -> Signature:
         """The signature of a unit."""
         from sacpy.jit.host.lowering import recursive
+        from sacpy.jit.host.takeover import takes
 
         root = unit.root
         bases = tuple(a.base for a in root.body.results)
-        return Signature(unit.inputs, unit.outputs, tuple(p.base for p in root.params), bases, bool(recursive(unit)))
+        recurses = bool(recursive(unit))
+        return Signature(unit.inputs, unit.outputs, tuple(p.base for p in root.params), bases, recurses, takes(unit, recurses))
 
 
 class _Memory:
-    """A block that compiled code allocated, seen by NumPy; freed with the last array that uses it."""
+    """A block that compiled code allocated, seen by NumPy; freed with the last array that uses it. `address`: 0 once it has been given away."""
 
     __slots__ = ("__array_interface__", "_free", "address")
 
@@ -104,95 +109,170 @@ class _Memory:
         self.__array_interface__ = {"data": (address, False), "typestr": dtype, "shape": shape, "version": 3}
 
     def __del__(self) -> None:
-        self._free(self.address)
+        if self.address:
+            self._free(self.address)
 
 
 class NativeFunction(Record):
-    """Compiled code of a unit. Safe to call from several threads at once."""
+    """Compiled code of a unit. Safe to call from several threads at once. `call` gives the results for a tuple of
+    arguments (Python scalars, NumPy arrays of the declared types and shapes). It raises `CheckFailed`, `OutOfMemory`,
+    `Interrupted`, `TooDeep`. `giving`, where the unit takes arguments over, does the same with arguments given away: a
+    flag for each says whether the caller and everybody else is done with it. One that compiled code has made then need not
+    be copied; after a failed check it is as it was, after another failure (`spent`) it may be gone."""
 
     signature: Signature
     context: Context
     library: Library
     address: int
+    call: Callable[[tuple[Value, ...]], tuple[Value, ...]] = field(init=False)
+    giving: Callable[[tuple[Value, ...], tuple[bool, ...]], tuple[Value, ...]] | None = field(init=False)
     _entry: Any = field(init=False)
     _free: Callable[[int], Any] = field(init=False)
-    _pack: Callable[..., bytes] = field(init=False)
-    _unpack: Callable[[Any], tuple[Any, ...]] = field(init=False)
-    _out: Any = field(init=False)
-    _getters: list[Callable[[Sequence[Value]], Any]] = field(init=False)
-    _makers: list[Callable[[tuple[Any, ...]], Value]] = field(init=False)
 
     def __post_init__(self) -> None:
         self._entry = _ENTRY(self.address)
         self._free = _discard()
+        self.call = self._caller(None)
+        self.giving = self._caller(None, giving=True) if self.signature.takes else None
+
+    def like(self, values: Sequence[Value]) -> Callable[..., tuple[Value, ...] | None]:
+        """What makes calls with arguments of the shapes of these, given one by one, which are contiguous. It gives None
+        where an argument is not aligned, or a scalar does not fit or is an int much larger than here, on which the time of
+        a call may depend, or the code does not come to an end."""
+        return self._caller(values)
+
+    def _caller(self, values: Sequence[Value] | None, giving: bool = False) -> Callable[..., Any]:
+        """Generates what calls the code: how arguments are packed and results are unpacked is plain text then."""
         s = self.signature
-        self._pack = struct.Struct("<" + "".join("q" if i.kind == "array" else _FORMATS.get(base, "q") for i, base in zip(s.inputs, s.params))).pack
-        arrays = {o.positions[0] for o in s.outputs if o.kind == "array"}
-        words = "".join("q" if k in arrays else _FORMATS.get(base, "q") for k, base in enumerate(s.results))
-        self._unpack = struct.Struct("<" + (words or "8x")).unpack_from
-        self._out = ctypes.c_int64 * max(1, len(s.results))
-        self._getters = [_getter(i) for i in s.inputs]
-        self._makers = [self._maker(o) for o in s.outputs]
+        shapes = None if values is None else [v.shape if type(v) is ndarray else () for v in values]
+        arrays = sorted({i.argument for i in s.inputs if i.kind != "scalar"})
+        addresses = {i.argument for i in s.inputs if i.kind == "array"}
+        body: list[str] = []
+        if values is None or shapes is None:
+            last = max((i.argument for i in s.inputs), default=-1)
+            body.append(f"({''.join(f'a{i}, ' for i in range(last + 1))}*_,) = values")
+            body += [f"if not a{i}.flags.c_contiguous: a{i} = ascontiguousarray(a{i})" for i in arrays]
+        else:
+            for i, base in zip(s.inputs, s.params):
+                if i.kind == "scalar" and base not in ("double", "float", "bool"):
+                    low, high = _range(base)
+                    usual = max(USUAL, 2 * abs(int(values[i.argument])))
+                    low, high = max(low, -usual), min(high, usual)
+                    body.append(f"if not {low} <= a{i.argument} <= {high}: return None")
+        body += [f"p{i} = address(a{i})" for i in sorted(addresses)]
+        if shapes is not None:
+            body += [f"if p{i.argument} & {DTYPES[base].itemsize - 1}: return None" for i, base in zip(s.inputs, s.params) if i.kind == "array"]
+        words = [_text(i, shapes) for i in s.inputs]
+        if s.takes:
+            words.append("mask" if giving else "0")
+        if giving:
+            body += ["mask, taken = 0, []"]
+            body += [f"if given[{i}] and (m := block(a{i}, p{i})) is not None: mask |= {1 << k}; taken.append(({1 << k}, m, p{i})); m.address = 0" for k in s.takes for i in (s.inputs[k].argument,)]
+        body.append("out = Out()")
+        body.append(f"status = entry(control, pack({', '.join(words)}), out)")
+        if giving:
+            body.append("if status: lost(status, taken, out)")
+        elif shapes is None:
+            body.append("if status: again(status, values, out)")
+        else:
+            body.append("if status: return None")
+        space: dict[str, Any] = {
+            "asarray": asarray, "ascontiguousarray": ascontiguousarray, "array": np.array, "Memory": _Memory, "free": self._free, "entry": self._entry,
+            "control": self.context.address, "Out": ctypes.c_int64 * max(2, len(s.results)), "block": _block, "lost": _lost, "address": _address_of(), "again": partial(_again, s, self._entry, self.context), "code": self.library, "pack": _packing(s),
+        }  # fmt: skip
+        pointers = {o.positions[0] for o in s.outputs if o.kind == "array"}
+        formats = "".join("q" if k in pointers else _FORMATS.get(base, "q") for k, base in enumerate(s.results))
+        space["unpack"] = struct.Struct("<" + (formats or "8x")).unpack_from
+        body.append("r = unpack(out)")
+        made = []
+        for k, o in enumerate(s.outputs):
+            shape = f"({''.join(f'{e}, ' if isinstance(e, int) else f'r[{e[1]}], ' for e in o.extents)})"
+            if o.kind == "scalar":
+                made.append(f"r[{o.positions[0]}]")
+            elif o.kind == "small":
+                space[f"dtype{k}"] = DTYPES[o.base]
+                made.append(f"array(({''.join(f'r[{p}], ' for p in o.positions)}), dtype{k}).reshape({shape})")
+            else:
+                made.append(f"asarray(Memory(r[{o.positions[0]}], {DTYPES[o.base].str!r}, {shape}, free))")
+        body.append(f"return ({''.join(m + ', ' for m in made)})")
+        head = "values, given" if giving else "values" if shapes is None else ", ".join(f"a{i}" for i in range(len(shapes)))
+        exec(compile("\n ".join([f"def call({head}):", *body]), "<native call>", "exec"), space)
+        found: Callable[..., Any] = space["call"]
+        return found
 
-    def call(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
-        """The results for the arguments `values` (Python scalars, NumPy arrays of the declared types and shapes). Raises `CheckFailed`, `OutOfMemory`, `Interrupted`, `TooDeep`."""
+
+def _again(signature: Signature, entry: Any, context: Context, status: int, values: tuple[Value, ...], out: Any) -> None:
+    """After a call that did not come to an end: it is made again, on a thread with a large stack, where room for
+    recursion was lacking. Raises what the call ends with, or leaves its results in `out`."""
+    if status == layout.TOO_DEEP:
         values = tuple([ascontiguousarray(v) if type(v) is ndarray and not v.flags.c_contiguous else v for v in values])
-        packed = self._pack(*[get(values) for get in self._getters])
-        out = self._out()
-        status = self._entry(self.context.address, packed, out)
-        if status == layout.TOO_DEEP:
-            status = self._call_deep(packed, out)
-        if status:
-            raise _failure(status, out[0])
-        found = self._unpack(out)
-        return tuple([make(found) for make in self._makers])
-
-    def _call_deep(self, packed: bytes, out: Any) -> int:
-        """Runs the call again, on a thread with a large stack."""
-        return _on_large_stack(self._entry, self.context, packed, out)
-
-    def _maker(self, o: Output) -> Callable[[tuple[Any, ...]], Value]:
-        """What makes one result of the core function."""
-        if o.kind == "scalar":
-            at = o.positions[0]
-            return lambda found: found[at]
-        shape = _shape(o)
-        if o.kind == "small":
-            return lambda found: np.array([found[p] for p in o.positions], DTYPES[o.base]).reshape(shape(found))
-        at, dtype, free = o.positions[0], DTYPES[o.base].str, self._free
-        return lambda found: asarray(_Memory(found[at], dtype, shape(found), free))
+        packed = _packing(signature)(*[_word(i, values) for i in signature.inputs], *[0] * bool(signature.takes))
+        status = _on_large_stack(entry, context, packed, out)
+    if status:
+        raise _failure(status, out[0])
 
 
-def _shape(o: Output) -> Callable[[tuple[Any, ...]], tuple[int, ...]]:
-    """What gives the extents of an array among the results."""
-    if all(isinstance(e, int) for e in o.extents):
-        fixed = tuple(e for e in o.extents if isinstance(e, int))
-        return lambda found: fixed
-    if len(o.extents) == 1:
-        (only,) = o.extents
-        assert not isinstance(only, int)
-        at = only[1]
-        return lambda found: (found[at],)
-    return lambda found: tuple([e if isinstance(e, int) else found[e[1]] for e in o.extents])
+def _block(array: ndarray, address: int) -> _Memory | None:
+    """The block that an array's elements lie in, from its start, if compiled code has made it."""
+    owner: object = array.base
+    if isinstance(owner, ndarray):  # which other arrays show parts of
+        owner = owner.base
+    return owner if isinstance(owner, _Memory) and owner.address == address else None
 
 
-def _getter(i: Input) -> Callable[[Sequence[Value]], Any]:
-    """What gives the word of a parameter."""
-    n, at = i.argument, i.at
+def _lost(status: int, taken: Sequence[tuple[int, _Memory, int]], out: Any) -> None:
+    """After a call to which arrays were given, and which did not come to an end: what is left of them is the caller's again. Raises what the call ends with."""
+    for bit, memory, address in taken:
+        if out[1] & bit:
+            memory.address = address
+    failure = _failure(status, out[0])
+    failure.spent = status != layout.CHECK_FAILED or any(not memory.address for _, memory, _ in taken)
+    raise failure
+
+
+def _packing(signature: Signature) -> Callable[..., bytes]:
+    """What packs the words of the parameters."""
+    pairs = zip(signature.inputs, signature.params)
+    words = "".join("q" if i.kind == "array" else _FORMATS.get(base, "q") for i, base in pairs)
+    return struct.Struct("<" + words + "q" * bool(signature.takes)).pack
+
+
+def _text(i: Input, shapes: Sequence[tuple[int, ...]] | None) -> str:
+    """The word of a parameter, as text."""
+    name = f"a{i.argument}"
     match i.kind:
         case "scalar":
-            return lambda values: values[n]
+            return name
         case "element":
-            return lambda values: values[n].reshape(-1)[at].item()
+            return f"{name}.item({i.at})"
         case "extent":
-            return lambda values: values[n].shape[at]
-    address = _address_of()
-    return lambda values: address(values[n])
+            return f"{name}.shape[{i.at}]" if shapes is None else str(shapes[i.argument][i.at])
+    return f"p{i.argument}"
+
+
+def _word(i: Input, values: Sequence[Value]) -> Any:
+    """The word of a parameter."""
+    value = values[i.argument]
+    match i.kind:
+        case "scalar":
+            return value
+        case "element":
+            return value.item(i.at)
+        case "extent":
+            return value.shape[i.at]
+    return _address_of()(value)
+
+
+def _range(base: str) -> tuple[int, int]:
+    """The smallest and largest value of an integer type."""
+    bits = BITS[base]
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if base in SIGNED else (0, (1 << bits) - 1)
 
 
 @functools.cache
 def _address_of() -> Callable[[Any], int]:
-    """What gives the address of an array's elements. NumPy's way takes most of a microsecond; so it is read out of the C structure, whose first field after the object's head it is, where that can be seen to work."""
+    """What gives the address of an array's elements. NumPy's way takes most of a microsecond; so it is read out of the C
+    structure, whose first field after the object's head it is, where that can be seen to work."""
     word, head = ctypes.c_size_t.from_address, object.__basicsize__
     for probe in (np.zeros(3), np.zeros((2, 2), bool)[1:], np.zeros(0, np.int32)):
         if sys.implementation.name != "cpython" or word(id(probe) + head).value != probe.__array_interface__["data"][0]:
@@ -215,6 +295,7 @@ def _discard() -> Callable[[int], Any]:
     return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(runtime()["sacpy_discard"])
 
 
+USUAL = 1000  # up to where an int may always go
 LARGE_STACK = 1 << 30  # bytes of address space; pages are only used as they are touched
 _stack_size_lock = threading.Lock()
 

@@ -9,19 +9,21 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-from sacpy.jit.graph import ArrayType, Block, Const, Let, Op, Partition, Stmt, Var, statements
+from sacpy.jit.graph import ArrayType, Block, Const, Let, Load, Op, Partition, Stmt, Var, extents_of, statements
 from sacpy.jit.host import layout
 from sacpy.jit.host.analysis import cells, is_straight
 from sacpy.jit.host.combs import comb_loop, is_comb
 from sacpy.jit.host.folds import REST, Reduction, lanes, lanes_note, scalar_note
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.hoisting import hoisted
-from sacpy.jit.host.loops import count_loop
+from sacpy.jit.host.loops import STRETCH, count_loop, short_or_long, stretches
 from sacpy.jit.host.memory import Array, Value, release
 from sacpy.jit.host.residues import residue_loops, residues
 from sacpy.jit.host.row_products import ROWS, RowBlock, RowProduct, row_products, without
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink, membership
 from sacpy.nodes import Record, field, replace
+
+SMALL = 12  # statements of a body that may stand there twice, for short rows and for long ones
 
 
 class Nest(Record):
@@ -76,8 +78,45 @@ class Nest(Record):
         guarded = k == p.rank - 1 and not self.products and low.on_failure is None and low.unit.site_of_loop(p.body) > 0 and self.straight and all(isinstance(s, ArraySink) or _is_plain(s) for s in self.sinks)
         inner = self.guarded_body(outer) if guarded else self.plain_body(outer, k)
         step = "1" if p.step is None else low.wide(p.step[k])
+
+        def loops(begin: str, end: str) -> None:
+            self.loops(outer, begin, end, step, inner, guarded)
+
+        inside = k > 0 or low.within > 0  # of loops that look themselves
+        if k < p.rank - 1 or not self.may_be_long() or (inside and self.runs_along()):
+            loops(lower, upper)
+        elif inside and self.straight and len(p.body.statements) <= SMALL:
+            short_or_long(low, lower, upper, step, loops)
+        else:
+            stretches(low, lower, upper, step, loops)
+        if guarded:
+            self.after_guarded()
+        if self.empty and first:
+            low.code.place(self.empty)
+
+    def may_be_long(self) -> bool:
+        """Whether a row may go on for long where nobody looks at the stop flag: one that makes no array has as many
+        points as an int can say."""
+        if any(isinstance(s, ArraySink) for s in self.sinks):
+            return False
+        lower, upper = self.partition.lower[-1], self.partition.upper[-1]
+        return not (isinstance(lower, Const) and isinstance(upper, Const) and upper.value - lower.value <= STRETCH)
+
+    def runs_along(self) -> bool:
+        """Whether a row is that of an array, all of whose elements are loaded: it has room in memory, so it is no longer
+        than some tenths of a second, and mostly short."""
+        p = self.partition
+        whole = p.lower[-1] == Const("int", 0) and p.step is None
+        loads = (s.rhs for s in p.body.statements if isinstance(s, Let) and isinstance(s.rhs, Load))
+        return whole and any(r.index[-1] == p.index[-1] and extents_of(r.array)[-1] == p.upper[-1] for r in loads if r.index)
+
+    def loops(
+        self, outer: tuple[str, ...], lower: str, upper: str, step: str, inner: Callable[[str], None], guarded: bool
+    ) -> None:
+        """The loops of one axis over a range."""
+        k, p, low = len(outer), self.partition, self.lowering
         width = "1" if p.width is None else low.wide(p.width[k])
-        (sink, *_) = self.sinks
+        sink = self.sinks[0] if self.sinks else None  # there are none where the body is there for what it waits for alone
         if k == p.rank - 1 and self.products:
             self.blocks_of_rows(outer, lower, upper)
         elif k == p.rank - 1 and not self.earlier and is_comb(p, self.sinks) and isinstance(sink, ArraySink):
@@ -94,10 +133,6 @@ class Nest(Record):
             count_loop(low, lower, upper, "1", inner)
         else:
             count_loop(low, lower, upper, step, lambda start: count_loop(low, start, self.block_end(start, width, upper), "1", inner))
-        if guarded:
-            self.after_guarded()
-        if self.empty and first:
-            low.code.place(self.empty)
 
     def ahead(self, k: int) -> None:
         """Writes what stands in front of axis k, and of those before it where their loops are somebody else's; all of it only if no axis behind the first is empty."""
@@ -117,7 +152,7 @@ class Nest(Record):
     def blocks_of_rows(self, outer: tuple[str, ...], lower: str, upper: str) -> None:
         """The loop of the last axis where products of its rows come first."""
         low, code = self.lowering, self.lowering.code
-        count = code.op(f"sub nsw i64 {upper}, {lower}")
+        count = code.difference(upper, lower)
         rows = code.op(f"select i1 {code.op(f'icmp slt i64 {count}, {ROWS}')}, i64 {count}, i64 {ROWS}")
         rows = code.op(f"select i1 {code.op(f'icmp sgt i64 {rows}, 0')}, i64 {rows}, i64 0")
         apart = tuple(s.result.scope for s in self.sinks if isinstance(s, ArraySink) and s.result.scope)
@@ -143,7 +178,7 @@ class Nest(Record):
     def lanes_loops(self, reduction: Reduction, lower: str, upper: str, inner: Callable[[str], None]) -> None:
         """An innermost loop of a fold on reals: rounds that fill all lanes, then what is left, which would else be done one by one, and is all there is of a short row."""
         code, (width, vectors) = self.lowering.code, lanes(reduction)
-        count = upper if lower == "0" else code.op(f"sub nsw i64 {upper}, {lower}")
+        count = upper if lower == "0" else code.difference(upper, lower)
         whole = code.op(f"and i64 {count}, {-width * vectors}")
         some = code.op(f"select i1 {code.op(f'icmp sgt i64 {whole}, 0')}, i64 {whole}, i64 0")
         middle = code.sum(lower, some)
@@ -255,7 +290,9 @@ class Nest(Record):
                 sink.bind()
             places += [sink.place(index)] + [None] * (sink.count - 1)
         into = {a.name: place for a, place in zip(p.body.results, places) if place is not None and isinstance(a, Var)}
+        low.within += 1
         values = low.block(p.body, (), into)
+        low.within -= 1
         at = 0
         for sink in self.sinks:
             mine = [self.settled(v, place) for v, place in zip(values[at : at + sink.count], places[at : at + sink.count])]

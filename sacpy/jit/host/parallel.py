@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.graph import ArrayType, Atom, Block, Const, Partition, Var
+from sacpy.jit.host import layout
 from sacpy.jit.host.analysis import cells, is_straight
 from sacpy.jit.host.blocks import Blocks, cut, is_cut, write_blocks
-from sacpy.jit.host.chunks import MOST_CHUNKS, WORTH, Chunked
-from sacpy.jit.host.cost import Cost
-from sacpy.jit.host.folds import Reduction
+from sacpy.jit.host.chunks import WORTH, Chunked
+from sacpy.jit.host.cost import Cost, Work
+from sacpy.jit.host.folds import Reduction, scalar_note
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.hoisting import hoisted
-from sacpy.jit.host.legal import LLVM_TYPES
+from sacpy.jit.host.legal import LLVM_TYPES, Code
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Scalar
 from sacpy.jit.host.row_products import ROWS, row_products
@@ -75,10 +76,11 @@ class Spreading(Chunked):
         lower, upper = outer.wide(self.p.lower[0]), outer.wide(self.p.upper[0])
         chunk = self.chunk(lower, upper)
         if self.blocks is not None:
-            lower, upper = "0", code.product(code.op(f"call i64 @llvm.smax.i64(i64 {code.op(f'sub nsw i64 {upper}, {lower}')}, i64 0)"), self.blocks.in_row)
+            rows = code.largest(code.difference(upper, lower), "0")
+            lower, upper = "0", code.product(rows, self.blocks.in_row)
         for sink in self.sinks:
             if isinstance(sink, FoldSink):
-                self.partials.append((sink, [code.slot(f"[{MOST_CHUNKS} x {t}]") for t in self.types(sink)]))
+                self.partials.append((sink, [code.slot(f"[{layout.MOST_CHUNKS} x {t}]") for t in self.types(sink)]))
         self.write_chunk(lower, chunk)
         self.call(lower, upper, chunk)
         for sink, memories in self.partials:
@@ -92,34 +94,29 @@ class Spreading(Chunked):
     def chunk(self, lower: str, upper: str) -> str:
         """The number of indices of a chunk, at least 1."""
         code, low, cost = self.outer.code, self.outer, Cost(self.outer)
-        count = code.op(f"sub nsw i64 {upper}, {lower}")
-        row = "0.0"
+        count = code.difference(upper, lower)
+        row: Work = 0.0
         for p in self.group:
             found = hoisted(p)
             part = cost.body(found.partition.body)
             for axis in range(p.rank - 1, 0, -1):
                 part = cost.times(part, cost.range(p.lower[axis], p.upper[axis], 1))
                 if found.loops(axis):
-                    part = code.op(f"fadd double {part}, {cost.block(Block(found.before[axis]))}")
-            row = code.op(f"fadd double {row}, {part}") if len(self.group) > 1 else part
-        work = cost.times(row, code.op(f"sitofp i64 {count} to double"))
+                    part = cost.plus(part, cost.block(Block(found.before[axis])))
+            row = cost.plus(row, part)
+        work = cost.times(row, cost.count(count))
         if self.blocks is not None:
-            return self.rounded(self.wanted(work, code.product(count, self.blocks.in_row)), "1")
-        size = self.wanted(work, count)
+            return self.grain(work, code.product(count, self.blocks.in_row), "1")
         step = "1" if self.p.step is None else low.wide(self.p.step[0])
         tiles = tiled(self.p, self.sinks) if len(self.group) == 1 and self.p.step is None else None
         if self.p.rank == 1 and step == "1" and (tiles or is_straight(self.p.body, cells(self.p.body))):
             step = str(ALIGNED)
         if tiles and tiles.packed:
-            size = code.op(f"call i64 @llvm.smax.i64(i64 {size}, i64 {code.op(f'sdiv i64 {count}, {TILED_CHUNKS}')})")
-            size = code.op(f"call i64 @llvm.smax.i64(i64 {size}, i64 {TILED_ROWS})")
-            code.module.declare("llvm.smax", "declare i64 @llvm.smax.i64(i64, i64)")
-            step = str(ROWS_OF_TILES)
+            least = code.largest(code.quotient(count, str(TILED_CHUNKS)), str(TILED_ROWS))
+            return self.rounded(code.largest(self.grain(work, count, "1"), least), str(ROWS_OF_TILES))
         if self.p.rank == 1 and len(self.group) == 1 and row_products(self.p):
-            code.module.declare("llvm.smax", "declare i64 @llvm.smax.i64(i64, i64)")
-            size = code.op(f"call i64 @llvm.smax.i64(i64 {size}, i64 {ROWS})")
-            step = str(ROWS_OF_TILES)
-        return self.rounded(size, step)
+            return self.rounded(code.largest(self.grain(work, count, "1"), str(ROWS)), str(ROWS_OF_TILES))
+        return self.grain(work, count, step)
 
     # ---- the function
 
@@ -139,8 +136,8 @@ class Spreading(Chunked):
         else:
             write_nest(inner, self.p, sinks, "%lower", "%upper", self.earlier)
         if self.partials:
-            distance = code.op(f"sub nsw i64 %lower, {self.captured('i64', lower)}")
-            place = code.op(f"sdiv i64 {distance}, {self.captured('i64', chunk)}")
+            distance = code.difference("%lower", self.captured("i64", lower))
+            place = code.quotient(distance, self.captured("i64", chunk))
             for (sink, memories), mine in zip(self.partials, [s for s in sinks if isinstance(s, FoldSink)]):
                 for type_, memory, slot in zip(self.types(sink), memories, mine.slots.slots):
                     code.store(type_, code.load(type_, slot), code.offset(type_, self.captured("ptr", memory), place))
@@ -181,19 +178,49 @@ class Spreading(Chunked):
 
     def collect(self, sink: FoldSink, memories: list[str], lower: str, upper: str, chunk: str) -> None:
         """Combines the chunks' results in order. Without any, the fold stays at the neutral elements."""
-        code = self.outer.code
-        types = self.types(sink)
-        some, done = code.label("some"), code.label("none")
-        count = code.op(f"sub nsw i64 {upper}, {lower}")
-        code.branch(code.op(f"icmp sgt i64 {count}, 0"), some, done)
-        code.place(some)
-        for type_, memory, slot in zip(types, memories, sink.slots.slots):
-            code.store(type_, code.load(type_, memory), slot)
-        chunks = code.op(f"sdiv i64 {code.op(f'sub nsw i64 {code.sum(count, chunk)}, 1')}, {chunk}")
+        code, types, slots = self.outer.code, self.types(sink), sink.slots.slots
+        count = code.difference(upper, lower)
+        if sink.reduction is None:
+            join(self.outer, sink, types, memories, count, chunk)
+            return
+        name, result = joining(self.outer, sink, types), "{" + ", ".join(types) + "}"
+        args = [f"{t} {code.load(t, slot)}" for t, slot in zip(types, slots)] + [f"ptr {m}" for m in memories]
+        made = code.op(f"call {result} {name}({', '.join(args)}, i64 {count}, i64 {chunk})")
+        for k, (type_, slot) in enumerate(zip(types, slots)):
+            code.store(type_, code.op(f"extractvalue {result} {made}, {k}"), slot)
 
-        def join(k: str) -> None:
-            values = [Scalar(code.load(t, code.offset(t, m, k)), v.base) for t, m, v in zip(types, memories, sink.operator.values)]
-            sink.join(values)
 
-        count_loop(self.outer, "1", chunks, "1", join)
-        code.place(done)
+def join(low: Lowering, sink: FoldSink, types: Sequence[str], memories: Sequence[str], count: str, chunk: str) -> None:
+    """Code that combines the results of chunks of so many rounds of `count`, in order."""
+    code = low.code
+    some, done = code.label("some"), code.label("none")
+    code.branch(code.op(f"icmp sgt i64 {count}, 0"), some, done)
+    code.place(some)
+    for type_, memory, slot in zip(types, memories, sink.slots.slots):
+        code.store(type_, code.load(type_, memory), slot)
+    chunks = code.quotient(code.difference(code.sum(count, chunk), "1"), chunk)
+
+    def one(k: str) -> None:
+        loaded = [code.load(t, code.offset(t, m, k)) for t, m in zip(types, memories)]
+        sink.join([Scalar(text, v.base) for text, v in zip(loaded, sink.operator.values)])
+
+    count_loop(low, "1", chunks, "1", one, scalar_note(code.module))
+    code.place(done)
+
+
+def joining(outer: Lowering, sink: FoldSink, types: Sequence[str]) -> str:
+    """The name of a function that does so for a fold that is one operation: of folds with the same one there is one."""
+    starts, memories = ([f"%{stem}{k}" for k in range(len(types))] for stem in ("start", "partials"))
+    params = [*zip(types, starts), *(("ptr", m) for m in memories), ("i64", "%count"), ("i64", "%chunk")]
+    name, result = outer.code.module.fresh("join"), "{" + ", ".join(types) + "}"
+    code = Code(outer.code.module, name, result, params, tail="noinline")
+    low = Lowering(outer.unit, code, outer.facts)
+    fold = FoldSink(low, sink.operator, Slots(low, sink.operator.accumulators))
+    for type_, start, slot in zip(types, starts, fold.slots.slots):
+        code.store(type_, start, slot)
+    join(low, fold, types, memories, "%count", "%chunk")
+    made = "poison"
+    for k, (type_, slot) in enumerate(zip(types, fold.slots.slots)):
+        made = code.op(f"insertvalue {result} {made}, {type_} {code.load(type_, slot)}, {k}")
+    code.end(f"ret {result} {made}")
+    return code.module.share(name, code.text())

@@ -36,9 +36,9 @@ class Rounds(Chunked):
         code, outer, r = self.outer.code, self.outer, self.loop
         lower, upper = outer.wide(r.lower), outer.wide(r.upper)
         cost = Cost(outer)
-        count = code.op(f"sub nsw i64 {upper}, {lower}")
-        work = cost.times(cost.body(r.body), code.op(f"sitofp i64 {count} to double"))
-        chunk = self.rounded(self.wanted(work, count), str(ALIGNED) if any(len(_extents(p)) == 1 for p in r.params) else "1")
+        count = code.difference(upper, lower)
+        work = cost.times(cost.body(r.body), cost.count(count))
+        chunk = self.grain(work, count, str(ALIGNED) if any(len(_extents(p)) == 1 for p in r.params) else "1")
         self.write()
         self.call(lower, upper, chunk)
 

@@ -102,7 +102,7 @@ class RowBlock:
 
         low, code, c = self.low, self.low.code, self.product.contraction
         many, few, done = code.label("many"), code.label("few"), code.label("filled")
-        code.branch(code.op(f"icmp sge i64 {code.op(f'sub nsw i64 {end}, {first}')}, {FEW}"), many, few)
+        code.branch(code.op(f"icmp sge i64 {code.difference(end, first)}, {FEW}"), many, few)
         code.place(many)
         Tiling(low, c, [ArraySink(low, self.memory, c.p.rank)]).block_of_rows(first, end)
         code.jump(done)
@@ -120,7 +120,7 @@ class RowBlock:
     def row(self, i: str, first: str) -> Array:
         """Row i of a block that begins at `first`."""
         code = self.low.code
-        at = flat(code, (code.op(f"sub nsw i64 {i}, {first}"),), self.memory.extents)
+        at = flat(code, (code.difference(i, first),), self.memory.extents)
         return replace(self.memory, data=element_address(code, self.memory, at), header=BORROWED, extents=self.memory.extents[1:], unique=False, apart=self.apart)
 
     def bind(self, i: str, first: str) -> None:

@@ -7,9 +7,13 @@ a while by the process, since fresh pages cost as much as a pass over them, and 
 from __future__ import annotations
 
 from sacpy.jit.host import layout
+from sacpy.jit.host.legal import constant
 from sacpy.jit.host.threads import POOL, SLOW
 
-EXPORTS = ("sacpy_enter", "sacpy_drop", "sacpy_new", "sacpy_free", "sacpy_own", "sacpy_hand_over", "sacpy_parallel", "sacpy_discard", "sacpy_forked")
+EXPORTS = (
+    "sacpy_enter", "sacpy_drop", "sacpy_new", "sacpy_array1", "sacpy_array2", "sacpy_array3", "sacpy_times", "sacpy_free", "sacpy_release", "sacpy_copied", "sacpy_fill",
+    "sacpy_own", "sacpy_hand_over", "sacpy_adopt", "sacpy_returned", "sacpy_grain", "sacpy_blocks", "sacpy_spread", "sacpy_discard", "sacpy_forked",
+)  # fmt: skip
 KEPT_BLOCKS = 16
 SMALL = 1 << 16  # bytes of the largest blocks that their frame keeps
 FREED_BYTES = 1 << 20  # bytes of freed small blocks that a frame keeps at most
@@ -169,6 +173,41 @@ define void @sacpy_hand_over(ptr %block) alwaysinline {{
 {field("pn", "%previous", layout.NEXT)}  store ptr %next, ptr %pn
 {field("np", "%next", layout.PREVIOUS)}  store ptr %previous, ptr %np
   ret void
+}}
+define void @sacpy_adopt(ptr %frame, ptr %block) {{
+  %none = icmp eq ptr %block, null
+  br i1 %none, label %done, label %link
+link:
+  store i64 1, ptr %block
+{field("p", "%block", layout.PREVIOUS)}  store ptr %frame, ptr %p
+{field("frame_next", "%frame", layout.NEXT)}  %first = load ptr, ptr %frame_next
+{field("n", "%block", layout.NEXT)}  store ptr %first, ptr %n
+{field("first_previous", "%first", layout.PREVIOUS)}  store ptr %block, ptr %first_previous
+  store ptr %block, ptr %frame_next
+{field("bytes", "%block", layout.BYTES)}  %size = load i64, ptr %bytes
+{field("in_use", "%frame", layout.FRAME_IN_USE)}  %old = load i64, ptr %in_use
+  %now = add i64 %old, %size
+  store i64 %now, ptr %in_use
+  br label %done
+done:
+  ret void
+}}
+define i64 @sacpy_returned(ptr %frame, ptr %block) {{
+  %none = icmp eq ptr %block, null
+  br i1 %none, label %gone, label %look
+look:
+  %at = phi ptr [%frame, %0], [%next, %on]
+{field("n", "%at", layout.NEXT)}  %next = load ptr, ptr %n
+  %over = icmp eq ptr %next, %frame
+  br i1 %over, label %gone, label %on
+on:
+  %here = icmp eq ptr %next, %block
+  br i1 %here, label %found, label %look
+found:
+  call void @sacpy_hand_over(ptr %block)
+  ret i64 1
+gone:
+  ret i64 0
 }}
 define void @sacpy_free(ptr %frame, ptr %block) {{
   call void @sacpy_hand_over(ptr %block)
@@ -420,7 +459,178 @@ free:
 }}
 """
 
+# What units do again and again: as calls they take LLVM a line each, where they would be a dozen in every unit.
+ARRAYS = f"""
+declare {{i64, i1}} @llvm.umul.with.overflow.i64(i64, i64)
+define i64 @sacpy_times(i64 %a, i64 %b) alwaysinline {{
+  %both = call {{i64, i1}} @llvm.umul.with.overflow.i64(i64 %a, i64 %b)
+  %product = extractvalue {{i64, i1}} %both, 0
+  %over = extractvalue {{i64, i1}} %both, 1
+  %result = select i1 %over, i64 -1, i64 %product
+  ret i64 %result
+}}
+define ptr @sacpy_array1(ptr %frame, i64 %size, i64 %n) {{
+  %bytes = call i64 @sacpy_times(i64 %size, i64 %n)
+  %block = tail call ptr @sacpy_new(ptr %frame, i64 %bytes)
+  ret ptr %block
+}}
+define ptr @sacpy_array2(ptr %frame, i64 %size, i64 %n, i64 %m) {{
+  %row = call i64 @sacpy_times(i64 %size, i64 %m)
+  %bytes = call i64 @sacpy_times(i64 %row, i64 %n)
+  %block = tail call ptr @sacpy_new(ptr %frame, i64 %bytes)
+  ret ptr %block
+}}
+define ptr @sacpy_array3(ptr %frame, i64 %size, i64 %n, i64 %m, i64 %k) {{
+  %row = call i64 @sacpy_times(i64 %size, i64 %k)
+  %plane = call i64 @sacpy_times(i64 %row, i64 %m)
+  %bytes = call i64 @sacpy_times(i64 %plane, i64 %n)
+  %block = tail call ptr @sacpy_new(ptr %frame, i64 %bytes)
+  ret ptr %block
+}}
+define void @sacpy_release(ptr %frame, ptr %header) {{
+  %none = icmp eq ptr %header, null
+  br i1 %none, label %done, label %count
+count:
+  %old = load i64, ptr %header
+  %new = sub i64 %old, 1
+  store i64 %new, ptr %header
+  %last = icmp eq i64 %new, 0
+  br i1 %last, label %free, label %done
+free:
+  tail call void @sacpy_free(ptr %frame, ptr %header)
+  ret void
+done:
+  ret void
+}}
+define void @sacpy_fill(ptr %data, i64 %bytes, i64 %word) {{
+  %one = insertelement <8 x i64> poison, i64 %word, i64 0
+  %eight = shufflevector <8 x i64> %one, <8 x i64> poison, <8 x i32> zeroinitializer
+  %lines = lshr i64 %bytes, 6
+  br label %test
+test:
+  %k = phi i64 [0, %0], [%next, %line]
+  %more = icmp ult i64 %k, %lines
+  br i1 %more, label %line, label %rest
+line:
+  %line_at = getelementptr <8 x i64>, ptr %data, i64 %k
+  store <8 x i64> %eight, ptr %line_at, align 1
+  %next = add i64 %k, 1
+  br label %test
+rest:
+  %words = lshr i64 %bytes, 3
+  %first = shl i64 %lines, 3
+  br label %test_word
+test_word:
+  %w = phi i64 [%first, %rest], [%next_word, %one_word]
+  %more_words = icmp ult i64 %w, %words
+  br i1 %more_words, label %one_word, label %half
+one_word:
+  %word_at = getelementptr i64, ptr %data, i64 %w
+  store i64 %word, ptr %word_at, align 1
+  %next_word = add i64 %w, 1
+  br label %test_word
+half:
+  %four = and i64 %bytes, 4
+  %has_half = icmp ne i64 %four, 0
+  br i1 %has_half, label %one_half, label %quarter
+one_half:
+  %half_start = and i64 %bytes, -8
+  %half_at = getelementptr i8, ptr %data, i64 %half_start
+  %low_half = trunc i64 %word to i32
+  store i32 %low_half, ptr %half_at, align 1
+  br label %quarter
+quarter:
+  %two = and i64 %bytes, 2
+  %has_quarter = icmp ne i64 %two, 0
+  br i1 %has_quarter, label %one_quarter, label %done
+one_quarter:
+  %quarter_start = and i64 %bytes, -4
+  %quarter_at = getelementptr i8, ptr %data, i64 %quarter_start
+  %low_quarter = trunc i64 %word to i16
+  store i16 %low_quarter, ptr %quarter_at, align 1
+  br label %done
+done:
+  ret void
+}}
+define void @sacpy_copied(ptr %frame, ptr %header, i64 %bytes) {{
+  %borrowed = icmp eq ptr %header, null
+  br i1 %borrowed, label %count, label %done
+count:
+  %control = load ptr, ptr %frame
+{field("total", "%control", layout.CONTROL_COPIED)}  %old = atomicrmw add ptr %total, i64 %bytes monotonic
+  br label %done
+done:
+  ret void
+}}
+"""
+
+# How many rounds of a loop a chunk has, for so much work in all and so many rounds: a multiple of `step`. What is less
+# work than `least` is one chunk, which its thread does by itself; else chunks have about `each`. And into how many blocks rows are cut, of what length, where they are few and long.
+CHUNKS = f"""
+declare i64 @llvm.smax.i64(i64, i64)
+define i64 @sacpy_grain(double %work, i64 %count, i64 %step, double %least, double %each) {{
+  %worth = fcmp ogt double %work, %least
+  br i1 %worth, label %divide, label %whole
+whole:
+  %some = icmp sgt i64 %count, 0
+  %rounds = select i1 %some, i64 %count, i64 0
+  %all = add i64 %rounds, %step
+  ret i64 %all
+divide:
+  %wanted = fdiv double %work, %each
+  %above = fcmp ogt double %wanted, {constant("double", float(layout.MOST_CHUNKS))}
+  %bounded = select i1 %above, double {constant("double", float(layout.MOST_CHUNKS))}, double %wanted
+  %chunks = fptosi double %bounded to i64
+  %over = add i64 %count, %chunks
+  %size = sdiv i64 %over, %chunks
+  %up = add i64 %size, %step
+  %less = sub i64 %up, 1
+  %steps = sdiv i64 %less, %step
+  %rounded = mul i64 %steps, %step
+  %positive = icmp sgt i64 %rounded, 0
+  %result = select i1 %positive, i64 %rounded, i64 %step
+  ret i64 %result
+}}
+define {{i64, i64}} @sacpy_blocks(i64 %n, i64 %m, i64 %enough, i64 %short, i64 %aligned) {{
+  %rows = call i64 @llvm.smax.i64(i64 %n, i64 1)
+  %columns = call i64 @llvm.smax.i64(i64 %m, i64 1)
+  %whole = icmp slt i64 %columns, %short
+  br i1 %whole, label %one, label %divide
+divide:
+  %less = sub i64 %enough, 1
+  %others = sdiv i64 %less, %rows
+  %wanted = add i64 %others, 1
+  %single = icmp eq i64 %wanted, 1
+  br i1 %single, label %one, label %several
+several:
+  %share = sdiv i64 %columns, %wanted
+  %up = add i64 %share, %aligned
+  %mask = sub i64 0, %aligned
+  %length = and i64 %up, %mask
+  %all = add i64 %columns, %length
+  %before = sub i64 %all, 1
+  %in_row = sdiv i64 %before, %length
+  %made = insertvalue {{i64, i64}} poison, i64 %in_row, 0
+  %found = insertvalue {{i64, i64}} %made, i64 %length, 1
+  ret {{i64, i64}} %found
+one:
+  %alone = insertvalue {{i64, i64}} {{i64 1, i64 poison}}, i64 %columns, 1
+  ret {{i64, i64}} %alone
+}}
+define i32 @sacpy_spread(ptr %frame, ptr %body, ptr %env, i64 %lower, i64 %upper, i64 %chunk) {{
+  %length = sub i64 %upper, %lower
+  %one = icmp sge i64 %chunk, %length
+  br i1 %one, label %direct, label %several
+direct:
+  %status = tail call i32 %body(ptr %frame, ptr %env, i64 %lower, i64 %upper)
+  ret i32 %status
+several:
+  %first = tail call i32 @sacpy_parallel(ptr %frame, ptr %body, ptr %env, i64 %lower, i64 %upper, i64 %chunk)
+  ret i32 %first
+}}
+"""
+
 
 def runtime_ir() -> str:
     """The text of the runtime's module."""
-    return FRAMES + BLOCKS + FREED + KEPT + POOL
+    return FRAMES + BLOCKS + FREED + KEPT + ARRAYS + CHUNKS + POOL

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from sacpy.jit.graph import Op, Var, inner_binders
 from sacpy.jit.host import layout
-from sacpy.jit.host.chunks import MOST_CHUNKS, Chunked
-from sacpy.jit.host.cost import Cost, number
+from sacpy.jit.host.chunks import Chunked
+from sacpy.jit.host.cost import Cost
 from sacpy.jit.host.folds import Reduction
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.legal import LLVM_TYPES, Code, size_of
@@ -80,7 +80,7 @@ class Scanning:
         code.branch(code.op(f"icmp eq ptr {source.data}, {result.data}"), done, copy)
         code.place(copy)
         copy_elements(code, source.element, result.data, source.data, lower)
-        rest = code.op(f"sub nsw i64 {source.extents[0]}, {upper}")
+        rest = code.difference(source.extents[0], upper)
         copy_elements(code, source.element, element_address(code, result, upper), element_address(code, source, upper), rest)
         code.place(done)
 
@@ -100,7 +100,7 @@ class Scanning:
         code.store(self.type, reduction(self.scan).identity(0), total)
         code.branch(code.op(f"icmp slt i64 {lower}, {upper}"), some, none)
         code.place(some)
-        code.store(self.type, self.low.load_flat(source, code.op(f"sub nsw i64 {lower}, 1")), total)
+        code.store(self.type, self.low.load_flat(source, code.difference(lower, "1")), total)
         code.place(none)
 
 
@@ -126,8 +126,8 @@ class Piece:
                 low.poll()
             far = code.sum(first, str(BLOCK))
             end = code.op(f"select i1 {code.op(f'icmp slt i64 {far}, {upper}')}, i64 {far}, i64 {upper}")
-            count_loop(low, first, end, "1", lambda i: low.store(buffer, code.op(f"sub nsw i64 {i}, {first}"), self.value(i)))
-            count = code.op(f"sub nsw i64 {end}, {first}")
+            count_loop(low, first, end, "1", lambda i: low.store(buffer, code.difference(i, first), self.value(i)))
+            count = code.difference(end, first)
             whole = code.op(f"and i64 {count}, {-self.lanes}")
             count_loop(low, "0", whole, str(self.lanes), lambda k: self.several(buffer, k, code.sum(first, k), before, total))
             count_loop(low, whole, count, "1", lambda k: self.single(buffer, k, code.sum(first, k), before, total))
@@ -191,17 +191,17 @@ class Spread:
     def __init__(self, low: Lowering, scan: Scan, source: Array, result: Array, total: str) -> None:
         self.low, self.scan, self.source, self.result, self.total, self.code = low, scan, source, result, total, low.code
         self.type = LLVM_TYPES[scan.base]
-        self.totals = low.code.slot(f"[{MOST_CHUNKS} x {self.type}]")
-        self.starts = low.code.slot(f"[{MOST_CHUNKS} x {self.type}]")
+        self.totals = low.code.slot(f"[{layout.MOST_CHUNKS} x {self.type}]")
+        self.starts = low.code.slot(f"[{layout.MOST_CHUNKS} x {self.type}]")
 
     def run(self, lower: str, upper: str) -> None:
         low, code = self.low, self.code
-        count = code.op(f"sub nsw i64 {upper}, {lower}")
+        count = code.difference(upper, lower)
         scanning, adding = Chunked(low), Chunked(low)
         cost = Cost(low)
-        work = cost.times(cost.times(cost.body(self.scan.loop.body), number(SHARE)), code.op(f"sitofp i64 {count} to double"))
-        chunk = scanning.rounded(scanning.wanted(work, count), str(ALIGNED))
-        chunks = code.op(f"sdiv i64 {code.op(f'sub nsw i64 {code.sum(count, chunk)}, 1')}, {chunk}")
+        work = cost.times(cost.times(cost.body(self.scan.loop.body), SHARE), cost.count(count))
+        chunk = scanning.grain(work, count, str(ALIGNED))
+        chunks = code.quotient(code.difference(code.sum(count, chunk), "1"), chunk)
         self.write(scanning, lower, chunk, stores=True)
         self.write(adding, lower, chunk, stores=False)
         together, alone, done = code.label("together"), code.label("alone"), code.label("scanned")
@@ -251,8 +251,8 @@ class Spread:
         chunked.capture(name for name in free_in_order(self.scan.values) if name not in inside)
         source = chunked.captured_array(self.source)
         result = chunked.captured_array(self.result) if stores else None
-        distance = code.op(f"sub nsw i64 %lower, {chunked.captured('i64', lower)}")
-        k = code.op(f"sdiv i64 {distance}, {chunked.captured('i64', chunk)}")
+        distance = code.difference("%lower", chunked.captured("i64", lower))
+        k = code.quotient(distance, chunked.captured("i64", chunk))
         start = code.load(self.type, code.offset(self.type, chunked.captured("ptr", self.starts), k)) if stores else ""
         total = Piece(inner, self.scan, source, result).run("%lower", "%upper", start)
         code.store(self.type, total, code.offset(self.type, chunked.captured("ptr", self.totals), k))

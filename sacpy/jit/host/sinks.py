@@ -86,7 +86,7 @@ def membership(lowering: Lowering, p: Partition, index: tuple[str, ...]) -> str:
         lower = lowering.wide(p.lower[k])
         tests = [code.op(f"icmp sge i64 {i}, {lower}"), code.op(f"icmp slt i64 {i}, {lowering.wide(p.upper[k])}")]
         if p.step is not None and p.width is not None:
-            rest = code.op(f"srem i64 {code.op(f'sub nsw i64 {i}, {lower}')}, {lowering.wide(p.step[k])}")
+            rest = code.op(f"srem i64 {code.difference(i, lower)}, {lowering.wide(p.step[k])}")
             tests.append(code.op(f"icmp slt i64 {rest}, {lowering.wide(p.width[k])}"))
         for test in tests:
             inside = code.op(f"and i1 {inside}, {test}")

@@ -72,7 +72,7 @@ class Tiling:
         """Does packed work, with memory for panels."""
         low, code = self.low, self.code
         wide = str(self.lanes * self.vectors)
-        rounds = code.op(f"sub nsw i64 {low.wide(self.c.inner.upper[0])}, {low.wide(self.c.inner.lower[0])}")
+        rounds = code.difference(low.wide(self.c.inner.upper[0]), low.wide(self.c.inner.lower[0]))
         positive = code.op(f"select i1 {code.op(f'icmp sgt i64 {rounds}, 0')}, i64 {rounds}, i64 0")
         for s in self.packs:
             self.panels[s.targets[0].name] = low.allocate(self.c.base, (positive, wide))
@@ -123,7 +123,7 @@ class Tiling:
         def masked(j: str, vectors: int) -> None:
             self.low.poll()
             masks = [self.mask(code.sum(j, str(v * self.lanes)), upper) for v in range(vectors)]
-            left, width = code.op(f"sub nsw i64 {upper}, {j}"), self.lanes * vectors
+            left, width = code.difference(upper, j), self.lanes * vectors
             columns = code.op(f"select i1 {code.op(f'icmp slt i64 {left}, {width}')}, i64 {left}, i64 {width}")
             self.pack(j, columns, width)
             self.down(first, last, lambda i, rows: self.tile(outer, i, rows, j, masks, columns))
@@ -131,13 +131,13 @@ class Tiling:
         if self.all_packed:
             count_loop(self.low, lower, upper, str(wide), lambda j: masked(j, self.vectors))
             return
-        count = code.op(f"sub nsw i64 {upper}, {lower}")
-        whole = code.op(f"sub nsw i64 {count}, {code.op(f'srem i64 {count}, {wide}')}")
+        count = code.difference(upper, lower)
+        whole = code.difference(count, code.op(f'srem i64 {count}, {wide}'))
         nonempty = code.op(f"select i1 {code.op(f'icmp sgt i64 {count}, 0')}, i64 {whole}, i64 0")
         middle = code.sum(lower, nonempty)
         count_loop(self.low, lower, middle, str(wide), full)
         if not self.c.packed:  # what is left is read once, if it is more than a narrow tile takes
-            left = code.op(f"sub nsw i64 {upper}, {middle}")
+            left = code.difference(upper, middle)
             end = code.op(f"select i1 {code.op(f'icmp sgt i64 {left}, {self.lanes * NARROW}')}, i64 {upper}, i64 {middle}")
             count_loop(self.low, middle, end, str(wide), lambda j: masked(j, self.vectors))
             middle = end
@@ -155,8 +155,8 @@ class Tiling:
         if not self.c.packed:
             tile("", 1)
             return
-        count = code.op(f"sub nsw i64 {last}, {first}")
-        whole = code.op(f"sub nsw i64 {count}, {code.op(f'srem i64 {count}, {self.rows}')}")
+        count = code.difference(last, first)
+        whole = code.difference(count, code.op(f'srem i64 {count}, {self.rows}'))
         middle = code.sum(first, code.op(f"select i1 {code.op(f'icmp sgt i64 {count}, 0')}, i64 {whole}, i64 0"))
         count_loop(self.low, first, middle, str(self.rows), lambda i: tile(i, self.rows))
         count_loop(self.low, middle, last, "1", lambda i: tile(i, 1))
@@ -173,11 +173,11 @@ class Tiling:
             def copy(k: str, column: str, rhs: Load = rhs, panel: Array = panel) -> None:
                 self.bind(c.k, k)
                 self.bind(c.j, code.sum(j, column))
-                row = code.product(code.op(f"sub nsw i64 {k}, {lower}"), str(width))
+                row = code.product(code.difference(k, lower), str(width))
                 low.store(panel, code.sum(row, column), low.load(low.array(rhs.array), low.wides(rhs.index)))
 
             def clear(k: str, column: str, panel: Array = panel) -> None:
-                row = code.product(code.op(f"sub nsw i64 {k}, {lower}"), str(width))
+                row = code.product(code.difference(k, lower), str(width))
                 low.store(panel, code.sum(row, column), constant(c.base, 0))
 
             if rhs.index[-1] == c.j:  # read along the rows of the array, whichever they are
@@ -201,7 +201,7 @@ class Tiling:
     def mask(self, j: str, upper: str) -> str:
         """Which lanes of the vector at j are columns."""
         code, n = self.code, self.lanes
-        left = self.splat(f"<{n} x i64>", "i64", code.op(f"sub nsw i64 {upper}, {j}"))
+        left = self.splat(f"<{n} x i64>", "i64", code.difference(upper, j))
         lanes = ", ".join(f"i64 {k}" for k in range(n))
         return code.op(f"icmp slt <{n} x i64> <{lanes}>, {left}")
 
@@ -279,7 +279,7 @@ class Tiling:
 
     def place(self, outer: tuple[str, ...], i: str, j: str) -> tuple[str, ...]:
         """The index of a cell."""
-        row = self.code.op(f"sub nsw i64 {i}, {self.origin}") if self.origin else i
+        row = self.code.difference(i, self.origin) if self.origin else i
         return (*outer, row, j) if row else (*outer, j)
 
     def finish_cells(self, outer: tuple[str, ...], i: str, j: str, sums: Sequence[Sequence[Sequence[str]]], columns: str) -> None:
@@ -326,7 +326,7 @@ class Tiling:
 
     def packed(self, panel: Array) -> str:
         """The vector of a panel at the current k."""
-        k = self.code.op(f"sub nsw i64 {self.low.wide(self.c.k)}, {self.low.wide(self.c.inner.lower[0])}")
+        k = self.code.difference(self.low.wide(self.c.k), self.low.wide(self.c.inner.lower[0]))
         at = self.code.sum(self.code.product(k, str(self.width)), str(self.at_column))
         return self.load_vector(element_address(self.code, panel, at), "", "")
 

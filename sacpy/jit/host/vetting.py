@@ -93,7 +93,7 @@ def _sorted(checks: list[Check], made: dict[str, Let], inside: set[str]) -> tupl
 def write_vetting(lowering: Lowering, v: Vetted, start: str, end: str) -> None:
     """Code that leaves the function unless the checks of all rounds from `start` to before `end` hold."""
     code, r = lowering.code, v.rounds
-    towards = code.op(f"add nsw i64 {code.op(f'sub nsw i64 {end}, {start}')}, {r.step - 1 if r.step > 0 else r.step + 1}")
+    towards = code.op(f"add nsw i64 {code.difference(end, start)}, {r.step - 1 if r.step > 0 else r.step + 1}")
     rounds = code.op(f"sdiv i64 {towards}, {r.step}")
     bad = code.slot("i32")
     code.store("i32", "0", bad)

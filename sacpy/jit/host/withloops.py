@@ -42,11 +42,13 @@ class WithLoops:
         self.low, self.w, self.dying, self.into = lowering, w, dying, into
         self.in_place: set[str] = set()  # arrays whose memory becomes that of a result
         self.kept: list[Array] = []  # those that are held until the loop is done
+        self.used = lowering.unit.uses.of_rhs(w)
         self.repeatable = not lowering.in_order and all(map(_is_repeatable, w.operators))  # the loop may run twice
 
     def run(self, targets: Sequence[Var]) -> None:
         """Computes the results and binds them."""
-        before = {name: replace(v) for name, v in self.low.env.items() if isinstance(v, Array)}
+        env = self.low.env
+        before = {name: replace(v) for name in sorted(self.used) if isinstance(v := env.get(name), Array)}
         arrays = self.start_arrays(targets)
         states: dict[int, FoldSink | PropagateSink] = {}
         only_arrays = len(arrays) == len(self.w.operators)
@@ -151,8 +153,9 @@ class WithLoops:
             a.apart = tuple(dict.fromkeys((*a.apart, *(s for s in scopes if s != a.scope))))
         added = tuple(a.scope for a in new)
         if added:
-            for name, value in self.low.env.items():
-                if isinstance(value, Array) and name not in self.in_place:
+            for name in self.used - self.in_place:
+                value = self.low.env.get(name)
+                if isinstance(value, Array):
                     self.low.env[name] = replace(value, apart=(*value.apart, *added))
 
     def restore(self, before: dict[str, Array]) -> None:

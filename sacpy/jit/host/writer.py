@@ -22,6 +22,7 @@ from sacpy.jit.host.memory import (
     elements,
     flat,
     is_unique,
+    new_block,
     release,
     retain,
 )
@@ -104,9 +105,11 @@ class Writer:
         self.env: dict[str, Value] = {}
         self.on_failure: str | None = None  # where a failing check jumps to inside a vectorisable loop; None: it leaves the function
         self.status = code.slot("i32")
-        self.failed = code.label("failed")
+        self.failed, self.unchecked = code.label("failed"), code.label("unchecked")
+        self.site = ""  # where the number of the check stands that fails, if one may
         self.fails = False
         self.parallel = True  # loops may be spread over threads here
+        self.within = 0  # bodies of loops around what is being written
         self.in_order = False  # extremes of reals are computed from left to right here
         self.on_stack = 0  # bytes of the arrays that lie on the stack
         self.results = "{i32}"
@@ -177,35 +180,40 @@ class Writer:
 
     # ---- leaving
 
-    def fail(self, status: int, site: int = 0) -> None:
-        """Ends the function with a status."""
-        if site:
-            address = self.code.offset("i64", "%frame", str(layout.FRAME_SITE))
-            self.code.store("i64", str(site - 1), address)
-        self.code.store("i32", str(status), self.status)
-        self.code.jump(self.failed)
-        self.fails = True
-
     def pass_on(self, status: str) -> None:
         """Ends the function if a status is not OK."""
-        on, off = self.code.label("ok"), self.code.label("not")
-        self.code.branch(self.code.op(f"icmp eq i32 {status}, 0"), on, off)
-        self.code.place(off)
-        self.code.store("i32", status, self.status)
-        self.code.jump(self.failed)
-        self.fails = True
-        self.code.place(on)
+        self._leave_unless(self.code.op(f"icmp eq i32 {status}, 0"), status)
 
     def unless(self, condition: str, status: int, site: int = 0) -> None:
-        """Ends the function with a status unless a condition holds."""
-        on, off = self.code.label("ok"), self.code.label("not")
-        self.code.branch(condition, on, off)
-        self.code.place(off)
-        self.fail(status, site)
+        """Ends the function with a status unless a condition holds. `site`: the number of the check that failed then."""
+        if not site:
+            self._leave_unless(condition, str(status))
+            return
+        assert status == layout.CHECK_FAILED
+        if not self.site:
+            self.site = self.code.slot("i64")
+        on = self.code.label("ok")
+        self.code.store("i64", str(site - 1), self.site)
+        self.code.branch(condition, on, self.unchecked)
+        self.code.place(on)
+
+    def _leave_unless(self, condition: str, status: str) -> None:
+        """What is to be told stands in memory before the branch: LLVM makes that a value of the way that is taken, and a
+        block for each way would take it longer."""
+        on = self.code.label("ok")
+        self.code.store("i32", status, self.status)
+        self.code.branch(condition, on, self.failed)
+        self.fails = True
         self.code.place(on)
 
     def finish_failures(self) -> None:
         """Writes where failures leave the function."""
+        if self.site:
+            self.code.place(self.unchecked)
+            address = self.code.offset("i64", "%frame", str(layout.FRAME_SITE))
+            self.code.store("i64", self.code.load("i64", self.site), address)
+            self.code.store("i32", str(layout.CHECK_FAILED), self.status)
+            self.fails = True
         if self.fails:
             self.code.place(self.failed)
             status = self.code.load("i32", self.status)
@@ -225,18 +233,18 @@ class Writer:
 
     def allocate(self, base: str, extents: tuple[str, ...]) -> Array:
         """A new array, its elements not set."""
-        header = self.code.op(f"call ptr @sacpy_new(ptr %frame, i64 {byte_count(self.code, base, extents)})")
+        header = new_block(self.code, base, extents)
         self.unless(self.code.op(f"icmp ne ptr {header}, null"), layout.OUT_OF_MEMORY)
         data = self.code.op(f"getelementptr inbounds i8, ptr {header}, i64 {layout.HEADER_BYTES}")
-        self.code.do(f'call void @llvm.assume(i1 true) ["align"(ptr {data}, i64 64)]')
-        self.code.module.declare("llvm.assume", "declare void @llvm.assume(i1)")
         return Array(data, header, base, extents, unique=True)
 
     def copied(self, array: Array) -> Array:
         """A copy of an array."""
         new = self.allocate(array.element, array.extents)
         copy_elements(self.code, array.element, new.data, array.data, elements(self.code, array.extents))
-        self.code.do(f"call void @sacpy.copied(ptr %frame, ptr {array.header}, i64 {byte_count(self.code, array.element, array.extents)})")
+        count = byte_count(self.code, array.element, array.extents)
+        self.code.module.declare("sacpy_copied", "declare void @sacpy_copied(ptr, ptr, i64)")
+        self.code.do(f"call void @sacpy_copied(ptr %frame, ptr {array.header}, i64 {count})")
         return new
 
     def owned(self, array: Array) -> Array:

@@ -4,7 +4,8 @@ In: a with-loop of a graph with the functions that its bodies call, a device's l
 CPU. Kernels depend on the form of a mapping only, so that one kernel serves all bounds of that form.
 """
 
+from sacpy.jit.kernels.in_place import settled
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Plan, Refused
 from sacpy.jit.kernels.template import Template, build
 
-__all__ = ["Buffer", "KernelOptions", "Launch", "Plan", "Refused", "Template", "build"]
+__all__ = ["Buffer", "KernelOptions", "Launch", "Plan", "Refused", "Template", "build", "settled"]

@@ -76,11 +76,15 @@ def _sum(x: Entry, y: Entry, code: str) -> Entry | None:
     return Entry(x.axis, x.low - y.high, x.high - y.low) if y.axis is None else None
 
 
-def footprints(p: Partition, free: Mapping[str, Var]) -> dict[str, Footprint]:
-    """What one index of a partition reads around itself, by the names of the arrays; of an array that is read along different axes, the way most accesses have."""
+def footprints(p: Partition, free: Mapping[str, Var], fixed: bool = False) -> dict[str, Footprint]:
+    """What one index of a partition reads around itself, by the names of the arrays; of an array that is read along
+    different axes, the way most accesses have. `fixed`: what follows no axis may be among the entries, if it lies
+    between constants."""
     found: dict[str, Footprint] = {}
     for f in footprints_of(p.index, (p.body,), free):
-        if all(e.axis is not None for e in f.entries) and (f.array.name not in found or f.reads > found[f.array.name].reads):
+        if (fixed or all(e.axis is not None for e in f.entries)) and (
+            f.array.name not in found or f.reads > found[f.array.name].reads
+        ):
             found[f.array.name] = f
     return found
 

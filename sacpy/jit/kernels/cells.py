@@ -6,9 +6,9 @@ In: a with-loop whose operators are all of these; at run time the numbers that i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from sacpy.jit.graph import Atom, Let, Load, Modarray, Var, blocks, extents_of, operands, statements
+from sacpy.jit.graph import Atom, Modarray, Var, extents_of
 from sacpy.jit.kernels import contractions, maps, rows, staging
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import (
@@ -25,8 +25,9 @@ from sacpy.jit.kernels.numbers import (
 )
 from sacpy.jit.kernels.source import Built, Source, known_block, number_of
 from sacpy.withloop import chains, membership
+from sacpy.withloop.auto import in_rows
 from sacpy.withloop.errors import MappingError
-from sacpy.withloop.pragmas import Pragma
+from sacpy.withloop.pragmas import GpuMem, Pragma
 from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.splitting import MOST_PIECES, Piece, Split, split
 from sacpy.withloop.strategies import choose
@@ -68,22 +69,6 @@ class Cells:
             atoms += [*p.lower, *p.upper, *(p.step or ()), *(p.width or ())]
         return {a.name for a in atoms if isinstance(a, Var)} | self.scratch
 
-    def in_place(self) -> list[tuple[Var, str]]:
-        """Results, each with the source array that is read by no index but where it is written."""
-        w = self.source.with_loop
-        own = {(o.array.name, p.index) for o in w.operators if isinstance(o, Modarray) for p in w.partitions}
-        sources = [o.array.name for o in w.operators if isinstance(o, Modarray)]
-        elsewhere: set[str] = set()
-        for p in w.partitions:
-            elsewhere |= {r.name for r in p.body.results if isinstance(r, Var)}
-            for s in statements(p.body):
-                if not isinstance(s, Let) or (isinstance(s.rhs, Load) and (s.rhs.array.name, s.rhs.index) in own):
-                    continue
-                elsewhere |= {a.name for a in operands(s.rhs) if isinstance(a, Var)}
-                elsewhere |= {r.name for b in blocks(s.rhs) for r in b.results if isinstance(r, Var)}
-        single = len(w.operators) == 1 or len(set(sources)) == len(w.operators)
-        return [(t, o.array.name) for t, o in zip(self.source.targets, w.operators) if isinstance(o, Modarray) and single and o.array.name not in elsewhere]
-
     # ---- plans
 
     def plan(self, numbers: Numbers, parameters: Mapping[str, int]) -> tuple[list[Buffer], list[Launch]]:
@@ -93,19 +78,46 @@ class Cells:
         spaces = tuple(space_of(p, numbers) for p in w.partitions)
         parts = split(frame, spaces)
         if parts.first_match:
-            return [], self._together(frame, spaces, numbers, f"the partitions make more than {MOST_PIECES} pieces, so each index asks which has it")
+            return [], self._first_match(frame, spaces, numbers, parameters)
         if self._merged(parts, frame, spaces):
             return [], self._together(frame, spaces, numbers, f"{len(parts.pieces)} pieces in one launch, each index asks which has it, as that costs less than launches do")
         temporaries: list[Buffer] = []
         launches: list[Launch] = []
+        whole: set[int] = set()  # partitions whose mapping fits all of them, and not each of their pieces
         for piece in parts.pieces:
-            if piece.partition is None:
+            number = piece.partition
+            if number is None:
                 launches += self._default(piece.space, numbers)
-                continue
-            more, own = self._piece(piece, spaces, numbers, parameters)
-            temporaries += more
-            launches += own
+            elif number not in whole:
+                chain = self._asked(number, parameters)
+                if chain is not None and not self._fits(
+                    chain, (p.space for p in parts.pieces if p.partition == number)
+                ):
+                    whole.add(number)
+                    launches += self._alone(
+                        number, chain, spaces, numbers, "its mapping does not fit what other partitions leave of it"
+                    )
+                    continue
+                more, own = self._piece(piece, chain, spaces, numbers)
+                temporaries += more
+                launches += own
         return temporaries, launches
+
+    def _asked(self, number: int, parameters: Mapping[str, int]) -> chains.Chain | None:
+        """The mapping that the pragmas of a partition ask for."""
+        chain = chain_of(self.pragmas[number])
+        if chain is None:
+            return None
+        names = {p.name for p in chain.parameters}
+        return chain.bind(**{name: value for name, value in parameters.items() if name in names})
+
+    def _fits(self, chain: chains.Chain, spaces: Iterable[IndexSpace]) -> bool:
+        try:
+            for space in spaces:
+                chain.map(space, self.options.device)
+        except MappingError:
+            return False
+        return True
 
     def _merged(self, parts: Split, frame: tuple[int, ...], spaces: tuple[IndexSpace, ...]) -> bool:
         """Whether the pieces go into one launch."""
@@ -113,62 +125,149 @@ class Cells:
             return False
         return math.prod(frame) <= (_MERGE_DENSE if all(s.dense for s in spaces) else _MERGE_GAPS)
 
-    def _together(self, frame: tuple[int, ...], spaces: tuple[IndexSpace, ...], numbers: Numbers, why: str) -> list[Launch]:
+    def _first_match(
+        self, frame: tuple[int, ...], spaces: tuple[IndexSpace, ...], numbers: Numbers, parameters: Mapping[str, int]
+    ) -> list[Launch]:
+        """The launches where the pieces would be too many: each index asks which partition has it. A partition with a
+        mapping has a launch of its own."""
+        launches: list[Launch] = []
+        rest = set(range(len(spaces) + 1))
+        why = f"the partitions make more than {MOST_PIECES} pieces, so each index asks which has it"
+        for number, pragmas in enumerate(self.pragmas):
+            memory = memory_of(pragmas)
+            if memory is not None and memory.mode == "shared":
+                raise _cannot_stage(memory, f"the partitions make more than {MOST_PIECES} pieces")
+            chain = self._asked(number, parameters)
+            if chain is not None:
+                rest.discard(number)
+                launches += self._alone(number, chain, spaces, numbers, why)
+        return [*self._together(frame, spaces, numbers, why, frozenset(rest)), *launches]
+
+    def _alone(
+        self, number: int, chain: chains.Chain, spaces: tuple[IndexSpace, ...], numbers: Numbers, why: str
+    ) -> list[Launch]:
+        """The launch of a whole partition under its mapping, where threads leave out what earlier ones have."""
+        return self._asking(
+            spaces[number],
+            chain,
+            ("the pragma says so", why),
+            spaces,
+            frozenset([number]),
+            "partition",
+            number,
+            numbers,
+        )
+
+    def _together(
+        self,
+        frame: tuple[int, ...],
+        spaces: tuple[IndexSpace, ...],
+        numbers: Numbers,
+        why: str,
+        only: frozenset[int] | None = None,
+    ) -> list[Launch]:
+        chain, reasons = self._chosen(IndexSpace.box(frame))
+        return self._asking(
+            IndexSpace.box(frame),
+            chain,
+            (why, *reasons),
+            spaces,
+            only or frozenset(range(len(spaces) + 1)),
+            "pieces",
+            None,
+            numbers,
+        )
+
+    def _asking(
+        self,
+        space: IndexSpace,
+        chain: chains.Chain,
+        reasons: tuple[str, ...],
+        spaces: tuple[IndexSpace, ...],
+        only: frozenset[int],
+        purpose: str,
+        partition: int | None,
+        numbers: Numbers,
+    ) -> list[Launch]:
+        """A launch in which each index asks which partition has it."""
         spaces = tuple(s.normalised() for s in spaces)
         forms = tuple(map(membership.form, spaces))
         words = [(slot.value, slot.divisor) for s in spaces for slot in membership.slots(s)]
 
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
-            return maps.pieces_kernel(self.source, forms, spaces, mapping, block, bits)
+            return maps.pieces_kernel(self.source, forms, spaces, only, mapping, block, bits)
 
-        chain, reasons = self._chosen(IndexSpace.box(frame))
-        return self._launch(IndexSpace.box(frame), chain, (why, *reasons), ("pieces", forms), make, "pieces", None, numbers, words)
+        return self._launch(space, chain, reasons, ("pieces", forms, only), make, purpose, partition, numbers, words)
 
-    def _piece(self, piece: Piece, spaces: tuple[IndexSpace, ...], numbers: Numbers, parameters: Mapping[str, int]) -> tuple[list[Buffer], list[Launch]]:
+    def _piece(
+        self, piece: Piece, asked: chains.Chain | None, spaces: tuple[IndexSpace, ...], numbers: Numbers
+    ) -> tuple[list[Buffer], list[Launch]]:
+        """The launches of a piece of a partition. `asked`: the mapping that its pragmas ask for."""
         number = piece.partition
         assert number is not None
-        chain = chain_of(self.pragmas[number])
+        device = self.options.device
         whole = piece.space.normalised() == spaces[number].normalised()
-        reasons: tuple[str, ...] = ("the pragma says so",)
-        if chain is not None:
-            names = {p.name for p in chain.parameters}
-            chain = chain.bind(**{name: value for name, value in parameters.items() if name in names})
-            try:
-                chain.map(piece.space, self.options.device)
-            except MappingError as error:
-                if whole:
-                    raise
-                chain, reasons = None, (f"this piece of the partition does not fit the pragma: {error.message}",)
         row, body, wanted = self.rows[number], self.contractions[number], memory_of(self.pragmas[number])
-        squares = None
+        chain, squares = asked, None
+        reasons: tuple[str, ...] = ("the pragma says so",)
         if chain is None and body is not None and self.options.strategy == "auto" and (wanted is None or wanted.mode == "shared"):
             squares = contractions.chain_for(body, piece.space, numbers)
-        full = squares is not None and piece.space.size >= self.options.device.processors * contractions.SIDE**2
-        if chain is None and row is not None and self.options.strategy == "auto" and not full:
+        full = squares is not None and piece.space.size >= device.processors * contractions.SIDE**2
+        if (
+            chain is None
+            and row is not None
+            and self.options.strategy == "auto"
+            and not full
+            and not _stages(self.pragmas[number])
+        ):
             shared = rows.launches(self.source, number, row, piece.space, whole, numbers, self.options, self.kernels)
             if shared is not None:
                 return shared
         if chain is None and squares is not None:
-            chain = squares
-            reasons = (*(reasons if chain_of(self.pragmas[number]) else ()), "squares of cells, as neighbours read the same")
+            chain, reasons = squares, ("squares of cells, as neighbours read the same",)
         if chain is None:
-            chain, why = self._chosen(piece.space)
-            reasons = (*(reasons if chain_of(self.pragmas[number]) else ()), *why)
+            chain, reasons = self._chosen(piece.space)
 
-        if body is not None:
-            strips = contractions.tiles_for(body, chain.map(piece.space, self.options.device), wanted, self.options.device.shared_per_block)
-            if strips is not None:
-                return [], self._tiled(piece, chain, (*reasons, f"{strips.size} bytes of shared memory: {strips.words(body.partition)}"), body, strips, numbers)
-        tiles = staging.staging(self.source, number, chain.map(piece.space, self.options.device), wanted, self.options.device.shared_per_block)
+        tiles = self._tiles(number, chain, piece.space)
+        if isinstance(tiles, str) and asked is None:
+            boxes = in_rows(piece.space, device)
+            other = self._tiles(number, boxes.chain, piece.space)
+            if not isinstance(other, str):
+                chain, reasons, tiles = boxes.chain, boxes.reasons, other
+        if isinstance(tiles, contractions.Tiles):
+            assert body is not None
+            return [], self._tiled(
+                piece,
+                chain,
+                (*reasons, f"{tiles.size} bytes of shared memory: {tiles.words(body.partition)}"),
+                body,
+                tiles,
+                numbers,
+            )
         if isinstance(tiles, staging.Staging):
             return [], self._staged(piece, chain, (*reasons, f"{tiles.size} bytes of shared memory: {tiles.words(self.source.with_loop.partitions[number])}"), tiles, numbers)
         if tiles is not None:
-            reasons = (*reasons, f"nothing is staged, as {tiles}")
+            assert wanted is not None
+            raise _cannot_stage(wanted, tiles)
 
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
             return maps.partition_kernel(self.source, number, mapping, block, bits)
 
         return [], self._launch(piece.space, chain, reasons, ("partition", number), make, "partition", number, numbers)
+
+    def _tiles(
+        self, number: int, chain: chains.Chain, space: IndexSpace
+    ) -> contractions.Tiles | staging.Staging | str | None:
+        """What a mapping lets blocks stage; why nothing can be although that is asked for; None where nothing is to
+        be."""
+        body, wanted, device = self.contractions[number], memory_of(self.pragmas[number]), self.options.device
+        mapping = chain.map(space, device)
+        strips = None if body is None else contractions.tiles_for(body, mapping, wanted, device.shared_per_block)
+        return (
+            strips
+            if strips is not None
+            else staging.staging(self.source, number, mapping, wanted, device.shared_per_block)
+        )
 
     def _staged(self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], tiles: staging.Staging, numbers: Numbers) -> list[Launch]:
         number = piece.partition
@@ -234,6 +333,15 @@ class Cells:
         words = [*mapping.words(bits), *flat_words(more or [], bits)]
         reasons = (*reasons, *((placement.note,) if placement.note else ()))
         return [Launch(built.kernel, mapping.grid, mapping.block, built.arguments(shape, words), purpose, partition, mapping, reasons, scratch_of(built, numbers))]
+
+
+def _cannot_stage(wanted: GpuMem, reason: str) -> MappingError:
+    help = (
+        "lay the with-loop out without FoldLast2 and CompressGrid on the axes of a block, or leave the pragma out"
+        if reason == staging.NO_BOX
+        else "leave the pragma out"
+    )
+    return MappingError("E0819", f"nothing can be staged here: {reason}", help, span=wanted.spans[0], word="gpumem")
 
 
 def _stages(pragmas: Sequence[Pragma]) -> bool:

@@ -26,7 +26,7 @@ from sacpy.jit.kernels.affine import Entry, Footprint, block_axes, footprints_of
 from sacpy.jit.kernels.builder import Builder
 from sacpy.jit.kernels.numbers import Numbers
 from sacpy.jit.kernels.source import Built, Frame, Source, number_of
-from sacpy.jit.kernels.staging import REUSE, copy_tile, tiles_in_words
+from sacpy.jit.kernels.staging import NO_BOX, REUSE, asked_for, copy_tile, tiles_in_words, too_large
 from sacpy.jit.kernels.thread import Thread, Tile
 from sacpy.jit.kernels.values import Value
 from sacpy.jit.shared_planner import BYTES
@@ -123,21 +123,27 @@ def chain_for(c: Contraction, space: IndexSpace, numbers: Numbers) -> chains.Cha
     return chain if axes is not None and _chosen(c, axes, (SIDE, SIDE)) else None
 
 
-def tiles_for(c: Contraction, mapping: chains.Mapping, wanted: GpuMem | None, limit: int) -> Tiles | None:
-    """What to load in strips under a mapping; None where nothing is to be, or it does not fit into `limit` bytes."""
+def tiles_for(c: Contraction, mapping: chains.Mapping, wanted: GpuMem | None, limit: int) -> Tiles | str | None:
+    """What to load in strips under a mapping; why nothing can be although the fold reads what is asked for along its
+    axis; None where nothing is to be. `limit`: bytes of shared memory."""
     if wanted is not None and wanted.mode != "shared":
+        return None
+    names = set() if wanted is None else set(asked_for(c.partition, wanted).values())
+    if not names <= {f.array.name for f in c.prints}:
         return None
     axes = block_axes(mapping)
     block = mapping.placement.block
     if axes is None or not block:
-        return None
-    if wanted is None:
-        chosen = _chosen(c, axes, block)
-    else:
-        names = {v.name for name, v in c.partition.staged if name in wanted.names}
-        chosen = [(f, _extents(c, f, axes, block)) for f in c.prints if f.array.name in names]
+        return None if wanted is None else NO_BOX
+    chosen = (
+        _chosen(c, axes, block)
+        if wanted is None
+        else [(f, _extents(c, f, axes, block)) for f in c.prints if f.array.name in names]
+    )
     found = Tiles(tuple(chosen), next((axis for axis, along in enumerate(axes) if along == len(block) - 1), None))
-    return found if chosen and found.size <= limit else None
+    if found.size > limit:
+        return None if wanted is None else too_large(found.size, limit)
+    return found if chosen else None
 
 
 def _chosen(c: Contraction, axes: Sequence[int | None], block: Sequence[int]) -> list[tuple[Footprint, tuple[int, ...]]]:

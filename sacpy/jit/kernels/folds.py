@@ -1,7 +1,9 @@
 """Folds over whole index spaces.
 
 In: a with-loop whose operators are all folds; at run time the numbers that its bounds have. Out: for each partition two launches (one, where a block can do it): every thread folds part of the indices, every block puts together what its threads have, and a last block what the blocks have. The shape of a launch, and so the result to the
-last bit, depends on the bounds and the device only. Threads take indices in strides, so that neighbours read neighbouring elements; where order counts, each takes a run of its own.
+last bit, depends on the bounds and the device only. A mapping of the programmer's, or of a strategy, says which thread
+has which index, one each. Without one, threads take indices in strides, so that neighbours read neighbouring elements;
+where order counts, each takes a run of its own.
 """
 
 from __future__ import annotations
@@ -13,18 +15,27 @@ from sacpy.jit import kernel as k
 from sacpy.jit.graph import INT, ArrayType, Atom, Fold, Partition, Var, integer
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
-from sacpy.jit.kernels.numbers import Numbers, array_sizes, chain_of, pragmas_of, scratch_of, space_of
+from sacpy.jit.kernels.numbers import Numbers, array_sizes, chain_of, in_line, pragmas_of, scratch_of, space_of
 from sacpy.jit.kernels.reduction import Reduction, Shared
-from sacpy.jit.kernels.source import Built, Source, parameter_block
+from sacpy.jit.kernels.source import Built, Frame, Source, parameter_block
 from sacpy.jit.kernels.thread import Thread
-from sacpy.nodes import replace
+from sacpy.jit.shared_planner import ALIGNMENT
 from sacpy.withloop import chains
-from sacpy.withloop.combinators import Combinator, CompressGrid, FoldLast2, Permute, ShiftLB
+from sacpy.withloop.combinators import Permute
 from sacpy.withloop.division import magic
-from sacpy.withloop.placement import GridBlock
+from sacpy.withloop.errors import MappingError
+from sacpy.withloop.order import in_order
 from sacpy.withloop.spaces import IndexSpace
+from sacpy.withloop.strategies import STRATEGIES, Refusal
 
 _EACH = 8  # indices of a thread before a block more is launched
+_OTHER_ORDER = (
+    "this mapping changes the order of the indices, and the function of the fold is not known to be commutative"
+)
+_SAY_SO = (
+    "leave Permute out; or, if the function gives the same in any order of its operands, say so with "
+    "`#pragma commutative` before the first partition"
+)
 _WAVES = 2  # how often the device is filled with blocks at most
 
 
@@ -45,7 +56,13 @@ class Folds:
             thread.bind(p.index, list(p.index))
             reduction.take(reduction.initial, None, lambda thread=thread, p=p: thread.block(p.body))  # type: ignore[misc]
             self.scratch |= thread.b.scratch_extents()
-        self.ordered = self._reduction(source.thread("trial", 32)).ordered
+        trial = self._reduction(source.thread("trial", 32))
+        self.ordered, self.bytes, self.bases, self.threads = (
+            trial.ordered,
+            trial.bytes,
+            trial.kept,
+            trial.threads(options),
+        )
 
     def _reduction(self, thread: Thread) -> Reduction:
         w = self.source.with_loop
@@ -71,15 +88,103 @@ class Folds:
         return temporaries, launches
 
     def _partition(self, number: int, p: Partition, numbers: Numbers, parameters: Mapping[str, int]) -> tuple[list[Buffer], list[Launch]]:
-        device, threads = self.options.device, self.options.fold_threads
         space = space_of(p, numbers).normalised()
-        mapping, reasons = self._mapping(number, space, parameters)
+        asked, reasons = self._asked(number, space, parameters)
+        if asked is None:
+            blocks, launch = self._own(number, p, space, reasons, numbers)
+        else:
+            blocks, launch = self._mapped(number, p, asked, reasons, numbers)
+        if blocks == 1:
+            return [], [launch]
+        names = self._partials(self._reduction(self.source.thread("trial", 32)), number)
+        return [Buffer(name, base, (blocks,)) for name, base in names], [launch, self._last(number, blocks)]
+
+    def _asked(
+        self, number: int, space: IndexSpace, parameters: Mapping[str, int]
+    ) -> tuple[chains.Mapping | None, tuple[str, ...]]:
+        """The mapping that the pragma asks for, or the strategy; None where the fold is laid out here. `MappingError`
+        where that of the pragma does not fit the space, the device, or the order of operands."""
+        device = self.options.device
+        chain = chain_of(self.pragmas[number])
+        if chain is not None:
+            names = {q.name for q in chain.parameters}
+            mapping = chain.bind(**{name: value for name, value in parameters.items() if name in names}).map(
+                space, device
+            )
+            problem = self._problem(mapping)
+            if problem is not None:
+                raise problem
+            return mapping if mapping.threads else None, ("the pragma says so",)
+        own = "the indices in their own order"
+        if self.options.strategy == "auto":
+            return None, (own,)
+        choice = STRATEGIES[self.options.strategy](space, device)
+        if isinstance(choice, Refusal):
+            return None, (f"{choice.reason}, so auto chose", own)
+        mapping = choice.chain.map(space, device)
+        problem = self._problem(mapping)
+        if problem is not None:
+            return None, (f"{self.options.strategy} does not fit: {problem.message}, so auto chose", own)
+        return mapping if mapping.threads else None, choice.reasons
+
+    def _problem(self, mapping: chains.Mapping) -> MappingError | None:
+        """What keeps a fold from being laid out so."""
+        if self.ordered and not in_order(mapping):
+            place = next((step for step in mapping.chain.steps if isinstance(step, Permute)), mapping.chain.grid_block)
+            return MappingError("E0818", _OTHER_ORDER, _SAY_SO, span=place.span)
+        threads, device = math.prod(mapping.placement.block), self.options.device
+        needed = threads * self.bytes + ALIGNMENT * len(self.bases)
+        if needed > device.shared_per_block:
+            message = (
+                f"the {threads} threads of a block accumulate {self.bytes} bytes each, and {device.name} has "
+                f"{device.shared_per_block} bytes of shared memory for a block"
+            )
+            help = "make the block smaller with SplitLast"
+            return MappingError("E0811", message, help, span=mapping.chain.grid_block.span)
+        return None
+
+    def _mapped(
+        self, number: int, p: Partition, mapping: chains.Mapping, reasons: tuple[str, ...], numbers: Numbers
+    ) -> tuple[int, Launch]:
+        """The launch in which each thread has an index, and how many blocks it has."""
+        placement = mapping.placement
+        threads, blocks = math.prod(placement.block), math.prod(placement.launched)
+        bits = mapping.bits([*array_sizes(self.source, numbers), mapping.space.size, mapping.threads])
+        key = (number, "mapped", mapping.key, placement.block, bits, blocks == 1)
+        built = self.kernels.get(key)
+        if built is None:
+            built = self.kernels[key] = self._mapped_kernel(number, p, mapping, bits, blocks == 1)
+        reasons = (
+            *reasons,
+            *((placement.note,) if placement.note else ()),
+            f"an index for each thread, {blocks} x {threads} of them",
+        )
+        arguments = built.arguments((*placement.launched, blocks), [*mapping.words(bits), mapping.space.size])
+        return blocks, Launch(
+            built.kernel,
+            mapping.grid,
+            mapping.block,
+            arguments,
+            "total" if blocks == 1 else "partials",
+            number,
+            mapping,
+            reasons,
+            scratch_of(built, numbers),
+        )
+
+    def _own(
+        self, number: int, p: Partition, space: IndexSpace, reasons: tuple[str, ...], numbers: Numbers
+    ) -> tuple[int, Launch]:
+        """The launch in which each thread has several indices, a block for so many that the device is filled, and how
+        many blocks it has."""
+        device, threads = self.options.device, self.threads
+        mapping = in_line(space)
         total = math.prod(mapping.placement.grid)
         wanted = -(-total // (threads * _EACH))
         most = device.processors * (device.threads_per_processor // threads) * _WAVES
         blocks = max(1, min(wanted, most))
         each = -(-total // (blocks * threads))
-        bits = mapping.bits([*array_sizes(self.source, numbers), total + blocks * threads * 2])
+        bits = mapping.bits([*array_sizes(self.source, numbers), total + blocks * threads * 2 + each])
         last = blocks == 1
         key = (number, mapping.key, bits, last)
         built = self.kernels.get(key)
@@ -89,36 +194,24 @@ class Folds:
         words = [*mapping.words(bits), total, *((each,) if self.ordered else (blocks * threads, m.multiplier, m.shift))]
         reasons = (*reasons, f"{total} indices by {blocks} x {threads} threads, {'a run' if self.ordered else 'up to'} of {each} each")
         arguments = built.arguments((blocks,), words)
-        launch = Launch(built.kernel, (1, 1, blocks), (1, 1, threads), arguments, "total" if last else "partials", number, mapping, reasons, scratch_of(built, numbers))
-        if last:
-            return [], [launch]
-        names = self._partials(self._reduction(self.source.thread("trial", 32)), number)
-        return [Buffer(name, base, (blocks,)) for name, base in names], [launch, self._last(number, blocks)]
-
-    def _mapping(self, number: int, space: IndexSpace, parameters: Mapping[str, int]) -> tuple[chains.Mapping, tuple[str, ...]]:
-        """All indices along one axis, in the order of the pragma's mapping where there is one, else in their own."""
-        chain = chain_of(self.pragmas[number])
-        reasons: tuple[str, ...] = ("the indices in their own order",)
-        steps: tuple[Combinator, ...] = ()
-        if space.rank:
-            steps = (ShiftLB(), *(() if space.dense else (CompressGrid((1,) * space.rank),)))
-        block = GridBlock(0)
-        if chain is not None and self.ordered and any(isinstance(s, Permute) for s in chain.steps):
-            reasons = ("the pragma permutes axes, and the order of operands counts",)
-        elif chain is not None:
-            names = {q.name for q in chain.parameters}
-            chain = chain.bind(**{name: value for name, value in parameters.items() if name in names})
-            chain.map(space, self.options.device)
-            steps, block, reasons = chain.steps, replace(chain.grid_block, axes=0), ("the pragma says so",)
-        axes = len(chains.Chain(steps, block).map(space).placement.grid)
-        return chains.Chain((*steps, *[FoldLast2()] * (axes - 1)), block).map(space), reasons
+        return blocks, Launch(
+            built.kernel,
+            (1, 1, blocks),
+            (1, 1, threads),
+            arguments,
+            "total" if last else "partials",
+            number,
+            mapping,
+            reasons,
+            scratch_of(built, numbers),
+        )
 
     # ---- kernels
 
     def _kernel(self, number: int, p: Partition, mapping: chains.Mapping, bits: int, last: bool) -> Built:
         """What threads and blocks do with the indices. `last`: there is one block, which gives the results."""
         thread = self.source.thread(f"fold{number}", bits)
-        b, threads = thread.b, self.options.fold_threads
+        b, threads = thread.b, self.threads
         reduction = self._reduction(thread)
         words = parameter_block(b, mapping)
         total = b.slot("total")
@@ -148,15 +241,46 @@ class Folds:
         reduction.leave(shared, t, found)
         gather = k.ForAll((t,), (b.word_const(threads),), b.close())
         phases = reduction.tree(shared, threads)
-        end = self._results(thread, reduction, shared, number, total) if last else self._leave(thread, reduction, shared, number, block, blocks)
+        end = (
+            self._results(thread, reduction, shared, number, total)
+            if last
+            else self._leave(thread, reduction, shared, number, lambda: block, blocks)
+        )
         return Built(b.kernel((block,), (blocks,), (b.word_const(threads),), (gather, *phases, end)), tuple(v.name for v in b.shape))
 
-    def _leave(self, thread: Thread, reduction: Reduction, shared: Shared, number: int, block: Var, blocks: Var) -> k.BlockStmt:
-        """One thread hands on what its block has."""
+    def _mapped_kernel(self, number: int, p: Partition, mapping: chains.Mapping, bits: int, last: bool) -> Built:
+        """What threads and blocks do with an index each, those of a block counted as those of the grid are, x last."""
+        thread = self.source.thread(f"fold{number}", bits)
+        b, extents = thread.b, mapping.placement.block
+        reduction = self._reduction(thread)
+        frame = Frame(b, mapping, extents)
+        total, blocks = b.slot("total"), b.number("blocks")
+        shared = reduction.allocate(math.prod(extents))
+        b.open()
+        counters, index, guard = frame.index()
+        thread.bind(p.index, index)
+        found = reduction.take(reduction.initial, guard, lambda: thread.block(p.body))
+        reduction.leave(shared, thread.arrays.ravel(counters, frame.size), found)
+        gather = k.ForAll(counters, frame.size, b.close())
+        phases = reduction.tree(shared, math.prod(extents))
+        end = (
+            self._results(thread, reduction, shared, number, total)
+            if last
+            else self._leave(
+                thread, reduction, shared, number, lambda: thread.arrays.ravel(frame.place, frame.launched), blocks
+            )
+        )
+        return frame.kernel((gather, *phases, end))
+
+    def _leave(
+        self, thread: Thread, reduction: Reduction, shared: Shared, number: int, block: Callable[[], Atom], blocks: Var
+    ) -> k.BlockStmt:
+        """One thread hands on what its block has. `block` writes the code for its number."""
         b = thread.b
         b.open()
+        place = block()
         for (name, base), array in zip(self._partials(reduction, number), shared.arrays):
-            b.store(b.result(name, base, (blocks,)), (block,), b.load(array, integer(0)))
+            b.store(b.result(name, base, (blocks,)), (place,), b.load(array, integer(0)))
         return k.ForAll((b.names.var("thread", INT),), (integer(1),), b.close())
 
     def _results(self, thread: Thread, reduction: Reduction, shared: Shared, number: int, total: Var | None) -> k.BlockStmt:
@@ -178,7 +302,7 @@ class Folds:
 
     def _last(self, number: int, blocks: int) -> Launch:
         """The launch that puts together what blocks have."""
-        threads = self.options.fold_threads
+        threads = self.threads
         built = self.kernels.get(("last", number))
         if built is None:
             built = self.kernels["last", number] = self._last_kernel(number)
@@ -186,7 +310,7 @@ class Folds:
 
     def _last_kernel(self, number: int) -> Built:
         thread = self.source.thread(f"total{number}", 32)
-        b, threads = thread.b, self.options.fold_threads
+        b, threads = thread.b, self.threads
         reduction = self._reduction(thread)
         count, run = b.number("count"), b.slot("each")
         parts = []

@@ -81,8 +81,19 @@ def default_kernel(source: Source, operator: int, rank: int, mapping: chains.Map
     return mapped(thread, mapping, block, (), body)
 
 
-def pieces_kernel(source: Source, forms: Sequence[Form], spaces: Sequence[IndexSpace], mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
-    """Computes all cells of the frame: each index belongs to the first partition that has it. `spaces` are those of the partitions, of whose form alone the code depends."""
+def pieces_kernel(
+    source: Source,
+    forms: Sequence[Form],
+    spaces: Sequence[IndexSpace],
+    only: frozenset[int],
+    mapping: chains.Mapping,
+    block: tuple[int, ...] | None,
+    bits: int,
+) -> Built:
+    """Computes cells of several partitions: each index belongs to the first partition that has it, and is computed if
+    the number of that is in `only` (that of the default is behind the last). Where only one partition is in there, the
+    mapping is of its own space, else of the frame. `spaces` are those of the
+    partitions, of whose form alone the code depends."""
     thread = source.thread("pieces", bits)
     b = thread.b
     w = source.with_loop
@@ -98,19 +109,28 @@ def pieces_kernel(source: Source, forms: Sequence[Form], spaces: Sequence[IndexS
     def body(index: tuple[Atom, ...], words: Sequence[Var]) -> None:
         recovered = tuple(map(b.as_word, index))
 
+        def cell(number: int) -> None:
+            if number in only:
+                compute(thread, w.partitions[number], index, arrays)
+
         def one(number: int) -> None:
+            if number > max(only):
+                return
             if number == len(w.partitions):
                 for o, array in zip(w.operators, arrays):
                     assert isinstance(o, Genarray | Modarray)
                     default(thread, o, array, index)
                 return
+            if only == {number}:
+                cell(number)
+                return
             own = words[starts[number] :]
             guard = membership.member(IrArithmetic(b, own), forms[number], positioned(slots[number]), recovered)
             if guard is None:
-                compute(thread, w.partitions[number], index, arrays)
+                cell(number)
                 return
             b.open()
-            compute(thread, w.partitions[number], index, arrays)
+            cell(number)
             then = b.close()
             b.open()
             one(number + 1)

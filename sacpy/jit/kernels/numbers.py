@@ -13,7 +13,10 @@ from sacpy.jit.kernel import Allocate
 from sacpy.jit.kernels.launches import Buffer
 from sacpy.jit.kernels.source import Built, Source, number_of
 from sacpy.withloop.chains import Chain
+from sacpy.withloop.chains import Mapping as Mapping_
+from sacpy.withloop.combinators import Combinator, CompressGrid, FoldLast2, ShiftLB
 from sacpy.withloop.division import magic
+from sacpy.withloop.placement import GridBlock
 from sacpy.withloop.pragmas import GpuKernel, GpuMem, Pragma, effective
 from sacpy.withloop.spaces import IndexSpace
 
@@ -63,6 +66,18 @@ def chain_of(pragmas: Sequence[Pragma]) -> Chain | None:
 def memory_of(pragmas: Sequence[Pragma]) -> GpuMem | None:
     """What they say about memory."""
     return next((p for p in pragmas if isinstance(p, GpuMem)), None)
+
+
+def in_line(space: IndexSpace) -> Mapping_:
+    """All indices of a space along one axis, in their order."""
+    steps: list[Combinator] = []
+    if space.rank:
+        steps = [
+            ShiftLB(),
+            *([] if space.dense else [CompressGrid((1,) * space.rank)]),
+            *[FoldLast2()] * (space.rank - 1),
+        ]
+    return Chain(tuple(steps), GridBlock(0)).map(space)
 
 
 def maybe_zero_based(p: Partition) -> bool:

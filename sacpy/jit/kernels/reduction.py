@@ -14,9 +14,10 @@ from collections.abc import Callable, Sequence
 from sacpy.jit import kernel as k
 from sacpy.jit.graph import FALSE, INT, TRUE, ArrayType, Atom, Const, Fold, Op, Var, integer
 from sacpy.jit.host.folds import recognised
-from sacpy.jit.kernels.launches import Refused
-from sacpy.jit.kernels.thread import Thread, zero
-from sacpy.jit.kernels.values import Value
+from sacpy.jit.kernels.launches import KernelOptions, Refused
+from sacpy.jit.kernels.thread import Thread
+from sacpy.jit.kernels.values import Value, zero
+from sacpy.jit.shared_planner import ALIGNMENT, BYTES
 from sacpy.lang.constants import largest, smallest
 from sacpy.lang.types import REAL, SIGNED
 from sacpy.nodes import Node
@@ -44,12 +45,12 @@ class Reduction:
                 raise Refused("it folds arrays")
             if f.stop is not None:
                 raise Refused("foldfix ends at an index that is not known before")
-        codes = [recognised(f) for f in folds]
+        codes = [recognised(f) for f in self.folds]
         self.flagged = not all(codes)
         self.extremes = self._extremes([None if f is None else f.codes for f in codes])
         self.start: tuple[Atom, ...] = tuple(map(zero, self.bases)) if self.flagged else tuple(identity(code, base) for f in codes if f is not None for code, base in zip(f.codes, f.bases))
         self.checks = checks
-        self.ordered = not all(f.commutative for f in folds)
+        self.ordered = keeps_order(self.folds)
 
     @property
     def initial(self) -> list[Atom]:
@@ -74,6 +75,18 @@ class Reduction:
     def _odd(self) -> int:
         """Where what was come across is carried."""
         return len(self.bases) + self.flagged
+
+    @property
+    def bytes(self) -> int:
+        """What a thread takes of the block's memory."""
+        return sum(BYTES[base] for base in self.kept)
+
+    def threads(self, options: KernelOptions) -> int:
+        """How many threads of a block fold: a power of two for which there is shared memory."""
+        threads = options.fold_threads
+        while threads > 1 and threads * self.bytes + ALIGNMENT * len(self.kept) > options.device.shared_per_block:
+            threads //= 2
+        return threads
 
     # ---- one thread
 
@@ -177,31 +190,49 @@ class Reduction:
         return [*found, self.b.op("or", left[count], right[count]), *seen]
 
     def tree(self, shared: Shared, threads: int, lanes: int = 1) -> list[k.BlockStmt]:
-        """Phases after which the first place has what all places had. Where order counts, neighbours are combined; else each with the one half of the block on, so that neighbouring threads read neighbouring places. `lanes`: so many folds side by side, whose places alternate; then
-        the first `lanes` places have the results (not where order counts). A result lies where the thread of its number has written it: that one may read it without a barrier."""
-        assert lanes == 1 or not self.ordered
+        """Phases after which the first place has what all places had. Where order counts, neighbours are combined; else
+        each with the one half of the block on, so that neighbouring threads read neighbouring places. `lanes`: so many
+        folds side by side (a power of two), whose places
+        alternate; then the first `lanes` places have the results. A result lies where the thread of its number has
+        written it: that one may read it without a barrier."""
         if threads == 1:
             return []
+        rounds = (threads - 1).bit_length()
         level, live = self.b.names.var("level", INT), self.b.names.var("live", INT)
         t = self.b.names.var("thread", INT)
+        steps: list[k.BlockStmt] = [k.Barrier(), k.Uniform(live, Op("shr", (integer((1 << rounds) * lanes), level)))]
+        distance = live
+        if self.ordered:
+            previous, distance = self.b.names.var("previous", INT), self.b.names.var("distance", INT)
+            steps += [
+                k.Uniform(previous, Op("sub", (level, integer(1)))),
+                k.Uniform(distance, Op("shl", (integer(lanes), previous))),
+            ]
         self.b.open()
-        if self.ordered:
-            distance = self.b.names.var("distance", INT)
-            at = self.b.op("mul", t, self.b.op("mul", integer(2), distance, exact=True), exact=True)
-            other = self.b.op("add", at, distance, exact=True)
-        else:
-            at, other = t, self.b.op("add", t, live, exact=True)
-        left = [self.b.load(a, at) for a in shared.arrays]
-        right = [self.b.load(a, other) for a in shared.arrays]
-        self.leave(shared, at, self.joined(left, right))
-        code = self.b.close()
-        rounds = int(math.log2(threads))
-        steps: list[k.BlockStmt] = [k.Barrier(), k.Uniform(live, Op("shr", (integer(threads * lanes), level)))]
-        if self.ordered:
-            previous = self.b.names.var("previous", INT)
-            steps += [k.Uniform(previous, Op("sub", (level, integer(1)))), k.Uniform(distance, Op("shl", (integer(1), previous)))]
-        steps.append(k.ForAll((t,), (live,), code))
+        at = self._neighbour(t, distance, lanes) if self.ordered else t
+        other = self.b.op("add", at, distance, exact=True)
+
+        def join() -> None:
+            left = [self.b.load(a, at) for a in shared.arrays]
+            right = [self.b.load(a, other) for a in shared.arrays]
+            self.leave(shared, at, self.joined(left, right))
+
+        self.b.when(self.b.op("lt", other, integer(threads * lanes)) if threads < 1 << rounds else None, join)
+        steps.append(k.ForAll((t,), (live,), self.b.close()))
         return [k.BlockFor(level, integer(1), integer(rounds + 1), integer(1), tuple(steps))]
+
+    def _neighbour(self, t: Atom, distance: Atom, lanes: int) -> Atom:
+        """The left one of the two places that a thread combines where order counts; the other one is `distance` on."""
+        op = self.b.op
+        if lanes == 1:
+            return op("mul", t, op("mul", integer(2), distance, exact=True), exact=True)
+        pair = op(
+            "mul",
+            op("shr", t, integer(lanes.bit_length() - 1)),
+            op("mul", integer(2), distance, exact=True),
+            exact=True,
+        )
+        return op("add", pair, op("bitand", t, integer(lanes - 1)), exact=True)
 
     def finish(self, found: Sequence[Atom], some: Atom | None, before: Code | None) -> list[Atom]:
         """The result of a partition from what all its indices gave: the neutral elements come first. `some`: whether there were any (None: there were); `before`: reads the results of the partitions before it."""
@@ -220,6 +251,12 @@ class Reduction:
         earlier = before()
         results, held = self.combined(total, list(earlier))
         return self.choose(held, lambda: results, lambda: total)
+
+
+def keeps_order(folds: Sequence[Fold]) -> bool:
+    """Whether the operands of some folds are to be combined in their order: unless each function is known, or said, to
+    be commutative. Where brackets stand may change, as a fold's function is associative."""
+    return not all(f.commutative or recognised(f) is not None for f in folds)
 
 
 def identity(code: str, base: str) -> Const:

@@ -13,14 +13,12 @@ from sacpy.jit.graph import ArrayType, Atom, Block, Const, Fold, Let, Load, Op, 
 from sacpy.jit.kernels import maps
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Refused
-from sacpy.jit.kernels.numbers import Numbers, array_sizes, scratch_of, space_of
-from sacpy.jit.kernels.reduction import Reduction
+from sacpy.jit.kernels.numbers import Numbers, array_sizes, in_line, scratch_of, space_of
+from sacpy.jit.kernels.reduction import Reduction, keeps_order
 from sacpy.jit.kernels.source import Built, Source, parameter_block
 from sacpy.jit.kernels.values import Value
 from sacpy.nodes import Node, replace
 from sacpy.withloop import chains
-from sacpy.withloop.combinators import Combinator, CompressGrid, FoldLast2, ShiftLB
-from sacpy.withloop.placement import GridBlock
 from sacpy.withloop.spaces import IndexSpace
 
 _FULL = 1024  # threads of a multiprocessor that keep it busy
@@ -57,10 +55,18 @@ class Row(Node):
     def folds(self) -> tuple[Fold, ...]:
         return tuple(o for o in self.fold.operators if isinstance(o, Fold))
 
+    @property
+    def ordered(self) -> bool:
+        """Whether operands keep their order."""
+        return keeps_order(self.folds)
+
     def share(self, cells: int, length: int, options: KernelOptions) -> Share | None:
-        """How to share folds of some length; None where a thread for each cell does better."""
+        """How to share folds of some length; None where a thread for each cell does better. Where order counts, each
+        thread has a run of its own, so that threads read far apart along a row, as they would with a row each."""
         full = options.device.processors * _FULL
-        if length < options.row_length or not (cells < full if self.across else self.along or (cells < full and length >= max(_LONG, options.row_length))):
+        few = cells < full
+        pays = few if self.across else (few or not self.ordered) if self.along else few and length >= _LONG
+        if length < options.row_length or not pays:
             return None
         lanes = options.device.warp if self.across else 1
         threads = 1
@@ -80,7 +86,13 @@ def row_of(source: Source, p: Partition) -> Row | None:
             return None
         if isinstance(s.rhs, WithLoop):
             w = s.rhs
-            if not all(isinstance(o, Fold) and o.stop is None and o.commutative and not any(extents_of(n) for n in o.neutrals) for o in w.operators) or len(w.partitions) != 1:
+            if (
+                not all(
+                    isinstance(o, Fold) and o.stop is None and not any(extents_of(n) for n in o.neutrals)
+                    for o in w.operators
+                )
+                or len(w.partitions) != 1
+            ):
                 return None
             q = w.partitions[0]
             if not all(isinstance(a, Const) or a.name in source.free for a in (*q.lower, *q.upper, *(q.step or ()), *(q.width or ()))) or not q.rank:
@@ -105,16 +117,11 @@ def _reads(b: Block, index: Var) -> bool:
     return False
 
 
-def in_line(space: IndexSpace) -> chains.Mapping:
-    """All indices of a space along one axis, in their order."""
-    steps: list[Combinator] = []
-    if space.rank:
-        steps = [ShiftLB(), *([] if space.dense else [CompressGrid((1,) * space.rank)]), *[FoldLast2()] * (space.rank - 1)]
-    return chains.Chain(tuple(steps), GridBlock(0)).map(space)
-
-
 class Rows:
-    """The kernels of one row. `outer` and `inner`: mappings of the cells and of what is folded, each in line. The parameter block: that of `outer`, that of `inner`, the number of inner indices, how many of them a chunk has."""
+    """The kernels of one row. `outer` and `inner`: mappings of the cells and of what is folded, each in line. The
+    parameter block: that of `outer`, that of `inner`, the number of inner indices, how many of them a chunk has, and,
+    where order
+    counts, how many a thread."""
 
     def __init__(self, source: Source, number: int, row: Row, outer: chains.Mapping, inner: chains.Mapping, share: Share, bits: int) -> None:
         self.source, self.number, self.row, self.outer, self.inner, self.share, self.bits = source, number, row, outer, inner, share, bits
@@ -125,6 +132,7 @@ class Rows:
         self.reduction = Reduction(self.thread, self.row.folds, self.thread.checked(self.row.inner.body, *(f.combine for f in self.row.folds)))
         self.cell_words, self.words = parameter_block(b, self.outer), parameter_block(b, self.inner)
         self.total, self.run = b.slot("total"), b.slot("run")
+        self.each = b.slot("each") if self.reduction.ordered else None
         self.blocks, self.chunks, self.cells = b.number("blocks"), b.number("chunks"), b.number("cells")
 
     def partials(self, chunks: int, cells: int) -> list[Buffer]:
@@ -185,7 +193,13 @@ class Rows:
             return reduction.take(carried, guard, lambda: self.thread.block(self.row.inner.body))
 
         self.thread.depth += 1
-        found = b.seq_for(b.op("add", start, mine, exact=True), end, reduction.initial, one, share.threads)
+        if self.each is None:
+            found = b.seq_for(b.op("add", start, mine, exact=True), end, reduction.initial, one, share.threads)
+        else:
+            first = b.op("add", start, b.op("mul", mine, self.each, exact=True), exact=True)
+            found = b.seq_for(
+                first, b.op("min", b.op("add", first, self.each, exact=True), end), reduction.initial, one
+            )
         self.thread.depth -= 1
         reduction.leave(shared, t, found)
         gather = k.ForAll((t,), (size,), b.close())
@@ -234,16 +248,22 @@ def launches(source: Source, number: int, row: Row, space: IndexSpace, whole: bo
     partition; `kernels`: those made before."""
     inner_space = space_of(row.inner, numbers).normalised()
     cells, length = space.size, inner_space.size
-    share = row.share(cells, length, options) if cells else None
-    if share is None or cells > options.device.grid[2]:
+    threads = Reduction(source.thread("trial", 32), row.folds, False).threads(options)
+    share = row.share(cells, length, replace(options, fold_threads=threads)) if cells else None
+    if share is None or cells > options.device.grid[2] or (threads < options.fold_threads and share.lanes > threads):
         return None
     if not whole:
         share = replace(share, chunks=1)
     outer, inner = in_line(space), in_line(inner_space)
     run = -(-length // share.chunks)
-    sizes = [*array_sizes(source, numbers), (cells + share.lanes + _LAST) * max(1, share.chunks), length + share.threads + run]
+    each = -(-run // share.threads)
+    sizes = [
+        *array_sizes(source, numbers),
+        (cells + share.lanes + _LAST) * max(1, share.chunks),
+        length + (share.threads + 1) * (each + 1) + run,
+    ]
     bits = max(outer.bits(sizes), inner.bits())
-    words = [*outer.words(bits), *inner.words(bits), length, run]
+    words = [*outer.words(bits), *inner.words(bits), length, run, *((each,) if row.ordered else ())]
     made = Rows(source, number, row, outer, inner, share, bits)
 
     def launch(make: Callable[[], Built], purpose: str, blocks: int, threads: int, why: str) -> Launch:

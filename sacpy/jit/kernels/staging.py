@@ -15,11 +15,13 @@ from sacpy.jit.kernels.affine import Entry, Footprint, block_axes, footprints
 from sacpy.jit.kernels.builder import Builder
 from sacpy.jit.kernels.source import Built, Frame, Source
 from sacpy.jit.kernels.thread import Tile
+from sacpy.jit.rewrite import uses
 from sacpy.jit.shared_planner import BYTES
 from sacpy.nodes import Node
 from sacpy.withloop import chains
 from sacpy.withloop.pragmas import GpuMem
 
+NO_BOX = "the indices of a block are no box"
 REUSE = 8.0  # reads of a cell of a tile, from which on it is staged without being asked for
 
 
@@ -45,13 +47,14 @@ def tiles_in_words(tiles: Sequence[tuple[Footprint, tuple[int, ...]]], p: Partit
 
 
 def staging(source: Source, number: int, mapping: chains.Mapping, wanted: GpuMem | None, limit: int) -> Staging | str | None:
-    """What to stage under a mapping; the reason why nothing can be although it is asked for; None where nothing is to be. `limit`: bytes of shared memory."""
+    """What to stage under a mapping; why nothing can be although it is asked for; None where nothing is to be. `limit`:
+    bytes of shared memory."""
     if wanted is not None and wanted.mode != "shared":
         return None
-    prints = footprints(source.with_loop.partitions[number], source.free)
+    prints = footprints(source.with_loop.partitions[number], source.free, fixed=wanted is not None)
     if wanted is not None:
-        named = {name: v.name for name, v in source.with_loop.partitions[number].staged if name in wanted.names}
-        missing = [name for name in wanted.names if named.get(name) not in prints]
+        named = asked_for(source.with_loop.partitions[number], wanted)
+        missing = [name for name, array in named.items() if array not in prints]
         if missing:
             return f"{missing[0]} is not read at the index and little off it"
         prints = {n: f for n, f in prints.items() if n in named.values()}
@@ -60,7 +63,7 @@ def staging(source: Source, number: int, mapping: chains.Mapping, wanted: GpuMem
     axes = block_axes(mapping)
     block = mapping.placement.block
     if axes is None or not block:
-        return None if wanted is None else "the indices of a block are no box"
+        return None if wanted is None else NO_BOX
     tiles = []
     for f in prints.values():
         extents = tuple(_extent(e, axes, block) for e in f.entries)
@@ -68,13 +71,24 @@ def staging(source: Source, number: int, mapping: chains.Mapping, wanted: GpuMem
             tiles.append((f, extents))
     found = Staging(tuple(tiles))
     if found.size > limit:
-        return None if wanted is None else f"its tiles take {found.size} bytes, and a block has {limit}"
+        return None if wanted is None else too_large(found.size, limit)
     return found if tiles else None
 
 
+def too_large(size: int, limit: int) -> str:
+    """Why tiles cannot be there."""
+    return f"its tiles take {size} bytes, and a block has {limit}"
+
+
+def asked_for(p: Partition, wanted: GpuMem) -> dict[str, str]:
+    """The arrays that are to be staged, by the names that the programmer gave them; those of which nothing is read any
+    more are left out."""
+    read = uses(p.body)
+    return {name: v.name for name, v in p.staged if name in wanted.names and read[v.name]}
+
+
 def _extent(e: Entry, axes: Sequence[int | None], block: Sequence[int]) -> int:
-    assert e.axis is not None
-    along = axes[e.axis]
+    along = None if e.axis is None else axes[e.axis]
     return (1 if along is None else block[along]) + e.high - e.low
 
 
@@ -90,7 +104,7 @@ def staged_kernel(source: Source, number: int, mapping: chains.Mapping, found: S
         b.parameter(f.array.name)
 
     def origin(corner: Sequence[Atom], e: Entry) -> Atom:
-        return b.op("add", corner[_axis(e)], integer(e.low))
+        return integer(e.low) if e.axis is None else b.op("add", corner[e.axis], integer(e.low))
 
     loads = tuple(copy_tile(b, frame, origin, f, extents, tile) for (f, extents), tile in zip(found.tiles, tiles))
     b.open()
@@ -103,11 +117,6 @@ def staged_kernel(source: Source, number: int, mapping: chains.Mapping, found: S
     b.when(guard, lambda: maps.compute(thread, p, index, arrays))
     compute = k.ForAll(threads, frame.size, b.close())
     return frame.kernel((*loads, k.Barrier(), compute, *((k.Barrier(),) if any(mapping.placement.strided) else ())))
-
-
-def _axis(e: Entry) -> int:
-    assert e.axis is not None
-    return e.axis
 
 
 def copy_tile(b: Builder, frame: Frame, origin: Callable[[Sequence[Atom], Entry], Atom], f: Footprint, extents: tuple[int, ...], tile: Var) -> k.ForAll:

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from sacpy.jit.graph import Function, Propagate, Var, WithLoop, extents_of
 from sacpy.jit.kernels.cells import Cells
 from sacpy.jit.kernels.folds import Folds
+from sacpy.jit.kernels.in_place import candidates
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Plan, Refused
 from sacpy.jit.kernels.nests import divided, results_of, select
 from sacpy.jit.kernels.source import Source, number_of
@@ -18,13 +19,16 @@ _MOST_PLANS = 256
 
 
 class Template:
-    """A with-loop that runs on a GPU. `inputs`: the names of the ints of its function, in order, whose values `plan` takes."""
+    """A with-loop that runs on a GPU. `inputs`: the names of the ints of its function, in order, whose values `plan`
+    takes. `in_place`: the results that may take the memory of a source which nobody needs afterwards, with its name;
+    their launches are then `settled` ones."""
 
     def __init__(self, source: Source, parts: Sequence[Cells | Folds], options: KernelOptions) -> None:
         self.source = source
         self.options = options
         self.parts = tuple(parts)
         self.inputs = tuple(sorted({name for part in parts for name in part.inputs()} | _extents(source)))
+        self.in_place = candidates(source.with_loop, source.targets)
         self._plans: dict[Hashable, Plan] = {}
 
     def plan(self, values: tuple[int, ...], parameters: Mapping[str, int] | None = None) -> Plan:
@@ -36,11 +40,6 @@ class Template:
                 self._plans.pop(next(iter(self._plans)))
             found = self._plans[key] = self._plan(dict(zip(self.inputs, values, strict=True)), parameters or {})
         return found
-
-    @property
-    def in_place(self) -> dict[str, str]:
-        """For results of modarray the array whose memory they may take if nobody needs it afterwards: every index reads its own cell of it only. Launches with the purpose "copy" are then left out."""
-        return {t.name: name for part in self.parts if isinstance(part, Cells) for t, name in part.in_place()}
 
     def _plan(self, numbers: dict[str, int], parameters: Mapping[str, int]) -> Plan:
         results = []

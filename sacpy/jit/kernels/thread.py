@@ -40,7 +40,7 @@ from sacpy.jit.kernels.builder import Builder
 from sacpy.jit.kernels.launches import Refused
 from sacpy.jit.kernels.nests import Nests
 from sacpy.jit.kernels.state import State
-from sacpy.jit.kernels.values import Array, Arrays, Elements, Memory, Reshaped, Value
+from sacpy.jit.kernels.values import Array, Arrays, Elements, Memory, Reshaped, Value, place_of, zero
 from sacpy.jit.rewrite import uses
 from sacpy.nodes import Node
 
@@ -205,9 +205,9 @@ class Thread:
         a, index = self.array(r.array), self.atoms(r.index)
         value = self.value(r.value)
         if isinstance(a, Elements) and len(index) == len(a.shape) and isinstance(value, Var | Const) and all(isinstance(i, Const) for i in index):
-            at = 0
-            for i, e in zip(index, a.shape):
-                at = at * e + int(i.value) if isinstance(i, Const) else at
+            at = place_of(index, a.shape)
+            if at is None:
+                return a
             return Elements(a.base, a.shape, (*a.atoms[:at], value, *a.atoms[at + 1 :]), self.b.later())
         mine = isinstance(a, Memory) and a.depth == self.depth and self.uses[r.array.name] == 1
         target = a if mine and isinstance(a, Memory) else self.arrays.copy(a, self.depth)
@@ -336,8 +336,3 @@ class Thread:
         merges = (k.Merge(go, test, FALSE), k.Merge(held, ok or TRUE, FALSE))
         self.b.add(k.If(carried[-1], self.b.close(), (), merges))
         return go, held
-
-
-def zero(base: str) -> Const:
-    """Some value of a base type."""
-    return Const(base, False if base == "bool" else 0.0 if base in ("float", "double") else 0)

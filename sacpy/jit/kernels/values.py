@@ -76,7 +76,8 @@ class Arrays:
                 return self.b.load(a.var, *a.prefix, *index)
             case Elements():
                 if all(isinstance(i, Const) for i in index):
-                    return a.atoms[_flat([int(i.value) for i in index if isinstance(i, Const)], a.shape)]
+                    at = place_of(index, a.shape)
+                    return zero(a.base) if at is None else a.atoms[at]
                 return self.load(self.memory(a), index)
             case Reshaped():
                 return self.load(a.of, self.unravel(self.ravel(index, a.extents), a.of.extents))
@@ -88,8 +89,14 @@ class Arrays:
                 return Memory(a.var, (*a.prefix, *index))
             case Elements() if all(isinstance(i, Const) for i in index):
                 shape = a.shape[len(index) :]
-                first = _flat([int(i.value) for i in index if isinstance(i, Const)], a.shape[: len(index)]) * math.prod(shape)
-                return Elements(a.base, shape, a.atoms[first : first + math.prod(shape)], self.b.later())
+                size = math.prod(shape)
+                at = place_of(index, a.shape[: len(index)])
+                return Elements(
+                    a.base,
+                    shape,
+                    (zero(a.base),) * size if at is None else a.atoms[at * size : (at + 1) * size],
+                    self.b.later(),
+                )
             case Elements():
                 return self.view(self.memory(a), index)
             case Reshaped():
@@ -198,10 +205,20 @@ class Arrays:
         return self.b.op("mul", a, b, exact=True)
 
 
-def _flat(index: Sequence[int], shape: Sequence[int]) -> int:
+def zero(base: str) -> Const:
+    """Some value of a base type."""
+    return Const(base, False if base == "bool" else 0.0 if base in ("float", "double") else 0)
+
+
+def place_of(index: Sequence[Atom], shape: Sequence[int]) -> int | None:
+    """The place of a constant index in row-major order. None outside of the array: a call with constants for arguments
+    may have code for such an index, behind a check or in a branch, which then never runs."""
     at = 0
-    for i, e in zip(index, shape):
-        at = at * e + i
+    for i, e in zip(index, shape, strict=True):
+        assert isinstance(i, Const)
+        if not 0 <= int(i.value) < e:
+            return None
+        at = at * e + int(i.value)
     return at
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from sacpy.jit.beside import checkpoint
 from sacpy.jit.graph import Unit
 from sacpy.jit.options import Options
 from sacpy.jit.passes import (
@@ -34,8 +35,11 @@ from sacpy.jit.passes import (
     split,
     unroll,
 )
+from sacpy.jit.passes.costs import size
+from sacpy.jit.passes.facts import LARGE
 
 Pass = Callable[[Unit], Unit]
+MODEST = 4 * LARGE  # statements of a function from which on that is worth a word
 ROUNDS = 4  # how often the first passes run at most; each round may lay open something for the next
 
 REDUCING: tuple[Pass, ...] = (unroll.run, dead_code.run)
@@ -60,9 +64,19 @@ def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> 
         folded = _after(unit, (fold_withloops.run,), verified)
         if number and folded is unit:
             break
-        unit = _after(folded, (*COUNTING, *(LOOPING if host and not number else ()), *(JOINING if host else ())), verified)
+        counted = _after(folded, (*COUNTING, *(LOOPING if host and not number else ()), *(JOINING if host else ())), verified)
+        if folded is unit and counted == unit:
+            break  # another round would find nothing either
+        unit = counted
     unit = _after(unit, (*SHAPING, *(COLOURING if host else ()), *DIVIDING, *((*WRAPPING, *COLOURING) if host else SPLITTING), *CLEANING), verified)
     return _after(placed(unit, verified) if host else unit, FINISHING, verified)
+
+
+def effort(unit: Unit) -> Iterator[str]:
+    """What is done with less effort than usual for a unit as large as this, for those who ask."""
+    most = max(size(f.body) for f in unit.functions)
+    if most > MODEST:
+        yield f"large ({most} statements): what is known of indices is looked for in few steps"
 
 
 def placed(unit: Unit, verified: bool = False) -> Unit:
@@ -72,6 +86,7 @@ def placed(unit: Unit, verified: bool = False) -> Unit:
 
 def _after(unit: Unit, passes: tuple[Pass, ...], verified: bool) -> Unit:
     for work in passes:
+        checkpoint()
         unit = work(unit)
         if verified:
             from sacpy.jit.graph_verify import verify

@@ -41,6 +41,7 @@ from sacpy.jit.graph import (
     Var,
     WithLoop,
     integer,
+    is_nested,
     statements,
 )
 from sacpy.jit.host.overwriting import Sums, may_overwrite, sums_of
@@ -59,7 +60,7 @@ class _Setter(Walker):
         self.sums = sums_of(function)
 
     def let(self, s: Let) -> None:
-        if isinstance(s.rhs, For | Loop):
+        if is_nested(s.rhs) and isinstance(s.rhs, For | Loop):
             s = Let(s.targets, replace(s.rhs, body=self.parted(s.rhs)), s.span)
         super().let(s)
 

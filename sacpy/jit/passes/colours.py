@@ -50,7 +50,7 @@ from sacpy.jit.passes.facts import Sum
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.simplify import whole
 from sacpy.jit.passes.summing import ZERO
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import per_loops
 from sacpy.jit.rewrite import bound, copied
 from sacpy.nodes import Node, replace
 
@@ -236,4 +236,4 @@ def colours(function: Function) -> Function:
 
 def run(unit: Unit) -> Unit:
     """A unit that computes of colours only what changes."""
-    return per_function(unit, colours)
+    return per_loops(unit, colours)

@@ -33,7 +33,7 @@ from sacpy.jit.graph import (
 )
 from sacpy.jit.passes.facts import HIGHEST, LOWEST
 from sacpy.jit.passes.ranges import Ranger
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import per_loops
 from sacpy.nodes import Node, replace
 
 _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "neq": "neq"}
@@ -161,4 +161,4 @@ def counting(function: Function) -> Function:
 
 def run(unit: Unit) -> Unit:
     """A unit with its counting loops as such."""
-    return per_function(unit, counting)
+    return per_loops(unit, counting)

@@ -7,25 +7,32 @@
         yield x, y
     give a                                 give a
 
-One walk, backwards: the uses of a variable come after it. Also those results of conditionals, carried variables of loops and operators of with-loops go that nobody uses. A check in code that is used stays.
+What is used is marked, starting from the results and the checks: a name that is used makes its statement live, and that uses
+others. So each statement is looked at once, however deep loops are nested. Then what is not marked is left out: also those
+results of conditionals, carried variables of loops and operators of with-loops that nobody uses. A check in code that is used
+stays. So does a loop that may not end, with what decides on its next round, used or not: a program that waits for ever does so
+on every target. Loops that count end; of a `Loop` of the graph nobody has proved it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
 from sacpy.jit.graph import (
     ArrayType,
     Atom,
     Block,
+    Call,
     Check,
     Fold,
     For,
     Function,
+    Genarray,
     If,
     Let,
     Loop,
+    Modarray,
     Operator,
     Propagate,
     Rhs,
@@ -34,105 +41,228 @@ from sacpy.jit.graph import (
     Var,
     WithLoop,
     blocks,
+    extents_of,
+    is_nested,
     operands,
     statements,
 )
 from sacpy.jit.passes.units import per_function
-from sacpy.nodes import replace
+from sacpy.nodes import Record, replace
 
 T = TypeVar("T")
 
 
-class _Liveness:
-    """`live`: the names that what follows uses."""
+class _Statement(Record):
+    """A statement that sets variables. `wanted`: which of its targets are kept; `fails`: whether there is a check in it;
+    `endless`: whether there is a loop that may not end."""
 
-    def __init__(self) -> None:
-        self.live: set[str] = set()
+    let: Let
+    wanted: list[bool]
+    fails: bool = False
+    endless: bool = False
+    live: bool = False
+
+
+class _Liveness:
+    """Marks what a function uses. `places`: by the name of a variable, the statement that it belongs to, and the target that
+    it is, or that is kept with it. `endless`: the functions that may not end."""
+
+    def __init__(self, endless: Collection[str]) -> None:
+        self.endless = endless
+        self.statements: dict[int, _Statement] = {}
+        self.places: dict[str, tuple[_Statement, int]] = {}
+        self.seen: set[str] = set()
+        self.waiting: list[str] = []
+
+    def mark(self, body: Block) -> None:
+        """Marks what a function's body uses."""
+        self.note(body)
+        self.enter(body)
+        self.use(body.results)
+        while self.waiting:
+            place = self.places.get(self.waiting.pop())
+            if place is not None:
+                self.want(*place)
+
+    # ---- where names belong
+
+    def note(self, block: Block) -> tuple[bool, bool]:
+        """Notes the statements of a block. Whether there is a check among them, or in them; and a loop that may not end."""
+        fails = endless = False
+        for s in block.statements:
+            if isinstance(s, Check):
+                fails = True
+            else:
+                found = self.note_let(s)
+                fails |= found.fails
+                endless |= found.endless
+        return fails, endless
+
+    def note_let(self, s: Let) -> _Statement:
+        found = _Statement(s, [False] * len(s.targets))
+        self.statements[id(s)] = found
+        for k, t in enumerate(s.targets):
+            self.places[t.name] = found, k
+        if is_nested(s.rhs):
+            self.note_inner(found, s.rhs)
+        elif isinstance(s.rhs, Call):
+            found.endless = s.rhs.function in self.endless
+        return found
+
+    def note_inner(self, found: _Statement, rhs: Rhs) -> None:
+        match rhs:
+            case Loop(params=params) | For(params=params):
+                for k, p in enumerate(params):
+                    self.places[p.name] = found, k
+            case WithLoop(operators=operators):
+                at = 0
+                for o in operators:
+                    for p in o.params if isinstance(o, Propagate) else ():
+                        self.places[p.name] = found, at
+                    at += width(o)
+        found.endless = isinstance(rhs, Loop)
+        for b in blocks(rhs):
+            fails, endless = self.note(b)
+            found.fails |= fails
+            found.endless |= endless
+
+    # ---- what is used
 
     def use(self, atoms: Iterable[Atom]) -> None:
         for a in atoms:
             if isinstance(a, Var):
-                self.live.add(a.name)
-                if isinstance(a.type, ArrayType):
-                    self.use(a.type.extents)
+                if a.name not in self.seen:
+                    self.seen.add(a.name)
+                    self.waiting.append(a.name)
+                if a.type.__class__ is ArrayType:
+                    self.use(extents_of(a))
 
-    def block(self, b: Block) -> Block:
-        self.use(b.results)
-        kept: list[Stmt] = []
-        for s in reversed(b.statements):
+    def enter(self, block: Block) -> None:
+        """A block that may be executed: its checks stay, what stands for the checks in it, and what may not end."""
+        for s in block.statements:
             if isinstance(s, Check):
                 self.use((s.condition,))
+            else:
+                found = self.statements[id(s)]
+                if found.endless or (found.fails and not s.targets):
+                    self.keep(found)
+
+    def keep(self, found: _Statement) -> None:
+        """A statement stays: what it needs whichever targets are kept."""
+        if found.live:
+            return
+        found.live = True
+        rhs = found.let.rhs
+        if not is_nested(rhs):
+            self.use(operands(rhs))
+            self.use(found.let.targets)
+            return
+        match rhs:
+            case If() as r:
+                self.use((r.condition,))
+                self.enter(r.then)
+                self.enter(r.otherwise)
+            case Loop() as r:
+                self.enter(r.condition)
+                self.use(r.condition.results)
+                self.enter(r.body)
+            case For() as r:
+                self.use((r.lower, r.upper))
+                self.enter(r.body)
+            case WithLoop() as w:
+                for p in w.partitions:
+                    self.use((*p.lower, *p.upper, *(p.step or ()), *(p.width or ())))
+                    self.enter(p.body)
+                at = 0
+                for o in w.operators:
+                    if isinstance(o, Fold) and any(self.statements[id(s)].endless for s in o.combine.statements if isinstance(s, Let)):
+                        self.want(found, at)
+                    at += width(o)
+
+    def want(self, found: _Statement, k: int) -> None:
+        """Target k is kept."""
+        if found.wanted[k]:
+            return
+        found.wanted[k] = True
+        self.keep(found)
+        if not is_nested(found.let.rhs):
+            return
+        self.use((found.let.targets[k],))  # its extents, which may be targets too
+        match found.let.rhs:
+            case If() as r:
+                self.use((r.then.results[k], r.otherwise.results[k]))
+            case Loop() | For() as r:
+                self.use((r.params[k], r.initial[k], r.body.results[k]))
+            case WithLoop() as w:
+                self.want_operator(found, w, k)
+
+    def want_operator(self, found: _Statement, w: WithLoop, k: int) -> None:
+        """The operator that gives target k is kept, and so are its other results."""
+        at = 0
+        for o in w.operators:
+            if at <= k < at + width(o):
+                break
+            at += width(o)
+        group = range(at, at + width(o))
+        for p in w.partitions:
+            self.use(p.body.results[j] for j in group)
+        match o:
+            case Genarray():
+                self.use((*(w.frame or ()), *o.cell, o.default))
+            case Modarray():
+                self.use((*(w.frame or ()), o.array))
+            case Fold():
+                self.use((*o.neutrals, *o.accumulators, *o.values, *(o.stop or ())))
+                self.enter(o.combine)
+                self.use(o.combine.results)
+            case Propagate():
+                self.use((*o.initial, *o.params))
+        for j in group:
+            self.want(found, j)
+
+    # ---- what is left
+
+    def block(self, b: Block, flags: Sequence[bool] | None = None) -> Block:
+        """A block without what is not marked, and without those results that are flagged as not wanted."""
+        kept: list[Stmt] = []
+        for s in b.statements:
+            if isinstance(s, Check):
                 kept.append(s)
-            elif any(t.name in self.live for t in s.targets) or (not s.targets and _may_fail(s.rhs)):
-                kept.append(self.let(s))
-        kept.reverse()
-        return Block(tuple(kept), b.results)
+            elif self.statements[id(s)].live:
+                kept.append(self.let(self.statements[id(s)]))
+        results = b.results if flags is None else _pick(b.results, flags)
+        same = len(kept) == len(b.statements) and all(a is s for a, s in zip(kept, b.statements))
+        return b if same and len(results) == len(b.results) else Block(tuple(kept), results)
 
-    def let(self, s: Let) -> Let:
-        for t in s.targets:
-            if t.name in self.live:
-                self.use((t,))  # its extents, which may be targets too
-        alive = [t.name in self.live for t in s.targets]
+    def let(self, found: _Statement) -> Let:
+        s, flags = found.let, found.wanted
+        if not is_nested(s.rhs):
+            return s
         match s.rhs:
-            case If():
-                s = self.conditional(s, s.rhs, alive)
-            case Loop() | For():
-                s = self.loop(s, s.rhs, alive)
-            case WithLoop():
-                s = self.with_loop(s, s.rhs, alive)
+            case If() as r:
+                rhs: Rhs = If(r.condition, self.block(r.then, flags), self.block(r.otherwise, flags))
+            case Loop() as r:
+                params, initial, body = _pick(r.params, flags), _pick(r.initial, flags), self.block(r.body, flags)
+                rhs = replace(r, params=params, initial=initial, condition=self.block(r.condition), body=body)
+            case For() as r:
+                params, initial, body = _pick(r.params, flags), _pick(r.initial, flags), self.block(r.body, flags)
+                rhs = replace(r, params=params, initial=initial, body=body)
+            case WithLoop() as w:
+                rhs = self.with_loop(w, flags)
             case _:
-                self.use(s.targets)
-        self.use(operands(s.rhs))
-        return s
+                return s
+        return replace(s, targets=_pick(s.targets, flags), rhs=rhs)
 
-    def conditional(self, s: Let, r: If, alive: list[bool]) -> Let:
-        then, otherwise = (self.block(replace(b, results=_pick(b.results, alive))) for b in (r.then, r.otherwise))
-        return replace(s, targets=_pick(s.targets, alive), rhs=If(r.condition, then, otherwise))
-
-    def loop(self, s: Let, r: Loop | For, alive: list[bool]) -> Let:
-        """Needed are the carried variables whose last values are used, and those that a round of the needed ones uses."""
-        condition = self.block(r.condition) if isinstance(r, Loop) else None
-        while True:
-            for p, needed in zip(r.params, alive):
-                if needed:
-                    self.use((p,))
-            body = self.block(replace(r.body, results=_pick(r.body.results, alive)))
-            found = [needed or p.name in self.live for p, needed in zip(r.params, alive)]
-            if found == alive:
-                break
-            alive = found
-        kept = replace(r, params=_pick(r.params, alive), initial=_pick(r.initial, alive), body=body)
-        if condition is not None:
-            assert isinstance(kept, Loop)
-            kept = replace(kept, condition=condition)
-        return replace(s, targets=_pick(s.targets, alive), rhs=kept)
-
-    def with_loop(self, s: Let, w: WithLoop, alive: list[bool]) -> Let:
-        counts = [width(o) for o in w.operators]
-        while True:
-            groups = _grouped(alive, counts)
-            flags = [any(g) for g in groups]
-            spread = [flag for flag, count in zip(flags, counts) for _ in range(count)]
-            bodies = [self.block(replace(p.body, results=_pick(p.body.results, spread))) for p in w.partitions]
-            found = [flag or (isinstance(o, Propagate) and any(p.name in self.live for p in o.params)) for flag, o in zip(flags, w.operators)]
-            if found == flags:
-                break
-            alive = [flag for flag, count in zip(found, counts) for _ in range(count)]
-        partitions = tuple(replace(p, body=b) for p, b in zip(w.partitions, bodies))
-        for p in partitions:
-            self.use(p.index)
-        operators = tuple(self.operator(o) for o in _pick(w.operators, flags))
-        framed = any(not isinstance(o, Fold | Propagate) for o in operators)
-        new = replace(w, frame=w.frame if framed else None, partitions=partitions, operators=operators)
-        return replace(s, targets=_pick(s.targets, spread), rhs=new)
-
-    def operator(self, o: Operator) -> Operator:
-        if isinstance(o, Fold):
-            self.use((*o.accumulators, *o.values))
-            return replace(o, combine=self.block(o.combine))
-        if isinstance(o, Propagate):
-            self.use(o.params)
-        return o
+    def with_loop(self, w: WithLoop, flags: Sequence[bool]) -> WithLoop:
+        operators: list[Operator] = []
+        at = 0
+        for o in w.operators:
+            if flags[at]:
+                operators.append(replace(o, combine=self.block(o.combine)) if isinstance(o, Fold) else o)
+            at += width(o)
+        partitions = tuple(replace(p, body=self.block(p.body, flags)) for p in w.partitions)
+        framed = any(isinstance(o, Genarray | Modarray) for o in operators)
+        return replace(w, frame=w.frame if framed else None, partitions=partitions, operators=tuple(operators))
 
 
 def width(o: Operator) -> int:
@@ -140,28 +270,33 @@ def width(o: Operator) -> int:
     return len(o.neutrals) if isinstance(o, Fold) else len(o.initial) if isinstance(o, Propagate) else 1
 
 
-def _pick(many: tuple[T, ...], flags: list[bool]) -> tuple[T, ...]:
+def _pick(many: tuple[T, ...], flags: Sequence[bool]) -> tuple[T, ...]:
     return tuple(x for x, flag in zip(many, flags) if flag)
 
 
-def _grouped(flags: list[bool], counts: list[int]) -> list[list[bool]]:
-    groups, at = [], 0
-    for count in counts:
-        groups.append(flags[at : at + count])
-        at += count
-    return groups
+def endless(unit: Unit) -> frozenset[str]:
+    """The names of the functions that may not end: there is a loop in them, or in what they call. (A recursion ends, with an
+    error at the latest.)"""
+    found: set[str] = set()
+    calls: dict[str, set[str]] = {}
+    for f in unit.functions:
+        inside = [s.rhs for s in statements(f.body) if isinstance(s, Let)]
+        calls[f.name] = {r.function for r in inside if isinstance(r, Call)}
+        if any(isinstance(r, Loop) for r in inside):
+            found.add(f.name)
+    while found and (more := {name for name, called in calls.items() if name not in found and called & found}):
+        found |= more
+    return frozenset(found)
 
 
-def _may_fail(rhs: Rhs) -> bool:
-    """Whether there is a check in it that stands for itself: the code sets no variable, it was written for the check."""
-    return any(isinstance(s, Check) for b in blocks(rhs) for s in statements(b))
-
-
-def dead_code(function: Function) -> Function:
-    """A function without its dead code."""
-    return replace(function, body=_Liveness().block(function.body))
+def dead_code(function: Function, endless: Collection[str]) -> Function:
+    """A function without its dead code. `endless`: the functions that may not end."""
+    liveness = _Liveness(endless)
+    liveness.mark(function.body)
+    return replace(function, body=liveness.block(function.body))
 
 
 def run(unit: Unit) -> Unit:
     """A unit without its dead code."""
-    return per_function(unit, dead_code)
+    forever = endless(unit)
+    return per_function(unit, lambda function: dead_code(function, forever))

@@ -44,6 +44,7 @@ from sacpy.jit.graph import (
     WithLoop,
     blocks,
     integer,
+    is_nested,
     operands,
     statements,
 )
@@ -64,7 +65,7 @@ class _Detacher(Ranger):
         self.carried: frozenset[str] = frozenset()
 
     def rhs(self, r: Rhs) -> Rhs:
-        if not isinstance(r, For | Loop):
+        if not is_nested(r) or not isinstance(r, For | Loop):
             return super().rhs(r)
         outer = self.carried
         self.carried |= {a.name for a in self.atoms(r.initial) if isinstance(a, Var)}
@@ -93,7 +94,13 @@ class _Detacher(Ranger):
         """A block; of its views, those that outlive their array are copied."""
         parted = {s.targets[0].name for k, s in enumerate(b.statements) if isinstance(s, Let) and isinstance(s.rhs, View) and _outlives(s.targets[0].name, s.rhs.array.name, b.statements[k + 1 :], b.results)}
         if parted:
-            b = Block(tuple(self.copied(s) if isinstance(s, Let) and s.targets[0].name in parted else s for s in b.statements), b.results)
+            b = Block(
+                tuple(
+                    self.copied(s) if isinstance(s, Let) and s.targets and s.targets[0].name in parted else s
+                    for s in b.statements
+                ),
+                b.results,
+            )
         return super().inside(b, before)
 
     def copied(self, s: Let) -> Let:

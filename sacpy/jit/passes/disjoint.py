@@ -6,7 +6,10 @@
       yield y                             part [b] <= [k] < [n]         with b = max(1, m)
                                             yield y
 
-What is left of a box without another is at most two boxes an axis. Partitions with a step stay as they are: then `disjoint` stays false, unless nothing overlaps, as where one leaves out what the other has (red and black cells). `complete` is set where one partition covers the frame, or several do side by side, or with a step each.
+What is left of a box without another is at most two boxes an axis. A with-loop that a pragma lays out is cut when it is
+launched. Partitions with a step stay as they are: then `disjoint` stays false, unless nothing overlaps, as where one
+leaves out what the other has (red and black cells). `complete` is set where one partition covers the frame, or several
+do side by side, or with a step each.
 A last partition that copies an array of the result's shape makes of a genarray a modarray of that array, if it cannot be cut: it need not be copied where it is not needed any more.
 """
 
@@ -55,12 +58,13 @@ class _Divider(Ranger):
             for lower, upper, extent in zip(p.lower, p.upper, frame):
                 self.learn_order(integer(0), lower)
                 self.learn_order(upper, extent)
-        if any(p.step is not None for p in w.partitions):
+        laid_out = self.laid_out(w, around=1)
+        if any(p.step is not None for p in w.partitions) and not laid_out:
             w = self.modified(w, frame)
         w = replace(w, complete=w.complete or any(whole(p, frame) for p in w.partitions) or _covered(w.partitions, frame) or _covered_in_turns(w.partitions, frame))
         if w.disjoint or all(self.apart((p.lower, p.upper), (q.lower, q.upper)) or self.take_turns(p, q) for p, q in combinations(w.partitions, 2)):
             return replace(w, disjoint=True)
-        if any(p.step is not None for p in w.partitions):
+        if laid_out or any(p.step is not None for p in w.partitions):
             return w
         return self.divided(w)
 
@@ -94,14 +98,16 @@ class _Divider(Ranger):
     def divided(self, w: WithLoop) -> WithLoop:
         """The with-loop with what is hidden taken away, if that does not make too many pieces."""
         found: list[tuple[Partition, list[Box]]] = []
+        count = 0
         for k, p in enumerate(w.partitions):
             boxes = [(p.lower, p.upper)]
             for q in w.partitions[:k]:
                 boxes = [left for box in boxes for left in self.without(box, (q.lower, q.upper))]
-                if len(boxes) > PIECES:
+                if count + len(boxes) > PIECES:
                     return w
+            count += len(boxes)
             found.append((p, boxes))
-        if sum(len(boxes) for _, boxes in found) > PIECES or sum(len(boxes) * size(p.body) for p, boxes in found) > CODE:
+        if sum(len(boxes) * size(p.body) for p, boxes in found) > CODE:
             return w
         return replace(w, disjoint=True, partitions=tuple(piece for p, boxes in found for piece in self.pieces(p, boxes)))
 

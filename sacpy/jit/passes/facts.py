@@ -14,7 +14,10 @@ from sacpy.nodes import Node, field
 
 LOWEST, HIGHEST = -(1 << 31), (1 << 31) - 1
 STEPS = 60  # of one proof
+FEW = 3
+LARGE = 250  # statements of a function from which on proofs have fewer steps: all of them together take as long as before
 NEWS = 8  # smaller intervals of which the consequences are drawn
+USERS = 32  # variables chosen from one whose interval has become smaller: the youngest so many are looked at
 
 Note = Callable[[dict[Any, Any], Any, Any], None]
 
@@ -69,8 +72,10 @@ def product(a: Sum, b: Sum) -> Sum | None:
 class Facts:
     """Facts by the youngest variable in them. All changes go through `note`, which undoes them at the end of a scope."""
 
-    def __init__(self, note: Note) -> None:
+    def __init__(self, note: Note, size: int = 0) -> None:
+        """`size`: the statements of the function that they are about."""
         self.note = note
+        self._most = max(FEW, min(STEPS, STEPS * LARGE // max(size, 1)))
         self.low: dict[str, int] = {}
         self.high: dict[str, int] = {}
         self.about: dict[str, tuple[Sum, ...]] = {}
@@ -116,7 +121,7 @@ class Facts:
         for name in islice(narrowed, NEWS):  # which becomes longer
             for fact in self.about.get(name, ()):
                 narrowed += self._narrow(fact)
-            for user in self._users.get(name, ()):
+            for user in self._users.get(name, ())[-USERS:]:
                 narrowed += self._hull(user)
         if len(s.terms) > 1:
             youngest = max(s.terms, key=self._age.__getitem__)
@@ -173,7 +178,7 @@ class Facts:
             return True
         if not s.terms:
             return False
-        self._steps = STEPS
+        self._steps = self._most
         return self._proved(s)
 
     def _proved(self, s: Sum) -> bool:

@@ -17,7 +17,7 @@ An array is folded only if nothing but loads uses it, if no work is multiplied b
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from sacpy.jit.graph import (
     ArrayType,
@@ -46,7 +46,7 @@ from sacpy.jit.graph import (
     integer,
 )
 from sacpy.jit.passes.costs import cost, size
-from sacpy.jit.passes.dead_code import dead_code, width
+from sacpy.jit.passes.dead_code import dead_code, endless, width
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.sites import Site, Uses, sites
@@ -94,6 +94,9 @@ class _Folder(Simplifier):
         self.pending: set[str] = set()  # cells of folded arrays, to be folded themselves
 
     def define(self, targets: tuple[Var, ...], rhs: Rhs, span: Span = NOWHERE) -> None:
+        if rhs.__class__ is Op:
+            super().define(targets, rhs, span)
+            return
         if isinstance(rhs, Load) and (producer := self.producers.get(rhs.array.name)) is not None:
             self.element(targets[0], rhs, producer, span)
             return
@@ -395,15 +398,16 @@ def _share(found: Mapping[Site, float]) -> float:
     return most
 
 
-def fold_withloops(function: Function) -> Function:
-    """A function, folded, and without the with-loops that became superfluous by it; itself if there is nothing to fold."""
+def fold_withloops(function: Function, forever: Collection[str]) -> Function:
+    """A function, folded, and without the with-loops that became superfluous by it; itself if there is nothing to fold. `forever`: the functions that may not end."""
     folder = _Folder(function)
     if not any(use.rank is not None and use.sites and not use.otherwise for use in folder.sites.uses.values()):
         return function
     new = folder.function(function)
-    return dead_code(new) if folder.producers else function
+    return dead_code(new, forever) if folder.producers else function
 
 
 def run(unit: Unit) -> Unit:
     """A unit, folded."""
-    return per_function(unit, fold_withloops)
+    forever = endless(unit)
+    return per_function(unit, lambda function: fold_withloops(function, forever))

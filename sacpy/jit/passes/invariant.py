@@ -46,7 +46,7 @@ from sacpy.jit.passes.algebra import TRANSCENDENTAL
 from sacpy.jit.passes.facts import HIGHEST, LOWEST, Sum
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.summing import ZERO, is_moderate
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import per_loops
 from sacpy.jit.rewrite import bound, loaded_only
 from sacpy.nodes import Node, replace
 
@@ -257,4 +257,4 @@ def invariant(function: Function) -> Function:
 
 def run(unit: Unit) -> Unit:
     """A unit with what its loops repeat in front of them."""
-    return per_function(unit, invariant)
+    return per_loops(unit, invariant)

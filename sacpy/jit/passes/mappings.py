@@ -10,12 +10,13 @@ from __future__ import annotations
 from sacpy.jit.graph import Function, Let, Unit, WithLoop, statements
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.rewrite import Rewriter
+from sacpy.lang.pragmas import asks
 from sacpy.nodes import replace
 
 
 def stands(w: WithLoop) -> bool:
     """Whether a mapping, or staging in shared memory, is asked for."""
-    return any(p.text.startswith("gpukernel") or (p.text.startswith("gpumem") and "shared" in p.text) for pragmas in (w.pragmas, *(p.pragmas for p in w.partitions)) for p in pragmas)
+    return any(asks(p.text) for pragmas in (w.pragmas, *(p.pragmas for p in w.partitions)) for p in pragmas)
 
 
 class _Without(Rewriter):

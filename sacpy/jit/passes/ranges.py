@@ -124,6 +124,8 @@ class Ranger(Learner):
     # ---- loops
 
     def rhs(self, r: Rhs) -> Rhs:
+        if r.__class__ is Op:  # most are
+            return super().rhs(r)
         if isinstance(r, Load):
             array = self.var(r.array)
             own = self.own.get(array.name, ())

@@ -11,7 +11,8 @@
             r = view v[j]
             yield r
 
-The order is that of the fold, from left to right. Folds of several partitions, with steps, or that stop early stay what they are, as do those of scalars, which can be computed in any order.
+The order is that of the fold, from left to right. Folds of several partitions, with steps, or that stop early stay what
+they are, as do those of scalars, whose parts may be computed side by side.
 """
 
 from __future__ import annotations

@@ -46,9 +46,11 @@ from sacpy.jit.graph import (
     WithLoop,
     extents_of,
     integer,
+    is_nested,
 )
 from sacpy.jit.passes import algebra
 from sacpy.jit.passes.cse import key_of
+from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.source import NOWHERE, Span
@@ -63,6 +65,7 @@ class Simplifier(Walker):
     def __init__(self, function: Function) -> None:
         super().__init__(function)
         self.available: dict[Hashable, Var | None] = {}
+        self.bodies = 0  # of with-loops around the place of the walk
 
     # ---- what holds
 
@@ -96,13 +99,14 @@ class Simplifier(Walker):
 
     def let(self, s: Let) -> None:
         rhs = s.rhs
-        if isinstance(rhs, If):
-            condition = self.atom(rhs.condition)
-            if isinstance(condition, Const):
-                self.splice(s.targets, rhs.then if condition.value else rhs.otherwise)
-                return
-        elif isinstance(rhs, Loop | For):
-            s = self._without_constant_params(s, rhs)
+        if is_nested(rhs):
+            if isinstance(rhs, If):
+                condition = self.atom(rhs.condition)
+                if isinstance(condition, Const):
+                    self.splice(s.targets, rhs.then if condition.value else rhs.otherwise)
+                    return
+            elif isinstance(rhs, Loop | For):
+                s = self._without_constant_params(s, rhs)
         super().let(s)
 
     def splice(self, targets: tuple[Var, ...], b: Block) -> None:
@@ -128,19 +132,31 @@ class Simplifier(Walker):
         return Let(tuple(s.targets[k] for k in keep), new, s.span)
 
     def rhs(self, r: Rhs) -> Rhs:
-        if isinstance(r, If):
+        if is_nested(r) and isinstance(r, If):
             c = self.atom(r.condition)
             return If(c, self.inside(r.then, lambda: self.assume(c, True)), self.inside(r.otherwise, lambda: self.assume(c, False)))
-        return super().rhs(r)
+        if not isinstance(r, WithLoop):
+            return super().rhs(r)
+        self.bodies += 1
+        try:
+            return super().rhs(r)
+        finally:
+            self.bodies -= 1
+
+    def laid_out(self, w: WithLoop, around: int = 0) -> bool:
+        """Whether a with-loop is to have a kernel of its own, as a pragma says: then it stays one, however little it
+        does. `around`: 1 while it is itself being walked."""
+        return self.bodies == around and stands(w)
 
     # ---- definitions
 
     def define(self, targets: tuple[Var, ...], rhs: Rhs, span: Span = NOWHERE) -> None:
+        if isinstance(rhs, Op):  # most are
+            self._define_op(targets, rhs, span)
+            return
         match rhs:
             case Var() | Const():
                 self.alias(targets[0], rhs)
-            case Op():
-                self._define_op(targets, rhs, span)
             case Load() | View() | Reshape() | Cons():
                 self._define_selection(targets, rhs, span)
             case Update():
@@ -311,7 +327,7 @@ class Simplifier(Walker):
             return
         if any(isinstance(o, Modarray) for o in w.operators):
             w = replace(w, operators=tuple(self.filled(o, w) if isinstance(o, Modarray) else o for o in w.operators))
-        if len(targets) == 1 and (source := self.copied_array(w)) is not None:
+        if len(targets) == 1 and not self.laid_out(w) and (source := self.copied_array(w)) is not None:
             self.alias(targets[0], source)
             return
         super().define(targets, w, span)

@@ -101,7 +101,9 @@ class Sites(Record):
                 if isinstance(a, Var):
                     self._other(a.name)
         written: tuple[Atom, ...] = ()
-        if isinstance(rhs, Update):
+        if rhs.__class__ is Op or rhs.__class__ is Load:
+            pass
+        elif isinstance(rhs, Update):
             written = (rhs.array,)
         elif isinstance(rhs, Loop | For):
             written = rhs.initial

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sacpy.jit.graph import Atom, Const, Function, Op, Var, integer
+from sacpy.jit.passes.costs import size
 from sacpy.jit.passes.facts import HIGHEST, LOWEST, Facts, Sum
 from sacpy.jit.passes.simplify import Simplifier
 
@@ -25,7 +26,7 @@ class Summing(Simplifier):
 
     def __init__(self, function: Function) -> None:
         super().__init__(function)
-        self.facts = Facts(self.note)
+        self.facts = Facts(self.note, size(function.body))
         self.forms: dict[str, Sum] = {}
         self.variables: dict[str, Var] = {}
         self.wrapped: dict[str, Sum | None] = {}  # what a variable is, unless that wrapped

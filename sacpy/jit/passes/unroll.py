@@ -28,6 +28,7 @@ from sacpy.jit.graph import (
     WithLoop,
     extents_of,
     integer,
+    is_nested,
 )
 from sacpy.jit.passes.costs import size
 from sacpy.jit.passes.independent import nest_of
@@ -44,7 +45,10 @@ CODE = 400  # statements afterwards
 class _Unroller(Simplifier):
     def let(self, s: Let) -> None:
         rhs = s.rhs
-        if isinstance(rhs, WithLoop) and all(isinstance(o, Fold) and o.stop is None for o in rhs.operators):
+        if not is_nested(rhs):
+            super().let(s)
+            return
+        if isinstance(rhs, WithLoop) and not self.laid_out(rhs) and all(isinstance(o, Fold) and o.stop is None for o in rhs.operators):
             points = [_points(p) for p in rhs.partitions]
             known = [p for p in points if p is not None]
             if len(known) == len(points) and sum(map(len, known)) <= POINTS and self.code(rhs, known) <= CODE:

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.graph import Unit
 from sacpy.jit.specialise.maker import Again, Argument, Knowledge, Maker
+from sacpy.jit.specialise.sharing import Grown, Sharing
 from sacpy.lang.core import Program
+from sacpy.lang.deep import FRAMES, Room
 from sacpy.lang.infer import Inferrer
 
 
@@ -25,10 +27,13 @@ class Specialiser:
 
     def specialise(self, key: str, arguments: Sequence[Argument]) -> Unit:
         """The unit for a call of a function with such arguments. Raises `Unsupported`."""
+        sharing = Sharing()
         while True:
+            sharing.begin()
             try:
-                return Maker(self.knowledge).root(key, arguments)
-            except Again:  # a recursive function more is known now
+                with Room(FRAMES):
+                    return Maker(self.knowledge, sharing).root(key, arguments)
+            except (Again, Grown):  # a recursive function more is known now, or some that are not to be inlined
                 continue
             except RecursionError:
                 raise Unsupported("its calls nest too deeply to be compiled") from None

@@ -19,7 +19,7 @@ from sacpy.lang.dispatch import Ambiguous, Certain, NoneFits, Possible
 from sacpy.nodes import Node
 
 if TYPE_CHECKING:
-    from sacpy.jit.specialise.walk import Walk
+    from sacpy.jit.specialise.walk import Rest, Values, Walk
 
 
 class Frame(Node):
@@ -29,28 +29,28 @@ class Frame(Node):
     kinds: tuple[Kind, ...]
 
 
-def call(walk: Walk, c: core.Call, count: int) -> list[Value]:
-    """The results of a call."""
+def call(walk: Walk, c: core.Call, rest: Rest | None = None) -> Values:
+    """The results of a call; or what comes of them. Raises `Branches`."""
     args = [walk.value(a) for a in c.args]
     match walk.maker.resolution(c.candidates, args):
         case Certain(signature=signature):
-            return instance(walk, signature, args, c.name)
+            return instance(walk, signature, args, c.name, rest)
         case Possible(signatures=signatures, exact=True):
-            return _first_that_fits(walk, signatures, args, c.name)
+            return _first_that_fits(walk, signatures, args, c.name, rest)
         case Possible():
             raise Unsupported(f"which instance of {c.name} is called depends on more than one argument's extents", walk.b.span)
         case NoneFits() | Ambiguous():
             raise Fails("an instance fits")
 
 
-def _first_that_fits(walk: Walk, signatures: Sequence[core.Signature], args: list[Value], name: str) -> list[Value]:
+def _first_that_fits(walk: Walk, signatures: Sequence[core.Signature], args: list[Value], name: str, then: Rest | None) -> Values:
     """Instances that differ in the extents they take, tried in order."""
     first, *rest = signatures
     condition = _fits(walk, first, args)
     if not rest:
         walk.b.check(condition, f"an instance of {name} fits")
-        return instance(walk, first, args, name)
-    return control.choose(walk, condition, lambda: instance(walk, first, args, name), lambda: _first_that_fits(walk, rest, args, name))
+        return instance(walk, first, args, name, then)
+    return control.choose(walk, condition, lambda: instance(walk, first, args, name, then), lambda: _first_that_fits(walk, rest, args, name, then))
 
 
 def _fits(walk: Walk, signature: core.Signature, args: Sequence[Value]) -> Atom:
@@ -63,14 +63,15 @@ def _fits(walk: Walk, signature: core.Signature, args: Sequence[Value]) -> Atom:
     return result
 
 
-def instance(walk: Walk, signature: core.Signature, args: list[Value], name: str) -> list[Value]:
-    """The results of a call of this instance."""
+def instance(walk: Walk, signature: core.Signature, args: list[Value], name: str, rest: Rest | None = None) -> Values:
+    """The results of a call of this instance; or what comes of them. Raises `Branches`."""
     if signature.native is not None:
         raise Unsupported(f"it calls {name}, which is not written in SaC", walk.b.span)
     op = arithmetic(signature, len(args))
     if op is not None:
-        return [primitives.apply(walk.b, core.Prim(op, ()), args)]
-    return walk.maker.invoke(walk, signature, args)
+        found: Values = [primitives.apply(walk.b, core.Prim(op, ()), args)]
+        return found if rest is None else rest(found)
+    return walk.maker.invoke(walk, signature, args, rest)
 
 
 def arithmetic(signature: core.Signature, count: int) -> str | None:

@@ -1,6 +1,6 @@
 """Branches and loops.
 
-In: an `If` or `Loop` of core. Out: code for it, and the values of what it merges or carries. A condition that is known takes one branch; a branch that certainly fails becomes a check that it is not taken. What a loop carries has one form in all rounds: it is found by going through the body until
+In: an `If` or `Loop` of core. Out: code for it, and the values of what it merges or carries. Where two branches give values of different rank, `Branches` is raised: whoever knows what comes after them may have that made in both, for what came. A condition that is known takes one branch; a branch that certainly fails becomes a check that it is not taken. What a loop carries has one form in all rounds: it is found by going through the body until
 it no longer changes. A loop for which there is none (a rank changes) is unrolled where every round's condition is known.
 """
 
@@ -15,7 +15,7 @@ from sacpy.jit.graph import TRUE, Atom, Const, If, Let, Loop, Op
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.facts import Scope
 from sacpy.jit.specialise.kinds import apart, join, kind_of, targets
-from sacpy.jit.specialise.values import Fails, Kind, Ranks, Value, is_scalar
+from sacpy.jit.specialise.values import Branches, Fails, Kind, Ranks, Value, is_scalar
 from sacpy.lang import core
 
 if TYPE_CHECKING:
@@ -35,27 +35,34 @@ Values = list["Value | None"]
 
 
 def branch(walk: Walk, s: core.If) -> None:
-    """An `If` of core."""
+    """An `If` of core. Raises `Branches`."""
     condition = walk.scalar(s.condition, "a condition is a scalar")
 
     def side(block: core.Block, atoms: Sequence[core.Atom]) -> Values:
-        walk.block(block)
-        return [walk.maybe(a) for a in atoms]
+        return walk.values(block, atoms)
 
-    found: Values = _choose(walk, condition, lambda: side(s.then, [m.then for m in s.merges]), lambda: side(s.otherwise, [m.otherwise for m in s.merges]), [m.target.source or "m" for m in s.merges])
+    found: Values = choose(walk, condition, lambda: side(s.then, [m.then for m in s.merges]), lambda: side(s.otherwise, [m.otherwise for m in s.merges]), [m.target.source or "m" for m in s.merges])
     for merge, value in zip(s.merges, found):
         walk.env[merge.target.name] = value
 
 
-def choose(walk: Walk, condition: Atom, then: Callable[[], list[Value]], otherwise: Callable[[], list[Value]]) -> list[Value]:
-    """The values of one of two computations."""
-    def side(run: Callable[[], list[Value]]) -> Values:
-        return [*run()]
+def divided(walk: Walk, s: core.If, rest: Callable[[], Values]) -> Values:
+    """An `If` of core with what comes after it in both of its branches: the values that this gives. Raises `Branches`."""
+    condition = walk.scalar(s.condition, "a condition is a scalar")
 
-    return [v for v in _choose(walk, condition, lambda: side(then), lambda: side(otherwise), None) if v is not None]
+    def side(block: core.Block, atoms: Sequence[core.Atom]) -> Values:
+        def bound(found: Values) -> Values:
+            for merge, value in zip(s.merges, found):
+                walk.env[merge.target.name] = value
+            return rest()
+
+        return walk.values(block, atoms, bound)
+
+    return choose(walk, condition, lambda: side(s.then, [m.then for m in s.merges]), lambda: side(s.otherwise, [m.otherwise for m in s.merges]))
 
 
-def _choose(walk: Walk, condition: Atom, then: Callable[[], Values], otherwise: Callable[[], Values], stems: Sequence[str] | None) -> Values:
+def choose(walk: Walk, condition: Atom, then: Callable[[], Values], otherwise: Callable[[], Values], stems: Sequence[str] | None = None) -> Values:
+    """The values of one of two computations. Raises `Branches`."""
     b = walk.b
     condition = b.same(condition)
     if isinstance(condition, Const):
@@ -89,7 +96,7 @@ def _merge(b: Builder, condition: Atom, first: tuple[Scope, Values], second: tup
     try:
         kinds = [join(kind_of(b, sides[0][k], b.depth), kind_of(b, sides[1][k], b.depth)) for k in changing]
     except Ranks:
-        raise Unsupported("the rank of a value depends on a condition", b.span) from None
+        raise Branches from None
     blocks = []
     for scope, values in zip(scopes, sides):
         with b.again(scope):
@@ -165,7 +172,7 @@ def loop(walk: Walk, s: core.Loop) -> None:
         if isinstance(problem, Fails) and not s.body_first:
             _not_entered(walk, s, initial)
             return
-        if isinstance(problem, Ranks):
+        if isinstance(problem, Ranks) and not isinstance(problem, Branches):
             raise Unsupported("the rank of a value changes from one round of a loop to the next", s.span) from None
         raise problem
     finally:
@@ -228,8 +235,7 @@ def _attempt(walk: Walk, s: core.Loop, kinds: Sequence[Kind]) -> _Attempt:
             if not s.body_first and (again or len(s.condition.statements) <= SHORT):
                 walk.block(s.condition)
                 b.assume(walk.scalar(s.test, "the condition of a loop is a scalar"), True)
-            walk.block(s.body)
-            return scope, [walk.maybe(c.update) for c in s.carried]
+            return scope, walk.values(s.body, [c.update for c in s.carried])
 
     if not s.body_first:
         tested, test = condition()
@@ -314,6 +320,5 @@ def _unrolled(walk: Walk, s: core.Loop, initial: Values, most: int) -> bool:
             if not test.value:
                 return True
         first = False
-        walk.block(s.body)
-        values = [walk.maybe(c.update) for c in s.carried]
+        values = walk.values(s.body, [c.update for c in s.carried])
     return False

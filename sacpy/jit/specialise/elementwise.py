@@ -79,6 +79,8 @@ def elements(b: Builder, value: Value, extents: tuple[int, ...]) -> list[Atom]:
 
 def indices(extents: Sequence[int]) -> list[tuple[int, ...]]:
     """All indices into an array, in row-major order."""
+    if 0 in extents:
+        return []  # however long the other axes are
     result: list[tuple[int, ...]] = [()]
     for extent in extents:
         result = [(*at, i) for at in result for i in range(extent)]

@@ -33,6 +33,7 @@ from sacpy.jit.graph import (
 from sacpy.jit.graph_verify import op_base
 from sacpy.jit.specialise.facts import Facts, Range, Scope
 from sacpy.jit.specialise.folding import COMMUTATIVE, simplify
+from sacpy.jit.specialise.sharing import Sharing
 from sacpy.jit.specialise.values import Fails, Small, Value, extents_of, integer, is_array
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.lang.types import BITS
@@ -46,8 +47,10 @@ MOST = 60_000  # statements of a unit
 class Builder(Facts):
     """Puts one function together."""
 
-    def __init__(self) -> None:
+    def __init__(self, sharing: Sharing) -> None:
         super().__init__()
+        self.sharing = sharing
+        self.cells = 0  # bodies of with-loops around
         self.names = Names()
         self.views: dict[str, tuple[Var, tuple[Atom, ...]]] = {}
         self.extents: set[str] = set()  # variables that are extents of arrays wherever they are in scope
@@ -75,6 +78,15 @@ class Builder(Facts):
             yield
         finally:
             self.lenient = before
+
+    @contextmanager
+    def in_cells(self) -> Iterator[None]:
+        """For what is done for each index of a with-loop."""
+        self.cells += 1
+        try:
+            yield
+        finally:
+            self.cells -= 1
 
     @contextmanager
     def again(self, scope: Scope) -> Iterator[None]:
@@ -126,7 +138,8 @@ class Builder(Facts):
 
     def _append(self, scope: Scope, statement: Stmt) -> None:
         self.count += 1
-        if self.count > MOST:
+        self.sharing.statements += 1
+        if self.sharing.statements > MOST:
             raise Unsupported("it is too large to be compiled at once", self.span)
         scope.statements.append(statement)
 

@@ -32,12 +32,15 @@ class Box(Node):
     width: Atoms | None = None
 
     def points(self) -> Iterator[tuple[int, ...]] | None:
-        """All indices in row-major order, if all bounds are constants."""
+        """All indices in row-major order, if all bounds are constants. It takes as long as there are indices: ask for
+        the `size` first."""
         rank = len(self.lower)
         found = [constants_of(a) for a in (self.lower, self.upper, self.step or (integer(1),) * rank, self.width or (integer(1),) * rank)]
         lower, upper, step, width = found
         if lower is None or upper is None or step is None or width is None:
             return None
+        if self.empty:  # of the other axes nothing is listed: one may be long
+            return iter(())
         return product(*([i for i in range(lo, up) if (i - lo) % s < w] for lo, up, s, w in zip(lower, upper, step, width)))
 
     def size(self) -> int | None:

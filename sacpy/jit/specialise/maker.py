@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sacpy.jit.beside import checkpoint
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.graph import INT, ArrayType, Atom, Call, Const, Function, Input, Output, ScalarType, Unit, Var
 from sacpy.jit.specialise.calls import Frame
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.kinds import apart, kind_of, targets
+from sacpy.jit.specialise.sharing import Constants, Sharing, Use, constants_among
 from sacpy.jit.specialise.tidy import tidy
-from sacpy.jit.specialise.values import LIMIT, Fails, Kind, Small, Value, extents_of, integer, is_scalar, shape_of
-from sacpy.jit.specialise.walk import KNOWN, Walk
+from sacpy.jit.specialise.values import LIMIT, Branches, Fails, Kind, Small, Value, extents_of, integer, is_scalar, shape_of
+from sacpy.jit.specialise.walk import KNOWN, Rest, Values, Walk
 from sacpy.lang import core
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.dispatch import Resolution, resolve
@@ -28,6 +30,8 @@ NESTED = 8  # calls of one function inside each other, with arguments of other s
 VERSIONS = 4  # of a recursive function; after that, small arrays are passed as arrays
 FEW = 4  # the largest extent of an array that a version of a recursive function keeps
 BUDGET = 4_000  # statements of a function, from which on calls are no longer inlined
+DIVIDED = 40  # times that what comes after two branches is made in both, while a unit is made
+DEPENDS = "the rank of a value depends on a condition"
 LITTLE = 12  # statements of a function that is inlined all the same
 
 
@@ -48,6 +52,46 @@ class Knowledge(Record):
     resolutions: dict[tuple[tuple[str, ...], tuple[Shape, ...]], Resolution] = field(default_factory=dict)
     recursive: set[str] = field(default_factory=set)
     functions: dict[str, core.Function] = field(default_factory=dict)
+    refusals: dict[str, Unsupported | None] = field(default_factory=dict)
+
+    def function(self, key: str) -> core.Function:
+        """A function of the program. Raises `Unsupported` where its text is wrong."""
+        found = self.functions.get(key)
+        if found is None:
+            try:
+                found = self.functions[key] = self.program.function(key)
+            except SacError as error:
+                raise Unsupported(f"there is an error in {_plain(key)}: {error.diagnostics[0].message}") from None
+        return found
+
+    def refusal(self, key: str) -> Unsupported | None:
+        """Why a function cannot be compiled whatever it is called with, as far as that is seen at once: something stands
+        in it, or in what it calls, outside of all branches and loops. So nobody works for a while on what ends in output."""
+        if key not in self.refusals:
+            self.refusals[key] = None  # while this is looked for
+            found = map(self._refused, self.function(key).body.statements)
+            self.refusals[key] = next((why for why in found if why is not None), None)
+        return self.refusals[key]
+
+    def _refused(self, s: core.Stmt) -> Unsupported | None:
+        if not isinstance(s, core.Let):
+            return None
+        for target in s.targets:
+            if target.base not in KNOWN:
+                return Unsupported(f"it uses values of type {_plain(target.base)}", s.span)
+        if not isinstance(s.rhs, core.Call):
+            return None
+        for arg in s.rhs.args:
+            if isinstance(arg, core.Const) and arg.base not in KNOWN:
+                return Unsupported(f"it uses values of type {_plain(arg.base)}", s.span)
+        first: Unsupported | None = None
+        for candidate in s.rhs.candidates:
+            native = self.program.signature(candidate).native is not None
+            why = Unsupported(f"it calls {s.rhs.name}, which is not written in SaC", s.span) if native else self.refusal(candidate)
+            if why is None:
+                return None
+            first = first or why
+        return first
 
 
 class Again(Exception):
@@ -66,11 +110,14 @@ class Version(Record):
 class Maker:
     """Makes one unit."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: Knowledge, sharing: Sharing) -> None:
         self.known = knowledge
-        self.versions: dict[tuple[str, tuple[Kind, ...]], Version] = {}
+        self.sharing = sharing
+        self.versions: dict[Use, Version] = {}
         self.made = 0
-        self.inlined: set[Frame] = set()  # functions that can only be inlined
+        self.divided = 0
+        self.dividing: dict[int, core.Stmt] = {}  # statements, by identity, that have given values of different rank
+        self.inlined: set[Use] = set()  # what can only be inlined
 
     # ---- what the walk asks for
 
@@ -92,66 +139,85 @@ class Maker:
 
     def function(self, key: str) -> core.Function:
         """A function of the program. Raises `Unsupported` where its text is wrong."""
-        found = self.known.functions.get(key)
-        if found is None:
-            try:
-                found = self.known.functions[key] = self.known.program.function(key)
-            except SacError as error:
-                raise Unsupported(f"there is an error in {_plain(key)}: {error.diagnostics[0].message}") from None
-        return found
+        return self.known.function(key)
 
     # ---- calls
 
-    def invoke(self, walk: Walk, signature: core.Signature, args: Sequence[Value]) -> list[Value]:
-        """The results of a call: inlined, or as a call of a function of the unit."""
+    def may_divide(self, b: Builder) -> bool:
+        """Whether what comes after two branches may be made in both."""
+        self.divided += 1
+        return self.divided <= DIVIDED and b.count <= BUDGET
+
+    def invoke(self, walk: Walk, signature: core.Signature, args: Sequence[Value], rest: Rest | None = None) -> Values:
+        """The results of a call, inlined, or as a call of a function of the unit; or what comes of them."""
+        checkpoint()
         b, key = walk.b, signature.key
         if key in self.known.recursive:
-            return self._call(b, signature, args)
+            return self._given(self._call(b, signature, args), rest)
         function = self.function(key)
         frame = Frame(key, tuple(kind_of(b, a, -1) for a in args))
         same = [f for f in walk.stack if f.key == key]
         if frame in same or len(same) >= NESTED:
             self.known.recursive.add(key)
             raise Again
-        if b.count > BUDGET and len(function.body.statements) > LITTLE and frame not in self.inlined:
+        use = Use(key, frame.kinds, constants_among(args))
+        large = b.count > BUDGET and len(function.body.statements) > LITTLE
+        if (large or (not b.cells and self.sharing.is_called(use))) and use not in self.inlined:
             try:
-                return self._call(b, signature, args)
+                return self._given(self._call(b, signature, args), rest)
             except Unsupported:  # it needs a value that it has here; or it cannot be compiled at all, which inlining will tell
-                self.inlined.add(frame)
-        span = b.span
+                self.inlined.add(use)
+        span, before = b.span, b.count
+        inlined = not b.cells and bool(walk.stack)
+
+        def then(results: Values) -> Values:
+            nonlocal inlined
+            if inlined:
+                inlined = False  # what comes after it may come more than once
+                self.sharing.inlined(use, b.count - before)
+            return results if rest is None else rest(results)
+
         try:
-            return Walk(self, b, function, (*walk.stack, frame)).run(args)
+            return Walk(self, b, function, (*walk.stack, frame)).run(args, then)
         finally:
             b.span = span
 
+    @staticmethod
+    def _given(results: list[Value], rest: Rest | None) -> Values:
+        found: Values = [*results]
+        return found if rest is None else rest(found)
+
     def _call(self, b: Builder, signature: core.Signature, args: Sequence[Value]) -> list[Value]:
         kinds = tuple(kind_of(b, a, -1) for a in args)
+        constants = constants_among(args)
         if signature.key in self.known.recursive:
-            many = sum(key == signature.key for key, _ in self.versions) >= VERSIONS
+            many = sum(use.key == signature.key for use in self.versions) >= VERSIONS
             kinds = tuple(_widened(k, everything=many) for k in kinds)
-        version = self.version(signature, kinds)
+            constants = (None,) * len(args)  # they may well change with each call
+        version = self.version(signature, Use(signature.key, kinds, constants))
         atoms = [x for kind, a in zip(version.params, args) for x in apart(b, kind, a)]
         variables, values = targets(b, version.results, ["r"] * len(version.results))
         b.let(variables, Call(version.name, tuple(atoms)))
         return values
 
-    def version(self, signature: core.Signature, kinds: tuple[Kind, ...]) -> Version:
-        """The function of the unit for arguments of these kinds."""
-        found = self.versions.get((signature.key, kinds))
+    def version(self, signature: core.Signature, use: Use) -> Version:
+        """The function of the unit for a use."""
+        kinds = use.kinds
+        found = self.versions.get(use)
         if found is not None and found.made is None and signature.key not in self.known.recursive:
             self.known.recursive.add(signature.key)
             raise Again
         if found is None:
             self.made += 1
             name = f"{_plain(signature.key)}@{self.made}"
-            found = self.versions[signature.key, kinds] = Version(name, kinds, ())
+            found = self.versions[use] = Version(name, kinds, ())
             recursive = signature.key in self.known.recursive
             try:
                 if recursive:
                     found.results = self._inferred(signature, kinds)
-                self._make(found, signature, recursive=recursive)
+                self._make(found, signature, use.constants, recursive=recursive)
             except Unsupported:
-                del self.versions[signature.key, kinds]
+                del self.versions[use]
                 raise
         return found
 
@@ -169,14 +235,18 @@ class Maker:
             result.append(Kind("array", slot.base, (None,) * len(shape.extents)) if shape.extents else Kind("scalar", slot.base))
         return tuple(result)
 
-    def _make(self, version: Version, signature: core.Signature, *, recursive: bool) -> None:
-        b = Builder()
+    def _make(self, version: Version, signature: core.Signature, constants: Constants, *, recursive: bool) -> None:
+        b = Builder(self.sharing)
         params, values = targets(b, version.params, [p.bind.source or "a" for p in signature.params])
         b.declare(params)
+        frame = Frame(signature.key, version.params)
         try:
-            results = Walk(self, b, self.function(signature.key), ()).run(values)
+            args = [v if known is None else known for v, known in zip(values, constants)]
+            results = _known(Walk(self, b, self.function(signature.key), (frame,)).run(args))
         except Fails as fails:
             raise Unsupported(f"{_plain(signature.key)} fails whenever it is called like this: it is not so that {fails}", b.span) from None
+        except Branches:
+            raise Unsupported(DEPENDS, b.span) from None
         if not recursive:
             version.results = tuple(kind_of(b, r, -1) for r in results)
         atoms = [a for kind, r in zip(version.results, results) for a in apart(b, kind, r)]
@@ -187,7 +257,7 @@ class Maker:
     def root(self, key: str, arguments: Sequence[Argument]) -> Unit:
         """The unit whose root is the function with this key."""
         signature = self.known.program.signature(key)
-        b = Builder()
+        b = Builder(self.sharing)
         inputs: list[Input] = []
         params: list[Var] = []
         args: list[Value] = []
@@ -202,13 +272,24 @@ class Maker:
         b.span = signature.span
         if signature.native is not None:
             raise Unsupported(f"{signature.name} is not written in SaC", signature.span)
+        refusal = self.known.refusal(key)
+        if refusal is not None:
+            raise Unsupported(refusal.reason, refusal.span)
         try:
-            results = self.invoke(Walk(self, b, self.function(key), ()), signature, args)
+            results = _known(self.invoke(Walk(self, b, self.function(key), ()), signature, args))
         except Fails as fails:
             raise Unsupported(f"it fails whenever it is called like this: it is not so that {fails}", b.span) from None
+        except Branches:
+            raise Unsupported(DEPENDS, b.span) from None
         atoms, outputs = _outputs(b, results)
         root = Function(_plain(key), tuple(params), tidy(b.scope.block(atoms)), key)
-        return Unit((root, *(v.made for v in self.versions.values() if v.made is not None)), tuple(inputs), tuple(outputs))
+        functions = (root, *(v.made for v in self.versions.values() if v.made is not None))
+        return Unit(functions, tuple(inputs), tuple(outputs), self.sharing.notes)
+
+
+def _known(values: Values) -> list[Value]:
+    """Results, all of which are there."""
+    return [v for v in values if v is not None]
 
 
 def _parameter(b: Builder, argument: Argument, at: int, stem: str) -> tuple[list[Var], Value, list[Input]]:

@@ -1,6 +1,6 @@
 """Throws away what the specialiser made and nobody uses: looks at a body that were given up, extents that were computed for comparisons.
 
-In: a block. Out: the same block without statements whose results are not used. Checks stay, but for those inside of what goes.
+In: a block. Out: the same block without statements whose results are not used. Checks stay, but for those inside of what goes; so do loops that may not end.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from sacpy.jit.graph import (
     ArrayType,
     Atom,
     Block,
+    Call,
     Check,
     Fold,
     For,
@@ -22,6 +23,7 @@ from sacpy.jit.graph import (
     Stmt,
     Var,
     WithLoop,
+    blocks,
     inner_binders,
     operands,
 )
@@ -41,7 +43,7 @@ def _block(block: Block, used: set[str]) -> Block:
             _use((statement.condition,), used)
             kept.append(statement)
             continue
-        if not any(t.name in used for t in statement.targets) and not _checks(statement.rhs):
+        if not any(t.name in used for t in statement.targets) and not _stays(statement.rhs):
             continue
         rhs = _inside(statement.rhs, used)
         _use(operands(rhs), used)
@@ -53,9 +55,13 @@ def _block(block: Block, used: set[str]) -> Block:
     return Block(tuple(kept), block.results)
 
 
-def _checks(rhs: Rhs) -> bool:
-    """Whether a statement is there for the checks in its branches: those of a condition come with code that asserts, not computes."""
-    return isinstance(rhs, If) and any(isinstance(s, Check) or (isinstance(s, Let) and _checks(s.rhs)) for branch in (rhs.then, rhs.otherwise) for s in branch.statements)
+def _stays(rhs: Rhs) -> bool:
+    """Whether a statement is there for more than its results: for the checks in its branches (those of a condition come with code that asserts, not computes), or for a loop that may not end."""
+    return (isinstance(rhs, If) and any(isinstance(s, Check) or (isinstance(s, Let) and _stays(s.rhs)) for branch in (rhs.then, rhs.otherwise) for s in branch.statements)) or _endless(rhs)
+
+
+def _endless(rhs: Rhs) -> bool:
+    return isinstance(rhs, Loop | Call) or any(isinstance(s, Let) and _endless(s.rhs) for b in blocks(rhs) for s in b.statements)
 
 
 def _inside(rhs: Rhs, used: set[str]) -> Rhs:

@@ -34,7 +34,9 @@ def unrolled(walk: Walk, loop: core.WithLoop, frame: Atoms | None, boxes: Sequen
     operator = loop.operators[0]
     sizes = [where.size() for where in boxes]
     total = sum(s for s in sizes if s is not None)
-    if None in sizes or any(where.points() is None for where in boxes) or total > (FOLDED if isinstance(operator, core.Fold) else POINTS):
+    if None in sizes or total > (FOLDED if isinstance(operator, core.Fold) else POINTS):
+        return None
+    if any(where.points() is None for where in boxes):
         return None
     match operator:
         case core.Fold():
@@ -54,8 +56,7 @@ def _once(walk: Walk, loop: core.WithLoop) -> list[Value]:
     for p in loop.partitions:
         walk.env.update(threads)
         withloops.bind_index(walk, p, ())
-        walk.block(p.body)
-        rounds.append([walk.value(v) for v in p.values])
+        rounds.append(walk.results(p.body, p.values))
         at = 0
         for o in loop.operators:
             names = [bind.name for bind in o.params] if isinstance(o, core.Propagate) else []
@@ -126,8 +127,7 @@ def _assembled(walk: Walk, extents: tuple[int, ...], sizes: tuple[int, ...], cel
 
 def _at(walk: Walk, p: core.Partition, at: Sequence[int]) -> Value:
     withloops.bind_index(walk, p, tuple(map(integer, at)))
-    walk.block(p.body)
-    return walk.value(p.values[0])
+    return walk.results(p.body, p.values)[0]
 
 
 def _fold(walk: Walk, loop: core.WithLoop, operator: core.Fold, boxes: Sequence[Box], total: int) -> list[Value] | None:
@@ -142,8 +142,7 @@ def _fold(walk: Walk, loop: core.WithLoop, operator: core.Fold, boxes: Sequence[
         current = list(neutrals)
         for at in where.points() or ():
             withloops.bind_index(walk, p, tuple(map(integer, at)))
-            walk.block(p.body)
-            current = withloops.combine(walk, operator, current, [walk.value(v) for v in p.values])
+            current = withloops.combine(walk, operator, current, walk.results(p.body, p.values))
             if (b.count - before) * total > COST * 4 and b.count - before > LIMIT:
                 return None
         result = current if result is None else withloops.combine(walk, operator, current, result)

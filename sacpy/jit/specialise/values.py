@@ -27,6 +27,10 @@ class Ranks(Exception):
     """Two values of different rank where one rank is needed."""
 
 
+class Branches(Ranks):
+    """Two branches give values of different rank. What comes after them can be made for each of them."""
+
+
 class Small(Node):
     """An array of known shape, its elements in row-major order."""
 

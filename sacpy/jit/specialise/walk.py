@@ -5,7 +5,8 @@ In: a function and its arguments' values. Out: its results' values. Branches and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sacpy.jit.failures import Unsupported
@@ -14,7 +15,7 @@ from sacpy.jit.specialise import calls, control, primitives, structure
 from sacpy.jit.specialise.elementwise import need_scalar
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.patterns import Names
-from sacpy.jit.specialise.values import Value
+from sacpy.jit.specialise.values import Branches, Value
 from sacpy.jit.specialise.withloops import with_loop
 from sacpy.lang import core
 from sacpy.lang.plan import compile_plan
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from sacpy.jit.specialise.maker import Maker
 
 KNOWN = frozenset(BUILTIN)
+Values = list["Value | None"]
+Rest = Callable[[Values], Values]
 
 
 class Walk:
@@ -36,8 +39,9 @@ class Walk:
         self.stack = stack
         self.env: dict[str, Value | None] = {}
 
-    def run(self, args: Sequence[Value]) -> list[Value]:
-        """The results, with all that is checked on entry and on exit."""
+    def run(self, args: Sequence[Value], rest: Rest | None = None) -> Values:
+        """The results, with all that is checked on entry and on exit; or what comes of them, where `rest` is what the
+        caller does with them. Raises `Branches`."""
         f, b = self.function, self.b
         signature = f.signature
         plan = self.maker.plan(signature)
@@ -48,13 +52,16 @@ class Walk:
         for name, variable in signature.pattern_names:
             self.env.setdefault(variable, names.value(name))
         self._conditions(on_exit=False)
-        self.block(f.body)
-        results = [self.value(a) for a in f.returns]
-        names.run(plan.exit, results)
-        for name, variable in f.exit_names:
-            self.env.setdefault(variable, names.value(name))
-        self._conditions(on_exit=True)
-        return results
+
+        def leave(results: Values) -> Values:
+            found = [self._set(r, a) for r, a in zip(results, f.returns)]
+            names.run(plan.exit, found)
+            for name, variable in f.exit_names:
+                self.env[variable] = names.value(name)
+            self._conditions(on_exit=True)
+            return results if rest is None else rest(results)
+
+        return self.values(f.body, f.returns, leave)
 
     def _conditions(self, *, on_exit: bool) -> None:
         for condition in self.function.conditions:
@@ -88,24 +95,71 @@ class Walk:
         """The value of an atom that must be a scalar."""
         return self.b.same(need_scalar(self.value(atom), what))
 
+    @staticmethod
+    def _set(value: Value | None, atom: core.Atom) -> Value:
+        if value is None:
+            raise Unsupported("a value is used before it is set", atom.span)
+        return value
+
     # ---- statements
 
     def block(self, block: core.Block) -> None:
-        """Executes the statements of a block."""
-        b = self.b
+        """Executes the statements of a block. Raises `Branches`."""
         for statement in block.statements:
-            b.span = statement.span
-            match statement:
-                case core.Let():
-                    self._let(statement)
-                case core.If():
-                    control.branch(self, statement)
-                case core.Loop():
-                    control.loop(self, statement)
-                case core.Check():
-                    self._check(statement)
-                case core.GlobalSet():
-                    raise Unsupported(f"it sets the global object {statement.name}", statement.span)
+            self._statement(statement)
+
+    def results(self, block: core.Block, atoms: Sequence[core.Atom]) -> list[Value]:
+        """The values of these atoms behind the statements of a block. Raises `Branches`."""
+        return [self._set(value, atom) for value, atom in zip(self.values(block, atoms), atoms)]
+
+    def values(self, block: core.Block, atoms: Sequence[core.Atom], rest: Rest | None = None, at: int = 0) -> Values:
+        """The same for values that nobody may see, from a statement on; or what comes of them. Where two branches give
+        values of different rank, all that comes after them is made in both. Raises `Branches` where that is of no use."""
+        for k in range(at, len(block.statements)):
+            statement = block.statements[k]
+            try:
+                if id(statement) not in self.maker.dividing:
+                    self._statement(statement)
+                    continue
+            except Branches:
+                if not isinstance(statement, core.If) and not (isinstance(statement, core.Let) and isinstance(statement.rhs, core.Call)):
+                    raise
+                self.maker.dividing[id(statement)] = statement
+            if not self.maker.may_divide(self.b):
+                raise Branches
+            return self._divided(statement, partial(self.values, block, atoms, rest, k + 1))
+        found = [self.maybe(a) for a in atoms]
+        return found if rest is None else rest(found)
+
+    def _divided(self, s: core.Stmt, rest: Callable[[], Values]) -> Values:
+        """A statement that gives values of a rank that a condition decides on, with what comes after it."""
+        self.b.span = s.span
+        match s:
+            case core.If():
+                return control.divided(self, s, rest)
+            case core.Let(targets=targets, rhs=core.Call() as call):
+
+                def bound(found: Values) -> Values:
+                    for target, value in zip(targets, found, strict=True):
+                        self.env[target.name] = value
+                    return rest()
+
+                return calls.call(self, call, bound)
+        raise AssertionError(s)
+
+    def _statement(self, statement: core.Stmt) -> None:
+        self.b.span = statement.span
+        match statement:
+            case core.Let():
+                self._let(statement)
+            case core.If():
+                control.branch(self, statement)
+            case core.Loop():
+                control.loop(self, statement)
+            case core.Check():
+                self._check(statement)
+            case core.GlobalSet():
+                raise Unsupported(f"it sets the global object {statement.name}", statement.span)
 
     def _let(self, let: core.Let) -> None:
         rhs = let.rhs
@@ -116,7 +170,7 @@ class Walk:
             case core.Prim():
                 self.env[let.targets[0].name] = primitives.apply(self.b, rhs, [self.value(a) for a in rhs.args])
             case core.Call():
-                for target, value in zip(let.targets, calls.call(self, rhs, len(let.targets)), strict=True):
+                for target, value in zip(let.targets, calls.call(self, rhs), strict=True):
                     self.env[target.name] = value
             case core.Var() | core.Const():
                 self.env[let.targets[0].name] = self.maybe(rhs)

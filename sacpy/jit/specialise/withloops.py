@@ -23,6 +23,7 @@ from sacpy.jit.specialise.kinds import apart, join, kind_of, targets
 from sacpy.jit.specialise.values import Fails, Kind, Ranks, Small, Value, extents_of, integer, shape_of, small_vector, static_extents, zero
 from sacpy.lang import core
 from sacpy.lang.lattice import full_extents
+from sacpy.lang.pragmas import asks
 from sacpy.lang.types import Type, known
 from sacpy.nodes import Record, field
 
@@ -64,12 +65,17 @@ def with_loop(walk: Walk, let: core.Let, loop: core.WithLoop) -> None:
     if length is None:
         length = len(frame) if frame is not None else 1
     boxes = [box(walk, p, frame, length) for p in loop.partitions]
-    results = unrolling.unrolled(walk, loop, frame, boxes)
+    results = None if length and _laid_out(loop) else unrolling.unrolled(walk, loop, frame, boxes)
     if results is None:
         results = _general(walk, loop, frame, boxes, [t.source or "w" for t in let.targets])
     b.span = let.span
     for target, value in zip(let.targets, results, strict=True):
         walk.env[target.name] = _without_elements(value)
+
+
+def _laid_out(loop: core.WithLoop) -> bool:
+    """Whether a pragma asks for a kernel."""
+    return any(asks(p.text) for pragmas in (loop.pragmas, *(q.pragmas for q in loop.partitions)) for p in pragmas)
 
 
 def _without_elements(value: Value) -> Value:
@@ -199,11 +205,10 @@ def _bodies(walk: Walk, loop: core.WithLoop, boxes: Sequence[Box]) -> tuple[dict
 
 def _part(walk: Walk, p: core.Partition, where: Box, params: Sequence[Var]) -> Part:
     """A partition's body, executed once; `params`: the variables of threaded values."""
-    with walk.b.inside(closed=bool(params)) as scope:
+    with walk.b.inside(closed=bool(params)) as scope, walk.b.in_cells():
         walk.b.declare(params)
         index = _enter(walk, p, where)
-        walk.block(p.body)
-        return Part(p, where, index, scope, [walk.value(v) for v in p.values])
+        return Part(p, where, index, scope, walk.results(p.body, p.values))
 
 
 def _is_empty(b: Builder, where: Box) -> Atom:
@@ -292,8 +297,7 @@ def _first_cell(walk: Walk, parts: Sequence[Part], at: int) -> Atoms:
     for lo, up in zip(part.box.lower, part.box.upper):
         b.check(b.op("lt", lo, up), "there is a cell that tells the shape of all")
     bind_index(walk, part.source, part.box.lower)
-    walk.block(part.source.body)
-    return extents_of(walk.value(part.source.values[at]))
+    return extents_of(walk.results(part.source.body, part.source.values)[at])
 
 
 def _modarray(walk: Walk, operator: core.Modarray, frame: Atoms, parts: Sequence[Part], at: int, stems: Sequence[str]) -> Made:
@@ -339,10 +343,18 @@ def _fold(walk: Walk, loop: core.WithLoop, operator: core.Fold, parts: Sequence[
         combined = [a for kind, r in zip(kinds, results) for a in apart(b, kind, r)]
     start = tuple(a for kind, n in zip(kinds, neutrals) for a in apart(b, kind, n))
     stop = None if operator.stop is None else tuple(a for kind, s in zip(kinds, operator.stop) for a in apart(b, kind, walk.value(s)))
-    commutative = not any("noncommutative" in p.text for p in loop.pragmas)
     variables, given = targets(b, kinds, stems)
-    fold = graph.Fold(start, accumulators, values, scope.block(combined), stop, commutative)
+    fold = graph.Fold(start, accumulators, values, scope.block(combined), stop, _order(loop))
     return Made(fold, kinds, variables, given)
+
+
+def _order(loop: core.WithLoop) -> bool | None:
+    """What the pragmas say of the order of the with-loop's folds."""
+    if not loop.pragmas:
+        return None
+    from sacpy.withloop.pragmas import order_of
+
+    return order_of(p.text for p in loop.pragmas)
 
 
 def _joined(a: Kind, c: Kind) -> Kind:
@@ -367,6 +379,6 @@ def combine(walk: Walk, operator: core.Fold, accumulators: Sequence[Value], valu
     """One application of a fold's function."""
     for bind, value in zip(operator.combine.params, [*accumulators, *values]):
         walk.env[bind.name] = value
-    walk.block(operator.combine.body)
-    return [walk.value(r) for r in operator.combine.results]
+    with walk.b.in_cells():
+        return walk.results(operator.combine.body, operator.combine.results)
 

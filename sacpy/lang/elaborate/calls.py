@@ -4,19 +4,24 @@ Base types decide here; shapes decide later. Of the definitions that take the ar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from sacpy.lang import ast, core
-from sacpy.lang.diagnostics import Edit, Label
-from sacpy.lang.elaborate.context import CONVERSIONS, Context, Value, conversion_help
+from sacpy.lang.diagnostics import Label
+from sacpy.lang.elaborate.context import Context, Value
 from sacpy.lang.elaborate.overlaps import rivals
 from sacpy.lang.elaborate.scope import Entry
-from sacpy.lang.elaborate.usertypes import BOOL, BUILTINS, INT, STRING, BaseType
+from sacpy.lang.elaborate.usertypes import BUILTINS, INT, STRING, BaseType
 from sacpy.lang.primitives import PRIMITIVES, Primitive, parse
 from sacpy.lang.printf_formats import problem, read
 from sacpy.lang.scan_formats import scan_bases
 from sacpy.lang.source import Span
-from sacpy.lang.suggest import closest
-from sacpy.lang.types import KINDS, REAL
+from sacpy.lang.types import KINDS
 from sacpy.nodes import Node
+
+if TYPE_CHECKING:
+    from sacpy.lang.elaborate.program import ElaboratedProgram
 
 
 class Match(Node):
@@ -111,14 +116,16 @@ def candidates(cx: Context, function: ast.QName, types: list[BaseType], span: Sp
     """The definitions that take arguments of these base types; of those with and without type variables, the former first."""
     tiers = (cx.scope.qualified(function.module, function.name, function.span),) if function.module else cx.scope.tiers(function.name)
     for tier in tiers:
-        matches = own_first(cx, [m for m in (match(cx, e, types) for e in tier) if m is not None])
+        matches = own_first(cx, [m for m in (match(cx.program, e, types) for e in tier) if m is not None])
         if matches:
             _refuse_rivals(cx, function, matches, span)
             return sorted(matches, key=lambda m: not m.typevars)
+    from sacpy.lang.elaborate.refusals import no_instance, unknown_function
+
     everything = [e for tier in tiers for e in tier]
     if not everything:
-        _unknown_function(cx, function, types, span)
-    return _no_instance(cx, function, types, span, everything, args)
+        unknown_function(cx, function, span)
+    no_instance(cx, function, types, span, everything, args)
 
 
 def own_first(cx: Context, matches: list[Match]) -> list[Match]:
@@ -139,101 +146,28 @@ def _refuse_rivals(cx: Context, function: ast.QName, matches: list[Match], span:
         cx.fail("E0315", f"{function} is ambiguous: {found[0].module} and {found[1].module} define it for the same types", span, "which one?", labels=labels, help=f"write {found[0].module}::{function.name} or {found[1].module}::{function.name}")
 
 
-def match(cx: Context, entry: Entry, types: list[BaseType]) -> Match | None:
+def match(program: ElaboratedProgram, entry: Entry, types: Sequence[BaseType]) -> Match | None:
     """Whether a definition takes these base types."""
     definition = entry.definition
     if len(types) < len(definition.params) or (len(types) > len(definition.params) and not definition.varargs):
         return None
     bound: dict[str, BaseType] = {}
-    for parameter, type in zip(cx.program.parameter_types(entry), types, strict=False):
+    for parameter, type in zip(program.parameter_types(entry), types, strict=False):
         if isinstance(parameter, BaseType):
             if parameter != type:
                 return None
-        elif bound.setdefault(parameter.name, type) != type or not _in_kind(type, parameter.kind):
+        elif bound.setdefault(parameter.name, type) != type or not in_kind(type, parameter.kind):
             return None
     return Match(entry, tuple(sorted(bound.items())))
 
 
-def _in_kind(type: BaseType, kind: str) -> bool:
+def in_kind(type: BaseType, kind: str) -> bool:
+    """Whether a type is one of those that a type variable of this kind may stand for."""
     # "any" is every type whose values are arrays: files and strings have no shape of their own.
-    return any((part == "any" and type.kind not in ("opaque", "class")) or type.key in KINDS.get(part, (part,)) for part in kind.replace(" ", "").split("+"))
-
-
-USUAL = ("Array", "StdIO", "Math", "MathArray", "String", "Char")
-"""Where a function that several library modules have is most likely meant to come from."""
-
-
-def _unknown_function(cx: Context, function: ast.QName, types: list[BaseType], span: Span) -> None:
-    owners = cx.program.modules_with(function.name)
-    is_operator = not (function.name[0].isalpha() or function.name[0] == "_")
-    what = "operator" if is_operator else "function"
-    scope = cx.program.world.scope(function.module, function.span) if function.module else cx.scope
-    near = [] if is_operator else closest(function.name, cx.program.visible_functions(scope))
-    edit = None
-    if near and not owners:
-        meant = f"{function.module}::{near[0]}" if function.module else near[0]
-        help = f"did you mean {meant}?"
-        edit = Edit(function.span, meant)
-    elif owners:
-        module = next((m for m in USUAL if m in owners), owners[0])
-        help = f"it is in the library: add 'use {module}: all;'" if function.module is None else f"it is in {module}"
-        if function.module is None and cx.scope.info.kind == "program":
-            start = cx.scope.info.span
-            edit = Edit(Span(start.source, start.start, start.start), f"use {module}: all;\n")
-    else:
-        help = f"define {function.name}, or use the module it is in"
-    cx.fail("E0307", f"there is no {what} {function}", function.span, f"unknown {what}", help=help, edit=edit)
-
-
-def _no_instance(cx: Context, function: ast.QName, types: list[BaseType], span: Span, entries: list[Entry], args: tuple[ast.Expr, ...]) -> list[Match]:
-    arities = sorted({len(e.definition.params) for e in entries})
-    shown = ", ".join(t.shown for t in types)
-    if not any(len(types) == n or (len(types) > n and any(e.definition.varargs for e in entries)) for n in arities):
-        counts = " or ".join(str(n) for n in arities)
-        labels = [Label(e.definition.name_span, "defined here") for e in entries if not e.scope.info.library][:3]
-        cx.fail("E0415", f"{function} takes {counts} argument{'s' if arities != [1] else ''}, not {len(types)}", span, f"{len(types)} given", labels=labels, help=f"give {counts}")
-    fitting = [e for e in entries if len(e.definition.params) == len(types)]
-    notes = [f"candidate: {cx.program.head(e)}" for e in fitting[:8]]
-    if len(fitting) > 8:
-        notes.append(f"and {len(fitting) - 8} more")
-    help, edit = _remedy(cx, fitting, types, args)
-    if function.name == "^" and any(t.key in REAL for t in types):
-        help, edit = "^ is the exclusive or of integers' bits; powers are pow(a, b), of two doubles: add 'use Math: all;'", None
-    if any(t.shown == "string" for t in types) and "String" in cx.program.modules_with(function.name) and not any(e.scope.info.name == "String" for e in entries):
-        help, edit = f"is {function.name} for strings meant? Add 'use String: all;'", None
-    cx.fail("E0403", f"no instance of {function} takes ({shown})", span, f"called with ({shown})", notes=notes, help=help, edit=edit)
-
-
-def _remedy(cx: Context, entries: list[Entry], types: list[BaseType], args: tuple[ast.Expr, ...]) -> tuple[str, Edit | None]:
-    """A conversion of one argument that makes an instance fit: widening where there is one."""
-    order = list(BUILTINS)
-    best: tuple[tuple[int, int, int], int, BaseType] | None = None
-    for i, type in enumerate(types):
-        if type.kind != "builtin":
-            continue
-        for target in BUILTINS.values():
-            if target == type:
-                continue
-            changed = [*types[:i], target, *types[i + 1 :]]
-            if any(match(cx, e, changed) for e in entries):
-                same = 0 if target in types else 1
-                rank = (same, 0 if target.key == "double" else 1, abs(order.index(target.key) - order.index(type.key)))
-                if best is None or rank < best[0]:
-                    best = (rank, i, target)
-    if best is None:
-        for type in types:
-            if type.kind == "typedef":
-                return f"use the module that defines operations for {type.shown}", None
-        return "check the types of the arguments", None
-    _, i, target = best
-    if i >= len(args) or target == BOOL:
-        return conversion_help(types[i], target), None
-    argument = args[i]
-    if isinstance(argument, ast.Literal) and argument.base == "int" and target.key in ("double", "float"):
-        text = f"{argument.text}.0" + ("f" if target.key == "float" else "")
-    else:
-        text = f"{CONVERSIONS[target.key]}({argument.span.text})"
-    return f"SaC converts nothing by itself: write {text}", Edit(argument.span, text) if argument.span.macro is None else None
+    return any(
+        (part == "any" and type.kind not in ("opaque", "class")) or type.key in KINDS.get(part, (part,))
+        for part in kind.replace(" ", "").split("+")
+    )
 
 
 # ---------------------------------------------------------------- applying
@@ -300,12 +234,21 @@ def _shared_type(cx: Context, row: Primitive, arguments: list[Value], node: ast.
         if kind != "T":
             if value.type.key != kind:
                 wanted = BUILTINS[kind]
-                cx.fail("E0402", f"this argument of {node.function} must be {kind}, not {value.type.shown}", value.span, f"this is {value.type.shown}", help=conversion_help(value.type, wanted))
+                help, edit = cx.conversion(value.span, value.type, wanted)
+                cx.fail(
+                    "E0402",
+                    f"this argument of {node.function} must be {kind}, not {value.type.shown}",
+                    value.span,
+                    f"this is {value.type.shown}",
+                    help=help,
+                    edit=edit,
+                )
             continue
         if shared is not None and value.type != shared:
+            help, edit = cx.conversion(value.span, value.type, shared)
             cx.fail(
                 "E0404", f"the arguments of {node.function} must have one type: {shared.shown} and {value.type.shown}", value.span, f"this is {value.type.shown}",
-                help=conversion_help(value.type, shared),
+                help=help, edit=edit,
             )  # fmt: skip
         shared = value.type
         if shared.key not in row.over and not row.structural:
@@ -354,7 +297,15 @@ def _class_conversion(cx: Context, node: ast.Call) -> Value | None:
     value = cx.value(node.args[0])
     wanted, result = (underlying, own) if name.startswith("to_") else (own, underlying)
     if value.type != wanted:
-        cx.fail("E0402", f"{name} takes {wanted.shown}, not {value.type.shown}", value.span, f"this is {value.type.shown}", help=conversion_help(value.type, wanted))
+        help, edit = cx.conversion(value.span, value.type, wanted)
+        cx.fail(
+            "E0402",
+            f"{name} takes {wanted.shown}, not {value.type.shown}",
+            value.span,
+            f"this is {value.type.shown}",
+            help=help,
+            edit=edit,
+        )
     return Value(result, value.atoms, node.span)
 
 

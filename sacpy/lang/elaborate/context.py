@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sacpy.lang import ast, core
-from sacpy.lang.diagnostics import Diagnostic, Label, SacError
+from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.source import Span
 from sacpy.nodes import Node, Record, field
@@ -43,7 +43,22 @@ class Lost(Node):
     span: Span
 
 
-Variables = dict[str, "Value | Lost | None"]  # None: set by a statement that failed, so nothing more is said about it
+class Torn(Node):
+    """A name that has a value of one type on one way to here, and of another on the other. Only whoever uses it
+    minds."""
+
+    first: Value
+    second: Value
+
+    @property
+    def span(self) -> Span:
+        """Where it was set last."""
+        return self.second.span
+
+
+Variables = dict[
+    str, "Value | Lost | Torn | None"
+]  # None: set by a statement that failed, so nothing more is said about it
 
 
 class Context(Record, repr=False):
@@ -70,11 +85,23 @@ class Context(Record, repr=False):
         self.note(Diagnostic(code, message, span, label, tuple(labels), tuple(notes), help, edit))
         raise Failed
 
-    def note_types(self, name: str, first: Value, second: Value) -> None:
-        """Notes that a variable has one type on one way and another on the other."""
-        message = f"{name} is {first.type.shown} on one way to here and {second.type.shown} on the other"
-        labels = (Label(first.span, f"{first.type.shown} here"),)
-        self.note(Diagnostic("E0423", message, second.span, f"{second.type.shown} here", labels, help=conversion_help(second.type, first.type)))
+    def conversion(self, span: Span, found: BaseType, wanted: BaseType) -> tuple[str, Edit | None]:
+        """What to say where a value of one type stands and one of another is wanted, and the change."""
+        from sacpy.lang.elaborate.conversions import conversion  # loaded when something is wrong
+
+        return conversion(span, found, wanted)
+
+    def note_types(self, name: str, torn: Torn, use: Span | None = None) -> None:
+        """Notes that a variable has one type on one way and another on the other. `use`: where it is used, None: on the
+        way back to the head of a loop."""
+        first, second = torn.first, torn.second
+        where = "here" if use is None else "its use"
+        message = f"{name} is {first.type.shown} on one way to {where} and {second.type.shown} on the other"
+        labels = [Label(first.span, f"{first.type.shown} here")]
+        if use is not None:
+            labels.append(Label(use, "used here"))
+        help = f"{self.conversion(second.span, second.type, first.type)[0]}; or use two variables"
+        self.note(Diagnostic("E0423", message, second.span, f"{second.type.shown} here", tuple(labels), help=help))
 
     def guarded(self, action: Callable[[], None]) -> bool:
         """Runs `action`; tells whether it succeeded. Errors are kept."""
@@ -152,7 +179,15 @@ class Context(Record, repr=False):
         """The atom of an expression that must have the given single-component base type."""
         value = self.value(expr)
         if value.type != type:
-            self.fail("E0402", f"{what} must be {type.shown}, not {value.type.shown}", expr.span, f"this is {value.type.shown}", help=conversion_help(value.type, type))
+            help, edit = self.conversion(expr.span, value.type, type)
+            self.fail(
+                "E0402",
+                f"{what} must be {type.shown}, not {value.type.shown}",
+                expr.span,
+                f"this is {value.type.shown}",
+                help=help,
+                edit=edit,
+            )
         return value.atom
 
 
@@ -169,22 +204,3 @@ def expression(*nodes: type) -> Callable[[Elaborate], Elaborate]:
         return function
 
     return register
-
-
-CONVERSIONS = {
-    "byte": "tob", "short": "tos", "int": "toi", "long": "tol", "longlong": "toll", "ubyte": "toub", "ushort": "tous", "uint": "toui", "ulong": "toul",
-    "ulonglong": "toull", "float": "tof", "double": "tod", "bool": "tobool", "char": "toc",
-}  # fmt: skip
-
-
-def conversion_help(found: BaseType, wanted: BaseType) -> str:
-    """How to turn a value of one type into the other."""
-    if wanted.kind == "builtin" and found.kind == "builtin":
-        if wanted.key == "bool":
-            return "SaC has no truth value for numbers: compare, as in 'n != 0'"
-        return f"SaC converts nothing by itself: write {CONVERSIONS[wanted.key]}(..)"
-    if wanted.kind == "typedef" and found.kind == "builtin":
-        return f"a cast makes the type: ({wanted.shown}) .."
-    if found.kind == "typedef" and wanted.kind == "builtin":
-        return f"a cast takes the type away: ({wanted.shown}[..]) .."
-    return f"give a value of type {wanted.shown}"

@@ -7,11 +7,12 @@ from typing import NoReturn
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Edit, Label
 from sacpy.lang.elaborate.calls import call
-from sacpy.lang.elaborate.context import Context, Failed, Lost, Value, conversion_help, expression
+from sacpy.lang.elaborate.context import Context, Failed, Lost, Torn, Value, expression
 from sacpy.lang.elaborate.usertypes import BOOL, BUILTINS, INT, STRING, BaseType, field_slice
 from sacpy.lang.source import Span
 from sacpy.lang.suggest import closest
 from sacpy.lang.types import Scalar
+from sacpy.nodes import replace
 
 # ---------------------------------------------------------------- literals and names
 
@@ -45,6 +46,9 @@ def _name(cx: Context, node: ast.Name, wanted: int | None) -> tuple[Value, ...]:
             raise Failed
         if isinstance(found, Lost):
             cx.fail("E0306", f"{name} has no value here: {found.reason}", node.span, "not defined here", labels=(Label(found.span, "set only here"),), help=f"give {name} a value before")
+        if isinstance(found, Torn):
+            cx.note_types(name.name, found, node.span)
+            raise Failed
         return (Value(found.type, tuple(_at(a, node.span) for a in found.atoms), node.span),)
     found_object = cx.scope.global_object(name)
     if found_object is not None:
@@ -82,9 +86,12 @@ def array_of(cx: Context, elements: list[Value], span: Span) -> Value:
     first = elements[0]
     for other in elements[1:]:
         if other.type != first.type:
+            from sacpy.lang.elaborate.conversions import all_converted, widest
+
+            help, edit = all_converted([(e.span, e.type) for e in elements], widest([e.type for e in elements]))
             cx.fail(
                 "E0404", f"the elements of an array must have one type: {first.type.shown} and {other.type.shown}", other.span, f"this is {other.type.shown}",
-                labels=(Label(first.span, f"this is {first.type.shown}"),), help=conversion_help(other.type, first.type),
+                labels=(Label(first.span, f"this is {first.type.shown}"),), help=help, edit=edit,
             )  # fmt: skip
     atoms: list[core.Atom] = []
     for i, component in enumerate(first.type.components):
@@ -181,9 +188,21 @@ def _conditional(cx: Context, node: ast.Conditional, wanted: int | None) -> tupl
     then, otherwise = branches
     if len(then) != len(otherwise) or any(a.type != b.type for a, b in zip(then, otherwise, strict=False)):
         shown = [", ".join(v.type.shown for v in branch) or "nothing" for branch in branches]
+        from sacpy.lang.elaborate.conversions import all_converted, widest
+
+        pair = (
+            [(node.then.span, then[0].type), (node.otherwise.span, otherwise[0].type)]
+            if len(then) == len(otherwise) == 1
+            else []
+        )
+        help, edit = (
+            all_converted(pair, widest([t for _, t in pair]))
+            if pair
+            else ("let both give as many values, of the same types", None)
+        )
         cx.fail(
             "E0407", f"the two branches have different types: {shown[0]} and {shown[1]}", node.otherwise.span, f"this is {shown[1]}",
-            labels=(Label(node.then.span, f"this is {shown[0]}"),), help=conversion_help(otherwise[0].type, then[0].type) if then and otherwise else "",
+            labels=(Label(node.then.span, f"this is {shown[0]}"),), help=help, edit=edit,
         )  # fmt: skip
     merges: list[core.Merge] = []
     results: list[Value] = []
@@ -203,7 +222,15 @@ def _cast(cx: Context, node: ast.Cast, wanted: int | None) -> tuple[Value, ...]:
     target = cx.base_type(node.type)
     value = cx.value(node.operand)
     if value.type != target and not _castable(value.type, target):
-        cx.fail("E0408", f"a cast cannot turn {value.type.shown} into {target.shown}", node.span, f"the operand is {value.type.shown}", help=conversion_help(value.type, target))
+        help, edit = cx.conversion(node.operand.span, value.type, target)
+        cx.fail(
+            "E0408",
+            f"a cast cannot turn {value.type.shown} into {target.shown}",
+            node.span,
+            f"the operand is {value.type.shown}",
+            help=help,
+            edit=edit and replace(edit, span=node.span),
+        )
     text = type_text(node.type)
     for atom, component in zip(value.atoms, target.components, strict=True):
         if not target.any_cell and not (target == value.type and node.type.pattern is not None and any(isinstance(f, ast.AnyShape) for f in node.type.pattern)):
@@ -277,7 +304,15 @@ def _struct_literal(cx: Context, node: ast.StructLiteral, wanted: int | None) ->
         base, extents, _ = field
         value = cx.value(expr)
         if value.type != base:
-            cx.fail("E0402", f"the field {name} must be {base.shown}, not {value.type.shown}", expr.span, f"this is {value.type.shown}", help=conversion_help(value.type, base))
+            help, edit = cx.conversion(expr.span, value.type, base)
+            cx.fail(
+                "E0402",
+                f"the field {name} must be {base.shown}, not {value.type.shown}",
+                expr.span,
+                f"this is {value.type.shown}",
+                help=help,
+                edit=edit,
+            )
         check_extents(cx, value, base, extents, f"the field {name}", expr.span)
         parts[name] = value
     atoms: list[core.Atom] = []

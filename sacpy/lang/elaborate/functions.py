@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Diagnostic, Label, SacError
-from sacpy.lang.elaborate.context import Context, Value, Variables, conversion_help
+from sacpy.lang.elaborate.context import Context, Torn, Value, Variables
 from sacpy.lang.elaborate.expressions import type_text
 from sacpy.lang.elaborate.freenames import mentioned
 from sacpy.lang.elaborate.scope import Entry
@@ -28,6 +28,24 @@ class Head(Node):
 
 def head(cx: Context, key: str, entry: Entry) -> Head:
     """The signature of a function instance. Raises `SacError` where the head is wrong."""
+    try:
+        return _head(cx, key, entry)
+    except SacError as error:
+        raise SacError(*_all_unknown_types(cx, entry, error)) from None
+
+
+def _all_unknown_types(cx: Context, entry: Entry, first: SacError) -> list[Diagnostic]:
+    """What is wrong with a head, and with all other types in it."""
+    found: list[Diagnostic] = []
+    for type in (*entry.definition.results, *(p.type for p in entry.definition.params)):
+        try:
+            cx.base_type(type)
+        except SacError as error:
+            found += error.diagnostics
+    return found + [d for d in first.diagnostics if d not in found]
+
+
+def _head(cx: Context, key: str, entry: Entry) -> Head:
     definition = entry.definition
     slots: list[core.Slot] = []
     references: list[core.Slot] = []
@@ -163,6 +181,8 @@ def _body(cx: Context, definition: ast.FunDef, made: Head, ends: Variables) -> l
     for parameter in definition.params:
         if parameter.by_reference:
             value = cx.variables.get(parameter.name)
+            if isinstance(value, Torn):
+                cx.note_types(parameter.name, value, parameter.span)
             if isinstance(value, Value):
                 returns += value.atoms
     ends |= cx.variables
@@ -186,6 +206,15 @@ def _returns(cx: Context, definition: ast.FunDef, node: ast.Return | None) -> li
     atoms: list[core.Atom] = []
     for value, type, written in zip(values, wanted, definition.results, strict=True):
         if value.type != type:
-            cx.fail("E0437", f"{definition.name} should give {type.shown}, this is {value.type.shown}", value.span, f"this is {value.type.shown}", labels=(Label(written.span, "declared here"),), help=conversion_help(value.type, type))
+            help, edit = cx.conversion(value.span, value.type, type)
+            cx.fail(
+                "E0437",
+                f"{definition.name} should give {type.shown}, this is {value.type.shown}",
+                value.span,
+                f"this is {value.type.shown}",
+                labels=(Label(written.span, "declared here"),),
+                help=help,
+                edit=edit,
+            )
         atoms += value.atoms
     return atoms

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import SacError
-from sacpy.lang.elaborate.context import Context, Value
+from sacpy.lang.elaborate.context import Context, Torn, Value
 from sacpy.lang.elaborate.freenames import assigned, mentioned
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.elaborate.statements import statements
@@ -103,6 +103,9 @@ def expression_function(program: ElaboratedProgram, expr: ast.Expr | ast.Stmt, n
         else:
             statements(cx, (expr,))
         changed.update({n: v for n, v in cx.variables.items() if isinstance(v, Value) and v is not before.get(n)})
+        for n, v in cx.variables.items():
+            if isinstance(v, Torn):
+                cx.note_types(n, v)  # later inputs may use it
 
     blocks: list[core.Block] = []
     if not cx.guarded(lambda: blocks.append(cx.block(fill))) or cx.diagnostics:

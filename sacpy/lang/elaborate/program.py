@@ -4,7 +4,8 @@ In: a loader and the parsed main module. Out: `ElaboratedProgram`, a `core.Progr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from threading import RLock
+from typing import TYPE_CHECKING, Any
 
 from sacpy.lang import ast, core
 from sacpy.lang.deep import deeply
@@ -19,7 +20,7 @@ from sacpy.lang.infer import Inference, infer
 from sacpy.lang.modules import Loader, ModuleInfo
 from sacpy.lang.source import Span
 from sacpy.lang.suggest import closest
-from sacpy.nodes import Record, field
+from sacpy.nodes import Record, field, replace
 
 if TYPE_CHECKING:
     from sacpy.withloop.devices import DeviceLimits
@@ -28,13 +29,15 @@ Typevars = tuple[tuple[str, BaseType], ...]
 
 
 class Instance(Record, repr=False):
-    """A function instance: its definition and what its type variables stand for; what has been elaborated of it."""
+    """A function instance: its definition and what its type variables stand for; what has been elaborated of it.
+    `partial`: what could be understood of one in which something is wrong."""
 
     entry: Entry
     typevars: Typevars
     made: Head | None = None
     function: core.Function | None = None
     failure: SacError | None = None
+    partial: core.Function | None = None
     inference: Inference | None = None
 
 
@@ -51,6 +54,7 @@ class ElaboratedProgram(Record, repr=False):
     _entries: dict[int, Entry] = field(default_factory=dict)
     pragmas: bool = False  # some with-loop that was elaborated has one
     device: DeviceLimits | None = None
+    lock: Any = field(default_factory=RLock)  # of who elaborates: an interpreter and a compiler may ask at the same time
 
     # ------------------------------------------------------------ core.Program
 
@@ -58,16 +62,28 @@ class ElaboratedProgram(Record, repr=False):
         """The head of an instance. Raises `SacError`."""
         if key in self.initials:
             return self.initials[key].signature
-        return self._head(self.instances[key], key).signature
+        instance = self.instances[key]
+        if instance.made is None:
+            with self.lock:
+                return self._head(instance, key).signature
+        return instance.made.signature
 
     def function(self, key: str) -> core.Function:
         """An instance with its body. Raises `SacError` with all that is wrong in it."""
         if key in self.initials:
             return self.initials[key]
         instance = self.instances[key]
+        if instance.failure is None and instance.function is None:
+            with self.lock:
+                self._elaborate(key, instance)
         if instance.failure is not None:
             raise instance.failure
-        if instance.function is None:
+        assert instance.function is not None
+        return instance.function
+
+    def _elaborate(self, key: str, instance: Instance) -> None:
+        """Fills in the body of an instance, or what is wrong with it."""
+        if instance.failure is None and instance.function is None:
             cx = self._context(instance)
             try:
                 made = function(cx, self._head(instance, key), instance.entry)
@@ -75,10 +91,20 @@ class ElaboratedProgram(Record, repr=False):
                 made = None
             if cx.diagnostics:
                 instance.failure = SacError(*cx.diagnostics)
-                raise instance.failure
-            assert made is not None
-            instance.function = made
-        return instance.function
+                instance.partial = made
+            else:
+                instance.function = made
+
+    def understood(self, key: str) -> core.Function | None:
+        """An instance as far as it can be understood: statements with mistakes are left out, and where a result is
+        wrong, all results. None where nothing can."""
+        try:
+            return self.function(key)
+        except SacError:
+            partial = self.instances[key].partial
+        if partial is None or len(partial.returns) == len(partial.signature.results):
+            return partial
+        return replace(partial, signature=replace(partial.signature, results=()), returns=(), conditions=())
 
     def global_object(self, name: str) -> core.Global:
         """A global object by key."""

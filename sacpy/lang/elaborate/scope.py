@@ -12,8 +12,8 @@ from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
 from sacpy.lang.elaborate.usertypes import BUILTINS, STRING, BaseType, opaque, struct, wrap
 from sacpy.lang.modules import Loader, ModuleInfo
 from sacpy.lang.printer import print_type
-from sacpy.lang.source import Span
-from sacpy.lang.suggest import closest
+from sacpy.lang.source import NOWHERE, Span
+from sacpy.lang.suggest import closest, use_line
 from sacpy.nodes import Node, Record, field
 
 Kind = Literal["functions", "types", "objects"]
@@ -250,14 +250,11 @@ class Scope(Record, eq=False, repr=False):
         what = "struct" if is_struct else "type"
         names = [*BUILTINS, *self.info.typedefs, *self.info.structs]
         near = closest(name.name, names)
-        owners = [owner for owner in self.world.owners_of_type(name.name) if owner != self.info.name]
+        owners = [owner for owner in self.world.modules_with_type(name.name) if owner != self.info.name]
         edit: Edit | None = None
         if owners and name.module is None:
-            line = f"use {owners[0]}: {{ {name.name} }};"
-            help = f"it is defined in {owners[0]}: add '{line}'"
-            if self.info.kind == "program":
-                start = self.info.span
-                edit = Edit(Span(start.source, start.start, start.start), line + "\n")
+            help = f"it is in the module {owners[0]}: add 'use {owners[0]}: all;'"
+            edit = use_line(self.info.span.source, owners[0])
         else:
             help = f"did you mean {near[0]}?" if near else f"define it: {'struct' if is_struct else 'typedef'} ... {name.name}"
             edit = Edit(name.span, near[0]) if near else None
@@ -296,6 +293,14 @@ class World(Record, repr=False):
             found = self.scopes[module] = Scope(self.loader.load(module, span), self)
         return found
 
-    def owners_of_type(self, name: str) -> list[str]:
-        """Loaded modules that define a type of that name."""
-        return [m for m, s in self.scopes.items() if name in s.info.typedefs or name in s.info.structs]
+    def modules_with_type(self, name: str) -> list[str]:
+        """Modules, loaded or in the library, that others have a type of that name from; that which is called like the
+        type first, then those that define it."""
+        found: list[str] = []
+        for module in (*self.scopes, *(n for n in self.loader.read_library() if n not in self.scopes)):
+            try:
+                if self.scope(module, NOWHERE).exported_type(name) is not None:
+                    found.append(module)
+            except SacError:
+                continue
+        return sorted(found, key=lambda m: (m.lower() != name.lower(), self.scopes[m].own_type(name) is None, m))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sacpy.lang import ast, core
 from sacpy.lang.elaborate.calls import Match, apply, candidates, match, own_first, primitive
-from sacpy.lang.elaborate.context import Context, Value, conversion_help, expression
+from sacpy.lang.elaborate.context import Context, Value, expression
 from sacpy.lang.elaborate.expressions import array_of, unknown_field
 from sacpy.lang.elaborate.usertypes import INT, BaseType, field_slice
 from sacpy.lang.source import Span
@@ -42,7 +42,7 @@ def select_at(cx: Context, array: Value, index: Value, span: Span) -> Value:
 def _library_or_own(cx: Context, name: str, types: list[BaseType]) -> list[Match] | None:
     """The visible instances of `sel` or `modarray` for these types; None where they are the library's (a primitive) or there is none."""
     for tier in cx.scope.tiers(name):
-        matches = own_first(cx, [m for m in (match(cx, e, types) for e in tier) if m is not None])
+        matches = own_first(cx, [m for m in (match(cx.program, e, types) for e in tier) if m is not None])
         if matches:
             return None if all(m.entry.module == "ArrayBasics" for m in matches) else matches
     return None
@@ -69,7 +69,15 @@ def index_value(cx: Context, indices: tuple[ast.Expr, ...], span: Span) -> Value
 
 def _must_be_int(cx: Context, index: Value) -> None:
     if index.type != INT:
-        cx.fail("E0419", f"an index must be int, not {index.type.shown}", index.span, f"this is {index.type.shown}", help=conversion_help(index.type, INT))
+        help, edit = cx.conversion(index.span, index.type, INT)
+        cx.fail(
+            "E0419",
+            f"an index must be int, not {index.type.shown}",
+            index.span,
+            f"this is {index.type.shown}",
+            help=help,
+            edit=edit,
+        )
 
 
 def _slice(cx: Context, array: Value, items: tuple[ast.Expr, ...], span: Span) -> Value:
@@ -99,7 +107,15 @@ def update(cx: Context, base: Value, path: tuple[ast.IndexStep | ast.FieldStep, 
         given = results[0]
     assert given is not None
     if given.type != type:
-        cx.fail("E0402", f"this part is {type.shown}, the new value is {given.type.shown}", given.span, f"this is {given.type.shown}", help=conversion_help(given.type, type))
+        help, edit = cx.conversion(given.span, given.type, type)
+        cx.fail(
+            "E0402",
+            f"this part is {type.shown}, the new value is {given.type.shown}",
+            given.span,
+            f"this is {given.type.shown}",
+            help=help,
+            edit=edit,
+        )
     new = given if index is None else _modarray(cx, part, index, given, span)
     if index is None and path and base.type.is_struct:
         new = _same_shape(cx, new, part, "the new value of this field", span)

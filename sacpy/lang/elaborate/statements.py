@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Label, SacError
 from sacpy.lang.elaborate.calls import apply, candidates, references
-from sacpy.lang.elaborate.context import Context, Lost, Value, Variables, conversion_help
+from sacpy.lang.elaborate.context import Context, Lost, Torn, Value, Variables
 from sacpy.lang.elaborate.expressions import type_text
 from sacpy.lang.elaborate.freenames import assigned, mentioned
+from sacpy.lang.elaborate.joins import needed, without_idle
 from sacpy.lang.elaborate.selections import update
 from sacpy.lang.elaborate.usertypes import BOOL
 from sacpy.lang.source import Span
@@ -99,7 +100,16 @@ def set_variable(cx: Context, name: str, value: Value, span: Span) -> None:
     if declared is not None:
         type, written = declared
         if value.type != type:
-            cx.fail("E0402", f"{name} is declared {type.shown}, the value is {value.type.shown}", value.span, f"this is {value.type.shown}", labels=(Label(written.span, "declared here"),), help=conversion_help(value.type, type))
+            help, edit = cx.conversion(value.span, value.type, type)
+            cx.fail(
+                "E0402",
+                f"{name} is declared {type.shown}, the value is {value.type.shown}",
+                value.span,
+                f"this is {value.type.shown}",
+                labels=(Label(written.span, "declared here"),),
+                help=help,
+                edit=edit,
+            )
         for atom, component in zip(value.atoms, type.components, strict=True):
             if not type.any_cell:
                 cx.emit(core.Check(atom, written.pattern, component.cell, type_text(written), f"the declared type of {name}", value.span))
@@ -158,18 +168,23 @@ def _if(cx: Context, node: ast.If) -> None:
     cx.emit(core.If(condition, blocks[0], blocks[1], tuple(merges), node.span))
 
 
-def _merge(cx: Context, name: str, after: list[Variables], node: ast.If, merges: list[core.Merge]) -> Value | Lost | None:
+def _merge(
+    cx: Context, name: str, after: list[Variables], node: ast.If, merges: list[core.Merge]
+) -> Value | Lost | Torn | None:
     a, b = after[0].get(name), after[1].get(name)
     if (name in after[0] and a is None) or (name in after[1] and b is None):
         return None
+    if isinstance(a, Torn) and isinstance(b, Value | Torn):
+        return a
+    if isinstance(b, Torn) and isinstance(a, Value):
+        return b
     if not isinstance(a, Value) or not isinstance(b, Value):
-        here = a if isinstance(a, Value) else b
-        if isinstance(here, Value):
+        here = a if isinstance(a, Value | Torn) else b
+        if isinstance(here, Value | Torn):
             return Lost("it is set in one branch of a conditional only", here.span)
         return a or b
     if a.type != b.type:
-        cx.note_types(name, a, b)
-        return None
+        return Torn(a, b)
     targets = cx.binds(name, a.type, node.span, name)
     merges += [core.Merge(t, x, y) for t, x, y in zip(targets, a.atoms, b.atoms, strict=True)]
     return Value(a.type, tuple(core.Var(t.name, node.span) for t in targets), b.span)
@@ -199,15 +214,18 @@ def _loop(cx: Context, condition: ast.Expr, body: Sequence[ast.Stmt], updates: S
 
         block = cx.block(fill)
         after = ends[0]
-        pairs = _carried(cx, carried, binds, after)
-        cx.emit(core.Loop(tuple(pairs), check, test[0], block, False, span))
+        live = _settle(cx, carried, binds, after, (check, test[0], block))
+        if live is not None:
+            check, block = without_idle((check, block), live)
+        cx.emit(core.Loop(tuple(_carried(carried, binds, after)), check, test[0], block, False, span))
     _forget(cx, before, after)
 
 
 def _do_loop(
     cx: Context, condition: ast.Expr, body: Sequence[ast.Stmt], carried: dict[str, Value], binds: dict[str, tuple[core.Bind, ...]], changed: set[str], span: Span
 ) -> Variables:
-    """The condition sees what the body sets, so those names are carried as well, from an undefined value (a constant without elements) that the body replaces before anyone looks."""
+    """The condition sees what the body sets, so those names are carried as well, from an undefined value (a constant
+    without elements) that the body replaces before anyone looks; and so are those that get another type in the body."""
     after: list[Variables] = []
 
     def fill() -> None:
@@ -215,7 +233,11 @@ def _do_loop(
         after.append(cx.variables)
 
     block = cx.block(fill)
-    for name in sorted((mentioned(condition) & changed) - carried.keys()):
+    new = (mentioned(condition) & changed) - carried.keys()
+    live = _settle(cx, carried, binds, after[0], (block,))
+    if live is not None:
+        block = without_idle(block, live)
+    for name in sorted(new | {n for n in changed if isinstance(cx.variables.get(n), Torn)}):
         value = after[0].get(name)
         if isinstance(value, Value):
             undefined = tuple(core.Const(c.base, (), (), value.span) for c in value.type.components)
@@ -224,28 +246,56 @@ def _do_loop(
             cx.variables[name] = Value(value.type, tuple(core.Var(b.name, value.span) for b in binds[name]), value.span)
     test: list[core.Atom] = []
     check = cx.block(lambda: test.append(cx.scalar(condition, BOOL, "the condition")))
-    cx.emit(core.Loop(tuple(_carried(cx, carried, binds, after[0])), check, test[0], block, True, span))
+    cx.emit(core.Loop(tuple(_carried(carried, binds, after[0])), check, test[0], block, True, span))
     return after[0]
 
 
-def _carried(cx: Context, carried: dict[str, Value], binds: dict[str, tuple[core.Bind, ...]], after: Variables) -> list[core.Carried]:
+def _settle(
+    cx: Context,
+    carried: dict[str, Value],
+    binds: dict[str, tuple[core.Bind, ...]],
+    after: Variables,
+    parts: tuple[object, ...],
+) -> set[str] | None:
+    """Looks at the variables that have one type at the head of a loop and another at its end: an error where their
+    value at the head is needed in the loop (`parts`), else they are not carried. Gives the names of all that is needed;
+    None where types agree."""
+    torn = {n: t for n, initial in carried.items() if (t := _torn(initial, after.get(n))) is not None}
+    if not torn:
+        return None
+    updates = [v.atoms for n in carried.keys() - torn.keys() if isinstance(v := after.get(n), Value)]
+    live = needed(*parts, *updates)
+    for name, both in torn.items():
+        if any(b.name in live for b in binds[name]):
+            cx.note_types(name, both)
+            cx.variables[name] = None
+        else:
+            cx.variables[name] = both
+    return live
+
+
+def _torn(initial: Value, value: Value | Lost | Torn | None) -> Torn | None:
+    """The two types of a variable where it has two: that of its first value, and another."""
+    if isinstance(value, Torn):
+        return Torn(initial, value.first if value.first.type != initial.type else value.second)
+    return Torn(initial, value) if isinstance(value, Value) and value.type != initial.type else None
+
+
+def _carried(
+    carried: dict[str, Value], binds: dict[str, tuple[core.Bind, ...]], after: Variables
+) -> list[core.Carried]:
     pairs: list[core.Carried] = []
     for name, initial in carried.items():
         value = after.get(name)
-        if not isinstance(value, Value):
-            continue
-        if value.type != initial.type:
-            cx.note_types(name, initial, value)
-            cx.variables[name] = None
-            continue
-        pairs += [core.Carried(b, i, u) for b, i, u in zip(binds[name], initial.atoms, value.atoms, strict=True)]
+        if isinstance(value, Value) and value.type == initial.type:
+            pairs += [core.Carried(b, i, u) for b, i, u in zip(binds[name], initial.atoms, value.atoms, strict=True)]
     return pairs
 
 
 def _forget(cx: Context, before: Variables, after: Variables) -> None:
     """Names set only inside a loop are undefined behind it."""
     for name, value in after.items():
-        if isinstance(before.get(name), Value):
+        if isinstance(before.get(name), Value | Torn):
             if value is None:
                 cx.variables[name] = None
         elif value is None or isinstance(value, Lost):

@@ -6,11 +6,14 @@ Dots on the left place the value's own axes, afterwards, by the primitive `place
 from __future__ import annotations
 
 from sacpy.lang import ast, core
-from sacpy.lang.elaborate.context import Context, Failed, Lost, Value, Variables, conversion_help, expression
+from sacpy.lang.elaborate.context import Context, Failed, Lost, Value, Variables, expression
 from sacpy.lang.elaborate.freenames import binds, mentioned
 from sacpy.lang.elaborate.usertypes import INT, BaseType
 from sacpy.lang.source import Span
 from sacpy.nodes import Node, field_names
+
+# Marks the addition that spreads a bound over the names of an index, so that its mismatch is told as what it is.
+INDEX_BOUND = "bound"
 
 
 class Indices(Node):
@@ -104,7 +107,15 @@ def _part(cx: Context, part: ast.TensorPart, left: Indices, upper: core.Atom, ty
             cx.fail("E0433", f"this part gives {len(values)} values, another one {len(types)}" if values else "this gives no value", part.value.span, f"gives {len(values)}", help="let every part give the same number of values")
         for value, type in zip(values, types, strict=True):
             if value.type != type:
-                cx.fail("E0428", f"the cells are {type.shown}, this value is {value.type.shown}", value.span, f"this is {value.type.shown}", help=conversion_help(value.type, type))
+                help, edit = cx.conversion(value.span, value.type, type)
+                cx.fail(
+                    "E0428",
+                    f"the cells are {type.shown}, this value is {value.type.shown}",
+                    value.span,
+                    f"this is {value.type.shown}",
+                    help=help,
+                    edit=edit,
+                )
             atoms.extend(value.atoms)
 
     body = cx.block(fill, variables)
@@ -133,7 +144,9 @@ def _written(cx: Context, r: ast.TensorRange, left: Indices) -> core.Atom:
         inner = inner.inner
     if left.vector is None and not (isinstance(inner, ast.ArrayLiteral) and len(inner.elements) == len(left.scalars)):
         n = len(left.scalars)
-        return cx.prim("int", "add", core.Const("int", (n,), (0,) * n, r.span), upper, span=r.span)
+        return cx.prim(
+            "int", "add", core.Const("int", (n,), (0,) * n, r.span), upper, span=r.span, attrs=(INDEX_BOUND,)
+        )
     if left.vector is not None and r.lower is not None:
         lower = cx.scalar(r.lower, INT, "a bound")
         none = cx.prim("int", "mul", core.Const("int", (), (0,), r.span), lower, span=r.span)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Label
 from sacpy.lang.elaborate.calls import apply, candidates, references, set_reference
-from sacpy.lang.elaborate.context import Context, Value, Variables, conversion_help, expression
+from sacpy.lang.elaborate.context import Context, Value, Variables, expression
 from sacpy.lang.elaborate.freenames import nodes
 from sacpy.lang.elaborate.statements import statements
 from sacpy.lang.elaborate.usertypes import INT, BaseType
@@ -115,7 +115,15 @@ def _fold(cx: Context, op: ast.FoldOp) -> Op:
     neutral = cx.value(op.neutral)
     extra = [cx.value(a) for a in reversed(op.args)][::-1]
     if stop is not None and stop.type != neutral.type:
-        cx.fail("E0402", f"the stop value must be {neutral.type.shown}, not {stop.type.shown}", stop.span, f"this is {stop.type.shown}", help=conversion_help(stop.type, neutral.type))
+        help, edit = cx.conversion(stop.span, stop.type, neutral.type)
+        cx.fail(
+            "E0402",
+            f"the stop value must be {neutral.type.shown}, not {stop.type.shown}",
+            stop.span,
+            f"this is {stop.type.shown}",
+            help=help,
+            edit=edit,
+        )
     stops = stop.atoms if stop is not None else None
 
     def make(type: BaseType) -> tuple[core.Operator, ...]:
@@ -131,7 +139,7 @@ def _combine(cx: Context, op: ast.FoldOp, extra: list[Value], neutral: Value, ty
 
     def fill() -> None:
         arguments = [*extra, *(Value(t, tuple(core.Var(b.name, op.span) for b in g), op.span) for t, g in ((neutral.type, accumulators), (type, values)))]
-        matches = candidates(cx, op.function, [a.type for a in arguments], op.span)
+        matches = candidates(cx, op.function, [a.type for a in arguments], op.span, (*op.args, op.neutral))
         found, _ = apply(cx, matches, arguments, op.span, str(op.function))
         results.extend(found)
 
@@ -244,6 +252,14 @@ def _results(cx: Context, part: ast.Part, operators: list[Op], types: list[BaseT
         if known is None:
             types[i] = value.type
         elif value.type != known:
-            cx.fail("E0428", f"the cells are {known.shown}, this value is {value.type.shown}", value.span, f"this is {value.type.shown}", help=conversion_help(value.type, known))
+            help, edit = cx.conversion(value.span, value.type, known)
+            cx.fail(
+                "E0428",
+                f"the cells are {known.shown}, this value is {value.type.shown}",
+                value.span,
+                f"this is {value.type.shown}",
+                help=help,
+                edit=edit,
+            )
         atoms += value.atoms
     return atoms

@@ -1,0 +1,125 @@
+"""Compiling beside the program: when it is done there, what becomes of it when nobody waits any more."""
+
+from __future__ import annotations
+
+import os
+import threading
+from time import monotonic, sleep
+
+import pytest
+
+import sacpy
+from sacpy.interp.evaluator import Evaluator
+from sacpy.interp.world import World
+from sacpy.jit import engine as engines
+from sacpy.jit.beside import Abandoned, Job, checkpoint
+from sacpy.jit.cache import Cache
+from sacpy.jit.engine import Engine
+from sacpy.workspace import Workspace
+
+TEXT = "use Array: all; int spun(double end) { s = 0; x = 0.0; while (x < end) { x = x + 0.5; s = (s * 31 + 7) % 1000003; } return s; }"
+
+
+def test_a_job_gives_what_it_has_made_or_raises() -> None:
+    assert Job(lambda: 7).result() == 7
+    with pytest.raises(ValueError, match="no"):
+        Job(lambda: int("no")).result()
+
+
+def test_a_job_that_nobody_wants_ends_at_its_next_step() -> None:
+    begun = threading.Event()
+
+    def work() -> int:
+        begun.set()
+        while True:
+            sleep(0.001)
+            checkpoint()
+
+    job = Job(work)
+    begun.wait()
+    job.settle()
+    assert job.done
+    with pytest.raises(Abandoned):
+        job.result()
+
+
+def test_a_job_that_does_not_need_the_program_goes_on() -> None:
+    free, away = threading.Event(), threading.Event()
+
+    def work() -> int:
+        checkpoint("compile")
+        away.set()
+        free.wait()
+        checkpoint("load")
+        return 3
+
+    job = Job(work)
+    away.wait()
+    job.settle()
+    assert not job.done
+    free.set()
+    assert job.result() == 3
+
+
+def test_outside_of_jobs_there_are_no_checkpoints() -> None:
+    checkpoint()
+    checkpoint("specialise")
+
+
+def spun(engine: Engine, end: float) -> int:
+    program, _ = Workspace().load_text(TEXT)
+    (found,) = Evaluator(program, World.captured(), engine=engine).call(program.key(program.main.own("spun")[0], ()), (end,))
+    return int(found)
+
+
+def test_a_loop_without_a_known_end_is_compiled_beside_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[str] = []
+    compile_one = Engine._compile
+    monkeypatch.setattr(Engine, "_compile", lambda self, unit, kind: (threads.append(threading.current_thread().name), compile_one(self, unit, kind))[1])
+    monkeypatch.setattr(engines, "cores", lambda: 2)
+    engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
+    assert spun(engine, 3.0e6) == spun(Engine("cpu", cache=Cache(None), eager=True), 3.0e6)
+    assert threads[0] == "sacpy compiling"
+    assert any(v.calls for u in engine.units for v in u.versions.values())
+
+
+def test_with_one_core_or_a_limit_on_memory_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[object] = []
+    monkeypatch.setattr(engines, "Job", lambda work: started.append(work) or Job(work))
+    monkeypatch.setattr(engines, "cores", lambda: 1)
+    assert spun(Engine("auto", cache=Cache(None), threads=1), 1.0e6) > 0
+    monkeypatch.setattr(engines, "cores", lambda: 2)
+    limited = Engine("auto", cache=Cache(None), threads=1)
+    limited.begin(1 << 30, limited=True)
+    assert spun(limited, 1.0e6) > 0
+    assert started == []
+
+
+def test_a_session_may_be_changed_while_a_job_is_at_work() -> None:
+    session = sacpy.Session(target="auto")
+    for k in range(12):
+        module = session.define(f"use Array: all; int g{k}(double end) {{ s = {k}; x = 0.0; while (x < end) {{ x = x + 0.5; s = (s * 31 + 7) % 1000003; }} return s; }}")
+        found = module[f"g{k}"](30_000.0 + 20_000.0 * k)
+        s = k
+        for _ in range(60_000 + 40_000 * k):
+            s = (s * 31 + 7) % 1000003
+        assert found == s
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes that can fork")
+def test_a_child_compiles_for_itself() -> None:
+    session = sacpy.Session(target="auto")
+    module = session.compile(TEXT)
+    module.spun(200_000.0)  # something may be at work now
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(write, str(module.spun(1.0e6)).encode())
+        finally:
+            os._exit(0)
+    end = monotonic() + 30
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        assert monotonic() < end, "the child does not come to an end"
+        sleep(0.01)
+    assert int(os.read(read, 20)) == module.spun(1.0e6)

@@ -1,0 +1,80 @@
+"""What a run finds out about a program, and what the next one makes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sacpy.interp.evaluator import Evaluator
+from sacpy.interp.world import World
+from sacpy.jit.cache import Cache
+from sacpy.jit.engine import Engine
+from sacpy.jit.records import Records
+from sacpy.workspace import Workspace
+
+TEXT = """use Array: all;
+int slow(double end) { s = 0; x = 0.0; while (x < end) { x = x + 0.5; s = (s * 31 + 7) % 1000003; } return s; }
+int quick(int n) { s = 0; for (i = 0; i < n; i++) { s = s + i; } return s; }
+int both(double end) { return slow(end) + quick(3); }
+"""
+
+
+def run(cache: Path, name: str, *args: object, text: str = TEXT) -> Engine:
+    """The engine that has run a function."""
+    program, _ = Workspace().load_text(text)
+    engine = Engine("auto", cache=Cache(cache), defects=True)
+    Evaluator(program, World.captured(), engine=engine).call(program.key(program.main.own(name)[0], ()), args)
+    engine.settle()
+    engine.keep()
+    return engine
+
+
+def rounds_before(engine: Engine) -> int:
+    """How many of its looks a loop needed before it was left."""
+    return sum(v.calls for unit in engine.units for v in unit.versions.values())
+
+
+def test_what_was_worth_it_is_native_from_the_beginning_in_the_next_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sacpy.jit import turns
+
+    looks: list[int] = []
+    ask = turns.Turn.__call__
+    monkeypatch.setattr(turns.Turn, "__call__", lambda self, done, left, values: (looks.append(done), ask(self, done, left, values))[1])
+    assert rounds_before(run(tmp_path, "slow", 2.0e6)) == 1
+    assert max(looks) > 0
+    looks.clear()
+    assert rounds_before(run(tmp_path, "slow", 2.0e6)) == 1
+    assert looks == [0]
+
+
+def test_little_work_leaves_no_record(tmp_path: Path) -> None:
+    run(tmp_path, "quick", 10)
+    assert not list(tmp_path.glob("record-*"))
+
+
+def test_another_text_is_another_program(tmp_path: Path) -> None:
+    run(tmp_path, "slow", 2.0e6)
+    program, _ = Workspace().load_text(TEXT.replace("31", "37"))
+    assert not Records(Cache(tmp_path), program).wanted
+    program, _ = Workspace().load_text(TEXT)
+    assert Records(Cache(tmp_path), program).saved > 0.01
+
+
+@pytest.mark.parametrize("data", [b"", b"x", b"[1, 2]", b"\xfb\x00\x00"])
+def test_a_record_that_makes_no_sense_says_nothing(tmp_path: Path, data: bytes) -> None:
+    run(tmp_path, "slow", 2.0e6)
+    (path,) = tmp_path.glob("record-*")
+    Cache(tmp_path).write(path.stem, data)
+    program, _ = Workspace().load_text(TEXT)
+    assert Records(Cache(tmp_path), program).wanted == {}
+    assert rounds_before(run(tmp_path, "slow", 2.0e6)) == 1
+
+
+def test_without_the_code_a_record_is_of_no_use(tmp_path: Path) -> None:
+    run(tmp_path, "slow", 2.0e6)
+    for path in tmp_path.glob("*.native"):
+        if not path.stem.startswith("record-"):
+            path.unlink()
+    engine = run(tmp_path, "slow", 10.0)
+    assert not engine.entered() or not any(u.versions for u in engine.units)

@@ -1,0 +1,140 @@
+"""Loops and with-loops that are left in the middle and go on natively: the same results, and the same errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sacpy.interp.evaluator import Evaluator
+from sacpy.interp.world import World
+from sacpy.jit import turns
+from sacpy.jit.cache import Cache
+from sacpy.jit.engine import Engine
+from sacpy.jit.statistics import explain, stats
+from sacpy.jit.versions import Versions
+from sacpy.lang.diagnostics import SacError, render_text
+from sacpy.workspace import Workspace
+from tests.fuzz.paces import Steady, Wandering, paced
+from tests.jit.turn_programs import Result, different, results
+
+PACES = [Steady(None, 1, 1), Steady(None, 2, 3), Steady(None, 7, 0), Steady(1, 2, 0), Wandering(1)]
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[Result]:
+    """What the calls give interpreted."""
+    return results(None)
+
+
+@pytest.mark.parametrize("pace", PACES, ids=["each round", "two and three", "from the seventh", "from the second call", "wandering"])
+def test_whatever_the_pace_results_and_errors_are_the_interpreters(expected: list[Result], pace: Steady | Wandering) -> None:
+    engine = paced(pace)
+    assert different(expected, results(engine)) == []
+    assert sum(v.calls for unit in engine.units for v in unit.versions.values()) > 20
+
+
+def run(text: str, name: str, *args: object, **settings: object) -> tuple[object, Engine]:
+    """The result of a call, or its diagnostics, with the engine that ran it."""
+    program, _ = Workspace().load_text(text)
+    engine = Engine("auto", cache=Cache(None), defects=True, **settings)  # type: ignore[arg-type]
+    evaluator = Evaluator(program, World.captured(), engine=engine)
+    try:
+        return evaluator.call(program.key(program.main.own(name)[0], ()), args), engine
+    except SacError as error:
+        return render_text(error.diagnostics), engine
+
+
+def left(engine: Engine) -> list[Versions]:
+    """The loops that were left."""
+    return [u for u in engine.units if any(v.calls for v in u.versions.values())]
+
+
+LONG = "use Array: all; int f(double end) { s = 0; x = 0.0; while (x * x < end) { x = x + 0.5; s = (s * 31 + 7) % 1000003; } return s; }"
+
+
+def test_a_loop_that_nobody_could_foresee_goes_on_natively_in_a_function_that_is_called_once() -> None:
+    found, engine = run(LONG, "f", 1.0e12)
+    assert len(left(engine)) == 1
+    assert not next(s for s in engine.sites if s.key == "_MAIN::f/0").versions
+    s = 0
+    for _ in range(2_000_000):
+        s = (s * 31 + 7) % 1000003
+    assert found == (s,)
+
+
+def test_a_loop_in_a_program_that_prints_is_left_too() -> None:
+    text = "use Array: all; use StdIO: all; int main() { s = 0; x = 1.0; while (x < 1.0e7) { x = x * 1.000001 + 0.5; s = s + 1; } print(s); return 0; }"
+    program, _ = Workspace().load_text(text)
+    engine = Engine("auto", cache=Cache(None), defects=True)
+    world = World.captured()
+    Evaluator(program, world, engine=engine).call(program.key(program.main.own("main")[0], ()), ())
+    assert left(engine)
+    plain = World.captured()
+    Evaluator(program, plain).call(program.key(program.main.own("main")[0], ()), ())
+    assert world.out() == plain.out()
+
+
+def test_a_recursion_goes_native_while_its_first_call_is_running() -> None:
+    text = "use Array: all; int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }"
+    found, engine = run(text, "f", 27)
+    assert found == (196418,)
+    (version,) = next(s for s in engine.sites if s.key == "_MAIN::f/0").versions.values()
+    assert version.calls > 0
+
+
+LATE = "use Array: all; int f(int[.] v, int n) { s = 0; for (i = 0; i < n; i++) { s = (s * 31 + v[i / 1000]) % 1000003; } return s; }"
+
+
+def test_of_a_loop_that_fails_late_only_the_last_rounds_are_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numpy as np
+
+    seen: list[int] = []
+    run_one = turns.Turn.__call__
+
+    def watched(self: turns.Turn, done: int, left: int, values: tuple[object, ...]) -> int:
+        seen.append(done)
+        return run_one(self, done, left, values)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(turns.Turn, "__call__", watched)
+    found, engine = run(LATE, "f", np.zeros(20_000, np.int32), 20_000_001, eager=True)
+    wanted = run(LATE, "f", np.zeros(20, np.int32), 20_001, eager=True)[0]
+    assert str(found).replace("20000", "20").replace("19999", "19") == wanted
+    assert max(seen) < 1000, "many rounds were interpreted"
+    assert any(v.calls > 3 for u in left(engine) for v in u.versions.values())
+
+
+def test_what_happened_is_told_with_the_lines() -> None:
+    _, engine = run(LONG, "f", 1.0e12)
+    rows = {row.function + row.place: row for row in stats(engine).rows}
+    assert (rows["f"].where, rows["f"].reason) == ("interpreted", "until its loops went on natively")
+    assert (rows["f, line 1"].where, rows["f, line 1"].calls) == ("native", 1)
+    assert "f(double, int, double), line 1" in explain(engine, "f")
+
+
+def test_what_cannot_be_compiled_stays_interpreted_and_is_not_asked_for_again() -> None:
+    text = "use Array: all; int f(int n) { v = [1]; for (i = 0; i < n; i++) { v = i % 2 == 0 ? [v] : v[0]; v = i > 100000 ? [1] : v; } return dim(v); }"
+    found, engine = run(text, "f", 200, eager=True)
+    assert isinstance(found, tuple | str)
+    assert not left(engine)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(6))
+def test_the_corpus_at_a_pace_of_its_own(seed: int, tmp_path: Path) -> None:
+    from tests.jit.test_corpus_cpu import PROGRAMS
+    from tests.tools import first_directive, read_directives
+
+    for path in PROGRAMS:
+        directives = read_directives(path)
+        if "args" in directives or "stdin" in directives or "flags" in directives:
+            continue
+        program, _ = Workspace(search=[path.parent]).load(path)
+        world = World.captured()
+        status = 0
+        try:
+            (status,) = Evaluator(program, world, engine=paced(Wandering(seed)), strict_fp=True).call(program.key(program.main.own("main")[0], ()), ())
+        except SacError:
+            continue
+        assert world.out().decode("latin-1") == path.with_suffix(".out").read_text(encoding="latin-1"), path
+        assert status == int(first_directive(directives, "expect-status", "0"))
