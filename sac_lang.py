@@ -10,6 +10,7 @@ come up anywhere in them, and some turn it into another, or lose it.
 In: what Python finds as `sacpy`. Out: the exit status of the command; or a message that says what to do.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -47,6 +48,7 @@ def main() -> int:
     if wrong:
         sys.stderr.write(wrong)
         return WRONG_PACKAGE
+    gc.disable()  # what is made until the program runs stays: to look for garbage in it would be a fifth of the start-up
     from sacpy import cli
 
     cli.ready = ready

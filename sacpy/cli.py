@@ -48,7 +48,6 @@ ready = _nothing  # called once a command has been loaded and sees to Ctrl-C, wh
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and gives the exit status."""
-    gc.disable()  # what is made until the program runs stays, so looking for garbage in it would be a fifth of the start-up
     parsed = parse(sys.argv[1:] if argv is None else argv)
     return _guarded(parsed)
 

@@ -159,11 +159,11 @@ class _TakenBack(Stopped):
 
 
 def _take_back(thread: int) -> None:
-    """Sees to it that this thread raises nothing any more that others have ordered. To order nothing instead will not do: Python (3.11) would look for it for ever, and under a debugger or a tracer come to nothing else."""
+    """Sees to it that this thread raises nothing any more that others have ordered. To order nothing instead will not do: Python (3.11) would look for it for ever, and under a debugger or a tracer come to nothing else. What is ordered may go to a thread that this one has just started, which has its number for a moment; then it is ordered again."""
     try:
-        _raise_in(thread, _TakenBack)
         while True:
-            pass
+            _raise_in(thread, _TakenBack)
+            time.sleep(0)
     except _TakenBack:
         pass
 

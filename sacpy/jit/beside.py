@@ -33,7 +33,8 @@ class Job(Generic[T]):
         self._given_up = False
         self._found: T | BaseException | None = None
         self._work = work
-        threading.Thread(target=self._run, name="sacpy compiling", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name="sacpy compiling", daemon=True)
+        self._thread.start()
 
     def _run(self) -> None:
         _here.job = self
@@ -43,19 +44,25 @@ class Job(Generic[T]):
             self._found = error
         self.done = True
 
+    @property
+    def over(self) -> bool:
+        """Whether it has come to an end: done, or struck by an exception that was meant for the thread that started it."""
+        return self.done or not self._thread.is_alive()
+
     def result(self) -> T:
         """What has been made; waits for it. Raises what its making has raised."""
-        while not self.done:
+        while not self.over:
             sleep(PATIENCE)
         if isinstance(self._found, BaseException):
             raise self._found
-        assert self._found is not None
+        if self._found is None:
+            raise Abandoned
         return self._found
 
     def settle(self) -> None:
         """Sees to it that the job does not ask for the program any more: gives it up, if it still does."""
         self._given_up = True
-        while not (self.done or self.away):
+        while not (self.over or self.away):
             sleep(PATIENCE)
 
     def enter(self, stage: str) -> None:

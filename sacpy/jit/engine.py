@@ -343,7 +343,7 @@ class Engine:
     def beside(self, unit: Versions, kind: Kind) -> Job[Version] | None:
         """The same in a thread of its own; None where that cannot be: something else is made there, there is one core
         only, or somebody watches how much memory the program takes."""
-        if not self.policy.beside or self.tools.limited or cores() < 2 or (self._job is not None and not self._job.done):
+        if not self.policy.beside or self.tools.limited or cores() < 2 or (self._job is not None and not self._job.over):
             return None
         self._job = Job(lambda: self._version(unit, kind))
         return self._job

@@ -187,12 +187,12 @@ class Versions:
     def waits(self, args: Sequence[Value]) -> bool:
         """Whether a version for arguments is being made, and is not there yet."""
         kind = self.kind(args) if self.jobs else None
-        return kind is not None and kind in self.jobs and not self.jobs[kind].done
+        return kind is not None and kind in self.jobs and not self.jobs[kind].over
 
     def is_made(self, args: Sequence[Value]) -> bool:
         """Whether a version for arguments has been made beside the program."""
         kind = self.kind(args) if self.jobs else None
-        return kind is not None and kind in self.jobs and self.jobs[kind].done
+        return kind is not None and kind in self.jobs and self.jobs[kind].over
 
     def _has_room(self, kind: Kind) -> bool:
         if self._room == 0:

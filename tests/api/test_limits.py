@@ -61,11 +61,15 @@ def module(session: sacpy.Session) -> sacpy.Module:
     ],
 )  # fmt: skip
 def test_a_hostile_function(session: sacpy.Session, module: sacpy.Module, name: str, code: str) -> None:
+    if code != "E0704":  # on a busy machine too, something else than the time is to end it
+        session = sacpy.Session(limits=replace(LIMITS, seconds=60.0))
+        session["kept"] = [1, 2, 3]
+        module = session.compile(SOURCE)
     begin = time.perf_counter()
     with pytest.raises(sacpy.SacError) as caught:
         module[name](10_000)
     assert [d.code for d in caught.value.diagnostics] == [code]
-    assert time.perf_counter() - begin < 5.0
+    assert time.perf_counter() - begin < (5.0 if code == "E0704" else 30.0)
     assert module.fine(1) == 2
     assert session.eval("sum(kept)") == 6
 

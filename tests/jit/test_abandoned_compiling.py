@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from sacpy.jit.host import compilers
 from sacpy.jit.host.waiting import Waiting
 
 
@@ -34,3 +35,12 @@ def test_errors_of_the_work_are_the_callers() -> None:
 
     with pytest.raises(RuntimeError, match="no such instruction"):
         Waiting(work).result()
+
+
+def test_a_process_that_was_killed_takes_no_place() -> None:
+    pool = compilers._Pool(1)
+    lost = pool._taken()  # held here, as a traceback holds it
+    lost.end()
+    found = pool._taken()
+    assert found is not lost and found.process.poll() is None
+    found.end()

@@ -106,6 +106,14 @@ def test_a_session_may_be_changed_while_a_job_is_at_work() -> None:
         assert found == s
 
 
+def test_a_job_that_an_exception_has_struck_before_it_began_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Job, "_run", lambda job: None)
+    job: Job[int] = Job(lambda: 1)
+    job.settle()
+    with pytest.raises(Abandoned):
+        job.result()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes that can fork")
 def test_a_child_compiles_for_itself() -> None:
     session = sacpy.Session(target="auto")

@@ -125,7 +125,7 @@ class _Pool:
         """Sees to it that a process is there, or on its way. Raises `CompilerLost`."""
         with self._lock:
             self._forget_ended()
-            if not self._idle and len(self._all) < self.most:
+            if not self._idle and self._room():
                 self._idle.append(self._started())
 
     def _taken(self) -> _Compiler:
@@ -134,9 +134,13 @@ class _Pool:
                 self._forget_ended()
                 if self._idle:
                     return self._idle.pop()
-                if len(self._all) < self.most:
+                if self._room():
                     return self._started()
             time.sleep(PATIENCE)
+
+    def _room(self) -> bool:
+        """Whether there may be one more. One that has ended does not count, though an exception may still hold it."""
+        return sum(c.process.poll() is None for c in tuple(self._all)) < self.most
 
     def _started(self) -> _Compiler:
         compiler = _Compiler()
