@@ -66,6 +66,7 @@ class CudaMachine:
         self.limits = _limits(self._device)
         self.name = str(self._device.name)
         self.interface = (2, device)
+        self.stop = 0
         self._loaded: dict[str, Loaded] = {}  # by the kernel's text: two are equal if their names are, types are no part of that
         self._pinned: list[tuple[Any, Array, Any]] = []
         self._streams: dict[int, Any] = {}
@@ -202,7 +203,7 @@ class CudaMachine:
             known = self._loaded[text] = Loaded(kernel, made, handle, arguments, not allocations(kernel), _may_fail(kernel))
         return known
 
-    def launch(self, ready: Loaded, grid: Extents, block: Extents, args: Sequence[int | float | bool], stop: int = 0) -> None:
+    def launch(self, ready: Loaded, grid: Extents, block: Extents, args: Sequence[int | float | bool]) -> None:
         """Puts a launch into the stream. Costs a few microseconds: only values are filled in."""
         for place, value in zip(ready.arguments, args):
             place.value = value

@@ -47,6 +47,7 @@ class EmulatorMachine:
         self.threads = threads
         self.memory = memory
         self.launches = 0
+        self.stop = 0
         self.cache = Cache(None) if cache is None else cache
         self._used = 0
         self._loaded: dict[str, Emulated] = {}  # by the kernel's text: two are equal if their names are, types are no part of that
@@ -115,7 +116,7 @@ class EmulatorMachine:
         self.cache.write(name, _PACKING.packed(made))
         return made
 
-    def launch(self, ready: Emulated, grid: Extents, block: Extents, args: Sequence[int | float | bool], stop: int = 0) -> None:
+    def launch(self, ready: Emulated, grid: Extents, block: Extents, args: Sequence[int | float | bool]) -> None:
         """Runs a kernel. Grid and block follow from the arguments."""
         kernel = ready.kernel
         values = {p.name: a for p, a in zip(kernel.params, args)}
@@ -129,7 +130,7 @@ class EmulatorMachine:
         if self.check:
             _need_apart(kernel, full)
         wide = grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2] >= WIDE
-        outcome = ready.launch(full, threads=self.threads if wide else 1, stop=stop)
+        outcome = ready.launch(full, threads=self.threads if wide else 1, stop=self.stop)
         self.launches += 1
         if outcome.findings:
             raise Findings("\n".join(map(str, outcome.findings)))

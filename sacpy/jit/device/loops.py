@@ -78,8 +78,8 @@ class DeviceLoop:
             known = self._weights[key] = work, made
         return policy.device(known[0], [values[k] for k in self._arrays], known[1])
 
-    def run(self, memory: Memory, values: tuple[Any, ...], dying: Sequence[int], stop: int = 0) -> tuple[Any, ...]:
-        """The results. `dying`: the positions of arrays that nobody uses after; `stop`: as `Machine.launch` says. Raises `OutOfMemory`; `CheckFailed` where a scalar has to be waited for."""
+    def run(self, memory: Memory, values: tuple[Any, ...], dying: Sequence[int]) -> tuple[Any, ...]:
+        """The results. `dying`: the positions of arrays that nobody uses after. Raises `OutOfMemory`; `CheckFailed` where a scalar has to be waited for."""
         prepared = self._prepared(values)
         given: list[Any] = [v.address() if type(v) is DeviceArray else v for v in values]
         taken = self._taken(values, dying) if dying and self._in_place else {}
@@ -92,7 +92,7 @@ class DeviceLoop:
             given.append(array.address())
         launch = self.machine.launch
         for one in launches:
-            launch(one.ready, one.grid, one.block, [given[a] if fetched else a for fetched, a in one.arguments], stop)
+            launch(one.ready, one.grid, one.block, [given[a] if fetched else a for fetched, a in one.arguments])
         memory.let_go()
         results = []
         for array, buffer in zip(made, prepared.plan.results):

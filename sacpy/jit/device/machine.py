@@ -46,7 +46,9 @@ Ready = Any  # a kernel that a machine has compiled and loaded; only that machin
 
 
 class Machine(Protocol):
-    """A device. Addresses are bytes; extents of grids and blocks are written z, y, x."""
+    """A device. Addresses are bytes; extents of grids and blocks are written z, y, x. `stop`: the address of a word of this process, 0 for none: once it is set, loops end that may not end otherwise, where the machine can look at it (a GPU cannot)."""
+
+    stop: int
 
     @property
     def name(self) -> str:
@@ -83,8 +85,8 @@ class Machine(Protocol):
         """Compiles and loads a kernel; what has been seen before is only looked up. Raises `Unsupported`."""
         ...
 
-    def launch(self, ready: Ready, grid: Extents, block: Extents, args: Sequence[int | float | bool], stop: int = 0) -> None:
-        """Runs a kernel. `args`: one per parameter, for an array its address. `stop`: the address of a word of this process, which ends loops that may not end once it is set, where the machine can look at it (a GPU cannot)."""
+    def launch(self, ready: Ready, grid: Extents, block: Extents, args: Sequence[int | float | bool]) -> None:
+        """Runs a kernel. `args`: one per parameter, for an array its address."""
         ...
 
     @property

@@ -265,10 +265,12 @@ class Memory:
         """Inside, the memory is this user's, and nobody else's."""
         with self.lock:
             before, self.account = self.account, account
+            self.machine.stop = account.stop_address
             try:
                 yield
             finally:
                 self.account = before
+                self.machine.stop = before.stop_address
 
     def _moved(self, size: int, out: bool) -> None:
         for counted in (self.transfers, self.account.transfers):

@@ -61,7 +61,7 @@ class Runtime(Record):
         if not reason:
             start = perf_counter()
             try:
-                found = loop.run(self.memory, values, dying, self.account.stop_address)
+                found = loop.run(self.memory, values, dying)
                 if self.account.stopped:
                     raise Interrupted
             except OutOfMemory as full:
