@@ -267,6 +267,8 @@ def _run(unit: Versions, version: Version, values: tuple[Value, ...]) -> tuple[t
     elapsed = perf_counter() - start
     version.calls += 1
     version.seconds += elapsed
+    if found is not None and not version.owned:  # the interpreter is going to change them where they are
+        found = tuple([v.copy() if type(v) is np.ndarray else v for v in found])
     return found, elapsed
 
 

@@ -152,7 +152,7 @@ class _Writer:
             case PlacedLoop():
                 values = self.tuple(map(self.name, placed.inputs))
                 dead = [i for i, v in enumerate(placed.inputs) if v.name in dying]
-                self.line(f"{', '.join(map(self.name, s.targets))}, = rt.loop({placed.number}, {values}, {dead!r})")
+                self.unpack(s.targets, f"rt.loop({placed.number}, {values}, {dead!r})")
             case Spans() if placed.extents:
                 test = ", ".join(f"({weight!r}, ({''.join(f'{self.atom(lo)}, {self.atom(up)}, ' for lo, up in bounds)}))" for weight, bounds in placed.extents)
                 with self.indented(
@@ -165,7 +165,10 @@ class _Writer:
                 self.let(s, dying)
 
     def native(self, native: Native, targets: Sequence[Var]) -> None:
-        call = f"rt.native({native.number}, {self.tuple(map(self.name, native.piece.inputs))})"
+        self.unpack(targets, f"rt.native({native.number}, {self.tuple(map(self.name, native.piece.inputs))})")
+
+    def unpack(self, targets: Sequence[Var], call: str) -> None:
+        """Results that come as a tuple; none where only the loops in what is called matter, which may not end."""
         self.line(f"{', '.join(map(self.name, targets))}, = {call}" if targets else call)
 
     def let(self, s: Let, dying: set[str]) -> None:
