@@ -253,6 +253,7 @@ class Engine:
         self._defects = defects
         self._compiler = compiler
         self._rooms: WeakKeyDictionary[Evaluator, Room] = WeakKeyDictionary()
+        self._recorded: WeakKeyDictionary[Evaluator, Room] = WeakKeyDictionary()  # those of programs that may run again
         self._job: Job[Version] | None = None
         self._lock = Lock()  # of who compiles
         _engines.add(self)
@@ -271,6 +272,8 @@ class Engine:
         room = self._rooms.get(evaluator)
         if room is None:
             room = self._rooms[evaluator] = Room(evaluator, self.policy, self.tools.cache)
+            if room.records.lasting:
+                self._recorded[evaluator] = room
         name = evaluator.python_name(function.signature.key)
         site = Site(self, room, function, interpreted, lambda entry: evaluator.namespace.__setitem__(name, entry))
         self.sites.add(evaluator, site)
@@ -399,8 +402,7 @@ class Engine:
     def device_program(self, evaluator: Evaluator, key: str, args: tuple[Any, ...]) -> DeviceProgram | None:
         """A function compiled for the device, for arguments of these shapes; None where it is not to be had."""
         evaluator.compiled(key)
-        room = self._rooms.get(evaluator)
-        site = next((s for s in reversed(self.sites) if s.room is room and s.key == key), None)
+        site = next((s for s in reversed(self.sites.of(evaluator)) if s.key == key), None)
         version = None if site is None else site.forced(args)
         return None if version is None else version.device
 
@@ -435,8 +437,8 @@ class Engine:
     def keep(self) -> None:
         """After a run: what has been found out is kept for the next."""
         if self.policy.price is None:
-            for room in self._rooms.values():
-                room.records.keep(u for u in (*self.sites, *self.units) if u.room is room)
+            for evaluator, room in tuple(self._recorded.items()):
+                room.records.keep((*self.sites.of(evaluator), *self.units.of(evaluator)))
 
     def entered(self) -> Sequence[Versions]:
         """The functions that were called, or that might have been; and the loops that were left, or that could not be."""

@@ -40,6 +40,11 @@ class Records:
         self.saved = sum(s for kinds in self.wanted.values() for s in kinds.values())
         self._owners = {key.partition("@")[0] for key in self.wanted if "@" in key}
 
+    @property
+    def lasting(self) -> bool:
+        """Whether there is anything that they are kept under."""
+        return bool(self._name)
+
     def wants(self, key: str, kind: Kind) -> bool:
         """Whether a unit had better be native from its first call on."""
         return kind in self.wanted.get(key, {})

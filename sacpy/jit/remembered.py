@@ -6,7 +6,7 @@ In: compiled units by the digest of what they are made of; functions and loops t
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 from weakref import ref
 
@@ -66,11 +66,13 @@ class Watched(Generic[T]):
             self._all = [one for one in self._all if one() is not None]
             self._pruned = len(self._all)
 
+    def of(self, evaluator: Evaluator) -> Sequence[T]:
+        """What belongs to one evaluator."""
+        own: Sequence[T] = evaluator.namespace.get(self._name, ())
+        return own
+
     def __iter__(self) -> Iterator[T]:
         return (thing for one in tuple(self._all) if (thing := one()) is not None)
-
-    def __reversed__(self) -> Iterator[T]:
-        return (thing for one in reversed(tuple(self._all)) if (thing := one()) is not None)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

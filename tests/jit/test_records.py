@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import cProfile
+import gc
 from pathlib import Path
 
 import pytest
 
+import sacpy
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
@@ -78,3 +81,19 @@ def test_without_the_code_a_record_is_of_no_use(tmp_path: Path) -> None:
             path.unlink()
     engine = run(tmp_path, "slow", 10.0)
     assert not engine.entered() or not any(u.versions for u in engine.units)
+
+
+def test_what_an_expression_costs_does_not_grow_with_those_before_it() -> None:
+    session = sacpy.Session()
+
+    def calls(text: str) -> int:
+        profile = cProfile.Profile()
+        profile.runcall(session.eval, text)
+        return sum(entry.callcount for entry in profile.getstats())
+
+    gc.disable()  # so nothing of those before is gone
+    try:
+        counts = [calls(f"{k} + 1") for k in range(400)]
+    finally:
+        gc.enable()
+    assert max(counts[-20:]) < 1.3 * min(counts[40:60])
