@@ -15,7 +15,7 @@ from math import inf
 from threading import Lock
 from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any, Protocol
-from weakref import WeakKeyDictionary, WeakSet, ref
+from weakref import WeakSet, ref
 
 from sacpy.collection import without_collection
 from sacpy.interp.errors import Fault
@@ -172,6 +172,9 @@ def nothing(signature: core.Signature) -> bool:
     return False
 
 
+ROOM = "_room"  # where an evaluator's namespace has it
+
+
 class Room:
     """What the engine keeps for one evaluator."""
 
@@ -252,8 +255,7 @@ class Engine:
         self.inner = 0.0  # seconds that the innermost call that is timed has spent in functions that are timed themselves
         self._defects = defects
         self._compiler = compiler
-        self._rooms: WeakKeyDictionary[Evaluator, Room] = WeakKeyDictionary()
-        self._recorded: WeakKeyDictionary[Evaluator, Room] = WeakKeyDictionary()  # those of programs that may run again
+        self._recorded: WeakSet[Evaluator] = WeakSet()  # those of programs that may run again
         self._job: Job[Version] | None = None
         self._lock = Lock()  # of who compiles
         _engines.add(self)
@@ -269,11 +271,11 @@ class Engine:
         """What calls of a function go to."""
         if not worth_watching(function):
             return interpreted()
-        room = self._rooms.get(evaluator)
+        room = _room(evaluator)
         if room is None:
-            room = self._rooms[evaluator] = Room(evaluator, self.policy, self.tools.cache)
+            room = evaluator.namespace[ROOM] = Room(evaluator, self.policy, self.tools.cache)
             if room.records.lasting:
-                self._recorded[evaluator] = room
+                self._recorded.add(evaluator)
         name = evaluator.python_name(function.signature.key)
         site = Site(self, room, function, interpreted, lambda entry: evaluator.namespace.__setitem__(name, entry))
         self.sites.add(evaluator, site)
@@ -281,7 +283,7 @@ class Engine:
 
     def turn(self, evaluator: Evaluator, function: core.Function, statement: core.Let | core.Loop, bases: Mapping[str, str]) -> tuple[Turn, list[str]] | None:
         """What the generated code of a function asks about one of its loops."""
-        room = self._rooms.get(evaluator)
+        room = _room(evaluator)
         if room is None:
             return None
         from sacpy.jit import turns
@@ -437,12 +439,20 @@ class Engine:
     def keep(self) -> None:
         """After a run: what has been found out is kept for the next."""
         if self.policy.price is None:
-            for evaluator, room in tuple(self._recorded.items()):
+            for evaluator in tuple(self._recorded):
+                room = _room(evaluator)
+                assert room is not None
                 room.records.keep((*self.sites.of(evaluator), *self.units.of(evaluator)))
 
     def entered(self) -> Sequence[Versions]:
         """The functions that were called, or that might have been; and the loops that were left, or that could not be."""
         return [*(s for s in self.sites if s.calls or s.versions or s.refused), *(u for u in self.units if u.versions or u.refused)]
+
+
+def _room(evaluator: Evaluator) -> Room | None:
+    """What is kept for an evaluator, if there is anything yet. It lies with the evaluator, and goes with it."""
+    found: Room | None = evaluator.namespace.get(ROOM)
+    return found
 
 
 _engines: WeakSet[Engine] = WeakSet()

@@ -14,6 +14,8 @@ from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.engine import Engine
 from sacpy.jit.records import Records
+from sacpy.jit.remembered import ENDED
+from sacpy.session import REMEMBERED
 from sacpy.workspace import Workspace
 
 TEXT = """use Array: all;
@@ -97,3 +99,13 @@ def test_what_an_expression_costs_does_not_grow_with_those_before_it() -> None:
     finally:
         gc.enable()
     assert max(counts[-20:]) < 1.3 * min(counts[40:60])
+
+
+def test_what_ran_an_expression_goes_with_it() -> None:
+    session = sacpy.Session()
+    for k in range(4 * REMEMBERED):
+        session.eval(f"{k} + 1")
+    gc.collect()
+    runner = session._runner
+    alive = [e for e in gc.get_objects() if isinstance(e, Evaluator) and e.world is runner.host.world]
+    assert len(alive) <= 1 + ENDED
