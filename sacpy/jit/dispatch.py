@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 from functools import cache
+from textwrap import indent
 from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any
 
@@ -215,6 +216,26 @@ def _ints(function: Function) -> tuple[int, ...]:
 # ---------------------------------------------------------------- generated functions
 
 
+def _interpreted(args: str, depth: int) -> str:
+    """The lines of a call that is interpreted, so deep in a function: it is counted, and timed if it is the outermost."""
+    return indent(f"""site.calls += 1
+active = site.active
+site.active = active + 1
+if active:
+ try: return site.interpreted({args})
+ finally: site.active = active
+outer, engine.inner = engine.inner, 0.0
+site.started = clock() - engine.compiling
+try: return site.interpreted({args})
+finally:
+ site.active = 0
+ taken = clock() - engine.compiling - site.started
+ site.seconds += taken
+ site.own += taken - engine.inner
+ engine.inner = outer + taken
+""", " " * depth)
+
+
 @cache
 def _watcher(params: int, arrays: tuple[int, ...], ints: tuple[int, ...]) -> Callable[..., Callable[..., Any]]:
     """Makes functions that count interpreted calls and time the outermost. What is spent on compiling while they run is
@@ -226,22 +247,7 @@ def _watcher(params: int, arrays: tuple[int, ...], ints: tuple[int, ...]) -> Cal
     return _compiled(f"""def make(site, engine, clock, ndarray):
  def watching({args}):
   if (site.calls >= site.ahead{grown}) and site.look(({values})): return site.entry({args})
-  site.calls += 1
-  active = site.active
-  site.active = active + 1
-  if active:
-   try: return site.interpreted({args})
-   finally: site.active = active
-  outer, engine.inner = engine.inner, 0.0
-  site.started = clock() - engine.compiling
-  try: return site.interpreted({args})
-  finally:
-   site.active = 0
-   taken = clock() - engine.compiling - site.started
-   site.seconds += taken
-   site.own += taken - engine.inner
-   engine.inner = outer + taken
- return watching
+{_interpreted(args, 2)} return watching
 """)
 
 
@@ -269,22 +275,7 @@ def _dispatcher(
   version = memo.get({key}, unknown)
   if version is unknown: version = site.find(({values}))
   if version is None or engine.reruns > {RERUNS}:
-   site.calls += 1
-   active = site.active
-   site.active = active + 1
-   if active:
-    try: return site.interpreted({args})
-    finally: site.active = active
-   outer, engine.inner = engine.inner, 0.0
-   site.started = clock() - engine.compiling
-   try: return site.interpreted({args})
-   finally:
-    site.active = 0
-    taken = clock() - engine.compiling - site.started
-    site.seconds += taken
-    site.own += taken - engine.inner
-    engine.inner = outer + taken
-  start = clock()
+{_interpreted(args, 3)}  start = clock()
   try:
    r = {call}
    taken = clock() - start

@@ -91,6 +91,13 @@ class Context(Record, repr=False):
 
         return conversion(span, found, wanted)
 
+    def expect(self, value: Value, wanted: BaseType, code: str, message: str, declared: Span) -> None:
+        """Notes a value that is not of the type that was declared for it."""
+        if value.type != wanted:
+            help, edit = self.conversion(value.span, value.type, wanted)
+            labels = (Label(declared, "declared here"),)
+            self.fail(code, message, value.span, f"this is {value.type.shown}", labels=labels, help=help, edit=edit)
+
     def note_types(self, name: str, torn: Torn, use: Span | None = None) -> None:
         """Notes that a variable has one type on one way and another on the other. `use`: where it is used, None: on the
         way back to the head of a loop."""

@@ -205,16 +205,7 @@ def _returns(cx: Context, definition: ast.FunDef, node: ast.Return | None) -> li
         cx.fail("E0436", f"{definition.name} gives {m} value{'s' * (m != 1)}, {n} {'is' if n == 1 else 'are'} returned", node.values[0].span.to(node.values[-1].span) if n else node.span, f"returns {n}", labels=(Label(definition.name_span, f"declared to give {m}"),), help="return as many values as the head says")
     atoms: list[core.Atom] = []
     for value, type, written in zip(values, wanted, definition.results, strict=True):
-        if value.type != type:
-            help, edit = cx.conversion(value.span, value.type, type)
-            cx.fail(
-                "E0437",
-                f"{definition.name} should give {type.shown}, this is {value.type.shown}",
-                value.span,
-                f"this is {value.type.shown}",
-                labels=(Label(written.span, "declared here"),),
-                help=help,
-                edit=edit,
-            )
+        message = f"{definition.name} should give {type.shown}, this is {value.type.shown}"
+        cx.expect(value, type, "E0437", message, written.span)
         atoms += value.atoms
     return atoms

@@ -99,17 +99,7 @@ def set_variable(cx: Context, name: str, value: Value, span: Span) -> None:
     declared = cx.declared.get(name)
     if declared is not None:
         type, written = declared
-        if value.type != type:
-            help, edit = cx.conversion(value.span, value.type, type)
-            cx.fail(
-                "E0402",
-                f"{name} is declared {type.shown}, the value is {value.type.shown}",
-                value.span,
-                f"this is {value.type.shown}",
-                labels=(Label(written.span, "declared here"),),
-                help=help,
-                edit=edit,
-            )
+        cx.expect(value, type, "E0402", f"{name} is declared {type.shown}, the value is {value.type.shown}", written.span)
         for atom, component in zip(value.atoms, type.components, strict=True):
             if not type.any_cell:
                 cx.emit(core.Check(atom, written.pattern, component.cell, type_text(written), f"the declared type of {name}", value.span))
