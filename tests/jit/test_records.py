@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import cProfile
-import gc
 from pathlib import Path
 
 import pytest
 
-import sacpy
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.engine import Engine
 from sacpy.jit.records import Records
-from sacpy.jit.remembered import ENDED
-from sacpy.session import REMEMBERED
 from sacpy.workspace import Workspace
 
 TEXT = """use Array: all;
@@ -46,10 +41,10 @@ def test_what_was_worth_it_is_native_from_the_beginning_in_the_next_run(tmp_path
     looks: list[int] = []
     ask = turns.Turn.__call__
     monkeypatch.setattr(turns.Turn, "__call__", lambda self, done, left, values: (looks.append(done), ask(self, done, left, values))[1])
-    assert rounds_before(run(tmp_path, "slow", 2.0e6)) == 1
+    assert rounds_before(run(tmp_path, "slow", 2.0e7)) == 1
     assert max(looks) > 0
     looks.clear()
-    assert rounds_before(run(tmp_path, "slow", 2.0e6)) == 1
+    assert rounds_before(run(tmp_path, "slow", 2.0e7)) == 1
     assert looks == [0]
 
 
@@ -59,7 +54,7 @@ def test_little_work_leaves_no_record(tmp_path: Path) -> None:
 
 
 def test_another_text_is_another_program(tmp_path: Path) -> None:
-    run(tmp_path, "slow", 2.0e6)
+    run(tmp_path, "slow", 2.0e7)
     program, _ = Workspace().load_text(TEXT.replace("31", "37"))
     assert not Records(Cache(tmp_path), program).wanted
     program, _ = Workspace().load_text(TEXT)
@@ -68,44 +63,18 @@ def test_another_text_is_another_program(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"x", b"[1, 2]", b"\xfb\x00\x00"])
 def test_a_record_that_makes_no_sense_says_nothing(tmp_path: Path, data: bytes) -> None:
-    run(tmp_path, "slow", 2.0e6)
+    run(tmp_path, "slow", 2.0e7)
     (path,) = tmp_path.glob("record-*")
     Cache(tmp_path).write(path.stem, data)
     program, _ = Workspace().load_text(TEXT)
     assert Records(Cache(tmp_path), program).wanted == {}
-    assert rounds_before(run(tmp_path, "slow", 2.0e6)) == 1
+    assert rounds_before(run(tmp_path, "slow", 2.0e7)) == 1
 
 
 def test_without_the_code_a_record_is_of_no_use(tmp_path: Path) -> None:
-    run(tmp_path, "slow", 2.0e6)
+    run(tmp_path, "slow", 2.0e7)
     for path in tmp_path.glob("*.native"):
         if not path.stem.startswith("record-"):
             path.unlink()
     engine = run(tmp_path, "slow", 10.0)
     assert not engine.entered() or not any(u.versions for u in engine.units)
-
-
-def test_what_an_expression_costs_does_not_grow_with_those_before_it() -> None:
-    session = sacpy.Session()
-
-    def calls(text: str) -> int:
-        profile = cProfile.Profile()
-        profile.runcall(session.eval, text)
-        return sum(entry.callcount for entry in profile.getstats())
-
-    gc.disable()  # so nothing of those before is gone
-    try:
-        counts = [calls(f"{k} + 1") for k in range(400)]
-    finally:
-        gc.enable()
-    assert max(counts[-20:]) < 1.3 * min(counts[40:60])
-
-
-def test_what_ran_an_expression_goes_with_it() -> None:
-    session = sacpy.Session()
-    for k in range(4 * REMEMBERED):
-        session.eval(f"{k} + 1")
-    gc.collect()
-    runner = session._runner
-    alive = [e for e in gc.get_objects() if isinstance(e, Evaluator) and e.world is runner.host.world]
-    assert len(alive) <= 1 + ENDED

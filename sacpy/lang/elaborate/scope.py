@@ -80,6 +80,8 @@ class Scope(Record, eq=False, repr=False):
 
     def own(self, name: str) -> tuple[Entry, ...]:
         """Functions of that name defined in this module; `specialize` hints and the prototypes of functions that have a body are left out."""
+        if name not in self.info.functions:  # what is nowhere is not remembered: there may be any number of such names
+            return ()
         if name not in self._own:
             definitions = [d for d in self.info.definitions(name) if d.linkage != "specialize"]
             bodies = {_parameters(d) for d in definitions if d.body is not None}
@@ -90,8 +92,10 @@ class Scope(Record, eq=False, repr=False):
     def tiers(self, name: str) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
         """Own and imported functions of that name; used ones."""
         if name not in self._tiers:
-            near = (*self.own(name), *self._through("import", name))
-            self._tiers[name] = _unique(near), _unique(self._through("use", name))
+            found = _unique((*self.own(name), *self._through("import", name))), _unique(self._through("use", name))
+            if found == ((), ()):
+                return found
+            self._tiers[name] = found
         return self._tiers[name]
 
     def exported(self, name: str) -> tuple[Entry, ...]:
@@ -102,6 +106,8 @@ class Scope(Record, eq=False, repr=False):
             self._busy.add(name)
             visible = _unique((*self.own(name), *self._through("import", name))) if self._exports(name) else ()
             self._busy.discard(name)
+            if not visible:
+                return ()
             self._exported[name] = visible
         return self._exported[name]
 
