@@ -90,8 +90,8 @@ EAGER = Policy(0.0, eager=True)
 LIBRARIES = 0.05  # seconds that the compiler's libraries take to load, once in a process
 NATIVE = 0.01  # seconds that it takes to load what native code needs, once in a process
 LOADING = 0.001  # seconds that code out of the cache takes to load
-COMPILING = 0.012  # seconds that compiling takes at least
-COMPILING_STATEMENT = 0.00075  # and for each statement
+COMPILING = 0.05  # seconds that compiling takes at least, in a process that has not compiled much yet
+COMPILING_STATEMENT = 0.0015  # and for each statement
 LARGE = 800  # statements behind which functions that come again are called, and each counts a fifth
 
 
