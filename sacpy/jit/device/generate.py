@@ -149,6 +149,8 @@ class _Writer:
         match placed:
             case Native():
                 self.native(placed, s.targets)
+            case PlacedLoop() if not s.targets:  # a kernel would have nothing to write; what matters is whether it ends
+                self.native(placed.native, s.targets)
             case PlacedLoop():
                 values = self.tuple(map(self.name, placed.inputs))
                 dead = [i for i, v in enumerate(placed.inputs) if v.name in dying]
