@@ -162,7 +162,7 @@ def test_what_is_spent_is_not_run_again(failure: NativeFailure, error: type[Base
         engine.raise_for(failure, 0.0)
 
 
-LARGE = [("[2, 2]", "[2, 20]"), ("reshape([4]", "reshape([40]"), ("iota(4)", "iota(40)"), ("[5, 6, 7, 8]", "(iota(40) + 5)"), ("genarray([4]", "genarray([40]")]
+LARGE = [("reshape([2, 2]", "reshape([2, 20]"), ("reshape([4]", "reshape([40]"), ("iota(4)", "iota(40)"), ("[5, 6, 7, 8]", "(iota(40) + 5)"), ("genarray([4]", "genarray([40]")]
 
 
 def enlarged(text: str) -> str:
