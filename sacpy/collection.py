@@ -14,15 +14,21 @@ def without_collection(loading: str = "") -> Iterator[None]:
 
     `loading`: a name for what loads modules as well when it is first done. That time Python does not look through what was made afterwards either.
     """
-    enabled = gc.isenabled()
-    gc.disable()
+    paused = _Paused() if gc.isenabled() else None
+    if paused:  # otherwise whoever disabled it, another thread perhaps, enables it, and may do so before the next line
+        gc.disable()
     try:
         yield
     finally:
-        if enabled:
-            if loading:
-                _all_is_old(loading)
-            gc.enable()
+        if paused and loading:
+            _all_is_old(loading)
+        paused = None
+
+
+class _Paused:
+    """The time in which Python does not look. It ends with this object, wherever Ctrl-C or a limit on time strikes: no line of Python is run for that which an exception could take the place of."""
+
+    __del__ = staticmethod(gc.enable)
 
 
 @functools.cache  # only the first time: cycles in what counts as old are found late

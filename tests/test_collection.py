@@ -54,3 +54,60 @@ print(node(), gc.get_freeze_count())
 def test_what_somebody_has_frozen_remains_so_and_nothing_happens_where_python_does_not_look() -> None:
     assert _printed("gc.collect(); gc.freeze(); load(); print(gc.get_freeze_count() > 5000)") == "True"
     assert _printed("gc.disable(); load(); print(gc.get_freeze_count(), gc.isenabled())") == "0 False"
+
+
+def test_python_looks_again_wherever_an_interruption_strikes() -> None:
+    script = """
+import itertools, sys
+from sacpy import collection
+
+def interrupted(after):
+    steps = itertools.count()
+    def step(frame, event, argument):
+        if frame.f_code.co_filename == collection.__file__:
+            frame.f_trace_opcodes = True
+            if event == "opcode" and next(steps) == after:
+                raise KeyboardInterrupt
+            return step
+    def traced(frame, event, argument):
+        return step(frame, event, argument)
+    sys.settrace(traced)
+    try:
+        with without_collection():
+            pass
+        return False
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+
+found = []
+for after in itertools.count():
+    if not interrupted(after):
+        break
+    found.append(gc.isenabled())
+print(len(found) > 20, all(found))
+"""
+    assert _printed(script) == "True True"
+
+
+def test_python_looks_again_where_another_thread_leaves_while_this_one_enters() -> None:
+    script = """
+from sacpy import collection
+
+class Leaving:
+    disable = gc.disable
+
+    @staticmethod
+    def isenabled():
+        found = gc.isenabled()
+        gc.enable()  # by the other thread
+        return found
+
+gc.disable()
+collection.gc = Leaving
+with without_collection():
+    pass
+print(gc.isenabled())
+"""
+    assert _printed(script) == "True"
