@@ -44,8 +44,8 @@ class World:
         self.environment = environment
         self.libraries = libraries
         self.stdout = Stream(stdout, "stdout", writable=True, by_line=by_line, limit=output_limit)
-        self.stderr = Stream(stderr, "stderr", writable=True, unbuffered=True, before=self.flush, limit=output_limit)
-        self.stdin = Stream(stdin, "stdin", readable=True, before=self.flush)
+        self.stderr = Stream(stderr, "stderr", writable=True, unbuffered=True, before=self.stdout.flush, limit=output_limit)
+        self.stdin = Stream(stdin, "stdin", readable=True, before=self.stdout.flush)
         self.state: dict[str, object] = {}  # what a library module keeps between calls (the scanner of options, an open pipe's process)
         self.before_process: Callable[[], None] = _nothing  # called before a process starts that may write where the world's streams do
         self.screen: Callable[[int, bytes], None] | None = None  # shows the PNG picture of a display, by its number, where there is something better than files and terminals

@@ -1,6 +1,9 @@
 """Streams, files and permissions."""
 
+import gc
 import io
+import os
+import sys
 
 import pytest
 
@@ -310,3 +313,19 @@ def test_dates():
     assert call(world, "Clock::strftime/3", 4, b"%Y-%m-%d", moment) == b""
     assert call(world, "Clock::strptime/2", b"2024-02-29 12:30:15 rest", b"%Y-%m-%d %H:%M:%S") == (moment, b" rest")
     assert call(world, "Clock::strptime/2", b"no date", b"%Y") == (0, b"")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="open files are looked up in /proc")
+def test_a_world_that_nobody_has_any_more_holds_no_files(tmp_path):
+    def files() -> int:
+        return sum(str(tmp_path) in os.path.realpath(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd"))
+
+    gc.disable()  # they do not wait for Python to look for cycles
+    try:
+        world = World.captured()
+        call(world, "File::fopen/2", bytes(tmp_path / "some.txt"), b"w")
+        assert files() == 1
+        del world
+        assert files() == 0
+    finally:
+        gc.enable()
