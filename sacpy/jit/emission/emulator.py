@@ -63,7 +63,7 @@ class Emulated:
 
     def launch(self, args: Sequence[Argument], *, cover: Mapping[str, Array] | None = None, scratch: Sequence[int] | None = None, threads: int = 1, stop: int = 0) -> Outcome:
         """Runs all blocks. `args`: one per parameter; arrays are C-contiguous, of the parameter's base type and extents, and are written in place; two parameters never share memory that is written. `cover`, for check mode: for a written array's name a bool array of its extents, the cells that this launch must write
-        (exactly once where the array is `once`); others must stay unwritten. `scratch`: as in `geometry.Shapes.launch`. `threads`: over how many threads of the host the blocks are spread (check mode uses one). `stop`: the address of a word that any thread may set to end loops that may not end; what the kernel then leaves is of no use. Raises `ValueError` for arguments that do not fit."""
+        (exactly once where the array is `once`); others must stay unwritten. `scratch`: as in `geometry.Shapes.launch`. `threads`: over how many threads of the host the blocks are spread (check mode uses one). `stop`: the address of a word that any thread may set to end the launch; what the kernel then leaves is of no use. Raises `ValueError` for arguments that do not fit."""
         self._refuse_misfits(args)
         place = self.shapes.launch(args, scratch)
         if self.check:
@@ -121,6 +121,8 @@ class Emulated:
             return Outcome(None, beyond, len(beyond))
         book = _Book(self.kernel, args, place)
         failed = self._run(args, place, 0, place.blocks, stop, book.control.ctypes.data)
+        if stop and ctypes.c_int64.from_address(stop).value:
+            return Outcome(None)  # what is not written would have been
         found = [finding(self.kernel.name, [int(w) for w in record], book.arrays, self.sites) for record in book.records[: int(book.control[shadow.COUNT])]]
         more = self._uncovered(book, cover)
         numbers = {p.name: number for number, p in enumerate(self.kernel.params)}

@@ -1,7 +1,7 @@
 """The emulator's machine: a kernel as a function of the host that runs blocks one after the other, phases as loops over the threads of a block.
 
 The function is `void sacpy_kernel(i64* arguments, i64 first, i64 last)`: it runs the blocks from `first` to before `last` (row-major in the grid). `arguments` has a word per parameter (scalars by value, sign-extended or as bits; arrays as addresses), one per allocated array (memory of a block; private and scratch arrays thread by
-thread), the address of the check word, where accesses are checked the address of the control words of `shadow`, and the address of the word that stops loops that may not end.
+thread), the address of the check word, where accesses are checked the address of the control words of `shadow`, and the address of the word that ends a launch.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ class HostMachine(Machine):
                 self.grid.insert(0, code.op(f"urem i64 {rest}, {e}"))
                 rest = code.op(f"udiv i64 {rest}, {e}")
             self.grid.insert(0, rest)
+            self.look_up()
             self.begin_block()
             lowering.body()
 
@@ -116,10 +117,12 @@ class HostMachine(Machine):
 
         self._loop("0", extent, inner)
 
-    def look_up(self, done: str) -> None:
+    def look_up(self) -> None:
         code = self.code
-        stopped, on = code.op("load volatile i64, ptr %stop"), code.label("on")
-        code.branch(code.op(f"icmp ne i64 {stopped}, 0"), done, on)
+        stopped, leave, on = code.op("load volatile i64, ptr %stop"), code.label("leave"), code.label("on")
+        code.branch(code.op(f"icmp ne i64 {stopped}, 0"), leave, on)
+        code.place(leave)
+        code.end("ret void")  # not to the end of the loop: what follows relies on all its rounds
         code.place(on)
 
     def barrier(self) -> None:

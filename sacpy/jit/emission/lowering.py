@@ -35,6 +35,8 @@ from sacpy.jit.kernel_printer import statement_text
 from sacpy.lang.types import REAL
 from sacpy.nodes import Node
 
+FEW_ROUNDS = 64  # of a loop, which are not worth looking up in whether the launch has been stopped
+
 
 class Site(Node):
     """A statement that findings and failures name. `phase`: the number of its `ForAll` in the text, from 1."""
@@ -132,6 +134,7 @@ class Lowering:
             more = code.op(f"and i1 {more}, {code.op(f'icmp sgt {type_} {step}, 0')}")
         code.branch(more, inside, done)
         code.place(inside)
+        self.machine.look_up()
         self.scalars[s.index.name] = index
         self._block(s.body)
         code.store(type_, code.op(f"add nsw {type_} {index}, {step}"), slot)
@@ -287,6 +290,8 @@ class Lowering:
         index = code.load(type_, counter)
         code.branch(code.op(f"icmp {'slt' if s.step > 0 else 'sgt'} {type_} {index}, {upper}"), inside, done)
         code.place(inside)
+        if _may_take_long(s):
+            self.machine.look_up()
         self.scalars[s.index.name] = index
         self._get(slots, targets)
         self._thread(s.body)
@@ -307,7 +312,7 @@ class Lowering:
         self._thread(s.condition)
         code.branch(self.text(s.test), inside, done)
         code.place(inside)
-        self.machine.look_up(done)
+        self.machine.look_up()
         self._get(slots, targets)
         self._thread(s.body)
         self._set(slots, [c.update for c in s.carried])
@@ -332,6 +337,11 @@ class Lowering:
     def _get(self, slots: Sequence[str], targets: Sequence[Var]) -> None:
         for slot, v in zip(slots, targets):
             self.scalars[v.name] = self.code.load(LLVM_TYPES[v.base], slot)
+
+
+def _may_take_long(s: SeqFor) -> bool:
+    """Whether a loop is worth looking up from, even where each of its rounds takes no time."""
+    return not (isinstance(s.lower, Const) and isinstance(s.upper, Const)) or abs(int(s.upper.value) - int(s.lower.value)) > FEW_ROUNDS * abs(s.step)
 
 
 def _covers(block: Atom, extent: Atom) -> bool:

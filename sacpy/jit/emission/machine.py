@@ -83,8 +83,8 @@ class Machine(ABC):
     def threads(self, body: Callable[[], None]) -> None:
         """A phase: what `body` writes, run by all threads of the block."""
 
-    def look_up(self, done: str) -> None:  # noqa: B027 (only the emulator can be told to stop)
-        """Written where a round begins of a loop that may not end; `done`: where to go on if somebody has stopped the launch."""
+    def look_up(self) -> None:  # noqa: B027 (only the emulator can be told to stop)
+        """Written where a round begins of a loop that may take long: it ends the kernel if somebody has stopped the launch."""
 
     def virtual_thread(self, number: str | None = None) -> None:  # noqa: B027 (only check mode wants to know)
         """From here on a thread does the work of this virtual thread (a word); None: of the one with its own number."""
