@@ -5,31 +5,39 @@ In: the text being edited. Out: the two brackets' places; as a processor of prom
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from prompt_toolkit.application import get_app
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.layout.utils import explode_text_fragments
 
-from sacpy.repl.cursor import CLOSERS, OPENERS, pieces
+from sacpy.repl.cursor import CLOSERS, OPENERS, brackets
 
+MARKS = frozenset((*OPENERS, *CLOSERS))
 AT_CURSOR, OTHER = " class:matching-bracket.cursor ", " class:matching-bracket.other "
 
 
 def pair(text: str, cursor: int) -> tuple[int, int] | None:
     """The places of the bracket at the cursor, or of a closing one right before it, and of the one that belongs to it. None where there are no such two."""
+    at = cursor if text[cursor : cursor + 1] in MARKS else cursor - 1
+    if at < 0 or text[at] not in (MARKS if at == cursor else CLOSERS):
+        return None  # as for most keystrokes: the text need not be looked at
+    other = _partners(text).get(at)
+    return None if other is None else (at, other)
+
+
+@lru_cache(maxsize=2)  # every line that is shown wants to know
+def _partners(text: str) -> dict[int, int]:
+    """The places of all brackets that belong to another, and of that one."""
     others: dict[int, int] = {}
     stack: list[tuple[int, str]] = []
-    for piece in pieces(text):
-        if piece.kind != "mark":
-            continue
-        if piece.text in OPENERS:
-            stack.append((piece.start, OPENERS[piece.text]))
-        elif piece.text in CLOSERS and stack and stack[-1][1] == piece.text:
+    for place, mark in brackets(text):
+        if mark in OPENERS:
+            stack.append((place, OPENERS[mark]))
+        elif stack and stack[-1][1] == mark:
             start, _ = stack.pop()
-            others[start], others[piece.start] = piece.start, start
-    at = cursor if text[cursor : cursor + 1] in (*OPENERS, *CLOSERS) else cursor - 1
-    if at < 0 or at not in others or (at != cursor and text[at] not in CLOSERS):
-        return None
-    return at, others[at]
+            others[start], others[place] = place, start
+    return others
 
 
 class Brackets(Processor):

@@ -86,6 +86,13 @@ def pieces(text: str) -> Pieces:
     return Pieces(tuple(found), unfinished)
 
 
+def brackets(text: str) -> Iterator[tuple[int, str]]:
+    """The brackets of a text and their places; those in strings and comments are none."""
+    for match in _BRACKET.finditer(text):
+        if match[0] in OPENERS or match[0] in CLOSERS:
+            yield match.start(), match[0]
+
+
 def is_open(text: str) -> bool:
     """Whether a bracket or comment still waits for its end, whatever else is wrong. Macros may hide brackets: of a text
     with directives nothing is said, nor of one whose brackets do not match; those are for the parser."""
