@@ -22,9 +22,9 @@ from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.elaborate.usertypes import BaseType, field_slice
 from sacpy.lang.infer import infer
 from sacpy.lang.modules import Loader
-from sacpy.lang.parser import parse_expression
+from sacpy.lang.parser import parse_expression, parse_input
 from sacpy.lang.source import Source
-from sacpy.nodes import Node
+from sacpy.nodes import Node, replace
 
 if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
@@ -62,13 +62,22 @@ def evaluation(source: Source, loader: Loader) -> Evaluation:
 def _evaluation(source: Source, loader: Loader) -> Evaluation:
     parsed = parse_expression(source, defines=loader.defines, include_path=tuple(loader.include_path))
     if any(d.severity == "error" for d in parsed.diagnostics) or parsed.expr is None:
-        raise SacError(*parsed.diagnostics)
+        raise SacError(*_unlike_an_expression(source, parsed.diagnostics, loader))
     program = elaborate(library_in_scope(), loader)
     types = expression_function(program, parsed.expr, {}, KEY).results
     certain = [d for d in infer(program.function(KEY), [], program).diagnostics if d.severity == "error"]
     if certain:
         raise SacError(*certain)
     return Evaluation(program, types)
+
+
+def _unlike_an_expression(source: Source, found: Sequence[Diagnostic], loader: Loader) -> Sequence[Diagnostic]:
+    """What is wrong with a text that is no expression; of statements and definitions what is wrong with them, or where they belong."""
+    typed = parse_input(source, defines=loader.defines, include_path=tuple(loader.include_path))
+    wrong = [d for d in typed.diagnostics if d.severity == "error"]
+    if wrong or not typed.nodes:
+        return wrong or found
+    return [replace(found[0], help="eval takes one expression; statements and definitions stand in a file that `sacpy run` takes, or are typed at the prompt", edit=None), *found[1:]]
 
 
 def value_text(type: BaseType, values: Sequence[Value]) -> str:

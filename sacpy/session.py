@@ -315,8 +315,9 @@ class Session:
         """What is wrong with a text; where it is right for another method than the one it was given to, with that method for a help."""
         workspace = self._workspace
         typed = parse_input(text, defines=workspace.defines, include_path=tuple(workspace.include_path), operators=_operators(self._definitions))
-        if not typed.nodes or any(d.severity == "error" for d in typed.diagnostics):
-            return found
+        wrong = [d for d in typed.diagnostics if d.severity == "error"]
+        if wrong or not typed.nodes:  # statements are known there, so what is wrong with one is
+            return wrong or found
         if all(isinstance(node, ast.Definition) for node in typed.nodes):
             help = "eval takes an expression; session.define takes definitions"
         elif isinstance(typed.nodes[0], ast.Assign):

@@ -120,6 +120,23 @@ def test_eval_knows_macros_and_stages(capfd: pytest.CaptureFixture[str]) -> None
     assert capfd.readouterr().out.startswith("// expression()\nint expression()")
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x = 3; x + 1", "eval takes one expression; statements and definitions stand in a file"),
+        ("int f(int x) { return x; }", "eval takes one expression"),
+        ("return 3", "eval takes one expression"),
+        ("var x = 3", "leave the type out"),
+        ("v = [1, 2, 3]; v[1:3]", "`v[1:3]` is Python, not SaC"),
+        ("for i in v", "in SaC: `for (j = 0; j < shape(v)[0]; j++)"),
+        ("1 +", "write the missing value"),
+    ],
+)
+def test_what_is_no_expression_is_explained_as_what_it_is(text: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", text]) == 1
+    assert words in capsys.readouterr().err
+
+
 def test_check_takes_folders_and_several_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub/Shapes.sac").write_text("module Shapes;\nexport all;\nint sides() { return fourr; }\n")
