@@ -36,6 +36,8 @@ FIRST = 4  # the call after which is the first look
 SLOW = 20e-6  # seconds; a version that takes less for a call is fast enough
 COPYING = 1e-10  # seconds that copying a byte takes at least
 TRIAL = 4  # interpreted calls, to see how long they take
+LOST = 2  # trials in a row after which a version is given up; the machine may have been busy in one
+PLAIN = 4  # times as long as interpreted: after this, one trial will do
 COPIES = "it is faster interpreted, which need not copy the array that is updated"
 BRIEF = 1e-3  # seconds; a version that takes less for a call may be called again where it fails
 
@@ -65,6 +67,7 @@ class Version(Record):
     spurious: int = 0
     trial: int = 0
     tried: tuple[int, float] = (0, 0.0)  # interpreted calls, and their seconds, when the trial began
+    lost: int = 0
     copied: int = 0
     dropped: bool = False
 
@@ -238,7 +241,9 @@ class Versions:
         if version.trial:
             return None
         calls, seconds = self.calls - version.tried[0], self.seconds - version.tried[1]
-        if seconds * version.calls < version.seconds * calls:
+        won, own = seconds * version.calls, version.seconds * calls
+        version.lost = version.lost + 1 if won < own else 0
+        if version.lost >= LOST or (version.lost and PLAIN * won < own):
             self.drop(version, COPIES)
             return None
         return version

@@ -13,6 +13,7 @@ from sacpy.jit.cache import Cache
 from sacpy.jit.engine import Compiled, Engine
 from sacpy.jit.failures import CheckFailed, OutOfMemory, TooDeep, Unsupported
 from sacpy.jit.reports import Counts, Report
+from sacpy.jit.versions import TRIAL
 from sacpy.lang.diagnostics import SacError, render_text
 from sacpy.workspace import Workspace
 
@@ -102,10 +103,26 @@ def test_a_version_that_is_certainly_slower_than_the_interpreter_is_given_up(n: 
     call, engine = run(text, FakeCompiler(f=slow), eager=False)
     call("f", np.zeros(100_000, "i4"), 3)
     engine.sites[0].own = 1.0  # it has been busy
-    for _ in range(40):
+    for _ in range(80):
         call("f", np.zeros(100_000, "i4"), n)
     assert bool(engine.sites[0].versions) is kept
     assert kept or "faster interpreted" in next(iter(engine.sites[0].refused.values())).reason
+
+
+@pytest.mark.parametrize(("trials", "kept"), [([0.5], True), ([0.5, 2.0, 0.5], True), ([0.5, 0.5], False), ([0.1], False)])
+def test_a_version_is_not_given_up_for_a_trial_in_which_the_machine_was_busy(trials: list[float], kept: bool) -> None:
+    """`trials`: how long a call took interpreted, the version's being 1."""
+    call, engine = run(LOOP, FakeCompiler(f=lambda args: (-1,)))
+    call("f", 10)
+    versions = engine.sites[0]
+    (version,) = versions.versions.values()
+    version.calls, version.seconds = 100, 100.0
+    for seconds in trials:
+        version.trial, version.tried = TRIAL + 1, (versions.calls, versions.seconds)
+        assert [versions.tried(version) for _ in range(TRIAL)] == [None] * TRIAL
+        versions.calls, versions.seconds = versions.calls + TRIAL, versions.seconds + TRIAL * seconds
+        versions.tried(version)
+    assert bool(versions.versions) is kept
 
 
 def test_what_cannot_be_compiled_is_interpreted_with_a_reason_and_not_tried_again() -> None:
