@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import cast
 
+from sacpy.interp.limits import unstruck
 from sacpy.interp.streams import RawFile
 from sacpy.interp.world import World
 from sacpy.terminal import has_escapes, is_terminal
@@ -51,7 +52,8 @@ class Progress:
         self.stop()
         end = self._end = threading.Event()
         self._pauses = 0
-        threading.Thread(target=self._draw, args=(end, time.monotonic()), name="sacpy progress", daemon=True).start()
+        with unstruck():
+            threading.Thread(target=self._draw, args=(end, time.monotonic()), name="sacpy progress", daemon=True).start()
         try:
             yield
         finally:

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from sacpy.interp import memory
@@ -82,13 +83,13 @@ class _Watcher:
     """The runs under observation, and the thread."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self.lock = threading.RLock()
         self._watches: list[_Watch] = []
         self._thread: threading.Thread | None = None
 
     def begin(self, watch: _Watch) -> None:
         """From now on, looks after a run."""
-        with self._lock:
+        with self.lock:
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._loop, name="sacpy watchdog", daemon=True)
                 self._thread.start()
@@ -97,7 +98,7 @@ class _Watcher:
 
     def end(self, watch: _Watch) -> None:
         """No longer does. To be called by the thread of the run."""
-        with self._lock:
+        with self.lock:
             if watch in self._watches:
                 self._watches.remove(watch)
         if watch.struck:
@@ -105,7 +106,7 @@ class _Watcher:
             _take_back(watch.thread)
 
     def _heed_what_is_lost(self) -> None:
-        """An exception that strikes where Python has nobody to give it to, a finaliser say, is printed and lost. Ours are not printed, and come again soon."""
+        """An exception that strikes where Python has nobody to give it to, a finaliser say, is printed and lost. Ours are not printed, and come again soon. One that strikes a thread before it runs anything, having been meant for the one that starts it (Python 3.11 gives both the same number for a moment), would leave that one waiting for ever: the new thread begins once more."""
         before = sys.unraisablehook
         if getattr(before, "sac_heeds", False):
             return
@@ -116,6 +117,9 @@ class _Watcher:
                 for watch in tuple(self._watches):
                     if watch.thread == here:
                         watch.next = 0.0
+                begin, thread = lost.object, getattr(lost.object, "__self__", None)
+                if isinstance(thread, threading.Thread) and thread.ident is None:
+                    begin()
             else:
                 before(lost)
 
@@ -126,7 +130,7 @@ class _Watcher:
         idle, pause = 0, POLL
         while True:
             time.sleep(pause)
-            with self._lock:
+            with self.lock:
                 idle = 0 if self._watches else idle + 1
                 if idle > IDLE:
                     self._thread = None
@@ -137,6 +141,11 @@ class _Watcher:
 _watcher = _Watcher()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_watcher.__init__)  # type: ignore[misc]
+
+
+def unstruck() -> AbstractContextManager[object]:
+    """A lock: while it is held, nothing strikes. For starting threads: until a new one runs, Python (3.11) takes what is ordered for the one that starts it to it."""
+    return _watcher.lock
 
 
 def _look(watch: _Watch) -> float:

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from time import sleep
 from typing import Generic, TypeVar
 
+from sacpy.interp.limits import unstruck
+
 T = TypeVar("T")
 PATIENCE = 0.0005  # seconds between two looks at a job that is to be given up
 AWAY = frozenset({"compile", "keep", "load"})  # stages that ask nobody for anything
@@ -25,7 +27,7 @@ class Abandoned(Exception):
 
 
 class Job(Generic[T]):
-    """Something made by a thread of its own. `away`: it does not need the program any more."""
+    """Something made by a thread of its own, once that is started. `away`: it does not need the program any more."""
 
     def __init__(self, work: Callable[[], T]) -> None:
         self.done = False
@@ -34,7 +36,12 @@ class Job(Generic[T]):
         self._found: T | BaseException | None = None
         self._work = work
         self._thread = threading.Thread(target=self._run, name="sacpy compiling", daemon=True)
-        self._thread.start()
+
+    def start(self) -> Job[T]:
+        """Begins."""
+        with unstruck():
+            self._thread.start()
+        return self
 
     def _run(self) -> None:
         _here.job = self

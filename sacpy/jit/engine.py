@@ -350,8 +350,8 @@ class Engine:
         only, or somebody watches how much memory the program takes."""
         if not self.policy.beside or self.tools.limited or cores() < 2 or (self._job is not None and not self._job.over):
             return None
-        self._job = Job(lambda: self._version(unit, kind))
-        return self._job
+        self._job = job = Job(lambda: self._version(unit, kind))
+        return job.start()
 
     def settle(self) -> None:
         """When nobody runs a program any more: nothing is at work that would ask for one."""

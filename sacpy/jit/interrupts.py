@@ -13,6 +13,8 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 
+from sacpy.interp.limits import unstruck
+
 
 class _Ear:
     """A thread that hears of signals; there is one for the process, since there is one place to be told of them."""
@@ -21,7 +23,8 @@ class _Ear:
         self.stops: list[Callable[[], None]] = []
         self._read, self.write = os.pipe()
         os.set_blocking(self.write, False)
-        threading.Thread(target=self._listen, name="sacpy signals", daemon=True).start()
+        with unstruck():
+            threading.Thread(target=self._listen, name="sacpy signals", daemon=True).start()
 
     def _listen(self) -> None:
         while True:

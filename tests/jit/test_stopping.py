@@ -304,3 +304,43 @@ def test_a_loop_without_end_is_in_native_code_too(text: str) -> None:
         Watchdog().guard(Limits(seconds=0.5), lambda: evaluator.call(key, (100,)), engine.stop)
     assert caught.value.diagnostics[0].code == "E0704"
     assert any(site.versions for site in engine.entered())
+
+
+STARTING = """
+import faulthandler, os, sys, threading, time
+from sacpy.interp.errors import Stopped
+from sacpy.interp.limits import Limits, Watchdog
+from sacpy.jit.beside import Job
+from sacpy.jit.host.waiting import Waiting
+sys.setswitchinterval(1e-5)
+faulthandler.dump_traceback_later(60, exit=True)
+
+def start(way):
+    if way == "thread":
+        threading.Thread(target=int, daemon=True).start()
+    elif way == "job":
+        Job(lambda: 1).start().result()
+    else:
+        Waiting(lambda: 1).result()
+
+def endless(way):
+    while True:
+        start(way)
+
+struck = 0
+end = time.monotonic() + 2
+while time.monotonic() < end:
+    try:
+        Watchdog().guard(Limits(seconds=0.003), lambda: endless(sys.argv[1]))
+    except Stopped:
+        struck += 1
+print(struck > 5, flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("way", ["thread", "job", "waiting"])
+def test_a_limit_may_strike_while_a_thread_is_being_started(way: str) -> None:
+    """Python 3.11 gives what is ordered for a thread to one that it has just started, and waits for that."""
+    done = subprocess.run([sys.executable, "-c", STARTING, way], capture_output=True, text=True, cwd=ROOT)
+    assert (done.stdout, done.stderr) == ("True\n", "")

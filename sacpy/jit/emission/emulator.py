@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sacpy.interp.limits import unstruck
 from sacpy.interp.values import DTYPES
 from sacpy.jit.emission import shadow
 from sacpy.jit.emission.findings import NOT_ITS_CELL, NOT_WRITTEN, TOO_LARGE, Finding, finding
@@ -72,7 +73,9 @@ class Emulated:
             return self._outcome([self._run(args, place, 0, place.blocks, stop)])
         cuts = [place.blocks * n // threads for n in range(threads + 1)]
         with ThreadPoolExecutor(threads) as pool:
-            return self._outcome(list(pool.map(lambda first, last: self._run(args, place, first, last, stop), cuts, cuts[1:])))
+            with unstruck():
+                parts = pool.map(lambda first, last: self._run(args, place, first, last, stop), cuts, cuts[1:])
+            return self._outcome(list(parts))
 
     def _outcome(self, failed: Sequence[int]) -> Outcome:
         first = next((site for site in failed if site), 0)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy import asarray, ascontiguousarray, ndarray
 
+from sacpy.interp.limits import unstruck
 from sacpy.interp.values import DTYPES, Value
 from sacpy.jit.failures import CheckFailed, Interrupted, NativeFailure, OutOfMemory, TooDeep
 from sacpy.jit.graph import Input, Output, Unit
@@ -312,7 +313,8 @@ def _on_large_stack(entry: Any, context: Context, packed: bytes, out: Any) -> in
         before = threading.stack_size(LARGE_STACK)
         try:
             thread = threading.Thread(target=run, daemon=True)
-            thread.start()
+            with unstruck():
+                thread.start()
         except RuntimeError:  # no room for such a stack
             return layout.TOO_DEEP
         finally:

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
+from sacpy.interp.limits import unstruck
+
 T = TypeVar("T")
 PATIENCE = 0.02  # seconds between two looks for an exception that another thread has ordered
 IDLE = 10.0  # seconds without work after which a thread ends
@@ -22,7 +24,8 @@ class Waiting(Generic[T]):
     def __init__(self, work: Callable[[], T]) -> None:
         self._work = work
         self._found: list[T | BaseException] = []
-        self._done = threading.Event()
+        self._done = threading.Lock()  # held until it is; an event has a lock inside that an exception may leave locked
+        self._done.acquire()
         self._worker = _given(self.run)
 
     def run(self) -> None:
@@ -31,12 +34,12 @@ class Waiting(Generic[T]):
             self._found.append(self._work())
         except BaseException as error:
             self._found.append(error)
-        self._done.set()
+        self._done.release()
 
     def result(self) -> T:
         """What the work gave; whatever is raised in this thread meanwhile gets through at once."""
-        while not self._done.wait(PATIENCE):
-            if not self._worker.thread.is_alive() and not self._done.is_set():
+        while not self._found:
+            if not self._done.acquire(timeout=PATIENCE) and not self._worker.thread.is_alive() and not self._found:
                 self._worker = _given(self.run)  # it never came to it
         result = self._found[0]
         if isinstance(result, BaseException):
@@ -50,7 +53,8 @@ class _Worker:
     def __init__(self) -> None:
         self.tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self.thread = threading.Thread(target=self._run, name="sacpy compiler", daemon=True)
-        self.thread.start()
+        with unstruck():
+            self.thread.start()
 
     def _run(self) -> None:
         while True:
