@@ -52,17 +52,21 @@ class Clock:
 def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: Tools) -> Compiled:
     """A function for arguments of this kind, ready to be called; kept under that name. Raises `Unsupported`."""
     clock = Clock()
-    with clock.stage("look up"):
-        kept = _kept(tools.cache.read(name))
-    cached = kept is not None
-    if kept is None:
-        from sacpy.jit.host.loading import begin_runtime
+    delivered = tools.delivered.pop(name, None)
+    cached = False
+    if delivered is not None:
+        stages, kept = _packing().unpacked(delivered)
+        clock.stages.extend(stages)
+    else:
+        with clock.stage("look up"):
+            kept = _kept(tools.cache.read(name))
+        cached = kept is not None
+        if not cached:
+            from sacpy.jit.host.loading import begin_runtime
 
-        begin_runtime()
-        try:
-            kept = _made(tools.specialiser(program), program, key, kind, tools.options, clock)
-        except Unsupported as refusal:
-            kept = refusal.reason
+            begin_runtime()
+            kept = _tried(program, key, kind, tools, clock)
+    if not cached and delivered is None:
         with clock.stage("keep"):
             tools.cache.write(name, _packing().packed(kept))
     if isinstance(kept, str):
@@ -73,6 +77,21 @@ def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: Tools
 
         function = load(code, signature, tools.options, tools.context)
     return Compiled(function.call, replace(report, stages=tuple(clock.stages), cached=cached), recursive=function.signature.recursive, direct=function.like, giving=function.giving)
+
+
+def made_apart(program: Program, key: str, kind: Kind, name: str, tools: Tools) -> bytes:
+    """The same in another process, up to what only this one can do (`Tools.delivered`)."""
+    clock = Clock()
+    kept = _tried(program, key, kind, tools, clock)
+    tools.cache.write(name, _packing().packed(kept))
+    return _packing().packed((tuple(clock.stages), kept))
+
+
+def _tried(program: Program, key: str, kind: Kind, tools: Tools, clock: Clock) -> Kept:
+    try:
+        return _made(tools.specialiser(program), program, key, kind, tools.options, clock)
+    except Unsupported as refusal:
+        return refusal.reason
 
 
 Kept: TypeAlias = "tuple[bytes, NativeSignature, Report] | str"  # code with what is needed to call it; or why there is none

@@ -41,11 +41,13 @@ RERUNS = 3  # calls within each other that are run again; then nothing runs nati
 
 
 class Heat(Enum):
-    """Of a function: interpreted for now; having it natively may be worth the price; it is."""
+    """Of a function: interpreted for now; having it natively may be worth the price; it is, as far as can be told from
+    what has been spent; it certainly is."""
 
     COLD = 0
     WARM = 1
-    HOT = 2
+    DUE = 2
+    HOT = 3
 
 
 class Site(Versions):
@@ -131,10 +133,12 @@ class Site(Versions):
         before, start = self.engine.busy, thread_time()
         heat = self._heat(args)
         self.engine.busy = before + thread_time() - start
-        if heat is Heat.WARM and self.begin(args):
+        if heat is Heat.WARM or (heat is Heat.DUE and self.begin(args, sure=True)):
+            if heat is Heat.WARM:
+                self.begin(args)
             self._put_off(AWAIT)
             return False
-        return heat is Heat.HOT
+        return heat in (Heat.DUE, Heat.HOT)
 
     def _put_off(self, seconds: float) -> None:
         """Looks again after about so many seconds of such calls, and after twice as many calls at the latest."""
@@ -163,7 +167,7 @@ class Site(Versions):
             busy *= BRANCHING
         price = self.engine.price(self, args, busy)
         if busy >= price:
-            return Heat.HOT
+            return Heat.DUE if self.engine.is_to_be_made(self, args) else Heat.HOT
         self._put_off(price - busy if branches else max(price * EARLY - busy, 0.0))
         return Heat.WARM if busy >= price * EARLY and not branches else Heat.COLD
 

@@ -26,6 +26,7 @@ from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.cost import ELEMENT, STEP, UNKNOWN, Costs
 from sacpy.jit.dispatch import Site
 from sacpy.jit.failures import Interrupted, NativeFailure, OutOfMemory, Unsupported
+from sacpy.jit.fork import Asked, Fork, may_fork
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
 from sacpy.jit.regions import Regions
@@ -89,6 +90,7 @@ POLICIES = {
 EAGER = Policy(0.0, eager=True)
 LIBRARIES = 0.05  # seconds that the compiler's libraries take to load, once in a process
 NATIVE = 0.01  # seconds that it takes to load what native code needs, once in a process
+FORKS = 2  # processes that compile for one engine at most
 LOADING = 0.001  # seconds that code out of the cache takes to load
 COMPILING = 0.05  # seconds that compiling takes at least, in a process that has not compiled much yet
 COMPILING_STATEMENT = 0.0015  # and for each statement
@@ -125,6 +127,7 @@ class Tools:
         self.gpu: bool | None = None  # whether there is one; None: nobody has looked
         self.memory = 0
         self.limited = False
+        self.delivered: dict[str, bytes] = {}  # what other processes have made, by name
         self._context: Context | None = None
         self._latest: tuple[core.Program, Specialiser] | None = None
 
@@ -255,6 +258,10 @@ class Engine:
         self.inner = 0.0  # seconds that the innermost call that is timed has spent in functions that are timed themselves
         self._defects = defects
         self._compiler = compiler
+        self._may_fork = compiler is None
+        self._forks: list[Fork] = []  # the last one knows so many units:
+        self._known = 0
+        self.units_so_far = 0
         self._recorded: WeakSet[Evaluator] = WeakSet()  # those of programs that may run again
         self._job: Job[Version] | None = None
         self._lock = Lock()  # of who compiles
@@ -335,6 +342,11 @@ class Engine:
         libraries = LIBRARIES if unit.prices[kind] and "llvmlite" not in sys.modules else 0.0
         return loading + libraries + unit.prices[kind] * self._slowness
 
+    def is_to_be_made(self, unit: Versions, args: Sequence[Any]) -> bool:
+        """Whether a version for these arguments, whose price is known, is not in the cache."""
+        kind = unit.kind(args)
+        return kind is not None and unit.prices.get(kind, 0.0) > 0.0
+
     def version(self, unit: Versions, kind: Kind) -> Version:
         """Compiles a function for arguments of this kind, or finds it compiled. Raises `Unsupported`."""
         start, busy = perf_counter(), thread_time()
@@ -345,13 +357,52 @@ class Engine:
             self.compiling += perf_counter() - start
             self.busy += thread_time() - busy
 
-    def beside(self, unit: Versions, kind: Kind) -> Job[Version] | None:
-        """The same in a thread of its own; None where that cannot be: something else is made there, there is one core
-        only, or somebody watches how much memory the program takes."""
-        if not self.policy.beside or self.tools.limited or cores() < 2 or (self._job is not None and not self._job.over):
+    def beside(self, unit: Versions, kind: Kind, sure: bool) -> Job[Version] | None:
+        """The same in a process or thread of its own; None where that cannot be: something else is made there, there is one
+        core only, or somebody watches how much memory the program takes. `sure`: it is worth its price; in a process it
+        may wait for its turn then, and in a thread, which slows the program down, it is not made."""
+        if not self.policy.beside or self.tools.limited or cores() < 2:
+            return None
+        busy = self._job is not None and not self._job.over
+        if busy and not sure:
+            return None
+        fork = self._fork_for(unit)
+        if fork is not None:
+            name = unit.room.fingerprints.digest(unit.key, kind, self.options)
+            self._job = Asked(fork, (unit.number, kind, name), lambda data: self._delivered(unit, kind, name, data))
+            return self._job.start()
+        if sure or busy:
             return None
         self._job = job = Job(lambda: self._version(unit, kind))
         return job.start()
+
+    def _fork_for(self, unit: Versions) -> Fork | None:
+        """A process that knows a unit, if there may be one."""
+        if self._forks and not self._forks[-1].ended and unit.number < self._known:
+            return self._forks[-1]
+        self._forks = [fork for fork in self._forks if fork.is_busy]
+        if not self._may_fork or len(self._forks) >= FORKS or self.tools.device is not None or not may_fork():
+            return None
+        try:
+            self._forks.append(Fork(self._answered))
+        except OSError:
+            self._may_fork = False
+            return None
+        self._known = self.units_so_far
+        return self._forks[-1]
+
+    def _answered(self, request: tuple[int, Kind, str]) -> bytes:
+        """In the other process: what it is asked for."""
+        from sacpy.jit.compiler import made_apart
+
+        number, kind, name = request
+        unit = next(u for u in (*self.sites, *self.units) if u.number == number)
+        return made_apart(unit.room.program, unit.key, kind, name, self.tools)
+
+    def _delivered(self, unit: Versions, kind: Kind, name: str, data: bytes) -> Version:
+        if data:  # otherwise it has failed, which is found out here
+            self.tools.delivered[name] = data
+        return self.version(unit, kind)
 
     def settle(self) -> None:
         """When nobody runs a program any more: nothing is at work that would ask for one."""
@@ -461,7 +512,7 @@ _engines: WeakSet[Engine] = WeakSet()
 def _forked() -> None:
     """In a forked process there is none of the other threads."""
     for engine in tuple(_engines):
-        engine._lock, engine._job = Lock(), None
+        engine._lock, engine._job, engine._forks = Lock(), None, []
 
 
 if hasattr(os, "register_at_fork"):

@@ -99,7 +99,7 @@ class Turn:
             if not policy.pace.native():
                 self._go(values)
             return
-        if policy.eager or self._is_wanted(values) or self._is_worth(values, cells * self._each):
+        if policy.eager or self._is_wanted(values) or (self._is_worth(values, cells * self._each) and not self._is_begun(values)):
             self._go(values)
         self._began = self._at = self._clock()
         self._done = 0
@@ -123,7 +123,14 @@ class Turn:
             unit = self._rest
             if unit is not None and not unit.decided(values) and unit.begin(values):
                 return False
-        return self._is_worth(values, seconds)
+        return self._is_worth(values, seconds) and not self._is_begun(values)
+
+    def _is_begun(self, values: tuple[Value, ...]) -> bool:
+        """Whether the rest, which is worth it, is being made beside the program."""
+        unit = self._rest
+        if unit is None or unit.known(values) is not None or unit.decided(values) or not self.engine.is_to_be_made(unit, values):
+            return False
+        return unit.begin(values, sure=True)
 
     def _is_worth(self, values: tuple[Value, ...], seconds: float) -> bool:
         """Whether so many seconds of interpreting had better be spent on native code."""

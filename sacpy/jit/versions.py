@@ -109,6 +109,8 @@ class Versions:
         self.prices: dict[Kind, float] = {}  # seconds that making a version takes, 0 where the cache has it
         self.calls = 0
         self.seconds = 0.0
+        self.number = engine.units_so_far  # by which a process that compiles knows it
+        engine.units_so_far += 1
         self._room = VERSIONS
 
     @property
@@ -175,13 +177,18 @@ class Versions:
             self._room += 1
         return self.versions.get(kind)
 
-    def begin(self, args: Sequence[Value]) -> bool:
-        """Has a version for arguments made beside the program, if that can be. Whether it is being made."""
+    def begin(self, args: Sequence[Value], sure: bool = False) -> bool:
+        """Has a version for arguments made beside the program, if that can be (`Engine.beside`). Whether it is being made."""
         kind = self.kind(args)
         if kind is None or kind in self.versions or kind in self.refused:
             return False
+        if self.jobs and kind not in self.jobs:  # one at a time: others may be as good for these arguments
+            return not all(job.over for job in self.jobs.values())
+        if not self._room and self.detail < Detail.RANKS:
+            self.detail, self._room = Detail(self.detail + 1), VERSIONS
+            return self.begin(args, sure)
         if kind not in self.jobs and self._room:
-            job = self.engine.beside(self, kind)
+            job = self.engine.beside(self, kind, sure)
             if job is not None:
                 self._room -= 1
                 self.jobs[kind] = job

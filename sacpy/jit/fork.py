@@ -1,0 +1,240 @@
+"""A process beside this one that compiles: forked from it, it knows the program as it was then, and takes nothing from
+the one that is interpreted meanwhile, not even Python's lock.
+
+In: what answers requests, there. Out: a `Fork` that is asked, here, and what it answers, when it is there: `Asked`, a
+job like those of `beside`. A request is plain data about what both know (the number of a unit, a kind); an answer is
+bytes, none where answering has failed, which is then found out here. Requests are answered one after the other. When
+the process that has it ends, or nobody has it any more, or nobody has asked it for a while, a fork comes to the end of
+what it is doing and ends too: what it has made is in the cache for the next run.
+"""
+
+from __future__ import annotations
+
+import gc
+import marshal
+import os
+import select
+import signal
+import struct
+import sys
+import threading
+import warnings
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from time import monotonic, sleep
+from typing import Any, NoReturn, TypeVar
+
+from sacpy.interp.limits import unstruck
+from sacpy.jit.beside import PATIENCE, Job
+
+T = TypeVar("T")
+IDLE = 60.0  # seconds without a request after which a fork ends
+SECONDS = 10  # of the processor that an answer may take
+NICE = 5  # by how much a fork gives way to others
+CHUNK = 1 << 20  # bytes that are read at once
+_HEAD = struct.Struct("<QQ")  # of a request or answer: its number, and the bytes that follow
+_HARMLESS = frozenset({"sacpy watchdog", "sacpy signals"})  # threads of ours that hold nothing which a fork needs
+_left: list[int] = []  # processes that nobody has any more, to be taken off the system's list when they have ended
+
+
+def may_fork() -> bool:
+    """Whether this process may be forked now: it is on Linux, and has no threads but its first one and some of ours, so
+    that none holds a lock for ever in the fork."""
+    first = threading.main_thread()
+    if sys.platform != "linux" or threading.current_thread() is not first:
+        return False
+    return all(t is first or t.name in _HARMLESS for t in threading.enumerate())
+
+
+class Fork:
+    """The other process. `waiting`: requests without an answer so far; `ended`: it answers no more."""
+
+    def __init__(self, answer: Callable[[Any], bytes]) -> None:
+        """Raises `OSError` where there is none to be had."""
+        self.waiting: deque[Asked[Any]] = deque()
+        self.ended = True
+        self._owner = os.getpid()
+        self._found = bytearray()
+        self._number = 0  # of the request whose answer comes next
+        _left[:] = [process for process in _left if not _has_ended(process)]
+        ends: list[int] = []
+        try:
+            ends += os.pipe()
+            ends += os.pipe()
+            self._process = _forked()
+        except OSError:
+            for end in ends:
+                os.close(end)
+            raise
+        requests, self._asks, self._answers, answers = ends
+        if self._process == 0:
+            _serve(answer, requests, answers)
+        os.close(requests)
+        os.close(answers)
+        os.set_blocking(self._answers, False)
+        self.ended = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether there are requests without an answer."""
+        self.look()
+        return bool(self.waiting)
+
+    def ask(self, job: Asked[Any], request: Any) -> None:
+        """Wants an answer for a job."""
+        data = marshal.dumps(request)
+        try:
+            head = _HEAD.pack(self._number + len(self.waiting), len(data))
+            os.write(self._asks, head + data)  # short, and so written as a whole
+            self.waiting.append(job)
+        except BaseException as error:  # nobody knows what it has been asked
+            self.end()
+            job.answer(b"")
+            if not isinstance(error, OSError):
+                raise
+
+    def look(self) -> None:
+        """Gives the answers that have come to those that wait for them."""
+        try:
+            while not self.ended:
+                data = os.read(self._answers, CHUNK)
+                if not data:
+                    self.end()
+                self._found += data
+                while len(self._found) >= _HEAD.size:
+                    number, length = _HEAD.unpack_from(self._found)
+                    end = _HEAD.size + length
+                    if number != self._number:
+                        self.end()
+                    if self.ended or len(self._found) < end:
+                        break
+                    self._number += 1
+                    self.waiting.popleft().answer(bytes(self._found[_HEAD.size : end]))
+                    del self._found[:end]
+        except BlockingIOError:
+            pass  # nothing more for now
+        except BaseException:  # Ctrl-C, or a limit: nobody knows how much of an answer has been read
+            self.end()
+            raise
+
+    def end(self) -> None:
+        """Wants nothing of it any more; who still waits gets nothing."""
+        if self.ended:
+            return
+        self.ended = True
+        os.close(self._asks)
+        os.close(self._answers)
+        if self._owner == os.getpid():  # not in a fork of this one, whose it is not
+            _left.append(self._process)
+        while self.waiting:
+            self.waiting.popleft().answer(b"")
+
+    def __del__(self) -> None:
+        self.end()
+
+
+class Asked(Job[T]):
+    """What a fork is asked for. `finish` makes the result of the answer."""
+
+    def __init__(self, fork: Fork, request: Any, finish: Callable[[bytes], T]) -> None:
+        self.done = False
+        self.away = True
+        self._fork = fork
+        self._request = request
+        self._finish = finish
+        self._answer = b""
+
+    def start(self) -> Asked[T]:
+        """Begins."""
+        self._fork.ask(self, self._request)
+        return self
+
+    def answer(self, data: bytes) -> None:
+        """The fork has answered."""
+        self._answer, self.done = data, True
+
+    @property
+    def over(self) -> bool:
+        """Whether there is an answer."""
+        if not self.done:
+            self._fork.look()
+        return self.done
+
+    def result(self) -> T:
+        """What has been made; waits for it, though not for ever."""
+        end = monotonic() + 2 * SECONDS
+        while not self.over:
+            if monotonic() > end:
+                self._fork.end()
+            sleep(PATIENCE)
+        return self._finish(self._answer)
+
+    def settle(self) -> None:
+        """Nothing: the fork has a program of its own."""
+
+
+def _has_ended(process: int) -> bool:
+    try:
+        return os.waitpid(process, os.WNOHANG) != (0, 0)
+    except OSError:
+        return True
+
+
+def _forked() -> int:
+    """Forks: 0 in the new process, in which signals are blocked; its number in this one. Raises `OSError`."""
+    with unstruck(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # about threads, which those of libraries count as
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        process = -1
+        try:
+            process = os.fork()
+            return process
+        finally:
+            if process != 0:
+                signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
+def _serve(answer: Callable[[Any], bytes], requests: int, answers: int) -> NoReturn:
+    """What the other process does."""
+    try:
+        import resource
+
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGALRM, signal.SIGXCPU):
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal: for the other one, with which this one ends
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        gc.disable()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for name in os.listdir("/proc/self/fd"):  # who waits for the end of what the program prints does not wait for this
+            file = int(name)
+            if file in (requests, answers, nothing):
+                continue
+            if file < 3:
+                os.dup2(nothing, file)
+            else:
+                with suppress(OSError):
+                    os.close(file)
+        os.nice(NICE)
+        with open(requests, "rb", buffering=0) as source, open(answers, "wb", buffering=0) as sink:
+            while select.select([source], [], [], IDLE)[0]:
+                head = source.read(_HEAD.size)
+                if not head:
+                    break
+                at, length = _HEAD.unpack(head)
+                request = marshal.loads(source.read(length))
+                signal.alarm(2 * SECONDS)
+                used = resource.getrusage(resource.RUSAGE_SELF)
+                _, most = resource.getrlimit(resource.RLIMIT_CPU)
+                resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + SECONDS, most))
+                try:
+                    found = answer(request)
+                except Exception:
+                    found = b""
+                signal.alarm(0)
+                rest = memoryview(_HEAD.pack(at, len(found)) + found)
+                while rest:
+                    rest = rest[sink.write(rest) :]
+    finally:
+        os._exit(0)

@@ -1,0 +1,149 @@
+"""A forked process that compiles beside the program."""
+
+import os
+import signal
+import sys
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+import sacpy.jit.engine as engines
+from sacpy.interp.evaluator import Evaluator
+from sacpy.interp.world import World
+from sacpy.jit.beside import is_beside
+from sacpy.jit.cache import Cache
+from sacpy.jit.engine import Engine
+from sacpy.jit.fork import Asked, Fork
+from sacpy.workspace import Workspace
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
+
+TEXT = "use Array: all; int spun(double end) { s = 0; x = 0.0; while (x < end) { x = x + 0.5; s = (s * 31 + 7) % 1000003; } return s; }"
+
+
+def asked(fork: Fork, request: Any) -> Asked[bytes]:
+    return Asked(fork, request, lambda data: data).start()
+
+
+def over(job: Asked[Any]) -> bool:
+    """Whether it is, after a while."""
+    end = monotonic() + 20
+    while not job.over and monotonic() < end:
+        sleep(0.001)
+    return job.over
+
+
+def test_requests_are_answered_in_order_by_another_process() -> None:
+    here = os.getpid()
+    fork = Fork(lambda request: repr((request, os.getpid() != here)).encode())
+    jobs = [asked(fork, (k, ((), (3, None)))) for k in range(20)]
+    assert [job.result() for job in jobs] == [repr(((k, ((), (3, None))), True)).encode() for k in range(20)]
+    assert not fork.is_busy
+
+
+def test_long_answers_come_as_they_are() -> None:
+    fork = Fork(lambda size: bytes(k % 251 for k in range(size)))
+    jobs = [asked(fork, size) for size in (0, 3_000_000, 1)]
+    assert [len(job.result()) for job in jobs] == [0, 3_000_000, 1]
+
+
+def test_what_fails_there_is_left_to_this_process() -> None:
+    fork = Fork(lambda request: str(1 // request).encode())
+    assert [asked(fork, k).result() for k in (1, 0, 1)] == [b"1", b"", b"1"]
+
+
+def test_who_waits_for_a_process_that_has_ended_gets_nothing() -> None:
+    fork = Fork(lambda request: sleep(60) or b"")
+    jobs = [asked(fork, k) for k in range(3)]
+    assert not jobs[0].over
+    os.kill(fork._process, signal.SIGKILL)
+    assert all(over(job) for job in jobs) and fork.ended
+    assert [job.result() for job in jobs] == [b""] * 3
+    assert asked(fork, 1).result() == b""
+
+
+def test_an_answer_that_is_read_in_part_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    fork = Fork(lambda request: bytes(100))
+    first, second = asked(fork, 1), asked(fork, 2)
+    read = os.read
+
+    def interrupted(file: int, size: int) -> bytes:
+        read(file, 7)
+        raise KeyboardInterrupt
+
+    end = monotonic() + 20
+    with pytest.raises(KeyboardInterrupt):
+        while monotonic() < end:
+            with monkeypatch.context() as patched:
+                patched.setattr(os, "read", interrupted)
+                assert not first.over
+    assert fork.ended and (first.result(), second.result()) == (b"", b"")
+
+
+def test_it_holds_no_file_of_the_program() -> None:
+    read, write = os.pipe()
+    fork = Fork(lambda request: repr([os.readlink(f"/proc/self/fd/{k}") for k in range(3)] + [len(os.listdir("/proc/self/fd"))]).encode())
+    files = eval(asked(fork, 1).result())
+    assert files[:3] == [os.devnull] * 3 and files[3] <= 7
+    os.close(write)
+    assert os.read(read, 1) == b""  # nobody else has its other end
+    os.close(read)
+
+
+def test_an_interruption_of_the_terminal_is_not_for_it() -> None:
+    fork = Fork(lambda request: b"here")
+    os.kill(fork._process, signal.SIGINT)
+    assert asked(fork, 1).result() == b"here"
+
+
+def test_processes_that_nobody_has_any_more_end() -> None:
+    fork = Fork(lambda request: b"")
+    process = fork._process
+    del fork
+    end = monotonic() + 20
+    while os.waitpid(process, os.WNOHANG) == (0, 0):
+        assert monotonic() < end
+        sleep(0.01)
+
+
+def spun(engine: Engine, end: float) -> int:
+    program, _ = Workspace().load_text(TEXT)
+    (found,) = Evaluator(program, World.captured(), engine=engine).call(program.key(program.main.own("spun")[0], ()), (end,))
+    return int(found)
+
+
+@pytest.fixture
+def forking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process with one thread and two cores."""
+    monkeypatch.setattr(engines, "may_fork", lambda: True)
+    monkeypatch.setattr(engines, "cores", lambda: 2)
+
+
+@pytest.mark.usefixtures("forking")
+def test_a_loop_goes_on_in_code_that_another_process_has_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    compile_one = Engine._compile
+    monkeypatch.setattr(Engine, "_compile", lambda self, unit, kind: (made.append((bool(self.tools.delivered), is_beside())), compile_one(self, unit, kind))[1])
+    engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
+    assert spun(engine, 3.0e7) == spun(Engine("cpu", cache=Cache(None), eager=True), 3.0e7)
+    assert made[0] == (True, False)  # what has been delivered, by the thread of the program
+    versions = [v for u in engine.units for v in u.versions.values() if v.calls]
+    assert versions and not any(v.report.cached for v in versions)
+    assert {"specialise", "compile", "load"} <= {stage for v in versions for stage, _ in v.report.stages}
+
+
+@pytest.mark.usefixtures("forking")
+def test_what_the_other_process_cannot_make_is_made_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Engine, "_answered", lambda self, request: os._exit(1))
+    engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
+    assert spun(engine, 3.0e7) == spun(Engine("cpu", cache=Cache(None), eager=True), 3.0e7)
+    assert any(v.calls for u in engine.units for v in u.versions.values())
+
+
+@pytest.mark.usefixtures("forking")
+def test_under_a_limit_on_memory_there_is_no_other_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "Fork", lambda answer: pytest.fail("there is one"))
+    engine = Engine("auto", cache=Cache(None), threads=1)
+    engine.begin(1 << 30, limited=True)
+    assert spun(engine, 1.0e6) > 0
