@@ -26,7 +26,6 @@ from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.cost import ELEMENT, STEP, UNKNOWN, Costs
 from sacpy.jit.dispatch import Site
 from sacpy.jit.failures import Interrupted, NativeFailure, OutOfMemory, Unsupported
-from sacpy.jit.fork import Asked, Fork, may_fork
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
 from sacpy.jit.regions import Regions
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
+    from sacpy.jit.fork import Fork
     from sacpy.jit.host.native import Context
     from sacpy.jit.specialise import Specialiser
 
@@ -368,6 +368,8 @@ class Engine:
             return None
         fork = self._fork_for(unit)
         if fork is not None:
+            from sacpy.jit.fork import Asked
+
             name = unit.room.fingerprints.digest(unit.key, kind, self.options)
             self._job = Asked(fork, (unit.number, kind, name), lambda data: self._delivered(unit, kind, name, data))
             return self._job.start()
@@ -378,10 +380,14 @@ class Engine:
 
     def _fork_for(self, unit: Versions) -> Fork | None:
         """A process that knows a unit, if there may be one."""
+        if not self._may_fork:
+            return None
+        from sacpy.jit.fork import Fork, may_fork
+
         if self._forks and not self._forks[-1].ended and unit.number < self._known:
             return self._forks[-1]
         self._forks = [fork for fork in self._forks if fork.is_busy]
-        if not self._may_fork or len(self._forks) >= FORKS or self.tools.device is not None or not may_fork():
+        if len(self._forks) >= FORKS or self.tools.device is not None or not may_fork():
             return None
         try:
             self._forks.append(Fork(self._answered))

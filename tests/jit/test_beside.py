@@ -12,6 +12,7 @@ import sacpy
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit import engine as engines
+from sacpy.jit import fork
 from sacpy.jit.beside import Abandoned, Job, checkpoint
 from sacpy.jit.cache import Cache
 from sacpy.jit.engine import Engine
@@ -77,7 +78,7 @@ def test_a_loop_without_a_known_end_is_compiled_beside_the_program(monkeypatch: 
     compile_one = Engine._compile
     monkeypatch.setattr(Engine, "_compile", lambda self, unit, kind: (threads.append(threading.current_thread().name), compile_one(self, unit, kind))[1])
     monkeypatch.setattr(engines, "cores", lambda: 2)
-    monkeypatch.setattr(engines, "may_fork", lambda: False)
+    monkeypatch.setattr(fork, "may_fork", lambda: False)
     engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
     assert spun(engine, 3.0e7) == spun(Engine("cpu", cache=Cache(None), eager=True), 3.0e7)
     assert threads[0] == "sacpy compiling"

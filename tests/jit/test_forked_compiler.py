@@ -11,6 +11,7 @@ import pytest
 import sacpy.jit.engine as engines
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
+from sacpy.jit import fork as forks
 from sacpy.jit.beside import is_beside
 from sacpy.jit.cache import Cache
 from sacpy.jit.engine import Engine
@@ -116,7 +117,7 @@ def spun(engine: Engine, end: float) -> int:
 @pytest.fixture
 def forking(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a process with one thread and two cores."""
-    monkeypatch.setattr(engines, "may_fork", lambda: True)
+    monkeypatch.setattr(forks, "may_fork", lambda: True)
     monkeypatch.setattr(engines, "cores", lambda: 2)
 
 
@@ -143,7 +144,7 @@ def test_what_the_other_process_cannot_make_is_made_here(monkeypatch: pytest.Mon
 
 @pytest.mark.usefixtures("forking")
 def test_under_a_limit_on_memory_there_is_no_other_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "Fork", lambda answer: pytest.fail("there is one"))
+    monkeypatch.setattr(forks, "Fork", lambda answer: pytest.fail("there is one"))
     engine = Engine("auto", cache=Cache(None), threads=1)
     engine.begin(1 << 30, limited=True)
     assert spun(engine, 1.0e6) > 0
