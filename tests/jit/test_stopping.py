@@ -82,7 +82,7 @@ double checked(double[.] a, int n) { return with { ([0] <= [i] < [n]) : sin(a[i 
 @pytest.mark.parametrize("name", ["row", "several", "cells", "strides", "threaded", "checked"])
 def test_a_row_of_two_thousand_million_points_is_left_before_its_end(name: str, target: str, strict: bool) -> None:
     """It takes a minute or two."""
-    session = sacpy.Session(target=target, strict_fp=strict, threads=1, limits=sacpy.Limits(seconds=1.5))
+    session = sacpy.Session(target=target, strict_fp=strict, threads=1, limits=sacpy.Limits(seconds=0.7))
     f = session.compile(ROWS)[name]
     before = [np.linspace(0.0, 1.0, 2000)] if name == "checked" else []
     f(*before, 1000)
@@ -328,13 +328,12 @@ def endless(way):
         start(way)
 
 struck = 0
-end = time.monotonic() + 2
-while time.monotonic() < end:
+while struck < 10:
     try:
         Watchdog().guard(Limits(seconds=0.003), lambda: endless(sys.argv[1]))
     except Stopped:
         struck += 1
-print(struck > 5, flush=True)
+print("struck", flush=True)
 os._exit(0)
 """
 
@@ -343,4 +342,4 @@ os._exit(0)
 def test_a_limit_may_strike_while_a_thread_is_being_started(way: str) -> None:
     """Python 3.11 gives what is ordered for a thread to one that it has just started, and waits for that."""
     done = subprocess.run([sys.executable, "-c", STARTING, way], capture_output=True, text=True, cwd=ROOT)
-    assert (done.stdout, done.stderr) == ("True\n", "")
+    assert (done.stdout, done.stderr) == ("struck\n", "")
