@@ -14,7 +14,7 @@ from sacpy.interp.walk import Renamer
 from sacpy.lang.ast import AnyExtent, AnyShape, Feature, FixedExtent, NamedExtent, RankSlice, SomeShape
 from sacpy.lang.core import ArrayCons, Atom, Bind, Call, Condition, Const, Function, Let, Prim, Program, Signature, Slot, Stmt, Var
 from sacpy.lang.dispatch import Certain, Possible, shape_class
-from sacpy.lang.infer import Inference, Inferrer
+from sacpy.lang.infer import Inference, inferrer_for
 from sacpy.lang.lattice import is_below, outer, without_value
 from sacpy.lang.source import Span
 from sacpy.lang.types import Shape
@@ -33,7 +33,7 @@ class Preparer:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.inferrer = Inferrer(program)
+        self.inferrer = inferrer_for(program)
         self.callees: dict[tuple[str, tuple[Shape, ...]], Inference] = {}
         self.bodies: dict[str, Function | None] = {}
 

@@ -43,6 +43,7 @@ from sacpy.lang.types import ANY, Shape
 
 STEP = 0.05e-6  # seconds that the interpreter takes for a step
 CALLED = 5.0  # steps of a call that is not put in place
+CALLEE = 4.0  # and of a statement of a callee that is not looked at: of those in its loops and callees, once
 ROUND = 1.0  # and of a round of a loop, beside its statements
 CELL = 1.0  # of a cell of a with-loop
 WITH_LOOP = 60.0  # of a with-loop, beside its cells
@@ -95,7 +96,8 @@ class Costs:
     def _steps(self, s: Stmt) -> float:
         match s:
             case Let(rhs=Call() as call):
-                return CALLED if self.length_of(call) > 1 else 1.0
+                length = self.length_of(call)
+                return CALLED + CALLEE * length if length > 1 else 1.0
             case Let(rhs=WithLoop() as loop):
                 return WITH_LOOP + self.unknown * self.cell(loop)
             case If():

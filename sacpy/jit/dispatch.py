@@ -11,6 +11,7 @@ nest deep.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from enum import Enum
 from functools import cache
@@ -24,19 +25,22 @@ from sacpy.interp.ownership import protocol
 from sacpy.interp.values import Value
 from sacpy.jit.cost import STEP
 from sacpy.jit.failures import NativeFailure
-from sacpy.jit.versions import FIRST, REVIEW, UNKNOWN, Version, Versions
+from sacpy.jit.versions import FIRST, REVIEW, SURE, UNKNOWN, Version, Versions
+from sacpy.jit.worth import calls_itself, is_large
 from sacpy.lang.core import Function
 
 if TYPE_CHECKING:
     from sacpy.jit.engine import Engine, Room
 
 TRIES = 3  # kinds of arguments for which compiling failed, after which it is not tried again
+CLOSE = 4  # frames of Python for each call of a recursion, at most
 DEEP = 200  # nested calls of itself that make a function worth compiling
+GIVEN = 1 << 16  # calls of a recursion between two looks at most
 BRANCHING = 8  # a call that calls itself twice and more, once begun, is taken for so many times what it has taken so far
-SURE = 2  # times the price: work that is expected to be so much is not begun interpreted
 LIKELY = 1 / 2  # of the price: work that is expected to be so much may be worth a version made beside the program
 EARLY = 1 / 3  # of the price: where so much time has been spent, a version may be made beside the program
 AWAIT = 2e-3  # seconds between two looks at one that is being made
+MODEST = 4096  # elements of an array, or an int, up to which a call is not worth an estimate: whether it takes long is seen
 RERUNS = 3  # calls within each other that are run again; then nothing runs natively
 
 
@@ -71,7 +75,7 @@ class Site(Versions):
         self.started = 0.0
         self.own = 0.0
         self.ahead = 0
-        self.large = 0
+        self.large = self._modest = 0 if engine.policy.price is not None else MODEST
         self._make = make
         self._put = put
         self._cooled = 0.0  # of the seconds, those before the last version was made
@@ -79,17 +83,26 @@ class Site(Versions):
         rules = protocol(function.signature)
         self._shape = (len(function.signature.params), self.arrays, _ints(function))
         self._results = len(function.signature.results), tuple(rules.gives)
-        self.entry = self._first = _watcher(*self._shape)(self, engine, perf_counter, np.ndarray)
+        self.is_recursive = calls_itself(function) > 0
+        self.entry = self._first = _watcher(*self._shape, self.is_recursive)(self, engine, perf_counter, np.ndarray)
 
     # ---- while it is interpreted
 
     def _first_interpreted(self, *args: Any) -> Any:
         """Stands for the generated function until its first call, whose time the generating is not."""
+        return self.generated()(*args)
+
+    def generated(self) -> Callable[..., Any]:
+        """The generated function, by which it is interpreted."""
         start = perf_counter()
         self._generate()
-        taken = perf_counter() - start
-        self.started += taken
-        return self.interpreted(*args)
+        self.started += perf_counter() - start
+        return self.interpreted
+
+    def within(self, entry: Callable[..., Any] | None) -> None:
+        """From now on calls go there, while one is in progress; None: to where they went before."""
+        if self.entry is self._first:
+            self._put(entry or self._first)
 
     def _generate(self) -> None:
         if self.interpreted == self._first_interpreted:
@@ -152,11 +165,11 @@ class Site(Versions):
         if policy.pace is not None:
             wanted = policy.pace.calls()
             return Heat.HOT if wanted is not None and self.calls >= wanted else Heat.COLD
-        if policy.eager or self.active >= DEEP or (not self.calls and self.engine.wanted(self, args)):
+        if policy.eager or self._is_deep() or (not self.calls and self.engine.wanted(self, args)):
             return Heat.HOT
         size = max((_size(a) for a in args), default=0)
-        if size > self.large or not self.calls:
-            self.large = 2 * size
+        if size > self.large or (not self.calls and (not self._modest or is_large(self.function, MODEST))):
+            self.large = max(2 * size, self._modest)
             expected = self.engine.estimate(self, args) * STEP
             price = self.engine.price(self, args, expected)
             if expected >= price * LIKELY:
@@ -170,6 +183,19 @@ class Site(Versions):
             return Heat.DUE if self.engine.is_to_be_made(self, args) else Heat.HOT
         self._put_off(price - busy if branches else max(price * EARLY - busy, 0.0))
         return Heat.WARM if busy >= price * EARLY and not branches else Heat.COLD
+
+    def _is_deep(self) -> bool:
+        """Whether many interpreted calls are in progress, each within another."""
+        if not self.is_recursive:
+            return self.active >= DEEP
+        code = getattr(self.interpreted, "__code__", None)
+        frame, found = sys._getframe(), 0
+        for _ in range(CLOSE * DEEP):
+            if frame.f_back is None or found == DEEP:
+                break
+            frame = frame.f_back
+            found += frame.f_code is code
+        return found == DEEP
 
     # ---- versions
 
@@ -192,7 +218,7 @@ class Site(Versions):
         found = self.get(args)
         if len(self.versions) + len(self.refused) != before:
             self._cooled += self.busy()
-            self._cooled_calls, self.large, self.ahead = self.calls, 0, self.calls + 1
+            self._cooled_calls, self.large, self.ahead = self.calls, self._modest, self.calls + 1
         return found
 
     # ---- when native code does not come to an end
@@ -241,17 +267,56 @@ finally:
 
 
 @cache
-def _watcher(params: int, arrays: tuple[int, ...], ints: tuple[int, ...]) -> Callable[..., Callable[..., Any]]:
+def _watcher(
+    params: int, arrays: tuple[int, ...], ints: tuple[int, ...], recursive: bool
+) -> Callable[..., Callable[..., Any]]:
     """Makes functions that count interpreted calls and time the outermost. What is spent on compiling while they run is
-    not theirs."""
+    not theirs. `recursive`: while the outermost is in progress, calls go to a function that does less: it counts `left`,
+    of the `given` calls until it is time to look again."""
     args = ", ".join([f"a{i}" for i in range(params)] + [f"o{i}" for i in range(len(arrays))])
     values = "".join(f"a{i}, " for i in range(params))
     grown = "".join(f" or a{i} > site.large" for i in ints)
     grown += "".join(f" or type(a{i}) is ndarray and a{i}.size > site.large" for i in arrays)
+    watching = f"""def watching({args}):
+ if (site.calls >= site.ahead{grown}) and site.look(({values})): return site.entry({args})
+"""
+    if not recursive:
+        return _compiled(f"""def make(site, engine, clock, ndarray):
+{indent(watching, " ")}{_interpreted(args, 2)} return watching
+""")
     return _compiled(f"""def make(site, engine, clock, ndarray):
- def watching({args}):
-  if (site.calls >= site.ahead{grown}) and site.look(({values})): return site.entry({args})
-{_interpreted(args, 2)} return watching
+ run = None
+ left = given = 0
+ def within({args}):
+  nonlocal left, given
+  left -= 1
+  if left < 0{grown}:
+   site.calls += given - left - 1
+   given = left = 0
+   if (site.calls >= site.ahead{grown}) and site.look(({values})): return site.entry({args})
+   site.calls += 1
+   given = left = min(max(site.ahead - site.calls, 0), {GIVEN})
+  return run({args})
+{indent(watching, " ")}  nonlocal run, left, given
+  if site.active: return within({args})
+  site.calls += 1
+  outer, engine.inner = engine.inner, 0.0
+  site.started = clock() - engine.compiling
+  try:
+   run = site.generated()
+   site.active = 1
+   site.within(within)
+   return run({args})
+  finally:
+   site.active = 0
+   site.within(None)
+   site.calls += given - left
+   left = given = 0
+   taken = clock() - engine.compiling - site.started
+   site.seconds += taken
+   site.own += taken - engine.inner
+   engine.inner = outer + taken
+ return watching
 """)
 
 

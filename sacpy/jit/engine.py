@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
-    from sacpy.jit.fork import Fork
+    from sacpy.jit.fork import Asked, Fork
     from sacpy.jit.host.native import Context
     from sacpy.jit.specialise import Specialiser
 
@@ -181,10 +181,11 @@ ROOM = "_room"  # where an evaluator's namespace has it
 class Room:
     """What the engine keeps for one evaluator."""
 
-    def __init__(self, evaluator: Evaluator, policy: Policy, cache: Cache) -> None:
+    def __init__(self, evaluator: Evaluator, policy: Policy, cache: Cache, number: int) -> None:
         from sacpy.jit.fingerprint import Fingerprints
         from sacpy.jit.records import Records
 
+        self.number = number  # by which a process that compiles knows it
         self.program = evaluator.program
         self._evaluator = ref(evaluator)
         self.fingerprints = Fingerprints(self.program)
@@ -259,9 +260,9 @@ class Engine:
         self._defects = defects
         self._compiler = compiler
         self._may_fork = compiler is None
-        self._forks: list[Fork] = []  # the last one knows so many units:
+        self._forks: list[Fork] = []  # the last one knows so many rooms:
         self._known = 0
-        self.units_so_far = 0
+        self._rooms = 0
         self._recorded: WeakSet[Evaluator] = WeakSet()  # those of programs that may run again
         self._job: Job[Version] | None = None
         self._lock = Lock()  # of who compiles
@@ -280,7 +281,8 @@ class Engine:
             return interpreted()
         room = _room(evaluator)
         if room is None:
-            room = evaluator.namespace[ROOM] = Room(evaluator, self.policy, self.tools.cache)
+            room = evaluator.namespace[ROOM] = Room(evaluator, self.policy, self.tools.cache, self._rooms)
+            self._rooms += 1
             if room.records.lasting:
                 self._recorded.add(evaluator)
         name = evaluator.python_name(function.signature.key)
@@ -347,12 +349,16 @@ class Engine:
         kind = unit.kind(args)
         return kind is not None and unit.prices.get(kind, 0.0) > 0.0
 
-    def version(self, unit: Versions, kind: Kind) -> Version:
-        """Compiles a function for arguments of this kind, or finds it compiled. Raises `Unsupported`."""
+    def version(self, unit: Versions, kind: Kind, job: Job[Version] | None = None) -> Version:
+        """Compiles a function for arguments of this kind, or finds it compiled. `job`: has been made beside the program. What
+        has to be made is made by another process, where there may be one that has nothing else to do: this one then needs
+        neither the compiler nor the memory that it takes. Raises `Unsupported`."""
         start, busy = perf_counter(), thread_time()
         try:
             with apart():
-                return self._version(unit, kind)
+                if job is None and self._may_wait_for_fork(unit, kind):
+                    job = self._asked(unit, kind)
+                return self._version(unit, kind) if job is None else job.result()
         finally:
             self.compiling += perf_counter() - start
             self.busy += thread_time() - busy
@@ -361,30 +367,50 @@ class Engine:
         """The same in a process or thread of its own; None where that cannot be: something else is made there, there is one
         core only, or somebody watches how much memory the program takes. `sure`: it is worth its price; in a process it
         may wait for its turn then, and in a thread, which slows the program down, it is not made."""
-        if not self.policy.beside or self.tools.limited or cores() < 2:
+        if not self._may_go_on:
             return None
         busy = self._job is not None and not self._job.over
         if busy and not sure:
             return None
-        fork = self._fork_for(unit)
-        if fork is not None:
-            from sacpy.jit.fork import Asked
-
-            name = unit.room.fingerprints.digest(unit.key, kind, self.options)
-            self._job = Asked(fork, (unit.number, kind, name), lambda data: self._delivered(unit, kind, name, data))
-            return self._job.start()
+        asked = self._asked(unit, kind)
+        if asked is not None:
+            self._job = asked
+            return asked
         if sure or busy:
             return None
         self._job = job = Job(lambda: self._version(unit, kind))
         return job.start()
 
+    @property
+    def _may_go_on(self) -> bool:
+        """Whether something may be made while the program goes on."""
+        return self.policy.beside and not self.tools.limited and cores() > 1
+
+    def _may_wait_for_fork(self, unit: Versions, kind: Kind) -> bool:
+        """Whether what has to be made is better made by another process although the program waits for it."""
+        idle = not self._forks or not self._forks[-1].is_busy
+        return idle and self._may_go_on and unit.prices.get(kind, 0.0) > 0.0
+
+    def _asked(self, unit: Versions, kind: Kind) -> Asked[Version] | None:
+        """A process makes a version, if there may be one that knows the program."""
+        fork = self._fork_for(unit)
+        if fork is None:
+            return None
+        from sacpy.jit.fork import Asked
+        from sacpy.lang.core_data import packed
+
+        name = unit.room.fingerprints.digest(unit.key, kind, self.options)
+        function = packed(unit.function) if unit.is_part else b""
+        request = unit.room.number, unit.key, kind, name, function
+        return Asked(fork, request, lambda data: self._delivered(unit, kind, name, data)).start()
+
     def _fork_for(self, unit: Versions) -> Fork | None:
-        """A process that knows a unit, if there may be one."""
+        """A process that knows a unit's program, if there may be one."""
         if not self._may_fork:
             return None
         from sacpy.jit.fork import Fork, may_fork
 
-        if self._forks and not self._forks[-1].ended and unit.number < self._known:
+        if self._forks and not self._forks[-1].ended and unit.room.number < self._known:
             return self._forks[-1]
         self._forks = [fork for fork in self._forks if fork.is_busy]
         if len(self._forks) >= FORKS or self.tools.device is not None or not may_fork():
@@ -394,21 +420,24 @@ class Engine:
         except OSError:
             self._may_fork = False
             return None
-        self._known = self.units_so_far
+        self._known = self._rooms
         return self._forks[-1]
 
-    def _answered(self, request: tuple[int, Kind, str]) -> bytes:
+    def _answered(self, request: tuple[int, str, Kind, str, bytes]) -> bytes:
         """In the other process: what it is asked for."""
         from sacpy.jit.compiler import made_apart
+        from sacpy.lang.core_data import unpacked
 
-        number, kind, name = request
-        unit = next(u for u in (*self.sites, *self.units) if u.number == number)
-        return made_apart(unit.room.program, unit.key, kind, name, self.tools)
+        number, key, kind, name, function = request
+        room = next(u.room for u in (*self.sites, *self.units) if u.room.number == number)
+        if function:
+            room.add(unpacked(function))
+        return made_apart(room.program, key, kind, name, self.tools)
 
     def _delivered(self, unit: Versions, kind: Kind, name: str, data: bytes) -> Version:
         if data:  # otherwise it has failed, which is found out here
             self.tools.delivered[name] = data
-        return self.version(unit, kind)
+        return self._version(unit, kind)
 
     def settle(self) -> None:
         """When nobody runs a program any more: nothing is at work that would ask for one."""

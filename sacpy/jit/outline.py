@@ -38,7 +38,7 @@ from sacpy.lang.core import (
     WithLoop,
 )
 from sacpy.lang.diagnostics import SacError
-from sacpy.lang.infer import Inferrer
+from sacpy.lang.infer import inferrer_for
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.types import ANY, BUILTIN, SCALAR, Type
 from sacpy.nodes import replace
@@ -53,7 +53,7 @@ class OutlinedProgram:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.purity = Purity(program)
-        self._inferrer = Inferrer(program)
+        self._inferrer = inferrer_for(program)
         self._functions: dict[str, Function] = {}
 
     def signature(self, key: str) -> Signature:

@@ -28,7 +28,7 @@ from sacpy.interp.values import Value
 from sacpy.jit.cost import STEP
 from sacpy.jit.failures import NativeFailure
 from sacpy.jit.rests import reads, rest_of, stretch_of
-from sacpy.jit.versions import COPYING, SPURIOUS, Version, Versions
+from sacpy.jit.versions import COPYING, SPURIOUS, SURE, Version, Versions
 from sacpy.lang.core import Function, Let, Loop, WithLoop
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Turn:
             if not policy.pace.native():
                 self._go(values)
             return
-        if policy.eager or self._is_wanted(values) or (self._is_worth(values, cells * self._each) and not self._is_begun(values)):
+        if policy.eager or self._is_wanted(values) or self._is_due_at_once(values, cells * self._each):
             self._go(values)
         self._began = self._at = self._clock()
         self._done = 0
@@ -124,6 +124,14 @@ class Turn:
             if unit is not None and not unit.decided(values) and unit.begin(values):
                 return False
         return self._is_worth(values, seconds) and not self._is_begun(values)
+
+    def _is_due_at_once(self, values: tuple[Value, ...], seconds: float) -> bool:
+        """Whether a with-loop that is expected to take so many seconds is not to be begun interpreted. What is computed of it
+        meanwhile is of no use later."""
+        if not self._is_worth(values, seconds):
+            return False
+        unit = self._rest
+        return (unit is not None and seconds >= SURE * self.engine.price(unit, values, seconds)) or not self._is_begun(values)
 
     def _is_begun(self, values: tuple[Value, ...]) -> bool:
         """Whether the rest, which is worth it, is being made beside the program."""
@@ -246,7 +254,7 @@ class Turn:
             self.first = FAR
             return None
         self.room.add(function)
-        unit = Versions(self.engine, self.room, function)
+        unit = Versions(self.engine, self.room, function, is_part=True)
         self.room.watch(self.engine, unit)
         return unit
 

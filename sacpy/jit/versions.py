@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sacpy.jit.device.program import DeviceProgram
     from sacpy.jit.engine import Engine, Room
 
+SURE = 2  # times the price: work that is expected to be so much is not begun interpreted
 VERSIONS = 4  # of a unit, for each degree of detail
 REMEMBERED = 4096  # shapes whose version is remembered
 SPURIOUS = 4  # failed checks behind which there was no error, after which a version is given up
@@ -93,12 +94,14 @@ class Version(Record):
 
 class Versions:
     """The versions of one unit. `memo`: by the shapes of the arguments that may be arrays, the version for them, None
-    where such calls are interpreted. `calls`, `seconds`: of interpreted calls, which some units do not have."""
+    where such calls are interpreted. `calls`, `seconds`: of interpreted calls, which some units do not have. `is_part`:
+    a part of a function, which the program itself does not have."""
 
-    def __init__(self, engine: Engine, room: Room, function: Function) -> None:
+    def __init__(self, engine: Engine, room: Room, function: Function, is_part: bool = False) -> None:
         self.engine = engine
         self.room = room
         self.function = function
+        self.is_part = is_part
         self.bases = [slot.base for slot in function.signature.params]
         self.arrays = tuple(protocol(function.signature).takes)
         self.versions: dict[Kind, Version] = {}
@@ -109,8 +112,6 @@ class Versions:
         self.prices: dict[Kind, float] = {}  # seconds that making a version takes, 0 where the cache has it
         self.calls = 0
         self.seconds = 0.0
-        self.number = engine.units_so_far  # by which a process that compiles knows it
-        engine.units_so_far += 1
         self._room = VERSIONS
 
     @property
@@ -170,7 +171,7 @@ class Versions:
             if not self._has_room(kind):
                 return None
         try:
-            self.versions[kind] = self.engine.version(self, kind) if job is None else job.result()
+            self.versions[kind] = self.engine.version(self, kind, job)
         except Unsupported as reason:
             self.refused[kind] = reason
         except Abandoned:

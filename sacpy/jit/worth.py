@@ -6,10 +6,11 @@ In: a function of core. Out: yes or no.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from sacpy.interp.values import DTYPES
-from sacpy.interp.walk import loops
-from sacpy.lang.core import Block, Call, Function, If, Let, Loop, Prim, WithLoop
+from sacpy.interp.walk import loops, partition_atoms, statements
+from sacpy.lang.core import ArrayCons, Atom, Block, Call, Const, Function, If, Let, Loop, Prim, Stmt, WithLoop
 
 SCALAR_MODULES = ("ScalarArith", "ArrayArith", "Math", "Bits", "Bool", "Char")  # their functions on scalars are straight lines
 
@@ -69,6 +70,28 @@ def _updates(block: Block) -> bool:
 
 def _prims(block: Block) -> bool:
     return any((isinstance(s, Let) and isinstance(s.rhs, Prim | WithLoop)) or isinstance(s, Loop) for s in block.statements)
+
+
+def is_large(function: Function, size: int) -> bool:
+    """Whether a function has a number in it above `size`: of rounds, or of elements along an axis or in all. What it does
+    may then be much although it is called with little."""
+    return any(_is_above(a, size) for s in statements(function.body) for a in _atoms(s))
+
+
+def _is_above(atom: Atom, size: int) -> bool:
+    return isinstance(atom, Const) and prod(abs(v) for v in atom.value if isinstance(v, int) and v) > size
+
+
+def _atoms(s: Stmt) -> Iterator[Atom]:
+    match s:
+        case Let(rhs=Call(args=atoms) | Prim(args=atoms) | ArrayCons(elements=atoms)):
+            yield from atoms
+        case Let(rhs=Const() as value):
+            yield value
+        case Let(rhs=WithLoop(partitions=partitions)):
+            yield from (a for p in partitions for a in partition_atoms(p))
+        case Loop():
+            yield from (c.initial for c in s.carried)
 
 
 def worth_outlining(function: Function) -> bool:

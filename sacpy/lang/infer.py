@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from itertools import islice
 
 from sacpy.lang.core import (
     Atom,
@@ -33,7 +34,7 @@ from sacpy.lang.core import (
 )
 from sacpy.lang.diagnostics import Diagnostic
 from sacpy.lang.dispatch import Resolution, resolve
-from sacpy.lang.infer_calls import Analyzer, Outcome, call
+from sacpy.lang.infer_calls import Analyzer, Key, Outcome, call
 from sacpy.lang.infer_frame import Frame
 from sacpy.lang.infer_primitives import Operation, apply
 from sacpy.lang.infer_withloops import with_loop
@@ -61,23 +62,31 @@ class Inference(Node):
 
 
 class Inferrer(Record):
-    """Inference for one program. It remembers what function bodies give, so one object should serve all functions of a program. `steps` bounds the work spent on callees per function, `depth` their nesting."""
+    """Inference for one program. It remembers what function bodies give (`outcomes`), so one object should serve all
+    functions of a program. `steps` bounds the work spent on callees per function, `depth` their nesting. `declared`: what
+    is known of functions for the arguments that they declare, by key."""
 
     program: Program
     steps: int = 20_000
     depth: int = 16
+    outcomes: dict[Key, Outcome] = field(default_factory=dict)
+    declared: dict[str, Inference] = field(default_factory=dict)
     _analyzer: Analyzer = field(init=False)
 
     def __post_init__(self) -> None:
-        self._analyzer = Analyzer(self.program, self._outcome, self.steps, self.depth)
+        self._analyzer = Analyzer(self.program, self._outcome, self.steps, self.depth, self.outcomes)
 
     def infer(self, function: Function, arguments: Sequence[Shape] | None = None) -> Inference:
         """What is known of a function called with arguments of these shapes; None: of the declared ones."""
-        self._analyzer.steps = self.steps
+        known = self.declared.get(function.signature.key) if arguments is None else None
+        if known is not None and known.function is function:
+            return known
         diagnostics: list[Diagnostic] = []
         walk = _Walk(self._analyzer, diagnostics)
         shapes = declared_shapes(function.signature.params) if arguments is None else arguments
+        before = self._begin()
         results = walk.function(function, shapes).results
+        self._end(before)
         types = {name: Type(walk.bases[name], shape) for name, shape in walk.types.items()}
         candidates = {
             identity: resolve([self.program.signature(key) for key in c.candidates], found)
@@ -85,17 +94,40 @@ class Inferrer(Record):
         }
         return Inference(function, types, results, candidates, tuple(dict.fromkeys(diagnostics)))
 
+    def _begin(self) -> int:
+        self._analyzer.steps = self.steps
+        return len(self.outcomes)
+
+    def _end(self, before: int) -> None:
+        """Where there were too few steps to follow all calls, what has been found since is not all that there is to find:
+        other functions do not build on it."""
+        if self._analyzer.steps <= 0:
+            for key in list(islice(self.outcomes, before, None)):
+                self.outcomes.pop(key, None)
+
     def block_values(self, block: Block, values: Sequence[Atom], types: Mapping[str, Type]) -> list[Shape]:
         """The shapes of `values` after `block`, with the free variables as in `types`: the cell of a with-loop whose index set turned out to be empty."""
-        self._analyzer.steps = self.steps
+        before = self._begin()
         walk = _Walk(self._analyzer, None)
         for name, type_ in types.items():
             walk.shapes[name], walk.bases[name] = type_.shape, type_.base
         walk.block(block)
+        self._end(before)
         return [walk.shape(value) for value in values]
 
     def _outcome(self, function: Function, shapes: Sequence[Shape]) -> Outcome:
         return _Walk(self._analyzer, None).function(function, shapes)
+
+
+def inferrer_for(program: Program) -> Inferrer:
+    """The inference of a program. That of one made of another (`program.program`) builds on what is known of that."""
+    origin = getattr(program, "program", program)
+    known: Inferrer | None = getattr(origin, "inferrer", None)
+    if known is None:
+        return Inferrer(program)
+    if origin is program:
+        return known
+    return Inferrer(program, outcomes=known.outcomes, declared=known.declared)
 
 
 def infer(function: Function, arguments: Sequence[Shape] | None, program: Program, *, budget: int = 20_000) -> Inference:

@@ -16,14 +16,14 @@ from sacpy.jit.specialise.maker import Again, Argument, Knowledge, Maker
 from sacpy.jit.specialise.sharing import Grown, Sharing
 from sacpy.lang.core import Program
 from sacpy.lang.deep import FRAMES, Room
-from sacpy.lang.infer import Inferrer
+from sacpy.lang.infer import Inferrer, inferrer_for
 
 
 class Specialiser:
     """Specialises functions of one program; it remembers what they have in common."""
 
     def __init__(self, program: Program, inferrer: Inferrer | None = None) -> None:
-        self.knowledge = Knowledge(program, Inferrer(program) if inferrer is None else inferrer)
+        self.knowledge = Knowledge(program, inferrer_for(program) if inferrer is None else inferrer)
 
     def specialise(self, key: str, arguments: Sequence[Argument]) -> Unit:
         """The unit for a call of a function with such arguments. Raises `Unsupported`."""

@@ -16,7 +16,7 @@ from sacpy.lang.elaborate.functions import Head, function, head, head_text
 from sacpy.lang.elaborate.overlaps import hiding, replaced
 from sacpy.lang.elaborate.scope import Entry, Scope, World
 from sacpy.lang.elaborate.usertypes import BaseType
-from sacpy.lang.infer import Inference, infer
+from sacpy.lang.infer import Inference, Inferrer
 from sacpy.lang.modules import Loader, ModuleInfo
 from sacpy.lang.source import Span
 from sacpy.lang.suggest import closest
@@ -38,7 +38,6 @@ class Instance(Record, repr=False):
     function: core.Function | None = None
     failure: SacError | None = None
     partial: core.Function | None = None
-    inference: Inference | None = None
 
 
 class ElaboratedProgram(Record, repr=False):
@@ -55,6 +54,10 @@ class ElaboratedProgram(Record, repr=False):
     pragmas: bool = False  # some with-loop that was elaborated has one
     device: DeviceLimits | None = None
     lock: Any = field(default_factory=RLock)  # of who elaborates: an interpreter and a compiler may ask at the same time
+    inferrer: Inferrer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.inferrer = Inferrer(self)
 
     # ------------------------------------------------------------ core.Program
 
@@ -243,12 +246,8 @@ class ElaboratedProgram(Record, repr=False):
 
     def inference(self, key: str) -> Inference:
         """What the declared types say about an instance's variables."""
-        if key in self.initials:
-            return infer(self.initials[key], None, self)
-        instance = self.instances[key]
-        if instance.inference is None:
-            instance.inference = infer(self.function(key), None, self)
-        return instance.inference
+        function = self.function(key)
+        return self.inferrer.declared.setdefault(key, self.inferrer.infer(function))
 
     def interface_problems(self, scope: Scope) -> list[Diagnostic]:
         """Modules and symbols in `use`, `import` and `export` lines that are not there."""
