@@ -129,7 +129,7 @@ def run_program(parsed: argparse.Namespace, world: World, loaded: Callable[[Sequ
 def _run_or_emit(parsed: argparse.Namespace, workspace: Workspace, program: ElaboratedProgram, world: World, found: Sequence[Diagnostic] = ()) -> int:
     """Runs a program, with the tables that are asked for behind its output; or prints what a stage of the compiler makes of it."""
     if getattr(parsed, "emit", None):
-        from sacpy.jit.stages import emission
+        from sacpy.jit.reports.stages import emission
 
         world.stdout.write(emission(program, parsed.emit, parsed.function, workspace.options).encode("utf-8", "surrogateescape"))
         return 0
@@ -147,7 +147,7 @@ def _told(parsed: argparse.Namespace, workspace: Workspace, world: World) -> Ite
         yield
     finally:
         if parsed.stats or parsed.explain:
-            from sacpy.jit.statistics import explain, stats
+            from sacpy.jit.reports.statistics import explain, stats
 
             engine = None if workspace.engine is None else workspace.engine.started
             texts = [explain(engine)] * parsed.explain + [str(stats(engine))] * parsed.stats
@@ -168,7 +168,7 @@ def _evaluate(parsed: argparse.Namespace) -> int:
         with _progress(parsed, world):
             if parsed.emit:
                 from sacpy.evaluation import KEY
-                from sacpy.jit.stages import emission_of
+                from sacpy.jit.reports.stages import emission_of
 
                 text = emission_of(found.program, parsed.emit, KEY, workspace.options)
             else:
@@ -240,7 +240,7 @@ def _test(parsed: argparse.Namespace) -> int:
 
 
 def _explain(parsed: argparse.Namespace) -> int:
-    from sacpy.jit.statistics import explain
+    from sacpy.jit.reports.statistics import explain
 
     engine = _ran(parsed).engine
     sys.stdout.write(explain(None if engine is None else engine.started, parsed.function))

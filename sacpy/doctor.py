@@ -155,7 +155,7 @@ def trial() -> str:
     from sacpy.interp.evaluator import Evaluator
     from sacpy.interp.world import World
     from sacpy.jit.cache import Cache
-    from sacpy.jit.engine import Engine, cores
+    from sacpy.jit.run.engine import Engine, cores
     from sacpy.workspace import Workspace
 
     program, _ = Workspace().load_text(TRIAL)

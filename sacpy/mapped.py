@@ -21,7 +21,7 @@ from sacpy.withloop.inferred import Found, partitions
 from sacpy.withloop.strategies import choose
 
 if TYPE_CHECKING:
-    from sacpy.jit.engine import Engine
+    from sacpy.jit.run.engine import Engine
     from sacpy.withloop.scenes import Scene
 
 MOST = 24  # mappings in one picture
@@ -93,7 +93,7 @@ def launched(engine: Engine | None, which: str = "") -> list[Drawn]:
 
 
 def _launched(engine: Engine | None, which: str) -> Iterator[Drawn]:
-    from sacpy.jit.statistics import home
+    from sacpy.jit.reports.statistics import home
 
     for site in () if engine is None else engine.entered():
         for version in site.versions.values():

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from sacpy.evaluation import Evaluation
     from sacpy.interp.evaluator import Bindings, Evaluator
     from sacpy.interp.world import World
-    from sacpy.jit.on_demand import OnDemand
     from sacpy.jit.options import Options
+    from sacpy.jit.run.on_demand import OnDemand
     from sacpy.withloop.devices import DeviceLimits
 
 T = TypeVar("T")
@@ -152,7 +152,7 @@ class Workspace(Record):
     def engine(self) -> OnDemand | None:
         """What decides which functions run natively, one for all programs; None: all are interpreted."""
         if self._engine is None and self.target != "interp":
-            from sacpy.jit.on_demand import OnDemand
+            from sacpy.jit.run.on_demand import OnDemand
 
             self._engine = OnDemand(self.target, threads=self.threads, strict_fp=self.strict_fp, verify=self.verify, strategy=self.strategy, device=self.device, eager=self.eager)
         return self._engine
@@ -174,7 +174,7 @@ class Workspace(Record):
         engine = self.engine
         if engine is None:
             return watchdog.guard(self.limits, action)
-        from sacpy.jit.interrupts import listening
+        from sacpy.jit.run.interrupts import listening
 
         engine.begin(self.limits.memory or physical(), self.limits.memory is not None)
         with listening(engine.stop):

@@ -73,7 +73,7 @@ def emulator(options: Options, *, always: bool = False, check: bool = False) -> 
 def emulated(name: str) -> Hardware:
     """The emulator of a GPU generation."""
     from sacpy.jit.device.emulated import EmulatorMachine
-    from sacpy.jit.engine import cores
+    from sacpy.jit.run.engine import cores
 
     return Hardware(EmulatorMachine(DEVICES[name], threads=cores(), cache=Cache(native_folder())))
 

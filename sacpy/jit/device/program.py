@@ -23,7 +23,7 @@ from sacpy.jit.device.memory import Account, DeviceArray, Memory
 from sacpy.jit.device.placement import Plan, work
 from sacpy.jit.device.weigh import Policy
 from sacpy.jit.failures import CheckFailed, Interrupted, OutOfMemory, TooDeep, Unsupported
-from sacpy.jit.graph import Input, Output, WithLoop
+from sacpy.jit.ir.graph import Input, Output, WithLoop
 from sacpy.nodes import Record, field
 from sacpy.withloop.errors import MappingError
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import Const, Partition
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.nests import Nest
 from sacpy.jit.host.sinks import Sink
+from sacpy.jit.ir.graph import Const, Partition
 from sacpy.nodes import Node
 
 ROWS = 64  # that are enough

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sacpy.jit.host.cost import Work, number, written
 from sacpy.jit.host.functions import Lowering
-from sacpy.jit.host.legal import LLVM_TYPES, Code
 from sacpy.jit.host.memory import BORROWED, Array, Scalar
+from sacpy.jit.host.work import Work, number, written
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code
 
-WORTH = 40000.0  # work (see `cost`) from which a loop is cut into chunks: some ten microseconds
+WORTH = 40000.0  # work (see `work`) from which a loop is cut into chunks: some ten microseconds
 PER_CHUNK = 5000.0  # small beside what threads take to come together, so that their shares can be even
 
 

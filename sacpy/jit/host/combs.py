@@ -7,21 +7,21 @@ In: a partition, and the sinks that take its values. Out: whether its last axis 
         b = load u[i,j+1]                              ->         for j from 1 to the last one:
         ..                                                            u[i,j] = (j - 1) mod 2 == 0 ? x[j] : u[i,j]
 
-Vectors of elements that lie apart take a processor longer than some that are computed in vain. What is loaded must be at the index plus something, so that it is there for points in between too. Values wait in a small buffer until a strip of them is complete: a load that meets what has just been stored, in part, would have to wait for it. Points only read what others of the partition do not change, or their own cell (`overwriting`; otherwise the result is another array).
+Vectors of elements that lie apart take a processor longer than some that are computed in vain. What is loaded must be at the index plus something, so that it is there for points in between too. Values wait in a small buffer until a strip of them is complete: a load that meets what has just been stored, in part, would have to wait for it. Points only read what others of the partition do not change, or their own cell (`analysis/overwriting`; otherwise the result is another array).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.graph import Const, Let, Load, Op, Partition, Var
-from sacpy.jit.host.along import Along
-from sacpy.jit.host.cost import weight
+from sacpy.jit.analysis.along import Along
 from sacpy.jit.host.functions import Lowering
-from sacpy.jit.host.legal import LLVM_TYPES
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import flat
 from sacpy.jit.host.sinks import ArraySink, Sink
+from sacpy.jit.host.work import weight
+from sacpy.jit.ir.graph import Const, Let, Load, Op, Partition, Var
+from sacpy.jit.llvm.legal import LLVM_TYPES
 from sacpy.lang.types import BITS, REAL
 
 MOST_STEP = 4

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.graph import ArrayType, Atom, WithLoop
 from sacpy.jit.host.functions import Lowering
-from sacpy.jit.host.legal import LLVM_TYPES, Code
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array, copy_elements, element_address, elements, fill_elements, flat
+from sacpy.jit.ir.graph import ArrayType, Atom, WithLoop
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code
 from sacpy.nodes import replace
 
 Run = Callable[[str, str], None]  # start and length, in elements

@@ -7,7 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.independence import apart
+from sacpy.jit.analysis.indices import Facts
+from sacpy.jit.analysis.scans import scan_of
+from sacpy.jit.analysis.straight import is_straight, updated_in
+from sacpy.jit.host import layout
+from sacpy.jit.host.memory import (
+    BORROWED,
+    Array,
+    Scalar,
+    Value,
+    copy_elements,
+    element_address,
+    elements,
+    flat,
+    release,
+)
+from sacpy.jit.host.places import carried_in_place, places
+from sacpy.jit.host.writer import Slots, UnitContext, Writer, result_type, types_of
+from sacpy.jit.ir.graph import (
     ArrayType,
     Block,
     Call,
@@ -31,25 +49,8 @@ from sacpy.jit.graph import (
     blocks,
     statements,
 )
-from sacpy.jit.host import layout
-from sacpy.jit.host.analysis import Facts, is_straight, updated_in
-from sacpy.jit.host.independence import apart
-from sacpy.jit.host.legal import LLVM_TYPES, Code
-from sacpy.jit.host.memory import (
-    BORROWED,
-    Array,
-    Scalar,
-    Value,
-    copy_elements,
-    element_address,
-    elements,
-    flat,
-    release,
-)
-from sacpy.jit.host.places import carried_in_place, places
-from sacpy.jit.host.scalars import STRICT, emit
-from sacpy.jit.host.scans import scan_of
-from sacpy.jit.host.writer import Slots, UnitContext, Writer, result_type, types_of
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code
+from sacpy.jit.llvm.scalars import STRICT, emit
 from sacpy.nodes import replace
 
 BETWEEN_POLLS = 1 << 16  # rounds of a loop without loops in it

@@ -9,11 +9,11 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-from sacpy.jit.graph import ArrayType, Block, Const, Let, Load, Op, Partition, Stmt, Var, extents_of, statements
+from sacpy.jit.analysis.folds import Reduction
+from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.host import layout
-from sacpy.jit.host.analysis import cells, is_straight
 from sacpy.jit.host.combs import comb_loop, is_comb
-from sacpy.jit.host.folds import REST, Reduction, lanes, lanes_note, scalar_note
+from sacpy.jit.host.folds import REST, identity, lanes, lanes_note, scalar_note
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.loops import STRETCH, count_loop, short_or_long, stretches
@@ -21,6 +21,7 @@ from sacpy.jit.host.memory import Array, Value, release
 from sacpy.jit.host.residues import residue_loops, residues
 from sacpy.jit.host.row_products import ROWS, RowBlock, RowProduct, row_products, without
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink, membership
+from sacpy.jit.ir.graph import ArrayType, Block, Const, Let, Load, Op, Partition, Stmt, Var, extents_of, statements
 from sacpy.nodes import Record, field, replace
 
 SMALL = 12  # statements of a body that may stand there twice, for short rows and for long ones
@@ -219,7 +220,7 @@ class Nest(Record):
             at += sink.count
             if isinstance(sink, FoldSink) and sink.reduction is not None and sink.reduction.real:
                 for k, value in enumerate(values):
-                    if isinstance(value, Const) and (value.value != value.value or self.lowering.text(value) == sink.reduction.identity(k)):
+                    if isinstance(value, Const) and (value.value != value.value or self.lowering.text(value) == identity(sink.reduction, k)):
                         return True
         return False
 

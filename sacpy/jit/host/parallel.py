@@ -9,24 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import ArrayType, Atom, Block, Const, Partition, Var
+from sacpy.jit.analysis.folds import Reduction
+from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.host import layout
-from sacpy.jit.host.analysis import cells, is_straight
 from sacpy.jit.host.blocks import Blocks, cut, is_cut, write_blocks
 from sacpy.jit.host.chunks import WORTH, Chunked
-from sacpy.jit.host.cost import Cost, Work
-from sacpy.jit.host.folds import Reduction, scalar_note
+from sacpy.jit.host.folds import identity, scalar_note
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.hoisting import hoisted
-from sacpy.jit.host.legal import LLVM_TYPES, Code
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Scalar
 from sacpy.jit.host.row_products import ROWS, row_products
 from sacpy.jit.host.rows import write_rows
 from sacpy.jit.host.sinks import ArraySink, FoldSink, Sink
 from sacpy.jit.host.tiling import tiled, write_nest
+from sacpy.jit.host.work import Cost, Work
 from sacpy.jit.host.writer import Slots
-from sacpy.jit.rewrite import free_in_order
+from sacpy.jit.ir.graph import ArrayType, Atom, Block, Const, Partition, Var
+from sacpy.jit.ir.rewrite import free_in_order
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code
 
 TILED_CHUNKS = 12  # tiles load a whole matrix per chunk: rather a few large ones
 TILED_ROWS = 48
@@ -167,7 +168,7 @@ class Spreading(Chunked):
         fold.start()
         if isinstance(fold.reduction, Reduction):
             for k, (type_, slot) in enumerate(zip(self.types(sink), fold.slots.slots)):
-                start = code.op(f"select i1 {first}, {type_} {code.load(type_, slot)}, {type_} {fold.reduction.identity(k)}")
+                start = code.op(f"select i1 {first}, {type_} {code.load(type_, slot)}, {type_} {identity(fold.reduction, k)}")
                 code.store(type_, start, slot)
         else:
             fold.fresh = code.slot("i1")

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.graph import Atom, Block, Const, Let, Load, Op, Partition, Stmt, Var
+from sacpy.jit.analysis.overwriting import Sums, linear
 from sacpy.jit.host.folds import scalar_note
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.loops import count_loop
-from sacpy.jit.host.overwriting import Sums, linear
 from sacpy.jit.host.sinks import ArraySink, Sink
+from sacpy.jit.ir.graph import Atom, Block, Const, Let, Load, Op, Partition, Stmt, Var
 from sacpy.nodes import Node
 
 MOST = 4  # indices of a round

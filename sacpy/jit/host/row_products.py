@@ -15,12 +15,12 @@ So each row of attention, say, which is a function of its own, is computed as fa
 
 from __future__ import annotations
 
-from sacpy.jit.graph import ArrayType, Block, Check, Genarray, Let, Load, Op, Partition, Stmt, Var, WithLoop
-from sacpy.jit.host.contractions import Contraction, contraction, names_of
+from sacpy.jit.analysis.contractions import Contraction, contraction, names_of
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array, element_address, flat
-from sacpy.jit.rewrite import bound, free
+from sacpy.jit.ir.graph import ArrayType, Block, Check, Genarray, Let, Load, Op, Partition, Stmt, Var, WithLoop
+from sacpy.jit.ir.rewrite import bound, free
 from sacpy.nodes import Node, replace
 
 ROWS = 32  # of a block

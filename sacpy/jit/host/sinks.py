@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from sacpy.jit.graph import ArrayType, Atom, Fold, Partition, Propagate
-from sacpy.jit.host.folds import Reduction, recognised
+from sacpy.jit.analysis.folds import Reduction, recognised
+from sacpy.jit.host.folds import applied, undecided
 from sacpy.jit.host.functions import Lowering
-from sacpy.jit.host.legal import LLVM_TYPES
 from sacpy.jit.host.memory import BORROWED, Array, Scalar, Value, copy_elements, element_address, elements, flat, release
-from sacpy.jit.host.scalars import compare
 from sacpy.jit.host.writer import Slots
+from sacpy.jit.ir.graph import ArrayType, Atom, Fold, Partition, Propagate
+from sacpy.jit.llvm.legal import LLVM_TYPES
+from sacpy.jit.llvm.scalars import compare
 from sacpy.nodes import Record, field, replace
 
 
@@ -185,7 +186,7 @@ class FoldSink(Record):
         for k, (slot, value) in enumerate(zip(self.slots.slots, values)):
             type_ = LLVM_TYPES[reduction.bases[k]]
             assert isinstance(value, Scalar)
-            code.store(type_, reduction.apply(code, k, code.load(type_, slot), value.text), slot)
+            code.store(type_, applied(reduction, code, k, code.load(type_, slot), value.text), slot)
 
     def combine_or_take(self, values: Sequence[Value]) -> None:
         """Applies the function, but to the first values."""
@@ -216,7 +217,7 @@ class FoldSink(Record):
         for k, type_ in types.items():
             value = values[k]
             assert isinstance(value, Scalar) and self.reduction is not None
-            code.store(type_, self.reduction.apply(code, k, before[k], value.text), self.slots.slots[k])
+            code.store(type_, applied(self.reduction, code, k, before[k], value.text), self.slots.slots[k])
 
     def undecided(self) -> str:
         """Whether the order may matter to what came out: an i1."""
@@ -224,7 +225,7 @@ class FoldSink(Record):
         for k in self.reduction.extremes if self.reduction else ():
             assert self.reduction is not None
             result = code.load(LLVM_TYPES[self.reduction.bases[k]], self.slots.slots[k])
-            found = code.op(f"or i1 {found}, {self.reduction.undecided(code, k, result)}")
+            found = code.op(f"or i1 {found}, {undecided(self.reduction, code, k, result)}")
         return found
 
     def correct(self, other: FoldSink) -> None:

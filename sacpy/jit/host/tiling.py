@@ -1,4 +1,4 @@
-"""Register tiles for sums over products that reuse what they load (`contractions`).
+"""Register tiles for sums over products that reuse what they load (`analysis/contractions`).
 
 In: a contraction, and the array that takes its cells. Out: a nest that computes tiles of cells, with the sums in registers while k runs. Every cell adds up in the order of k, so that results do not differ from the plain nest's in that order (but for contraction where it is allowed).
 
@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.graph import Atom, Block, Const, Let, Load, Op, Partition, Var
-from sacpy.jit.host.contractions import Contraction, contraction, names_of
+from sacpy.jit.analysis.contractions import Contraction, contraction, names_of
 from sacpy.jit.host.functions import Lowering
-from sacpy.jit.host.legal import LLVM_TYPES, constant, size_of
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Array, Scalar, element_address, flat, release
 from sacpy.jit.host.nests import Nest
-from sacpy.jit.host.processor import register_sizes
 from sacpy.jit.host.sinks import ArraySink, Sink
+from sacpy.jit.ir.graph import Atom, Block, Const, Let, Load, Op, Partition, Var
+from sacpy.jit.llvm.legal import LLVM_TYPES, constant, size_of
+from sacpy.jit.llvm.processor import register_sizes
 from sacpy.lang.types import REAL
 
 NARROW = 2  # vectors of the tiles at the right edge

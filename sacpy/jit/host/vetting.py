@@ -16,12 +16,12 @@ That a number lies between 0 and something that stands around the loop is the us
 
 from __future__ import annotations
 
-from sacpy.jit.graph import Atom, Block, Check, Const, For, If, Let, Load, Op, Stmt, Var, operands
 from sacpy.jit.host import layout
-from sacpy.jit.host.cost import weight
 from sacpy.jit.host.functions import Lowering
-from sacpy.jit.host.legal import Module
 from sacpy.jit.host.loops import count_loop
+from sacpy.jit.host.work import weight
+from sacpy.jit.ir.graph import Atom, Block, Check, Const, For, If, Let, Load, Op, Stmt, Var, operands
+from sacpy.jit.llvm.legal import Module
 from sacpy.nodes import Node, replace
 
 STRETCH = 1024  # rounds that are vetted at a time: what they load is still in the nearest cache when they run

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from sacpy.jit.graph import ArrayType, Atom, Block, Check, Const, Function, Var, statements
+from sacpy.jit.analysis.indices import Facts
 from sacpy.jit.host import layout
-from sacpy.jit.host.analysis import Facts
-from sacpy.jit.host.legal import LLVM_TYPES, Code, Module, constant, memory_type
 from sacpy.jit.host.memory import (
     Array,
     Scalar,
@@ -26,7 +24,9 @@ from sacpy.jit.host.memory import (
     release,
     retain,
 )
-from sacpy.jit.host.scalars import Style
+from sacpy.jit.ir.graph import ArrayType, Atom, Block, Check, Const, Function, Var, statements
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module, constant, memory_type
+from sacpy.jit.llvm.scalars import Style
 from sacpy.jit.options import Options
 from sacpy.nodes import Record, field, replace
 

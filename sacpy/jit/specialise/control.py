@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sacpy.interp.walk import block_free, defined
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import TRUE, Atom, Const, If, Let, Loop, Op
+from sacpy.jit.ir.graph import TRUE, Atom, Const, If, Let, Loop, Op
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.facts import Scope
 from sacpy.jit.specialise.kinds import apart, join, kind_of, targets

@@ -12,9 +12,9 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from sacpy.interp.walk import block_free
-from sacpy.jit import graph
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import ArrayType, Atom, Var
+from sacpy.jit.ir import graph
+from sacpy.jit.ir.graph import ArrayType, Atom, Var
 from sacpy.jit.specialise import unrolling
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.facts import Scope
