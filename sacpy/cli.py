@@ -306,8 +306,8 @@ def _lsp(parsed: argparse.Namespace) -> int:
 
 def _doc(parsed: argparse.Namespace) -> int:
     from sacpy.documentation import Library
+    from sacpy.kept import cache_folder
     from sacpy.manual import describe, findings, overview, paged, search, unknown
-    from sacpy.workspace import cache_folder
 
     ready()  # for the pager
     library = Library((Path(), *parsed.search), cache_folder())
@@ -332,7 +332,7 @@ def _doc(parsed: argparse.Namespace) -> int:
 def _cache(parsed: argparse.Namespace) -> int:
     from sacpy.interp.memory import in_words
     from sacpy.jit.cache import Cache, native_folder
-    from sacpy.workspace import chosen_folder
+    from sacpy.kept import chosen_folder
 
     ready()
     cache = Cache(native_folder())

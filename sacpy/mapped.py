@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sacpy.lang.check_mappings import placed
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram
+from sacpy.lang.infer_spaces import Found, partitions
 from sacpy.lang.source import NOWHERE, STDLIB
 from sacpy.nodes import Node
 from sacpy.withloop.chains import Mapping
-from sacpy.withloop.checking import placed
 from sacpy.withloop.devices import DEVICES
-from sacpy.withloop.inferred import Found, partitions
 from sacpy.withloop.strategies import choose
 
 if TYPE_CHECKING:
@@ -160,9 +160,10 @@ class Picture(Node):
     @property
     def png(self) -> bytes:
         """As a PNG file, below one another."""
-        from sacpy.withloop.rasters import to_png
+        from sacpy.interp.png import encode
+        from sacpy.withloop.rasters import pixels
 
-        return to_png(self._scene())
+        return encode(pixels(self._scene()))
 
     def _repr_svg_(self) -> str:
         return self.svg

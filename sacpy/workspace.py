@@ -4,15 +4,14 @@ In: files or texts, and settings (where modules and includes are, macros, limits
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from sacpy import kept
 from sacpy.collection import without_collection
 from sacpy.interp.limits import Limits, Watchdog
 from sacpy.interp.memory import physical
+from sacpy.kept import cache_folder
 from sacpy.lang import core
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
@@ -30,27 +29,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 DEPTH_LIMIT = 100_000
-
-
-def cache_folder() -> Path | None:
-    """Where parsed and compiled things are kept between runs; None where that is nowhere, or in a folder that others
-    may write: what is kept there is run."""
-    folder = chosen_folder()
-    return None if folder is None or kept.distrust(folder) else folder
-
-
-def chosen_folder() -> Path | None:
-    """Where they are to be kept: `SACPY_CACHE_DIR` (empty: nowhere), else the user's cache folder. Where platformdirs,
-    which knows that one, is missing, nothing is kept."""
-    chosen = os.environ.get("SACPY_CACHE_DIR")
-    if chosen is not None:
-        return Path(chosen) if chosen else None
-    try:
-        import platformdirs
-    except ImportError:
-        return None
-
-    return Path(platformdirs.user_cache_dir("sacpy", appauthor=False))
 
 
 class Workspace(Record):

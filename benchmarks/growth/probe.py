@@ -20,7 +20,7 @@ from sacpy.jit.cache import Cache
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.options import Options
 from sacpy.jit.run.compiler import compile_unit
-from sacpy.jit.run.engine import Tools
+from sacpy.jit.run.contract import Tools
 from sacpy.jit.run.regions import Regions
 from sacpy.workspace import Workspace
 

@@ -20,8 +20,8 @@ from sacpy.jit.ir import kernel as k
 from sacpy.jit.ir.graph import ArrayType, Let, Unit, WithLoop, statements
 from sacpy.jit.ir.kernel_printer import print_kernel
 from sacpy.jit.kernels import KernelOptions, Launch, Template, build
+from sacpy.jit.run.contract import Tools
 from sacpy.jit.run.device_compiler import device_program
-from sacpy.jit.run.engine import Tools
 from sacpy.jit.run.on_demand import OnDemand
 from sacpy.nodes import replace
 from sacpy.withloop.devices import DEVICES

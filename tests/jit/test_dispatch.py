@@ -11,7 +11,8 @@ from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.failures import CheckFailed, OutOfMemory, TooDeep, Unsupported
-from sacpy.jit.run.engine import Compiled, Engine
+from sacpy.jit.run.contract import Compiled
+from sacpy.jit.run.engine import Engine
 from sacpy.jit.run.report import Counts, Report
 from sacpy.jit.run.versions import TRIAL
 from sacpy.lang.diagnostics import SacError, render_text

@@ -52,7 +52,7 @@ MUTANTS: dict[Mutant, str] = {
     Mutant("the last columns are forgotten", HOST + "tiling", "Tiling.columns", "count_loop(self.low, middle, upper, str(self.lanes * NARROW)", "count_loop(self.low, middle, middle, str(self.lanes * NARROW)"): "weighed",
     Mutant("strides are swapped", HOST + "memory", "flat", "zip(index, extents)", "zip(index, extents[::-1])"): "relax",
     Mutant("an argument is updated in place", HOST + "functions", "Lowering.enter", "self.owned(v) if isinstance(v, Array) and p.name in unique else v", "v"): "kept",
-    Mutant("a cell is not copied to its place", HOST + "functions", "Lowering.built", "if value.data != place.data:", "if False:"): "laid",
+    Mutant("a cell is not copied to its place", HOST + "writer", "Writer.built", "if value.data != place.data:", "if False:"): "laid",
     Mutant("an array that is updated is not copied to its place", HOST + "functions", "Lowering.placed", "if source.data != place.data:", "if False:"): "cells",
     Mutant("an array stays in its place, though an older version is kept", HOST + "places", "_Plan.chain", "k < number and ", ""): "versions",
     Mutant("counting loops go by 1", HOST + "functions", "Lowering.rounds", "add nsw i64 {i}, {rhs.step}", "add nsw i64 {i}, 1"): "triangle",

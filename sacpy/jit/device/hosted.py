@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sacpy.jit.fingerprint import platform_digest
 from sacpy.jit.ir.graph import (
@@ -31,8 +31,22 @@ from sacpy.jit.ir.graph_printer import print_unit
 from sacpy.jit.ir.rewrite import bound, free
 
 if TYPE_CHECKING:
-    from sacpy.jit.host.native import NativeFunction
-    from sacpy.jit.run.engine import Tools
+    from sacpy.jit.cache import Cache
+    from sacpy.jit.host.native import Context, NativeFunction
+    from sacpy.jit.options import Options
+
+
+class Tools(Protocol):
+    """What compiling a piece takes (`run/contract` has it)."""
+
+    @property
+    def options(self) -> Options: ...
+
+    @property
+    def cache(self) -> Cache: ...
+
+    @property
+    def context(self) -> Context: ...
 
 
 class Piece:

@@ -37,7 +37,7 @@ from sacpy.lang.source import Span
 from sacpy.nodes import Node, Record, field
 
 if TYPE_CHECKING:
-    from sacpy.jit.run.engine import Tools
+    from sacpy.jit.device.hosted import Tools
 
 Judge = Callable[[Let], str]  # why the with-loop of a statement cannot run on the device; "": it can
 Bounds = tuple[tuple[Atom, Atom], ...]

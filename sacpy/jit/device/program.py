@@ -194,7 +194,7 @@ class DeviceProgram:
 
 def stays(w: WithLoop, problem: MappingError | str, optional: bool) -> str:
     """Why a with-loop stays on the host. Where its mapping is the programmer's, and the device not just an option, that is an error: raises `SacError` on the pragma's text."""
-    from sacpy.withloop.checking import when_run
+    from sacpy.lang.check_mappings import when_run
 
     error = None if optional else when_run([*w.pragmas, *(pragma for p in w.partitions for pragma in p.pragmas)], problem)
     if error is not None:

@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sacpy.jit.analysis.along import Along
-from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import flat
 from sacpy.jit.host.sinks import ArraySink, Sink
 from sacpy.jit.host.work import weight
+from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir.graph import Const, Let, Load, Op, Partition, Var
 from sacpy.jit.llvm.legal import LLVM_TYPES
 from sacpy.lang.types import BITS, REAL
@@ -46,7 +46,7 @@ def is_comb(p: Partition, sinks: Sequence[Sink]) -> bool:
     return len(p.body.statements) <= MOST
 
 
-def comb_loop(lowering: Lowering, p: Partition, sink: ArraySink, outer: tuple[str, ...], lower: str, upper: str, body: Callable[[str], None]) -> None:
+def comb_loop(lowering: Writer, p: Partition, sink: ArraySink, outer: tuple[str, ...], lower: str, upper: str, body: Callable[[str], None]) -> None:
     """The loop of the last axis from `lower` to before `upper`; `outer`: the other components. `body` hands the values of an index to the sink."""
     assert p.step is not None and isinstance(p.step[-1], Const)
     code, step, type_ = lowering.code, int(p.step[-1].value), LLVM_TYPES[sink.result.element]

@@ -9,17 +9,17 @@ from collections.abc import Sequence
 
 from sacpy.jit.analysis.straight import is_straight
 from sacpy.jit.host.chunks import Chunked
-from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array
 from sacpy.jit.host.work import Cost
+from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir.graph import ArrayType, Atom, For, Var, inner_binders
 from sacpy.jit.ir.rewrite import free_in_order
 
 ALIGNED = 64  # chunks of a loop that writes single elements are a multiple of this many rounds
 
 
-def spread_rounds(lowering: Lowering, r: For, arrays: Sequence[Array]) -> None:
+def spread_rounds(lowering: Writer, r: For, arrays: Sequence[Array]) -> None:
     """Writes such a loop. `arrays`: the carried ones, which nobody else holds; they are changed in place."""
     Rounds(lowering, r, arrays).run()
 
@@ -27,7 +27,7 @@ def spread_rounds(lowering: Lowering, r: For, arrays: Sequence[Array]) -> None:
 class Rounds(Chunked):
     """The rounds of a loop being spread."""
 
-    def __init__(self, outer: Lowering, r: For, arrays: Sequence[Array]) -> None:
+    def __init__(self, outer: Writer, r: For, arrays: Sequence[Array]) -> None:
         super().__init__(outer)
         self.loop, self.initial = r, arrays
 

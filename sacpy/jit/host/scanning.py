@@ -16,10 +16,10 @@ from sacpy.jit.analysis.scans import Scan
 from sacpy.jit.host import layout
 from sacpy.jit.host.chunks import Chunked
 from sacpy.jit.host.folds import identity
-from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array, Scalar, copy_elements, element_address
 from sacpy.jit.host.work import Cost
+from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir.graph import Op, Var, inner_binders
 from sacpy.jit.ir.rewrite import free_in_order
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, size_of
@@ -32,7 +32,7 @@ ALIGNED = 64  # chunks are a multiple of so many elements, whole cache lines of 
 SHARE = 0.25  # of the work counts where it is decided whether to spread it: threads compute all values twice
 
 
-def write_scan(low: Lowering, scan: Scan, targets: Sequence[Var], dying: set[str], into: dict[str, Array]) -> None:
+def write_scan(low: Writer, scan: Scan, targets: Sequence[Var], dying: set[str], into: dict[str, Array]) -> None:
     """Writes a scan and binds the loop's targets."""
     Scanning(low, scan).run(targets, dying, into)
 
@@ -40,7 +40,7 @@ def write_scan(low: Lowering, scan: Scan, targets: Sequence[Var], dying: set[str
 class Scanning:
     """One scan. `source`: the vector as it was; `result`: as it becomes, perhaps in the same memory."""
 
-    def __init__(self, low: Lowering, scan: Scan) -> None:
+    def __init__(self, low: Writer, scan: Scan) -> None:
         self.low, self.scan, self.code = low, scan, low.code
         self.type = LLVM_TYPES[scan.base]
 
@@ -108,7 +108,7 @@ class Scanning:
 class Piece:
     """The loops over a range of the elements."""
 
-    def __init__(self, low: Lowering, scan: Scan, source: Array, result: Array | None) -> None:
+    def __init__(self, low: Writer, scan: Scan, source: Array, result: Array | None) -> None:
         self.low, self.scan, self.source, self.result, self.code = low, scan, source, result, low.code
         self.type = LLVM_TYPES[scan.base]
         self.lanes = VECTOR // size_of(scan.base)
@@ -189,7 +189,7 @@ class Piece:
 class Spread:
     """A scan cut into chunks, which threads work on."""
 
-    def __init__(self, low: Lowering, scan: Scan, source: Array, result: Array, total: str) -> None:
+    def __init__(self, low: Writer, scan: Scan, source: Array, result: Array, total: str) -> None:
         self.low, self.scan, self.source, self.result, self.total, self.code = low, scan, source, result, total, low.code
         self.type = LLVM_TYPES[scan.base]
         self.totals = low.code.slot(f"[{layout.MOST_CHUNKS} x {self.type}]")

@@ -12,9 +12,8 @@ from typing import Protocol
 
 from sacpy.jit.analysis.folds import Reduction, recognised
 from sacpy.jit.host.folds import applied, undecided
-from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.memory import BORROWED, Array, Scalar, Value, copy_elements, element_address, elements, flat, release
-from sacpy.jit.host.writer import Slots
+from sacpy.jit.host.writer import Slots, Writer
 from sacpy.jit.ir.graph import ArrayType, Atom, Fold, Partition, Propagate
 from sacpy.jit.llvm.legal import LLVM_TYPES
 from sacpy.jit.llvm.scalars import compare
@@ -36,7 +35,7 @@ class Sink(Protocol):
 class ArraySink(Record):
     """The result of genarray or modarray. `rank`: the number of axes of the frame. `earlier`: partitions whose cells are already set, and stay. `aside`: where the value of the cell at hand is put, if not there."""
 
-    lowering: Lowering
+    lowering: Writer
     result: Array
     rank: int
     earlier: Sequence[Partition] = ()
@@ -80,7 +79,7 @@ class ArraySink(Record):
             copy_elements(self.lowering.code, cell.element, cell.data, value.data, elements(self.lowering.code, cell.extents))
 
 
-def membership(lowering: Lowering, p: Partition, index: tuple[str, ...]) -> str:
+def membership(lowering: Writer, p: Partition, index: tuple[str, ...]) -> str:
     """Whether an index lies in a partition: an i1."""
     code, inside = lowering.code, "true"
     for k, i in enumerate(index):
@@ -97,7 +96,7 @@ def membership(lowering: Lowering, p: Partition, index: tuple[str, ...]) -> str:
 class PropagateSink(Record):
     """Values threaded through all iterations."""
 
-    lowering: Lowering
+    lowering: Writer
     operator: Propagate
     slots: Slots
     count: int = field(init=False)
@@ -120,7 +119,7 @@ class PropagateSink(Record):
         self.slots.set(values)
 
 
-def kept(lowering: Lowering, value: Value) -> Value:
+def kept(lowering: Writer, value: Value) -> Value:
     """A value that outlives the body: what was built inside a result is copied."""
     return lowering.owned(value) if isinstance(value, Array) and value.borrowed else value
 
@@ -129,7 +128,7 @@ class FoldSink(Record):
     """Accumulators of a fold over one partition. `stopped`: an i1 slot, where iteration may end early. `fresh`: an i1 slot, where the first value is to be taken as it is. `in_order`: extremes of reals
     are computed in order; where they are not, who writes the loop sees to those that the order matters to (`undecided`)."""
 
-    lowering: Lowering
+    lowering: Writer
     operator: Fold
     slots: Slots
     in_order: bool = False

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sacpy.jit.analysis.contractions import Contraction, contraction, names_of
-from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Array, Scalar, element_address, flat, release
-from sacpy.jit.host.nests import Nest
 from sacpy.jit.host.sinks import ArraySink, Sink
+from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir.graph import Atom, Block, Const, Let, Load, Op, Partition, Var
 from sacpy.jit.llvm.legal import LLVM_TYPES, constant, size_of
 from sacpy.jit.llvm.processor import register_sizes
@@ -27,7 +26,7 @@ WIDE = 8  # vectors of the tiles of columns
 class Tiling:
     """Writes the nest of a contraction. `sinks`: take the cell's values; `lower`, `upper`: the range of the first axis, where it is not the partition's."""
 
-    def __init__(self, lowering: Lowering, c: Contraction, sinks: Sequence[ArraySink], lower: str = "", upper: str = "") -> None:
+    def __init__(self, lowering: Writer, c: Contraction, sinks: Sequence[ArraySink], lower: str = "", upper: str = "") -> None:
         self.low, self.c, self.sinks, self.code = lowering, c, sinks, lowering.code
         self.first = (lower, upper)
         self.size = size_of(c.base)
@@ -367,21 +366,3 @@ def array_sinks(sinks: Sequence[Sink]) -> list[ArraySink] | None:
     """The sinks, if all are arrays in which nothing is to be left out."""
     found = [s for s in sinks if isinstance(s, ArraySink) and not s.earlier]
     return found if len(found) == len(sinks) else None
-
-
-def write_inner(lowering: Lowering, p: Partition, sinks: Sequence[Sink], outer: tuple[str, ...]) -> None:
-    """Writes a partition's loops inside of those over its first axes, whose indices are `outer`, and bound: tiles of columns, which need the last axis only, too."""
-    found, arrays = tiled(p, sinks), array_sinks(sinks)
-    if found is not None and not found.packed and arrays:
-        Tiling(lowering, found, arrays).run(outer)
-    else:
-        Nest(lowering, p, sinks).axis(outer)
-
-
-def write_nest(lowering: Lowering, p: Partition, sinks: Sequence[Sink], lower: str = "", upper: str = "", earlier: Sequence[Partition] = ()) -> None:
-    """Writes a partition's loops: in tiles where that pays. `earlier`: partitions whose indices are left out."""
-    found, arrays = tiled(p, sinks), array_sinks(sinks)
-    if found is not None and not earlier and arrays:
-        Tiling(lowering, found, arrays, lower, upper).run()
-    else:
-        Nest(lowering, p, sinks, lower, upper, earlier).run()

@@ -8,7 +8,7 @@ The unit is about one simple operation. Bounds of inner loops that are only know
 from __future__ import annotations
 
 from sacpy.jit.analysis.straight import cells, is_straight
-from sacpy.jit.host.functions import Lowering
+from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir.graph import Atom, Block, Call, Check, Const, For, If, Load, Loop, Op, Stmt, Update, WithLoop
 from sacpy.jit.llvm.legal import constant
 from sacpy.jit.llvm.maths import MATHS
@@ -30,7 +30,7 @@ Work = float | str  # a number, or the text of a double
 class Cost:
     """Estimates at a place in the code that is being written. What follows from the graph alone is reckoned now, and takes no code."""
 
-    def __init__(self, lowering: Lowering) -> None:
+    def __init__(self, lowering: Writer) -> None:
         self.low = lowering
 
     def block(self, block: Block) -> Work:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 from sacpy.interp.engine import is_region, owner
 from sacpy.interp.runtime.calls import shown
-from sacpy.interp.walk import statements
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.kinds import Kind, kind_text
 from sacpy.jit.options import Options
@@ -21,6 +20,7 @@ from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.patterns import declared_shapes
 from sacpy.lang.source import NOWHERE
+from sacpy.lang.walk import statements
 
 
 def emission(program: ElaboratedProgram, stage: str, which: str, options: Options, seen: Sequence[tuple[str, Kind]] = ()) -> str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from sacpy.interp.engine import is_region, owner
 from sacpy.interp.memory import in_words
 from sacpy.interp.runtime.calls import shown
-from sacpy.interp.walk import statements
 from sacpy.jit.run.engine import Engine
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.report import Report
@@ -20,6 +19,7 @@ from sacpy.jit.run.versions import Version, Versions
 from sacpy.lang.core import Function
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.source import Span
+from sacpy.lang.walk import statements
 from sacpy.nodes import Node, field
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from sacpy.lang import core
 if TYPE_CHECKING:
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
-    from sacpy.jit.run.engine import Compiled, Compiler, Tools
+    from sacpy.jit.run.contract import Compiled, Compiler, Tools
 
 
 def compiler_for(target: str) -> Compiler:
@@ -53,7 +53,7 @@ def _on_device(target: str, program: core.Program, key: str, kind: Kind, name: s
 
 def _either(program: core.Program, key: str, kind: Kind, name: str, tools: Tools) -> Compiled:
     from sacpy.jit.run.compiler import compile_unit
-    from sacpy.jit.run.engine import Compiled
+    from sacpy.jit.run.contract import Compiled
 
     host = compile_unit(program, key, kind, name, tools)
     if not _gpu_is_there(tools):

@@ -16,7 +16,7 @@ from sacpy.jit.failures import Unsupported
 from sacpy.jit.ir.graph import Unit, statements
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
-from sacpy.jit.run.engine import Compiled, Tools
+from sacpy.jit.run.contract import Compiled, Tools
 from sacpy.jit.run.report import Counts, Report
 from sacpy.lang.core import Program
 from sacpy.nodes import replace

@@ -21,7 +21,7 @@ from sacpy.jit.ir.graph import Fold, Let, Unit, WithLoop
 from sacpy.jit.kernels import KernelOptions, Refused, Template, build
 from sacpy.jit.kinds import Kind
 from sacpy.jit.run.compiler import Clock, compile_unit, optimised, specialised
-from sacpy.jit.run.engine import Compiled, Tools
+from sacpy.jit.run.contract import Compiled, Tools
 from sacpy.jit.run.measure import count
 from sacpy.jit.run.report import Counts, Report
 from sacpy.lang.ast import Pragma

@@ -28,7 +28,8 @@ from sacpy.jit.run.versions import FIRST, REVIEW, UNKNOWN, Version, Versions
 from sacpy.lang.core import Function
 
 if TYPE_CHECKING:
-    from sacpy.jit.run.engine import Engine, Room
+    from sacpy.jit.run.contract import Judge
+    from sacpy.jit.run.program_state import Room
 
 TRIES = 3  # kinds of arguments for which compiling failed, after which it is not tried again
 DEEP = 200  # nested calls of itself that make a function worth compiling
@@ -59,7 +60,7 @@ class Site(Versions):
 
     def __init__(
         self,
-        engine: Engine,
+        engine: Judge,
         room: Room,
         function: Function,
         make: Callable[[], Callable[..., Any]],

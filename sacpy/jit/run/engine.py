@@ -14,71 +14,37 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from threading import Lock
 from time import perf_counter, thread_time
-from typing import TYPE_CHECKING, Any, Protocol
-from weakref import WeakSet, ref
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from sacpy.collection import without_collection
 from sacpy.interp.errors import Fault
 from sacpy.interp.memory import apart, in_words
-from sacpy.interp.values import DTYPES
 from sacpy.jit.beside import Abandoned, Job, is_beside
 from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.failures import Interrupted, NativeFailure, OutOfMemory, Unsupported
 from sacpy.jit.kinds import Kind
-from sacpy.jit.options import Options
-from sacpy.jit.run.cost import ELEMENT, STEP, UNKNOWN, Costs
+from sacpy.jit.options import Options, cores
+from sacpy.jit.run.contract import Compiled, Compiler, Pace, Policy, Tools
+from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.dispatch import Site
+from sacpy.jit.run.program_state import Room
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.remembered import Recent, Watched
-from sacpy.jit.run.report import Report
 from sacpy.jit.run.versions import Version, Versions
-from sacpy.jit.run.worth import calls_itself, worth_watching
+from sacpy.jit.run.worth import worth_watching
 from sacpy.lang import core
 from sacpy.lang.diagnostics import SacError
-from sacpy.nodes import Node
 
 if TYPE_CHECKING:
     from sacpy.interp.engine import Turn
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
-    from sacpy.jit.host.native import Context
     from sacpy.jit.run.fork import Fork
-    from sacpy.jit.specialise import Specialiser
 
 PATIENCE = 0.02  # seconds between two looks for an exception
 SOON = 0.2  # seconds; what fails later for lack of memory is not run again to learn more
-
-
-class Pace(Protocol):
-    """Enters and leaves native code at any call and round, whatever that costs: how many calls of a function are
-    interpreted before it is compiled (None: it never is); how many rounds of a loop are `interpreted` (at least 1)
-    before some are `native` (0: all that are left)."""
-
-    def calls(self) -> int | None: ...
-
-    def interpreted(self) -> int: ...
-
-    def native(self) -> int: ...
-
-
-class Policy(Node):
-    """When something is compiled: once what it has taken, or will take by an estimate, is about the price of having it
-    compiled. `price` in seconds; None: what compiling is expected to take. `array`: what an element of a whole-array
-    operation counts in an estimate, `unknown`: an extent that nobody knows. `eager`: at the first call; `beside`: what may
-    not be worth it is compiled while the program goes on; `pace`: loops
-    are entered and left as it says, which tests want."""
-
-    price: float | None = None
-    array: float = ELEMENT
-    unknown: float = UNKNOWN
-    eager: bool = False
-    beside: bool = False
-    pace: Pace | None = None
-
-    def first(self, usual: int) -> int:
-        """The rounds of a loop before it is looked at for the first time."""
-        return self.pace.interpreted() - 1 if self.pace is not None else 0 if self.eager else usual
 
 
 POLICIES = {
@@ -97,131 +63,7 @@ COMPILING_STATEMENT = 0.0015  # and for each statement
 LARGE = 800  # statements behind which functions that come again are called, and each counts a fifth
 
 
-class Native(Protocol):
-    """A compiled function, ready to be called with the values of its arguments. Raises `NativeFailure`."""
-
-    def __call__(self, args: tuple[Any, ...], /) -> tuple[Any, ...]: ...
-
-
-class Compiled(Node):
-    """A compiled unit: how to call it, and what became of it on the way. `owned`: whether the arrays that it gives are nobody else's; `device`: the same as a program of a device, if it is one; `recursive`: whether it may call itself; `direct`: what calls it with contiguous arguments like some others (`NativeFunction.like`); `giving`: what calls it with arguments that the caller gives away, if it takes any (`NativeFunction`)."""
-
-    call: Native
-    report: Report
-    owned: bool = True
-    device: DeviceProgram | None = None
-    recursive: bool = False
-    direct: Callable[[Sequence[Any]], Callable[..., tuple[Any, ...] | None]] | None = None
-    giving: Callable[[tuple[Any, ...], tuple[bool, ...]], tuple[Any, ...]] | None = None
-
-
-class Tools:
-    """What compiling takes besides a function: options, the cache, and what running code shares with Python."""
-
-    def __init__(self, options: Options, cache: Cache, eager: bool = False, check: bool = False) -> None:
-        self.options = options
-        self.cache = cache
-        self.eager = eager
-        self.check = check  # of the emulator: every access to memory
-        self.device: Device | None = None
-        self.gpu: bool | None = None  # whether there is one; None: nobody has looked
-        self.memory = 0
-        self.limited = False
-        self.delivered: dict[str, bytes] = {}  # what other processes have made, by name
-        self._context: Context | None = None
-        self._latest: tuple[core.Program, Specialiser] | None = None
-
-    def specialiser(self, program: core.Program) -> Specialiser:
-        """What makes graphs of a program's functions."""
-        if self._latest is None or self._latest[0] is not program:
-            from sacpy.jit.specialise import Specialiser
-
-            self._latest = program, Specialiser(program)
-        return self._latest[1]
-
-    @property
-    def context(self) -> Context:
-        """What all native code of an engine shares with Python: the stop flag, the number of threads."""
-        if self._context is None:
-            from sacpy.jit.host.native import Context
-
-            self._context = Context(self.options.threads, self.memory)
-        return self._context
-
-    def stop(self, stop: bool) -> None:
-        """Ends what runs, or lets things run again."""
-        if self._context is not None:
-            self._context.stop = stop
-        if self.device is not None:
-            self.device.stop(stop)
-
-    def limit(self, memory: int) -> None:
-        """How many bytes a call may take; 0: any."""
-        self.memory = memory
-        if self._context is not None:
-            self._context.memory = memory
-        if self.device is not None:
-            self.device.limit(memory)
-
-
-class Compiler(Protocol):
-    """What the engine asks of a compiler. `name` is the digest that the code is kept under. Raises `Unsupported`."""
-
-    def __call__(self, program: core.Program, key: str, kind: Kind, name: str, tools: Tools, /) -> Compiled: ...
-
-
-def nothing(signature: core.Signature) -> bool:
-    """No function is NumPy's: what is compiled as soon as there is work is not compared with what NumPy takes."""
-    return False
-
-
 ROOM = "_room"  # where an evaluator's namespace has it
-
-
-class Room:
-    """What the engine keeps for one evaluator."""
-
-    def __init__(self, evaluator: Evaluator, policy: Policy, cache: Cache) -> None:
-        from sacpy.jit.fingerprint import Fingerprints
-        from sacpy.jit.run.records import Records
-
-        self.program = evaluator.program
-        self._evaluator = ref(evaluator)
-        self.fingerprints = Fingerprints(self.program)
-        self.costs = Costs(self.program, evaluator.preparer.inferrer, policy.array, policy.unknown, evaluator.is_whole if policy.price is None else nothing)
-        self.records = Records(cache, self.program)
-        self._branching: dict[str, bool] = {}
-
-    def is_pure(self, function: core.Function) -> bool:
-        """Whether a function made of a statement can be a unit: it has no effects, and only values of the graph."""
-        if not isinstance(self.program, Regions):
-            return False
-        purity = self.program.outlined.purity
-        return all(slot.base in DTYPES for slot in (*function.signature.params, *function.signature.results)) and purity.block(function.body)
-
-    def add(self, function: core.Function) -> None:
-        """From now on the program has this function too."""
-        assert isinstance(self.program, Regions)
-        self.program.add(function)
-
-    def watch(self, engine: Engine, unit: Versions) -> None:
-        """From now on the engine knows this unit, for as long as the evaluator lives."""
-        evaluator = self._evaluator()
-        if evaluator is not None:
-            engine.units.add(evaluator, unit)
-
-    @property
-    def generating(self) -> float:
-        """Seconds that were spent on generating Python so far."""
-        evaluator = self._evaluator()
-        return 0.0 if evaluator is None else evaluator.generating
-
-    def branches(self, function: core.Function) -> bool:
-        """Whether a call of a function may call itself more than once: its calls then grow in number with their depth."""
-        key = function.signature.key
-        if key not in self._branching:
-            self._branching[key] = calls_itself(function) > 1
-        return self._branching[key]
 
 
 class Engine:
@@ -523,11 +365,6 @@ def _forked() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
-
-
-def cores() -> int:
-    """How many threads this process may run at once."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _pending() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sacpy.interp.engine import is_region
-from sacpy.interp.walk import block_free, defined, free_of
 from sacpy.lang.ast import AnyExtent, AnyShape, Feature
 from sacpy.lang.core import (
     ArrayCons,
@@ -41,6 +40,7 @@ from sacpy.lang.diagnostics import SacError
 from sacpy.lang.infer import Inferrer
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.types import ANY, BUILTIN, SCALAR, Type
+from sacpy.lang.walk import block_free, defined, free_of
 from sacpy.nodes import replace
 
 _KNOWN = frozenset(BUILTIN)

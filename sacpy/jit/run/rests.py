@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
-from sacpy.interp.walk import Renamer, defined, free_of
 from sacpy.lang.ast import AnyShape
 from sacpy.lang.core import Atom, Bind, Block, Carried, Const, Function, Let, Loop, Prim, Signature, Slot, Stmt, Var
 from sacpy.lang.core_printer import print_block
 from sacpy.lang.source import NOWHERE, Span
+from sacpy.lang.walk import Renamer, defined, free_of
 from sacpy.nodes import replace
 
 _LEFT, _GOING = "rounds left", "going on"  # no names that a program could have

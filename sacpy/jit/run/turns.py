@@ -32,7 +32,8 @@ from sacpy.jit.run.versions import COPYING, SPURIOUS, Version, Versions
 from sacpy.lang.core import Function, Let, Loop, WithLoop
 
 if TYPE_CHECKING:
-    from sacpy.jit.run.engine import Engine, Room
+    from sacpy.jit.run.contract import Judge
+    from sacpy.jit.run.program_state import Room
 
 FAR = 1 << 62  # rounds until somebody asks who need not ask again
 SOON = 16  # rounds until the first look
@@ -49,7 +50,7 @@ class Turn:
     """One loop or with-loop. `first`: rounds of an execution before it asks for the first time; of a with-loop, cells
     from which on it asks."""
 
-    def __init__(self, engine: Engine, room: Room, owner: str, statement: Let | Loop, bases: Mapping[str, str]) -> None:
+    def __init__(self, engine: Judge, room: Room, owner: str, statement: Let | Loop, bases: Mapping[str, str]) -> None:
         self.engine = engine
         self.room = room
         self.params = reads(statement)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sacpy.interp.values import DTYPES
-from sacpy.interp.walk import loops
 from sacpy.lang.core import Block, Call, Function, If, Let, Loop, Prim, WithLoop
+from sacpy.lang.walk import loops
 
 SCALAR_MODULES = ("ScalarArith", "ArrayArith", "Math", "Bits", "Bool", "Char")  # their functions on scalars are straight lines
 

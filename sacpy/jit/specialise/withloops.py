@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from sacpy.interp.walk import block_free
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.ir import graph
 from sacpy.jit.ir.graph import ArrayType, Atom, Var
@@ -25,6 +24,7 @@ from sacpy.lang import core
 from sacpy.lang.lattice import full_extents
 from sacpy.lang.pragmas import asks
 from sacpy.lang.types import Type, known
+from sacpy.lang.walk import block_free
 from sacpy.nodes import Record, field
 
 if TYPE_CHECKING:

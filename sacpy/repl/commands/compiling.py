@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from sacpy.lang.suggest import closest
+from sacpy.base.spelling import closest
 from sacpy.repl.commands.command import Command, refused
 from sacpy.repl.commands.listing import listing
 from sacpy.repl.engine import Engine

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from sacpy.interp.walk import block_free, defined, statements
+from sacpy.base.spelling import closest
 from sacpy.lang.ast import Pragma
 from sacpy.lang.core import Fold, Function, Partition, Propagate, WithLoop
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.infer import Inference
+from sacpy.lang.infer_spaces import index_space, lets, outline
 from sacpy.lang.pragmas import asks
 from sacpy.lang.source import NOWHERE
-from sacpy.lang.suggest import closest
+from sacpy.lang.walk import block_free, defined, statements
 from sacpy.nodes import Node
 from sacpy.withloop.chains import Chain, Mapping
 from sacpy.withloop.devices import DeviceLimits
 from sacpy.withloop.errors import MappingError
-from sacpy.withloop.inferred import index_space, lets, outline
 from sacpy.withloop.pragmas import WORDS, GpuKernel, GpuMem, GpuParam, Order, parse
 from sacpy.withloop.pragmas import Pragma as Meaning
 from sacpy.withloop.spaces import IndexSpace
