@@ -16,7 +16,7 @@ from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.workspace import Workspace
 
 if TYPE_CHECKING:
-    from sacpy.jit.engine import Engine
+    from sacpy.jit.run.engine import Engine
 
 TARGETS = ("interp", "auto", "cpu")
 
@@ -81,6 +81,6 @@ class SacProgram:
 def _engine(target: str, cache: Path | None) -> Engine:
     """What compiles: one thread per core, as for the peers."""
     from sacpy.jit.cache import Cache
-    from sacpy.jit.engine import Engine
+    from sacpy.jit.run.engine import Engine
 
     return Engine(target, cache=None if cache is None else Cache(cache))

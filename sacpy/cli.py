@@ -129,7 +129,7 @@ def run_program(parsed: argparse.Namespace, world: World, loaded: Callable[[Sequ
 def _run_or_emit(parsed: argparse.Namespace, workspace: Workspace, program: ElaboratedProgram, world: World, found: Sequence[Diagnostic] = ()) -> int:
     """Runs a program, with the tables that are asked for behind its output; or prints what a stage of the compiler makes of it."""
     if getattr(parsed, "emit", None):
-        from sacpy.jit.stages import emission
+        from sacpy.jit.reports.stages import emission
 
         world.stdout.write(emission(program, parsed.emit, parsed.function, workspace.options).encode("utf-8", "surrogateescape"))
         return 0
@@ -147,7 +147,7 @@ def _told(parsed: argparse.Namespace, workspace: Workspace, world: World) -> Ite
         yield
     finally:
         if parsed.stats or parsed.explain:
-            from sacpy.jit.statistics import explain, stats
+            from sacpy.jit.reports.statistics import explain, stats
 
             engine = None if workspace.engine is None else workspace.engine.started
             texts = [explain(engine)] * parsed.explain + [str(stats(engine))] * parsed.stats
@@ -168,7 +168,7 @@ def _evaluate(parsed: argparse.Namespace) -> int:
         with _progress(parsed, world):
             if parsed.emit:
                 from sacpy.evaluation import KEY
-                from sacpy.jit.stages import emission_of
+                from sacpy.jit.reports.stages import emission_of
 
                 text = emission_of(found.program, parsed.emit, KEY, workspace.options)
             else:
@@ -240,7 +240,7 @@ def _test(parsed: argparse.Namespace) -> int:
 
 
 def _explain(parsed: argparse.Namespace) -> int:
-    from sacpy.jit.statistics import explain
+    from sacpy.jit.reports.statistics import explain
 
     engine = _ran(parsed).engine
     sys.stdout.write(explain(None if engine is None else engine.started, parsed.function))
@@ -306,8 +306,8 @@ def _lsp(parsed: argparse.Namespace) -> int:
 
 def _doc(parsed: argparse.Namespace) -> int:
     from sacpy.documentation import Library
+    from sacpy.kept import cache_folder
     from sacpy.manual import describe, findings, overview, paged, search, unknown
-    from sacpy.workspace import cache_folder
 
     ready()  # for the pager
     library = Library((Path(), *parsed.search), cache_folder())
@@ -332,7 +332,7 @@ def _doc(parsed: argparse.Namespace) -> int:
 def _cache(parsed: argparse.Namespace) -> int:
     from sacpy.interp.memory import in_words
     from sacpy.jit.cache import Cache, native_folder
-    from sacpy.workspace import chosen_folder
+    from sacpy.kept import chosen_folder
 
     ready()
     cache = Cache(native_folder())

@@ -155,7 +155,8 @@ def trial() -> str:
     from sacpy.interp.evaluator import Evaluator
     from sacpy.interp.world import World
     from sacpy.jit.cache import Cache
-    from sacpy.jit.engine import Engine, cores
+    from sacpy.jit.options import cores
+    from sacpy.jit.run.engine import Engine
     from sacpy.workspace import Workspace
 
     program, _ = Workspace().load_text(TRIAL)
@@ -213,7 +214,7 @@ def _driver_version() -> str:
 
 def _cache() -> Iterator[Finding]:
     from sacpy import kept
-    from sacpy.workspace import chosen_folder
+    from sacpy.kept import chosen_folder
 
     folder = chosen_folder()
     if folder is None and util.find_spec("platformdirs") is None:

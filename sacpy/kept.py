@@ -202,3 +202,24 @@ def _digest(key: str, payload: bytes | memoryview) -> bytes:
     found = hashlib.sha256(f"{key}\n".encode())
     found.update(payload)
     return found.digest()
+
+
+def cache_folder() -> Path | None:
+    """Where parsed and compiled things are kept between runs; None where that is nowhere, or in a folder that others
+    may write: what is kept there is run."""
+    folder = chosen_folder()
+    return None if folder is None or distrust(folder) else folder
+
+
+def chosen_folder() -> Path | None:
+    """Where they are to be kept: `SACPY_CACHE_DIR` (empty: nowhere), else the user's cache folder. Where platformdirs,
+    which knows that one, is missing, nothing is kept."""
+    chosen = os.environ.get("SACPY_CACHE_DIR")
+    if chosen is not None:
+        return Path(chosen) if chosen else None
+    try:
+        import platformdirs
+    except ImportError:
+        return None
+
+    return Path(platformdirs.user_cache_dir("sacpy", appauthor=False))

@@ -16,10 +16,10 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
+from sacpy.base.spelling import closest
 from sacpy.documentation import Entry, Library, examples_text, first_sentence
 from sacpy.explanations import PAGES, Section, section, sections
 from sacpy.lang.source import NOWHERE
-from sacpy.lang.suggest import closest
 from sacpy.nodes import Node
 from sacpy.terminal import is_terminal
 

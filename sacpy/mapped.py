@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sacpy.lang.check_mappings import placed
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram
+from sacpy.lang.infer_spaces import Found, partitions
 from sacpy.lang.source import NOWHERE, STDLIB
 from sacpy.nodes import Node
 from sacpy.withloop.chains import Mapping
-from sacpy.withloop.checking import placed
 from sacpy.withloop.devices import DEVICES
-from sacpy.withloop.inferred import Found, partitions
 from sacpy.withloop.strategies import choose
 
 if TYPE_CHECKING:
-    from sacpy.jit.engine import Engine
+    from sacpy.jit.run.engine import Engine
     from sacpy.withloop.scenes import Scene
 
 MOST = 24  # mappings in one picture
@@ -93,7 +93,7 @@ def launched(engine: Engine | None, which: str = "") -> list[Drawn]:
 
 
 def _launched(engine: Engine | None, which: str) -> Iterator[Drawn]:
-    from sacpy.jit.statistics import home
+    from sacpy.jit.reports.statistics import home
 
     for site in () if engine is None else engine.entered():
         for version in site.versions.values():
@@ -160,9 +160,10 @@ class Picture(Node):
     @property
     def png(self) -> bytes:
         """As a PNG file, below one another."""
-        from sacpy.withloop.rasters import to_png
+        from sacpy.interp.png import encode
+        from sacpy.withloop.rasters import pixels
 
-        return to_png(self._scene())
+        return encode(pixels(self._scene()))
 
     def _repr_svg_(self) -> str:
         return self.svg

@@ -69,7 +69,7 @@ def _not_understood(word: str) -> None:
             refuse(f"options of a run stand behind the word run: sacpy run {word} .. FILE.sac")
         refuse(f"there is no option {word}; sacpy --help says what there is")
     if not Path(word).suffix and not Path(word).exists():
-        from sacpy.lang.suggest import closest
+        from sacpy.base.spelling import closest
 
         near = closest(word, list(COMMANDS))
         if near and not Path(word + ".sac").exists():

@@ -32,8 +32,8 @@ from sacpy.workspace import Workspace, execute
 
 if TYPE_CHECKING:
     from sacpy.embedding.evaluations import Evaluation
-    from sacpy.jit.engine import Engine
-    from sacpy.jit.statistics import Stats
+    from sacpy.jit.reports.statistics import Stats
+    from sacpy.jit.run.engine import Engine
     from sacpy.mapped import Picture
 
 T = TypeVar("T")
@@ -160,14 +160,14 @@ class Session:
 
     def stats(self) -> Stats:
         """What ran where so far, how often, how long, and why it was not compiled: rows (`stats().rows`), as text a table. Times are in seconds."""
-        from sacpy.jit.statistics import stats
+        from sacpy.jit.reports.statistics import stats
 
         with self._host.lock:
             return stats(self._started_engine)
 
     def explain(self, name: str = "") -> str:
         """What was compiled so far, what the compiler made of it, and why it did not where it did not; of the functions called `name` only, if one is given."""
-        from sacpy.jit.statistics import explain
+        from sacpy.jit.reports.statistics import explain
 
         _expect(name, str, "name")
         with self._host.lock:
@@ -190,7 +190,7 @@ class Session:
     def emit(self, stage: str, name: str = "", source: str | None = None) -> str:
         """What a stage of the compiler ("core", "graph", "llvm", "asm"; for a GPU "kernel", "nvvm", "ptx", "sass") makes of a function: one that has been defined, or loaded (and is still held), or one of the program in `source`. `name`: "f", "Module::f", or a line of the source; by default all functions. The graph is the one after all passes.
         A function is shown for the arguments that it has been called with; otherwise its parameters have the extents that they declare. Raises `SacError`."""
-        from sacpy.jit.stages import emission, has_function
+        from sacpy.jit.reports.stages import emission, has_function
 
         _expect(stage, str, "stage")
         _expect(name, str, "name")

@@ -4,15 +4,14 @@ In: files or texts, and settings (where modules and includes are, macros, limits
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from sacpy import kept
 from sacpy.collection import without_collection
 from sacpy.interp.limits import Limits, Watchdog
 from sacpy.interp.memory import physical
+from sacpy.kept import cache_folder
 from sacpy.lang import core
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
@@ -24,33 +23,12 @@ if TYPE_CHECKING:
     from sacpy.evaluation import Evaluation
     from sacpy.interp.evaluator import Bindings, Evaluator
     from sacpy.interp.world import World
-    from sacpy.jit.on_demand import OnDemand
     from sacpy.jit.options import Options
+    from sacpy.jit.run.on_demand import OnDemand
     from sacpy.withloop.devices import DeviceLimits
 
 T = TypeVar("T")
 DEPTH_LIMIT = 100_000
-
-
-def cache_folder() -> Path | None:
-    """Where parsed and compiled things are kept between runs; None where that is nowhere, or in a folder that others
-    may write: what is kept there is run."""
-    folder = chosen_folder()
-    return None if folder is None or kept.distrust(folder) else folder
-
-
-def chosen_folder() -> Path | None:
-    """Where they are to be kept: `SACPY_CACHE_DIR` (empty: nowhere), else the user's cache folder. Where platformdirs,
-    which knows that one, is missing, nothing is kept."""
-    chosen = os.environ.get("SACPY_CACHE_DIR")
-    if chosen is not None:
-        return Path(chosen) if chosen else None
-    try:
-        import platformdirs
-    except ImportError:
-        return None
-
-    return Path(platformdirs.user_cache_dir("sacpy", appauthor=False))
 
 
 class Workspace(Record):
@@ -152,7 +130,7 @@ class Workspace(Record):
     def engine(self) -> OnDemand | None:
         """What decides which functions run natively, one for all programs; None: all are interpreted."""
         if self._engine is None and self.target != "interp":
-            from sacpy.jit.on_demand import OnDemand
+            from sacpy.jit.run.on_demand import OnDemand
 
             self._engine = OnDemand(self.target, threads=self.threads, strict_fp=self.strict_fp, verify=self.verify, strategy=self.strategy, device=self.device, eager=self.eager)
         return self._engine
@@ -174,7 +152,7 @@ class Workspace(Record):
         engine = self.engine
         if engine is None:
             return watchdog.guard(self.limits, action)
-        from sacpy.jit.interrupts import listening
+        from sacpy.jit.run.interrupts import listening
 
         engine.begin(self.limits.memory or physical(), self.limits.memory is not None)
         with listening(engine.stop):

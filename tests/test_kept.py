@@ -223,11 +223,11 @@ class Command:
 
 def test_pickles_in_the_place_of_what_is_kept_run_nothing(tmp_path: Path) -> None:
     """Not even those with the right digest."""
-    from sacpy.jit.compiler import _kept as kept_code
     from sacpy.jit.device.cubins import _packing as cubins
     from sacpy.jit.device.emulated import EmulatorMachine
-    from sacpy.jit.device.target import _kept as kept_graph
     from sacpy.jit.host.installed import read_runtime
+    from sacpy.jit.run.compiler import _kept as kept_code
+    from sacpy.jit.run.device_compiler import _kept as kept_graph
     from sacpy.lang.image import read_image
     from sacpy.withloop.devices import DEVICES
     from tests.jit.kernel_programs import PROGRAMS

@@ -15,8 +15,8 @@ from benchmarks.gpu.cases import CASES, HEAD
 from sacpy import SacError, Session
 from sacpy.jit.device.context import Device
 from sacpy.jit.device.weigh import Policy
-from sacpy.jit.engine import Engine
-from sacpy.jit.on_demand import OnDemand
+from sacpy.jit.run.engine import Engine
+from sacpy.jit.run.on_demand import OnDemand
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from benchmarks.growth.generated import FAMILIES
 from benchmarks.probe import status
 from sacpy.collection import without_collection
 from sacpy.jit.cache import Cache
-from sacpy.jit.compiler import compile_unit
-from sacpy.jit.engine import Tools
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.options import Options
-from sacpy.jit.regions import Regions
+from sacpy.jit.run.compiler import compile_unit
+from sacpy.jit.run.contract import Tools
+from sacpy.jit.run.regions import Regions
 from sacpy.workspace import Workspace
 
 

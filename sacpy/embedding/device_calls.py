@@ -20,7 +20,7 @@ from sacpy.jit.failures import NativeFailure
 
 if TYPE_CHECKING:
     from sacpy.jit.device.context import Device
-    from sacpy.jit.engine import Engine
+    from sacpy.jit.run.engine import Engine
 
 
 REMEMBERED = 256  # shapes whose programs are remembered

@@ -13,6 +13,7 @@ from typing import Any
 
 from numpy import ndarray
 
+from sacpy.base.spelling import closest
 from sacpy.embedding.kinds import Kind, kind_of
 from sacpy.embedding.plans import MISSED, Plan, make
 from sacpy.embedding.runner import Runner, plain_error
@@ -22,7 +23,6 @@ from sacpy.lang.elaborate.expressions import type_text
 from sacpy.lang.elaborate.functions import head_text
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.source import NOWHERE
-from sacpy.lang.suggest import closest
 
 REMEMBERED = 1024  # functions with types and shapes of arguments whose compiled code is called directly
 

@@ -15,7 +15,6 @@ from sacpy.interp.faults import PART
 from sacpy.interp.ownership import VIEWS, Protocol, around, moves, protocol
 from sacpy.interp.usage import Usage
 from sacpy.interp.versions import SHORT
-from sacpy.interp.walk import defined, free_of, names, partition_atoms
 from sacpy.lang.ast import AnyShape, FixedExtent
 from sacpy.lang.core import (
     ArrayCons,
@@ -40,6 +39,7 @@ from sacpy.lang.core import (
     WithLoop,
 )
 from sacpy.lang.source import Span
+from sacpy.lang.walk import defined, free_of, names, partition_atoms
 from sacpy.nodes import Node, replace
 
 BLOCKS = 60  # nested blocks, and nested loops, from which on a statement becomes a Python function of its own

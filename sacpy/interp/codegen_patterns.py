@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from sacpy.interp.codegen_expressions import Expressions
 from sacpy.interp.emitter import Ex
 from sacpy.interp.versions import SHORT
-from sacpy.interp.walk import block_free
 from sacpy.lang.core import Atom, Bind, Block, Function, Slot
 from sacpy.lang.lattice import is_below
 from sacpy.lang.plan import (
@@ -34,6 +33,7 @@ from sacpy.lang.plan import (
 )
 from sacpy.lang.source import Span
 from sacpy.lang.types import Shape
+from sacpy.lang.walk import block_free
 
 
 class Patterns(Expressions):

@@ -15,9 +15,9 @@ from sacpy.interp.emitter import Ex
 from sacpy.interp.ownership import fold_values, thread_values
 from sacpy.interp.runtime.withloops import Recipe
 from sacpy.interp.usage import Usage
-from sacpy.interp.walk import block_free, bodies_free, names, operator_atoms
 from sacpy.lang.core import Atom, Bind, Fold, Genarray, Let, Loop, Modarray, Operator, Partition, Propagate, Var, WithLoop
 from sacpy.lang.source import Span
+from sacpy.lang.walk import block_free, bodies_free, names, operator_atoms
 from sacpy.nodes import Node, Record, field
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ In: a loop of core, prepared. Out: its counter, if it has one. The bound must no
 
 from __future__ import annotations
 
-from sacpy.interp.walk import free_of
 from sacpy.lang.core import Atom, Block, Carried, Const, Let, Loop, Prim, Stmt, Var
+from sacpy.lang.walk import free_of
 from sacpy.nodes import Node
 
 LARGEST = 2147483647

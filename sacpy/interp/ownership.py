@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from sacpy.interp.walk import block_free, bodies_free, free_of, loop_free, names, operands
 from sacpy.lang.core import (
     Atom,
     Bind,
@@ -35,6 +34,7 @@ from sacpy.lang.core import (
     Var,
     WithLoop,
 )
+from sacpy.lang.walk import block_free, bodies_free, free_of, loop_free, names, operands
 from sacpy.nodes import Node, Record, field
 
 VIEWS = {"reshape": 1, "place": 0, "like": 0, "ravel": 0}  # primitives whose result may be an argument, and which one

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 
 from sacpy.interp.facts import Facts, binds
 from sacpy.interp.prune import prune
-from sacpy.interp.walk import Renamer
 from sacpy.lang.ast import AnyExtent, AnyShape, Feature, FixedExtent, NamedExtent, RankSlice, SomeShape
 from sacpy.lang.core import ArrayCons, Atom, Bind, Call, Condition, Const, Function, Let, Prim, Program, Signature, Slot, Stmt, Var
 from sacpy.lang.dispatch import Certain, Possible, shape_class
@@ -18,6 +17,7 @@ from sacpy.lang.infer import Inference, inferrer_for
 from sacpy.lang.lattice import is_below, outer, without_value
 from sacpy.lang.source import Span
 from sacpy.lang.types import Shape
+from sacpy.lang.walk import Renamer
 from sacpy.nodes import replace
 
 LARGEST = 8  # statements of a function that is substituted

@@ -5,8 +5,8 @@ In: a function in core. Out: the same without them. They would keep arrays alive
 
 from __future__ import annotations
 
-from sacpy.interp.walk import bodies_free, free_of, loop_free, names, operands
 from sacpy.lang.core import Block, Fold, Function, If, Let, Loop, Operator, Stmt, WithLoop
+from sacpy.lang.walk import bodies_free, free_of, loop_free, names, operands
 from sacpy.nodes import replace
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable
 
-from sacpy.interp.walk import operands
 from sacpy.lang.core import ArrayCons, Atom, Block, Check, Fold, Function, GlobalSet, If, Let, Loop, Partition, Prim, Stmt, Var, WithLoop
+from sacpy.lang.walk import operands
 from sacpy.nodes import Record, field
 
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sacpy.interp.values import Value, shape_of
-from sacpy.interp.walk import loops
 from sacpy.lang.core import Function, Slot
 from sacpy.lang.dispatch import shape_class
 from sacpy.lang.types import Shape, known, of_rank
+from sacpy.lang.walk import loops
 
 MOST = 8  # versions of one function
 SHORT = 6  # the longest int vector whose length makes a version

@@ -1,9 +1,16 @@
-"""Hot code in, native code out: specialiser, graph IR, passes, targets, cache, and the engine that decides.
+"""Hot code in, native code out: specialiser, graph IR, passes, targets, and the engine that decides.
 
-The folders follow a function on its way: `specialise` (core to graph), `passes` (graph to graph), then `host` (graph to code for the CPU), or `kernels` (with-loop to kernel programs), `emission` (kernel programs to code) and `device` (running them, and where arrays are). The files beside them:
+A room imports what stands before it in this list, and nothing behind it:
 
-- the two languages, with what prints, checks and rewrites them: `graph`, `graph_printer`, `graph_verify`, `rewrite`, `kernel`, `kernel_printer`, `kernel_verify`, `shared_planner`;
-- who decides, at run time: `engine`, `on_demand`, `dispatch`, `versions`, `turns`, `beside`, `fork`, `records`, `choice`, `cost`, `worth`, `kinds`, `options`, `interrupts`, `failures`, `remembered`;
-- from a function to something that can be called: `regions`, `outline`, `rests`, `compiler`, `cache`, `fingerprint`;
-- what users are told: `reports`, `measure`, `statistics`, `stages`, `kernel_stages`, `mapping_report`.
+- `failures`, `options`, `kinds`, `beside`, `cache`: what every room may use: how compiling may end, what it may be told,
+  what a version knows of its arguments, how a job is given up, where code is kept;
+- `ir`: the two languages, graphs and kernels, with what prints, checks and rewrites them;
+- `analysis`: what is known of a graph: nothing in it changes one;
+- `specialise` (core to graph) and `passes` (graph to graph);
+- `llvm`: LLVM IR as text, and scalar operations in it, for the host and for GPUs;
+- `fingerprint`: the name under which code is kept: a digest of all that it depends on;
+- `host`: a graph as code for the CPU, the runtime of that code, loading and calling it;
+- `kernels` (with-loop to kernel programs), `emission` (kernel programs to code) and `device` (running them, and where arrays are);
+- `run`: who decides, while a program runs, what is compiled, and has it compiled;
+- `reports`: what users are told of it.
 """

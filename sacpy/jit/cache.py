@@ -116,7 +116,7 @@ def _described(paths: Iterable[Path]) -> list[tuple[int, int, Path]]:
 
 def native_folder() -> Path | None:
     """Where compiled code is kept: a folder in sacpy's cache folder; None where that is turned off."""
-    from sacpy.workspace import cache_folder
+    from sacpy.kept import cache_folder
 
     folder = cache_folder()
     return None if folder is None else folder / "native"

@@ -121,7 +121,7 @@ def platform_digest() -> str:
     """A digest of the machine, of the compiler, and of the library."""
     import numpy
 
-    from sacpy.jit.host.processor import identity
+    from sacpy.jit.llvm.processor import identity
 
     parts = [identity(), sys.platform, sys.version, numpy.__version__, library_digest(), *_compiler()]
     for folder in (_HERE, _HERE.parent / "withloop", _HERE.parent / "interp"):

@@ -13,7 +13,7 @@ from sacpy.lang.core import Signature
 
 SMALL = 4  # the largest extent that a version knows
 SHORT = 8  # the length of the longest int vector that a version knows
-LARGEST = 2**30 - 1  # of the extents that graphs have (`graph.LARGEST_EXTENT`)
+LARGEST = 2**30 - 1  # of the extents that graphs have (`ir.graph.LARGEST_EXTENT`)
 
 Extents = tuple[int | None, ...]
 Kind = tuple[Extents, ...]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from sacpy.nodes import Node
 
 
@@ -26,3 +28,8 @@ class Options(Node):
     def key(self) -> str:
         """What of this the compiled code depends on."""
         return f"{'strict' if self.strict_fp else 'default'} O{self.opt_level}"
+
+
+def cores() -> int:
+    """How many threads this process may run at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

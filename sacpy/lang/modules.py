@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sacpy import kept
+from sacpy.base.spelling import closest
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
 from sacpy.lang.files import stamps
 from sacpy.lang.image import IMAGE, joined, parts, read_image, sources, write_image
 from sacpy.lang.source import NOWHERE, STDLIB, Source, Span, library_place, library_source
-from sacpy.lang.suggest import closest
 from sacpy.nodes import Record, field
 from sacpy.plain import Packing
 

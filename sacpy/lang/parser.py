@@ -181,7 +181,7 @@ def _misplaced_pragmas(parser: Parser) -> list[Diagnostic]:
     found = [p for p in elsewhere if p.text.split(None, 1)[:1] and p.text.split(None, 1)[0] in MAPPING]
     if not found:
         return []
-    from sacpy.withloop.checking import misplaced
+    from sacpy.lang.check_mappings import misplaced
 
     return misplaced(found)
 

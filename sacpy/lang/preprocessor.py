@@ -14,6 +14,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
 
+from sacpy.base.spelling import closest
 from sacpy.collection import without_collection
 from sacpy.lang import lexer, pragmas
 from sacpy.lang.conditionals import evaluate
@@ -22,7 +23,6 @@ from sacpy.lang.macros import PREDEFINED, Budget, Expander, Macro, Overflow, def
 from sacpy.lang.operators import Cutter, defined
 from sacpy.lang.scanner import scan, scan_line
 from sacpy.lang.source import Source, Span
-from sacpy.lang.suggest import closest
 from sacpy.lang.tokens import Token, Tokens
 
 LIBRARY = Path(__file__).resolve().parent.parent / "stdlib" / "include"

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from sacpy.lang import ast, core
 from sacpy.lang.deep import deeply
 from sacpy.lang.infer import Inference
+from sacpy.lang.infer_spaces import index_space, outline
 from sacpy.lsp.analysis import Analysis
 from sacpy.lsp.knowledge import variable_type
 from sacpy.nodes import Node, field_names
 from sacpy.withloop.devices import DEVICES
-from sacpy.withloop.inferred import index_space, outline
 from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.strategies import choose
 

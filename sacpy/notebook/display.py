@@ -9,6 +9,7 @@ import base64
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+from sacpy.lang.infer_spaces import partitions
 from sacpy.notebook.tables import table
 from sacpy.repl.diagrams import diagrams, into_file, shown_values
 from sacpy.repl.engine import Engine, Variable
@@ -17,7 +18,6 @@ from sacpy.repl.mappings import MOST, drawing, laid_out
 from sacpy.repl.pixels import image, looks_like_image
 from sacpy.withloop.devices import DEVICES
 from sacpy.withloop.drawings import svg
-from sacpy.withloop.inferred import partitions
 
 Bundle = Mapping[str, str]
 PNG, SVG, HTML, PLAIN = "image/png", "image/svg+xml", "text/html", "text/plain"

@@ -45,7 +45,7 @@ from sacpy.repl.written import closing, is_closed, printed
 from sacpy.workspace import Workspace
 
 if TYPE_CHECKING:
-    from sacpy.jit.engine import Engine as Compiler
+    from sacpy.jit.run.engine import Engine as Compiler
 
 LATER = ("E0307", "E0310")  # an unknown function or type: at a prompt it may be defined later
 AGAIN = "W0123"  # a macro that is defined again: at a prompt that is no mistake

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sacpy.interp.walk import loops
 from sacpy.lang.core import Function, Let, Loop, Program
+from sacpy.lang.walk import loops
 
 if TYPE_CHECKING:
     from sacpy.interp.engine import Engine, Turn

@@ -1,20 +1,20 @@
 """How the with-loops that an expression comes to would be laid out on a GPU.
 
-In: partitions with their index spaces (`withloop.inferred`). Out: their mappings, by the pragma that the program gives, else by a strategy, and drawings of them in characters.
+In: partitions with their index spaces (`lang.infer_spaces`). Out: their mappings, by the pragma that the program gives, else by a strategy, and drawings of them in characters.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sacpy.lang.check_mappings import asked
 from sacpy.lang.diagnostics import SacError
+from sacpy.lang.infer_spaces import Found
 from sacpy.repl.diagnostics import THE_INPUT
 from sacpy.repl.inputs import PREFIX
 from sacpy.withloop.chains import Chain, Mapping
-from sacpy.withloop.checking import asked
 from sacpy.withloop.devices import DeviceLimits
 from sacpy.withloop.errors import MappingError
-from sacpy.withloop.inferred import Found
 from sacpy.withloop.pictures import steps
 from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.strategies import choose

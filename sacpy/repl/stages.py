@@ -127,11 +127,11 @@ def sass(engine: Engine, text: str) -> str:
 
 def _compiled(engine: Engine, text: str, stage: str) -> str:
     """What the compiler makes of an expression for the arguments at hand; of a function for those that it was called with, else for what it declares."""
-    from sacpy.jit.compiler import emitted
     from sacpy.jit.failures import Unsupported
     from sacpy.jit.kinds import Detail, Kind, kind_of
-    from sacpy.jit.regions import Regions
-    from sacpy.jit.stages import emission
+    from sacpy.jit.reports.stages import emission
+    from sacpy.jit.run.compiler import emitted
+    from sacpy.jit.run.regions import Regions
 
     options = engine.workspace.options
     own = units(engine, text)

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Literal, NoReturn
 
-from sacpy.lang.suggest import closest
+from sacpy.base.spelling import closest
 from sacpy.nodes import Node, replace
 from sacpy.withloop.chains import Chain
 from sacpy.withloop.combinators import COMBINATORS, Combinator, CompressGrid, Number, Offsets, PadLast, Parameter, Permute, SplitLast

@@ -1,4 +1,4 @@
-"""Scenes as pixels, and as PNG files, without any library for graphics.
+"""Scenes as pixels, without any library for graphics.
 
 In: a `Scene`. Out: an array of red, green and blue. Lines are drawn by how far each pixel is from them; letters are strokes, written down on a grid of 8 by 12, so that they are as sharp at any size.
 """
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from sacpy.interp import png
 from sacpy.withloop.scenes import FONT_ASPECT, PAPER, Box, Line, Scene, Text, arrow_head
 
 SCALE = 2.0  # pixels of a picture to one of a scene
@@ -41,13 +40,8 @@ UNKNOWN = "00 0c 8c 80 00"
 Pixels = np.ndarray[Any, np.dtype[np.float32]]
 
 
-def to_png(scene: Scene, scale: float = SCALE) -> bytes:
-    """The scene as a PNG file, `scale` pixels to each of the scene, fewer where the picture would be huge."""
-    return png.encode(pixels(scene, scale))
-
-
-def pixels(scene: Scene, scale: float = SCALE) -> png.Picture:
-    """The scene as an array of shape (height, width, 3)."""
+def pixels(scene: Scene, scale: float = SCALE) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """The scene as an array of shape (height, width, 3), `scale` pixels to each of the scene, fewer where the picture would be huge."""
     scale = min(scale, math.sqrt(MOST_PIXELS / max(1.0, scene.width * scene.height)))
     canvas = np.empty((max(1, math.ceil(scene.height * scale)), max(1, math.ceil(scene.width * scale)), 3), np.float32)
     canvas[:] = _colour(PAPER)

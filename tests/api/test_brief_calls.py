@@ -12,7 +12,7 @@ import pytest
 
 import sacpy
 from sacpy.embedding.runner import Runner
-from sacpy.jit import versions
+from sacpy.jit.run import versions
 
 SOURCE = """use Array: all;
 double[.] same(double[n] a) { s = 0.0; for (i = 0; i < n; i++) { s += a[i] * s; } if (s > 1.0e300) { a[0] = s; } return a; }

@@ -8,7 +8,7 @@ import pytest
 
 import sacpy
 from sacpy.interp.evaluator import Evaluator
-from sacpy.jit.remembered import ENDED
+from sacpy.jit.run.remembered import ENDED
 from sacpy.session import REMEMBERED
 
 ROOM = 400  # bytes that a call may seem to leave behind: what watches the memory keeps names of files itself

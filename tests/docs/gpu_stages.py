@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from sacpy.jit import kernel as k
 from sacpy.jit.cache import Cache
 from sacpy.jit.device.context import Device, Hardware
 from sacpy.jit.device.emulated import EmulatorMachine
-from sacpy.jit.device.target import device_program
 from sacpy.jit.device.weigh import Policy
 from sacpy.jit.emission.assemble import emitted
 from sacpy.jit.emission.emulator import Emulated
-from sacpy.jit.engine import Tools
-from sacpy.jit.graph import ArrayType, Let, Unit, WithLoop, statements
-from sacpy.jit.kernel_printer import print_kernel
+from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.graph import ArrayType, Let, Unit, WithLoop, statements
+from sacpy.jit.ir.kernel_printer import print_kernel
 from sacpy.jit.kernels import KernelOptions, Launch, Template, build
-from sacpy.jit.on_demand import OnDemand
+from sacpy.jit.run.contract import Tools
+from sacpy.jit.run.device_compiler import device_program
+from sacpy.jit.run.on_demand import OnDemand
 from sacpy.nodes import replace
 from sacpy.withloop.devices import DEVICES
 from sacpy.withloop.pragmas import GpuKernel, parse

@@ -16,11 +16,11 @@ from typing import Any
 from sacpy.interp import evaluator
 from sacpy.interp.runtime.calls import Copies
 from sacpy.interp.world import World
-from sacpy.jit.graph import Unit
-from sacpy.jit.graph_printer import print_unit
+from sacpy.jit.ir.graph import Unit
+from sacpy.jit.ir.graph_printer import print_unit
 from sacpy.jit.options import Options
 from sacpy.jit.passes import optimise
-from sacpy.jit.regions import Regions
+from sacpy.jit.run.regions import Regions
 from sacpy.jit.specialise import Argument, specialise
 from sacpy.lang import ast
 from sacpy.lang.core_printer import print_function

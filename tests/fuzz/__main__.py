@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 from time import monotonic
 
-from sacpy.jit.engine import cores
+from sacpy.jit.options import cores
 from sacpy.kept import write_atomically
 from tests.fuzz.differential import Outcome, same
 from tests.fuzz.processes import findings

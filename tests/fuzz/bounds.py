@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.folds import recognised
+from sacpy.jit.analysis.scans import Scan, scan_of
+from sacpy.jit.ir.graph import (
     Atom,
     Block,
     Call,
@@ -44,8 +46,6 @@ from sacpy.jit.graph import (
     extents_of,
     statements,
 )
-from sacpy.jit.host.folds import recognised
-from sacpy.jit.host.scans import Scan, scan_of
 from sacpy.lang.types import REAL
 from tests.fuzz.intervals import UNKNOWN, Interval, Number, multiplied, operation, total
 

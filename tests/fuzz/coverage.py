@@ -11,12 +11,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from unittest.mock import patch
 
-from sacpy.jit import compiler, graph, passes
-from sacpy.jit.engine import Engine
-from sacpy.jit.graph import Check, Let, Op, Unit, WithLoop
+from sacpy.jit import passes
+from sacpy.jit.ir import graph
+from sacpy.jit.ir.graph import Check, Let, Op, Unit, WithLoop
 from sacpy.jit.kernels.reduction import keeps_order
 from sacpy.jit.options import Options
 from sacpy.jit.passes import fold_withloops
+from sacpy.jit.run import compiler
+from sacpy.jit.run.engine import Engine
 from tests.fuzz.operations import elementwise
 
 STATEMENTS = (

@@ -6,7 +6,7 @@ In: nothing, or whether floating point is to be strict. Out: engines for `differ
 from __future__ import annotations
 
 from sacpy.jit.cache import Cache
-from sacpy.jit.engine import Engine
+from sacpy.jit.run.engine import Engine
 from tests.fuzz.differential import Ways
 
 

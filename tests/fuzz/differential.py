@@ -17,17 +17,16 @@ import numpy as np
 
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
-from sacpy.jit import compiler
 from sacpy.jit.cache import Cache
-from sacpy.jit.compiler import Clock
-from sacpy.jit.device import target
-from sacpy.jit.engine import Engine
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import Check, Let, Rhs, Unit, blocks, statements
 from sacpy.jit.host import chunks, parallel, tiling, vetting
+from sacpy.jit.ir.graph import Check, Let, Rhs, Unit, blocks, statements
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
 from sacpy.jit.passes import choosing, dead_code, fold_withloops, scatter
+from sacpy.jit.run import compiler, device_compiler
+from sacpy.jit.run.compiler import Clock
+from sacpy.jit.run.engine import Engine
 from sacpy.jit.specialise import Specialiser, tidy
 from sacpy.lang.core import Program
 from sacpy.lang.diagnostics import SacError
@@ -107,7 +106,7 @@ class Graphs:
             return self.better[id(unit), device]
 
         with ExitStack() as stack:
-            for module in (compiler, target):
+            for module in (compiler, device_compiler):
                 stack.enter_context(patch.object(module, "specialised", first))
                 stack.enter_context(patch.object(module, "optimised", second))
             yield

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from random import Random
 
 from sacpy.jit.cache import Cache
-from sacpy.jit.engine import Engine, Pace
+from sacpy.jit.run.contract import Pace
+from sacpy.jit.run.engine import Engine
 from tests.fuzz.differential import Ways
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
-from sacpy.jit.engine import Engine
+from sacpy.jit.run.engine import Engine
 from sacpy.lang.core import Program
 from sacpy.lang.diagnostics import SacError
 from sacpy.workspace import Workspace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     INT,
     ArrayType,
     Atom,
@@ -35,7 +35,7 @@ from sacpy.jit.graph import (
     WithLoop,
     integer,
 )
-from sacpy.jit.graph_verify import op_base
+from sacpy.jit.ir.operations import op_base
 
 
 class B:

@@ -9,9 +9,9 @@ from pathlib import Path
 from sacpy import cli
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
-from sacpy.jit.engine import Engine
-from sacpy.jit.on_demand import OnDemand
-from sacpy.jit.statistics import Stats, stats
+from sacpy.jit.reports.statistics import Stats, stats
+from sacpy.jit.run.engine import Engine
+from sacpy.jit.run.on_demand import OnDemand
 from sacpy.lang.diagnostics import Diagnostic, SacError, render_text
 from tests.tools import ROOT
 

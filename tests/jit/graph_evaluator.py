@@ -17,7 +17,7 @@ from sacpy.interp.arithmetic import limits
 from sacpy.interp.errors import Fault
 from sacpy.interp.runtime.elementwise import scalar_version
 from sacpy.interp.values import Value, dtype_of, shape_of
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Block,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sacpy.interp.values import Value
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     BOOL,
     INT,
     ArrayType,
@@ -49,7 +49,7 @@ from sacpy.jit.graph import (
     extents_of,
     integer,
 )
-from sacpy.jit.graph_verify import op_base
+from sacpy.jit.ir.operations import op_base
 
 _ODD_INTS = (0, 1, -1, 2, 3, 7, -5, 2147483647, -2147483648, 2147483646)
 _ODD_REALS = (0.0, -0.0, 1.0, -1.5, 2.0, 0.25, float("inf"), float("nan"), 16.0)

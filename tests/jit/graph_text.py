@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from textwrap import dedent
 
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     FALSE,
     INT,
     TRUE,

@@ -15,9 +15,9 @@ import numpy as np
 from sacpy.interp.errors import Fault
 from sacpy.interp.runtime.elementwise import scalar_version
 from sacpy.interp.values import Value, dtype_of
-from sacpy.jit import kernel as k
-from sacpy.jit.graph import Atom, Const, Load, Op, Var, extents_of
-from sacpy.jit.kernel_verify import verify_kernel
+from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.graph import Atom, Const, Load, Op, Var, extents_of
+from sacpy.jit.ir.kernel_verify import verify_kernel
 from sacpy.jit.kernels import Launch, Plan
 
 _SPOILT = {"f": float("nan"), "i": 77, "u": 77, "b": True}  # what memory holds before it is written

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sacpy.interp.values import Value
-from sacpy.jit.graph import Atom, Const, Fold, Genarray, Modarray, Operator, Partition, Unit, Var, integer
+from sacpy.jit.ir.graph import Atom, Const, Fold, Genarray, Modarray, Operator, Partition, Unit, Var, integer
 from sacpy.jit.kernels import KernelOptions
 from sacpy.jit.passes import mappings
 from sacpy.lang.ast import Pragma

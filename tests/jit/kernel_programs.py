@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from sacpy.jit import kernel as k
-from sacpy.jit.graph import TRUE, ArrayType, Atom, Const, Load, Names, Op, ScalarType, Var
-from sacpy.jit.graph_verify import op_base
-from sacpy.jit.kernel_verify import verify_kernel
+from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.graph import TRUE, ArrayType, Atom, Const, Load, Names, Op, ScalarType, Var
+from sacpy.jit.ir.kernel_verify import verify_kernel
+from sacpy.jit.ir.operations import op_base
 from sacpy.withloop.division import magic
 
 Array = np.ndarray[Any, Any]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sacpy.interp.values import Value
-from sacpy.jit.graph import Rhs, Unit, Var, WithLoop
-from sacpy.jit.graph_verify import verify
+from sacpy.jit.ir.graph import Rhs, Unit, Var, WithLoop
+from sacpy.jit.ir.graph_verify import verify
 from sacpy.jit.kernels import KernelOptions, Launch, Plan, Refused, Template, build
 from sacpy.nodes import replace
 from tests.jit import graph_evaluator

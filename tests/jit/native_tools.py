@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from sacpy.jit.graph import Unit
-from sacpy.jit.graph_verify import verify
 from sacpy.jit.host.compile import compile_object
 from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.native import Context, NativeFunction, Signature, load
+from sacpy.jit.ir.graph import Unit
+from sacpy.jit.ir.graph_verify import verify
 from sacpy.jit.options import Options
 from tests.jit.graph_evaluator import evaluate
 

@@ -8,9 +8,9 @@ from textwrap import dedent
 import numpy as np
 
 from sacpy.interp.values import Value
-from sacpy.jit.graph import Unit
-from sacpy.jit.graph_printer import print_unit
-from sacpy.jit.graph_verify import verify
+from sacpy.jit.ir.graph import Unit
+from sacpy.jit.ir.graph_printer import print_unit
+from sacpy.jit.ir.graph_verify import verify
 from tests.jit.graph_evaluator import CheckFailed, evaluate
 from tests.jit.graph_generator import random_unit
 from tests.jit.graph_text import unit

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph_verify import verify
+from sacpy.jit.ir.graph_verify import verify
 from sacpy.jit.specialise import Argument, Specialiser
 from tests.jit.graph_evaluator import evaluate
 from tests.jit.specialise_tools import identical, recorded_calls, shapes_of

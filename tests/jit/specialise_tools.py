@@ -16,9 +16,9 @@ from sacpy.interp.errors import Exit
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.values import Value
 from sacpy.interp.world import World
-from sacpy.jit.graph import Unit
-from sacpy.jit.graph_verify import verify
-from sacpy.jit.outline import OutlinedProgram
+from sacpy.jit.ir.graph import Unit
+from sacpy.jit.ir.graph_verify import verify
+from sacpy.jit.run.outline import OutlinedProgram
 from sacpy.jit.specialise import Argument, Specialiser
 from sacpy.lang.core import Program
 from sacpy.lang.diagnostics import SacError

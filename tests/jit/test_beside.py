@@ -11,11 +11,11 @@ import pytest
 import sacpy
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
-from sacpy.jit import engine as engines
-from sacpy.jit import fork
 from sacpy.jit.beside import Abandoned, Job, checkpoint
 from sacpy.jit.cache import Cache
-from sacpy.jit.engine import Engine
+from sacpy.jit.run import engine as engines
+from sacpy.jit.run import fork
+from sacpy.jit.run.engine import Engine
 from sacpy.workspace import Workspace
 
 TEXT = "use Array: all; int spun(double end) { s = 0; x = 0.0; while (x < end) { x = x + 0.5; s = (s * 31 + 7) % 1000003; } return s; }"

@@ -16,9 +16,9 @@ from sacpy.jit.device.emulated import EmulatorMachine
 from sacpy.jit.device.weigh import Policy
 from sacpy.jit.emission import toolchain
 from sacpy.jit.emission.assemble import FRONT_ENDS, cubin
-from sacpy.jit.kernel import Kernel
-from sacpy.jit.kernel_printer import print_kernel
-from sacpy.jit.on_demand import OnDemand
+from sacpy.jit.ir.kernel import Kernel
+from sacpy.jit.ir.kernel_printer import print_kernel
+from sacpy.jit.run.on_demand import OnDemand
 from sacpy.lang.diagnostics import SacError
 from sacpy.withloop.devices import DEVICES
 from tests.jit.test_corpus_cpu import PROGRAMS

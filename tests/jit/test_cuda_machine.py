@@ -19,10 +19,10 @@ from sacpy.jit.device.machine import DeviceFailure, DeviceFull
 from sacpy.jit.device.memory import Memory
 from sacpy.jit.device.weigh import Policy
 from sacpy.jit.emission.assemble import Resources
-from sacpy.jit.engine import Engine
 from sacpy.jit.failures import CheckFailed
-from sacpy.jit.kernel import Kernel
-from sacpy.jit.on_demand import OnDemand
+from sacpy.jit.ir.kernel import Kernel
+from sacpy.jit.run.engine import Engine
+from sacpy.jit.run.on_demand import OnDemand
 from sacpy.session import Session
 from sacpy.withloop.devices import DEVICES
 from tests.jit.fake_cuda import FakeCuda, FakeDriver

@@ -12,8 +12,8 @@ from sacpy.jit.device.context import Device, Hardware
 from sacpy.jit.device.emulated import EmulatorMachine
 from sacpy.jit.device.program import DeviceProgram
 from sacpy.jit.device.weigh import Policy
-from sacpy.jit.graph import ArrayType
-from sacpy.jit.on_demand import OnDemand
+from sacpy.jit.ir.graph import ArrayType
+from sacpy.jit.run.on_demand import OnDemand
 from sacpy.lang.diagnostics import SacError
 from sacpy.session import Session
 from sacpy.withloop.devices import DEVICES

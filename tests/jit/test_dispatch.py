@@ -10,10 +10,11 @@ import pytest
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
-from sacpy.jit.engine import Compiled, Engine
 from sacpy.jit.failures import CheckFailed, OutOfMemory, TooDeep, Unsupported
-from sacpy.jit.reports import Counts, Report
-from sacpy.jit.versions import TRIAL
+from sacpy.jit.run.contract import Compiled
+from sacpy.jit.run.engine import Engine
+from sacpy.jit.run.report import Counts, Report
+from sacpy.jit.run.versions import TRIAL
 from sacpy.lang.diagnostics import SacError, render_text
 from sacpy.workspace import Workspace
 
@@ -258,7 +259,7 @@ def test_too_deep_a_recursion_is_the_interpreters_error() -> None:
 def test_no_room_for_an_array_is_looked_for_by_the_interpreter_at_once_but_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
     call, _ = run(LOOP, FakeCompiler(f=failing(OutOfMemory(3 << 30), OutOfMemory(3 << 30))))
     assert call("f", 5) == (10,)
-    monkeypatch.setattr("sacpy.jit.engine.SOON", 0.0)
+    monkeypatch.setattr("sacpy.jit.run.engine.SOON", 0.0)
     with pytest.raises(SacError) as caught:
         call("f", 5)
     assert caught.value.diagnostics[0].code == "E0703"
@@ -289,7 +290,7 @@ def test_without_an_engine_the_compiler_is_not_even_imported(tmp_path: Path) -> 
     import subprocess
     import sys
 
-    code = "import sys\nfrom sacpy.cli import main\nstatus = main(sys.argv[1:])\nassert not [m for m in sys.modules if m.startswith(('llvmlite', 'sacpy.jit.engine', 'sacpy.jit.graph'))], sys.modules"
+    code = "import sys\nfrom sacpy.cli import main\nstatus = main(sys.argv[1:])\nassert not [m for m in sys.modules if m.startswith(('llvmlite', 'sacpy.jit.run.engine', 'sacpy.jit.ir.graph'))], sys.modules"
     program = tmp_path / "hello.sac"
     program.write_text('use StdIO: all;\nint main() { printf("hello\\n"); return 0; }')
     for flags in ([], ["--target", "interp"]):

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sacpy.jit import kernel as k
 from sacpy.jit.emission import findings as f
 from sacpy.jit.emission.emulator import MOST_FINDINGS, Emulated, Outcome
 from sacpy.jit.emission.geometry import geometry
-from sacpy.jit.graph import FALSE, Const, Op, ScalarType, Var
+from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.graph import FALSE, Const, Op, ScalarType, Var
 from sacpy.nodes import replace
 from sacpy.withloop.devices import DEVICES
 from tests.jit.kernel_programs import PROGRAMS, P, Program, T, faulty

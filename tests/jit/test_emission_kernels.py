@@ -13,9 +13,9 @@ from sacpy.interp.values import Value
 from sacpy.jit.emission import toolchain
 from sacpy.jit.emission.assemble import cubin
 from sacpy.jit.emission.emulator import Emulated
-from sacpy.jit.kernel import Kernel
-from sacpy.jit.kernel_printer import print_kernel
-from sacpy.jit.kernel_verify import verify_kernel
+from sacpy.jit.ir.kernel import Kernel
+from sacpy.jit.ir.kernel_printer import print_kernel
+from sacpy.jit.ir.kernel_verify import verify_kernel
 from sacpy.jit.kernels import Launch, Plan
 from sacpy.withloop.chains import Mapping as Mapped
 from sacpy.withloop.combinators import PadLast, SplitLast

@@ -11,11 +11,11 @@ import pytest
 from sacpy.interp.errors import Fault
 from sacpy.interp.runtime.elementwise import scalar_version
 from sacpy.interp.values import DTYPES
-from sacpy.jit import kernel as k
 from sacpy.jit.emission import toolchain
 from sacpy.jit.emission.assemble import cubin
 from sacpy.jit.emission.emulator import Emulated
 from sacpy.jit.emission.libdevice import DEVICE_ROWS
+from sacpy.jit.ir import kernel as k
 from sacpy.lang.primitives import PRIMITIVES
 from sacpy.lang.types import BUILTIN
 from tests.jit.kernel_programs import operation

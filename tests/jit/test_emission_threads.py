@@ -15,10 +15,10 @@ import pytest
 from sacpy.interp.values import DTYPES
 from sacpy.jit.emission.geometry import geometry
 from sacpy.jit.emission.nvvm import device_text
-from sacpy.jit.graph import ArrayType
 from sacpy.jit.host.compile import compile_object
 from sacpy.jit.host.loading import Library
-from sacpy.jit.kernel import Kernel
+from sacpy.jit.ir.graph import ArrayType
+from sacpy.jit.ir.kernel import Kernel
 from sacpy.jit.options import Options
 from tests.jit.kernel_programs import PROGRAMS, P
 
@@ -97,7 +97,7 @@ def test_phases_of_other_shapes_than_the_block_cover_each_index_once() -> None:
 
 
 def test_the_check_word_names_the_statement() -> None:
-    from sacpy.jit import kernel as k
+    from sacpy.jit.ir import kernel as k
 
     p = P("refusing", [1], [4])
     r = p.result("r", "int", 4)

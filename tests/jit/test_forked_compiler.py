@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-import sacpy.jit.engine as engines
+import sacpy.jit.run.engine as engines
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
-from sacpy.jit import fork as forks
 from sacpy.jit.beside import is_beside
 from sacpy.jit.cache import Cache
-from sacpy.jit.engine import Engine
-from sacpy.jit.fork import Asked, Fork
+from sacpy.jit.run import fork as forks
+from sacpy.jit.run.engine import Engine
+from sacpy.jit.run.fork import Asked, Fork
 from sacpy.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")

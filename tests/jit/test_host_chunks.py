@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from sacpy.jit.host.legal import Module
 from sacpy.jit.host.lowering import lower
+from sacpy.jit.llvm.legal import Module
 from sacpy.jit.options import Options
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import agree

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from sacpy.jit.failures import CheckFailed
-from sacpy.jit.graph import (
+from sacpy.jit.host.blocks import is_cut
+from sacpy.jit.host.hoisting import hoisted
+from sacpy.jit.ir.graph import (
     Block,
     Check,
     For,
@@ -18,8 +20,6 @@ from sacpy.jit.graph import (
     WithLoop,
     statements,
 )
-from sacpy.jit.host.blocks import is_cut
-from sacpy.jit.host.hoisting import hoisted
 from sacpy.nodes import replace
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import agree, agree_on, compiled, on_threads

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sacpy.jit.graph import Let, WithLoop
-from sacpy.jit.host.analysis import Facts
-from sacpy.jit.host.overwriting import may_overwrite, overwriting
+from sacpy.jit.analysis.indices import Facts
+from sacpy.jit.analysis.overwriting import may_overwrite, overwriting
+from sacpy.jit.ir.graph import Let, WithLoop
 from tests.jit.graph_text import unit
 
 TEXT = """

@@ -7,12 +7,12 @@ import re
 import numpy as np
 import pytest
 
-from sacpy.jit.graph import Let, Partition, Unit, WithLoop, statements
-from sacpy.jit.host.analysis import Facts
+from sacpy.jit.analysis.indices import Facts
 from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.memory import Array
 from sacpy.jit.host.residues import residues
 from sacpy.jit.host.sinks import ArraySink
+from sacpy.jit.ir.graph import Let, Partition, Unit, WithLoop, statements
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import STRICT, agree_on
 

@@ -7,12 +7,12 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from sacpy.jit.graph import For, Let, statements
+from sacpy.jit.analysis.independence import apart
+from sacpy.jit.analysis.indices import Facts
 from sacpy.jit.host import chunks
-from sacpy.jit.host.analysis import Facts
-from sacpy.jit.host.independence import apart
 from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.native import Context
+from sacpy.jit.ir.graph import For, Let, statements
 from sacpy.jit.options import Options
 from tests.jit.graph_evaluator import evaluate
 from tests.jit.graph_text import unit as parsed

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sacpy.jit.failures import CheckFailed
-from sacpy.jit.graph import Let, Partition, Unit, WithLoop, statements
 from sacpy.jit.host.row_products import ROWS, row_products, without
+from sacpy.jit.ir.graph import Let, Partition, Unit, WithLoop, statements
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import agree_on, compiled, on_threads
 

@@ -12,9 +12,9 @@ from sacpy.interp.arithmetic import limits
 from sacpy.interp.errors import Fault
 from sacpy.interp.runtime.elementwise import scalar_version
 from sacpy.interp.values import DTYPES
-from sacpy.jit.graph import Op
-from sacpy.jit.host.legal import memory_type
-from sacpy.jit.host.scalars import ROWS
+from sacpy.jit.ir.graph import Op
+from sacpy.jit.llvm.legal import memory_type
+from sacpy.jit.llvm.scalars import ROWS
 from sacpy.jit.options import Options
 from sacpy.lang.primitives import PRIMITIVES
 from sacpy.lang.types import BITS, BUILTIN
@@ -94,7 +94,7 @@ def test_scalars_pass_in_and_out_unchanged(base: str) -> None:
 
 @pytest.mark.parametrize("base", BITS)
 def test_division_by_constants(base: str) -> None:
-    from sacpy.jit.graph import Const
+    from sacpy.jit.ir.graph import Const
 
     low, _ = limits(base)
     for op, divisor in itertools.product(("div", "mod", "aplmod"), (1, 2, 7, *((-1, -3) if low else ()))):

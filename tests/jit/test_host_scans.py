@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from sacpy.interp.values import dtype_of
-from sacpy.jit.graph import For, Let, statements
+from sacpy.jit.analysis.indices import Facts
+from sacpy.jit.analysis.scans import Scan, scan_of
 from sacpy.jit.host import chunks
-from sacpy.jit.host.analysis import Facts
 from sacpy.jit.host.native import Context
-from sacpy.jit.host.scans import Scan, scan_of
+from sacpy.jit.ir.graph import For, Let, statements
 from sacpy.jit.options import Options
 from tests.jit.graph_evaluator import evaluate
 from tests.jit.graph_text import unit as parsed

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sacpy.jit.failures import CheckFailed, Interrupted, OutOfMemory, TooDeep
-from sacpy.jit.graph import INT, ArrayType, Call, Cons, Const, Function, Genarray, Let, Reshape, Var, View, integer
 from sacpy.jit.host.native import Context
+from sacpy.jit.ir.graph import INT, ArrayType, Call, Cons, Const, Function, Genarray, Let, Reshape, Var, View, integer
 from sacpy.jit.options import Options
 from tests.jit.builder import B, arguments, unit
 from tests.jit.graph_evaluator import evaluate
@@ -107,7 +107,7 @@ def test_a_carried_array_that_changes_its_length() -> None:
     carried = names.var("c", ArrayType("int", (size,)))
     more = body.op("add", size, 1)
     grown = body.genarray("int", [more], [body.partition([0], [size], lambda c, i: c.load(carried, i))], default=7)
-    from sacpy.jit.graph import Loop
+    from sacpy.jit.ir.graph import Loop
 
     loop = Loop((k, size, carried), (rounds, n, a), test.block(test.op("gt", k, 0)), body.block(body.op("sub", k, 1), more, grown))
     m, e = names.var("m", INT), names.var("e", INT)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sacpy.jit.failures import CheckFailed, Interrupted
-from sacpy.jit.graph import Atom, Const, Genarray, Unit, Var, integer
 from sacpy.jit.host.native import Context
+from sacpy.jit.ir.graph import Atom, Const, Genarray, Unit, Var, integer
 from sacpy.jit.options import Options
 from tests.jit.builder import B, arguments, unit
 from tests.jit.native_tools import compiled, same
@@ -90,7 +90,7 @@ def test_folds_that_are_not_recognised_combine_in_order() -> None:
     """2x2 matrix products of shears, packed into two accumulators: associative, not commutative."""
     b = B()
     params, (a, c0), inputs = arguments(b, ("uint", 1), ("uint", 1))
-    from sacpy.jit.graph import Fold
+    from sacpy.jit.ir.graph import Fold
 
     f = b.inner()
     p, q, r, s = f.var("p", "uint"), f.var("q", "uint"), f.var("r", "uint"), f.var("s", "uint")

@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pytest
 
+from sacpy.jit.analysis.contractions import contraction
 from sacpy.jit.failures import CheckFailed
-from sacpy.jit.graph import Atom, Const, Let, Unit, Var, WithLoop, statements
-from sacpy.jit.host.contractions import contraction
 from sacpy.jit.host.lowering import lower
+from sacpy.jit.ir.graph import Atom, Const, Let, Unit, Var, WithLoop, statements
 from sacpy.jit.options import Options
 from sacpy.lang.types import REAL
 from tests.jit.builder import B, arguments, unit

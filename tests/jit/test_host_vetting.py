@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sacpy.jit.failures import CheckFailed
-from sacpy.jit.graph import For, Let, statements
 from sacpy.jit.host import vetting
 from sacpy.jit.host.vetting import vetted
+from sacpy.jit.ir.graph import For, Let, statements
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import agree_on, compiled
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sacpy.jit.graph import Atom, Cons, Const, Fold, Genarray, Modarray, Operator, Propagate, Var, integer
 from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.native import Context
+from sacpy.jit.ir.graph import Atom, Cons, Const, Fold, Genarray, Modarray, Operator, Propagate, Var, integer
 from sacpy.jit.options import Options
 from tests.jit.builder import B, arguments, unit
 from tests.jit.graph_text import unit as parsed
@@ -109,7 +109,7 @@ def test_cells_from_conditionals_constructions_and_views() -> None:
     n = params[0]
 
     def body(c: B, i: Var) -> Atom:
-        from sacpy.jit.graph import View
+        from sacpy.jit.ir.graph import View
 
         (r,) = c.if_(
             c.op("eq", c.op("mod", i, 2), 0),

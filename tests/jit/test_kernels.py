@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sacpy.jit.graph import Unit
+from sacpy.jit.ir.graph import Unit
 from tests.jit import graph_text
 from tests.jit.builder import B, arguments, unit
 from tests.jit.kernel_tools import agree, options

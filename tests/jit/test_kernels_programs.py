@@ -9,8 +9,8 @@ import pytest
 
 from sacpy.interp.values import Value
 from sacpy.jit.emission.emulator import Emulated
-from sacpy.jit.kernel_printer import print_kernel
-from sacpy.jit.kernel_verify import verify_kernel
+from sacpy.jit.ir.kernel_printer import print_kernel
+from sacpy.jit.ir.kernel_verify import verify_kernel
 from sacpy.jit.kernels import Launch
 from sacpy.jit.passes import optimise
 from sacpy.withloop.chains import Mapping

@@ -7,7 +7,7 @@ import pytest
 from tests.jit import battery
 from tests.jit.mutation import Mutant, mutated
 
-PASSES, HOST, SPECIALISE = "sacpy.jit.passes.", "sacpy.jit.host.", "sacpy.jit.specialise."
+ANALYSIS, LLVM, PASSES, HOST, SPECIALISE = "sacpy.jit.analysis.", "sacpy.jit.llvm.", "sacpy.jit.passes.", "sacpy.jit.host.", "sacpy.jit.specialise."
 
 MUTANTS: dict[Mutant, str] = {
     # What the specialiser may get wrong.
@@ -45,30 +45,30 @@ MUTANTS: dict[Mutant, str] = {
     Mutant("two sums of a cell are mistaken for each other", HOST + "tiling", "Tiling.finish_cells", "zip(c.targets, memories)", "zip(c.targets, memories[::-1])"): "complexes",
     Mutant("a quotient is rounded up", HOST + "residues", "residue_loops", "(r + offset) // d", "(r + offset + 1) // d"): "finer",
     Mutant("the last round is not vetted", HOST + "vetting", "write_vetting", 'count_loop(lowering, "0", rounds, "1", body)', 'count_loop(lowering, "1", rounds, "1", body)'): "added",
-    Mutant("what wraps around is read though it changes", HOST + "overwriting", "_off", "frozenset({(extent, turn)})", "frozenset()"): "torus",
+    Mutant("what wraps around is read though it changes", ANALYSIS + "overwriting", "_off", "frozenset({(extent, turn)})", "frozenset()"): "torus",
     Mutant("points in between are changed", HOST + "combs", "comb_loop", "urem i64 {gone}, {step}", "urem i64 {gone}, 1"): "chess",
     Mutant("odd rows do not get their turn", HOST + "rows", "_write_turns", "for p in group:", "for p in group[:1]:"): "chess",
     Mutant("a tile forgets its last column", HOST + "tiling", "Tiling.finish_cells", 'count_loop(low, "0", columns, "1", lambda x: cell(r, x))', 'count_loop(low, "1", columns, "1", lambda x: cell(r, x))'): "levelled",
     Mutant("the last columns are forgotten", HOST + "tiling", "Tiling.columns", "count_loop(self.low, middle, upper, str(self.lanes * NARROW)", "count_loop(self.low, middle, middle, str(self.lanes * NARROW)"): "weighed",
     Mutant("strides are swapped", HOST + "memory", "flat", "zip(index, extents)", "zip(index, extents[::-1])"): "relax",
     Mutant("an argument is updated in place", HOST + "functions", "Lowering.enter", "self.owned(v) if isinstance(v, Array) and p.name in unique else v", "v"): "kept",
-    Mutant("a cell is not copied to its place", HOST + "functions", "Lowering.built", "if value.data != place.data:", "if False:"): "laid",
+    Mutant("a cell is not copied to its place", HOST + "writer", "Writer.built", "if value.data != place.data:", "if False:"): "laid",
     Mutant("an array that is updated is not copied to its place", HOST + "functions", "Lowering.placed", "if source.data != place.data:", "if False:"): "cells",
     Mutant("an array stays in its place, though an older version is kept", HOST + "places", "_Plan.chain", "k < number and ", ""): "versions",
     Mutant("counting loops go by 1", HOST + "functions", "Lowering.rounds", "add nsw i64 {i}, {rhs.step}", "add nsw i64 {i}, 1"): "triangle",
-    Mutant("a product starts from 0", HOST + "folds", "_identity", "return 1\n", "return 0\n"): "least",
+    Mutant("a product starts from 0", ANALYSIS + "folds", "_identity", "return 1\n", "return 0\n"): "least",
     Mutant("a vector of a scan forgets those before it", HOST + "scanning", "Piece.several", "self.combine(before, old)", "before"): "running",
     Mutant("threads scan from the same start", HOST + "scanning", "Spread.add", "combined(code, self.scan.code, self.scan.base, self.type, start, total)", "start"): "running",
     Mutant("an exclusive scan is inclusive", HOST + "scanning", "Piece.several", "self.scan.exclusive", "False"): "before",
     Mutant("a failing check in a vector is not noted", HOST + "nests", "Nest.guarded_body", 'code.store("i8", "1", failed)', 'code.store("i8", "0", failed)'): "picked",
     Mutant("a sum in 64 bits loses its constant", PASSES + "summing", "Summing.long_of", 'Const("long", s.constant)', 'Const("long", min(s.constant, 0))'): "shifted",
-    Mutant("every chunk starts from the neutral element", HOST + "parallel", "Spreading.inner_fold", "{type_} {fold.reduction.identity(k)}", "{type_} {code.load(type_, slot)}"): "chosen",
+    Mutant("every chunk starts from the neutral element", HOST + "parallel", "Spreading.inner_fold", "{type_} {identity(fold.reduction, k)}", "{type_} {code.load(type_, slot)}"): "chosen",
     Mutant("partial results of chunks are lost", HOST + "parallel", "join", 'count_loop(low, "1", chunks', 'count_loop(low, "2", chunks'): "sums",
-    Mutant("unsigned numbers are compared as signed", HOST + "scalars", "compare", "if base in SIGNED else", "if True else"): "unsigned",
-    Mutant("a floored remainder has the dividend's sign", HOST + "scalars", "_aplmod", "and i1 {nonzero}, {unlike}", "and i1 {nonzero}, false"): "numbers",
+    Mutant("unsigned numbers are compared as signed", LLVM + "scalars", "compare", "if base in SIGNED else", "if True else"): "unsigned",
+    Mutant("a floored remainder has the dividend's sign", LLVM + "scalars", "_aplmod", "and i1 {nonzero}, {unlike}", "and i1 {nonzero}, false"): "numbers",
     Mutant("of overlapping partitions the last is written", HOST + "withloops", "WithLoops.run", "self.w.partitions[::-1] if reverse else self.w.partitions", "self.w.partitions"): "overlap",
     # What the engine may get wrong.
-    Mutant("any version serves any call", "sacpy.jit.versions", "Versions.get", "known = self.versions.get(kind)", "known = next(iter(self.versions.values()), None)"): "relax",
+    Mutant("any version serves any call", "sacpy.jit.run.versions", "Versions.get", "known = self.versions.get(kind)", "known = next(iter(self.versions.values()), None)"): "relax",
     Mutant("compiled code is found again for other extents", "sacpy.jit.fingerprint", "Fingerprints.digest", "{kind!r}", "()"): "relax",
 }
 

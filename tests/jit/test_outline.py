@@ -9,7 +9,7 @@ import pytest
 from sacpy.interp.errors import Exit
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
-from sacpy.jit.outline import OutlinedProgram
+from sacpy.jit.run.outline import OutlinedProgram
 from sacpy.lang.core import Call, Let, Program
 from sacpy.lang.core_verify import verify
 from sacpy.lang.diagnostics import SacError

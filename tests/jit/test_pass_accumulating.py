@@ -7,8 +7,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from sacpy.jit.graph import Unit
-from sacpy.jit.graph_printer import print_unit
+from sacpy.jit.ir.graph import Unit
+from sacpy.jit.ir.graph_printer import print_unit
 from sacpy.jit.passes import accumulating
 from tests.jit.graph_evaluator import evaluate
 from tests.jit.graph_text import unit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sacpy.jit.graph import Let
+from sacpy.jit.ir.graph import Let
 from sacpy.jit.passes import assigning
 from tests.jit.graph_evaluator import evaluate
 from tests.jit.graph_text import unit

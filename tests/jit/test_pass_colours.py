@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from sacpy.jit.graph import Unit
+from sacpy.jit.ir.graph import Unit
 from sacpy.jit.passes import colours, dead_code, optimise
 from sacpy.jit.passes.colours import run
 from tests.jit.graph_text import unit as parsed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sacpy.jit.graph import Unit
+from sacpy.jit.ir.graph import Unit
 from sacpy.jit.passes import counting, dead_code
 from tests.jit.pass_tools import after, check
 

@@ -7,7 +7,7 @@ import pytest
 
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
-from sacpy.jit.graph import Unit
+from sacpy.jit.ir.graph import Unit
 from sacpy.jit.passes import dead_code, independent
 from sacpy.workspace import Workspace
 from tests.fuzz.differential import native

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from sacpy.jit.graph import Let, WithLoop
-from sacpy.jit.host.contractions import contraction
+from sacpy.jit.analysis.contractions import contraction
+from sacpy.jit.ir.graph import Let, WithLoop
 from sacpy.jit.passes import interchange
 from tests.jit.graph_evaluator import evaluate
 from tests.jit.graph_text import unit

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sacpy.jit.graph import Check, Let, Unit, blocks, statements
-from sacpy.jit.graph_verify import verify
+from sacpy.jit.ir.graph import Check, Let, Unit, blocks, statements
+from sacpy.jit.ir.graph_verify import verify
 from sacpy.jit.passes import dead_code, invariant, ranges
 from tests.jit.graph_evaluator import CheckFailed, evaluate
 from tests.jit.graph_text import unit

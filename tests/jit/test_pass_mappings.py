@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sacpy import Session
-from sacpy.jit.graph import Let, Unit, WithLoop, statements
+from sacpy.jit.ir.graph import Let, Unit, WithLoop, statements
 from sacpy.jit.options import Options
 from sacpy.jit.passes import mappings, optimise
 from tests.jit.specialise_tools import Subject

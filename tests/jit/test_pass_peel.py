@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from sacpy.jit.graph import Unit
+from sacpy.jit.ir.graph import Unit
 from sacpy.jit.passes import dead_code, peel, ranges
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import agree_on

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sacpy.jit.graph import Check, For, Let, Op, Unit, Update, WithLoop, blocks, statements
-from sacpy.jit.graph_printer import print_unit
+from sacpy.jit.ir.graph import Check, For, Let, Op, Unit, Update, WithLoop, blocks, statements
+from sacpy.jit.ir.graph_printer import print_unit
 from sacpy.jit.options import Options
 from sacpy.jit.passes import optimise
 from sacpy.jit.specialise import Argument, specialise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sacpy.jit.graph_verify import verify
+from sacpy.jit.ir.graph_verify import verify
 from sacpy.jit.passes import dead_code
 from sacpy.jit.passes.ranges import run
 from tests.jit.graph_text import unit

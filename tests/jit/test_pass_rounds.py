@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sacpy.jit.graph import For, Genarray, Let, Modarray, WithLoop, blocks, statements
-from sacpy.jit.graph_verify import verify
+from sacpy.jit.ir.graph import For, Genarray, Let, Modarray, WithLoop, blocks, statements
+from sacpy.jit.ir.graph_verify import verify
 from sacpy.jit.options import Options
-from sacpy.jit.passes import optimise, rounds
+from sacpy.jit.passes import array_folds, optimise
 from tests.jit.graph_evaluator import evaluate
 from tests.jit.pass_tools import assert_keeps_meaning, check, unchanged
 from tests.jit.specialise_tools import Subject, shapes_of
@@ -34,7 +34,7 @@ function f(int n, int m, double[n,m] v, double[m] z)
 
 def test_a_fold_of_rows_carries_its_accumulator() -> None:
     check(
-        rounds.run,
+        array_folds.run,
         ROWS.format(grid=""),
         """
         function f(int n, int m, double[n,m] v, double[m] z)
@@ -55,9 +55,9 @@ def test_a_fold_of_rows_carries_its_accumulator() -> None:
 
 
 def test_a_fold_with_a_step_and_one_of_scalars_stay() -> None:
-    unchanged(rounds.run, ROWS.format(grid=" step [2] width [1]"))
+    unchanged(array_folds.run, ROWS.format(grid=" step [2] width [1]"))
     unchanged(
-        rounds.run,
+        array_folds.run,
         """
         function f(int n, double[n] v)
             double s = with
@@ -96,4 +96,4 @@ def test_what_a_round_adds_is_computed_where_it_is_added(name: str, n: int) -> N
 
 
 def test_random_graphs_keep_their_meaning() -> None:
-    assert assert_keeps_meaning(rounds.run, range(60)) > 60
+    assert assert_keeps_meaning(array_folds.run, range(60)) > 60

@@ -7,8 +7,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from sacpy.jit.graph_printer import print_unit
-from sacpy.jit.graph_verify import verify
+from sacpy.jit.ir.graph_printer import print_unit
+from sacpy.jit.ir.graph_verify import verify
 from sacpy.jit.passes import optimise, placed, scatter
 from tests.jit.graph_evaluator import CheckFailed, evaluate
 from tests.jit.graph_text import unit

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sacpy.jit.graph import Unit
+from sacpy.jit.ir.graph import Unit
 from sacpy.jit.options import Options
 from sacpy.jit.passes import dead_code, optimise, ranges, split
 from tests.jit.graph_text import unit as parsed

@@ -12,7 +12,7 @@ from sacpy.jit.cache import Cache
 from sacpy.jit.device.context import Device, Hardware
 from sacpy.jit.device.emulated import EmulatorMachine
 from sacpy.jit.device.weigh import Policy
-from sacpy.jit.on_demand import OnDemand
+from sacpy.jit.run.on_demand import OnDemand
 from sacpy.lang.diagnostics import SacError
 from sacpy.session import Session
 from sacpy.withloop.devices import DEVICES

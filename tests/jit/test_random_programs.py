@@ -60,7 +60,7 @@ def test_the_same_seed_gives_the_same_program() -> None:
 
 
 def test_differences_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sacpy.jit.host import scalars
+    from sacpy.jit.llvm import scalars
 
     monkeypatch.setitem(scalars.ROWS, "bitand", scalars.ROWS["bitor"])
     findings = Findings()

@@ -12,9 +12,9 @@ import pytest
 from sacpy import cli
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
-from sacpy.jit.dispatch import Site
-from sacpy.jit.engine import POLICIES
-from sacpy.jit.on_demand import OnDemand
+from sacpy.jit.run.dispatch import Site
+from sacpy.jit.run.engine import POLICIES
+from sacpy.jit.run.on_demand import OnDemand
 from tests.test_programs import PROGRAMS, beside
 from tests.tools import ROOT
 

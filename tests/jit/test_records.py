@@ -9,8 +9,8 @@ import pytest
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
-from sacpy.jit.engine import Engine
-from sacpy.jit.records import Records
+from sacpy.jit.run.engine import Engine
+from sacpy.jit.run.records import Records
 from sacpy.workspace import Workspace
 
 TEXT = """use Array: all;
@@ -36,7 +36,7 @@ def rounds_before(engine: Engine) -> int:
 
 
 def test_what_was_worth_it_is_native_from_the_beginning_in_the_next_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sacpy.jit import turns
+    from sacpy.jit.run import turns
 
     looks: list[int] = []
     ask = turns.Turn.__call__

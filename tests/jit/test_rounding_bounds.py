@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sacpy.jit.engine import Engine
+from sacpy.jit.run.engine import Engine
 from tests.fuzz import bounds
 from tests.fuzz.bounds import Array, Expected, Unclear, within
 from tests.fuzz.differential import BOUNDED, DEFAULT, DIFFERENT, Graphs, Outcome, compare

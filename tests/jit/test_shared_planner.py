@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sacpy.jit.graph import INT, ArrayType, Const, ScalarType, Var, integer
-from sacpy.jit.kernel import Allocate, Barrier, BlockFor, BlockIf, BlockStmt, ForAll, Kernel, Store
-from sacpy.jit.shared_planner import plan_shared
+from sacpy.jit.analysis.shared_planner import plan_shared
+from sacpy.jit.ir.graph import INT, ArrayType, Const, ScalarType, Var, integer
+from sacpy.jit.ir.kernel import Allocate, Barrier, BlockFor, BlockIf, BlockStmt, ForAll, Kernel, Store
 
 
 def array(name: str, n: int, base: str = "double") -> Var:

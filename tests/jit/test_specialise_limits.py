@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import Check, Let, Load, Loop, Unit, WithLoop, statements
+from sacpy.jit.ir.graph import Check, Let, Load, Loop, Unit, WithLoop, statements
 from sacpy.lang.diagnostics import SacError
 from tests.jit.graph_evaluator import CheckFailed, evaluate
 from tests.jit.specialise_tools import Subject, shapes_of

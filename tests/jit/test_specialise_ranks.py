@@ -10,7 +10,7 @@ import pytest
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
-from sacpy.jit.engine import Engine
+from sacpy.jit.run.engine import Engine
 from sacpy.workspace import Workspace
 
 SOURCE = """use Array: all;

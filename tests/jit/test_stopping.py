@@ -17,7 +17,7 @@ from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.limits import Limits, Watchdog
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
-from sacpy.jit.engine import Engine
+from sacpy.jit.run.engine import Engine
 from sacpy.workspace import Workspace
 from tests.tools import ROOT
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     ArrayType,
     Check,
     For,
@@ -26,10 +26,10 @@ from sacpy.jit.graph import (
     operands,
     statements,
 )
-from sacpy.jit.graph_verify import verify
-from sacpy.jit.measure import count
+from sacpy.jit.ir.graph_verify import verify
 from sacpy.jit.options import Options
 from sacpy.jit.passes import optimise
+from sacpy.jit.run.measure import count
 from tests.jit.specialise_tools import Subject
 
 Extents = tuple[int | None, ...]

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
-from sacpy.jit.engine import Engine
 from sacpy.jit.failures import CheckFailed, Interrupted, NativeFailure, OutOfMemory
 from sacpy.jit.host.native import Context, NativeFunction
 from sacpy.jit.host.takeover import takes
+from sacpy.jit.run.engine import Engine
 from sacpy.workspace import Workspace
 from tests.interp.test_aliases_random import HELPERS, statements
 from tests.interp.tools import HEAD, main_key

@@ -12,7 +12,7 @@ from tests.fuzz.paces import Steady, paced
 from tests.jit.mutation import Mutant, mutated
 from tests.jit.turn_programs import different, results
 
-RESTS, TURNS, CODE, WITH, NATIVE = "sacpy.jit.rests", "sacpy.jit.turns", "sacpy.interp.codegen", "sacpy.interp.codegen_withloop", "sacpy.jit.host.native"
+RESTS, TURNS, CODE, WITH, NATIVE = "sacpy.jit.run.rests", "sacpy.jit.run.turns", "sacpy.interp.codegen", "sacpy.interp.codegen_withloop", "sacpy.jit.host.native"
 ONE, SOME, FOUR, ALL, FAR = Steady(None, 1, 1), Steady(None, 2, 3), Steady(None, 4, 2), Steady(None, 3, 0), Steady(None, 16, 4)
 MUTANTS: dict[Mutant, tuple[Steady, str]] = {
     Mutant("parameters of a rest are in another order", RESTS, "_binds", "for name in params]", "for name in params[::-1]]"): (ALL, "two"),

@@ -8,11 +8,11 @@ import pytest
 
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
-from sacpy.jit import turns
 from sacpy.jit.cache import Cache
-from sacpy.jit.engine import Engine
-from sacpy.jit.statistics import explain, stats
-from sacpy.jit.versions import Versions
+from sacpy.jit.reports.statistics import explain, stats
+from sacpy.jit.run import turns
+from sacpy.jit.run.engine import Engine
+from sacpy.jit.run.versions import Versions
 from sacpy.lang.diagnostics import SacError, render_text
 from sacpy.workspace import Workspace
 from tests.fuzz.paces import Steady, Wandering, paced

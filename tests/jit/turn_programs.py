@@ -11,7 +11,7 @@ import numpy as np
 
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
-from sacpy.jit.engine import Engine
+from sacpy.jit.run.engine import Engine
 from sacpy.lang.diagnostics import SacError, render_text
 from sacpy.workspace import Workspace
 

@@ -5,9 +5,9 @@ import struct
 
 import pytest
 
+from sacpy.base.spelling import closest
 from sacpy.lang.preprocessor import defined_operators, tokenize
 from sacpy.lang.source import Source
-from sacpy.lang.suggest import closest
 from sacpy.lang.tokens import Token
 
 

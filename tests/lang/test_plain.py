@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sacpy.jit import graph
+from sacpy.jit.ir import graph
 from sacpy.lang import ast, modules, source
 from sacpy.lang.source import Source, Span
 from sacpy.nodes import Node, Record
@@ -108,7 +108,7 @@ def test_other_bytes_are_refused(data: bytes) -> None:
 
 
 def test_a_graph_is_what_it_was_with_the_text_of_its_source(emulated_unit: Any) -> None:
-    from sacpy.jit.device.target import packing
+    from sacpy.jit.run.device_compiler import packing
 
     again = packing().unpacked(packing().packed(emulated_unit))
     assert same(again, emulated_unit)
@@ -118,8 +118,8 @@ def test_a_graph_is_what_it_was_with_the_text_of_its_source(emulated_unit: Any) 
 
 @pytest.fixture
 def emulated_unit() -> graph.Unit:
-    from sacpy.jit.compiler import Clock, optimised, specialised
     from sacpy.jit.options import Options
+    from sacpy.jit.run.compiler import Clock, optimised, specialised
     from sacpy.jit.specialise import Specialiser
     from sacpy.workspace import Workspace
 

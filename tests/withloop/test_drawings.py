@@ -13,7 +13,7 @@ from sacpy.withloop.devices import DEVICES
 from sacpy.withloop.drawings import COLOURS, scene, svg
 from sacpy.withloop.inverse import journey, worker
 from sacpy.withloop.pragmas import GpuKernel, parse
-from sacpy.withloop.rasters import GLYPHS, pixels, to_png
+from sacpy.withloop.rasters import GLYPHS, pixels
 from sacpy.withloop.scenes import INK, LABEL, PAPER, Box, Text
 from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.strategies import STRATEGIES, choose
@@ -128,7 +128,7 @@ def test_pictures_as_pixels() -> None:
     assert found.shape == (round(drawn.height * 2 + 0.499), round(drawn.width * 2 + 0.499), 3)
     box = next(item for item in drawn.items if isinstance(item, Box) and item.fill == COLOURS[1])
     assert tuple(found[round(box.y * 2) + 4, round(box.x * 2) + 4]) == tuple(bytes.fromhex(COLOURS[1][1:]))
-    assert (png.decode(to_png(drawn)) == found).all()
+    assert (png.decode(png.encode(pixels(drawn))) == found).all()
 
 
 def test_every_character_that_mappings_are_written_with_has_strokes() -> None:

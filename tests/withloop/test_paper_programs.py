@@ -9,7 +9,7 @@ import pytest
 from sacpy.interp.world import World
 from sacpy.jit.device.program import DeviceProgram
 from sacpy.jit.kernels import Launch
-from sacpy.jit.statistics import explain
+from sacpy.jit.reports.statistics import explain
 from sacpy.workspace import Workspace
 
 

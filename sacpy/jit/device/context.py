@@ -14,7 +14,7 @@ from sacpy.jit.device.machine import DeviceFailure, Machine
 from sacpy.jit.device.memory import Account, Memory
 from sacpy.jit.device.residents import Residents
 from sacpy.jit.device.weigh import Policy
-from sacpy.jit.options import Options
+from sacpy.jit.options import Options, cores
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import NOWHERE
 from sacpy.nodes import Node, Record, field
@@ -73,7 +73,6 @@ def emulator(options: Options, *, always: bool = False, check: bool = False) -> 
 def emulated(name: str) -> Hardware:
     """The emulator of a GPU generation."""
     from sacpy.jit.device.emulated import EmulatorMachine
-    from sacpy.jit.engine import cores
 
     return Hardware(EmulatorMachine(DEVICES[name], threads=cores(), cache=Cache(native_folder())))
 

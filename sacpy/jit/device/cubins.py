@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from sacpy.jit.cache import Cache
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.fingerprint import platform_digest
-from sacpy.jit.kernel import Kernel
-from sacpy.jit.kernel_printer import print_kernel
+from sacpy.jit.ir.kernel import Kernel
+from sacpy.jit.ir.kernel_printer import print_kernel
 from sacpy.nodes import Node
 from sacpy.plain import Packing, Unpacked
 

@@ -21,9 +21,9 @@ from sacpy.jit.device.machine import Array, Block, DeviceFailure, DeviceFull, Ex
 from sacpy.jit.emission.assemble import Resources
 from sacpy.jit.emission.geometry import MOST_STATIC_SHARED, allocations, geometry
 from sacpy.jit.failures import CheckFailed
-from sacpy.jit.graph import ArrayType
-from sacpy.jit.kernel import Check, ForAll, Kernel, block_statements, thread_statements
-from sacpy.jit.kernel_printer import print_kernel
+from sacpy.jit.ir.graph import ArrayType
+from sacpy.jit.ir.kernel import Check, ForAll, Kernel, block_statements, thread_statements
+from sacpy.jit.ir.kernel_printer import print_kernel
 from sacpy.nodes import Record, field, replace
 from sacpy.withloop.devices import DeviceLimits
 

@@ -19,9 +19,9 @@ from sacpy.jit.emission.emulator import Emulated, compile_kernel
 from sacpy.jit.emission.lowering import Site
 from sacpy.jit.failures import CheckFailed
 from sacpy.jit.fingerprint import platform_digest
-from sacpy.jit.graph import ArrayType, Const
-from sacpy.jit.kernel import Kernel
-from sacpy.jit.kernel_printer import print_kernel
+from sacpy.jit.ir.graph import ArrayType, Const
+from sacpy.jit.ir.kernel import Kernel
+from sacpy.jit.ir.kernel_printer import print_kernel
 from sacpy.plain import Packing, Unpacked
 from sacpy.withloop.devices import DeviceLimits
 

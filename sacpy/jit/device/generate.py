@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from sacpy.interp import arithmetic
 from sacpy.jit.device.placement import Loop as PlacedLoop
 from sacpy.jit.device.placement import Native, Plan, Spans
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Block,
@@ -36,7 +36,7 @@ from sacpy.jit.graph import (
     blocks,
     extents_of,
 )
-from sacpy.jit.rewrite import uses
+from sacpy.jit.ir.rewrite import uses
 
 INLINE = frozenset(["add", "sub", "mul", "neg", "eq", "neq", "lt", "le", "gt", "ge", "and", "or", "not", "min", "max"])  # operations whose text never raises
 _EXACT = {"add": "+", "sub": "-", "mul": "*"}

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sacpy.jit.fingerprint import platform_digest
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Block,
@@ -27,12 +27,26 @@ from sacpy.jit.graph import (
     operands,
     statements,
 )
-from sacpy.jit.graph_printer import print_unit
-from sacpy.jit.rewrite import bound, free
+from sacpy.jit.ir.graph_printer import print_unit
+from sacpy.jit.ir.rewrite import bound, free
 
 if TYPE_CHECKING:
-    from sacpy.jit.engine import Tools
-    from sacpy.jit.host.native import NativeFunction
+    from sacpy.jit.cache import Cache
+    from sacpy.jit.host.native import Context, NativeFunction
+    from sacpy.jit.options import Options
+
+
+class Tools(Protocol):
+    """What compiling a piece takes (`run/contract` has it)."""
+
+    @property
+    def options(self) -> Options: ...
+
+    @property
+    def cache(self) -> Cache: ...
+
+    @property
+    def context(self) -> Context: ...
 
 
 class Piece:
@@ -115,7 +129,7 @@ def _inputs(body: Block, targets: tuple[Var, ...]) -> tuple[Var, ...]:
 
 
 def _all_blocks(block: Block) -> list[Block]:
-    from sacpy.jit.graph import blocks
+    from sacpy.jit.ir.graph import blocks
 
     found = [block]
     for s in block.statements:
@@ -145,7 +159,7 @@ def _compiled(unit: Unit, tools: Tools) -> NativeFunction:
 
     options = tools.options
     if options.verify:
-        from sacpy.jit.graph_verify import verify
+        from sacpy.jit.ir.graph_verify import verify
 
         verify(unit)
     name = hashlib.sha256(f"piece\n{platform_digest()}\n{options.key}\n{print_unit(unit)}\n{unit.inputs}\n{unit.outputs}".encode()).hexdigest()[:40]

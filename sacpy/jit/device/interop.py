@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from sacpy.interp.values import DTYPES
-from sacpy.jit.device.dlpack import CUDA_MANAGED, Tensor, from_capsule, is_dense, to_capsule
-from sacpy.jit.device.machine import Block, DeviceFailure, Machine
+from sacpy.jit.device.dlpack import CUDA_MANAGED, Tensor, from_capsule, is_dense
+from sacpy.jit.device.machine import Block, DeviceFailure
 from sacpy.jit.device.memory import DeviceArray, Memory
 
 _BASES = {dtype: base for base, dtype in reversed(DTYPES.items()) if base not in ("char", "longlong", "ulonglong")}
@@ -83,34 +83,6 @@ def _from_interface(memory: Memory, value: Any, told: dict[str, Any]) -> Tensor:
     elif told.get("version", 0) < 3:  # it does not say; most work in the default stream
         memory.machine.wait_for(1)
     return Tensor(told["data"][0], dtype, tuple(told["shape"]), None if strides is None else tuple(s // dtype.itemsize for s in strides), memory.machine.interface, value, stream)
-
-
-# ---------------------------------------------------------------- for others
-
-
-def exported(array: DeviceArray, stream: Any = None) -> Any:
-    """A capsule of an array, which is brought to the device; whoever asks says in which stream (DLPack's numbers) he will use it."""
-    machine = array.memory.machine
-    with array.memory.lock:
-        return _capsule(array, stream, machine)
-
-
-def _capsule(array: DeviceArray, stream: Any, machine: Machine) -> Any:
-    address = array.lend()
-    if machine.interface[0] == 2:
-        if stream != -1:
-            machine.let_wait(1 if stream is None else stream)
-    else:
-        machine.synchronise()
-    return to_capsule(Tensor(address, array.dtype, array.shape, None, machine.interface, array.share()))
-
-
-def interface(array: DeviceArray) -> dict[str, Any]:
-    """What `__cuda_array_interface__` says of an array on a GPU."""
-    machine = array.memory.machine
-    if machine.interface[0] != 2:
-        raise AttributeError(f"this array is on {machine.name}, which is no GPU")
-    return {"shape": array.shape, "typestr": array.dtype.str, "data": (array.lend() if array.size else 0, True), "version": 3, "strides": None, "stream": machine.stream or 1}
 
 
 def to_device(array: Any, target: str = "auto", device: str = "") -> DeviceArray:

@@ -15,7 +15,7 @@ from sacpy.jit.device import placement
 from sacpy.jit.device.machine import Machine, Ready
 from sacpy.jit.device.memory import DeviceArray, Memory
 from sacpy.jit.device.weigh import Policy
-from sacpy.jit.graph import ArrayType, Atom, Const, extents_of
+from sacpy.jit.ir.graph import ArrayType, Atom, Const, extents_of
 from sacpy.jit.kernels import Buffer, Launch, Plan, Template, settled
 from sacpy.jit.passes.mappings import stands
 from sacpy.nodes import Node, Record, field

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sacpy.jit.kernel import Kernel
+from sacpy.jit.ir.kernel import Kernel
 from sacpy.nodes import Node, field
 from sacpy.withloop.devices import DeviceLimits
 

@@ -91,7 +91,7 @@ class Storage:
 
 
 class DeviceArray:
-    """An array that a device can work on: a base type of SaC, extents, and elements that are where they were needed last. It takes part in calls of SaC functions like any other array, and other libraries can look at it without a copy (`interop`)."""
+    """An array that a device can work on: a base type of SaC, extents, and elements that are where they were needed last. It takes part in calls of SaC functions like any other array, and other libraries can look at it without a copy (`lending`)."""
 
     __slots__ = ("__weakref__", "_at", "_shape", "_storage")
     __array_priority__ = 100
@@ -182,7 +182,7 @@ class DeviceArray:
 
     def __dlpack__(self, *, stream: Any = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
         """DLPack: the elements on the device, where they stay alive as long as somebody else uses them, who must not write them."""
-        from sacpy.jit.device.interop import exported
+        from sacpy.jit.device.lending import exported
 
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError("sacpy hands an array on where it is; numpy() fetches it")
@@ -191,7 +191,7 @@ class DeviceArray:
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """What CuPy, Numba and others look for; only on a GPU. They must not write the elements."""
-        from sacpy.jit.device.interop import interface
+        from sacpy.jit.device.lending import interface
 
         return interface(self)
 

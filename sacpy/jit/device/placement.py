@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from sacpy.jit.analysis.costs import cost
 from sacpy.jit.device.hosted import Piece
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Block,
@@ -29,15 +30,14 @@ from sacpy.jit.graph import (
     blocks,
     statements,
 )
-from sacpy.jit.graph import Loop as GraphLoop
-from sacpy.jit.passes.costs import cost
+from sacpy.jit.ir.graph import Loop as GraphLoop
+from sacpy.jit.ir.rewrite import bound
 from sacpy.jit.passes.mappings import stands
-from sacpy.jit.rewrite import bound
 from sacpy.lang.source import Span
 from sacpy.nodes import Node, Record, field
 
 if TYPE_CHECKING:
-    from sacpy.jit.engine import Tools
+    from sacpy.jit.device.hosted import Tools
 
 Judge = Callable[[Let], str]  # why the with-loop of a statement cannot run on the device; "": it can
 Bounds = tuple[tuple[Atom, Atom], ...]

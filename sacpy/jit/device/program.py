@@ -23,7 +23,7 @@ from sacpy.jit.device.memory import Account, DeviceArray, Memory
 from sacpy.jit.device.placement import Plan, work
 from sacpy.jit.device.weigh import Policy
 from sacpy.jit.failures import CheckFailed, Interrupted, OutOfMemory, TooDeep, Unsupported
-from sacpy.jit.graph import Input, Output, WithLoop
+from sacpy.jit.ir.graph import Input, Output, WithLoop
 from sacpy.nodes import Record, field
 from sacpy.withloop.errors import MappingError
 
@@ -194,7 +194,7 @@ class DeviceProgram:
 
 def stays(w: WithLoop, problem: MappingError | str, optional: bool) -> str:
     """Why a with-loop stays on the host. Where its mapping is the programmer's, and the device not just an option, that is an error: raises `SacError` on the pragma's text."""
-    from sacpy.withloop.checking import when_run
+    from sacpy.lang.check_mappings import when_run
 
     error = None if optional else when_run([*w.pragmas, *(pragma for p in w.partitions for pragma in p.pragmas)], problem)
     if error is not None:

@@ -14,8 +14,8 @@ from sacpy.jit.emission import libnvvm, nvjitlink, nvptx, toolchain
 from sacpy.jit.emission.geometry import fixed_dynamic_bytes
 from sacpy.jit.emission.nvvm import DeviceText, device_text
 from sacpy.jit.emission.toolchain import AssemblyError
-from sacpy.jit.kernel import Kernel
-from sacpy.jit.kernel_printer import print_kernel
+from sacpy.jit.ir.kernel import Kernel
+from sacpy.jit.ir.kernel_printer import print_kernel
 from sacpy.nodes import Node
 
 STAGES = ("kernel", "nvvm", "ptx", "sass")

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from sacpy.jit.emission.geometry import MOST_STATIC_SHARED, SHARED_ALIGNMENT, allocations, shared_plan, spaces, static_cells
 from sacpy.jit.emission.libdevice import DEVICE_ROWS
 from sacpy.jit.emission.machine import Machine, Memory
-from sacpy.jit.graph import ArrayType, Op, Var
-from sacpy.jit.host.legal import LLVM_TYPES, SIZES, Code, Module, memory_type, size_of
-from sacpy.jit.host.scalars import Style
-from sacpy.jit.kernel import Kernel
+from sacpy.jit.ir.graph import ArrayType, Op, Var
+from sacpy.jit.ir.kernel import Kernel
+from sacpy.jit.llvm.legal import LLVM_TYPES, SIZES, Code, Module, memory_type, size_of
+from sacpy.jit.llvm.scalars import Style
 
 AXES = "xyz"
 GENERIC, GLOBAL, SHARED = 0, 1, 3

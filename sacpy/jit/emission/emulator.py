@@ -21,9 +21,9 @@ from sacpy.jit.emission.findings import NOT_ITS_CELL, NOT_WRITTEN, TOO_LARGE, Fi
 from sacpy.jit.emission.geometry import Geometry, Shapes, allocations
 from sacpy.jit.emission.host_machine import ENTRY, host_text
 from sacpy.jit.emission.lowering import Site
-from sacpy.jit.graph import ArrayType, Const, Var, extents_of
-from sacpy.jit.host.legal import size_of
-from sacpy.jit.kernel import Kernel
+from sacpy.jit.ir.graph import ArrayType, Const, Var, extents_of
+from sacpy.jit.ir.kernel import Kernel
+from sacpy.jit.llvm.legal import size_of
 from sacpy.jit.options import Options
 from sacpy.nodes import Node, field
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from sacpy.jit.graph import Atom, Const, ScalarType, Var, extents_of
-from sacpy.jit.host.legal import size_of
-from sacpy.jit.kernel import Allocate, Kernel, block_statements
-from sacpy.jit.shared_planner import SharedPlan, plan_shared
+from sacpy.jit.analysis.shared_planner import SharedPlan, plan_shared
+from sacpy.jit.ir.graph import Atom, Const, ScalarType, Var, extents_of
+from sacpy.jit.ir.kernel import Allocate, Kernel, block_statements
+from sacpy.jit.llvm.legal import size_of
 from sacpy.nodes import Node
 from sacpy.withloop.devices import DeviceLimits
 

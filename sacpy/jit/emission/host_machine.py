@@ -12,10 +12,10 @@ from sacpy.jit.emission import shadow
 from sacpy.jit.emission.geometry import allocations
 from sacpy.jit.emission.lowering import Lowering, Site
 from sacpy.jit.emission.machine import Machine, Memory
-from sacpy.jit.graph import ArrayType, Var
-from sacpy.jit.host.legal import LLVM_TYPES, Code, Module, memory_type
-from sacpy.jit.host.scalars import ROWS, Style
-from sacpy.jit.kernel import Kernel
+from sacpy.jit.ir.graph import ArrayType, Var
+from sacpy.jit.ir.kernel import Kernel
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module, memory_type
+from sacpy.jit.llvm.scalars import ROWS, Style
 
 ENTRY = "sacpy_kernel"
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sacpy.jit.graph import Op
-from sacpy.jit.host.legal import LLVM_TYPES, Code, constant
-from sacpy.jit.host.maths import MATHS
-from sacpy.jit.host.scalars import ROWS, Emit, Style
+from sacpy.jit.ir.graph import Op
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code, constant
+from sacpy.jit.llvm.maths import MATHS
+from sacpy.jit.llvm.scalars import ROWS, Emit, Style
 from sacpy.lang.types import REAL
 
 PREFIX = "__nv_"

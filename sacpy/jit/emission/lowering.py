@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from sacpy.jit.emission.machine import Machine, Memory
-from sacpy.jit.graph import ArrayType, Atom, Const, Load, Op, Var
-from sacpy.jit.host.legal import LLVM_TYPES, constant
-from sacpy.jit.kernel import (
+from sacpy.jit.ir.graph import ArrayType, Atom, Const, Load, Op, Var
+from sacpy.jit.ir.kernel import (
     Allocate,
     Barrier,
     BlockFor,
@@ -31,7 +30,8 @@ from sacpy.jit.kernel import (
     block_statements,
     thread_statements,
 )
-from sacpy.jit.kernel_printer import statement_text
+from sacpy.jit.ir.kernel_printer import statement_text
+from sacpy.jit.llvm.legal import LLVM_TYPES, constant
 from sacpy.lang.types import REAL
 from sacpy.nodes import Node
 

@@ -1,6 +1,6 @@
 """What the code of a kernel may ask of the machine it runs on. One class per machine answers: `host_machine`, `device_machine`.
 
-Values are texts of LLVM IR, as in `host.legal`. A machine writes into `code`; it owns how memory is addressed, what threads there are, and how scalars are computed.
+Values are texts of LLVM IR, as in `llvm.legal`. A machine writes into `code`; it owns how memory is addressed, what threads there are, and how scalars are computed.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
-from sacpy.jit.graph import Op, Var
-from sacpy.jit.host.legal import LLVM_TYPES, Code, memory_type
-from sacpy.jit.host.scalars import Emit, Style
-from sacpy.jit.kernel import Kernel
+from sacpy.jit.ir.graph import Op, Var
+from sacpy.jit.ir.kernel import Kernel
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code, memory_type
+from sacpy.jit.llvm.scalars import Emit, Style
 from sacpy.nodes import Node
 
 WORDS = {32: "i32", 64: "i64"}
@@ -49,7 +49,7 @@ class Machine(ABC):
     # ---- scalars
 
     def operation(self, op: Op, args: Sequence[str]) -> str:
-        """A scalar operation, total, as `host.scalars` has them."""
+        """A scalar operation, total, as `llvm.scalars` has them."""
         if op.code == "select":
             type_ = LLVM_TYPES[op.args[1].base]
             return self.code.op(f"select i1 {args[0]}, {type_} {args[1]}, {type_} {args[2]}")

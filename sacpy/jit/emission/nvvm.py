@@ -9,9 +9,9 @@ import re
 
 from sacpy.jit.emission.device_machine import AXES, DeviceMachine
 from sacpy.jit.emission.lowering import Lowering, Site
-from sacpy.jit.graph import Const
-from sacpy.jit.host.legal import Module
-from sacpy.jit.kernel import Kernel
+from sacpy.jit.ir.graph import Const
+from sacpy.jit.ir.kernel import Kernel
+from sacpy.jit.llvm.legal import Module
 from sacpy.nodes import Node
 
 LAYOUT = (

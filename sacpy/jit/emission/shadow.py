@@ -8,7 +8,7 @@ threads; or between the same two barriers by different threads. `access` gives a
 
 from __future__ import annotations
 
-from sacpy.jit.host.legal import Code, Module
+from sacpy.jit.llvm.legal import Code, Module
 
 # Control words: where the emulator is, and where findings go; from WORDS on, the address of each array's description.
 BLOCK, EPOCH, INSTANCE, THREAD, VIRTUAL, COUNT, CAPACITY, RECORDS, WORDS = range(9)

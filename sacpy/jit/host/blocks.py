@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import Const, Partition
-from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.nests import Nest
 from sacpy.jit.host.sinks import Sink
+from sacpy.jit.host.writer import Writer
+from sacpy.jit.ir.graph import Const, Partition
 from sacpy.nodes import Node
 
 ROWS = 64  # that are enough
@@ -37,7 +37,7 @@ def is_cut(p: Partition) -> bool:
     return (rows is None or rows < ROWS) and (columns is None or columns >= SHORT)
 
 
-def cut(low: Lowering, p: Partition) -> Blocks:
+def cut(low: Writer, p: Partition) -> Blocks:
     """Computes how rows are cut."""
     code = low.code
     lower, upper = low.wides(p.lower[:2]), low.wides(p.upper[:2])
@@ -48,7 +48,7 @@ def cut(low: Lowering, p: Partition) -> Blocks:
     return Blocks((lower[0], lower[1]), (upper[0], upper[1]), in_row, length)
 
 
-def write_blocks(low: Lowering, p: Partition, sinks: Sequence[Sink], blocks: Blocks, first: str, end: str, earlier: Sequence[Partition]) -> None:
+def write_blocks(low: Writer, p: Partition, sinks: Sequence[Sink], blocks: Blocks, first: str, end: str, earlier: Sequence[Partition]) -> None:
     """The loops over the blocks from `first` to before `end`, of which there are some."""
     code = low.code
     row, last = (code.quotient(b, blocks.in_row) for b in (first, code.difference(end, "1")))

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sacpy.jit.host.cost import Work, number, written
-from sacpy.jit.host.functions import Lowering
-from sacpy.jit.host.legal import LLVM_TYPES, Code
 from sacpy.jit.host.memory import BORROWED, Array, Scalar
+from sacpy.jit.host.work import Work, number, written
+from sacpy.jit.host.writer import Writer
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code
 
-WORTH = 40000.0  # work (see `cost`) from which a loop is cut into chunks: some ten microseconds
+WORTH = 40000.0  # work (see `work`) from which a loop is cut into chunks: some ten microseconds
 PER_CHUNK = 5000.0  # small beside what threads take to come together, so that their shares can be even
 
 
@@ -35,13 +35,13 @@ class Environment:
 class Chunked:
     """A loop being spread. `outer` writes the function around it, `inner` that of a chunk."""
 
-    def __init__(self, outer: Lowering) -> None:
+    def __init__(self, outer: Writer) -> None:
         self.outer = outer
         self.env = Environment()
         self.inside: dict[tuple[str, str], str] = {}
         self.name = outer.code.module.fresh("chunk")
         self.code = Code(outer.code.module, self.name, "i32", [("ptr", "%frame"), ("ptr", "noalias %env"), ("i64", "%lower"), ("i64", "%upper")], tail="noinline")
-        self.inner = Lowering(outer.unit, self.code, outer.facts)
+        self.inner = outer.fork(self.code)
         self.inner.results = "i32"
         self.inner.parallel = False
 

@@ -7,21 +7,21 @@ In: a partition, and the sinks that take its values. Out: whether its last axis 
         b = load u[i,j+1]                              ->         for j from 1 to the last one:
         ..                                                            u[i,j] = (j - 1) mod 2 == 0 ? x[j] : u[i,j]
 
-Vectors of elements that lie apart take a processor longer than some that are computed in vain. What is loaded must be at the index plus something, so that it is there for points in between too. Values wait in a small buffer until a strip of them is complete: a load that meets what has just been stored, in part, would have to wait for it. Points only read what others of the partition do not change, or their own cell (`overwriting`; otherwise the result is another array).
+Vectors of elements that lie apart take a processor longer than some that are computed in vain. What is loaded must be at the index plus something, so that it is there for points in between too. Values wait in a small buffer until a strip of them is complete: a load that meets what has just been stored, in part, would have to wait for it. Points only read what others of the partition do not change, or their own cell (`analysis/overwriting`; otherwise the result is another array).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.graph import Const, Let, Load, Op, Partition, Var
-from sacpy.jit.host.along import Along
-from sacpy.jit.host.cost import weight
-from sacpy.jit.host.functions import Lowering
-from sacpy.jit.host.legal import LLVM_TYPES
+from sacpy.jit.analysis.along import Along
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import flat
 from sacpy.jit.host.sinks import ArraySink, Sink
+from sacpy.jit.host.work import weight
+from sacpy.jit.host.writer import Writer
+from sacpy.jit.ir.graph import Const, Let, Load, Op, Partition, Var
+from sacpy.jit.llvm.legal import LLVM_TYPES
 from sacpy.lang.types import BITS, REAL
 
 MOST_STEP = 4
@@ -46,7 +46,7 @@ def is_comb(p: Partition, sinks: Sequence[Sink]) -> bool:
     return len(p.body.statements) <= MOST
 
 
-def comb_loop(lowering: Lowering, p: Partition, sink: ArraySink, outer: tuple[str, ...], lower: str, upper: str, body: Callable[[str], None]) -> None:
+def comb_loop(lowering: Writer, p: Partition, sink: ArraySink, outer: tuple[str, ...], lower: str, upper: str, body: Callable[[str], None]) -> None:
     """The loop of the last axis from `lower` to before `upper`; `outer`: the other components. `body` hands the values of an index to the sink."""
     assert p.step is not None and isinstance(p.step[-1], Const)
     code, step, type_ = lowering.code, int(p.step[-1].value), LLVM_TYPES[sink.result.element]

@@ -23,10 +23,10 @@ import llvmlite.binding as llvm
 
 from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.host.installed import OBJECT, suits, write_runtime
-from sacpy.jit.host.processor import processor
 from sacpy.jit.host.runtime import runtime_ir
 from sacpy.jit.host.translate import TASKS, Task, emitted, machine, optimised, target, translated
 from sacpy.jit.host.waiting import Waiting
+from sacpy.jit.llvm.processor import processor
 from sacpy.jit.options import Options
 
 BRIEF = 32 << 10  # characters of IR that LLVM translates soon, if no block is LONG: ordinary ones take it 1 to 4 microseconds each, hostile ones 8

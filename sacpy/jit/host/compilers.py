@@ -21,6 +21,7 @@ from sacpy.jit.host.translate import TASKS, Task
 from sacpy.jit.host.waiting import PATIENCE, Waiting
 
 SECONDS = 10  # of the processor that LLVM may take for a task; ordinary units of 500 kB take 1.4
+SACPY = str(Path(__file__).parents[3])  # the folder that the package lies in
 START = "import sys; sys.path += sys.argv[1:]; from sacpy.jit.host.compiler_process import serve; serve()"
 
 
@@ -36,9 +37,7 @@ class _Compiler:
             raise CompilerLost("there is no Python to start")
         import llvmlite
 
-        import sacpy
-
-        folders = dict.fromkeys(str(Path(module.__path__[0]).parent) for module in (sacpy, llvmlite))
+        folders = dict.fromkeys([SACPY, str(Path(llvmlite.__path__[0]).parent)])
         command = [sys.executable, *(["-B"] if sys.dont_write_bytecode else []), "-I", "-S", "-c", START, *folders]
         pipe = subprocess.PIPE
         try:  # a session of its own: signals of the terminal are not for it

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.graph import ArrayType, Atom, WithLoop
-from sacpy.jit.host.functions import Lowering
-from sacpy.jit.host.legal import LLVM_TYPES, Code
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array, copy_elements, element_address, elements, fill_elements, flat
+from sacpy.jit.host.writer import Writer
+from sacpy.jit.ir.graph import ArrayType, Atom, WithLoop
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code
 from sacpy.nodes import replace
 
 Run = Callable[[str, str], None]  # start and length, in elements
@@ -23,7 +23,7 @@ Run = Callable[[str, str], None]  # start and length, in elements
 class Filling:
     """Fills a result."""
 
-    def __init__(self, lowering: Lowering, w: WithLoop, result: Array) -> None:
+    def __init__(self, lowering: Writer, w: WithLoop, result: Array) -> None:
         self.low, self.w, self.result = lowering, w, result
         assert w.frame is not None
         self.rank = len(w.frame)
@@ -36,7 +36,7 @@ class Filling:
             self.with_cells(low.array(value))
         elif self.leaves_a_box:
 
-            def scalars(inner: Lowering, array: Array, texts: Sequence[str]) -> Run:
+            def scalars(inner: Writer, array: Array, texts: Sequence[str]) -> Run:
                 def run(start: str, length: str) -> None:
                     if length == "1":
                         inner.store(array, start, texts[0])
@@ -71,7 +71,7 @@ class Filling:
             copy_elements(low.code, result.element, result.data, source.data, elements(low.code, result.extents))
             return
 
-        def cells(inner: Lowering, array: Array, texts: Sequence[str]) -> Run:
+        def cells(inner: Writer, array: Array, texts: Sequence[str]) -> Run:
             def run(start: str, length: str) -> None:
                 from_, to = (element_address(inner.code, replace(array, data=d), start) for d in (texts[0], array.data))
                 copy_elements(inner.code, array.element, to, from_, length)
@@ -85,7 +85,7 @@ class Filling:
         p, low = self.w.partitions[0], self.low
         return [(low.wide(lower), low.wide(upper)) for lower, upper in zip(p.lower, p.upper)]
 
-    def outside(self, runs: Callable[[Lowering, Array, Sequence[str]], Run], others: Sequence[tuple[str, str]]) -> None:
+    def outside(self, runs: Callable[[Writer, Array, Sequence[str]], Run], others: Sequence[tuple[str, str]]) -> None:
         """Writes a call of a function that fills what the only partition leaves out. `others`: values that it needs."""
         low, result = self.low, self.result
         bounds = self.bounds()
@@ -101,7 +101,7 @@ class Filling:
         count = len(bounds)
         inner_bounds = list(zip(numbers[: 2 * count : 2], numbers[1 : 2 * count : 2]))
         array = Array(data, BORROWED, result.element, tuple(numbers[2 * count :]))
-        inner = Lowering(low.unit, code, low.facts)
+        inner = low.fork(code)
         Outside(inner, inner_bounds, array.extents, runs(inner, array, texts)).axis(())
         code.end("ret void")
         shared = code.module.share(name, code.text())
@@ -111,7 +111,7 @@ class Filling:
 class Outside:
     """The complement of a box in an array of these extents, told as contiguous runs."""
 
-    def __init__(self, low: Lowering, bounds: Sequence[tuple[str, str]], extents: tuple[str, ...], run: Run) -> None:
+    def __init__(self, low: Writer, bounds: Sequence[tuple[str, str]], extents: tuple[str, ...], run: Run) -> None:
         self.low, self.bounds, self.extents, self.run = low, bounds, extents, run
 
     def axis(self, prefix: tuple[str, ...]) -> None:

@@ -7,7 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.independence import apart
+from sacpy.jit.analysis.indices import Facts
+from sacpy.jit.analysis.scans import scan_of
+from sacpy.jit.analysis.straight import is_straight, updated_in
+from sacpy.jit.host import layout
+from sacpy.jit.host.memory import (
+    BORROWED,
+    Array,
+    Scalar,
+    Value,
+    copy_elements,
+    element_address,
+    elements,
+    flat,
+    release,
+)
+from sacpy.jit.host.places import carried_in_place, places
+from sacpy.jit.host.writer import Slots, UnitContext, Writer, result_type, types_of
+from sacpy.jit.ir.graph import (
     ArrayType,
     Block,
     Call,
@@ -31,25 +49,8 @@ from sacpy.jit.graph import (
     blocks,
     statements,
 )
-from sacpy.jit.host import layout
-from sacpy.jit.host.analysis import Facts, is_straight, updated_in
-from sacpy.jit.host.independence import apart
-from sacpy.jit.host.legal import LLVM_TYPES, Code
-from sacpy.jit.host.memory import (
-    BORROWED,
-    Array,
-    Scalar,
-    Value,
-    copy_elements,
-    element_address,
-    elements,
-    flat,
-    release,
-)
-from sacpy.jit.host.places import carried_in_place, places
-from sacpy.jit.host.scalars import STRICT, emit
-from sacpy.jit.host.scans import scan_of
-from sacpy.jit.host.writer import Slots, UnitContext, Writer, result_type, types_of
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code
+from sacpy.jit.llvm.scalars import STRICT, emit
 from sacpy.nodes import replace
 
 BETWEEN_POLLS = 1 << 16  # rounds of a loop without loops in it
@@ -57,6 +58,10 @@ BETWEEN_POLLS = 1 << 16  # rounds of a loop without loops in it
 
 class Lowering(Writer):
     """Writes one LLVM function: a function of the unit, or a part of a with-loop that threads share."""
+
+    def fork(self, code: Code) -> Lowering:
+        """What writes another function of the same unit, which knows the same numbers."""
+        return Lowering(self.unit, code, self.facts)
 
     # ---- blocks
 
@@ -251,24 +256,6 @@ class Lowering(Writer):
         results.get(targets, frozenset(t.name for t in targets) if results.unique else frozenset())
         for name in built:
             self.env[name] = self.as_built(into[name])
-
-    def array_named(self, name: str) -> Array:
-        """The array of a name."""
-        value = self.env[name]
-        assert isinstance(value, Array)
-        return value
-
-    def built(self, value: Array, place: Array) -> Array:
-        """A value that is to lie in a given place: copied there unless it was built there."""
-        if value.data != place.data:
-            copy_elements(self.code, place.element, place.data, value.data, elements(self.code, value.extents))
-            release(self.code, value)
-        return self.as_built(place)
-
-    @staticmethod
-    def as_built(place: Array) -> Array:
-        """What was built in a place inside a larger array, as a value: borrowed from there."""
-        return replace(place, header=BORROWED, unique=False)
 
     def enter(self, rhs: Loop | For, dying: set[str], places: Sequence[Array | None]) -> tuple[Slots, frozenset[str]]:
         """Carried variables at the start of a loop. Those that the body updates are made unique here, and stay so. An array that the loop also uses directly is not handed over: it must live until the loop is done. `places`: where carried arrays stay."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Block,
@@ -37,7 +37,7 @@ from sacpy.jit.graph import (
     extents_of,
     statements,
 )
-from sacpy.jit.rewrite import free
+from sacpy.jit.ir.rewrite import free
 from sacpy.nodes import Node, replace
 
 

@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from sacpy.jit.host.processor import LEVEL, features
+from sacpy.jit.llvm.processor import LEVEL, features
 
 OBJECT = Path(__file__).with_name("runtime.object")
 NEEDED = frozenset(("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"))  # what LEVEL has and older ones lack

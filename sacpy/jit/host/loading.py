@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from sacpy.jit.host import objects
 from sacpy.jit.host.installed import read_runtime
-from sacpy.jit.host.maths import CALLBACK, VECTOR, callbacks, vector_library
 from sacpy.jit.host.runtime import EXPORTS, runtime_ir
+from sacpy.jit.llvm.maths import CALLBACK, VECTOR, callbacks, vector_library
 
 if TYPE_CHECKING:
     from sacpy.jit.host.compile import Linked
@@ -120,7 +120,7 @@ def load_entry(code: bytes, name: str) -> tuple[Library, int]:
 @functools.cache
 def vector_routines() -> dict[str, int]:
     """The addresses of the vector library's routines that this machine can use."""
-    from sacpy.jit.host.maths import vector_names
+    from sacpy.jit.llvm.maths import vector_names
 
     library = vector_library()
     return {} if library is None else {name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in vector_names()}

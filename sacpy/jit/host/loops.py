@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sacpy.jit.host.functions import Lowering
+from sacpy.jit.host.writer import Writer
 
 STRETCH = 1 << 18  # rounds between two looks at the stop flag: of the dearest functions some hundredths of a second
 
 
-def count_loop(lowering: Lowering, lower: str, upper: str, step: str, body: Callable[[str], None], note: str = "") -> None:
+def count_loop(lowering: Writer, lower: str, upper: str, step: str, body: Callable[[str], None], note: str = "") -> None:
     """A loop over 64-bit numbers from `lower` in steps of `step` while below `upper`."""
     code = lowering.code
     counter = code.slot("i64")
@@ -28,7 +28,7 @@ def count_loop(lowering: Lowering, lower: str, upper: str, step: str, body: Call
     code.place(done)
 
 
-def stretches(lowering: Lowering, lower: str, upper: str, step: str, loops: Callable[[str, str], None]) -> None:
+def stretches(lowering: Writer, lower: str, upper: str, step: str, loops: Callable[[str, str], None]) -> None:
     """Loops over 64-bit numbers from `lower` in steps of `step` while below `upper`, a stretch at a time, with a look at
     the stop flag between two: within loops that LLVM is to vectorise there is no room for it. `loops` writes those of a
     range."""
@@ -49,7 +49,7 @@ def stretches(lowering: Lowering, lower: str, upper: str, step: str, loops: Call
     code.place(done)
 
 
-def short_or_long(lowering: Lowering, lower: str, upper: str, step: str, loops: Callable[[str, str], None]) -> None:
+def short_or_long(lowering: Writer, lower: str, upper: str, step: str, loops: Callable[[str, str], None]) -> None:
     """The same where rows are mostly short and there are many: these have loops of their own, which LLVM knows to be as
     long in each row."""
     code = lowering.code

@@ -6,13 +6,13 @@ their own with one reference, which the caller gets.
 
 from __future__ import annotations
 
-from sacpy.jit.graph import ArrayType, Atom, Function, Unit
 from sacpy.jit.host import layout
 from sacpy.jit.host.functions import called, function_name, lower_function
-from sacpy.jit.host.legal import LLVM_TYPES, Code, Module
 from sacpy.jit.host.memory import BORROWED, COUNTING, byte_count
 from sacpy.jit.host.takeover import takes
 from sacpy.jit.host.writer import UnitContext, result_type, types_of
+from sacpy.jit.ir.graph import ArrayType, Atom, Function, Unit
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module
 from sacpy.jit.options import Options
 from sacpy.lang.types import SIGNED
 

@@ -6,9 +6,9 @@ handed to it); each is released, or handed on, at its last use, which is known s
 
 from __future__ import annotations
 
-from sacpy.jit.graph import ArrayType, Block, Check, Rhs, Stmt, Var, blocks, operands
 from sacpy.jit.host import layout
-from sacpy.jit.host.legal import SIZES, Code, constant, memory_type, size_of
+from sacpy.jit.ir.graph import ArrayType, Block, Check, Rhs, Stmt, Var, blocks, operands
+from sacpy.jit.llvm.legal import SIZES, Code, constant, memory_type, size_of
 from sacpy.nodes import Record
 
 BORROWED = "null"

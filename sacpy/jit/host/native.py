@@ -20,9 +20,9 @@ from numpy import asarray, ascontiguousarray, ndarray
 from sacpy.interp.limits import unstruck
 from sacpy.interp.values import DTYPES, Value
 from sacpy.jit.failures import CheckFailed, Interrupted, NativeFailure, OutOfMemory, TooDeep
-from sacpy.jit.graph import Input, Output, Unit
 from sacpy.jit.host import layout
 from sacpy.jit.host.loading import Library, load_entry, runtime
+from sacpy.jit.ir.graph import Input, Output, Unit
 from sacpy.jit.options import Options
 from sacpy.lang.types import BITS, SIGNED
 from sacpy.nodes import Node, Record, field

@@ -9,18 +9,20 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-from sacpy.jit.graph import ArrayType, Block, Const, Let, Load, Op, Partition, Stmt, Var, extents_of, statements
+from sacpy.jit.analysis.folds import Reduction
+from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.host import layout
-from sacpy.jit.host.analysis import cells, is_straight
 from sacpy.jit.host.combs import comb_loop, is_comb
-from sacpy.jit.host.folds import REST, Reduction, lanes, lanes_note, scalar_note
-from sacpy.jit.host.functions import Lowering
+from sacpy.jit.host.folds import REST, identity, lanes, lanes_note, scalar_note
 from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.loops import STRETCH, count_loop, short_or_long, stretches
 from sacpy.jit.host.memory import Array, Value, release
 from sacpy.jit.host.residues import residue_loops, residues
 from sacpy.jit.host.row_products import ROWS, RowBlock, RowProduct, row_products, without
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink, membership
+from sacpy.jit.host.tiling import Tiling, array_sinks, tiled
+from sacpy.jit.host.writer import Writer
+from sacpy.jit.ir.graph import ArrayType, Block, Const, Let, Load, Op, Partition, Stmt, Var, extents_of, statements
 from sacpy.nodes import Record, field, replace
 
 SMALL = 12  # statements of a body that may stand there twice, for short rows and for long ones
@@ -29,7 +31,7 @@ SMALL = 12  # statements of a body that may stand there twice, for short rows an
 class Nest(Record):
     """The loops of one partition, and what becomes of its values. `lower`, `upper`: the range of the first axis (that of number `ranged`), where it is not the partition's. `earlier`: partitions whose indices are left out."""
 
-    lowering: Lowering
+    lowering: Writer
     partition: Partition
     sinks: Sequence[Sink]
     lower: str = ""
@@ -162,7 +164,7 @@ class Nest(Record):
         def block(first: str) -> None:
             end = self.block_end(first, str(ROWS), upper)
             for b in blocks:
-                b.fill(first, end)
+                b.fill(first, end, lambda p, sink: Nest(low, p, [sink]).run())
 
             def row(i: str) -> None:
                 for b in blocks:
@@ -219,7 +221,7 @@ class Nest(Record):
             at += sink.count
             if isinstance(sink, FoldSink) and sink.reduction is not None and sink.reduction.real:
                 for k, value in enumerate(values):
-                    if isinstance(value, Const) and (value.value != value.value or self.lowering.text(value) == sink.reduction.identity(k)):
+                    if isinstance(value, Const) and (value.value != value.value or self.lowering.text(value) == identity(sink.reduction, k)):
                         return True
         return False
 
@@ -332,3 +334,21 @@ def _names_infinity(body: Block) -> bool:
 def _is_plain(sink: Sink) -> bool:
     """Whether a fold only combines scalars, without loops."""
     return isinstance(sink, FoldSink) and not sink.stopped and is_straight(sink.operator.combine) and not any(isinstance(v.type, ArrayType) for v in sink.operator.values)
+
+
+def write_inner(lowering: Writer, p: Partition, sinks: Sequence[Sink], outer: tuple[str, ...]) -> None:
+    """Writes a partition's loops inside of those over its first axes, whose indices are `outer`, and bound: tiles of columns, which need the last axis only, too."""
+    found, arrays = tiled(p, sinks), array_sinks(sinks)
+    if found is not None and not found.packed and arrays:
+        Tiling(lowering, found, arrays).run(outer)
+    else:
+        Nest(lowering, p, sinks).axis(outer)
+
+
+def write_nest(lowering: Writer, p: Partition, sinks: Sequence[Sink], lower: str = "", upper: str = "", earlier: Sequence[Partition] = ()) -> None:
+    """Writes a partition's loops: in tiles where that pays. `earlier`: partitions whose indices are left out."""
+    found, arrays = tiled(p, sinks), array_sinks(sinks)
+    if found is not None and not earlier and arrays:
+        Tiling(lowering, found, arrays, lower, upper).run()
+    else:
+        Nest(lowering, p, sinks, lower, upper, earlier).run()

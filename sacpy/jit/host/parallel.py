@@ -9,24 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import ArrayType, Atom, Block, Const, Partition, Var
+from sacpy.jit.analysis.folds import Reduction
+from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.host import layout
-from sacpy.jit.host.analysis import cells, is_straight
 from sacpy.jit.host.blocks import Blocks, cut, is_cut, write_blocks
 from sacpy.jit.host.chunks import WORTH, Chunked
-from sacpy.jit.host.cost import Cost, Work
-from sacpy.jit.host.folds import Reduction, scalar_note
-from sacpy.jit.host.functions import Lowering
+from sacpy.jit.host.folds import identity, scalar_note
 from sacpy.jit.host.hoisting import hoisted
-from sacpy.jit.host.legal import LLVM_TYPES, Code
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Scalar
+from sacpy.jit.host.nests import write_nest
 from sacpy.jit.host.row_products import ROWS, row_products
 from sacpy.jit.host.rows import write_rows
 from sacpy.jit.host.sinks import ArraySink, FoldSink, Sink
-from sacpy.jit.host.tiling import tiled, write_nest
-from sacpy.jit.host.writer import Slots
-from sacpy.jit.rewrite import free_in_order
+from sacpy.jit.host.tiling import tiled
+from sacpy.jit.host.work import Cost, Work
+from sacpy.jit.host.writer import Slots, Writer
+from sacpy.jit.ir.graph import ArrayType, Atom, Block, Const, Partition, Var
+from sacpy.jit.ir.rewrite import free_in_order
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code
 
 TILED_CHUNKS = 12  # tiles load a whole matrix per chunk: rather a few large ones
 TILED_ROWS = 48
@@ -34,7 +35,7 @@ ROWS_OF_TILES = 8
 ALIGNED = 64  # chunks of a one-dimensional space are a multiple of this many indices
 
 
-def can_spread(lowering: Lowering, p: Partition, sinks: Sequence[Sink]) -> bool:
+def can_spread(lowering: Writer, p: Partition, sinks: Sequence[Sink]) -> bool:
     """Whether a partition's iterations may run in any order, in several threads at once: only arrays, and folds of scalars that may be regrouped."""
     return lowering.parallel and p.rank > 0 and not _is_tiny(p) and all(isinstance(s, ArraySink) or (isinstance(s, FoldSink) and _may_regroup(s)) for s in sinks)
 
@@ -56,7 +57,7 @@ def _may_regroup(sink: FoldSink) -> bool:
     return sink.reduction is not None or not sink.lowering.unit.style.strict
 
 
-def spread(lowering: Lowering, group: Sequence[Partition], sinks: Sequence[Sink], earlier: Sequence[Partition] = ()) -> None:
+def spread(lowering: Writer, group: Sequence[Partition], sinks: Sequence[Sink], earlier: Sequence[Partition] = ()) -> None:
     """Writes a partition, or several that share the range of their first axis (`rows`), as a function of its own and the code that runs it. `earlier`: partitions whose indices are left out."""
     Spreading(lowering, group, sinks, earlier).run()
 
@@ -64,7 +65,7 @@ def spread(lowering: Lowering, group: Sequence[Partition], sinks: Sequence[Sink]
 class Spreading(Chunked):
     """Partitions being spread. `p`: the only one, or the first."""
 
-    def __init__(self, outer: Lowering, group: Sequence[Partition], sinks: Sequence[Sink], earlier: Sequence[Partition]) -> None:
+    def __init__(self, outer: Writer, group: Sequence[Partition], sinks: Sequence[Sink], earlier: Sequence[Partition]) -> None:
         super().__init__(outer)
         self.group, self.p, self.sinks, self.earlier = group, group[0], sinks, earlier
         self.partials: list[tuple[FoldSink, list[str]]] = []
@@ -167,7 +168,7 @@ class Spreading(Chunked):
         fold.start()
         if isinstance(fold.reduction, Reduction):
             for k, (type_, slot) in enumerate(zip(self.types(sink), fold.slots.slots)):
-                start = code.op(f"select i1 {first}, {type_} {code.load(type_, slot)}, {type_} {fold.reduction.identity(k)}")
+                start = code.op(f"select i1 {first}, {type_} {code.load(type_, slot)}, {type_} {identity(fold.reduction, k)}")
                 code.store(type_, start, slot)
         else:
             fold.fresh = code.slot("i1")
@@ -190,7 +191,7 @@ class Spreading(Chunked):
             code.store(type_, code.op(f"extractvalue {result} {made}, {k}"), slot)
 
 
-def join(low: Lowering, sink: FoldSink, types: Sequence[str], memories: Sequence[str], count: str, chunk: str) -> None:
+def join(low: Writer, sink: FoldSink, types: Sequence[str], memories: Sequence[str], count: str, chunk: str) -> None:
     """Code that combines the results of chunks of so many rounds of `count`, in order."""
     code = low.code
     some, done = code.label("some"), code.label("none")
@@ -208,13 +209,13 @@ def join(low: Lowering, sink: FoldSink, types: Sequence[str], memories: Sequence
     code.place(done)
 
 
-def joining(outer: Lowering, sink: FoldSink, types: Sequence[str]) -> str:
+def joining(outer: Writer, sink: FoldSink, types: Sequence[str]) -> str:
     """The name of a function that does so for a fold that is one operation: of folds with the same one there is one."""
     starts, memories = ([f"%{stem}{k}" for k in range(len(types))] for stem in ("start", "partials"))
     params = [*zip(types, starts), *(("ptr", m) for m in memories), ("i64", "%count"), ("i64", "%chunk")]
     name, result = outer.code.module.fresh("join"), "{" + ", ".join(types) + "}"
     code = Code(outer.code.module, name, result, params, tail="noinline")
-    low = Lowering(outer.unit, code, outer.facts)
+    low = outer.fork(code)
     fold = FoldSink(low, sink.operator, Slots(low, sink.operator.accumulators))
     for type_, start, slot in zip(types, starts, fold.slots.slots):
         code.store(type_, start, slot)

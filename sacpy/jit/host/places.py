@@ -16,7 +16,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from math import prod
 
-from sacpy.jit.graph import (
+from sacpy.jit.host.memory import BORROWED, Array
+from sacpy.jit.host.writer import Writer
+from sacpy.jit.ir.graph import (
     ArrayType,
     Block,
     Check,
@@ -35,9 +37,7 @@ from sacpy.jit.graph import (
     blocks,
     operands,
 )
-from sacpy.jit.host.legal import memory_type, size_of
-from sacpy.jit.host.memory import BORROWED, Array
-from sacpy.jit.host.writer import Writer
+from sacpy.jit.llvm.legal import memory_type, size_of
 from sacpy.nodes import replace
 
 LARGEST = 512  # bytes of an array on the stack

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.graph import Atom, Block, Const, Let, Load, Op, Partition, Stmt, Var
+from sacpy.jit.analysis.overwriting import Sums, linear
 from sacpy.jit.host.folds import scalar_note
-from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.loops import count_loop
-from sacpy.jit.host.overwriting import Sums, linear
 from sacpy.jit.host.sinks import ArraySink, Sink
+from sacpy.jit.host.writer import Writer
+from sacpy.jit.ir.graph import Atom, Block, Const, Let, Load, Op, Partition, Stmt, Var
 from sacpy.nodes import Node
 
 MOST = 4  # indices of a round
@@ -77,7 +77,7 @@ def _are_indices(quotients: set[str], rest: Sequence[Stmt], sums: Sums) -> bool:
     return any(isinstance(s, Let) and isinstance(s.rhs, Load) and any(map(counts, s.rhs.index)) for s in rest)
 
 
-def residue_loops(lowering: Lowering, found: Residues, lower: str, upper: str, single: Callable[[str], None], several: Callable[[str], None]) -> None:
+def residue_loops(lowering: Writer, found: Residues, lower: str, upper: str, single: Callable[[str], None], several: Callable[[str], None]) -> None:
     """The loops from `lower`, which is not negative, to before `upper`. `single`: writes the body for an index; `several`: what is left of it, where quotients and remainders are set."""
     code, d = lowering.code, found.divisor
     note = scalar_note(code.module)

@@ -1,4 +1,4 @@
-"""Counting loops with independent rounds (`independence`), dealt to threads in chunks (`chunks`). They change the arrays that they carry in place.
+"""Counting loops with independent rounds (`analysis/independence`), dealt to threads in chunks (`chunks`). They change the arrays that they carry in place.
 
 In: a loop and the arrays that it carries. Out: its code.
 """
@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import ArrayType, Atom, For, Var, inner_binders
-from sacpy.jit.host.analysis import is_straight
+from sacpy.jit.analysis.straight import is_straight
 from sacpy.jit.host.chunks import Chunked
-from sacpy.jit.host.cost import Cost
-from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array
-from sacpy.jit.rewrite import free_in_order
+from sacpy.jit.host.work import Cost
+from sacpy.jit.host.writer import Writer
+from sacpy.jit.ir.graph import ArrayType, Atom, For, Var, inner_binders
+from sacpy.jit.ir.rewrite import free_in_order
 
 ALIGNED = 64  # chunks of a loop that writes single elements are a multiple of this many rounds
 
 
-def spread_rounds(lowering: Lowering, r: For, arrays: Sequence[Array]) -> None:
+def spread_rounds(lowering: Writer, r: For, arrays: Sequence[Array]) -> None:
     """Writes such a loop. `arrays`: the carried ones, which nobody else holds; they are changed in place."""
     Rounds(lowering, r, arrays).run()
 
@@ -27,7 +27,7 @@ def spread_rounds(lowering: Lowering, r: For, arrays: Sequence[Array]) -> None:
 class Rounds(Chunked):
     """The rounds of a loop being spread."""
 
-    def __init__(self, outer: Lowering, r: For, arrays: Sequence[Array]) -> None:
+    def __init__(self, outer: Writer, r: For, arrays: Sequence[Array]) -> None:
         super().__init__(outer)
         self.loop, self.initial = r, arrays
 

@@ -15,12 +15,16 @@ So each row of attention, say, which is a function of its own, is computed as fa
 
 from __future__ import annotations
 
-from sacpy.jit.graph import ArrayType, Block, Check, Genarray, Let, Load, Op, Partition, Stmt, Var, WithLoop
-from sacpy.jit.host.contractions import Contraction, contraction, names_of
-from sacpy.jit.host.functions import Lowering
+from collections.abc import Callable
+
+from sacpy.jit.analysis.contractions import Contraction, contraction, names_of
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array, element_address, flat
-from sacpy.jit.rewrite import bound, free
+from sacpy.jit.host.sinks import ArraySink
+from sacpy.jit.host.tiling import Tiling
+from sacpy.jit.host.writer import Writer
+from sacpy.jit.ir.graph import ArrayType, Block, Check, Genarray, Let, Load, Op, Partition, Stmt, Var, WithLoop
+from sacpy.jit.ir.rewrite import bound, free
 from sacpy.nodes import Node, replace
 
 ROWS = 32  # of a block
@@ -88,18 +92,15 @@ def _needed(b: Block, before: tuple[Stmt, ...]) -> tuple[Let, ...]:
 class RowBlock:
     """Memory for a block of rows of one product. `rows`: how many there may be."""
 
-    def __init__(self, low: Lowering, product: RowProduct, rows: str, apart: tuple[str, ...]) -> None:
+    def __init__(self, low: Writer, product: RowProduct, rows: str, apart: tuple[str, ...]) -> None:
         self.low, self.product, self.apart = low, product, apart
         type_ = product.target.type
         assert isinstance(type_, ArrayType)
         self.memory = low.allocate(type_.base, (rows, *low.wides(type_.extents)))
 
-    def fill(self, first: str, end: str) -> None:
-        """Computes the rows from `first` to before `end`, at the indices of the outer axes that are bound."""
-        from sacpy.jit.host.nests import Nest
-        from sacpy.jit.host.sinks import ArraySink
-        from sacpy.jit.host.tiling import Tiling
-
+    def fill(self, first: str, end: str, nest: Callable[[Partition, ArraySink], None]) -> None:
+        """Computes the rows from `first` to before `end`, at the indices of the outer axes that are bound. `nest` writes
+        the loops of a partition, where the rows are too few for tiles."""
         low, code, c = self.low, self.low.code, self.product.contraction
         many, few, done = code.label("many"), code.label("few"), code.label("filled")
         code.branch(code.op(f"icmp sge i64 {code.difference(end, first)}, {FEW}"), many, few)
@@ -112,7 +113,7 @@ class RowBlock:
             low.bind_scalar(c.p.index[-2], code.op(f"trunc i64 {i} to i32"), i)
             for s in self.product.needed:
                 low.statement(s, set(), {})
-            Nest(low, self.product.w.partitions[0], [ArraySink(low, self.row(i, first), 1)]).run()
+            nest(self.product.w.partitions[0], ArraySink(low, self.row(i, first), 1))
 
         count_loop(low, first, end, "1", one)
         code.place(done)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import Const, Partition, integer
-from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.loops import count_loop
-from sacpy.jit.host.nests import Nest
+from sacpy.jit.host.nests import Nest, write_inner
 from sacpy.jit.host.sinks import Sink
-from sacpy.jit.host.tiling import write_inner
+from sacpy.jit.host.writer import Writer
+from sacpy.jit.ir.graph import Const, Partition, integer
 
 
 def grouped(partitions: Sequence[Partition], axis: int = 0) -> list[list[Partition]]:
@@ -58,7 +57,7 @@ def _first(p: Partition, axis: int) -> int:
     return int(lower.value)
 
 
-def write_rows(lowering: Lowering, group: Sequence[Partition], sinks: Sequence[Sink], lower: str = "", upper: str = "", outer: tuple[str, ...] = ()) -> None:
+def write_rows(lowering: Writer, group: Sequence[Partition], sinks: Sequence[Sink], lower: str = "", upper: str = "", outer: tuple[str, ...] = ()) -> None:
     """The nests of partitions that share the axis after `outer`. `lower`, `upper`: the range of the first axis, where it is not theirs."""
     first, axis = group[0], len(outer)
     if len(group) == 1 and outer:
@@ -80,7 +79,7 @@ def write_rows(lowering: Lowering, group: Sequence[Partition], sinks: Sequence[S
     count_loop(lowering, begin, end, "1", body)
 
 
-def _write_turns(lowering: Lowering, group: Sequence[Partition], sinks: Sequence[Sink], lower: str, upper: str, outer: tuple[str, ...]) -> None:
+def _write_turns(lowering: Writer, group: Sequence[Partition], sinks: Sequence[Sink], lower: str, upper: str, outer: tuple[str, ...]) -> None:
     """A loop over the first partition's rows, each followed by those of the others. `upper` may lie before their common bound."""
     code, axis, first = lowering.code, len(outer), group[0]
     assert first.step is not None

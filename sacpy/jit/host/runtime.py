@@ -7,8 +7,8 @@ a while by the process, since fresh pages cost as much as a pass over them, and 
 from __future__ import annotations
 
 from sacpy.jit.host import layout
-from sacpy.jit.host.legal import constant
 from sacpy.jit.host.threads import POOL, SLOW
+from sacpy.jit.llvm.legal import constant
 
 EXPORTS = (
     "sacpy_enter", "sacpy_drop", "sacpy_new", "sacpy_array1", "sacpy_array2", "sacpy_array3", "sacpy_times", "sacpy_free", "sacpy_release", "sacpy_copied", "sacpy_fill",

@@ -1,4 +1,4 @@
-"""The code of scans (`scans`): as vectors, and on several threads.
+"""The code of scans (`analysis/scans`): as vectors, and on several threads.
 
 In: a scan. Out: its loops.
 
@@ -11,18 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import Op, Var, inner_binders
+from sacpy.jit.analysis.folds import Reduction
+from sacpy.jit.analysis.scans import Scan
 from sacpy.jit.host import layout
 from sacpy.jit.host.chunks import Chunked
-from sacpy.jit.host.cost import Cost
-from sacpy.jit.host.folds import Reduction
-from sacpy.jit.host.functions import Lowering
-from sacpy.jit.host.legal import LLVM_TYPES, Code, size_of
+from sacpy.jit.host.folds import identity
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array, Scalar, copy_elements, element_address
-from sacpy.jit.host.scalars import emit
-from sacpy.jit.host.scans import Scan
-from sacpy.jit.rewrite import free_in_order
+from sacpy.jit.host.work import Cost
+from sacpy.jit.host.writer import Writer
+from sacpy.jit.ir.graph import Op, Var, inner_binders
+from sacpy.jit.ir.rewrite import free_in_order
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code, size_of
+from sacpy.jit.llvm.scalars import emit
 from sacpy.lang.types import REAL, SIGNED
 
 BLOCK = 512  # values in the buffer: a multiple of the lanes of every type
@@ -31,7 +32,7 @@ ALIGNED = 64  # chunks are a multiple of so many elements, whole cache lines of 
 SHARE = 0.25  # of the work counts where it is decided whether to spread it: threads compute all values twice
 
 
-def write_scan(low: Lowering, scan: Scan, targets: Sequence[Var], dying: set[str], into: dict[str, Array]) -> None:
+def write_scan(low: Writer, scan: Scan, targets: Sequence[Var], dying: set[str], into: dict[str, Array]) -> None:
     """Writes a scan and binds the loop's targets."""
     Scanning(low, scan).run(targets, dying, into)
 
@@ -39,7 +40,7 @@ def write_scan(low: Lowering, scan: Scan, targets: Sequence[Var], dying: set[str
 class Scanning:
     """One scan. `source`: the vector as it was; `result`: as it becomes, perhaps in the same memory."""
 
-    def __init__(self, low: Lowering, scan: Scan) -> None:
+    def __init__(self, low: Writer, scan: Scan) -> None:
         self.low, self.scan, self.code = low, scan, low.code
         self.type = LLVM_TYPES[scan.base]
 
@@ -97,7 +98,7 @@ class Scanning:
             code.store(self.type, self.low.text(r.initial[r.params.index(self.scan.accumulator)]), total)
             return
         some, none = code.label("some"), code.label("none")
-        code.store(self.type, reduction(self.scan).identity(0), total)
+        code.store(self.type, identity(reduction(self.scan), 0), total)
         code.branch(code.op(f"icmp slt i64 {lower}, {upper}"), some, none)
         code.place(some)
         code.store(self.type, self.low.load_flat(source, code.difference(lower, "1")), total)
@@ -107,12 +108,12 @@ class Scanning:
 class Piece:
     """The loops over a range of the elements."""
 
-    def __init__(self, low: Lowering, scan: Scan, source: Array, result: Array | None) -> None:
+    def __init__(self, low: Writer, scan: Scan, source: Array, result: Array | None) -> None:
         self.low, self.scan, self.source, self.result, self.code = low, scan, source, result, low.code
         self.type = LLVM_TYPES[scan.base]
         self.lanes = VECTOR // size_of(scan.base)
         self.vector = f"<{self.lanes} x {self.type}>"
-        self.identity = reduction(scan).identity(0)
+        self.identity = identity(reduction(scan), 0)
 
     def run(self, lower: str, upper: str, before: str, *, polls: bool = False) -> str:
         """Scans the values from `lower` to below `upper` behind `before`, and stores the results, if there is somewhere to; gives what the values alone combine to."""
@@ -188,7 +189,7 @@ class Piece:
 class Spread:
     """A scan cut into chunks, which threads work on."""
 
-    def __init__(self, low: Lowering, scan: Scan, source: Array, result: Array, total: str) -> None:
+    def __init__(self, low: Writer, scan: Scan, source: Array, result: Array, total: str) -> None:
         self.low, self.scan, self.source, self.result, self.total, self.code = low, scan, source, result, total, low.code
         self.type = LLVM_TYPES[scan.base]
         self.totals = low.code.slot(f"[{layout.MOST_CHUNKS} x {self.type}]")

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from sacpy.jit.graph import ArrayType, Atom, Fold, Partition, Propagate
-from sacpy.jit.host.folds import Reduction, recognised
-from sacpy.jit.host.functions import Lowering
-from sacpy.jit.host.legal import LLVM_TYPES
+from sacpy.jit.analysis.folds import Reduction, recognised
+from sacpy.jit.host.folds import applied, undecided
 from sacpy.jit.host.memory import BORROWED, Array, Scalar, Value, copy_elements, element_address, elements, flat, release
-from sacpy.jit.host.scalars import compare
-from sacpy.jit.host.writer import Slots
+from sacpy.jit.host.writer import Slots, Writer
+from sacpy.jit.ir.graph import ArrayType, Atom, Fold, Partition, Propagate
+from sacpy.jit.llvm.legal import LLVM_TYPES
+from sacpy.jit.llvm.scalars import compare
 from sacpy.nodes import Record, field, replace
 
 
@@ -35,7 +35,7 @@ class Sink(Protocol):
 class ArraySink(Record):
     """The result of genarray or modarray. `rank`: the number of axes of the frame. `earlier`: partitions whose cells are already set, and stay. `aside`: where the value of the cell at hand is put, if not there."""
 
-    lowering: Lowering
+    lowering: Writer
     result: Array
     rank: int
     earlier: Sequence[Partition] = ()
@@ -79,7 +79,7 @@ class ArraySink(Record):
             copy_elements(self.lowering.code, cell.element, cell.data, value.data, elements(self.lowering.code, cell.extents))
 
 
-def membership(lowering: Lowering, p: Partition, index: tuple[str, ...]) -> str:
+def membership(lowering: Writer, p: Partition, index: tuple[str, ...]) -> str:
     """Whether an index lies in a partition: an i1."""
     code, inside = lowering.code, "true"
     for k, i in enumerate(index):
@@ -96,7 +96,7 @@ def membership(lowering: Lowering, p: Partition, index: tuple[str, ...]) -> str:
 class PropagateSink(Record):
     """Values threaded through all iterations."""
 
-    lowering: Lowering
+    lowering: Writer
     operator: Propagate
     slots: Slots
     count: int = field(init=False)
@@ -119,7 +119,7 @@ class PropagateSink(Record):
         self.slots.set(values)
 
 
-def kept(lowering: Lowering, value: Value) -> Value:
+def kept(lowering: Writer, value: Value) -> Value:
     """A value that outlives the body: what was built inside a result is copied."""
     return lowering.owned(value) if isinstance(value, Array) and value.borrowed else value
 
@@ -128,7 +128,7 @@ class FoldSink(Record):
     """Accumulators of a fold over one partition. `stopped`: an i1 slot, where iteration may end early. `fresh`: an i1 slot, where the first value is to be taken as it is. `in_order`: extremes of reals
     are computed in order; where they are not, who writes the loop sees to those that the order matters to (`undecided`)."""
 
-    lowering: Lowering
+    lowering: Writer
     operator: Fold
     slots: Slots
     in_order: bool = False
@@ -185,7 +185,7 @@ class FoldSink(Record):
         for k, (slot, value) in enumerate(zip(self.slots.slots, values)):
             type_ = LLVM_TYPES[reduction.bases[k]]
             assert isinstance(value, Scalar)
-            code.store(type_, reduction.apply(code, k, code.load(type_, slot), value.text), slot)
+            code.store(type_, applied(reduction, code, k, code.load(type_, slot), value.text), slot)
 
     def combine_or_take(self, values: Sequence[Value]) -> None:
         """Applies the function, but to the first values."""
@@ -216,7 +216,7 @@ class FoldSink(Record):
         for k, type_ in types.items():
             value = values[k]
             assert isinstance(value, Scalar) and self.reduction is not None
-            code.store(type_, self.reduction.apply(code, k, before[k], value.text), self.slots.slots[k])
+            code.store(type_, applied(self.reduction, code, k, before[k], value.text), self.slots.slots[k])
 
     def undecided(self) -> str:
         """Whether the order may matter to what came out: an i1."""
@@ -224,7 +224,7 @@ class FoldSink(Record):
         for k in self.reduction.extremes if self.reduction else ():
             assert self.reduction is not None
             result = code.load(LLVM_TYPES[self.reduction.bases[k]], self.slots.slots[k])
-            found = code.op(f"or i1 {found}, {self.reduction.undecided(code, k, result)}")
+            found = code.op(f"or i1 {found}, {undecided(self.reduction, code, k, result)}")
         return found
 
     def correct(self, other: FoldSink) -> None:

@@ -13,8 +13,8 @@ stack ends, the call is made again on another one.
 
 from __future__ import annotations
 
-from sacpy.jit.graph import ArrayType, Call, Check, Function, Let, Stmt, Unit, Var, blocks, is_nested
 from sacpy.jit.host.memory import Uses
+from sacpy.jit.ir.graph import ArrayType, Call, Check, Function, Let, Stmt, Unit, Var, blocks, is_nested
 
 MOST = 62  # parameters that a word has bits for
 

@@ -1,4 +1,4 @@
-"""Register tiles for sums over products that reuse what they load (`contractions`).
+"""Register tiles for sums over products that reuse what they load (`analysis/contractions`).
 
 In: a contraction, and the array that takes its cells. Out: a nest that computes tiles of cells, with the sums in registers while k runs. Every cell adds up in the order of k, so that results do not differ from the plain nest's in that order (but for contraction where it is allowed).
 
@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.graph import Atom, Block, Const, Let, Load, Op, Partition, Var
-from sacpy.jit.host.contractions import Contraction, contraction, names_of
-from sacpy.jit.host.functions import Lowering
-from sacpy.jit.host.legal import LLVM_TYPES, constant, size_of
+from sacpy.jit.analysis.contractions import Contraction, contraction, names_of
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Array, Scalar, element_address, flat, release
-from sacpy.jit.host.nests import Nest
-from sacpy.jit.host.processor import register_sizes
 from sacpy.jit.host.sinks import ArraySink, Sink
+from sacpy.jit.host.writer import Writer
+from sacpy.jit.ir.graph import Atom, Block, Const, Let, Load, Op, Partition, Var
+from sacpy.jit.llvm.legal import LLVM_TYPES, constant, size_of
+from sacpy.jit.llvm.processor import register_sizes
 from sacpy.lang.types import REAL
 
 NARROW = 2  # vectors of the tiles at the right edge
@@ -27,7 +26,7 @@ WIDE = 8  # vectors of the tiles of columns
 class Tiling:
     """Writes the nest of a contraction. `sinks`: take the cell's values; `lower`, `upper`: the range of the first axis, where it is not the partition's."""
 
-    def __init__(self, lowering: Lowering, c: Contraction, sinks: Sequence[ArraySink], lower: str = "", upper: str = "") -> None:
+    def __init__(self, lowering: Writer, c: Contraction, sinks: Sequence[ArraySink], lower: str = "", upper: str = "") -> None:
         self.low, self.c, self.sinks, self.code = lowering, c, sinks, lowering.code
         self.first = (lower, upper)
         self.size = size_of(c.base)
@@ -367,21 +366,3 @@ def array_sinks(sinks: Sequence[Sink]) -> list[ArraySink] | None:
     """The sinks, if all are arrays in which nothing is to be left out."""
     found = [s for s in sinks if isinstance(s, ArraySink) and not s.earlier]
     return found if len(found) == len(sinks) else None
-
-
-def write_inner(lowering: Lowering, p: Partition, sinks: Sequence[Sink], outer: tuple[str, ...]) -> None:
-    """Writes a partition's loops inside of those over its first axes, whose indices are `outer`, and bound: tiles of columns, which need the last axis only, too."""
-    found, arrays = tiled(p, sinks), array_sinks(sinks)
-    if found is not None and not found.packed and arrays:
-        Tiling(lowering, found, arrays).run(outer)
-    else:
-        Nest(lowering, p, sinks).axis(outer)
-
-
-def write_nest(lowering: Lowering, p: Partition, sinks: Sequence[Sink], lower: str = "", upper: str = "", earlier: Sequence[Partition] = ()) -> None:
-    """Writes a partition's loops: in tiles where that pays. `earlier`: partitions whose indices are left out."""
-    found, arrays = tiled(p, sinks), array_sinks(sinks)
-    if found is not None and not earlier and arrays:
-        Tiling(lowering, found, arrays, lower, upper).run()
-    else:
-        Nest(lowering, p, sinks, lower, upper, earlier).run()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 
-from sacpy.jit.host.processor import LEVEL, processor
+from sacpy.jit.llvm.processor import LEVEL, processor
 
 TASKS = 256  # that a process translates: each costs it some 45 kB of memory for good, most of them lost by llvmlite's pass builder
 PIPELINE = 1  # LLVM's level for the passes: with vectorised loops the code is as fast as with the higher ones, which take half as long again

@@ -16,12 +16,12 @@ That a number lies between 0 and something that stands around the loop is the us
 
 from __future__ import annotations
 
-from sacpy.jit.graph import Atom, Block, Check, Const, For, If, Let, Load, Op, Stmt, Var, operands
 from sacpy.jit.host import layout
-from sacpy.jit.host.cost import weight
-from sacpy.jit.host.functions import Lowering
-from sacpy.jit.host.legal import Module
 from sacpy.jit.host.loops import count_loop
+from sacpy.jit.host.work import weight
+from sacpy.jit.host.writer import Writer
+from sacpy.jit.ir.graph import Atom, Block, Check, Const, For, If, Let, Load, Op, Stmt, Var, operands
+from sacpy.jit.llvm.legal import Module
 from sacpy.nodes import Node, replace
 
 STRETCH = 1024  # rounds that are vetted at a time: what they load is still in the nearest cache when they run
@@ -90,7 +90,7 @@ def _sorted(checks: list[Check], made: dict[str, Let], inside: set[str]) -> tupl
     return tuple(within), tuple(others)
 
 
-def write_vetting(lowering: Lowering, v: Vetted, start: str, end: str) -> None:
+def write_vetting(lowering: Writer, v: Vetted, start: str, end: str) -> None:
     """Code that leaves the function unless the checks of all rounds from `start` to before `end` hold."""
     code, r = lowering.code, v.rounds
     towards = code.op(f"add nsw i64 {code.difference(end, start)}, {r.step - 1 if r.step > 0 else r.step + 1}")

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.folds import recognised
+from sacpy.jit.analysis.overwriting import Multiple, overwriting
+from sacpy.jit.host.blocks import is_cut
+from sacpy.jit.host.filling import Filling
+from sacpy.jit.host.memory import Array, release, retain
+from sacpy.jit.host.nests import write_nest
+from sacpy.jit.host.parallel import can_spread, spread
+from sacpy.jit.host.rows import grouped, write_rows
+from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink
+from sacpy.jit.host.writer import Slots, Writer
+from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Const,
@@ -20,25 +30,14 @@ from sacpy.jit.graph import (
     Var,
     WithLoop,
 )
-from sacpy.jit.host.blocks import is_cut
-from sacpy.jit.host.filling import Filling
-from sacpy.jit.host.folds import recognised
-from sacpy.jit.host.functions import Lowering
-from sacpy.jit.host.memory import Array, release, retain
-from sacpy.jit.host.overwriting import Multiple, overwriting
-from sacpy.jit.host.parallel import can_spread, spread
-from sacpy.jit.host.rows import grouped, write_rows
-from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink
-from sacpy.jit.host.tiling import write_nest
-from sacpy.jit.host.writer import Slots
-from sacpy.jit.rewrite import free
+from sacpy.jit.ir.rewrite import free
 from sacpy.nodes import replace
 
 
 class WithLoops:
     """Writes one with-loop. `dying`, `into`: as for any statement."""
 
-    def __init__(self, lowering: Lowering, w: WithLoop, dying: set[str], into: dict[str, Array]) -> None:
+    def __init__(self, lowering: Writer, w: WithLoop, dying: set[str], into: dict[str, Array]) -> None:
         self.low, self.w, self.dying, self.into = lowering, w, dying, into
         self.in_place: set[str] = set()  # arrays whose memory becomes that of a result
         self.kept: list[Array] = []  # those that are held until the loop is done

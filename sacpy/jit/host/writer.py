@@ -5,13 +5,13 @@ In: the module of LLVM IR that is being written, what is known of the unit. Out:
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 
-from sacpy.jit.graph import ArrayType, Atom, Block, Check, Const, Function, Var, statements
+from sacpy.jit.analysis.indices import Facts
 from sacpy.jit.host import layout
-from sacpy.jit.host.analysis import Facts
-from sacpy.jit.host.legal import LLVM_TYPES, Code, Module, constant, memory_type
 from sacpy.jit.host.memory import (
+    BORROWED,
     Array,
     Scalar,
     Uses,
@@ -26,7 +26,9 @@ from sacpy.jit.host.memory import (
     release,
     retain,
 )
-from sacpy.jit.host.scalars import Style
+from sacpy.jit.ir.graph import ArrayType, Atom, Block, Check, Const, Function, Stmt, Var, statements
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module, constant, memory_type
+from sacpy.jit.llvm.scalars import Style
 from sacpy.jit.options import Options
 from sacpy.nodes import Record, field, replace
 
@@ -97,8 +99,9 @@ class Slots:
                 self.writer.bind_scalar(v, code.load(LLVM_TYPES[v.base], next(slots)))
 
 
-class Writer:
-    """Writes one LLVM function: its variables, the ways to leave it early, and its arrays. `Lowering` adds statements."""
+class Writer(ABC):
+    """Writes one LLVM function: its variables, the ways to leave it early, and its arrays. `functions.Lowering` adds
+    statements; those who write with-loops and other loops know it as this."""
 
     def __init__(self, unit: UnitContext, code: Code, facts: Facts) -> None:
         self.unit, self.code, self.facts = unit, code, facts
@@ -113,6 +116,20 @@ class Writer:
         self.in_order = False  # extremes of reals are computed from left to right here
         self.on_stack = 0  # bytes of the arrays that lie on the stack
         self.results = "{i32}"
+
+    # ---- statements
+
+    @abstractmethod
+    def fork(self, code: Code) -> Writer:
+        """What writes another function of the same unit, which knows the same numbers."""
+
+    @abstractmethod
+    def block(self, block: Block, owned: Iterable[str] = (), into: dict[str, Array] | None = None) -> list[Value]:
+        """Runs a block's statements; gives its results with references of their own."""
+
+    @abstractmethod
+    def statement(self, s: Stmt, dying: set[str], into: dict[str, Array]) -> None:
+        """Runs a statement."""
 
     # ---- variables
 
@@ -164,6 +181,12 @@ class Writer:
         assert isinstance(a, Var)
         value = self.env[a.name]
         assert isinstance(value, Array), a
+        return value
+
+    def array_named(self, name: str) -> Array:
+        """The array of a name."""
+        value = self.env[name]
+        assert isinstance(value, Array)
         return value
 
     def take(self, a: Atom, dying: set[str]) -> Value:
@@ -269,6 +292,18 @@ class Writer:
         code.store("ptr", made.header, header)
         code.place(done)
         return Array(code.load("ptr", data), code.load("ptr", header), array.element, array.extents, unique=True)
+
+    def built(self, value: Array, place: Array) -> Array:
+        """A value that is to lie in a given place: copied there unless it was built there."""
+        if value.data != place.data:
+            copy_elements(self.code, place.element, place.data, value.data, elements(self.code, value.extents))
+            release(self.code, value)
+        return self.as_built(place)
+
+    @staticmethod
+    def as_built(place: Array) -> Array:
+        """What was built in a place inside a larger array, as a value: borrowed from there."""
+        return replace(place, header=BORROWED, unique=False)
 
     def load(self, array: Array, index: tuple[str, ...]) -> str:
         """An element, as a scalar."""

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from sacpy.jit import kernel as k
-from sacpy.jit.graph import TRUE, ArrayType, Atom, Const, Load, Names, Op, ScalarType, Type, Var, extents_of
-from sacpy.jit.graph_verify import op_base
+from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.graph import TRUE, ArrayType, Atom, Const, Load, Names, Op, ScalarType, Type, Var, extents_of
+from sacpy.jit.ir.operations import op_base
 from sacpy.jit.kernels.launches import Refused
 from sacpy.withloop.arithmetic import Slot
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from sacpy.jit.graph import Atom, Modarray, Var, extents_of
-from sacpy.jit.kernels import contractions, maps, rows, staging
+from sacpy.jit.ir.graph import Atom, Modarray, Var, extents_of
+from sacpy.jit.kernels import maps, product_tiles, rows, staging
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import (
     Numbers,
@@ -49,7 +49,7 @@ class Cells:
         self.scratch: set[str] = set()
         self._check()
         self.rows = [rows.tried(source, p) for p in w.partitions]
-        self.contractions = [contractions.contraction(source, p) for p in w.partitions]
+        self.contractions = [product_tiles.contraction(source, p) for p in w.partitions]
 
     def _check(self) -> None:
         """Translates each body once, so that what cannot run is known before it is to run; checks pragmas."""
@@ -211,8 +211,8 @@ class Cells:
         chain, squares = asked, None
         reasons: tuple[str, ...] = ("the pragma says so",)
         if chain is None and body is not None and self.options.strategy == "auto" and (wanted is None or wanted.mode == "shared"):
-            squares = contractions.chain_for(body, piece.space, numbers)
-        full = squares is not None and piece.space.size >= device.processors * contractions.SIDE**2
+            squares = product_tiles.chain_for(body, piece.space, numbers)
+        full = squares is not None and piece.space.size >= device.processors * product_tiles.SIDE**2
         if (
             chain is None
             and row is not None
@@ -234,7 +234,7 @@ class Cells:
             other = self._tiles(number, boxes.chain, piece.space)
             if not isinstance(other, str):
                 chain, reasons, tiles = boxes.chain, boxes.reasons, other
-        if isinstance(tiles, contractions.Tiles):
+        if isinstance(tiles, product_tiles.Tiles):
             assert body is not None
             return [], self._tiled(
                 piece,
@@ -257,12 +257,12 @@ class Cells:
 
     def _tiles(
         self, number: int, chain: chains.Chain, space: IndexSpace
-    ) -> contractions.Tiles | staging.Staging | str | None:
+    ) -> product_tiles.Tiles | staging.Staging | str | None:
         """What a mapping lets blocks stage; why nothing can be although that is asked for; None where nothing is to
         be."""
         body, wanted, device = self.contractions[number], memory_of(self.pragmas[number]), self.options.device
         mapping = chain.map(space, device)
-        strips = None if body is None else contractions.tiles_for(body, mapping, wanted, device.shared_per_block)
+        strips = None if body is None else product_tiles.tiles_for(body, mapping, wanted, device.shared_per_block)
         return (
             strips
             if strips is not None
@@ -278,12 +278,12 @@ class Cells:
 
         return self._launch(piece.space, chain, reasons, ("staged", number), make, "partition", number, numbers, constant_block=True)
 
-    def _tiled(self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], body: contractions.Contraction, strips: contractions.Tiles, numbers: Numbers) -> list[Launch]:
+    def _tiled(self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], body: product_tiles.Contraction, strips: product_tiles.Tiles, numbers: Numbers) -> list[Launch]:
         number = piece.partition
         assert number is not None
 
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
-            return contractions.contraction_kernel(self.source, number, body, mapping, strips, bits)
+            return product_tiles.contraction_kernel(self.source, number, body, mapping, strips, bits)
 
         return self._launch(piece.space, chain, reasons, ("tiled", number), make, "partition", number, numbers, constant_block=True)
 

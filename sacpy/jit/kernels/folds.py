@@ -11,15 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping
 
-from sacpy.jit import kernel as k
-from sacpy.jit.graph import INT, ArrayType, Atom, Fold, Partition, Var, integer
+from sacpy.jit.analysis.shared_planner import ALIGNMENT
+from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.graph import INT, ArrayType, Atom, Fold, Partition, Var, integer
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import Numbers, array_sizes, chain_of, in_line, pragmas_of, scratch_of, space_of
 from sacpy.jit.kernels.reduction import Reduction, Shared
 from sacpy.jit.kernels.source import Built, Frame, Source, parameter_block
 from sacpy.jit.kernels.thread import Thread
-from sacpy.jit.shared_planner import ALIGNMENT
 from sacpy.withloop import chains
 from sacpy.withloop.combinators import Permute
 from sacpy.withloop.division import magic

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sacpy.jit.graph import Let, Load, Modarray, Partition, Var, WithLoop, operands, statements
-from sacpy.jit.kernel import BlockFor, BlockIf, BlockStmt, ForAll, If, SeqFor, ThreadStmt, While
-from sacpy.jit.kernel import Let as Set
+from sacpy.jit.ir.graph import Let, Load, Modarray, Partition, Var, WithLoop, operands, statements
+from sacpy.jit.ir.kernel import BlockFor, BlockIf, BlockStmt, ForAll, If, SeqFor, ThreadStmt, While
+from sacpy.jit.ir.kernel import Let as Set
+from sacpy.jit.ir.rewrite import uses
 from sacpy.jit.kernels.launches import Launch
 from sacpy.jit.kernels.nests import results_of
-from sacpy.jit.rewrite import uses
 from sacpy.nodes import replace
 
 

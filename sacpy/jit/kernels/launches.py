@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from sacpy.jit.kernel import Kernel
+from sacpy.jit.ir.kernel import Kernel
 from sacpy.nodes import Node, field
 from sacpy.withloop.chains import Mapping
 from sacpy.withloop.devices import DEVICES, DeviceLimits

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit import kernel as k
-from sacpy.jit.graph import Atom, Const, Genarray, Let, Modarray, Partition, Var, WithLoop, extents_of
+from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.graph import Atom, Const, Genarray, Let, Modarray, Partition, Var, WithLoop, extents_of
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.source import Built, Source, mapped
 from sacpy.jit.kernels.thread import Thread

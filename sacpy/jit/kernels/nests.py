@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from sacpy.jit import kernel as k
-from sacpy.jit.graph import (
+from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.graph import (
     BOOL,
     TRUE,
     Atom,

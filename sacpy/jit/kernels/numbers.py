@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from sacpy.jit.graph import Partition, Var, WithLoop, extents_of
-from sacpy.jit.kernel import Allocate
+from sacpy.jit.ir.graph import Partition, Var, WithLoop, extents_of
+from sacpy.jit.ir.kernel import Allocate
 from sacpy.jit.kernels.launches import Buffer
 from sacpy.jit.kernels.source import Built, Source, number_of
 from sacpy.withloop.chains import Chain

@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from sacpy.jit import kernel as k
-from sacpy.jit.graph import FALSE, INT, TRUE, ArrayType, Atom, Const, Fold, Op, Var, integer
-from sacpy.jit.host.folds import recognised
+from sacpy.jit.analysis.folds import recognised
+from sacpy.jit.analysis.shared_planner import ALIGNMENT, BYTES
+from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.graph import FALSE, INT, TRUE, ArrayType, Atom, Const, Fold, Op, Var, integer
 from sacpy.jit.kernels.launches import KernelOptions, Refused
 from sacpy.jit.kernels.thread import Thread
 from sacpy.jit.kernels.values import Value, zero
-from sacpy.jit.shared_planner import ALIGNMENT, BYTES
 from sacpy.lang.constants import largest, smallest
 from sacpy.lang.types import REAL, SIGNED
 from sacpy.nodes import Node

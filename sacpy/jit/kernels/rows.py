@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from sacpy.jit import kernel as k
-from sacpy.jit.graph import ArrayType, Atom, Block, Const, Fold, Let, Load, Op, Partition, Stmt, Var, WithLoop, extents_of, statements
+from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.graph import ArrayType, Atom, Block, Const, Fold, Let, Load, Op, Partition, Stmt, Var, WithLoop, extents_of, statements
 from sacpy.jit.kernels import maps
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Refused

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from sacpy.jit import kernel as k
-from sacpy.jit.graph import Atom, Block, Const, Function, Let, Names, Var, WithLoop, blocks, inner_binders, operands, statements
+from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.graph import Atom, Block, Const, Function, Let, Names, Var, WithLoop, blocks, inner_binders, operands, statements
+from sacpy.jit.ir.rewrite import names_of, uses, with_extents
 from sacpy.jit.kernels.builder import Builder, IrArithmetic
 from sacpy.jit.kernels.thread import Thread
-from sacpy.jit.rewrite import names_of, uses, with_extents
 from sacpy.nodes import Node
 from sacpy.withloop import chains
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from sacpy.jit import kernel as k
-from sacpy.jit.graph import Atom, Partition, Var, extents_of, integer
+from sacpy.jit.analysis.affine import Entry, Footprint, block_axes, footprints
+from sacpy.jit.analysis.shared_planner import BYTES
+from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.graph import Atom, Partition, Var, extents_of, integer
+from sacpy.jit.ir.rewrite import uses
 from sacpy.jit.kernels import maps
-from sacpy.jit.kernels.affine import Entry, Footprint, block_axes, footprints
 from sacpy.jit.kernels.builder import Builder
 from sacpy.jit.kernels.source import Built, Frame, Source
 from sacpy.jit.kernels.thread import Tile
-from sacpy.jit.rewrite import uses
-from sacpy.jit.shared_planner import BYTES
 from sacpy.nodes import Node
 from sacpy.withloop import chains
 from sacpy.withloop.pragmas import GpuMem

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
-from sacpy.jit.graph import Function, Propagate, Var, WithLoop, extents_of
+from sacpy.jit.ir.graph import Function, Propagate, Var, WithLoop, extents_of
 from sacpy.jit.kernels.cells import Cells
 from sacpy.jit.kernels.folds import Folds
 from sacpy.jit.kernels.in_place import candidates

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from sacpy.jit import kernel as k
-from sacpy.jit.graph import (
+from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.graph import (
     BOOL,
     FALSE,
     TRUE,
@@ -36,12 +36,12 @@ from sacpy.jit.graph import (
     blocks,
     extents_of,
 )
+from sacpy.jit.ir.rewrite import uses
 from sacpy.jit.kernels.builder import Builder
 from sacpy.jit.kernels.launches import Refused
 from sacpy.jit.kernels.nests import Nests
 from sacpy.jit.kernels.state import State
 from sacpy.jit.kernels.values import Array, Arrays, Elements, Memory, Reshaped, Value, place_of, zero
-from sacpy.jit.rewrite import uses
 from sacpy.nodes import Node
 
 Finish = Callable[[list[Value]], None]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.graph import Atom, Const, Var, extents_of, integer
+from sacpy.jit.ir.graph import Atom, Const, Var, extents_of, integer
 from sacpy.jit.kernels.builder import Builder, Pending
 from sacpy.nodes import Node, Record
 

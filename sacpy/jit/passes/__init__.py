@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from sacpy.jit.analysis.costs import size
+from sacpy.jit.analysis.facts import LARGE
 from sacpy.jit.beside import checkpoint
-from sacpy.jit.graph import Unit
+from sacpy.jit.ir.graph import Unit
 from sacpy.jit.options import Options
 from sacpy.jit.passes import (
     accumulating,
+    array_folds,
     aside,
     assigning,
     carried,
@@ -29,14 +32,11 @@ from sacpy.jit.passes import (
     private,
     ranges,
     reductions,
-    rounds,
     scatter,
     sharing,
     split,
     unroll,
 )
-from sacpy.jit.passes.costs import size
-from sacpy.jit.passes.facts import LARGE
 
 Pass = Callable[[Unit], Unit]
 MODEST = 4 * LARGE  # statements of a function from which on that is worth a word
@@ -44,7 +44,7 @@ ROUNDS = 4  # how often the first passes run at most; each round may lay open so
 
 REDUCING: tuple[Pass, ...] = (unroll.run, dead_code.run)
 COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, independent.run, reductions.run)
-LOOPING: tuple[Pass, ...] = (rounds.run,)
+LOOPING: tuple[Pass, ...] = (array_folds.run,)
 JOINING: tuple[Pass, ...] = (sharing.run, jam.run)  # for the CPU alone
 SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run)
 COLOURING: tuple[Pass, ...] = (colours.run,)  # for the CPU alone
@@ -89,7 +89,7 @@ def _after(unit: Unit, passes: tuple[Pass, ...], verified: bool) -> Unit:
         checkpoint()
         unit = work(unit)
         if verified:
-            from sacpy.jit.graph_verify import verify
+            from sacpy.jit.ir.graph_verify import verify
 
             verify(unit)
     return unit

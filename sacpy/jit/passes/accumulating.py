@@ -13,12 +13,13 @@
         next e
       next c
 
-The loops may stand in any order: an element's sum stays in that of the loops whose counters are no indices of it. Terms do not read the array. This is done where the sums can be computed in tiles (`host/contractions`), or where the loops inside are those that add to one element, which then need not be written to memory in each round.
+The loops may stand in any order: an element's sum stays in that of the loops whose counters are no indices of it. Terms do not read the array. This is done where the sums can be computed in tiles (`analysis/contractions`), or where the loops inside are those that add to one element, which then need not be written to memory in each round.
 """
 
 from __future__ import annotations
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.contractions import contraction
+from sacpy.jit.ir.graph import (
     Atom,
     Block,
     Const,
@@ -40,11 +41,10 @@ from sacpy.jit.graph import (
     integer,
     statements,
 )
-from sacpy.jit.host.contractions import contraction
+from sacpy.jit.ir.rewrite import bound, free, uses
 from sacpy.jit.passes.independent import inner_loop
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
-from sacpy.jit.rewrite import bound, free, uses
 from sacpy.lang.source import Span
 from sacpy.nodes import Record
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from sacpy.jit.graph import FALSE, TRUE, Atom, Const, Op, Rhs
+from sacpy.jit.ir.graph import FALSE, TRUE, Atom, Const, Op, Rhs
 from sacpy.lang import constants
 from sacpy.lang.types import BITS, REAL, SIGNED
 
@@ -20,9 +20,6 @@ COMMUTATIVE = frozenset({"add", "mul", "bitand", "bitor", "bitxor", "and", "or",
 _SWAPPED = {"gt": "lt", "ge": "le"}
 _NEGATED = {"eq": "neq", "neq": "eq"}
 _NEGATED_EXACT = {"lt": "le", "le": "lt"}
-TRANSCENDENTAL = frozenset(
-    ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "erf", "erfc", "tgamma", "lgamma", "atan2", "pow", "hypot", "fmod"]
-)
 
 
 def is_integer(base: str) -> bool:

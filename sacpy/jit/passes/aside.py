@@ -20,7 +20,8 @@ This is done where both bounds change from round to round: a part that moves is 
 
 from __future__ import annotations
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.overwriting import Sums, may_overwrite, sums_of
+from sacpy.jit.ir.graph import (
     BOOL,
     INT,
     ArrayType,
@@ -44,10 +45,9 @@ from sacpy.jit.graph import (
     is_nested,
     statements,
 )
-from sacpy.jit.host.overwriting import Sums, may_overwrite, sums_of
+from sacpy.jit.ir.rewrite import bound, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
-from sacpy.jit.rewrite import bound, uses
 from sacpy.lang.constants import zero
 from sacpy.nodes import replace
 

@@ -12,14 +12,14 @@
                 yield z
     c = update a[i] with w
 
-Whatever is read of the array has the components of the element's own index last: that is its own place, or one that this element alone could have changed. A part that gives elements that are there already goes. So neither is memory asked for, nor are elements copied; and loops around it are seen to change rows of their own (`host/independence`).
+Whatever is read of the array has the components of the element's own index last: that is its own place, or one that this element alone could have changed. A part that gives elements that are there already goes. So neither is memory asked for, nor are elements copied; and loops around it are seen to change rows of their own (`analysis/independence`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Block,
@@ -40,9 +40,9 @@ from sacpy.jit.graph import (
     WithLoop,
     statements,
 )
+from sacpy.jit.ir.rewrite import copied, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
-from sacpy.jit.rewrite import copied, uses
 from sacpy.nodes import replace
 
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.overwriting import Sums, may_overwrite, sums_of
+from sacpy.jit.ir.graph import (
     ArrayType,
     Block,
     For,
@@ -31,9 +32,8 @@ from sacpy.jit.graph import (
     extents_of,
     statements,
 )
-from sacpy.jit.host.overwriting import Sums, may_overwrite, sums_of
+from sacpy.jit.ir.rewrite import Rewriter, free
 from sacpy.jit.passes.units import per_function
-from sacpy.jit.rewrite import Rewriter, free
 from sacpy.nodes import replace
 
 

@@ -12,7 +12,7 @@ As long as nothing is chosen, what there is to compare with stays the same, so t
 
 from __future__ import annotations
 
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     BOOL,
     FALSE,
     INT,
@@ -37,10 +37,10 @@ from sacpy.jit.graph import (
     operands,
     statements,
 )
-from sacpy.jit.passes.algebra import TRANSCENDENTAL
+from sacpy.jit.ir.operations import TRANSCENDENTAL
+from sacpy.jit.ir.rewrite import copied
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
-from sacpy.jit.rewrite import copied
 from sacpy.lang.source import Span
 from sacpy.nodes import Node
 

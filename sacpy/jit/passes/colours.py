@@ -14,7 +14,7 @@
 
 Partitions that copy the array, as those of a border do, are what a modarray of it keeps anyway.
 
-A loop whose rounds do nothing but where such a condition holds gets a step of two in the same way. The red and the black points of a chessboard are written so. What steps is updated in place where its neighbours keep their values (`host/overwriting`).
+A loop whose rounds do nothing but where such a condition holds gets a step of two in the same way. The red and the black points of a chessboard are written so. What steps is updated in place where its neighbours keep their values (`analysis/overwriting`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.costs import size
+from sacpy.jit.analysis.facts import Sum
+from sacpy.jit.ir.graph import (
     Atom,
     Block,
     Check,
@@ -45,13 +47,11 @@ from sacpy.jit.graph import (
     integer,
     statements,
 )
-from sacpy.jit.passes.costs import size
-from sacpy.jit.passes.facts import Sum
+from sacpy.jit.ir.rewrite import bound, copied
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.simplify import whole
 from sacpy.jit.passes.summing import ZERO
 from sacpy.jit.passes.units import per_loops
-from sacpy.jit.rewrite import bound, copied
 from sacpy.nodes import Node, replace
 
 PIECES = 4  # of a partition

@@ -12,7 +12,8 @@ The bound must not change in the loop, but may be read from an array. Where the 
 
 from __future__ import annotations
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.facts import HIGHEST, LOWEST
+from sacpy.jit.ir.graph import (
     FALSE,
     INT,
     Atom,
@@ -31,7 +32,6 @@ from sacpy.jit.graph import (
     integer,
     operands,
 )
-from sacpy.jit.passes.facts import HIGHEST, LOWEST
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.units import per_loops
 from sacpy.nodes import Node, replace

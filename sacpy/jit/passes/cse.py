@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from sacpy.jit.graph import Atom, Cons, Const, Load, Op, Reshape, Rhs, View
+from sacpy.jit.ir.graph import Atom, Cons, Const, Load, Op, Reshape, Rhs, View
 from sacpy.jit.passes.algebra import COMMUTATIVE
 
 

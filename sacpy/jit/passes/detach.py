@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Block,
@@ -48,9 +48,9 @@ from sacpy.jit.graph import (
     operands,
     statements,
 )
+from sacpy.jit.ir.rewrite import free
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.units import per_function
-from sacpy.jit.rewrite import free
 from sacpy.lang.constants import zero
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import replace

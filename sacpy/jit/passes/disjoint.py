@@ -18,7 +18,8 @@ from __future__ import annotations
 from itertools import combinations, product
 from math import prod
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.costs import size
+from sacpy.jit.ir.graph import (
     Atom,
     Const,
     Function,
@@ -35,11 +36,10 @@ from sacpy.jit.graph import (
     statements,
     stride,
 )
-from sacpy.jit.passes.costs import size
+from sacpy.jit.ir.rewrite import copied
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.simplify import whole
 from sacpy.jit.passes.units import per_function
-from sacpy.jit.rewrite import copied
 from sacpy.nodes import replace
 
 PIECES = 10  # of a with-loop

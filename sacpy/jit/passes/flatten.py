@@ -13,7 +13,8 @@ What stands in front of the inner loop is done for every element then, so it mus
 
 from __future__ import annotations
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.costs import cost
+from sacpy.jit.ir.graph import (
     ArrayType,
     Block,
     Function,
@@ -30,12 +31,11 @@ from sacpy.jit.graph import (
     integer,
     statements,
 )
-from sacpy.jit.passes.costs import cost
+from sacpy.jit.ir.rewrite import bound
 from sacpy.jit.passes.fold_withloops import CHEAP
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.simplify import Simplifier, whole
 from sacpy.jit.passes.units import per_function
-from sacpy.jit.rewrite import bound
 from sacpy.nodes import replace
 
 

@@ -11,7 +11,7 @@
 The body's index variables become the indices of the load, whatever they are: so shifts, reversals, transposes, takes and chains of them melt together. Of several partitions the load's indices choose, in the order in which they win; the
 default, or the array underneath, comes last. Arrays that one with-loop makes have one copy of its body wherever they are loaded at the same index.
 
-An array is folded only if nothing but loads uses it, if no work is multiplied by it (`sites`), or next to none, or no more than the loads that are saved, or if it is a mask, a condition on indices that `split` and `colours` can make bounds and steps of, and if its with-loop is not to have a kernel of its own (`mappings`). Work that several results of a with-loop need counts for all of them.
+An array is folded only if nothing but loads uses it, if no work is multiplied by it (`analysis/sites`), or next to none, or no more than the loads that are saved, or if it is a mask, a condition on indices that `split` and `colours` can make bounds and steps of, and if its with-loop is not to have a kernel of its own (`mappings`). Work that several results of a with-loop need counts for all of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.costs import cost, size
+from sacpy.jit.analysis.sites import Site, Uses, sites
+from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Block,
@@ -45,13 +47,11 @@ from sacpy.jit.graph import (
     extents_of,
     integer,
 )
-from sacpy.jit.passes.costs import cost, size
+from sacpy.jit.ir.rewrite import copied, free, with_extents
 from sacpy.jit.passes.dead_code import dead_code, endless, width
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.simplify import Simplifier
-from sacpy.jit.passes.sites import Site, Uses, sites
 from sacpy.jit.passes.units import per_function
-from sacpy.jit.rewrite import copied, free, with_extents
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import Node
 

@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.costs import size
+from sacpy.jit.ir.graph import (
     Atom,
     Block,
     Check,
@@ -38,10 +39,9 @@ from sacpy.jit.graph import (
     operands,
     statements,
 )
-from sacpy.jit.passes.costs import size
+from sacpy.jit.ir.rewrite import Rewriter, uses, with_extents
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.units import per_function
-from sacpy.jit.rewrite import Rewriter, uses, with_extents
 from sacpy.nodes import replace
 
 CODE = 150  # statements of a fused body

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Block,
@@ -45,10 +45,10 @@ from sacpy.jit.graph import (
     operands,
     statements,
 )
+from sacpy.jit.ir.rewrite import bound, free
 from sacpy.jit.passes.reductions import Step, fold_of, steps_of, without
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
-from sacpy.jit.rewrite import bound, free
 from sacpy.lang.constants import zero
 from sacpy.lang.source import Span
 from sacpy.nodes import Record

@@ -12,14 +12,14 @@
                     yield z                                              yield p
         next t                                                   yield s
 
-Where the first array is not full of one number, the sums begin with its elements. So no sum in the making is written to memory and read again, and elements can be computed at the same time. The order of each sum stays. This pays where a round's elements lie side by side, which tiles of sums read in order (`host/contractions`); of other loops it would make leaps through memory.
+Where the first array is not full of one number, the sums begin with its elements. So no sum in the making is written to memory and read again, and elements can be computed at the same time. The order of each sum stays. This pays where a round's elements lie side by side, which tiles of sums read in order (`analysis/contractions`); of other loops it would make leaps through memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Block,
@@ -42,10 +42,10 @@ from sacpy.jit.graph import (
     integer,
     statements,
 )
-from sacpy.jit.passes.algebra import TRANSCENDENTAL
+from sacpy.jit.ir.operations import TRANSCENDENTAL
+from sacpy.jit.ir.rewrite import copied, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
-from sacpy.jit.rewrite import copied, uses
 from sacpy.lang.constants import zero
 from sacpy.lang.types import BITS, REAL
 from sacpy.nodes import Node, replace

@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Sum
+from sacpy.jit.ir.graph import (
     FALSE,
     TRUE,
     Atom,
@@ -42,12 +43,11 @@ from sacpy.jit.graph import (
     integer,
     stride,
 )
-from sacpy.jit.passes.algebra import TRANSCENDENTAL
-from sacpy.jit.passes.facts import HIGHEST, LOWEST, Sum
+from sacpy.jit.ir.operations import TRANSCENDENTAL
+from sacpy.jit.ir.rewrite import bound, loaded_only
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.summing import ZERO, is_moderate
 from sacpy.jit.passes.units import per_loops
-from sacpy.jit.rewrite import bound, loaded_only
 from sacpy.nodes import Node, replace
 
 _DEAR = TRANSCENDENTAL | {"div", "mod", "aplmod", "sqrt", "reciproc"}

@@ -21,7 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.costs import cost, size
+from sacpy.jit.analysis.sites import Sites, sites
+from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Block,
@@ -47,13 +49,11 @@ from sacpy.jit.graph import (
     integer,
     statements,
 )
-from sacpy.jit.passes.costs import cost, size
+from sacpy.jit.ir.rewrite import Rewriter, free
 from sacpy.jit.passes.fold_withloops import CHEAP
 from sacpy.jit.passes.mappings import stands
-from sacpy.jit.passes.sites import Sites, sites
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
-from sacpy.jit.rewrite import Rewriter, free
 from sacpy.nodes import replace
 
 SHORT = 4  # extent of the axis

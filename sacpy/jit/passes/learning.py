@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sacpy.jit.graph import INT, Atom, Const, Function, Op, Rhs, ScalarType, Var
-from sacpy.jit.passes.facts import HIGHEST, LOWEST, Facts, Sum, product
+from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Facts, Sum, product
+from sacpy.jit.ir.graph import INT, Atom, Const, Function, Op, Rhs, ScalarType, Var
 from sacpy.jit.passes.summing import ZERO, Summing, is_moderate
 from sacpy.lang.source import Span
 from sacpy.lang.types import BITS, SIGNED

@@ -7,9 +7,9 @@ A mapping is about the index space that the programmer has written. So on device
 
 from __future__ import annotations
 
-from sacpy.jit.graph import Function, Let, Unit, WithLoop, statements
+from sacpy.jit.ir.graph import Function, Let, Unit, WithLoop, statements
+from sacpy.jit.ir.rewrite import Rewriter
 from sacpy.jit.passes.units import per_function
-from sacpy.jit.rewrite import Rewriter
 from sacpy.lang.pragmas import asks
 from sacpy.nodes import replace
 

@@ -13,14 +13,14 @@ Such loops can only be run in order; of others the partitions that they become a
 
 from __future__ import annotations
 
-from sacpy.jit.graph import Atom, For, Function, Let, Load, Op, Rhs, Unit, Update, Var, WithLoop, extents_of, integer, statements
-from sacpy.jit.passes.costs import size
-from sacpy.jit.passes.facts import Sum
+from sacpy.jit.analysis.costs import size
+from sacpy.jit.analysis.facts import Sum
+from sacpy.jit.ir.graph import Atom, For, Function, Let, Load, Op, Rhs, Unit, Update, Var, WithLoop, extents_of, integer, statements
+from sacpy.jit.ir.rewrite import bound, copied
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.split import CODE, NARROW, Splitter, conditions
 from sacpy.jit.passes.summing import ZERO
 from sacpy.jit.passes.units import per_function
-from sacpy.jit.rewrite import bound, copied
 from sacpy.nodes import replace
 
 

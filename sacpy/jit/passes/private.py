@@ -1,4 +1,4 @@
-"""Scratch arrays: what every round of a loop fills anew before it reads it, and nobody reads after the loop, is the round's own, where that lets rounds run in any order (`host/independence`).
+"""Scratch arrays: what every round of a loop fills anew before it reads it, and nobody reads after the loop, is the round's own, where that lets rounds run in any order (`analysis/independence`).
 
     b, t = for i from 0 to n step 1 with a, s := x, y         b = for i from 0 to n step 1 with a := x
       u = for j from 0 to m step 1 with v := s                  s = with [m]: genarray default 0.0
@@ -18,7 +18,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.independence import apart
+from sacpy.jit.analysis.overwriting import sums_of
+from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Block,
@@ -37,11 +39,9 @@ from sacpy.jit.graph import (
     integer,
     statements,
 )
-from sacpy.jit.host.independence import apart
-from sacpy.jit.host.overwriting import sums_of
+from sacpy.jit.ir.rewrite import uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
-from sacpy.jit.rewrite import uses
 from sacpy.lang.constants import zero
 from sacpy.nodes import replace
 

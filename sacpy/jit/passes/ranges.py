@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Sum
+from sacpy.jit.ir.graph import (
     FALSE,
     LARGEST_EXTENT,
     TRUE,
@@ -34,7 +35,6 @@ from sacpy.jit.graph import (
     WithLoop,
     integer,
 )
-from sacpy.jit.passes.facts import HIGHEST, LOWEST, Sum
 from sacpy.jit.passes.learning import Learner
 from sacpy.jit.passes.summing import ZERO
 from sacpy.jit.passes.units import per_function

@@ -15,10 +15,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sacpy.jit.graph import Atom, Block, Fold, For, Function, Let, Names, Op, Partition, ScalarType, Stmt, Unit, Var, WithLoop, statements
+from sacpy.jit.ir.graph import (
+    Atom,
+    Block,
+    Fold,
+    For,
+    Function,
+    Let,
+    Names,
+    Op,
+    Partition,
+    ScalarType,
+    Stmt,
+    Unit,
+    Var,
+    WithLoop,
+    statements,
+)
+from sacpy.jit.ir.rewrite import uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
-from sacpy.jit.rewrite import uses
 from sacpy.lang.types import REAL
 from sacpy.nodes import Node
 

@@ -12,7 +12,7 @@ Only sums and bitwise operations of integers, which may be taken in any order. T
 
 from __future__ import annotations
 
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     INT,
     ArrayType,
     Atom,
@@ -35,9 +35,9 @@ from sacpy.jit.graph import (
     integer,
     statements,
 )
+from sacpy.jit.ir.rewrite import copied, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
-from sacpy.jit.rewrite import copied, uses
 from sacpy.lang.types import REAL
 from sacpy.nodes import Node
 

@@ -19,7 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.costs import cost
+from sacpy.jit.analysis.sites import sites
+from sacpy.jit.ir.graph import (
     Atom,
     Block,
     Function,
@@ -31,10 +33,8 @@ from sacpy.jit.graph import (
     extents_of,
     statements,
 )
-from sacpy.jit.passes.costs import cost
 from sacpy.jit.passes.fold_withloops import CHEAP
 from sacpy.jit.passes.fuse import Fuser, reads
-from sacpy.jit.passes.sites import sites
 from sacpy.jit.passes.units import per_function
 from sacpy.nodes import Node
 

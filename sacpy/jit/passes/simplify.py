@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from itertools import product
 
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     FALSE,
     TRUE,
     ArrayType,
@@ -48,6 +48,7 @@ from sacpy.jit.graph import (
     integer,
     is_nested,
 )
+from sacpy.jit.ir.operations import TRANSCENDENTAL
 from sacpy.jit.passes import algebra
 from sacpy.jit.passes.cse import key_of
 from sacpy.jit.passes.mappings import stands
@@ -399,7 +400,7 @@ def _speculable(r: If) -> bool:
     found: list[Stmt] = [*r.then.statements, *r.otherwise.statements]
     if len(found) > SPECULATED or any(not isinstance(a.type, ScalarType) for a in r.then.results):
         return False
-    return all(isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code not in algebra.TRANSCENDENTAL for s in found)
+    return all(isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code not in TRANSCENDENTAL for s in found)
 
 
 def simplify(function: Function) -> Function:

@@ -34,7 +34,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.costs import size
+from sacpy.jit.analysis.facts import Sum
+from sacpy.jit.ir.graph import (
     FALSE,
     Atom,
     Block,
@@ -55,13 +57,11 @@ from sacpy.jit.graph import (
     statements,
     stride,
 )
-from sacpy.jit.passes.costs import size
-from sacpy.jit.passes.facts import Sum
+from sacpy.jit.ir.rewrite import bound, copied
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.summing import ZERO, is_moderate
 from sacpy.jit.passes.units import per_function
-from sacpy.jit.rewrite import bound, copied
 from sacpy.nodes import Record, field, replace
 
 NARROW = 8  # the width of a border

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sacpy.jit.graph import Atom, Const, Function, Op, Var, integer
-from sacpy.jit.passes.costs import size
-from sacpy.jit.passes.facts import HIGHEST, LOWEST, Facts, Sum
+from sacpy.jit.analysis.costs import size
+from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Facts, Sum
+from sacpy.jit.ir.graph import Atom, Const, Function, Op, Var, integer
 from sacpy.jit.passes.simplify import Simplifier
 
 ZERO = Sum(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sacpy.jit.graph import For, Function, Let, Loop, Unit, WithLoop, statements
+from sacpy.jit.ir.graph import For, Function, Let, Loop, Unit, WithLoop, statements
 from sacpy.nodes import replace
 
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 from itertools import product
 from math import prod
 
-from sacpy.jit.graph import (
+from sacpy.jit.analysis.costs import size
+from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Block,
@@ -30,11 +31,10 @@ from sacpy.jit.graph import (
     integer,
     is_nested,
 )
-from sacpy.jit.passes.costs import size
+from sacpy.jit.ir.rewrite import copied
 from sacpy.jit.passes.independent import nest_of
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.units import per_function
-from sacpy.jit.rewrite import copied
 
 POINTS = 64  # indices of a fold
 ROUNDS = 8  # of a counting loop

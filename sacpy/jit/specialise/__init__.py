@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import Unit
+from sacpy.jit.ir.graph import Unit
 from sacpy.jit.specialise.maker import Again, Argument, Knowledge, Maker
 from sacpy.jit.specialise.sharing import Grown, Sharing
 from sacpy.lang.core import Program

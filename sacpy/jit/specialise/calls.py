@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sacpy.interp.prepare import ARITHMETIC
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import TRUE, Atom
+from sacpy.jit.ir.graph import TRUE, Atom
 from sacpy.jit.specialise import control, primitives
 from sacpy.jit.specialise.values import Fails, Kind, Value, extents_of, integer
 from sacpy.lang import core

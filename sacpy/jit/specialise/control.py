@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from sacpy.interp.walk import block_free, defined
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import TRUE, Atom, Const, If, Let, Loop, Op
+from sacpy.jit.ir.graph import TRUE, Atom, Const, If, Let, Loop, Op
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.facts import Scope
 from sacpy.jit.specialise.kinds import apart, join, kind_of, targets
 from sacpy.jit.specialise.values import Branches, Fails, Kind, Ranks, Value, is_scalar
 from sacpy.lang import core
+from sacpy.lang.walk import block_free, defined
 
 if TYPE_CHECKING:
     from sacpy.jit.specialise.walk import Walk

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.graph import FALSE, TRUE, Atom, Const, Fold, Genarray, Partition, ScalarType, Var, WithLoop
+from sacpy.jit.ir.graph import FALSE, TRUE, Atom, Const, Fold, Genarray, Partition, ScalarType, Var, WithLoop
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.values import Fails, Small, Value, extents_of, integer, is_array, is_scalar, zero
 from sacpy.lang import constants
@@ -110,7 +110,7 @@ def partitioned(b: Builder, extents: Sequence[Atom], base: str, parts: Sequence[
 
 def new_array(b: Builder, loop: WithLoop, base: str, extents: Sequence[Atom]) -> Var:
     """The result of a with-loop with one operator that makes an array."""
-    from sacpy.jit.graph import ArrayType
+    from sacpy.jit.ir.graph import ArrayType
 
     return b.emit(loop, [ArrayType(base, tuple(extents))], "a")[0]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     FALSE,
     INT,
     TRUE,
@@ -30,7 +30,7 @@ from sacpy.jit.graph import (
     Var,
     View,
 )
-from sacpy.jit.graph_verify import op_base
+from sacpy.jit.ir.operations import op_base
 from sacpy.jit.specialise.facts import Facts, Range, Scope
 from sacpy.jit.specialise.folding import COMMUTATIVE, simplify
 from sacpy.jit.specialise.sharing import Sharing

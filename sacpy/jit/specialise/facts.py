@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import FALSE, TRUE, Atom, Block, Const, Op, Stmt, Var
+from sacpy.jit.ir.graph import FALSE, TRUE, Atom, Block, Const, Op, Stmt, Var
 from sacpy.nodes import Record, field
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sacpy.jit.graph import FALSE, TRUE, Atom, Const, Op, Var
+from sacpy.jit.ir.graph import FALSE, TRUE, Atom, Const, Op, Var
 from sacpy.lang import constants
 from sacpy.lang.types import BITS
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
-from sacpy.jit.graph import Atom, Const
+from sacpy.jit.ir.graph import Atom, Const
 from sacpy.jit.specialise.elementwise import need_scalar
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.structure import LARGEST, constants_of, natural, vector

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import ArrayType, Atom, Cons, Const, Type, Var
+from sacpy.jit.ir.graph import ArrayType, Atom, Cons, Const, Type, Var
 from sacpy.jit.specialise.elementwise import elements
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.values import Kind, Ranks, Small, Value, extents_of, integer, is_scalar, zero

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import Atom, Const
+from sacpy.jit.ir.graph import Atom, Const
 from sacpy.jit.specialise.elementwise import need_scalar
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.structure import vector

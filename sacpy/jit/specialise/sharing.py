@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import Const
+from sacpy.jit.ir.graph import Const
 from sacpy.jit.specialise.values import Kind, Small, Value
 from sacpy.lang.types import REAL
 from sacpy.nodes import Node, Record, field

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import prod
 
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import FALSE, LARGEST_EXTENT, ArrayType, Atom, Const, Reshape, Update, Var
+from sacpy.jit.ir.graph import FALSE, LARGEST_EXTENT, ArrayType, Atom, Const, Reshape, Update, Var
 from sacpy.jit.specialise.elementwise import elements, indices, mapped, need_scalar, partitioned
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.values import (

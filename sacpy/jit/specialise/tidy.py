@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sacpy.jit.graph import (
+from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Block,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from sacpy.jit.graph import Atom
+from sacpy.jit.ir.graph import Atom
 from sacpy.jit.specialise import withloops
 from sacpy.jit.specialise.elementwise import elements
 from sacpy.jit.specialise.indexsets import Atoms, Box

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import Atom
+from sacpy.jit.ir.graph import Atom
 from sacpy.jit.specialise import calls, control, primitives, structure
 from sacpy.jit.specialise.elementwise import need_scalar
 from sacpy.jit.specialise.emit import Builder

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from sacpy.interp.walk import block_free
-from sacpy.jit import graph
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.graph import ArrayType, Atom, Var
+from sacpy.jit.ir import graph
+from sacpy.jit.ir.graph import ArrayType, Atom, Var
 from sacpy.jit.specialise import unrolling
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.facts import Scope
@@ -25,6 +24,7 @@ from sacpy.lang import core
 from sacpy.lang.lattice import full_extents
 from sacpy.lang.pragmas import asks
 from sacpy.lang.types import Type, known
+from sacpy.lang.walk import block_free
 from sacpy.nodes import Record, field
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from sacpy.base.spelling import closest
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Edit, Label
 from sacpy.lang.elaborate.calls import call
 from sacpy.lang.elaborate.context import Context, Failed, Lost, Torn, Value, expression
 from sacpy.lang.elaborate.usertypes import BOOL, BUILTINS, INT, STRING, BaseType, field_slice
 from sacpy.lang.source import Span
-from sacpy.lang.suggest import closest
 from sacpy.lang.types import Scalar
 from sacpy.nodes import replace
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+from sacpy.base.spelling import closest
 from sacpy.lang import ast, core
 from sacpy.lang.deep import deeply
 from sacpy.lang.diagnostics import Diagnostic, Edit, SacError
@@ -19,7 +20,6 @@ from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.infer import Inference, Inferrer
 from sacpy.lang.modules import Loader, ModuleInfo
 from sacpy.lang.source import Span
-from sacpy.lang.suggest import closest
 from sacpy.nodes import Record, field, replace
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ class ElaboratedProgram(Record, repr=False):
             for key in self.user_keys(found):
                 found += self.inference(key).diagnostics
                 if self.pragmas:
-                    from sacpy.withloop.checking import problems
+                    from sacpy.lang.check_mappings import problems
 
                     found += problems(self.function(key), self.inference(key), self.device)
         return _unique(found)

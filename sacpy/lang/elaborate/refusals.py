@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, permutations
 from typing import NoReturn
 
+from sacpy.base.spelling import closest
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
 from sacpy.lang.elaborate.calls import in_kind, match
@@ -19,7 +20,7 @@ from sacpy.lang.elaborate.conversions import conversion, conversion_help
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.elaborate.usertypes import BUILTINS, BaseType
 from sacpy.lang.source import Span
-from sacpy.lang.suggest import closest, use_line
+from sacpy.lang.suggest import use_line
 from sacpy.lang.types import REAL
 from sacpy.nodes import replace
 

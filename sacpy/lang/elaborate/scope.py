@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Literal
 
+from sacpy.base.spelling import closest
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
 from sacpy.lang.elaborate.usertypes import BUILTINS, STRING, BaseType, opaque, struct, wrap
 from sacpy.lang.modules import Loader, ModuleInfo
 from sacpy.lang.printer import print_type
 from sacpy.lang.source import NOWHERE, Span
-from sacpy.lang.suggest import closest, use_line
+from sacpy.lang.suggest import use_line
 from sacpy.nodes import Node, Record, field
 
 Kind = Literal["functions", "types", "objects"]

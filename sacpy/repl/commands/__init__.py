@@ -5,10 +5,10 @@ In: such a line, and the engine. Out: text to show, and what came of it. `COMMAN
 
 from __future__ import annotations
 
+from sacpy.base.spelling import closest
 from sacpy.interp.errors import Exit
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import NOWHERE, Source, Span
-from sacpy.lang.suggest import closest
 from sacpy.nodes import replace
 from sacpy.repl.commands import compiling, filing, measuring, names, settings, showing, stages
 from sacpy.repl.commands.command import Command

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from sacpy.lang.suggest import closest
+from sacpy.base.spelling import closest
 from sacpy.repl.commands.command import Command, refused
 from sacpy.repl.commands.listing import listing
 from sacpy.repl.engine import Engine
@@ -41,14 +41,14 @@ def _threads(engine: Engine, text: str) -> str:
 
 
 def _stats(engine: Engine, _: str) -> str:
-    from sacpy.jit.statistics import stats
+    from sacpy.jit.reports.statistics import stats
 
     return str(stats(engine.compiler)).rstrip("\n")
 
 
 def _explain(engine: Engine, text: str) -> str:
     """Of a function that was called, what became of it; an expression is evaluated, by a compiler that has not seen anything yet."""
-    from sacpy.jit.statistics import explain
+    from sacpy.jit.reports.statistics import explain
 
     name = text.strip()
     if not name or (name not in engine.variables and name.replace("::", "").isidentifier() and engine.program.main.tiers(name.rpartition("::")[2]) != ((), ())):

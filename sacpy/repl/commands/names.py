@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from sacpy.base.spelling import closest
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.elaborate.functions import head_text
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.printer import print_definition
 from sacpy.lang.source import NOWHERE
-from sacpy.lang.suggest import closest
 from sacpy.repl.commands.command import Command, refused
 from sacpy.repl.commands.listing import flowed, listing, paragraphs
 from sacpy.repl.engine import Engine
@@ -79,16 +79,16 @@ def _own(engine: Engine, name: str) -> list[str]:
 
 def _library(engine: Engine, name: str) -> str | None:
     from sacpy.documentation import Library
+    from sacpy.kept import cache_folder
     from sacpy.manual import describe
-    from sacpy.workspace import cache_folder
 
     return describe(Library(tuple(engine.loader.search), cache_folder()), name)
 
 
 def _doc(engine: Engine, name: str) -> str:
     from sacpy.documentation import Library
+    from sacpy.kept import cache_folder
     from sacpy.manual import describe, overview, unknown
-    from sacpy.workspace import cache_folder
 
     library = Library(tuple(engine.loader.search), cache_folder())
     if not name:

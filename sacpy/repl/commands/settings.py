@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sacpy.lang.suggest import closest
+from sacpy.base.spelling import closest
 from sacpy.repl.commands.command import Command, refused
 from sacpy.repl.commands.listing import listing
 from sacpy.repl.engine import Engine

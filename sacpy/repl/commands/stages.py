@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sacpy.lang.suggest import closest
+from sacpy.base.spelling import closest
 from sacpy.repl.commands.command import Command, refused
 from sacpy.repl.commands.listing import listing
 from sacpy.repl.engine import Engine
@@ -27,9 +27,9 @@ def _emit(engine: Engine, text: str) -> str:
 
 
 def _picture(engine: Engine, text: str) -> str:
+    from sacpy.lang.infer_spaces import partitions
     from sacpy.repl.mappings import MOST, drawing
     from sacpy.withloop.devices import DEVICES
-    from sacpy.withloop.inferred import partitions
 
     entered, shapes = engine.function_of(text, ":picture")
     found = partitions(engine.program, engine.program.function(entered.key), shapes, MOST)

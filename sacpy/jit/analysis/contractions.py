@@ -1,0 +1,224 @@
+"""Sums over products in the cells of a partition, which can be computed in tiles (`host/tiling`): what they are.
+
+In: a partition. Out: a `Contraction`, or None. Its cells each have a sum over k, or several beside each other (the parts of complex numbers, say), of arithmetic on elements that depend on some of i (the last axis but one), j (the last) and k. There are two kinds.
+
+*Packed*: what is loaded depends on i or on j, not both, as in a matrix product.
+
+*Columns*: elements lie side by side along j, at j or at j plus something, as in the sum of a matrix's rows, or in a convolution; k may have several axes.
+
+What else a cell's body has runs once for each cell, when its sum is there; in the second kind, what does not depend on j, once for each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sacpy.jit.analysis.along import Along
+from sacpy.jit.analysis.folds import recognised
+from sacpy.jit.analysis.straight import is_straight
+from sacpy.jit.ir.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Check,
+    Cons,
+    Fold,
+    Let,
+    Load,
+    Op,
+    Partition,
+    ScalarType,
+    Stmt,
+    Var,
+    WithLoop,
+    blocks,
+    operands,
+)
+from sacpy.jit.ir.rewrite import free
+from sacpy.lang.types import BITS, REAL
+from sacpy.nodes import Node, replace
+
+_OPS = frozenset(["add", "sub", "mul", "neg"])
+MOST_SUMS = 4  # of a cell: more would leave too few registers for each
+
+
+class Contraction(Node):
+    """A partition that can be tiled. `inner`: the only partition of its fold, whose body is the terms; `targets`: the sums; `neutrals`: where they begin; `starts`: what is loaded at the cell's index as the number that a sum begins with, where it does; `plain`: whether they are the cell's values; `along`: names of j, and of what is j plus something; `vectors`: of terms that are computed for all of a vector's lanes; `rows`: what runs once for each row (`packed`: nothing does); `cells`: what runs once for each cell then."""
+
+    p: Partition
+    inner: Partition
+    base: str
+    packed: bool
+    targets: tuple[Var, ...]
+    neutrals: tuple[Atom, ...]
+    starts: tuple[Load | None, ...]
+    along: frozenset[str]
+    vectors: frozenset[str] = frozenset()
+    rows: tuple[Stmt, ...] = ()
+    cells: tuple[Stmt, ...] = ()
+    plain: bool = True
+
+    @property
+    def j(self) -> Var:
+        return self.p.index[-1]
+
+    @property
+    def k(self) -> Var:
+        return self.inner.index[0]
+
+
+def contraction(p: Partition) -> Contraction | None:
+    """The contraction that a partition is, if it is one that pays."""
+    folds = [k for k, s in enumerate(p.body.statements) if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
+    if p.rank < 1 or p.step is not None or len(folds) != 1:
+        return None
+    (at,) = folds
+    s, before, after = p.body.statements[at], p.body.statements[:at], p.body.statements[at + 1 :]
+    assert isinstance(s, Let) and isinstance(s.rhs, WithLoop)
+    made = [x for x in after if _is_cell(x)]
+    if len(s.rhs.partitions) != 1 or not all(_is_simple(x) for x in (*before, *after) if x not in made):
+        return None
+    if {a for a in p.body.results if isinstance(a.type, ArrayType)} != {t for x in made if isinstance(x, Let) for t in x.targets}:
+        return None
+    operators, inner = [o for o in s.rhs.operators if isinstance(o, Fold)], s.rhs.partitions[0]
+    if len(operators) != len(s.rhs.operators) or not 1 <= len(s.targets) <= MOST_SUMS or inner.rank < 1 or inner.step is not None:
+        return None
+    inside = {v.name for v in p.index} | {t.name for x in before if isinstance(x, Let) for t in x.targets}
+    found = [recognised(f) for f in operators]
+    if not all(f is not None and set(f.codes) == {"add"} for f in found):
+        return None
+    neutrals = tuple(a for f in operators for a in f.neutrals)
+    starts = tuple(_start(p, a, before) for a in neutrals)
+    if names_of(a for a, start in zip(neutrals, starts) if start is None) & inside:
+        return None
+    base = s.targets[0].base
+    if any(t.base != base for t in s.targets) or (base not in REAL and (base not in BITS or BITS[base] < 32)):
+        return None
+    c = Contraction(p, inner, base, True, s.targets, neutrals, starts, frozenset([p.index[-1].name]))
+    return _packed(c, before, after) or _columns(c, before, after)
+
+
+def _start(p: Partition, a: Atom, before: Sequence[Stmt]) -> Load | None:
+    """The load of an element at the cell's index that sets a variable."""
+    setter = next((x.rhs for x in before if isinstance(x, Let) and x.targets == (a,)), None)
+    return setter if isinstance(setter, Load) and setter.index == p.index else None
+
+
+def _is_cell(s: Stmt) -> bool:
+    """Whether a statement makes a small array of scalars, such as the parts of a complex number."""
+    return isinstance(s, Let) and isinstance(s.rhs, Cons)
+
+
+def _is_simple(s: Stmt) -> bool:
+    """Whether a statement computes scalars, without loops."""
+    return is_straight(Block((s,), ())) and (isinstance(s, Check) or not any(isinstance(t.type, ArrayType) for t in s.targets))
+
+
+def _checks(b: Sequence[Stmt]) -> bool:
+    """Whether something is checked, in branches too."""
+    return any(isinstance(s, Check) or any(_checks(inner.statements) for inner in blocks(s.rhs)) for s in b)
+
+
+def _used(s: Stmt) -> set[str]:
+    """The names that a statement uses, its branches included."""
+    return free(Block((s,), ()))
+
+
+def _packed(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Contraction | None:
+    """The contraction with packed tiles, if something depends on j but not on i, and something on i but not on j: arithmetic on loads that can be vectors along j. Those that depend on both must have j as the last index only."""
+    if c.p.rank < 2 or c.inner.rank != 1 or _checks(before):
+        return None
+    i, j = c.p.index[-2:]
+    set_before = {t.name for s in before if isinstance(s, Let) for t in s.targets}
+    if names_of((*c.inner.lower, *c.inner.upper)) & (set_before | names_of(c.p.index)):
+        return None
+    inner = _with_needed(c.inner, before)
+    reuse = set()
+    set_here: set[str] = set()
+    for s in inner.body.statements:
+        if not isinstance(s, Let) or not _is_term(s, c.base):
+            return None
+        if isinstance(s.rhs, Load):
+            index = s.rhs.index
+            if (i in index and j in index[:-1]) or names_of(index) & set_here:
+                return None
+            reuse.add((i in index, j in index))
+        elif j in operands(s.rhs):
+            return None
+        set_here |= names_of(s.targets)
+    if (True, False) not in reuse or (False, True) not in reuse or j in inner.body.results:
+        return None
+    plain = c.p.body.results == c.targets and not _checks(after)
+    return replace(c, inner=inner, vectors=frozenset(s.targets[0].name for s in inner.body.statements if isinstance(s, Let)), cells=() if plain else (*before, *after), plain=plain)
+
+
+def _columns(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Contraction | None:
+    """The contraction with tiles of one row, if all that depends on j lies side by side along it, and some of that is elsewhere for another k."""
+    on_j = {c.j.name}
+    rows: list[Stmt] = []
+    rest: list[Let] = []
+    for s in before:
+        if not _used(s) & on_j:
+            rows.append(s)
+        elif isinstance(s, Let) and not _checks((s,)):
+            on_j |= {t.name for t in s.targets}
+            rest.append(s)
+        else:
+            return None
+    if names_of((*c.inner.lower, *c.inner.upper)) & on_j:
+        return None
+    inner = _with_needed(c.inner, rest)
+    terms = _Terms(c)
+    if not all(map(terms.takes, inner.body.statements)) or not terms.moves or names_of(inner.body.results) & terms.along.names:
+        return None
+    plain = c.p.body.results == c.targets and not _checks(after)
+    vectors = frozenset(terms.along.dependent - terms.along.names)
+    return replace(c, inner=inner, packed=False, along=frozenset(terms.along.names), vectors=vectors, rows=tuple(rows), cells=() if plain else (*rest, *after), plain=plain)
+
+
+class _Terms:
+    """The terms of columns, one statement after the other. `along`: what moves along with j; `on_k`: names of what depends on k; `moves`: whether a vector is loaded from elsewhere for another k."""
+
+    def __init__(self, c: Contraction) -> None:
+        self.base = c.base
+        self.along = Along(c.j)
+        self.on_k = names_of(c.inner.index)
+        self.moves = False
+
+    def takes(self, s: Stmt) -> bool:
+        """Whether a statement can be computed on vectors, or once for all of them."""
+        if not isinstance(s, Let) or not isinstance(s.rhs, Op | Load):
+            return False
+        if names_of(operands(s.rhs)) & self.on_k:
+            self.on_k |= names_of(s.targets)
+        if not self.along.see(s) or names_of(s.targets) & self.along.names:
+            return True
+        if isinstance(s.rhs, Load):
+            *outer, last = s.rhs.index
+            if names_of(outer) & self.along.dependent or not names_of((last,)) & self.along.names:
+                return False
+            self.moves |= bool(names_of(s.rhs.index) & self.on_k)
+        elif names_of(s.rhs.args) & self.along.names:
+            return False
+        return _is_term(s, self.base)
+
+
+def names_of(atoms: Iterable[Atom]) -> set[str]:
+    """The names of those that are variables."""
+    return {a.name for a in atoms if isinstance(a, Var)}
+
+
+def _with_needed(inner: Partition, before: Sequence[Stmt]) -> Partition:
+    """A fold's partition with those statements in front of it that its terms need."""
+    needed = free(inner.body)
+    taken: list[Stmt] = []
+    for s in reversed(before):
+        if isinstance(s, Let) and any(t.name in needed for t in s.targets):
+            needed = needed | _used(s)
+            taken.append(s)
+    return replace(inner, body=Block((*reversed(taken), *inner.body.statements), inner.body.results))
+
+
+def _is_term(s: Stmt, base: str) -> bool:
+    """Whether a statement can be computed on vectors."""
+    return isinstance(s, Let) and (isinstance(s.rhs, Load) or (isinstance(s.rhs, Op) and s.rhs.code in _OPS)) and s.targets[0].type == ScalarType(base)

@@ -1,0 +1,86 @@
+"""What the lowering knows of a function's numbers before it writes it: which ints serve as indices, and what they were computed from.
+
+In: a function of a unit. Out: `Facts`, which the lowering asks while it writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from sacpy.jit.analysis.overwriting import sums_of
+from sacpy.jit.ir.graph import (
+    ArrayType,
+    Atom,
+    For,
+    Function,
+    Let,
+    Load,
+    Op,
+    Reshape,
+    Rhs,
+    Update,
+    Var,
+    View,
+    WithLoop,
+    inner_binders,
+    statements,
+)
+from sacpy.lang.types import REAL
+from sacpy.nodes import Node
+
+
+class Facts(Node):
+    """`indices`: names of int variables that are used as indices, bounds or extents, or that such are computed from without wrapping. They exist in 64 bits as well. `made`: by variable, the operation without wrapping that it was set to. `products`: variables that are set to products of reals."""
+
+    indices: frozenset[str]
+    made: Mapping[str, Op]
+    products: frozenset[str]
+
+    @staticmethod
+    def of(function: Function) -> Facts:
+        """The facts of a function."""
+        found: set[str] = set()
+        waiting = [a.name for a in _indices(function) if isinstance(a, Var)]
+        made = sums_of(function)
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                rhs = made.get(name)
+                if rhs is not None:
+                    waiting += [a.name for a in rhs.args if isinstance(a, Var) and a.base == "int"]
+        products = frozenset(s.targets[0].name for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code == "mul" and s.targets[0].base in REAL)
+        return Facts(frozenset(found), made, products)
+
+    def is_difference_of_products(self, op: Op) -> bool:
+        """x y - z w, which is exactly 0 where both are the same: a cross product tells by it what lies on a line, so one of the two must not be more exact than the other."""
+        return op.code == "sub" and all(isinstance(a, Var) and a.name in self.products for a in op.args)
+
+
+def _indices(function: Function) -> Iterator[Atom]:
+    yield from _extents(function.params)
+    for s in statements(function.body):
+        if isinstance(s, Let):
+            yield from _extents(s.targets)
+            yield from _extents(inner_binders(s.rhs))
+            yield from _index_operands(s.rhs)
+
+
+def _extents(variables: Iterable[Var]) -> Iterator[Atom]:
+    for v in variables:
+        if isinstance(v.type, ArrayType):
+            yield from v.type.extents
+
+
+def _index_operands(rhs: Rhs) -> Iterator[Atom]:
+    match rhs:
+        case Load() | View() | Update():
+            yield from rhs.index
+        case Reshape():
+            yield from rhs.extents
+        case For():
+            yield from (rhs.lower, rhs.upper, rhs.index)
+        case WithLoop():
+            yield from rhs.frame or ()
+            for p in rhs.partitions:
+                yield from (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()), *p.index)

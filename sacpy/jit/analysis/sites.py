@@ -1,0 +1,215 @@
+"""Where arrays are read, and how often: what `passes/fold_withloops` decides by.
+
+In: a function. Out: for each array, the sites that load an element of it, and whether it is used in any other way. A site is a block and the index of a cell that is loaded in it, however often; results of one with-loop have it in common. It
+is `once` if every cell is loaded there at most once for each time the array is made: each index of the loops between the array and the site has a component of the load's index to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from sacpy.jit.ir.graph import (
+    Atom,
+    Block,
+    Check,
+    Const,
+    For,
+    Function,
+    Let,
+    Load,
+    Loop,
+    Modarray,
+    Op,
+    Partition,
+    Rhs,
+    Update,
+    Var,
+    WithLoop,
+    blocks,
+    operands,
+    statements,
+    stride,
+)
+from sacpy.jit.ir.rewrite import free, loaded_only
+from sacpy.nodes import Node, Record, field
+
+Names = frozenset[str]
+Site = tuple[int, tuple[Atom, ...]]
+_NONE: Names = frozenset()
+
+
+class Uses(Record):
+    """Of one array. `depth`: how many loops are around its definition; `rank`: how many components of an index choose the cell; `nested`: it is made in the body of a with-loop; `sites`: by their blocks, each with how many cells it loads, as a share of those that there are, where it is loaded `once`: a partition with a step leaves some out; `once`: every cell at most once in each of them; `each`: every element; `numbered`: elements of cells are named by numbers alone; `made`, `last`: where the array is made and last loaded."""
+
+    depth: int
+    rank: int | None
+    made: int
+    nested: bool = False
+    sites: dict[Site, float] = field(default_factory=dict)
+    once: bool = True
+    each: bool = True
+    numbered: bool = True
+    otherwise: bool = False
+    last: int = 0
+
+
+class _Replaced(Node):
+    """Where something is written into an array: the places from which and up to which, and by what."""
+
+    place: int
+    end: int
+    rhs: Rhs
+
+
+class Sites(Record):
+    """`uses` by name; `along`: the last indices of with-loops, over which the innermost loops run; `replaced`: where something is written into an array, so that a reader that comes later would keep the old contents alive. Places are numbers, in the order of the text."""
+
+    uses: dict[str, Uses] = field(default_factory=dict)
+    replaced: dict[str, list[_Replaced]] = field(default_factory=dict)
+    along: set[str] = field(default_factory=set)
+    _place: int = 0
+    _loops: list[Names] = field(default_factory=list)
+    _shares: list[float] = field(default_factory=list)  # of their indices, those that they run over
+    _depends: dict[str, Names] = field(default_factory=dict)
+    _bodies: int = 0  # of with-loops around the place
+
+    def block(self, b: Block) -> None:
+        for s in b.statements:
+            self._place += 1
+            if not isinstance(s, Check):
+                self._let(s, b)
+        for a in b.results:
+            self._other(a.name if isinstance(a, Var) else "")
+
+    def replaced_between(self, bodies: Sequence[Block], use: Uses) -> bool:
+        """Whether something is written into one of the arrays that bodies use between the making of an array and its last load: but for a loop that loads it itself, and leaves alone what they load."""
+        names = set().union(*map(free, bodies))
+        return any(use.made < r.place < use.last and not (use.last <= r.end and _leaves(r.rhs, name, bodies)) for name in names for r in self.replaced.get(name, ()))
+
+    def _other(self, name: str) -> None:
+        found = self.uses.get(name)
+        if found is not None:
+            found.otherwise = True
+
+    def _let(self, s: Let, b: Block) -> None:
+        rhs = s.rhs
+        if isinstance(rhs, Load):
+            self._load(rhs, b)
+        else:
+            for a in operands(rhs):
+                if isinstance(a, Var):
+                    self._other(a.name)
+        written: tuple[Atom, ...] = ()
+        if rhs.__class__ is Op or rhs.__class__ is Load:
+            pass
+        elif isinstance(rhs, Update):
+            written = (rhs.array,)
+        elif isinstance(rhs, Loop | For):
+            written = rhs.initial
+        elif isinstance(rhs, WithLoop):
+            written = tuple(o.array for o in rhs.operators if isinstance(o, Modarray))
+        made = self._place
+        self._inner(rhs)
+        for a in written:
+            if isinstance(a, Var):
+                self.replaced.setdefault(a.name, []).append(_Replaced(made, self._place, rhs))
+        depends = self._dependencies(rhs)
+        rank = len(rhs.frame) if isinstance(rhs, WithLoop) and rhs.frame is not None else None
+        for t in s.targets:
+            self._depends[t.name] = depends
+            self.uses[t.name] = Uses(len(self._loops), rank, made, self._bodies > 0)
+
+    def _dependencies(self, rhs: Rhs) -> Names:
+        if isinstance(rhs, Op):
+            found = _NONE
+            for a in rhs.args:
+                if isinstance(a, Var):
+                    found |= self._depends.get(a.name, _NONE)
+            return found
+        return _NONE.union(*self._loops)  # might depend on anything
+
+    def _inner(self, rhs: Rhs) -> None:
+        match rhs:
+            case Loop():
+                self._within(_NONE | {"while"}, rhs.condition, rhs.body)
+            case For():
+                self._counted((rhs.index,), rhs.body)
+            case WithLoop():
+                self._bodies += 1
+                for b in blocks(rhs):
+                    if not any(b is p.body for p in rhs.partitions):
+                        self._within(_NONE | {"combine"}, b)
+                for p in rhs.partitions:
+                    self.along.update(i.name for i in p.index[-1:])
+                    self._counted(tuple(i for k, i in enumerate(p.index) if not _is_single(p, k)), p.body, _share(p))
+                self._bodies -= 1
+            case _:
+                for b in blocks(rhs):
+                    self.block(b)
+
+    def _counted(self, index: tuple[Var, ...], body: Block, share: float = 1.0) -> None:
+        for i in index:
+            self._depends[i.name] = frozenset({i.name})
+        self._within(frozenset(i.name for i in index), body, share=share)
+
+    def _within(self, loop: Names, *inner: Block, share: float = 1.0) -> None:
+        self._loops.append(loop)
+        self._shares.append(share)
+        for b in inner:
+            self.block(b)
+        self._loops.pop()
+        self._shares.pop()
+
+    def _load(self, load: Load, b: Block) -> None:
+        found = self.uses.get(load.array.name)
+        if found is None:
+            return
+        found.last = self._place
+        found.numbered = found.numbered and all(isinstance(a, Const) for a in load.index[found.rank or 0 :])
+        found.sites[id(b), load.index[: found.rank]] = prod(self._shares[found.depth :])
+        around = _NONE.union(*self._loops[found.depth :])
+        found.once = found.once and self._alone(load.index[: found.rank], around) == around
+        found.each = found.each and self._alone(load.index, around) == around
+
+    def _alone(self, index: tuple[Atom, ...], around: Names) -> Names:
+        """Those of the loops' indices that have a component to themselves."""
+        alone: set[str] = set()
+        for i in index:
+            mine = self._depends.get(i.name, _NONE) & around if isinstance(i, Var) else _NONE
+            if len(mine) == 1:
+                alone |= mine
+        return frozenset(alone)
+
+
+def _share(p: Partition) -> float:
+    """How many of the indices between its bounds a partition has."""
+    strides = [stride(p, k) for k in range(p.rank)]
+    return prod(width / step if step and width else 1.0 for step, width in strides)
+
+
+def _leaves(rhs: Rhs, name: str, bodies: Sequence[Block]) -> bool:
+    """Whether a with-loop certainly replaces no element that bodies load of an array: numbers tell it. So it may be replaced in place although they are computed meanwhile."""
+    if not isinstance(rhs, WithLoop) or name not in loaded_only(*bodies):
+        return False
+    loads = [s.rhs.index for b in bodies for s in statements(b) if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array.name == name]
+    return all(any(_beyond(index[k], p, k) for k in range(p.rank)) for index in loads for p in rhs.partitions)
+
+
+def _beyond(at: Atom, p: Partition, axis: int) -> bool:
+    """Whether a number lies outside of a partition's bounds."""
+    lower, upper = p.lower[axis], p.upper[axis]
+    return isinstance(at, Const) and ((isinstance(lower, Const) and at.value < lower.value) or (isinstance(upper, Const) and at.value >= upper.value))
+
+
+def _is_single(p: Partition, axis: int) -> bool:
+    """Whether a partition is known to have one index along an axis, so that nothing is repeated there."""
+    lower, upper = p.lower[axis], p.upper[axis]
+    return isinstance(lower, Const) and isinstance(upper, Const) and upper.value - lower.value <= 1
+
+
+def sites(function: Function) -> Sites:
+    """The sites of all arrays that a function sets."""
+    found = Sites()
+    found.block(function.body)
+    return found

@@ -1,0 +1,205 @@
+"""Kernel programs: what stands between a mapped with-loop and LLVM. They mirror the machine: a grid of blocks of threads.
+
+Three levels of statements, as types of their own, so that what is illegal cannot be written. At block level (the same for all threads of a block) are `ForAll`, `Barrier`, `Allocate`, and loops and conditions on values that all threads share; inside a `ForAll` is code of one
+thread, where there is neither barrier nor allocation. After Svensson's Grid > Block > Thread programs (see docs/how-it-works.md): a barrier under divergent control flow cannot be expressed.
+
+A thread sees: the kernel's parameters, the indices of its block, block-level scalars, the indices of the `ForAll` it runs in, and arrays. Scalars set inside one `ForAll` are gone after it; what one phase leaves to the next is in an array. A `ForAll` may have more indices than the
+block has threads (virtual threads): each thread then takes several. Two `ForAll` without a barrier between run in any order, thread by thread.
+
+Arrays are "global" (parameters), "shared" (one per block), "private" (one per thread of the block's launch extents; kept across phases) or "scratch" (as private, in global memory: for extents that only the launch knows). `extents` of shared and private arrays are constants, or chain parameters that a
+launch fixes.
+
+Index words: kernels are built for 32 or for 64 bits; indices and bounds have base "int" or "long" accordingly. Atoms, `Op` and `Load` are those of graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sacpy.jit.ir.graph import Atom, Load, Op, Var
+from sacpy.nodes import Node
+
+# ---------------------------------------------------------------- thread level
+
+
+class Divide(Node):
+    """Quotient by a number that is the same for all threads: `dividend` is not negative, `multiplier` and `shift` are those of `withloop.division` for the word size."""
+
+    dividend: Atom
+    divisor: Atom
+    multiplier: Atom
+    shift: Atom
+
+
+class Let(Node):
+    """Sets a scalar."""
+
+    target: Var
+    rhs: Atom | Op | Load | Divide
+
+
+class Store(Node):
+    """Writes one element."""
+
+    array: Var
+    index: tuple[Atom, ...]
+    value: Atom
+
+
+class Check(Node):
+    """Unless `condition` holds, the launch fails: a word in memory says so, the thread goes on (loads and stores behind a failed check keep in range by a guard of their own: `If`)."""
+
+    condition: Atom
+    what: str
+
+
+class Merge(Node):
+    """A scalar set by both branches of an `If`."""
+
+    target: Var
+    then: Atom
+    otherwise: Atom
+
+
+class If(Node):
+    """A condition of one thread."""
+
+    condition: Atom
+    then: tuple[ThreadStmt, ...]
+    otherwise: tuple[ThreadStmt, ...] = ()
+    merges: tuple[Merge, ...] = ()
+
+
+class Carried(Node):
+    """A scalar of a loop: `target` is `initial` at first, `update` after each round, and visible in the loop and after it."""
+
+    target: Var
+    initial: Atom
+    update: Atom
+
+
+class SeqFor(Node):
+    """A counting loop of one thread: `index` from `lower` while below `upper` (above it, for a negative step)."""
+
+    index: Var
+    lower: Atom
+    upper: Atom
+    step: int
+    carried: tuple[Carried, ...]
+    body: tuple[ThreadStmt, ...]
+
+
+class While(Node):
+    """Rounds of one thread: `condition`, `test` (false leaves), `body`. With `body_first` the first round starts at the body."""
+
+    carried: tuple[Carried, ...]
+    condition: tuple[ThreadStmt, ...]
+    test: Atom
+    body: tuple[ThreadStmt, ...]
+    body_first: bool = False
+
+
+ThreadStmt = Let | Store | Check | If | SeqFor | While
+
+# ---------------------------------------------------------------- block level
+
+
+class ForAll(Node):
+    """All threads of the block run `body`, for all `index` below `extents`, the last axis (x) running fastest over neighbouring threads."""
+
+    index: tuple[Var, ...]
+    extents: tuple[Atom, ...]
+    body: tuple[ThreadStmt, ...]
+
+
+class Barrier(Node):
+    """What was written before is seen by all threads of the block after."""
+
+
+class Allocate(Node):
+    """An array of the block: `space` is "shared", "private" or "scratch". Uninitialised; it lives to the end of the statements it stands among."""
+
+    array: Var
+    space: str
+
+
+class Uniform(Node):
+    """Sets a scalar that is the same in all threads of the block, from such."""
+
+    target: Var
+    rhs: Atom | Op | Divide
+
+
+class BlockFor(Node):
+    """A loop of the whole block, with bounds that all threads share."""
+
+    index: Var
+    lower: Atom
+    upper: Atom
+    step: Atom
+    body: tuple[BlockStmt, ...]
+
+
+class BlockIf(Node):
+    """A condition that all threads of the block share."""
+
+    condition: Atom
+    then: tuple[BlockStmt, ...]
+
+
+BlockStmt = ForAll | Barrier | Allocate | Uniform | BlockFor | BlockIf
+
+# ---------------------------------------------------------------- kernels
+
+
+class Written(Node):
+    """A result array of a kernel. `once`: every cell inside the launch's index space is written exactly once (what check mode asserts)."""
+
+    array: Var
+    once: bool = True
+
+
+class Kernel(Node):
+    """One launch. `params`: scalars and global arrays, extents of arrays among the scalars and before them. `slots`: the scalars at the end of `params` that are the mapping's parameter block (`Mapping.words`), in order. `grid`, `block`: the block's indices in the launched grid and the
+    extents of both (outermost axis first, at most three each); extents are constants or parameters. `writes`: the arrays it writes; all others are only read. `bits`: 32 or 64."""
+
+    name: str
+    params: tuple[Var, ...]
+    slots: tuple[Var, ...]
+    block_index: tuple[Var, ...]
+    grid: tuple[Atom, ...]
+    block: tuple[Atom, ...]
+    body: tuple[BlockStmt, ...]
+    writes: tuple[Written, ...]
+    bits: int = 32
+
+    @property
+    def index_base(self) -> str:
+        """The base type of indices."""
+        return "int" if self.bits == 32 else "long"
+
+
+def thread_statements(statements: tuple[ThreadStmt, ...]) -> Iterator[ThreadStmt]:
+    """All statements of a thread's code, inner ones included."""
+    for s in statements:
+        yield s
+        match s:
+            case If():
+                yield from thread_statements(s.then)
+                yield from thread_statements(s.otherwise)
+            case SeqFor():
+                yield from thread_statements(s.body)
+            case While():
+                yield from thread_statements(s.condition)
+                yield from thread_statements(s.body)
+
+
+def block_statements(statements: tuple[BlockStmt, ...]) -> Iterator[BlockStmt]:
+    """All statements of block level, inner ones included."""
+    for s in statements:
+        yield s
+        match s:
+            case BlockFor():
+                yield from block_statements(s.body)
+            case BlockIf():
+                yield from block_statements(s.then)

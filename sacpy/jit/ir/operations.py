@@ -1,0 +1,29 @@
+"""The operations of graphs: the types of their results, and which of them are dear.
+
+In: the name of an operation, and its operands. Out: the base type of its result, by the row that it has in the language's table of primitives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sacpy.jit.ir.graph import Atom
+from sacpy.lang.primitives import PRIMITIVES
+
+TRANSCENDENTAL = frozenset(
+    ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "erf", "erfc", "tgamma", "lgamma", "atan2", "pow", "hypot", "fmod"]
+)
+
+
+class GraphError(Exception):
+    """A graph breaks a law: a defect of the pass that made it."""
+
+
+def op_base(code: str, args: Sequence[Atom]) -> str:
+    """The base type of an operation's result. Raises `GraphError`."""
+    if code == "select":
+        return args[1].base
+    row = PRIMITIVES.get(code)
+    if row is None or row.structural:
+        raise GraphError(f"there is no operation {code}")
+    return args[row.args.index("T")].base if row.result == "T" else row.result

@@ -1,0 +1,290 @@
+"""Rewriting graphs: substitution, renaming, free variables, counting uses. Passes and specialiser share it.
+
+In: code of graphs. Out: the same with other names or values, or what is used and set in it.
+
+`Rewriter` copies a tree of statements with atoms replaced by `env` (also inside types), and binds fresh names where `names` is given; a pass overrides `statement` to do its work on the way. Without a change it gives back equal code.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from operator import is_
+from typing import Any
+
+from sacpy.jit.ir.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Call,
+    Check,
+    Cons,
+    Const,
+    Fold,
+    For,
+    Function,
+    Genarray,
+    If,
+    Let,
+    Load,
+    Loop,
+    Modarray,
+    Names,
+    Op,
+    Operator,
+    Partition,
+    Propagate,
+    Reshape,
+    Rhs,
+    ScalarType,
+    Stmt,
+    Type,
+    Update,
+    Var,
+    View,
+    WithLoop,
+    blocks,
+    inner_binders,
+    operands,
+    statements,
+)
+from sacpy.nodes import replace
+
+
+class Rewriter:
+    """Copies code. `env`: what stands for a variable from now on (by name). `names`: where given, every variable that the copied code binds gets a fresh name; so code can be copied into the function it came from."""
+
+    def __init__(self, env: dict[str, Atom] | None = None, names: Names | None = None) -> None:
+        self.env: dict[str, Atom] = {} if env is None else env
+        self.names = names
+
+    # ---- atoms and types
+
+    def atom(self, a: Atom) -> Atom:
+        """The atom that stands for `a`. Only variables of `env`, and those whose types mention such, change."""
+        if a.__class__ is not Var:
+            return a
+        found = self.env.get(a.name)
+        if found is not None:
+            return found
+        return a if a.type.__class__ is ScalarType else self._retyped(a)
+
+    def _retyped(self, a: Var) -> Var:
+        type_ = self.type(a.type)
+        return a if type_ is a.type else Var(a.name, type_)
+
+    def var(self, a: Var) -> Var:
+        """The variable that stands for the array variable `a`."""
+        found = self.atom(a)
+        assert isinstance(found, Var)
+        return found
+
+    def atoms(self, many: tuple[Atom, ...]) -> tuple[Atom, ...]:
+        new = tuple(map(self.atom, many))
+        return many if all(map(is_, new, many)) else new
+
+    def type(self, type_: Type) -> Type:
+        if isinstance(type_, ScalarType):
+            return type_
+        extents = self.atoms(type_.extents)
+        return type_ if extents is type_.extents else ArrayType(type_.base, extents)
+
+    def bind(self, v: Var) -> Var:
+        """A variable being set: under a fresh name where names are given."""
+        type_ = v.type if v.type.__class__ is ScalarType else self.type(v.type)
+        if self.names is not None:
+            new = Var(self.names.fresh(v.name), type_)
+            self.env[v.name] = new
+            return new
+        self.env.pop(v.name, None)
+        if type_ is v.type:
+            return v
+        new = Var(v.name, type_)
+        self.env[v.name] = new
+        return new
+
+    def binds(self, many: tuple[Var, ...]) -> tuple[Var, ...]:
+        return tuple(map(self.bind, many))
+
+    # ---- code
+
+    def function(self, f: Function) -> Function:
+        params = self.binds(f.params)
+        return replace(f, params=params, body=self.block(f.body))
+
+    def block(self, b: Block) -> Block:
+        new: list[Stmt] = []
+        for s in b.statements:
+            new.extend(self.statement(s))
+        return Block(tuple(new), self.atoms(b.results))
+
+    def statement(self, s: Stmt) -> Iterable[Stmt]:
+        """The statements that take the place of one: by default one copy."""
+        if isinstance(s, Check):
+            return (Check(self.atom(s.condition), s.what, s.span),)
+        rhs = self.rhs(s.rhs)
+        return (Let(self.binds(s.targets), rhs, s.span),)
+
+    def rhs(self, r: Rhs) -> Rhs:
+        return _RHS[r.__class__](self, r)
+
+    def with_loop(self, w: WithLoop) -> WithLoop:
+        frame = None if w.frame is None else self.atoms(w.frame)
+        operators = tuple(map(self.operator, w.operators))
+        return replace(w, frame=frame, partitions=tuple(map(self.partition, w.partitions)), operators=operators)
+
+    def operator(self, o: Operator) -> Operator:
+        match o:
+            case Genarray():
+                return Genarray(o.base, self.atoms(o.cell), self.atom(o.default))
+            case Modarray():
+                return Modarray(self.var(o.array))
+            case Fold():
+                neutrals, stop = self.atoms(o.neutrals), None if o.stop is None else self.atoms(o.stop)
+                accumulators, values = self.binds(o.accumulators), self.binds(o.values)
+                return Fold(neutrals, accumulators, values, self.block(o.combine), stop, o.commutative)
+            case Propagate():
+                initial = self.atoms(o.initial)
+                return Propagate(initial, self.binds(o.params))
+
+    def partition(self, p: Partition) -> Partition:
+        lower, upper = self.atoms(p.lower), self.atoms(p.upper)
+        step, width = (None if x is None else self.atoms(x) for x in (p.step, p.width))
+        index = self.binds(p.index)
+        staged = tuple((name, now) for name, v in p.staged if isinstance(now := self.atom(v), Var))
+        return replace(p, lower=lower, upper=upper, step=step, width=width, index=index, body=self.block(p.body), staged=staged)
+
+
+def _op(by: Rewriter, r: Op) -> Rhs:
+    args = by.atoms(r.args)
+    return r if args is r.args else Op(r.code, args, r.exact)
+
+
+def _load(by: Rewriter, r: Load) -> Rhs:
+    array, index = by.var(r.array), by.atoms(r.index)
+    return r if array is r.array and index is r.index else Load(array, index)
+
+
+def _if(by: Rewriter, r: If) -> Rhs:
+    return If(by.atom(r.condition), by.block(r.then), by.block(r.otherwise))
+
+
+def _loop(by: Rewriter, r: Loop) -> Rhs:
+    initial = by.atoms(r.initial)
+    params = by.binds(r.params)
+    return Loop(params, initial, by.block(r.condition), by.block(r.body), r.body_first)
+
+
+def _for(by: Rewriter, r: For) -> Rhs:
+    lower, upper, initial = by.atom(r.lower), by.atom(r.upper), by.atoms(r.initial)
+    counter = by.bind(r.index)
+    return For(counter, lower, upper, r.step, by.binds(r.params), initial, by.block(r.body), r.few)
+
+
+# By class: there are many statements, and to ask for one class after the other takes longer than most work on them.
+_RHS: dict[type, Callable[[Rewriter, Any], Rhs]] = {
+    Op: _op,
+    Load: _load,
+    Var: lambda by, r: by.atom(r),
+    Const: lambda by, r: r,
+    View: lambda by, r: View(by.var(r.array), by.atoms(r.index)),
+    Reshape: lambda by, r: Reshape(by.var(r.array), by.atoms(r.extents)),
+    Cons: lambda by, r: Cons(r.base, r.extents, by.atoms(r.elements)),
+    Update: lambda by, r: Update(by.var(r.array), by.atoms(r.index), by.atom(r.value)),
+    Call: lambda by, r: Call(r.function, by.atoms(r.args)),
+    If: _if,
+    Loop: _loop,
+    For: _for,
+    WithLoop: lambda by, r: by.with_loop(r),
+}
+
+
+# ---------------------------------------------------------------- looking
+
+
+def with_extents(atoms: Iterable[Atom]) -> Iterator[Atom]:
+    """Atoms, and the extents of those that are arrays."""
+    for a in atoms:
+        yield a
+        if isinstance(a.type, ArrayType):
+            yield from a.type.extents
+
+
+def uses(block: Block) -> Counter[str]:
+    """How often each variable is used in a block, inner blocks included; a use as an extent in the type of a variable that is used or set counts."""
+    count: Counter[str] = Counter()
+    _count(block, count)
+    return count
+
+
+def _count(block: Block, count: Counter[str]) -> None:
+    for s in block.statements:
+        if isinstance(s, Check):
+            _add(count, (s.condition,))
+            continue
+        _add(count, with_extents(operands(s.rhs)))
+        for target in (*s.targets, *inner_binders(s.rhs)):
+            if isinstance(target.type, ArrayType):
+                _add(count, target.type.extents)
+        for inner in blocks(s.rhs):
+            _count(inner, count)
+    _add(count, with_extents(block.results))
+
+
+def _add(count: Counter[str], atoms: Iterable[Atom]) -> None:
+    for a in atoms:
+        if isinstance(a, Var):
+            count[a.name] += 1
+
+
+def bound(block: Block) -> set[str]:
+    """The names that a block sets, inner blocks included."""
+    names: set[str] = set()
+    for s in statements(block):
+        if isinstance(s, Let):
+            names.update(t.name for t in s.targets)
+            names.update(t.name for t in inner_binders(s.rhs))
+    return names
+
+
+def loaded_only(*bodies: Block) -> set[str]:
+    """The arrays that blocks, inner ones included, use for nothing but to load elements."""
+    loaded: set[str] = set()
+    others: set[str] = set()
+    waiting = list(bodies)
+    while waiting:
+        b = waiting.pop()
+        others.update(a.name for a in b.results if isinstance(a, Var))
+        for s in b.statements:
+            if isinstance(s, Let):
+                if isinstance(s.rhs, Load):
+                    loaded.add(s.rhs.array.name)
+                else:
+                    others.update(a.name for a in operands(s.rhs) if isinstance(a, Var))
+                waiting += blocks(s.rhs)
+    return loaded - others
+
+
+def free(block: Block) -> set[str]:
+    """The names that a block uses and does not set."""
+    return set(uses(block)) - bound(block)
+
+
+def free_in_order(block: Block) -> list[str]:
+    """The same, each once, as they come."""
+    inside = bound(block)
+    return [name for name in uses(block) if name not in inside]
+
+
+def names_of(function: Function) -> Names:
+    """A supply of names that are new in a function."""
+    names = Names()
+    for name in (*(p.name for p in function.params), *sorted(bound(function.body))):
+        stem, _, number = name.partition(".")
+        names.taken[stem] = max(names.taken.get(stem, 0), int(number) + 1 if number.isdigit() else 1)
+    return names
+
+
+def copied(block: Block, env: dict[str, Atom], names: Names) -> Block:
+    """A copy of a block under fresh names, with variables replaced."""
+    return Rewriter(dict(env), names).block(block)

@@ -1,0 +1,64 @@
+"""Folds of arrays as loops: the accumulator is carried from round to round, so that what a round adds to it needs no memory of its own.
+
+    double[m] s = with                                 double[m] s = for j from 0 to n with a := z
+        fold from z by a, b                                t = with [m]
+            t = with [m]                                           genarray double
+                    genarray double                                part [0] <= [c] < [m]
+                    part [0] <= [c] < [m]      ->                      .. load a[c], load v[j,c]
+                        .. load a[c], load b[c]            next t
+            give t
+        part [0] <= [j] < [n]
+            r = view v[j]
+            yield r
+
+The order is that of the fold, from left to right. Folds of several partitions, with steps, or that stop early stay what
+they are, as do those of scalars, whose parts may be computed side by side.
+"""
+
+from __future__ import annotations
+
+from sacpy.jit.ir.graph import ArrayType, Block, Fold, For, Function, Let, Rhs, Stmt, Unit, Var, WithLoop, statements
+from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.walker import Walker
+
+
+class _Sequencer(Walker):
+    def rhs(self, r: Rhs) -> Rhs:
+        if isinstance(r, WithLoop) and _is_fold_of_arrays(r):
+            r = self.loop(r)
+        return super().rhs(r)
+
+    def loop(self, w: WithLoop) -> For:
+        """The fold as loops, one inside the other, the last axis innermost."""
+        (fold,), (p,) = w.operators, w.partitions
+        assert isinstance(fold, Fold)
+        taken: list[Stmt] = [Let((v,), a) for v, a in zip(fold.values, p.body.results)]
+        body = Block((*p.body.statements, *taken, *fold.combine.statements), fold.combine.results)
+        params = fold.accumulators
+        for axis in reversed(range(p.rank)):
+            outer = fold.neutrals if axis == 0 else tuple(self.supply.var(a.name, a.type) for a in fold.accumulators)
+            made = For(p.index[axis], p.lower[axis], p.upper[axis], 1, params, outer, body)
+            if axis:
+                results = tuple(self.supply.var(a.name, a.type) for a in fold.accumulators)
+                body = Block((Let(results, made, p.span),), results)
+                params = tuple(v for v in outer if isinstance(v, Var))
+        return made
+
+
+def _is_fold_of_arrays(w: WithLoop) -> bool:
+    if len(w.operators) != 1 or len(w.partitions) != 1 or not isinstance(w.operators[0], Fold):
+        return False
+    fold, p = w.operators[0], w.partitions[0]
+    return fold.stop is None and p.step is None and p.rank > 0 and any(isinstance(a.type, ArrayType) for a in fold.accumulators)
+
+
+def sequential(function: Function) -> Function:
+    """A function with its folds of arrays as loops; itself if there are none."""
+    if not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _is_fold_of_arrays(s.rhs) for s in statements(function.body)):
+        return function
+    return _Sequencer(function).function(function)
+
+
+def run(unit: Unit) -> Unit:
+    """A unit with its folds of arrays as loops."""
+    return per_function(unit, sequential)

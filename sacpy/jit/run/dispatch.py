@@ -1,0 +1,374 @@
+"""One function at run time: whether a call of it runs natively, and in which version.
+
+In: a function of core, how to have it interpreted, and the engine's judgement. Out: a Python function (`Site.entry`)
+that takes the place of the interpreted one. First it watches: it counts calls and times the outermost, looks at the
+clock while these run (a recursion is hot long before its first call returns), and asks for an estimate when the
+arguments have grown. Once the first version is compiled, another takes its place, which looks at the shapes of the
+arguments and calls the version for them; a dictionary remembers which. What cannot be compiled is interpreted from then
+on, without further ado. Both are generated text, since a call should cost little, and since only plain Python calls may
+nest deep.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from enum import Enum
+from functools import cache
+from textwrap import indent
+from time import perf_counter, thread_time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sacpy.interp.ownership import protocol
+from sacpy.interp.values import Value
+from sacpy.jit.failures import NativeFailure
+from sacpy.jit.run.cost import STEP
+from sacpy.jit.run.versions import FIRST, REVIEW, SURE, UNKNOWN, Version, Versions
+from sacpy.jit.run.worth import calls_itself, is_large
+from sacpy.lang.core import Function
+
+if TYPE_CHECKING:
+    from sacpy.jit.run.contract import Judge
+    from sacpy.jit.run.program_state import Room
+
+TRIES = 3  # kinds of arguments for which compiling failed, after which it is not tried again
+CLOSE = 4  # frames of Python for each call of a recursion, at most
+DEEP = 200  # nested calls of itself that make a function worth compiling
+GIVEN = 1 << 16  # calls of a recursion between two looks at most
+BRANCHING = 8  # a call that calls itself twice and more, once begun, is taken for so many times what it has taken so far
+LIKELY = 1 / 2  # of the price: work that is expected to be so much may be worth a version made beside the program
+EARLY = 1 / 3  # of the price: where so much time has been spent, a version may be made beside the program
+AWAIT = 2e-3  # seconds between two looks at one that is being made
+MODEST = 4096  # elements of an array, or an int, up to which a call is not worth an estimate: whether it takes long is seen
+RERUNS = 3  # calls within each other that are run again; then nothing runs natively
+
+
+class Heat(Enum):
+    """Of a function: interpreted for now; having it natively may be worth the price; it is, as far as can be told from
+    what has been spent; it certainly is."""
+
+    COLD = 0
+    WARM = 1
+    DUE = 2
+    HOT = 3
+
+
+class Site(Versions):
+    """A function of a program that may be compiled. `entry` is what calls go to now; `put` is told when that is
+    another. `interpreted` runs it interpreted: `make` generates it for the first such call, which never comes where all
+    calls run natively. `own`: of `seconds`, those that were not spent in other such functions. `active`: interpreted
+    calls in progress, `started`: when the outermost of them began, on a clock that compiling does not move; `ahead`: the number of the call at which it is looked at next, `large`: the size of an
+    argument from which on the same."""
+
+    def __init__(
+        self,
+        engine: Judge,
+        room: Room,
+        function: Function,
+        make: Callable[[], Callable[..., Any]],
+        put: Callable[[Callable[..., Any]], None],
+    ) -> None:
+        super().__init__(engine, room, function)
+        self.interpreted: Callable[..., Any] = self._first_interpreted
+        self.active = 0
+        self.started = 0.0
+        self.own = 0.0
+        self.ahead = 0
+        self.large = self._modest = 0 if engine.policy.price is not None else MODEST
+        self._make = make
+        self._put = put
+        self._cooled = 0.0  # of the seconds, those before the last version was made
+        self._cooled_calls = 0
+        rules = protocol(function.signature)
+        self._shape = (len(function.signature.params), self.arrays, _ints(function))
+        self._results = len(function.signature.results), tuple(rules.gives)
+        self.is_recursive = calls_itself(function) > 0
+        self.entry = self._first = _watcher(*self._shape, self.is_recursive)(self, engine, perf_counter, np.ndarray)
+
+    # ---- while it is interpreted
+
+    def _first_interpreted(self, *args: Any) -> Any:
+        """Stands for the generated function until its first call, whose time the generating is not."""
+        return self.generated()(*args)
+
+    def generated(self) -> Callable[..., Any]:
+        """The generated function, by which it is interpreted."""
+        start = perf_counter()
+        self._generate()
+        self.started += perf_counter() - start
+        return self.interpreted
+
+    def within(self, entry: Callable[..., Any] | None) -> None:
+        """From now on calls go there, while one is in progress; None: to where they went before."""
+        if self.entry is self._first:
+            self._put(entry or self._first)
+
+    def _generate(self) -> None:
+        if self.interpreted == self._first_interpreted:
+            self.interpreted = self._make()
+
+    def look(self, args: tuple[Value, ...]) -> bool:
+        """Before an interpreted call: whether there is another entry from now on. Whoever has kept the first one comes
+        here every time."""
+        if self.entry is not self._first:
+            self.ahead = 0
+            return True
+        if not self._is_due(args):
+            return False
+        self._find(args)
+        if self.versions:
+            make = _dispatcher(self._shape[0], self.arrays, *self._results)
+            self.entry = make(self, self.memo, self.engine, perf_counter, np.ndarray, NativeFailure, UNKNOWN)
+            self.entry.sac_native = self.known  # type: ignore[attr-defined]
+        elif len(self.refused) >= (TRIES if self.arrays else 1):
+            self._generate()
+            self.entry = self.interpreted
+        else:
+            return False
+        self._put(self.entry)
+        return True
+
+    def busy(self) -> float:
+        """Seconds that interpreted calls have taken since the last version was made, that in progress included, without
+        those of the functions they called that are looked after themselves."""
+        running = perf_counter() - self.engine.compiling - self.started - self.engine.inner if self.active else 0.0
+        return self.own - self._cooled + max(running, 0.0)
+
+    def _is_due(self, args: tuple[Value, ...]) -> bool:
+        """Whether a version for these arguments is to be had now. One that may not be worth it is made beside the
+        program, and had when it is there."""
+        if self.waits(args):
+            self._put_off(AWAIT)
+            return False
+        if self.is_made(args):
+            return True
+        before, start = self.engine.busy, thread_time()
+        heat = self._heat(args)
+        self.engine.busy = before + thread_time() - start
+        if heat is Heat.WARM or (heat is Heat.DUE and self.begin(args, sure=True)):
+            if heat is Heat.WARM:
+                self.begin(args)
+            self._put_off(AWAIT)
+            return False
+        return heat in (Heat.DUE, Heat.HOT)
+
+    def _put_off(self, seconds: float) -> None:
+        """Looks again after about so many seconds of such calls, and after twice as many calls at the latest."""
+        calls = self.calls - self._cooled_calls
+        once = self.busy() / calls if calls else 0.0
+        self.ahead = self.calls + max(1, min(calls, int(seconds / once) if once else 1))
+
+    def _heat(self, args: tuple[Value, ...]) -> Heat:
+        """Whether it is time to have a version for these arguments."""
+        policy = self.engine.policy
+        if policy.pace is not None:
+            wanted = policy.pace.calls()
+            return Heat.HOT if wanted is not None and self.calls >= wanted else Heat.COLD
+        if policy.eager or self._is_deep() or (not self.calls and self.engine.wanted(self, args)):
+            return Heat.HOT
+        size = max((_size(a) for a in args), default=0)
+        if size > self.large or (not self.calls and (not self._modest or is_large(self.function, MODEST))):
+            self.large = max(2 * size, self._modest)
+            expected = self.engine.estimate(self, args) * STEP
+            price = self.engine.price(self, args, expected)
+            if expected >= price * LIKELY:
+                return Heat.HOT if expected >= SURE * price else Heat.WARM
+        busy = self.busy()
+        branches = self.active > 0 and self.room.branches(self.function)
+        if branches:
+            busy *= BRANCHING
+        price = self.engine.price(self, args, busy)
+        if busy >= price:
+            return Heat.DUE if self.engine.is_to_be_made(self, args) else Heat.HOT
+        self._put_off(price - busy if branches else max(price * EARLY - busy, 0.0))
+        return Heat.WARM if busy >= price * EARLY and not branches else Heat.COLD
+
+    def _is_deep(self) -> bool:
+        """Whether many interpreted calls are in progress, each within another."""
+        if not self.is_recursive:
+            return self.active >= DEEP
+        code = getattr(self.interpreted, "__code__", None)
+        frame, found = sys._getframe(), 0
+        for _ in range(CLOSE * DEEP):
+            if frame.f_back is None or found == DEEP:
+                break
+            frame = frame.f_back
+            found += frame.f_code is code
+        return found == DEEP
+
+    # ---- versions
+
+    def find(self, args: tuple[Value, ...]) -> Version | None:
+        """The version for arguments; None: interpret them. Remembers it for their shapes."""
+        decided = self.decided(args)
+        version = self._find(args) if decided or self._is_due(args) else None
+        if version is not None and version.trial:
+            return self.tried(version)
+        if version is not None or self.decided(args):  # otherwise it may get one, later
+            self.remember(args, version)
+        return version
+
+    def forced(self, args: tuple[Value, ...]) -> Version | None:
+        """The version for arguments, hot or not."""
+        return self._find(args)
+
+    def _find(self, args: tuple[Value, ...]) -> Version | None:
+        before = len(self.versions) + len(self.refused)
+        found = self.get(args)
+        if len(self.versions) + len(self.refused) != before:
+            self._cooled += self.busy()
+            self._cooled_calls, self.large, self.ahead = self.calls, self._modest, self.calls + 1
+        return found
+
+    # ---- when native code does not come to an end
+
+    def again(self) -> None:
+        """A call is about to be run again, interpreted."""
+        self.engine.reruns += 1
+
+    def rerun(self) -> None:
+        """The interpreter is through with such a call."""
+        self.engine.reruns -= 1
+
+
+def _size(value: Value) -> int:
+    """What an estimate depends on: the elements of an array, the value of an int."""
+    return value.size if type(value) is np.ndarray else value if type(value) is int else 0
+
+
+def _ints(function: Function) -> tuple[int, ...]:
+    """The parameters that are scalar ints, on which the work of a call may depend."""
+    params = enumerate(function.signature.params)
+    return tuple(i for i, slot in params if slot.pattern is None and not slot.cell and slot.base not in ("float", "double", "bool"))
+
+
+# ---------------------------------------------------------------- generated functions
+
+
+def _interpreted(args: str, depth: int) -> str:
+    """The lines of a call that is interpreted, so deep in a function: it is counted, and timed if it is the outermost."""
+    return indent(f"""site.calls += 1
+active = site.active
+site.active = active + 1
+if active:
+ try: return site.interpreted({args})
+ finally: site.active = active
+outer, engine.inner = engine.inner, 0.0
+site.started = clock() - engine.compiling
+try: return site.interpreted({args})
+finally:
+ site.active = 0
+ taken = clock() - engine.compiling - site.started
+ site.seconds += taken
+ site.own += taken - engine.inner
+ engine.inner = outer + taken
+""", " " * depth)
+
+
+@cache
+def _watcher(
+    params: int, arrays: tuple[int, ...], ints: tuple[int, ...], recursive: bool
+) -> Callable[..., Callable[..., Any]]:
+    """Makes functions that count interpreted calls and time the outermost. What is spent on compiling while they run is
+    not theirs. `recursive`: while the outermost is in progress, calls go to a function that does less: it counts `left`,
+    of the `given` calls until it is time to look again."""
+    args = ", ".join([f"a{i}" for i in range(params)] + [f"o{i}" for i in range(len(arrays))])
+    values = "".join(f"a{i}, " for i in range(params))
+    grown = "".join(f" or a{i} > site.large" for i in ints)
+    grown += "".join(f" or type(a{i}) is ndarray and a{i}.size > site.large" for i in arrays)
+    watching = f"""def watching({args}):
+ if (site.calls >= site.ahead{grown}) and site.look(({values})): return site.entry({args})
+"""
+    if not recursive:
+        return _compiled(f"""def make(site, engine, clock, ndarray):
+{indent(watching, " ")}{_interpreted(args, 2)} return watching
+""")
+    return _compiled(f"""def make(site, engine, clock, ndarray):
+ run = None
+ left = given = 0
+ def within({args}):
+  nonlocal left, given
+  left -= 1
+  if left < 0{grown}:
+   site.calls += given - left - 1
+   given = left = 0
+   if (site.calls >= site.ahead{grown}) and site.look(({values})): return site.entry({args})
+   site.calls += 1
+   given = left = min(max(site.ahead - site.calls, 0), {GIVEN})
+  return run({args})
+{indent(watching, " ")}  nonlocal run, left, given
+  if site.active: return within({args})
+  site.calls += 1
+  outer, engine.inner = engine.inner, 0.0
+  site.started = clock() - engine.compiling
+  try:
+   run = site.generated()
+   site.active = 1
+   site.within(within)
+   return run({args})
+  finally:
+   site.active = 0
+   site.within(None)
+   site.calls += given - left
+   left = given = 0
+   taken = clock() - engine.compiling - site.started
+   site.seconds += taken
+   site.own += taken - engine.inner
+   engine.inner = outer + taken
+ return watching
+""")
+
+
+@cache
+def _dispatcher(
+    params: int, arrays: tuple[int, ...], results: int, gives: tuple[int, ...]
+) -> Callable[..., Callable[..., Any]]:
+    """Makes functions that call the version for their arguments' shapes. `arrays`: the parameters that may be arrays,
+    which come with flags; `gives`: the results that go with one. What native code returns is nobody else's, unless the
+    version says that it keeps a copy."""
+    args = ", ".join([f"a{i}" for i in range(params)] + [f"o{i}" for i in range(len(arrays))])
+    values = "".join(f"a{i}, " for i in range(params))
+    shapes = [f"a{i}.shape if type(a{i}) is ndarray else ()" for i in arrays]
+    key = f"({shapes[0]})" if len(shapes) == 1 else f"({', '.join(f'({s})' for s in shapes)})"
+    if not results:
+        back = "None"
+    else:
+        back = ", ".join([f"r[{i}]" for i in range(results)] + ["version.owned"] * len(gives))
+    call = f"version.call(({values}))"
+    if arrays:
+        flags = "".join(f"o{arrays.index(i)}, " if i in arrays else "False, " for i in range(params))
+        call = f"{call} if version.giving is None else version.giving(({values}), ({flags}))"
+    return _compiled(f"""def make(site, memo, engine, clock, ndarray, NativeFailure, unknown):
+ def dispatching({args}):
+  version = memo.get({key}, unknown)
+  if version is unknown: version = site.find(({values}))
+  if version is None or engine.reruns > {RERUNS}:
+{_interpreted(args, 3)}  start = clock()
+  try:
+   r = {call}
+   taken = clock() - start
+   version.calls += 1
+   version.seconds += taken
+   engine.inner += taken
+   if version.calls & {REVIEW - 1} == {FIRST}: site.review(version, ({values}))
+   return {back}
+  except NativeFailure as failure:
+   elapsed = clock() - start
+   version.seconds += elapsed
+   site.failed(version, failure, elapsed)
+  site.again()
+  try: r = site.interpreted({args})
+  finally: site.rerun()
+  site.recovered(version)
+  return r
+ return dispatching
+""")
+
+
+def _compiled(text: str) -> Callable[..., Callable[..., Any]]:
+    space: dict[str, Any] = {}
+    exec(compile(text, "<dispatch>", "exec"), space)
+    made: Callable[..., Callable[..., Any]] = space["make"]
+    return made

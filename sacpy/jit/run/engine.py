@@ -1,0 +1,401 @@
+"""The engine: decides which functions run natively, has them compiled, and remembers what it did and why.
+
+In: functions as the interpreter meets them. Out: functions that calls go to instead (`dispatch`). A function is compiled once it is hot: when the estimate for a call (`cost`) says that it pays, or when its calls so far have taken long. What a compiler cannot take stays interpreted, with a
+reason. The result of a program is the same either way; only floating-point sums may differ in their last bits, unless `strict_fp` is asked for.
+
+One engine serves one session, command or prompt, through all its programs: what was compiled for one is found again for the next, if the functions are the same.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from threading import Lock
+from time import perf_counter, thread_time
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+from sacpy.collection import without_collection
+from sacpy.interp.errors import Fault
+from sacpy.interp.memory import apart, in_words
+from sacpy.jit.beside import Abandoned, Job, is_beside
+from sacpy.jit.cache import Cache, native_folder
+from sacpy.jit.failures import Interrupted, NativeFailure, OutOfMemory, Unsupported
+from sacpy.jit.kinds import Kind
+from sacpy.jit.options import Options, cores
+from sacpy.jit.run.contract import Compiled, Compiler, Pace, Policy, Tools
+from sacpy.jit.run.cost import STEP
+from sacpy.jit.run.dispatch import Site
+from sacpy.jit.run.program_state import Room
+from sacpy.jit.run.regions import Regions
+from sacpy.jit.run.remembered import Recent, Watched
+from sacpy.jit.run.versions import Version, Versions
+from sacpy.jit.run.worth import worth_watching
+from sacpy.lang import core
+from sacpy.lang.diagnostics import SacError
+
+if TYPE_CHECKING:
+    from sacpy.interp.engine import Turn
+    from sacpy.interp.evaluator import Evaluator
+    from sacpy.jit.device.context import Device
+    from sacpy.jit.device.program import DeviceProgram
+    from sacpy.jit.run.fork import Asked, Fork
+
+PATIENCE = 0.02  # seconds between two looks for an exception
+SOON = 0.2  # seconds; what fails later for lack of memory is not run again to learn more
+
+
+POLICIES = {
+    "auto": Policy(unknown=8.0, beside=True),
+    "cpu": Policy(price=0.0005, array=1.0),
+    "cuda": Policy(price=0.0005, array=1.0),
+    "emulator": Policy(price=0.0005, array=1.0),
+}
+EAGER = Policy(0.0, eager=True)
+LIBRARIES = 0.05  # seconds that the compiler's libraries take to load, once in a process
+NATIVE = 0.01  # seconds that it takes to load what native code needs, once in a process
+FORKS = 2  # processes that compile for one engine at most
+LOADING = 0.001  # seconds that code out of the cache takes to load
+COMPILING = 0.05  # seconds that compiling takes at least, in a process that has not compiled much yet
+COMPILING_STATEMENT = 0.0015  # and for each statement
+LARGE = 800  # statements behind which functions that come again are called, and each counts a fifth
+
+
+ROOM = "_room"  # where an evaluator's namespace has it
+
+
+class Engine:
+    """`target`: "auto" (what is hot), "cpu" (whatever may be), "cuda" or "emulator" (that too, with-loops on a GPU or on the emulator of one, which looks at every access with `check`). `threads`: how many a loop may use, None for one per core. `opt_level`: how hard LLVM tries. `eager`: everything is compiled when it is first called. `cache`: the folder of compiled code, None for the user's. `defects`: errors inside the compiler are raised, which tests want; otherwise
+    what it fails on stays interpreted. `compiler` takes the place of the real one; `pace` that of the policy."""
+
+    def __init__(
+        self,
+        target: str = "auto",
+        *,
+        threads: int | None = None,
+        strict_fp: bool = False,
+        opt_level: int = 3,
+        verify: bool = False,
+        strategy: str = "auto",
+        device: str = "",
+        eager: bool = False,
+        cache: Cache | None = None,
+        defects: bool = False,
+        check: bool = False,
+        compiler: Compiler | None = None,
+        pace: Pace | None = None,
+    ) -> None:
+        self.target = target
+        self.options = Options(threads=threads or cores(), strict_fp=strict_fp, opt_level=opt_level, verify=verify, strategy=strategy, device=device)
+        self.tools = Tools(self.options, Cache(native_folder()) if cache is None else cache, eager, check)
+        self.policy = Policy(0.0, pace=pace) if pace is not None else EAGER if eager else POLICIES[target]
+        self.sites: Watched[Site] = Watched("_sites")
+        self.units: Watched[Versions] = Watched("_units")  # loops, and what else was left in the middle
+        self.reruns = 0
+        self.compiling = 0.0  # seconds
+        self.busy = 0.0  # seconds that the thread that runs programs has spent on compiling, and on judging what is worth it
+        self._slowness = 1.0  # of this machine now: times what compiling is expected to take
+        self.inner = 0.0  # seconds that the innermost call that is timed has spent in functions that are timed themselves
+        self._defects = defects
+        self._compiler = compiler
+        self._may_fork = compiler is None
+        self._forks: list[Fork] = []  # the last one knows so many rooms:
+        self._known = 0
+        self._rooms = 0
+        self._recorded: WeakSet[Evaluator] = WeakSet()  # those of programs that may run again
+        self._job: Job[Version] | None = None
+        self._lock = Lock()  # of who compiles
+        _engines.add(self)
+        self._compiled: Recent[Compiled] = Recent()
+
+    # ---- what the interpreter asks
+
+    def prepared(self, program: core.Program) -> core.Program:
+        """The program with its hot regions outlined."""
+        return Regions(program)
+
+    def wrap(self, evaluator: Evaluator, function: core.Function, interpreted: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+        """What calls of a function go to."""
+        if not worth_watching(function):
+            return interpreted()
+        room = _room(evaluator)
+        if room is None:
+            room = evaluator.namespace[ROOM] = Room(evaluator, self.policy, self.tools.cache, self._rooms)
+            self._rooms += 1
+            if room.records.lasting:
+                self._recorded.add(evaluator)
+        name = evaluator.python_name(function.signature.key)
+        site = Site(self, room, function, interpreted, lambda entry: evaluator.namespace.__setitem__(name, entry))
+        self.sites.add(evaluator, site)
+        return site.entry
+
+    def turn(self, evaluator: Evaluator, function: core.Function, statement: core.Let | core.Loop, bases: Mapping[str, str]) -> tuple[Turn, list[str]] | None:
+        """What the generated code of a function asks about one of its loops."""
+        room = _room(evaluator)
+        if room is None:
+            return None
+        from sacpy.jit.run import turns
+
+        made = turns.Turn(self, room, function.signature.key, statement, bases)
+        return made, made.params
+
+    def stop(self) -> None:
+        """Ends what runs natively now, as soon as it looks. Called from other threads."""
+        self.tools.stop(True)
+
+    def begin(self, memory: int, limited: bool = False) -> None:
+        """Before a run: it may be stopped, and take so many bytes (0: any) for arrays. `limited`: somebody watches what the
+        process takes."""
+        self.tools.stop(False)
+        self.tools.limited = limited
+        self.tools.limit(memory)
+
+    # ---- what dispatch asks
+
+    def estimate(self, site: Versions, args: tuple[Any, ...]) -> float:
+        """The work of a call."""
+        return site.room.costs.call(site.function, args)
+
+    def certain(self, site: Versions, args: tuple[Any, ...]) -> float | None:
+        """The seconds that a call takes interpreted, if that can be told for certain."""
+        work = site.room.costs.certain(site.function, args)
+        return None if work is None else work * STEP
+
+    @property
+    def copied(self) -> int:
+        """How many bytes of arguments native code has copied, to update them."""
+        return self.tools.context.copied
+
+    def price(self, unit: Versions, args: Sequence[Any], seconds: float) -> float:
+        """Seconds that a version for these arguments is expected to cost, for somebody who would spend `seconds`: who
+        would not even pay for loading it is told that, and nobody looks whether it is there."""
+        if self.policy.price is not None:
+            return self.policy.price
+        loading = LOADING + (0.0 if "sacpy.jit.host.native" in sys.modules else NATIVE)
+        kind = unit.kind(args)
+        if kind is None or seconds < loading:
+            return loading
+        if kind not in unit.prices:
+            name = unit.room.fingerprints.digest(unit.key, kind, self.options)
+            there = name in self._compiled or self.tools.cache.has(name)
+            length = unit.room.costs.length(unit.function)
+            unit.prices[kind] = 0.0 if there else COMPILING + COMPILING_STATEMENT * min(length, LARGE + (length - LARGE) / 5)
+        libraries = LIBRARIES if unit.prices[kind] and "llvmlite" not in sys.modules else 0.0
+        return loading + libraries + unit.prices[kind] * self._slowness
+
+    def is_to_be_made(self, unit: Versions, args: Sequence[Any]) -> bool:
+        """Whether a version for these arguments, whose price is known, is not in the cache."""
+        kind = unit.kind(args)
+        return kind is not None and unit.prices.get(kind, 0.0) > 0.0
+
+    def version(self, unit: Versions, kind: Kind, job: Job[Version] | None = None) -> Version:
+        """Compiles a function for arguments of this kind, or finds it compiled. `job`: has been made beside the program. What
+        has to be made is made by another process, where there may be one that has nothing else to do: this one then needs
+        neither the compiler nor the memory that it takes. Raises `Unsupported`."""
+        start, busy = perf_counter(), thread_time()
+        try:
+            with apart():
+                if job is None and self._may_wait_for_fork(unit, kind):
+                    job = self._asked(unit, kind)
+                return self._version(unit, kind) if job is None else job.result()
+        finally:
+            self.compiling += perf_counter() - start
+            self.busy += thread_time() - busy
+
+    def beside(self, unit: Versions, kind: Kind, sure: bool) -> Job[Version] | None:
+        """The same in a process or thread of its own; None where that cannot be: something else is made there, there is one
+        core only, or somebody watches how much memory the program takes. `sure`: it is worth its price; in a process it
+        may wait for its turn then, and in a thread, which slows the program down, it is not made."""
+        if not self._may_go_on:
+            return None
+        busy = self._job is not None and not self._job.over
+        if busy and not sure:
+            return None
+        asked = self._asked(unit, kind)
+        if asked is not None:
+            self._job = asked
+            return asked
+        if sure or busy:
+            return None
+        self._job = job = Job(lambda: self._version(unit, kind))
+        return job.start()
+
+    @property
+    def _may_go_on(self) -> bool:
+        """Whether something may be made while the program goes on."""
+        return self.policy.beside and not self.tools.limited and cores() > 1
+
+    def _may_wait_for_fork(self, unit: Versions, kind: Kind) -> bool:
+        """Whether what has to be made is better made by another process although the program waits for it."""
+        idle = not self._forks or not self._forks[-1].is_busy
+        return idle and self._may_go_on and unit.prices.get(kind, 0.0) > 0.0
+
+    def _asked(self, unit: Versions, kind: Kind) -> Asked[Version] | None:
+        """A process makes a version, if there may be one that knows the program."""
+        fork = self._fork_for(unit)
+        if fork is None:
+            return None
+        from sacpy.jit.run.fork import Asked
+        from sacpy.lang.core_data import packed
+
+        name = unit.room.fingerprints.digest(unit.key, kind, self.options)
+        function = packed(unit.function) if unit.is_part else b""
+        request = unit.room.number, unit.key, kind, name, function
+        return Asked(fork, request, lambda data: self._delivered(unit, kind, name, data)).start()
+
+    def _fork_for(self, unit: Versions) -> Fork | None:
+        """A process that knows a unit's program, if there may be one."""
+        if not self._may_fork:
+            return None
+        from sacpy.jit.run.fork import Fork, may_fork
+
+        if self._forks and not self._forks[-1].ended and unit.room.number < self._known:
+            return self._forks[-1]
+        self._forks = [fork for fork in self._forks if fork.is_busy]
+        if len(self._forks) >= FORKS or self.tools.device is not None or not may_fork():
+            return None
+        try:
+            self._forks.append(Fork(self._answered))
+        except OSError:
+            self._may_fork = False
+            return None
+        self._known = self._rooms
+        return self._forks[-1]
+
+    def _answered(self, request: tuple[int, str, Kind, str, bytes]) -> bytes:
+        """In the other process: what it is asked for."""
+        from sacpy.jit.run.compiler import made_apart
+        from sacpy.lang.core_data import unpacked
+
+        number, key, kind, name, function = request
+        room = next(u.room for u in (*self.sites, *self.units) if u.room.number == number)
+        if function:
+            room.add(unpacked(function))
+        return made_apart(room.program, key, kind, name, self.tools)
+
+    def _delivered(self, unit: Versions, kind: Kind, name: str, data: bytes) -> Version:
+        if data:  # otherwise it has failed, which is found out here
+            self.tools.delivered[name] = data
+        return self._version(unit, kind)
+
+    def settle(self) -> None:
+        """When nobody runs a program any more: nothing is at work that would ask for one."""
+        if self._job is not None:
+            self._job.settle()
+
+    def _version(self, unit: Versions, kind: Kind) -> Version:
+        while not self._lock.acquire(timeout=PATIENCE):  # an exception that another thread has ordered gets through
+            pass
+        try:
+            compiled = self._compile(unit, kind)
+        finally:
+            self._lock.release()
+        expected = unit.prices.get(kind)
+        if expected and not compiled.report.cached and not is_beside():  # where it takes turns with the interpreter
+            self._slowness = max(1.0, (self._slowness + compiled.report.seconds / expected) / 2)
+        return Version(kind, compiled.call, compiled.report, compiled.owned, compiled.device, compiled.recursive, compiled.direct, compiled.giving)
+
+    @without_collection("code")
+    def _compile(self, site: Versions, kind: Kind) -> Compiled:
+        room = site.room
+        try:
+            name = room.fingerprints.digest(site.key, kind, self.options)
+            known = self._compiled.get(name)
+            if known is None:
+                known = self._compiled.keep(name, self.compiler(room.program, site.key, kind, name, self.tools))
+            return known
+        except (Unsupported, Abandoned):
+            raise
+        except SacError as error:
+            if error.diagnostics[0].code.startswith("E08"):  # a mapping that the program asks for, and that cannot be
+                raise
+            raise Unsupported(f"something that it calls is wrong: {error.diagnostics[0].message}") from error
+        except ModuleNotFoundError as error:
+            raise Unsupported(f"the compiler needs {error.name}, which is not installed") from error
+        except Exception as error:
+            if self._defects:
+                raise
+            raise Unsupported(f"the compiler failed ({type(error).__name__}: {error}); please report this with the program") from error
+
+    @property
+    def compiler(self) -> Compiler:
+        """What compiles."""
+        if self._compiler is None:
+            from sacpy.jit.run.choice import compiler_for
+
+            self._compiler = compiler_for(self.target)
+        return self._compiler
+
+    def device_program(self, evaluator: Evaluator, key: str, args: tuple[Any, ...]) -> DeviceProgram | None:
+        """A function compiled for the device, for arguments of these shapes; None where it is not to be had."""
+        evaluator.compiled(key)
+        site = next((s for s in reversed(self.sites.of(evaluator)) if s.key == key), None)
+        version = None if site is None else site.forced(args)
+        return None if version is None else version.device
+
+    @property
+    def device(self) -> Device | None:
+        """What runs kernels for this engine; None if it has been asked for none, or has none yet. Raises `SacError` where the target needs a GPU and there is none."""
+        from sacpy.jit.run.choice import device_of
+
+        return device_of(self.target, self.tools)
+
+    def raise_for(self, failure: NativeFailure, elapsed: float) -> None:
+        """The error of native code that ended early, after so many seconds; returns where the interpreter is to find it."""
+        if isinstance(failure, Interrupted):
+            self.tools.stop(False)
+            _pending()
+            if failure.spent:
+                raise KeyboardInterrupt
+        if isinstance(failure, OutOfMemory) and (elapsed > SOON or failure.spent):
+            what = f"an array of {in_words(failure.size)} finds no room" if failure.size else "an array finds no room"
+            raise Fault("E0703", f"out of memory: {what}", help="use smaller arrays, or raise the memory limit")
+
+    def wanted(self, unit: Versions, args: Sequence[Any]) -> bool:
+        """Whether an earlier run says that there should be a version for these arguments at once, and the cache has it."""
+        records = unit.room.records
+        if self.policy.price is not None or records.saved < NATIVE:
+            return False
+        kind = unit.kind(args)
+        if kind is None or not records.wants(unit.key, kind):
+            return False
+        return self.price(unit, args, inf) <= LOADING + NATIVE
+
+    def keep(self) -> None:
+        """After a run: what has been found out is kept for the next."""
+        if self.policy.price is None:
+            for evaluator in tuple(self._recorded):
+                room = _room(evaluator)
+                assert room is not None
+                room.records.keep((*self.sites.of(evaluator), *self.units.of(evaluator)))
+
+    def entered(self) -> Sequence[Versions]:
+        """The functions that were called, or that might have been; and the loops that were left, or that could not be."""
+        return [*(s for s in self.sites if s.calls or s.versions or s.refused), *(u for u in self.units if u.versions or u.refused)]
+
+
+def _room(evaluator: Evaluator) -> Room | None:
+    """What is kept for an evaluator, if there is anything yet. It lies with the evaluator, and goes with it."""
+    found: Room | None = evaluator.namespace.get(ROOM)
+    return found
+
+
+_engines: WeakSet[Engine] = WeakSet()
+
+
+def _forked() -> None:
+    """In a forked process there is none of the other threads."""
+    for engine in tuple(_engines):
+        engine._lock, engine._job, engine._forks = Lock(), None, []
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+def _pending() -> None:
+    """Gives the exception that another thread or a signal has ordered the opportunity to be raised."""
+    for _ in range(1000):
+        pass

@@ -1,0 +1,82 @@
+"""The engine as long as it may not be needed: a program without work for a compiler never loads one.
+
+In: settings. Out: an `interp.engine.Engine` that makes the real one when the first function comes along that is worth looking after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from sacpy.jit.run.regions import Regions
+from sacpy.jit.run.worth import worth_watching
+from sacpy.lang.core import Function, Let, Loop, Program
+
+if TYPE_CHECKING:
+    from sacpy.interp.engine import Turn
+    from sacpy.interp.evaluator import Evaluator
+    from sacpy.jit.run.engine import Engine
+
+TARGETS = ("auto", "cpu", "cuda", "emulator", "interp")
+
+
+class OnDemand:
+    """An engine that is made when it is needed. The arguments are those of `engine.Engine`."""
+
+    def __init__(self, target: str, **settings: Any) -> None:
+        self._target = target
+        self._settings = settings
+        self._memory = 0
+        self._limited = False
+        self._engine: Engine | None = None
+
+    @property
+    def started(self) -> Engine | None:
+        """The real engine, if there is one yet."""
+        return self._engine
+
+    @property
+    def engine(self) -> Engine:
+        """The real engine."""
+        if self._engine is None:
+            from sacpy.jit.run.engine import Engine
+
+            self._engine = Engine(self._target, **self._settings)
+            self._engine.begin(self._memory, self._limited)
+        return self._engine
+
+    def prepared(self, program: Program) -> Program:
+        """The program with its hot regions outlined."""
+        return Regions(program)
+
+    def wrap(self, evaluator: Evaluator, function: Function, interpreted: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+        """What calls of a function go to."""
+        return self.engine.wrap(evaluator, function, interpreted) if worth_watching(function) else interpreted()
+
+    def turn(self, evaluator: Evaluator, function: Function, statement: Let | Loop, bases: Mapping[str, str]) -> tuple[Turn, list[str]] | None:
+        """What generated code asks about a loop; nothing where no engine is needed for the function."""
+        return self.engine.turn(evaluator, function, statement, bases) if worth_watching(function) else None
+
+    def stop(self) -> None:
+        """Ends what runs natively now."""
+        if self._engine is not None:
+            self._engine.stop()
+
+    def keep(self) -> None:
+        """After a run: what has been found out is kept for the next."""
+        if self._engine is not None:
+            self._engine.keep()
+
+    def settle(self) -> None:
+        """When nobody runs a program any more: nothing is at work that would ask for one."""
+        if self._engine is not None:
+            self._engine.settle()
+
+    def begin(self, memory: int, limited: bool = False) -> None:
+        """Before a run: it may be stopped, and take so many bytes (0: any) for arrays. `limited`: somebody watches what the
+        process takes. Raises `SacError` where it is to use a GPU and there is none."""
+        self._memory, self._limited = memory, limited
+        if self._engine is not None:
+            self._engine.begin(memory, limited)
+        elif self._target == "cuda":
+            _ = self.engine.device
