@@ -455,15 +455,11 @@ class WithLoops(Patterns):
         """Opens the loops; the text of the cell's position in row-major order."""
         if box.length is None:
             vector = self.fresh("index")
-            self.emit(f"for {vector} in _product(*{box.name}[2]):", p.span)
-            self.indent += 1
-            self.loops += 1
+            self._open_product(p, vector, f"*{box.name}[2]", asked, cells)
             index.append(vector)
             return self._position(f"_offset({vector}, {frame})", p.span) if arrays else ""
         if single or self.loops + box.length > NESTED or box.length == 0:
-            self.emit(f"for {''.join(f'{i}, ' for i in index) or '_none'} in _product({', '.join(box.ranges)}):", p.span)
-            self.indent += 1
-            self.loops += 1
+            self._open_product(p, "".join(f"{i}, " for i in index) or "_none", ", ".join(box.ranges), asked, cells)
             if not arrays:
                 return ""
             vector = "".join(f"{i}, " for i in index)
@@ -482,6 +478,20 @@ class WithLoops(Patterns):
                 self.emit(f"{row} = {f'({at})' if '+' in at else at} * {frame}[{k + 1}]", p.span)
                 at = row
         return at
+
+    def _open_product(self, p: Partition, index: str, ranges: str, asked: Asked | None, cells: str) -> None:
+        """Opens a loop over all indices, which asks after some cells."""
+        done, ahead = self.fresh("done"), self.fresh("ahead")
+        if asked is not None:
+            self.emit(f"{done}, {ahead} = 0, {ROW} if {cells} >= {FEW} else -1", p.span)
+        self.emit(f"for {index} in _product({ranges}):", p.span)
+        self.indent += 1
+        self.loops += 1
+        if asked is not None:
+            left = f"{cells} - {done}"
+            ask = f"{ahead} = {done} + {asked.name}({done}, {left}, {asked.values})"
+            self.emit(f"if {done} == {ahead}: {ask}", p.span)
+            self.emit(f"{done} += 1", p.span)
 
     def _asking_loop(self, p: Partition, name: str, box: Box, asked: Asked, cells: str) -> None:
         """Opens the outermost loop, which asks after some rows."""

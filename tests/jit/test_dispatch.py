@@ -70,6 +70,49 @@ def test_a_function_with_a_loop_is_compiled_and_called() -> None:
     assert [v.calls for v in site.versions.values()] == [2]
 
 
+FIB = "int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }  int main() { return 0; }"
+
+
+def test_each_call_of_a_recursion_counts_and_the_outermost_is_timed() -> None:
+    call, engine = run(FIB, FakeCompiler(), target="auto", eager=False)
+    assert call("fib", 15) == (610,)
+    (site,) = engine.sites
+    assert site.calls == 1973 and site.active == 0 and site.seconds > 0
+    assert call("fib", 15) == (610,)
+    assert site.calls == 2 * 1973
+
+
+def test_after_an_error_in_a_recursion_calls_are_counted_as_before() -> None:
+    call, engine = run("int f(int n) { return n == 0 ? [1,2][n - 1] : f(n - 1); }  int main() { return 0; }", FakeCompiler(), target="auto", eager=False)
+    for _ in range(2):
+        with pytest.raises(SacError):
+            call("f", 9)
+    (site,) = engine.sites
+    assert site.calls == 20 and site.active == 0
+
+
+def test_a_recursion_that_is_deep_is_compiled_while_it_goes_down() -> None:
+    compiler = FakeCompiler(f=lambda args: (1000 + args[0],))
+    call, engine = run("int f(int n) { return n == 0 ? 0 : 1 + f(n - 1); }  int main() { return 0; }", compiler, target="auto", eager=False)
+    (found,) = call("f", 5000)
+    assert 5000 < found <= 6000 and len(compiler.made) == 1
+
+
+def test_what_is_small_is_not_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    estimate = Engine.estimate
+    monkeypatch.setattr(Engine, "estimate", lambda self, site, args: (asked.append(site.function.signature.name), estimate(self, site, args))[1])
+    text = "int[.] g(int[.] a) { return { [i] -> a[i] + 1 }; }  int f(int n) { s = 0; for (i = 0; i < n; i++) { s += i; } return s; }  int h() { s = 0; for (i = 0; i < 5000; i++) { s += i; } return s; }  int main() { return 0; }"
+    call, _ = run(text, FakeCompiler(), target="auto", eager=False)
+    call("g", np.arange(100, dtype=np.int32))
+    call("f", 100)
+    assert asked == []
+    call("g", np.arange(10_000, dtype=np.int32))
+    call("f", 10_000)
+    call("h")
+    assert asked == ["_MAIN::g", "_MAIN::f", "_MAIN::h"]
+
+
 def test_who_has_kept_the_first_entry_is_sent_on() -> None:
     call, engine = run(LOOP, FakeCompiler(f=lambda args: (args[0] * 100,)))
     assert call("f", 3) == (300,)

@@ -135,6 +135,37 @@ def test_a_loop_goes_on_in_code_that_another_process_has_made(monkeypatch: pytes
 
 
 @pytest.mark.usefixtures("forking")
+def test_one_process_makes_loops_that_it_has_never_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Fork] = []
+    begun = Fork.__init__
+    monkeypatch.setattr(Fork, "__init__", lambda self, *args: (made.append(self), begun(self, *args))[1])
+    engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
+    text = TEXT + " ".join(
+        f"int more{k}(double end) {{ s = 0; x = 0.0; while (x < end) {{ x = x + 0.5; s = (s * {k} + 7) % 1000003; }} return s; }}"
+        for k in (5, 6)
+    ) + " int all(double end) { return spun(end) + more5(end) + more6(end); }"
+    program, _ = Workspace().load_text(text)
+    key = program.key(program.main.own("all")[0], ())
+    found = Evaluator(program, World.captured(), engine=engine).call(key, (3.0e7,))
+    assert found == Evaluator(program, World.captured(), engine=Engine("cpu", cache=Cache(None), eager=True)).call(key, (3.0e7,))
+    versions = [v for u in engine.units for v in u.versions.values() if v.calls]
+    assert len(versions) == 3 and len(made) == 1
+
+
+@pytest.mark.usefixtures("forking")
+def test_who_waits_for_code_does_not_make_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
+    program, _ = Workspace().load_text("use Array: all; int f(int n) { return sum(with { ([0] <= [i] < [n]) : i % 7; } : genarray([n], 0)); }")
+    evaluator = Evaluator(program, World.captured(), engine=engine)
+    key = program.key(program.main.own("f")[0], ())
+    assert evaluator.call(key, (20_000_000,)) == (59999997,)
+    (site,) = [s for s in engine.sites if s.key == key]
+    (version,) = site.versions.values()
+    assert version.calls == 1 and site.calls == 0
+    assert not engine.tools.delivered and "compile" in dict(version.report.stages)
+
+
+@pytest.mark.usefixtures("forking")
 def test_what_the_other_process_cannot_make_is_made_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Engine, "_answered", lambda self, request: os._exit(1))
     engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
@@ -144,7 +175,7 @@ def test_what_the_other_process_cannot_make_is_made_here(monkeypatch: pytest.Mon
 
 @pytest.mark.usefixtures("forking")
 def test_under_a_limit_on_memory_there_is_no_other_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forks, "Fork", lambda answer: pytest.fail("there is one"))
+    monkeypatch.setattr(forks, "Fork", lambda *_: pytest.fail("there is one"))
     engine = Engine("auto", cache=Cache(None), threads=1)
     engine.begin(1 << 30, limited=True)
     assert spun(engine, 1.0e6) > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sacpy.interp.evaluator import Evaluator
@@ -61,6 +62,15 @@ def test_a_loop_that_nobody_could_foresee_goes_on_natively_in_a_function_that_is
     for _ in range(2_000_000):
         s = (s * 31 + 7) % 1000003
     assert found == (s,)
+
+
+def test_a_withloop_over_indices_of_any_length_is_left_in_the_middle() -> None:
+    text = "use Array: all; int[*] f(int[*] a) { return { iv -> sum({ [k] -> a[take([dim(a)], iv)] * k % 7 | [k] < [400] }) | iv < shape(a) }; }"
+    array = np.arange(4000, dtype=np.int32).reshape(20, 20, 10)
+    found, engine = run(text, "f", array)
+    assert len(left(engine)) == 1
+    assert isinstance(found, tuple)
+    np.testing.assert_array_equal(found[0], (array[..., None] * np.arange(400) % 7).sum(-1))
 
 
 def test_a_loop_in_a_program_that_prints_is_left_too() -> None:

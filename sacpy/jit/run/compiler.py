@@ -87,6 +87,13 @@ def made_apart(program: Program, key: str, kind: Kind, name: str, tools: Tools) 
     return _packing().packed((tuple(clock.stages), kept))
 
 
+def load() -> None:
+    """Loads what compiling takes, before there is anything to compile."""
+    from sacpy.jit.host import compile, lowering, native  # noqa: F401
+    from sacpy.jit.passes import effort  # noqa: F401
+    from sacpy.jit.specialise import Specialiser  # noqa: F401
+
+
 def _tried(program: Program, key: str, kind: Kind, tools: Tools, clock: Clock) -> Kept:
     try:
         return _made(tools.specialiser(program), program, key, kind, tools.options, clock)

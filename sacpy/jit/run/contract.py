@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
     from sacpy.jit.host.native import Context
+    from sacpy.jit.run.program_state import Room
     from sacpy.jit.run.versions import Version, Versions
     from sacpy.jit.specialise import Specialiser
 
@@ -157,5 +158,7 @@ class Judge(Protocol):
     def version(self, unit: Versions, kind: Kind, job: Job[Version] | None = None) -> Version: ...
 
     def beside(self, unit: Versions, kind: Kind, sure: bool) -> Job[Version] | None: ...
+
+    def foresee(self, room: Room) -> None: ...
 
     def raise_for(self, failure: NativeFailure, elapsed: float) -> None: ...

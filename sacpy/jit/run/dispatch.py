@@ -145,6 +145,8 @@ class Site(Versions):
         if self.is_made(args):
             return True
         before, start = self.engine.busy, thread_time()
+        if not self.room.foreseen and self.room.is_running:
+            self.engine.foresee(self.room)
         heat = self._heat(args)
         self.engine.busy = before + thread_time() - start
         if heat is Heat.WARM or (heat is Heat.DUE and self.begin(args, sure=True)):
@@ -173,8 +175,10 @@ class Site(Versions):
             self.large = max(2 * size, self._modest)
             expected = self.engine.estimate(self, args) * STEP
             price = self.engine.price(self, args, expected)
-            if expected >= price * LIKELY:
-                return Heat.HOT if expected >= SURE * price else Heat.WARM
+            if expected >= SURE * price:
+                return Heat.HOT
+            if expected >= price * LIKELY and self.calls:  # for this call, which begins now, a version would come too late
+                return Heat.WARM
         busy = self.busy()
         branches = self.active > 0 and self.room.branches(self.function)
         if branches:

@@ -234,7 +234,7 @@ class Engine:
 
     def _asked(self, unit: Versions, kind: Kind) -> Asked[Version] | None:
         """A process makes a version, if there may be one that knows the program."""
-        fork = self._fork_for(unit)
+        fork = self._fork_for(unit.room)
         if fork is None:
             return None
         from sacpy.jit.run.fork import Asked
@@ -245,19 +245,26 @@ class Engine:
         request = unit.room.number, unit.key, kind, name, function
         return Asked(fork, request, lambda data: self._delivered(unit, kind, name, data)).start()
 
-    def _fork_for(self, unit: Versions) -> Fork | None:
-        """A process that knows a unit's program, if there may be one."""
+    def foresee(self, room: Room) -> None:
+        """Has a process ready that compiles, where a program has run for a while and none of its code is in the cache: it is
+        likely to be asked for something soon."""
+        room.foreseen = True
+        if self._may_go_on and room.records.lasting and not room.records.wanted:
+            self._fork_for(room)
+
+    def _fork_for(self, room: Room) -> Fork | None:
+        """A process that knows a program, if there may be one."""
         if not self._may_fork:
             return None
         from sacpy.jit.run.fork import Fork, may_fork
 
-        if self._forks and not self._forks[-1].ended and unit.room.number < self._known:
+        if self._forks and not self._forks[-1].ended and room.number < self._known:
             return self._forks[-1]
         self._forks = [fork for fork in self._forks if fork.is_busy]
         if len(self._forks) >= FORKS or self.tools.device is not None or not may_fork():
             return None
         try:
-            self._forks.append(Fork(self._answered))
+            self._forks.append(Fork(self._answered, _load_compiler))
         except OSError:
             self._may_fork = False
             return None
@@ -374,6 +381,13 @@ class Engine:
     def entered(self) -> Sequence[Versions]:
         """The functions that were called, or that might have been; and the loops that were left, or that could not be."""
         return [*(s for s in self.sites if s.calls or s.versions or s.refused), *(u for u in self.units if u.versions or u.refused)]
+
+
+def _load_compiler() -> None:
+    """In the other process, before it is asked for anything."""
+    from sacpy.jit.run.compiler import load
+
+    load()
 
 
 def _room(evaluator: Evaluator) -> Room | None:

@@ -50,8 +50,8 @@ def may_fork() -> bool:
 class Fork:
     """The other process. `waiting`: requests without an answer so far; `ended`: it answers no more."""
 
-    def __init__(self, answer: Callable[[Any], bytes]) -> None:
-        """Raises `OSError` where there is none to be had."""
+    def __init__(self, answer: Callable[[Any], bytes], prepare: Callable[[], None] | None = None) -> None:
+        """`prepare`: what it does first. Raises `OSError` where there is none to be had."""
         self.waiting: deque[Asked[Any]] = deque()
         self.ended = True
         self._owner = os.getpid()
@@ -69,7 +69,7 @@ class Fork:
             raise
         requests, self._asks, self._answers, answers = ends
         if self._process == 0:
-            _serve(answer, requests, answers)
+            _serve(answer, prepare, requests, answers)
         os.close(requests)
         os.close(answers)
         os.set_blocking(self._answers, False)
@@ -195,7 +195,9 @@ def _forked() -> int:
                 signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
-def _serve(answer: Callable[[Any], bytes], requests: int, answers: int) -> NoReturn:
+def _serve(
+    answer: Callable[[Any], bytes], prepare: Callable[[], None] | None, requests: int, answers: int
+) -> NoReturn:
     """What the other process does."""
     try:
         import resource
@@ -217,6 +219,8 @@ def _serve(answer: Callable[[Any], bytes], requests: int, answers: int) -> NoRet
                 with suppress(OSError):
                     os.close(file)
         os.nice(NICE)
+        if prepare is not None:
+            prepare()
         with open(requests, "rb", buffering=0) as source, open(answers, "wb", buffering=0) as sink:
             while select.select([source], [], [], IDLE)[0]:
                 head = source.read(_HEAD.size)

@@ -5,6 +5,7 @@ In: an evaluator. Out: its fingerprints, costs and records, and the units that c
 
 from __future__ import annotations
 
+from time import thread_time
 from typing import TYPE_CHECKING
 from weakref import ref
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.run.contract import Judge, Policy
     from sacpy.jit.run.versions import Versions
+
+WHILE = 0.01  # seconds of this thread, of a program that may take long
 
 
 def nothing(signature: core.Signature) -> bool:
@@ -39,6 +42,8 @@ class Room:
         self.fingerprints = Fingerprints(self.program)
         self.costs = Costs(self.program, evaluator.preparer.inferrer, policy.array, policy.unknown, evaluator.is_whole if policy.price is None else nothing)
         self.records = Records(cache, self.program)
+        self.foreseen = False  # somebody has thought of what compiling will need
+        self._began = thread_time()
         self._branching: dict[str, bool] = {}
 
     def is_pure(self, function: core.Function) -> bool:
@@ -64,6 +69,11 @@ class Room:
         """Seconds that were spent on generating Python so far."""
         evaluator = self._evaluator()
         return 0.0 if evaluator is None else evaluator.generating
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the program has run for a while."""
+        return thread_time() - self._began >= WHILE
 
     def branches(self, function: core.Function) -> bool:
         """Whether a call of a function may call itself more than once: its calls then grow in number with their depth."""

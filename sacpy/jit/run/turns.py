@@ -76,6 +76,8 @@ class Turn:
         if policy.pace is not None:
             self._paced(values)
             return policy.pace.interpreted()
+        if not self.room.foreseen and self.room.is_running:
+            self.engine.foresee(self.room)
         now = self._clock()
         if done <= self._done:
             self._began = now - done * self._each
@@ -87,7 +89,7 @@ class Turn:
             self._go(values)
             self._done = FAR
         self._at = self._clock()  # what has been thought here is not the loop's
-        return max(SOON, min(done, int(LOOK / self._each))) if self._each else SOON
+        return max(1, min(max(SOON, done), int(LOOK / self._each))) if self._each else SOON
 
     def _clock(self) -> float:
         """Seconds of this thread; neither compiling nor generating code moves it, nor do other processes."""
