@@ -93,7 +93,7 @@ def test_after_an_error_in_a_recursion_calls_are_counted_as_before() -> None:
 
 def test_a_recursion_that_is_deep_is_compiled_while_it_goes_down() -> None:
     compiler = FakeCompiler(f=lambda args: (1000 + args[0],))
-    call, engine = run("int f(int n) { return n == 0 ? 0 : 1 + f(n - 1); }  int main() { return 0; }", compiler, target="auto", eager=False)
+    call, _ = run("int f(int n) { return n == 0 ? 0 : 1 + f(n - 1); }  int main() { return 0; }", compiler, target="auto", eager=False)
     (found,) = call("f", 5000)
     assert 5000 < found <= 6000 and len(compiler.made) == 1
 
