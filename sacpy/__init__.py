@@ -16,11 +16,27 @@ if TYPE_CHECKING:
     from sacpy.lang.diagnostics import Diagnostic, SacError
     from sacpy.session import Session
 
-__all__ = ["DeviceArray", "Diagnostic", "Function", "Handle", "Limits", "Module", "SacError", "Session", "World", "__version__", "to_device"]
+__all__ = [
+    "DeviceArray",
+    "Diagnostic",
+    "Function",
+    "Handle",
+    "Limits",
+    "Module",
+    "SacError",
+    "Session",
+    "World",
+    "__version__",
+    "to_device",
+]
 
 _WHERE = {
-    "Diagnostic": "sacpy.lang.diagnostics", "SacError": "sacpy.lang.diagnostics", "Function": "sacpy.embedding.functions", "Module": "sacpy.embedding.functions", "Handle": "sacpy.embedding.kinds", "Limits": "sacpy.interp.limits",
-    "DeviceArray": "sacpy.jit.device.memory", "to_device": "sacpy.jit.device.interop", "World": "sacpy.grants", "Session": "sacpy.session", "load_ipython_extension": "sacpy.notebook.magic", "unload_ipython_extension": "sacpy.notebook.magic",
+    "Diagnostic": "sacpy.lang.diagnostics", "SacError": "sacpy.lang.diagnostics",
+    "Function": "sacpy.embedding.functions", "Module": "sacpy.embedding.functions", "Handle": "sacpy.embedding.kinds",
+    "Limits": "sacpy.interp.limits",
+    "DeviceArray": "sacpy.jit.device.memory", "to_device": "sacpy.jit.device.interop", "World": "sacpy.grants",
+    "Session": "sacpy.session", "load_ipython_extension": "sacpy.notebook.magic",
+    "unload_ipython_extension": "sacpy.notebook.magic",
 }  # fmt: skip
 
 

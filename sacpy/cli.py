@@ -1,21 +1,21 @@
 """The command line.
 
-    sacpy                                 a prompt: type SaC, see values
-    sacpy -i FILE.sac                     a prompt that has loaded a file
-    sacpy FILE.sac [ARGS]                 run a program
-    sacpy run [options] FILE.sac [ARGS]   run a program; everything after FILE is its own
-    sacpy watch [options] FILE.sac [ARGS] run a program now and after each change of its text
-    sacpy check [options] [--json] FILE ..  say what is wrong with programs, without running them
-    sacpy test [options] FILE [NAME]        run the examples in a program's comments, and compare
-    sacpy explain [options] FILE [ARGS]   run a program on a GPU or the emulator, and say what became of its with-loops
-    sacpy picture [options] FILE          draw how the with-loops of a program are laid out on a GPU
-    sacpy eval [options] 'EXPR'           print the value of an expression
-    sacpy fmt [--check] [--diff] FILE ..  lay programs out in the one style
-    sacpy lsp                             what editors talk to: the language server
-    sacpy doc [NAME | WORDS]              what a function, module, type, word or message is about
-    sacpy cache info | clear              what is kept of compiled programs; forget it
-    sacpy doctor                          what this installation can do, and what to do about what it cannot
-    sacpy kernel install                  SaC for Jupyter notebooks
+sacpy                                 a prompt: type SaC, see values
+sacpy -i FILE.sac                     a prompt that has loaded a file
+sacpy FILE.sac [ARGS]                 run a program
+sacpy run [options] FILE.sac [ARGS]   run a program; everything after FILE is its own
+sacpy watch [options] FILE.sac [ARGS] run a program now and after each change of its text
+sacpy check [options] [--json] FILE ..  say what is wrong with programs, without running them
+sacpy test [options] FILE [NAME]        run the examples in a program's comments, and compare
+sacpy explain [options] FILE [ARGS]   run a program on a GPU or the emulator, and say what became of its with-loops
+sacpy picture [options] FILE          draw how the with-loops of a program are laid out on a GPU
+sacpy eval [options] 'EXPR'           print the value of an expression
+sacpy fmt [--check] [--diff] FILE ..  lay programs out in the one style
+sacpy lsp                             what editors talk to: the language server
+sacpy doc [NAME | WORDS]              what a function, module, type, word or message is about
+sacpy cache info | clear              what is kept of compiled programs; forget it
+sacpy doctor                          what this installation can do, and what to do about what it cannot
+sacpy kernel install                  SaC for Jupyter notebooks
 """
 
 from __future__ import annotations
@@ -80,7 +80,10 @@ def _guarded(parsed: argparse.Namespace) -> int:
         if parsed.debug:
             raise
         sys.stderr.write(f"error[E0799]: sacpy itself failed: {type(error).__name__}: {error}\n")
-        sys.stderr.write("  = help: this is a defect of sacpy, not of your program; run again with --debug and report what it shows\n")
+        sys.stderr.write(
+            "  = help: this is a defect of sacpy, not of your program; run again with --debug and report what it "
+            "shows\n"
+        )
         return 1
 
 
@@ -106,7 +109,8 @@ def _run(parsed: argparse.Namespace) -> int:
 
 @contextmanager
 def _progress(parsed: argparse.Namespace, world: World) -> Iterator[Callable[[], AbstractContextManager[None]]]:
-    """With `--progress`, a sign of life on the terminal while the program runs. Gives what takes it off the screen for a while."""
+    """With `--progress`, a sign of life on the terminal while the program runs. Gives what takes it off the screen for
+    a while."""
     if not parsed.progress:
         yield nullcontext
         return
@@ -117,8 +121,11 @@ def _progress(parsed: argparse.Namespace, world: World) -> Iterator[Callable[[],
         yield progress.erased
 
 
-def run_program(parsed: argparse.Namespace, world: World, loaded: Callable[[Sequence[Diagnostic]], None] | None = None) -> tuple[int, Sequence[Diagnostic]]:
-    """Loads and runs a program: its exit status, and warnings and notes about it (`loaded` is told before it runs). Raises `SacError`."""
+def run_program(
+    parsed: argparse.Namespace, world: World, loaded: Callable[[Sequence[Diagnostic]], None] | None = None
+) -> tuple[int, Sequence[Diagnostic]]:
+    """Loads and runs a program: its exit status, and warnings and notes about it (`loaded` is told before it runs).
+    Raises `SacError`."""
     workspace = workspace_of(parsed)
     program, found = workspace.load(parsed.file)
     if loaded is not None:
@@ -126,12 +133,21 @@ def run_program(parsed: argparse.Namespace, world: World, loaded: Callable[[Sequ
     return _run_or_emit(parsed, workspace, program, world, found), found
 
 
-def _run_or_emit(parsed: argparse.Namespace, workspace: Workspace, program: ElaboratedProgram, world: World, found: Sequence[Diagnostic] = ()) -> int:
-    """Runs a program, with the tables that are asked for behind its output; or prints what a stage of the compiler makes of it."""
+def _run_or_emit(
+    parsed: argparse.Namespace,
+    workspace: Workspace,
+    program: ElaboratedProgram,
+    world: World,
+    found: Sequence[Diagnostic] = (),
+) -> int:
+    """Runs a program, with the tables that are asked for behind its output; or prints what a stage of the compiler
+    makes of it."""
     if getattr(parsed, "emit", None):
         from sacpy.jit.reports.stages import emission
 
-        world.stdout.write(emission(program, parsed.emit, parsed.function, workspace.options).encode("utf-8", "surrogateescape"))
+        world.stdout.write(
+            emission(program, parsed.emit, parsed.function, workspace.options).encode("utf-8", "surrogateescape")
+        )
         return 0
     import sacpy.interp.evaluator  # noqa: F401  here, as Ctrl-C may come while NumPy is loaded
 
@@ -272,7 +288,8 @@ def _picture(parsed: argparse.Namespace) -> int:
 
 
 def _ran(parsed: argparse.Namespace) -> Workspace:
-    """The workspace of a program behind its run on a device, whatever the work; what it prints goes nowhere. Without a target that is a device: on the emulator. Raises `SacError`."""
+    """The workspace of a program behind its run on a device, whatever the work; what it prints goes nowhere. Without a
+    target that is a device: on the emulator. Raises `SacError`."""
     from sacpy.interp.world import World
     from sacpy.nodes import replace
 
@@ -280,7 +297,9 @@ def _ran(parsed: argparse.Namespace) -> Workspace:
     workspace = replace(workspace, target=parsed.target if parsed.target != "auto" else "emulator", eager=True)
     program, found = workspace.load(parsed.file)
     _show_warnings(found)
-    world = World.system(tuple(a.encode(errors="surrogateescape") for a in (str(parsed.file), *getattr(parsed, "rest", ()))), silent=True)
+    world = World.system(
+        tuple(a.encode(errors="surrogateescape") for a in (str(parsed.file), *getattr(parsed, "rest", ()))), silent=True
+    )
     try:
         _started()
         workspace.run(program, world, found)
@@ -378,7 +397,9 @@ def _repl(parsed: argparse.Namespace) -> int:
 
     ready()
     file: Path | None = parsed.load
-    return run(lambda: workspace_of(parsed), None if file is None else lambda engine: engine.load(file), _started, parsed.debug)
+    return run(
+        lambda: workspace_of(parsed), None if file is None else lambda engine: engine.load(file), _started, parsed.debug
+    )
 
 
 def _watch(parsed: argparse.Namespace) -> int:
@@ -387,7 +408,9 @@ def _watch(parsed: argparse.Namespace) -> int:
 
     ready()
     files = Files(parsed.file, parsed.search, parsed.include)
-    return watch(files, [sys.executable, "-m", "sacpy", "run", *parsed.options, *parsed.rest], screen=has_escapes(sys.stdout))
+    return watch(
+        files, [sys.executable, "-m", "sacpy", "run", *parsed.options, *parsed.rest], screen=has_escapes(sys.stdout)
+    )
 
 
 COMMANDS = {

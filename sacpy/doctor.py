@@ -1,6 +1,7 @@
 """`sacpy doctor`: what this installation can do, and what to do about what it cannot.
 
-In: the machine it runs on. Out: findings in words a user can act on. Nothing heavy is imported and no device is opened: packages are asked for their version only, a graphics card through what its driver writes to the file system.
+In: the machine it runs on. Out: findings in words a user can act on. Nothing heavy is imported and no device is opened:
+packages are asked for their version only, a graphics card through what its driver writes to the file system.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ MARKS = {"ok": "+", "note": "-", "problem": "!"}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report. `level`: "ok", "note" (something optional is not there) or "problem" (sacpy does not work as it should). `remedy`: what to do."""
+    """One line of the report. `level`: "ok", "note" (something optional is not there) or "problem" (sacpy does not work
+    as it should). `remedy`: what to do."""
 
     level: str
     topic: str
@@ -54,7 +56,11 @@ def report(findings: Sequence[Finding]) -> str:
         if found.remedy:
             lines.append(f"    {found.remedy}")
     problems = sum(f.level == "problem" for f in findings)
-    lines.append("everything needed to run SaC programs is there" if not problems else f"{problems} problem{'s' * (problems > 1)} to mend, marked with '!'")
+    lines.append(
+        "everything needed to run SaC programs is there"
+        if not problems
+        else f"{problems} problem{'s' * (problems > 1)} to mend, marked with '!'"
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -101,7 +107,9 @@ def _packages() -> Iterator[Finding]:
     for name in REQUIRED:
         yield _package(name, "problem", f"needed: {_install(name)}")
     for name in FOR_NATIVE_CODE:
-        yield _package(name, "note", f"needed to compile what is hot; without it everything is interpreted: {_install(name)}")
+        yield _package(
+            name, "note", f"needed to compile what is hot; without it everything is interpreted: {_install(name)}"
+        )
     for name in FOR_THE_PROMPT:
         yield _package(name, "note", f"needed for the prompt only (`sacpy` alone): {_install(name)}")
     for name in FOR_NOTEBOOKS:
@@ -128,24 +136,41 @@ def _install(package: str) -> str:
 
 # ---------------------------------------------------------------- the compiler
 
-TRIAL = "use Array: all; int squares(int n) { return with { ([0] <= [i] < [n]) : i * i; } : fold(+, 0); } int main() { return 0; }"
+TRIAL = (
+    "use Array: all; int squares(int n) { return with { ([0] <= [i] < [n]) : i * i; } : fold(+, 0); } int main() "
+    "{ return 0; }"
+)
 
 
 def _compiler() -> Iterator[Finding]:
-    """Whether native code can be made and run: a small function is compiled, loaded and called in a process of its own, since a compiler that does not fit the machine may not survive it."""
+    """Whether native code can be made and run: a small function is compiled, loaded and called in a process of its own,
+    since a compiler that does not fit the machine may not survive it."""
     if any(_version(name) is None for name in FOR_NATIVE_CODE):
         return
     program = "from sacpy.doctor import trial\nprint(trial())"
     try:
-        tried = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        tried = subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
-        yield Finding("problem", "compiler", f"it could not be tried: {error}", "programs run interpreted with --target interp")
+        yield Finding(
+            "problem", "compiler", f"it could not be tried: {error}", "programs run interpreted with --target interp"
+        )
         return
     if tried.returncode == 0:
         yield Finding("ok", "compiler", tried.stdout.strip())
     else:
         last = (tried.stderr.strip().splitlines() or [f"it ended with status {tried.returncode}"])[-1]
-        yield Finding("problem", "compiler", f"it does not work here: {last}", "programs run with --target interp; please report this")
+        yield Finding(
+            "problem",
+            "compiler",
+            f"it does not work here: {last}",
+            "programs run with --target interp; please report this",
+        )
 
 
 def trial() -> str:
@@ -220,7 +245,12 @@ def _cache() -> Iterator[Finding]:
     if folder is None and util.find_spec("platformdirs") is None:
         return  # which has been said
     if folder is None:
-        yield Finding("note", "cache", "turned off by SACPY_CACHE_DIR, which is empty; every start parses the library anew, about a second", "unset SACPY_CACHE_DIR, or set it to a folder")
+        yield Finding(
+            "note",
+            "cache",
+            "turned off by SACPY_CACHE_DIR, which is empty; every start parses the library anew, about a second",
+            "unset SACPY_CACHE_DIR, or set it to a folder",
+        )
         return
     files = [path for path in folder.glob("**/*") if path.is_file()] if folder.is_dir() else []
     size = sum(path.stat().st_size for path in files)
@@ -229,11 +259,20 @@ def _cache() -> Iterator[Finding]:
         text = f"{folder} is not used, since {why}; every start parses and compiles anew"
         yield Finding("problem", "cache", text, kept.remedy(folder if kept.fault(folder) else folder / "native"))
     elif not _writable(folder):
-        yield Finding("problem", "cache", f"{folder} cannot be written; every start parses the library anew, about a second", "make it writable, or set SACPY_CACHE_DIR to a folder that is")
+        yield Finding(
+            "problem",
+            "cache",
+            f"{folder} cannot be written; every start parses the library anew, about a second",
+            "make it writable, or set SACPY_CACHE_DIR to a folder that is",
+        )
     elif not files:
         yield Finding("ok", "cache", f"{folder}, empty; the first run fills it")
     else:
-        yield Finding("ok", "cache", f"{folder}, {_size(size)} in {len(files)} file{'s' * (len(files) > 1)}; it may be deleted at any time")
+        yield Finding(
+            "ok",
+            "cache",
+            f"{folder}, {_size(size)} in {len(files)} file{'s' * (len(files) > 1)}; it may be deleted at any time",
+        )
     yield from _native(folder)
     yield from _library(folder)
 
@@ -242,7 +281,12 @@ def _native(folder: Path) -> Iterator[Finding]:
     from sacpy.jit.cache import Cache
 
     info = Cache(folder / "native").info()
-    yield Finding("ok", "compiled code", f"{info.files} file{'s' * (info.files != 1)}, {_size(info.size)} of at most {_size(info.most)}; sacpy cache clear removes it")
+    yield Finding(
+        "ok",
+        "compiled code",
+        f"{info.files} file{'s' * (info.files != 1)}, {_size(info.size)} of at most {_size(info.most)}; sacpy cache "
+        "clear removes it",
+    )
 
 
 def _library(folder: Path) -> Iterator[Finding]:
@@ -258,7 +302,9 @@ def _library(folder: Path) -> Iterator[Finding]:
     elif read_image():
         yield Finding("ok", "standard library", f"{modules} modules, parsed when sacpy was installed")
     else:
-        yield Finding("ok", "standard library", f"{modules} modules; each is parsed when it is first used, and kept in the cache")
+        yield Finding(
+            "ok", "standard library", f"{modules} modules; each is parsed when it is first used, and kept in the cache"
+        )
 
 
 def _writable(folder: Path) -> bool:

@@ -3,7 +3,11 @@
 In: module names, function names. Out: `Entry` (a function of a module: definitions, documentation, examples), and pages
 in Markdown (`python -m sacpy.documentation FOLDER`); `manual` makes texts for the terminal of it.
 
-A comment right above a definition is its documentation: the first sentence says what the function does. A line that begins with `>>>` is an example: statements that end in `;`, then, if a value is to be shown, expressions separated by commas. Below it stands what it prints and then the values, up to the next example or a blank line; `...` in it stands for anything. The variables of earlier examples of the same comment are known. A line that begins with `<<<` above an example is a line of standard input for it. An overload without a comment shares that of the one before it.
+A comment right above a definition is its documentation: the first sentence says what the function does. A line that
+begins with `>>>` is an example: statements that end in `;`, then, if a value is to be shown, expressions separated by
+commas. Below it stands what it prints and then the values, up to the next example or a blank line; `...` in it stands
+for anything. The variables of earlier examples of the same comment are known. A line that begins with `<<<` above an
+example is a line of standard input for it. An overload without a comment shares that of the one before it.
 """
 
 from __future__ import annotations
@@ -23,7 +27,15 @@ from sacpy.lang.printer import print_definition
 from sacpy.lang.source import NOWHERE, STDLIB
 from sacpy.nodes import replace
 
-KINDS_IN_WORDS = {"num": "any number type", "int": "any integer type", "real": "float, double", "signed": "any signed number type", "builtin": "any built-in type", "any": "any type", "unsigned": "any unsigned type"}
+KINDS_IN_WORDS = {
+    "num": "any number type",
+    "int": "any integer type",
+    "real": "float, double",
+    "signed": "any signed number type",
+    "builtin": "any built-in type",
+    "any": "any type",
+    "unsigned": "any unsigned type",
+}
 PROMPT, INPUT = ">>>", "<<<"
 
 
@@ -38,7 +50,8 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """One definition: its head, and its documentation without the examples; "" where that of the overload before it holds."""
+    """One definition: its head, and its documentation without the examples; "" where that of the overload before it
+    holds."""
 
     definition: ast.FunDef
     text: str
@@ -139,12 +152,18 @@ class Library:
     def own(self, module: str) -> list[Entry]:
         """The functions that a module defines and exports, in order of definition."""
         scope = self.world.scope(module, NOWHERE)
-        return [entry for name in self.info(module).functions if scope.exported(name) and (entry := self.entry(module, name)) is not None]
+        return [
+            entry
+            for name in self.info(module).functions
+            if scope.exported(name) and (entry := self.entry(module, name)) is not None
+        ]
 
     def entry(self, module: str, name: str) -> Entry | None:
         """A function that a module defines."""
         definitions = [d for d in self.info(module).definitions(name) if d.linkage != "specialize"]
-        return Entry(module, name, tuple(Overload(d, *split_comment(d.doc)) for d in definitions)) if definitions else None
+        return (
+            Entry(module, name, tuple(Overload(d, *split_comment(d.doc)) for d in definitions)) if definitions else None
+        )
 
     def gathered(self, module: str) -> list[str]:
         """The modules whose functions a module hands on."""
@@ -154,19 +173,29 @@ class Library:
         """The types and structs that a module defines, as text."""
         info = self.info(module)
         class_ = [f"class {info.name}"] if info.kind == "class" else []
-        return class_ + [print_definition(d) for d in info.typedefs.values()] + [print_definition(d) for d in info.structs.values()]
+        return (
+            class_
+            + [print_definition(d) for d in info.typedefs.values()]
+            + [print_definition(d) for d in info.structs.values()]
+        )
 
     def objects(self, module: str) -> list[str]:
         """The global objects that a module defines and exports."""
         scope = self.world.scope(module, NOWHERE)
-        return [f"{o.type.base.name} {name}" for name, o in self.info(module).objects.items() if scope.exported_object(name)]
+        return [
+            f"{o.type.base.name} {name}" for name, o in self.info(module).objects.items() if scope.exported_object(name)
+        ]
 
     def qualified(self, module: str, name: str) -> list[Entry]:
         """What `module::name` means: the function of that name that the module defines, or those that it hands on."""
         if module not in self.modules:
             return []
         own = self.entry(module, name)
-        sources = [module] if own is not None else dict.fromkeys(e.module for e in self.world.scope(module, NOWHERE).exported(name))
+        sources = (
+            [module]
+            if own is not None
+            else dict.fromkeys(e.module for e in self.world.scope(module, NOWHERE).exported(name))
+        )
         return [entry for source in sources if (entry := self.entry(source, name)) is not None]
 
     def defining(self, name: str) -> list[Entry]:
@@ -190,7 +219,11 @@ class Library:
     def through(self, entry: Entry) -> list[str]:
         """The other modules that hand a function on."""
         own = set(self.world.scope(entry.module, NOWHERE).exported(entry.name))
-        return [m for m in self.modules if m != entry.module and own & set(self.world.scope(m, NOWHERE).exported(entry.name))]
+        return [
+            m
+            for m in self.modules
+            if m != entry.module and own & set(self.world.scope(m, NOWHERE).exported(entry.name))
+        ]
 
     def names(self) -> list[str]:
         """Everything that `sacpy doc` knows."""
@@ -198,7 +231,11 @@ class Library:
         for module in self.modules:
             info = self.info(module)
             scope = self.world.scope(module, NOWHERE)
-            found |= dict.fromkeys([n for n in info.functions if scope.exported(n)]) | dict.fromkeys(info.typedefs) | dict.fromkeys(info.structs)
+            found |= (
+                dict.fromkeys([n for n in info.functions if scope.exported(n)])
+                | dict.fromkeys(info.typedefs)
+                | dict.fromkeys(info.structs)
+            )
         return list(found)
 
 
@@ -234,7 +271,14 @@ class Pages:
         return {"README.md": self._contents()} | {f"{m}.md": self._page(m) for m in self.library.modules}
 
     def _contents(self) -> str:
-        lines = ["# The standard library", "", "Made from the library's own comments by `make docs`. `sacpy doc NAME` shows the same on the terminal.", "", "| module | |", "|---|---|"]
+        lines = [
+            "# The standard library",
+            "",
+            "Made from the library's own comments by `make docs`. `sacpy doc NAME` shows the same on the terminal.",
+            "",
+            "| module | |",
+            "|---|---|",
+        ]
         lines += [f"| [{m}]({m}.md) | {_cell(first_sentence(self.library.about(m)))} |" for m in self.library.modules]
         return "\n".join(lines) + "\n"
 
@@ -244,7 +288,9 @@ class Pages:
         types = [*library.types(module), *library.objects(module)]
         lines += ["```sac", *types, "```", ""] if types else []
         gathered = library.gathered(module)
-        lines += ["Hands on functions of " + ", ".join(f"[{m}]({m}.md)" for m in gathered) + ".", ""] if gathered else []
+        lines += (
+            ["Hands on functions of " + ", ".join(f"[{m}]({m}.md)" for m in gathered) + ".", ""] if gathered else []
+        )
         for entry in library.own(module):
             lines += [f"## `{entry.name}`", ""]
             for group in _shared(entry.overloads):

@@ -72,12 +72,21 @@ def _evaluation(source: Source, loader: Loader) -> Evaluation:
 
 
 def _unlike_an_expression(source: Source, found: Sequence[Diagnostic], loader: Loader) -> Sequence[Diagnostic]:
-    """What is wrong with a text that is no expression; of statements and definitions what is wrong with them, or where they belong."""
+    """What is wrong with a text that is no expression; of statements and definitions what is wrong with them, or where
+    they belong."""
     typed = parse_input(source, defines=loader.defines, include_path=tuple(loader.include_path))
     wrong = [d for d in typed.diagnostics if d.severity == "error"]
     if wrong or not typed.nodes:
         return wrong or found
-    return [replace(found[0], help="eval takes one expression; statements and definitions stand in a file that `sacpy run` takes, or are typed at the prompt", edit=None), *found[1:]]
+    return [
+        replace(
+            found[0],
+            help="eval takes one expression; statements and definitions stand in a file that `sacpy run` takes, or "
+            "are typed at the prompt",
+            edit=None,
+        ),
+        *found[1:],
+    ]
 
 
 def value_text(type: BaseType, values: Sequence[Value]) -> str:

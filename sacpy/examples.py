@@ -1,6 +1,8 @@
 """Runs the examples in the library's documentation.
 
-In: the comments' examples, and the modules they are about. Out: what each prints: its output, then the values of its expressions in SaC's notation. Examples of one comment are run as one function, many functions as one program, which is started as `program -v name`.
+In: the comments' examples, and the modules they are about. Out: what each prints: its output, then the values of its
+expressions in SaC's notation. Examples of one comment are run as one function, many functions as one program, which is
+started as `program -v name`.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.modules import Loader, parse_source
 from sacpy.lang.source import Source
 
-SHOWING = Source("<showing values>", "module Example; export all; external void shown(...); external void begun(int number);")
+SHOWING = Source(
+    "<showing values>", "module Example; export all; external void shown(...); external void begun(int number);"
+)
 MARK = b"\x1e"
 PROGRAM_WORDS = (b"program", b"-v", b"name")
 
@@ -69,15 +73,22 @@ def function_text(name: str, examples: Sequence[Example]) -> str:
     lines = []
     for number, example in enumerate(examples):
         statements, expressions = split_code(example.code)
-        lines.append(f"    Example::begun({number}); {statements} " + (f"Example::shown({expressions});" if expressions else ""))
+        lines.append(
+            f"    Example::begun({number}); {statements} " + (f"Example::shown({expressions});" if expressions else "")
+        )
     return f"void {name}()\n{{\n" + "\n".join(lines) + "\n}\n"
 
 
 def run_examples(module: str, comments: Sequence[Sequence[Example]], loader: Loader) -> list[list[list[str]]]:
-    """What the examples print, per comment and example, line by line; blank lines left out. Errors are printed as text."""
+    """What the examples print, per comment and example, line by line; blank lines left out. Errors are printed as
+    text."""
     loader.modules["Example"] = parse_source(SHOWING)
     uses = "".join(f"use {name}: all;\n" for name in dict.fromkeys((*LIBRARY, module)))
-    text = uses + "".join(function_text(f"example{i}", examples) for i, examples in enumerate(comments)) + "int main() { return 0; }\n"
+    text = (
+        uses
+        + "".join(function_text(f"example{i}", examples) for i, examples in enumerate(comments))
+        + "int main() { return 0; }\n"
+    )
     program = elaborate(parse_source(Source(f"<examples of {module}>", text)), loader)
     return run_functions(program, "example", comments)
 

@@ -1,6 +1,7 @@
 """`sacpy fmt`: files laid out in the one style.
 
-In: files and folders, or `-` for standard input. Out: the files rewritten (each at once or not at all), or with `check` and `diff` what would change. A file that does not parse is reported and left as it is.
+In: files and folders, or `-` for standard input. Out: the files rewritten (each at once or not at all), or with `check`
+and `diff` what would change. A file that does not parse is reported and left as it is.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ STANDARD_INPUT = Path("-")
 
 
 class Formatting(Node):
-    """How to format. `check`: change nothing, and fail if something would change; `diff`: change nothing, and print what would; the rest as in `Workspace`."""
+    """How to format. `check`: change nothing, and fail if something would change; `diff`: change nothing, and print
+    what would; the rest as in `Workspace`."""
 
     check: bool = False
     diff: bool = False
@@ -31,7 +33,8 @@ class Formatting(Node):
     search: Sequence[Path] = ()
 
     def run(self, paths: Sequence[Path], show: Callable[[Sequence[Diagnostic]], None]) -> int:
-        """Formats files; `show` is given what is wrong with them. Gives the exit status: 1 if a file could not be formatted, or with `check` if one would change."""
+        """Formats files; `show` is given what is wrong with them. Gives the exit status: 1 if a file could not be
+        formatted, or with `check` if one would change."""
         failed = changed = 0
         for path in sac_files(paths):
             try:
@@ -47,8 +50,12 @@ class Formatting(Node):
         name = "<stdin>" if path == STANDARD_INPUT else str(path)
         new = format_text(old, name, self.include_path, self.defines, self.search)
         if self.diff:
-            lines = difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), name, f"{name}, formatted")
-            sys.stdout.write("".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines))
+            lines = difflib.unified_diff(
+                old.splitlines(keepends=True), new.splitlines(keepends=True), name, f"{name}, formatted"
+            )
+            sys.stdout.write(
+                "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+            )
         elif path == STANDARD_INPUT and not self.check:
             sys.stdout.buffer.write(_bytes(new))
             sys.stdout.flush()
@@ -63,7 +70,14 @@ def _read(path: Path) -> str:
     try:
         data = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
     except OSError as error:
-        raise SacError(Diagnostic("E0303", f"cannot read {path}: {error.strerror}", NOWHERE, help="check the file's name and its permissions")) from None
+        raise SacError(
+            Diagnostic(
+                "E0303",
+                f"cannot read {path}: {error.strerror}",
+                NOWHERE,
+                help="check the file's name and its permissions",
+            )
+        ) from None
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -72,7 +86,8 @@ def _bytes(text: str) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Puts the new text in the file's place, with its permissions, where a link leads. Raises `SacError` (E0720), the file untouched."""
+    """Puts the new text in the file's place, with its permissions, where a link leads. Raises `SacError` (E0720), the
+    file untouched."""
     target = Path(os.path.realpath(path))
     temporary = ""
     try:
@@ -84,4 +99,11 @@ def _write(path: Path, data: bytes) -> None:
     except OSError as error:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
-        raise SacError(Diagnostic("E0720", f"cannot write {path}: {error.strerror}", NOWHERE, help="check the permissions of the file and its folder; nothing has been changed")) from None
+        raise SacError(
+            Diagnostic(
+                "E0720",
+                f"cannot write {path}: {error.strerror}",
+                NOWHERE,
+                help="check the permissions of the file and its folder; nothing has been changed",
+            )
+        ) from None

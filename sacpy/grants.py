@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 class World(Node):
     """What programs may touch. By default they print and read the clock, nothing else.
 
-    `files`: open, list, make and remove files. `processes`: run other programs. `environment`: True for this process's own environment, or the variables to show instead. `libraries`: load shared libraries, all or the ones named.
-    `stdin`: the text or bytes to read, or a stream; nothing by default. `stdout`, `stderr`: streams, text or binary; by default `sys.stdout` and `sys.stderr` as they are when something is printed."""
+    `files`: open, list, make and remove files. `processes`: run other programs. `environment`: True for this process's
+    own environment, or the variables to show instead. `libraries`: load shared libraries, all or the ones named.
+    `stdin`: the text or bytes to read, or a stream; nothing by default. `stdout`, `stderr`: streams, text or binary; by
+    default `sys.stdout` and `sys.stderr` as they are when something is printed."""
 
     files: bool = False
     processes: bool = False
@@ -52,5 +54,6 @@ class World(Node):
             io.BytesIO(stdin) if isinstance(stdin, bytes | bytearray) else Input(stdin),
             Output(lambda: sys.stdout if self.stdout is None else self.stdout),
             Output(lambda: sys.stderr if self.stderr is None else self.stderr),
-            argv, files=self.files, processes=self.processes, environment=environ is not None, libraries=libraries, environ=environ, output_limit=output_limit,
+            argv, files=self.files, processes=self.processes, environment=environ is not None, libraries=libraries,
+            environ=environ, output_limit=output_limit,
         )  # fmt: skip

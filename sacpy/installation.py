@@ -1,4 +1,5 @@
-"""What sacpy's installer leaves in the package, so that nobody waits for it later: the parsed library, and the compiled runtime of native code."""
+"""What sacpy's installer leaves in the package, so that nobody waits for it later: the parsed library, and the compiled
+runtime of native code."""
 
 from __future__ import annotations
 

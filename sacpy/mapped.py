@@ -1,6 +1,8 @@
 """How the with-loops of a program are laid out on a GPU, to be looked at: `sacpy picture`, `Session.picture`.
 
-In: a program, and which of its functions; or the engine behind a run. Out: `Drawn` mappings with their titles, and pictures of them as text, SVG or PNG. Without a run only those index spaces are known whose bounds inference knows; behind a run on a device it is what was launched, pieces of partitions included.
+In: a program, and which of its functions; or the engine behind a run. Out: `Drawn` mappings with their titles, and
+pictures of them as text, SVG or PNG. Without a run only those index spaces are known whose bounds inference knows;
+behind a run on a device it is what was launched, pieces of partitions included.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ COLUMNS = 120
 
 
 class Drawn(Node):
-    """A mapping to be drawn: where its with-loop stands, what it is for, and why it is this one. `mapping` None: there is none, and `reasons` say why."""
+    """A mapping to be drawn: where its with-loop stands, what it is for, and why it is this one. `mapping` None: there
+    is none, and `reasons` say why."""
 
     title: str
     mapping: Mapping | None
@@ -41,7 +44,9 @@ class Drawn(Node):
 
 
 def known(program: ElaboratedProgram, which: str, strategy: str, device: str) -> list[Drawn]:
-    """The mappings of the partitions in the user's functions (those called `which`, or with that line in them), those of the library left out unless they are named, of which inference knows the bounds; of the others why it does not. Raises `SacError` on the text of a pragma that does not fit, E0781 where there is no such function."""
+    """The mappings of the partitions in the user's functions (those called `which`, or with that line in them), those
+    of the library left out unless they are named, of which inference knows the bounds; of the others why it does not.
+    Raises `SacError` on the text of a pragma that does not fit, E0781 where there is no such function."""
     found = _of_functions(program, which)
     return [_laid_out(f, strategy, device) for f in found[:MOST]]
 
@@ -54,14 +59,31 @@ def _of_functions(program: ElaboratedProgram, which: str) -> list[Found]:
         return [f for f in reached if not f.span.source.name.startswith(str(STDLIB))]
     found: list[Found] = []
     named = False
-    for key in program.user_keys([]) if not which or which.isdigit() else [k for k in program.instances if _called(program.signature(k).name, which)]:
+    for key in (
+        program.user_keys([])
+        if not which or which.isdigit()
+        else [k for k in program.instances if _called(program.signature(k).name, which)]
+    ):
         function = program.function(key)
-        own = [f for f in partitions(program, function, None, MOST) if not which.isdigit() or _on_line(function.signature.name, f, int(which))]
+        own = [
+            f
+            for f in partitions(program, function, None, MOST)
+            if not which.isdigit() or _on_line(function.signature.name, f, int(which))
+        ]
         named = named or bool(own) or not which.isdigit()
         found += own
     if not named:
-        what = f"no with-loop on line {which}" if which.isdigit() else f"no function {which}" if which else "no function"
-        raise SacError(Diagnostic("E0781", f"there is {what} in this program", NOWHERE, help="name a function that the program defines or calls, or a line of a with-loop"))
+        what = (
+            f"no with-loop on line {which}" if which.isdigit() else f"no function {which}" if which else "no function"
+        )
+        raise SacError(
+            Diagnostic(
+                "E0781",
+                f"there is {what} in this program",
+                NOWHERE,
+                help="name a function that the program defines or calls, or a line of a with-loop",
+            )
+        )
     return found
 
 
@@ -71,7 +93,9 @@ def _called(name: str, which: str) -> bool:
 
 def _on_line(function: str, found: Found, line: int) -> bool:
     """Whether a partition stands on a line, and in the function itself."""
-    return found.function == function.removeprefix("_MAIN::") and found.span.line <= line <= found.span.line + found.span.text.count("\n")
+    return found.function == function.removeprefix(
+        "_MAIN::"
+    ) and found.span.line <= line <= found.span.line + found.span.text.count("\n")
 
 
 def _laid_out(found: Found, strategy: str, device: str) -> Drawn:
@@ -98,30 +122,50 @@ def _launched(engine: Engine | None, which: str) -> Iterator[Drawn]:
     for site in () if engine is None else engine.entered():
         for version in site.versions.values():
             for loop in version.device.runtime.loops if version.device is not None else ():
-                span = loop.placed.with_loop.partitions[0].span if loop.placed.with_loop.partitions else loop.placed.let.span
+                span = (
+                    loop.placed.with_loop.partitions[0].span
+                    if loop.placed.with_loop.partitions
+                    else loop.placed.let.span
+                )
                 if which.isdigit() and not span.line <= int(which) <= span.line + span.text.count("\n"):
                     continue
                 name = home(site, span)
-                if which and not which.isdigit() and not _called(name, which) and not _called(site.function.signature.name, which):
+                if (
+                    which
+                    and not which.isdigit()
+                    and not _called(name, which)
+                    and not _called(site.function.signature.name, which)
+                ):
                     continue
                 for prepared in loop.prepared.values():
                     for launch in prepared.plan.launches:
                         if launch.mapping is not None:
-                            what = launch.purpose if launch.partition is None else f"{launch.purpose} {launch.partition + 1}"
-                            yield Drawn(f"{name.removeprefix('_MAIN::')}, line {span.line}, {what}: {launch.mapping.space}", launch.mapping, launch.reasons)
+                            what = (
+                                launch.purpose
+                                if launch.partition is None
+                                else f"{launch.purpose} {launch.partition + 1}"
+                            )
+                            yield Drawn(
+                                f"{name.removeprefix('_MAIN::')}, line {span.line}, {what}: {launch.mapping.space}",
+                                launch.mapping,
+                                launch.reasons,
+                            )
 
 
 # ---------------------------------------------------------------- pictures
 
 
 class Picture(Node):
-    """The mappings of with-loops, drawn. `step`: of each only the combinator with this number, counted from the innermost, 1. As text (`str`) in characters; notebooks show the SVG."""
+    """The mappings of with-loops, drawn. `step`: of each only the combinator with this number, counted from the
+    innermost, 1. As text (`str`) in characters; notebooks show the SVG."""
 
     drawn: tuple[Drawn, ...]
     step: int | None = None
 
     def __post_init__(self) -> None:
-        if self.step is not None and not any(d.mapping is not None and 1 <= self.step <= len(d.mapping.stages) for d in self.drawn):
+        if self.step is not None and not any(
+            d.mapping is not None and 1 <= self.step <= len(d.mapping.stages) for d in self.drawn
+        ):
             most = max((len(d.mapping.stages) for d in self.drawn if d.mapping is not None), default=0)
             help = f"the steps are 1 to {most}; leave it out to see all of them" if most else "leave it out"
             raise SacError(Diagnostic("E0783", f"no mapping here has a step {self.step}", NOWHERE, help=help))
@@ -139,8 +183,17 @@ class Picture(Node):
             if m is None:
                 texts.append(f"{d.title}: {'; '.join(d.reasons)}\n")
                 continue
-            head = [d.title, str(m.chain), *(f"  {reason}" for reason in d.reasons), f"grid {m.grid}, block {m.block}: {m.threads} thread{'s' * (m.threads != 1)}, {m.idle} of them idle", ""]
-            body = [line if len(line) <= columns else f"{line[: columns - 4]} ..." for line in steps(m.chain, m.space, columns, self.step).split("\n")]
+            head = [
+                d.title,
+                str(m.chain),
+                *(f"  {reason}" for reason in d.reasons),
+                f"grid {m.grid}, block {m.block}: {m.threads} thread{'s' * (m.threads != 1)}, {m.idle} of them idle",
+                "",
+            ]
+            body = [
+                line if len(line) <= columns else f"{line[: columns - 4]} ..."
+                for line in steps(m.chain, m.space, columns, self.step).split("\n")
+            ]
             texts.append("\n".join([*head, *body]) + "\n")
         return "\n".join(texts) or "no with-loop\n"
 
@@ -173,12 +226,21 @@ class Picture(Node):
         path = Path(path)
         kind = path.suffix.lower()
         if kind not in (".svg", ".png"):
-            raise SacError(Diagnostic("E0783", f"{path} does not say what kind of picture it is to be", NOWHERE, help="give it a name that ends in .svg or .png"))
+            raise SacError(
+                Diagnostic(
+                    "E0783",
+                    f"{path} does not say what kind of picture it is to be",
+                    NOWHERE,
+                    help="give it a name that ends in .svg or .png",
+                )
+            )
         data = self.svg.encode() if kind == ".svg" else self.png
         try:
             path.write_bytes(data)
         except OSError as error:
-            raise SacError(Diagnostic("E0743", f"cannot write {path}: {error.strerror}", NOWHERE, help="choose another file")) from None
+            raise SacError(
+                Diagnostic("E0743", f"cannot write {path}: {error.strerror}", NOWHERE, help="choose another file")
+            ) from None
 
     @property
     def _chosen(self) -> list[Drawn]:

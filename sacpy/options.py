@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from sacpy.workspace import Workspace
 
 COMMANDS = (
-    "run", "watch", "check", "test", "eval", "explain", "picture", "fmt", "lsp", "doc", "cache", "doctor", "kernel", "repl",
+    "run", "watch", "check", "test", "eval", "explain", "picture", "fmt", "lsp", "doc", "cache", "doctor", "kernel",
+    "repl",
 )  # fmt: skip
 GENERATIONS = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")
 """Of GPUs: those of withloop.devices, which is loaded only where it is needed."""
@@ -184,7 +185,12 @@ def _running(stated_only: bool) -> argparse.ArgumentParser:
     what = "how many threads a compiled loop may use; by default one per core"
     add("--threads", type=_positive(int), default=default(None), metavar="N", help=what)
     what = "who lays out with-loops that have no pragma on a GPU"
-    add("--strategy", choices=["auto", "jing", "jing_ext", "jing_printed", "foldall"], default=default("auto"), help=what)
+    add(
+        "--strategy",
+        choices=["auto", "jing", "jing_ext", "jing_printed", "foldall"],
+        default=default("auto"),
+        help=what,
+    )
     what = "floating point in the order that the program says, the same to the last bit on every target"
     add("--strict-fp", action="store_true", default=default(False), help=what)
     add("--verify", action="store_true", default=default(False), help="let the compiler check its own steps")

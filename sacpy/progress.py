@@ -1,6 +1,8 @@
 """A sign of life while something takes long.
 
-In: a world, and an action that runs in it. Out: after a second a spinner with the elapsed time on standard error, if that is a terminal. It is erased before anything is written or read, and when the action ends; nothing of it ever reaches a pipe or a file.
+In: a world, and an action that runs in it. Out: after a second a spinner with the elapsed time on standard error, if
+that is a terminal. It is erased before anything is written or read, and when the action ends; nothing of it ever
+reaches a pipe or a file.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ LINE_END = ord("\n")
 
 
 class Progress:
-    """The spinner of a world. `at_start`: whether the cursor stands at the beginning of a line; elsewhere nothing is drawn, for it could not be erased."""
+    """The spinner of a world. `at_start`: whether the cursor stands at the beginning of a line; elsewhere nothing is
+    drawn, for it could not be erased."""
 
     def __init__(self, world: World) -> None:
         self.at_start = True
@@ -36,7 +39,9 @@ class Progress:
         self._drawn = False
         self._end = threading.Event()
         self._pauses = 0
-        self._frames = FRAMES if (getattr(sys.stderr, "encoding", None) or "").lower().replace("-", "") == "utf8" else PLAIN_FRAMES
+        self._frames = (
+            FRAMES if (getattr(sys.stderr, "encoding", None) or "").lower().replace("-", "") == "utf8" else PLAIN_FRAMES
+        )
         self._line_ends_on = world.stdout.raw if is_terminal(sys.stdout) else world.stderr.raw
         world.stdout.raw = cast(RawFile, _Watched(world.stdout.raw, self, is_terminal(sys.stdout)))
         world.stderr.raw = cast(RawFile, _Watched(world.stderr.raw, self, is_terminal(sys.stderr)))
@@ -53,7 +58,9 @@ class Progress:
         end = self._end = threading.Event()
         self._pauses = 0
         with unstruck():
-            threading.Thread(target=self._draw, args=(end, time.monotonic()), name="sacpy progress", daemon=True).start()
+            threading.Thread(
+                target=self._draw, args=(end, time.monotonic()), name="sacpy progress", daemon=True
+            ).start()
         try:
             yield
         finally:
@@ -128,7 +135,8 @@ def elapsed(seconds: float) -> str:
 
 
 class _Watched:
-    """A stream of the world. What is written to a terminal tells where the cursor stands; while something is read nothing is drawn."""
+    """A stream of the world. What is written to a terminal tells where the cursor stands; while something is read
+    nothing is drawn."""
 
     def __init__(self, raw: RawFile, progress: Progress, terminal: bool) -> None:
         self._raw, self._progress, self._terminal = raw, progress, terminal

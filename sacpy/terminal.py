@@ -1,6 +1,7 @@
 """What a stream can show.
 
-In: a stream and the environment. Out: whether escape sequences and colours may be written to it. NO_COLOR (https://no-color.org) turns colours off, TERM=dumb every escape sequence.
+In: a stream and the environment. Out: whether escape sequences and colours may be written to it. NO_COLOR
+(https://no-color.org) turns colours off, TERM=dumb every escape sequence.
 """
 
 from __future__ import annotations

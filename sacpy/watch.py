@@ -1,6 +1,8 @@
 """`sacpy watch`: runs a program again whenever its text changes.
 
-In: a program's file, and how to run it. Out: what it prints, run after run, each with its exit status. What counts is the content of the files: those of the program, of the modules that it uses and of what these include, save the library's. A run that is still going on when they change is ended.
+In: a program's file, and how to run it. Out: what it prints, run after run, each with its exit status. What counts is
+the content of the files: those of the program, of the modules that it uses and of what these include, save the
+library's. A run that is still going on when they change is ended.
 """
 
 from __future__ import annotations
@@ -64,14 +66,24 @@ class Files(Record):
         """The files of modules and includes that a text names, where they would be."""
         modules = {f"{a or b}.sac" for a, b in _USED.findall(text)}
         home = path.parent
-        return [folder / name for name in sorted(modules) for folder in (self.program.parent, *self.search)] + [folder / name for name in _INCLUDED.findall(text) for folder in (home, *self.include_path)]
+        return [folder / name for name in sorted(modules) for folder in (self.program.parent, *self.search)] + [
+            folder / name for name in _INCLUDED.findall(text) for folder in (home, *self.include_path)
+        ]
 
 
 def watch(files: Files, command: Sequence[str], *, screen: bool) -> int:
-    """Runs the command now and after each change, until Ctrl-C. `screen`: each run begins on an empty screen. Gives the exit status, 0. Raises `SacError` where there is no program."""
+    """Runs the command now and after each change, until Ctrl-C. `screen`: each run begins on an empty screen. Gives the
+    exit status, 0. Raises `SacError` where there is no program."""
     try:
         if not files.program.is_file():
-            raise SacError(Diagnostic("E0303", f"cannot read {files.program}: there is no such file", NOWHERE, help=other_file(files.program)))
+            raise SacError(
+                Diagnostic(
+                    "E0303",
+                    f"cannot read {files.program}: there is no such file",
+                    NOWHERE,
+                    help=other_file(files.program),
+                )
+            )
         while True:
             before = files.digests()
             if screen:

@@ -24,7 +24,9 @@ def collections():
 
 
 def _printed(script: str) -> str:
-    return subprocess.run([sys.executable, "-c", LOADING + script], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        [sys.executable, "-c", LOADING + script], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 def test_what_is_loaded_first_is_not_looked_through() -> None:

@@ -1,8 +1,10 @@
 """With-loops as nested Python loops.
 
-In: a with-loop of core. Out: lines that work out the index sets, loop over each partition in row-major order, and collect the results of all operators. Scalar results of a genarray or modarray go straight into the memory of the result
-array; array cells go through `Cells` and `Updates` (`runtime/withloops`). Of overlapping partitions the earlier one wins, by a mask that exists only where boxes really overlap. An index vector exists as an array only where the body
-uses it as a whole.
+In: a with-loop of core. Out: lines that work out the index sets, loop over each partition in row-major order, and
+collect the results of all operators. Scalar results of a genarray or modarray go straight into the memory of the result
+array; array cells go through `Cells` and `Updates` (`runtime/withloops`). Of overlapping partitions the earlier one
+wins, by a mask that exists only where boxes really overlap. An index vector exists as an array only where the body uses
+it as a whole.
 """
 
 from __future__ import annotations
@@ -15,7 +17,20 @@ from sacpy.interp.emitter import Ex
 from sacpy.interp.ownership import fold_values, thread_values
 from sacpy.interp.runtime.withloops import Recipe
 from sacpy.interp.usage import Usage
-from sacpy.lang.core import Atom, Bind, Fold, Genarray, Let, Loop, Modarray, Operator, Partition, Propagate, Var, WithLoop
+from sacpy.lang.core import (
+    Atom,
+    Bind,
+    Fold,
+    Genarray,
+    Let,
+    Loop,
+    Modarray,
+    Operator,
+    Partition,
+    Propagate,
+    Var,
+    WithLoop,
+)
 from sacpy.lang.source import Span
 from sacpy.lang.walk import block_free, bodies_free, names, operator_atoms
 from sacpy.nodes import Node, Record, field
@@ -29,7 +44,8 @@ NESTED = 12  # Python allows 20 nested loops; deeper index spaces go through one
 
 
 class Sink(Record):
-    """Where the values of one operator go. `flat`: scalars go to this memory; else `cells` is a `Cells` or `Updates`."""
+    """Where the values of one operator go. `flat`: scalars go to this memory; else `cells` is a `Cells` or
+    `Updates`."""
 
     operator: Operator
     targets: tuple[Bind, ...]
@@ -89,7 +105,8 @@ class WithLoops(Patterns):
         if found is None:
             return None
         turn, wanted = found
-        waiting = {name: self.pending[name][0] for name in wanted if name in self.pending}  # pure: computed again if asked for
+        # pure: computed again if asked for
+        waiting = {name: self.pending[name][0] for name in wanted if name in self.pending}
         values = [waiting[name] if name in waiting else self.use(Var(name, s.span)) for name in wanted]
         return Asked(self.constant(turn), f"({''.join(v.text + ', ' for v in values)})")
 
@@ -148,7 +165,10 @@ class WithLoops(Patterns):
     def _begin(self, boxes: Sequence[Box], asked: Asked, span: Span) -> str:
         """Asks before the first cell; the local variable with the number of cells."""
         cells = self.fresh("cells")
-        sizes = [" * ".join(f"len({r})" for r in b.ranges) or "1" if b.length is not None else f"_count({b.name}[2])" for b in boxes]
+        sizes = [
+            " * ".join(f"len({r})" for r in b.ranges) or "1" if b.length is not None else f"_count({b.name}[2])"
+            for b in boxes
+        ]
         self.emit(f"{cells} = {' + '.join(sizes) or '0'}", span)
         self.emit(f"if {cells} >= {asked.name}.first: {asked.name}.begin({cells}, {asked.values})", span)
         return cells
@@ -166,13 +186,22 @@ class WithLoops(Patterns):
     # ---- operators
 
     def _frame(self, loop: WithLoop, span: Span) -> tuple[str, int | None]:
-        """The local variable with the index space of the array results ("None" without one), and its length where known."""
+        """The local variable with the index space of the array results ("None" without one), and its length where
+        known."""
         for operator in loop.operators:
             if isinstance(operator, Genarray):
                 known = self.shape(operator.shape)
                 ex = self.use(operator.shape)
                 frame = self.fresh("frame")
-                length = len(ex.parts) if ex.parts is not None else known.extents[0] if known.extents is not None and len(known.extents) == 1 else 1 if known.rank == 0 else None
+                length = (
+                    len(ex.parts)
+                    if ex.parts is not None
+                    else known.extents[0]
+                    if known.extents is not None and len(known.extents) == 1
+                    else 1
+                    if known.rank == 0
+                    else None
+                )
                 self.emit(f"{frame} = {self.mark(f'_extents({self.index_tuple(ex)})', span)}", span)
                 return frame, length
         for operator in loop.operators:
@@ -183,7 +212,9 @@ class WithLoops(Patterns):
                 rank = self.shape(operator.array).rank
                 if length is None and not any(p.lower or p.upper for p in loop.partitions):
                     length = rank
-                self.emit(f"{frame} = _shape_of({ex.text}){'' if length is None or length == rank else f'[:{length}]'}", span)
+                self.emit(
+                    f"{frame} = _shape_of({ex.text}){'' if length is None or length == rank else f'[:{length}]'}", span
+                )
                 return frame, length
         return "None", self._index_length(loop)
 
@@ -207,7 +238,13 @@ class WithLoops(Patterns):
     def _sinks(self, s: Let, loop: WithLoop, frame: str, length: int | None) -> list[Sink]:
         sinks, at, value_at = [], 0, 0
         for operator in loop.operators:
-            width = len(operator.neutrals) if isinstance(operator, Fold) else len(operator.params) if isinstance(operator, Propagate) else 1
+            width = (
+                len(operator.neutrals)
+                if isinstance(operator, Fold)
+                else len(operator.params)
+                if isinstance(operator, Propagate)
+                else 1
+            )
             sink = Sink(operator, s.targets[at : at + width], value=value_at)
             values = [p.values[value_at] for p in loop.partitions] if width else []
             match operator:
@@ -220,7 +257,9 @@ class WithLoops(Patterns):
             value_at += width
         return sinks
 
-    def _genarray(self, sink: Sink, operator: Genarray, values: list[Atom], frame: str, length: int | None, span: Span) -> None:
+    def _genarray(
+        self, sink: Sink, operator: Genarray, values: list[Atom], frame: str, length: int | None, span: Span
+    ) -> None:
         base = sink.targets[0].base
         default = None if operator.default is None else self.stable(operator.default)
         cells = [*values, *([operator.default] if operator.default is not None else [])]
@@ -247,14 +286,24 @@ class WithLoops(Patterns):
             return repr(tuple(result[length:]))
         return "None"
 
-    def _modarray(self, s: Let, loop: WithLoop, sink: Sink, operator: Modarray, values: list[Atom], frame: str, length: int | None) -> None:
+    def _modarray(
+        self, s: Let, loop: WithLoop, sink: Sink, operator: Modarray, values: list[Atom], frame: str, length: int | None
+    ) -> None:
         array = self.use(operator.array)
         others = [a for o in loop.operators if o is not operator for a in operator_atoms(o)]
-        free = isinstance(operator.array, Var) and operator.array.name not in bodies_free(loop) | names(tuple(others)) and self.ownership.dies(operator.array, s)
+        free = (
+            isinstance(operator.array, Var)
+            and operator.array.name not in bodies_free(loop) | names(tuple(others))
+            and self.ownership.dies(operator.array, s)
+        )
         flag = self.ownership.atom_flag(operator.array) if free else "False"
         copied = f"_copy({array.text})"
         sink.result = self.name(sink.targets[0].name)
-        self.emit(f"{sink.result} = " + {"True": array.text, "False": copied}.get(flag, f"{array.text} if {flag} else {copied}"), s.span)
+        self.emit(
+            f"{sink.result} = "
+            + {"True": array.text, "False": copied}.get(flag, f"{array.text} if {flag} else {copied}"),
+            s.span,
+        )
         rank = self.shape(operator.array).rank
         if length and rank == length and all(self.shape(v).rank == 0 for v in values):
             sink.flat = self.fresh("flat")
@@ -262,7 +311,11 @@ class WithLoops(Patterns):
             return
         sink.cells = self.fresh("cells")
         cell_axes = 0
-        self.emit(f"{sink.cells} = _Updates({sink.result}, {f'len({frame})' if length is None and not self._short(loop) else length if length is not None else self._runtime_length(loop)}, {cell_axes})", s.span)
+        if length is not None:
+            frame_axes = str(length)
+        else:
+            frame_axes = self._runtime_length(loop) if self._short(loop) else f"len({frame})"
+        self.emit(f"{sink.cells} = _Updates({sink.result}, {frame_axes}, {cell_axes})", s.span)
         self.emit(f"{frame} = {sink.cells}.frame", s.span)
 
     @staticmethod
@@ -283,7 +336,12 @@ class WithLoops(Patterns):
     def _start_fold(self, sink: Sink, loop: WithLoop, live: frozenset[str] | set[str], span: Span) -> None:
         assert isinstance(sink.operator, Fold)
         neutrals = sink.operator.neutrals
-        self.assign(sink.operator.combine.params[: len(neutrals)], neutrals, live if len(loop.partitions) == 1 else live | names(neutrals), span)
+        self.assign(
+            sink.operator.combine.params[: len(neutrals)],
+            neutrals,
+            live if len(loop.partitions) == 1 else live | names(neutrals),
+            span,
+        )
 
     def _combine(self, fold: Fold, values: Sequence[str], live: frozenset[str] | set[str], span: Span) -> None:
         """One application of a fold's function to the accumulators and some values."""
@@ -335,7 +393,11 @@ class WithLoops(Patterns):
         values = [(name, self.use(Var(name, span)).text) for name in sorted(used)]
         bases = {name: self.facts.base(name) for name, _ in values}
         texts = ", ".join(f"{name!r}: {text}" for name, text in values)
-        self.emit(f"if {sink.cells}.cell is None: {sink.cells}.cell_from({self.constant((tuple(recipes), bases))}, {{{texts}}}, _inferrer)", span)
+        self.emit(
+            f"if {sink.cells}.cell is None: {sink.cells}.cell_from({self.constant((tuple(recipes), bases))}, "
+            f"{{{texts}}}, _inferrer)",
+            span,
+        )
 
     # ---- index sets
 
@@ -359,10 +421,15 @@ class WithLoops(Patterns):
         extents = [f"{frame}[{k}]" for k in range(length)]
         box.high = self._bounds(p.upper, length, "upper bound", shift_high, extents, p.span)
         if p.step is None and p.width is None:
-            box.ranges = [f"range({high})" if low == "0" else f"range({low}, {high})" for low, high in zip(box.low, box.high)]
+            box.ranges = [
+                f"range({high})" if low == "0" else f"range({low}, {high})" for low, high in zip(box.low, box.high)
+            ]
         else:
             ones = ["1"] * length
-            steps, widths = self._bounds(p.step, length, "step", 0, ones, p.span), self._bounds(p.width, length, "width", 0, ones, p.span)
+            steps, widths = (
+                self._bounds(p.step, length, "step", 0, ones, p.span),
+                self._bounds(p.width, length, "width", 0, ones, p.span),
+            )
             for spec in zip(box.low, box.high, steps, widths):
                 name = self.fresh("axis")
                 self.emit(f"{name} = {self.mark('_axis(' + ', '.join(spec) + ')', p.span)}", p.span)
@@ -380,17 +447,26 @@ class WithLoops(Patterns):
         tests = [f"{low} < 0" for low in box.low if not low.isdigit()]
         tests += [f"{high} > {frame}[{k}]" for k, high in enumerate(box.high) if not high.startswith(f"{frame}[")]
         if tests:
-            self.emit(f"if {' or '.join(tests)}: {self.mark(f'_check_box({self._low(box)}, {self._high(box)}, {frame})', p.span)}", p.span)
+            self.emit(
+                f"if {' or '.join(tests)}: "
+                f"{self.mark(f'_check_box({self._low(box)}, {self._high(box)}, {frame})', p.span)}",
+                p.span,
+            )
 
     def _open_box(self, box: Box, p: Partition, frame: str, shift_low: int, shift_high: int) -> None:
         """An index set whose rank is known only at run time."""
         box.name = self.fresh("box")
-        texts = [f"({'None' if a is None else self.index_tuple(self.stable(a))}, {shift})" for a, shift in ((p.lower, shift_low), (p.upper, shift_high), (p.step, 0), (p.width, 0))]
+        texts = [
+            f"({'None' if a is None else self.index_tuple(self.stable(a))}, {shift})"
+            for a, shift in ((p.lower, shift_low), (p.upper, shift_high), (p.step, 0), (p.width, 0))
+        ]
         self.emit(f"{box.name} = {self.mark('_axes(' + ', '.join(texts) + f', {frame})', p.span)}", p.span)
         if frame != "None":
             self.emit(self.mark(f"_check_box({box.name}[0], {box.name}[1], {frame})", p.span), p.span)
 
-    def _bounds(self, atom: Atom | None, length: int, what: str, shift: int, default: list[str], span: Span) -> list[str]:
+    def _bounds(
+        self, atom: Atom | None, length: int, what: str, shift: int, default: list[str], span: Span
+    ) -> list[str]:
         """A bound, one text for each axis."""
         if atom is None:
             return [self._shifted(t, shift) for t in default]
@@ -425,11 +501,26 @@ class WithLoops(Patterns):
 
     # ---- loops
 
-    def _partition(self, loop: WithLoop, p: Partition, box: Box, sinks: list[Sink], frame: str, mask: str, live: frozenset[str] | set[str], asked: Asked | None, cells: str) -> None:
+    def _partition(
+        self,
+        loop: WithLoop,
+        p: Partition,
+        box: Box,
+        sinks: list[Sink],
+        frame: str,
+        mask: str,
+        live: frozenset[str] | set[str],
+        asked: Asked | None,
+        cells: str,
+    ) -> None:
         """The loops over one index set, with the body inside."""
         outer, loops = self.indent, self.loops
         stops = [s.operator for s in sinks if isinstance(s.operator, Fold) and s.operator.stop is not None]
-        index = [self.name(b.name) for b in p.scalars] if p.scalars is not None else [self.fresh("i") for _ in range(box.length or 0)]
+        index = (
+            [self.name(b.name) for b in p.scalars]
+            if p.scalars is not None
+            else [self.fresh("i") for _ in range(box.length or 0)]
+        )
         arrays = any(s.flat or s.cells for s in sinks)
         at = self._open_loops(p, box, index, frame, arrays, asked, cells, single=bool(stops))
         self._index_vector(p, box, index)
@@ -451,7 +542,18 @@ class WithLoops(Patterns):
             self.emit("pass", p.span)
         self.indent, self.loops = outer, loops
 
-    def _open_loops(self, p: Partition, box: Box, index: list[str], frame: str, arrays: bool, asked: Asked | None, cells: str, *, single: bool) -> str:
+    def _open_loops(
+        self,
+        p: Partition,
+        box: Box,
+        index: list[str],
+        frame: str,
+        arrays: bool,
+        asked: Asked | None,
+        cells: str,
+        *,
+        single: bool,
+    ) -> str:
         """Opens the loops; the text of the cell's position in row-major order."""
         if box.length is None:
             vector = self.fresh("index")
@@ -461,7 +563,9 @@ class WithLoops(Patterns):
             index.append(vector)
             return self._position(f"_offset({vector}, {frame})", p.span) if arrays else ""
         if single or self.loops + box.length > NESTED or box.length == 0:
-            self.emit(f"for {''.join(f'{i}, ' for i in index) or '_none'} in _product({', '.join(box.ranges)}):", p.span)
+            self.emit(
+                f"for {''.join(f'{i}, ' for i in index) or '_none'} in _product({', '.join(box.ranges)}):", p.span
+            )
             self.indent += 1
             self.loops += 1
             if not arrays:
@@ -488,14 +592,19 @@ class WithLoops(Patterns):
         ranges = box.ranges
         axis, ahead, row = self.fresh("axis"), self.fresh("ahead"), self.fresh("row")
         self.emit(f"{axis} = {box.outermost}", p.span)
-        self.emit(f"{ahead} = {f'{axis}[{ROW}] if len({axis}) > {ROW} and' if len(ranges) == 1 else f'{axis}[1] if len({axis}) > 1 and'} {cells} >= {FEW} else None", p.span)
+        at = ROW if len(ranges) == 1 else 1
+        self.emit(f"{ahead} = {axis}[{at}] if len({axis}) > {at} and {cells} >= {FEW} else None", p.span)
         self.emit(f"for {name} in {axis}:", p.span)
         self.indent += 1
         self.emit(f"if {name} == {ahead}:", p.span)
         done = self.fresh("done")
         self.emit(f" {done} = {axis}.index({name})", p.span)
         self.emit(f" {row} = {' * '.join(f'len({r})' for r in ranges[1:]) or '1'}", p.span)
-        self.emit(f" {ahead} = {done} + 1 + {asked.name}({done} * {row}, (len({axis}) - {done}) * {row}, {asked.values}) // ({row} or 1)", p.span)
+        self.emit(
+            f" {ahead} = {done} + 1 + {asked.name}({done} * {row}, (len({axis}) - {done}) * {row}, {asked.values}) // "
+            f"({row} or 1)",
+            p.span,
+        )
         self.emit(f" {ahead} = {axis}[{ahead}] if {ahead} < len({axis}) else None", p.span)
 
     def _position(self, text: str, span: Span) -> str:
@@ -519,7 +628,9 @@ class WithLoops(Patterns):
             ex = Ex(name, "int", 1, True, ex.parts, ex.tuple_text)
         self.virtual[core] = ex
 
-    def _store(self, loop: WithLoop, p: Partition, sinks: list[Sink], at: str, mask: str, live: frozenset[str] | set[str]) -> None:
+    def _store(
+        self, loop: WithLoop, p: Partition, sinks: list[Sink], at: str, mask: str, live: frozenset[str] | set[str]
+    ) -> None:
         """Hands the body's values to the operators."""
         k = 0
         stores, folds = [], []

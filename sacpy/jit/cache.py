@@ -1,7 +1,10 @@
 """Compiled code kept between runs: a folder of files, each named by the digest of all that it depends on.
 
-In: a digest, and the bytes of compiled code. Out: the bytes again, in this process or in a later one. A file is written under another name and renamed, so nobody reads half of it; it begins with a digest of its name and contents (`sacpy.kept`), and one that does not agree is
-removed and compiled anew. The folder is bounded: what has not been used for longest goes first. Where there is no folder, or it cannot be written, everything works, and is compiled in every run.
+In: a digest, and the bytes of compiled code. Out: the bytes again, in this process or in a later one. A file is written
+under another name and renamed, so nobody reads half of it; it begins with a digest of its name and contents
+(`sacpy.kept`), and one that does not agree is removed and compiled anew. The folder is bounded: what has not been used
+for longest goes first. Where there is no folder, or it cannot be written, everything works, and is compiled in every
+run.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ OFTEN = 32  # writes between two looks at the folder's size
 
 
 class CacheInfo(Node):
-    """What is in a cache: its folder (None: it is turned off), the number of files, their size in bytes, and the most that there may be."""
+    """What is in a cache: its folder (None: it is turned off), the number of files, their size in bytes, and the most
+    that there may be."""
 
     folder: Path | None
     files: int

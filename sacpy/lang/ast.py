@@ -1,7 +1,8 @@
 """The abstract syntax tree: what the parser builds, the printer prints and elaboration turns into core.
 
-It keeps everything the programmer wrote that matters for printing it again (infix or prefix use, parentheses through `Paren`, literal spelling); comments and preprocessor lines are kept beside the tree, by offset (`Module.trivia`).
-All nodes are frozen; each carries its span.
+It keeps everything the programmer wrote that matters for printing it again (infix or prefix use, parentheses through
+`Paren`, literal spelling); comments and preprocessor lines are kept beside the tree, by offset (`Module.trivia`). All
+nodes are frozen; each carries its span.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ class SomeShape(Node):
 
 
 class RankSlice(Node):
-    """`2:shp`, `d:shp` or `d>0:shp`: `rank` axes whose extents are the vector `shape`; in the last form at least `minimum + 1` of them (written `d > minimum : shp`)."""
+    """`2:shp`, `d:shp` or `d>0:shp`: `rank` axes whose extents are the vector `shape`; in the last form at least
+    `minimum + 1` of them (written `d > minimum : shp`)."""
 
     rank: int | str
     shape: str
@@ -68,7 +70,8 @@ Feature = AnyExtent | FixedExtent | NamedExtent | AnyShape | SomeShape | RankSli
 
 
 class TypeExpr(Node):
-    """A type as written: base name, and the pattern in brackets (`None`: no brackets, a scalar). `struct` where the word stands before the name."""
+    """A type as written: base name, and the pattern in brackets (`None`: no brackets, a scalar). `struct` where the
+    word stands before the name."""
 
     base: QName
     pattern: tuple[Feature, ...] | None
@@ -80,7 +83,8 @@ class TypeExpr(Node):
 
 
 class Literal(Node):
-    """A number, `true`, `false` or a char. `base` is a base type's name; `value` an int (char: its code), float or bool; `text` the spelling."""
+    """A number, `true`, `false` or a char. `base` is a base type's name; `value` an int (char: its code), float or
+    bool; `text` the spelling."""
 
     base: str
     value: int | float | bool
@@ -89,7 +93,8 @@ class Literal(Node):
 
 
 class StringLiteral(Node):
-    """Adjacent literals are joined; `value` has escapes resolved, one character per byte (latin-1); `text` is the spelling."""
+    """Adjacent literals are joined; `value` has escapes resolved, one character per byte (latin-1); `text` is the
+    spelling."""
 
     value: str
     text: str
@@ -188,7 +193,8 @@ class Paren(Node):
 
 
 class Select(Node):
-    """`a[i]`, `a[i,j]`, `a[[i,j]]` (one index, an `ArrayLiteral`), with `Dot` and `Dots` among the indices. `a[]` has none."""
+    """`a[i]`, `a[i,j]`, `a[[i,j]]` (one index, an `ArrayLiteral`), with `Dot` and `Dots` among the indices. `a[]` has
+    none."""
 
     array: Expr
     indices: tuple[Expr, ...]
@@ -214,21 +220,29 @@ class StructLiteral(Node):
 
 
 class Pragma(Node):
-    """`#pragma ...`: the text behind the word `pragma`, joined over continuation lines, with its span. `words`: where in `text` each of its tokens starts, and the token's own span."""
+    """`#pragma ...`: the text behind the word `pragma`, joined over continuation lines, with its span. `words`: where
+    in `text` each of its tokens starts, and the token's own span."""
 
     text: str
     span: Span
     words: tuple[tuple[int, Span], ...] = field(default=(), compare=False, repr=False)
 
     def place(self, start: int, end: int) -> Span:
-        """The span of a part of the text: of the tokens that it touches; of no token, as at the end of the text, what is right behind the last one."""
-        touched = [span for i, (at, span) in enumerate(self.words) if at < end and start < (self.words[i + 1][0] if i + 1 < len(self.words) else len(self.text))]
+        """The span of a part of the text: of the tokens that it touches; of no token, as at the end of the text, what
+        is right behind the last one."""
+        touched = [
+            span
+            for i, (at, span) in enumerate(self.words)
+            if at < end and start < (self.words[i + 1][0] if i + 1 < len(self.words) else len(self.text))
+        ]
         if touched:
             return _over(touched)
         if not self.words:
             return self.span
         last = self.words[-1][1]
-        return Span(last.source, last.end, last.end, last.macro and Span(last.macro.source, last.macro.end, last.macro.end))
+        return Span(
+            last.source, last.end, last.end, last.macro and Span(last.macro.source, last.macro.end, last.macro.end)
+        )
 
 
 def _over(spans: list[Span]) -> Span:
@@ -243,7 +257,8 @@ def _over(spans: list[Span]) -> Span:
 
 
 class Generator(Node):
-    """`lb <= iv < ub step s width w`. A dot bound is None. Index names: `vector` (`iv`), `scalars` (`[i,j]`), or both (`iv=[i,j]`)."""
+    """`lb <= iv < ub step s width w`. A dot bound is None. Index names: `vector` (`iv`), `scalars` (`[i,j]`), or both
+    (`iv=[i,j]`)."""
 
     lower: Expr | None
     lower_inclusive: bool
@@ -338,8 +353,8 @@ class BadExpr(Node):
 
 
 Expr = (
-    Literal | StringLiteral | Name | Dot | Dots | ArrayLiteral | EmptyArray | Call | Binary | Unary | Logical | Conditional | Cast | Paren | Select | Field
-    | StructLiteral | With | Tensor | BadExpr
+    Literal | StringLiteral | Name | Dot | Dots | ArrayLiteral | EmptyArray | Call | Binary | Unary | Logical
+    | Conditional | Cast | Paren | Select | Field | StructLiteral | With | Tensor | BadExpr
 )  # fmt: skip
 
 # ---------------------------------------------------------------- statements
@@ -443,7 +458,8 @@ class Param(Node):
 
 
 class TypeVar(Node):
-    """`<T: num>` before a library function's result types: one definition for every base type of a kind ("num", "int", "signed", "real", "builtin", "any")."""
+    """`<T: num>` before a library function's result types: one definition for every base type of a kind ("num", "int",
+    "signed", "real", "builtin", "any")."""
 
     name: str
     kind: str
@@ -451,8 +467,9 @@ class TypeVar(Node):
 
 
 class FunDef(Node):
-    """A function definition or declaration. `linkage`: "" (defined here), "external" or "specialize". `results` empty: void. `varargs`: `...` ends the parameters; `varresults`: `...` ends the results.
-    `doc` is the text of the comment right above, "" without one. `conditions` stand behind the head's `|`."""
+    """A function definition or declaration. `linkage`: "" (defined here), "external" or "specialize". `results` empty:
+    void. `varargs`: `...` ends the parameters; `varresults`: `...` ends the results. `doc` is the text of the comment
+    right above, "" without one. `conditions` stand behind the head's `|`."""
 
     typevars: tuple[TypeVar, ...]
     inlining: str
@@ -493,7 +510,8 @@ class ObjDef(Node):
 
 
 class Interface(Node):
-    """`use`, `import` (with `module`), `export`, `provide` (without). `all` with the exceptions in `symbols`, or just `symbols`."""
+    """`use`, `import` (with `module`), `export`, `provide` (without). `all` with the exceptions in `symbols`, or just
+    `symbols`."""
 
     kind: str
     module: str
@@ -507,7 +525,8 @@ Definition = FunDef | TypeDef | StructDef | ObjDef | Interface
 
 
 class Module(Node):
-    """A whole file. `kind`: "program", "module" or "class". For a class, `classtype` is the implementing type, None where external. `trivia`: comments and preprocessor lines, by offset."""
+    """A whole file. `kind`: "program", "module" or "class". For a class, `classtype` is the implementing type, None
+    where external. `trivia`: comments and preprocessor lines, by offset."""
 
     kind: str
     name: str

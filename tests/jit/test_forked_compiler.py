@@ -20,7 +20,10 @@ from sacpy.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
 
-TEXT = "use Array: all; int spun(double end) { s = 0; x = 0.0; while (x < end) { x = x + 0.5; s = (s * 31 + 7) % 1000003; } return s; }"
+TEXT = (
+    "use Array: all; int spun(double end) { s = 0; x = 0.0; while (x < end) { x = x + 0.5; s = (s * 31 + 7) % "
+    "1000003; } return s; }"
+)
 
 
 def asked(fork: Fork, request: Any) -> Asked[bytes]:
@@ -84,7 +87,11 @@ def test_an_answer_that_is_read_in_part_ends_it(monkeypatch: pytest.MonkeyPatch)
 
 def test_it_holds_no_file_of_the_program() -> None:
     read, write = os.pipe()
-    fork = Fork(lambda request: repr([os.readlink(f"/proc/self/fd/{k}") for k in range(3)] + [len(os.listdir("/proc/self/fd"))]).encode())
+    fork = Fork(
+        lambda request: repr(
+            [os.readlink(f"/proc/self/fd/{k}") for k in range(3)] + [len(os.listdir("/proc/self/fd"))]
+        ).encode()
+    )
     files = eval(asked(fork, 1).result())
     assert files[:3] == [os.devnull] * 3 and files[3] <= 7
     os.close(write)
@@ -110,7 +117,9 @@ def test_processes_that_nobody_has_any_more_end() -> None:
 
 def spun(engine: Engine, end: float) -> int:
     program, _ = Workspace().load_text(TEXT)
-    (found,) = Evaluator(program, World.captured(), engine=engine).call(program.key(program.main.own("spun")[0], ()), (end,))
+    (found,) = Evaluator(program, World.captured(), engine=engine).call(
+        program.key(program.main.own("spun")[0], ()), (end,)
+    )
     return int(found)
 
 
@@ -125,7 +134,14 @@ def forking(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_loop_goes_on_in_code_that_another_process_has_made(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     compile_one = Engine._compile
-    monkeypatch.setattr(Engine, "_compile", lambda self, unit, kind: (made.append((bool(self.tools.delivered), is_beside())), compile_one(self, unit, kind))[1])
+    monkeypatch.setattr(
+        Engine,
+        "_compile",
+        lambda self, unit, kind: (
+            made.append((bool(self.tools.delivered), is_beside())),
+            compile_one(self, unit, kind),
+        )[1],
+    )
     engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
     assert spun(engine, 3.0e7) == spun(Engine("cpu", cache=Cache(None), eager=True), 3.0e7)
     assert made[0] == (True, False)  # what has been delivered, by the thread of the program

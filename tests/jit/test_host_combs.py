@@ -1,4 +1,5 @@
-"""Partitions that step along their axes: those that are run through without gaps, and those that take turns, give what they give one by one."""
+"""Partitions that step along their axes: those that are run through without gaps, and those that take turns, give what
+they give one by one."""
 
 from __future__ import annotations
 
@@ -46,7 +47,9 @@ SHAPES = ((3, 3), (4, 4), (2, 5), (5, 2), (9, 8), (6, 67), (7, 530), (4, 1100), 
 
 
 def parts(u: Unit) -> list[list[Partition]]:
-    return [list(s.rhs.partitions) for s in statements(u.root.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
+    return [
+        list(s.rhs.partitions) for s in statements(u.root.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop)
+    ]
 
 
 @pytest.mark.parametrize(("base", "dtype"), [("double", "f8"), ("float", "f4"), ("int", "i4"), ("ulong", "u8")])
@@ -78,20 +81,28 @@ def test_steps_and_ends(operator: str, step: int) -> None:
     u = parsed(COMB.format(operator=operator, step=step, body=PLAIN))
     assert ("[512 x" in lower(u, STRICT)) == (step <= combs.MOST_STEP)
     ends = [(0, 1), (0, 2), (1, 9), (3, 3), (5, 2), (2, 30), (29, 30)]
-    agree_on(u, [[RNG.standard_normal(30), first, end] for first, end in ends] + [[RNG.standard_normal(1400), first, 1400 - first] for first in (0, 1, 2)])
+    agree_on(
+        u,
+        [[RNG.standard_normal(30), first, end] for first, end in ends]
+        + [[RNG.standard_normal(1400), first, 1400 - first] for first in (0, 1, 2)],
+    )
 
 
 def test_on_threads_chunks_meet_at_steps() -> None:
     a = RNG.standard_normal(400_001)
     expected = np.full(400_001, 0.5)
     expected[1:400_000:3] = 2 * a[1:400_000:3]
-    assert np.array_equal(on_threads(parsed(COMB.format(operator="genarray double default 0.5", step=3, body=PLAIN)), a, 1, 400_000), expected)
+    assert np.array_equal(
+        on_threads(parsed(COMB.format(operator="genarray double default 0.5", step=3, body=PLAIN)), a, 1, 400_000),
+        expected,
+    )
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        "int k = mul! i, 2\n            int l = min k, 3\n            double y = load a[l]\n            yield y",  # elsewhere for points in between
+        # elsewhere for points in between
+        "int k = mul! i, 2\n            int l = min k, 3\n            double y = load a[l]\n            yield y",
         "int k = div i, 2\n            double y = load a[k]\n            yield y",
         "bool c = lt i, n\n            check c : it is in range\n            double y = load a[i]\n            yield y",
         "double x = load a[i]\n            double y = exp x\n            yield y",  # too dear to be computed in vain
@@ -132,7 +143,10 @@ def test_rows_between_one_another_take_turns() -> None:
     groups = grouped(all_parts)
     assert [[p.lower[0] for p in g] for g in groups] == [[integer(0), integer(0), integer(1), integer(2)], [integer(0)]]
     assert [takes_turns(p, 0) for p in all_parts] == [True, True, True, True, False]
-    agree_on(u, [[RNG.standard_normal(shape)] for shape in ((1, 1), (2, 9), (3, 4), (4, 5), (6, 7), (11, 40), (0, 3), (3, 0))])
+    agree_on(
+        u,
+        [[RNG.standard_normal(shape)] for shape in ((1, 1), (2, 9), (3, 4), (4, 5), (6, 7), (11, 40), (0, 3), (3, 0))],
+    )
     on_threads(u, RNG.standard_normal((500, 301)))
 
 

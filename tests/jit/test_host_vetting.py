@@ -1,4 +1,5 @@
-"""Checks on loaded indices, made for many rounds before these run: which loops they are, and that nothing gets past them."""
+"""Checks on loaded indices, made for many rounds before these run: which loops they are, and that nothing gets past
+them."""
 
 from __future__ import annotations
 
@@ -50,7 +51,11 @@ def test_what_is_checked_ahead() -> None:
 
 @pytest.mark.parametrize(
     ("more", "conditions"),
-    [("int d = mul k, 2\n        bool w = lt d, 90\n        check w : it is small\n        ", 1), ("bool w = lt first, k\n        check w : it is above\n        ", 1), ("bool w = le i, 5000\n        check w : it is early\n        ", 1)],
+    [
+        ("int d = mul k, 2\n        bool w = lt d, 90\n        check w : it is small\n        ", 1),
+        ("bool w = lt first, k\n        check w : it is above\n        ", 1),
+        ("bool w = le i, 5000\n        check w : it is early\n        ", 1),
+    ],
 )
 def test_other_conditions_are_made_ahead_too(more: str, conditions: int) -> None:
     v = found(loop(more=more))
@@ -60,7 +65,8 @@ def test_other_conditions_are_made_ahead_too(more: str, conditions: int) -> None
 @pytest.mark.parametrize(
     "more",
     [
-        "int y = load x[k]\n        bool w = lt y, m\n        check w : it lies behind a check\n        ",  # x[k] may only be read once k has been checked
+        # x[k] may only be read once k has been checked
+        "int y = load x[k]\n        bool w = lt y, m\n        check w : it lies behind a check\n        ",
         "double z = load h[k]\n        bool w = lt z, 9.0\n        check w : it depends on a round before\n        ",
     ],
 )
@@ -73,7 +79,10 @@ def test_what_depends_on_a_check_or_on_rounds_before_is_not(more: str) -> None:
 def test_rounds_give_the_same(step: int, stretch: int) -> None:
     ranges = [(n, *((0, n) if step > 0 else (n - 1, -1))) for n in (0, 1, 2, 5, 1023, 1024, 1025, 2500)]
     ranges += [(9, 5, 5), (9, 7, 3) if step > 0 else (9, 3, 7)]
-    many = [[RNG.integers(0, 7, n).astype("i4"), RNG.standard_normal(n), RNG.standard_normal(7), first, end] for n, first, end in ranges]
+    many = [
+        [RNG.integers(0, 7, n).astype("i4"), RNG.standard_normal(n), RNG.standard_normal(7), first, end]
+        for n, first, end in ranges
+    ]
     with patch.object(vetting, "STRETCH", stretch):
         agree_on(parsed(loop(step)), many)
 

@@ -92,7 +92,10 @@ def test_the_rest_is_not_copied_round_by_round_and_all_comes_out_the_same() -> N
 
 @pytest.mark.parametrize(("lower", "upper"), [("to", "from"), ("from", "from"), ("big", "small")])
 def test_an_empty_part_wherever_its_bounds_are(lower: str, upper: str) -> None:
-    text = levels(lower=lower, upper=upper).replace("int to = add from, 2\n", "int to = add from, 2\n        int big = sub 2147483647, from\n        int small = sub -2147483640, from\n")
+    text = levels(lower=lower, upper=upper).replace(
+        "int to = add from, 2\n",
+        "int to = add from, 2\n        int big = sub 2147483647, from\n        int small = sub -2147483640, from\n",
+    )
     v = np.arange(4.0)
     assert "part" in after(aside.run, text)
     agree_on(unit(after(aside.run, text)), [(m, v, v) for m in (0, 1, 2)])

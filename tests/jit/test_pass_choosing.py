@@ -40,7 +40,11 @@ function f(int n, double[n] u, double x)
     return v, p
 """
 
-KEPT = LEAST.replace("lt z, a", "le a, z").replace("select c, z, a", "select c, a, z").replace("select c, k, b", "select c, b, k")
+KEPT = (
+    LEAST.replace("lt z, a", "le a, z")
+    .replace("select c, z, a", "select c, a, z")
+    .replace("select c, k, b", "select c, b, k")
+)
 
 
 def test_a_stretch_is_compared_before_it_is_gone_through() -> None:
@@ -90,11 +94,23 @@ LENGTHS = (0, 1, 2, 127, 128, 129, 130, 257, 700, 5000)
 def vectors() -> list[np.ndarray]:
     """Vectors with ties, zeros of both signs, NaNs, and ones of which every element is the best so far."""
     found = [np.round(RNG.uniform(-9, 9, n)) for n in LENGTHS]
-    found += [np.where(RNG.uniform(size=1500) < 0.3, np.nan, RNG.uniform(-1, 1, 1500)), np.where(RNG.uniform(size=900) < 0.5, 0.0, -0.0), np.full(900, np.nan)]
-    return [*found, np.arange(900.0), -np.arange(900.0), np.r_[np.zeros(600), -1.0, np.zeros(300)], np.r_[np.zeros(640), np.inf, -np.inf]]
+    found += [
+        np.where(RNG.uniform(size=1500) < 0.3, np.nan, RNG.uniform(-1, 1, 1500)),
+        np.where(RNG.uniform(size=900) < 0.5, 0.0, -0.0),
+        np.full(900, np.nan),
+    ]
+    return [
+        *found,
+        np.arange(900.0),
+        -np.arange(900.0),
+        np.r_[np.zeros(600), -1.0, np.zeros(300)],
+        np.r_[np.zeros(640), np.inf, -np.inf],
+    ]
 
 
-@pytest.mark.parametrize("text", [LEAST, FOLD, KEPT, LEAST.replace("lt z, a", "le z, a"), LEAST.replace("lt z, a", "eq z, a")])
+@pytest.mark.parametrize(
+    "text", [LEAST, FOLD, KEPT, LEAST.replace("lt z, a", "le z, a"), LEAST.replace("lt z, a", "eq z, a")]
+)
 @pytest.mark.parametrize("start", [np.inf, 0.0, -0.0, np.nan, -5.0])
 def test_the_results_are_the_same(text: str, start: float) -> None:
     before, changed = unit(text), unit(after(choosing.run, text))
@@ -109,12 +125,20 @@ def test_the_results_are_the_same(text: str, start: float) -> None:
     "text",
     [
         pytest.param(LEAST.replace("int e = select c, k, b", "int e = add b, 1"), id="something else changes"),
-        pytest.param(LEAST.replace("int e = select c, k, b", "bool s = lt k, b\n        int e = select s, k, b"), id="two choices"),
+        pytest.param(
+            LEAST.replace("int e = select c, k, b", "bool s = lt k, b\n        int e = select s, k, b"),
+            id="two choices",
+        ),
         pytest.param(LEAST.replace("int e = select c, k, b", "int e = select c, b, k"), id="old and new at once"),
         pytest.param(LEAST.replace("lt z, a", "lt z, x"), id="what was chosen before does not matter"),
         pytest.param(LEAST.replace("from 1 to n", "from 1 to 200"), id="few rounds"),
         pytest.param(LEAST.replace("from 1 to n", "from -1 to n"), id="a counter that may be negative"),
-        pytest.param(LEAST.replace("double z = load u[k]", "bool t = lt k, n\n        check t : low\n        double z = load u[k]"), id="a check"),
+        pytest.param(
+            LEAST.replace(
+                "double z = load u[k]", "bool t = lt k, n\n        check t : low\n        double z = load u[k]"
+            ),
+            id="a check",
+        ),
         pytest.param(FOLD.replace("[i] < [n]", "[i] < [n] step [2] width [1]"), id="a step"),
     ],
 )

@@ -46,10 +46,26 @@ COPY = """part [0,0] <= [k,l] < [n,m]
             yield o"""
 
 
-def chess(offset: int = 0, remainder: str = "mod", compare: str = "eq", rest: int = 0, swapped: bool = False, copy: bool = False) -> str:
+def chess(
+    offset: int = 0,
+    remainder: str = "mod",
+    compare: str = "eq",
+    rest: int = 0,
+    swapped: bool = False,
+    copy: bool = False,
+) -> str:
     first, second = (OLD, NEW) if swapped else (NEW, OLD)
     operator = "genarray double default 0.0" if copy else "modarray u"
-    return CHESS.format(offset=offset, remainder=remainder, compare=compare, rest=rest, first=first, second=second, operator=operator, copy=COPY if copy else "")
+    return CHESS.format(
+        offset=offset,
+        remainder=remainder,
+        compare=compare,
+        rest=rest,
+        first=first,
+        second=second,
+        operator=operator,
+        copy=COPY if copy else "",
+    )
 
 
 def lowers(text: str) -> list[str]:
@@ -61,13 +77,20 @@ def same(u: Unit) -> None:
     for shape in ((0, 0), (1, 1), (2, 3), (3, 3), (4, 3), (3, 4), (6, 7)):
         args = [RNG.standard_normal(shape)]
         assert outcome(run(u), args) == outcome(u, args)
-    agree_on(optimise(u, host=True), [[RNG.standard_normal(shape)] for shape in ((0, 0), (1, 1), (3, 3), (4, 5), (9, 40))])
+    agree_on(
+        optimise(u, host=True), [[RNG.standard_normal(shape)] for shape in ((0, 0), (1, 1), (3, 3), (4, 5), (9, 40))]
+    )
 
 
 @pytest.mark.parametrize("remainder", ["mod", "aplmod"])
-@pytest.mark.parametrize(("compare", "rest", "swapped"), [("eq", 0, False), ("eq", 1, False), ("neq", 0, False), ("neq", 1, False), ("eq", 0, True), ("neq", 1, True)])
+@pytest.mark.parametrize(
+    ("compare", "rest", "swapped"),
+    [("eq", 0, False), ("eq", 1, False), ("neq", 0, False), ("neq", 1, False), ("eq", 0, True), ("neq", 1, True)],
+)
 @pytest.mark.parametrize("offset", [0, -1, -2])
-def test_partitions_step_over_the_cells_that_change(remainder: str, compare: str, rest: int, swapped: bool, offset: int) -> None:
+def test_partitions_step_over_the_cells_that_change(
+    remainder: str, compare: str, rest: int, swapped: bool, offset: int
+) -> None:
     text = chess(offset, remainder, compare, rest, swapped)
     changing = (rest + (compare == "neq") + swapped + offset) % 2
     assert lowers(after(run, text)) == (["[1,2]", "[2,1]"] if changing else ["[1,1]", "[2,2]"])
@@ -92,7 +115,8 @@ def test_a_copy_of_what_stays_becomes_a_modarray() -> None:
     ("old", "new"),
     [
         ("double w = load u[i,j]", "double w = load u[j,i]"),  # another cell
-        ("bool c =", "bool low = le n, 5\n            check low : few rows\n            bool c ="),  # where nothing changes, too
+        # where nothing changes, too
+        ("bool c =", "bool low = le n, 5\n            check low : few rows\n            bool c ="),
         ("aplmod away, 2", "aplmod away, 3"),
         ("add i, j", "mul i, j"),
         ("[1,1] <=", "[n,1] <="),  # not known where it begins
@@ -126,12 +150,19 @@ function f(int n, double[n] u, int first, int end, int k)
 """
 
 
-@pytest.mark.parametrize(("remainder", "rest", "steps"), [("mod", 0, True), ("mod", 1, False), ("aplmod", 0, True), ("aplmod", 1, True)])
+@pytest.mark.parametrize(
+    ("remainder", "rest", "steps"), [("mod", 0, True), ("mod", 1, False), ("aplmod", 0, True), ("aplmod", 1, True)]
+)
 def test_loops_take_only_the_rounds_that_do_something(remainder: str, rest: int, steps: bool) -> None:
     text = ROUNDS.format(least=-9, lower="low", upper="high", remainder=remainder, rest=rest)
     u = parsed(text)
     assert ("step 2" in after(run, text)) is steps
-    many = [[RNG.standard_normal(9), first, end, k] for first in (0, 1, 4, 9, 2**31 - 1) for end in (0, 1, 4, 9, -(2**31)) for k in (0, 1, -7, 2**31 - 1, -(2**31))]
+    many = [
+        [RNG.standard_normal(9), first, end, k]
+        for first in (0, 1, 4, 9, 2**31 - 1)
+        for end in (0, 1, 4, 9, -(2**31))
+        for k in (0, 1, -7, 2**31 - 1, -(2**31))
+    ]
     for args in many:
         assert outcome(run(u), args) == outcome(u, args)
     agree_on(optimise(u, host=True), many)
@@ -192,17 +223,26 @@ function f(int n, double[n,n] u, double[n,n] o)
 
 def test_what_surrounds_the_board_is_a_copy_as_well() -> None:
     text = after(run, BORDERED.format(border="u"))
-    assert "modarray u" in text and re.findall(r"part (\S+) <= \S+ < (\S+) step", text) == [("[1,1]", "[last,last]"), ("[2,2]", "[last,last]")]
+    assert "modarray u" in text and re.findall(r"part (\S+) <= \S+ < (\S+) step", text) == [
+        ("[1,1]", "[last,last]"),
+        ("[2,2]", "[last,last]"),
+    ]
     u = parsed(BORDERED.format(border="u"))
     for n in (0, 1, 2, 3, 4, 7, 8):
         args = [RNG.standard_normal((n, n)), RNG.standard_normal((n, n))]
         assert outcome(run(u), args) == outcome(u, args)
-    agree_on(optimise(u, host=True), [[RNG.standard_normal((n, n)), RNG.standard_normal((n, n))] for n in (0, 1, 2, 3, 9, 40)])
+    agree_on(
+        optimise(u, host=True),
+        [[RNG.standard_normal((n, n)), RNG.standard_normal((n, n))] for n in (0, 1, 2, 3, 9, 40)],
+    )
 
 
 def test_a_border_from_elsewhere_stays() -> None:
     text = after(run, BORDERED.format(border="o"))
-    assert "load o[0,b]" in text and re.findall(r"part (\S+) <= \S+ < (\S+) step", text) == [("[1,1]", "[last,last]"), ("[2,2]", "[last,last]")]
+    assert "load o[0,b]" in text and re.findall(r"part (\S+) <= \S+ < (\S+) step", text) == [
+        ("[1,1]", "[last,last]"),
+        ("[2,2]", "[last,last]"),
+    ]
     u = parsed(BORDERED.format(border="o"))
     for n in (0, 1, 2, 3, 4, 7):
         args = [RNG.standard_normal((n, n)), RNG.standard_normal((n, n))]

@@ -98,8 +98,10 @@ function f(int n, double[n] a, double[n] c, double[n] v)
 
 BESIDE = """
 function f(int n, int m, double[n,m] a, double x)
-    double s, double[n,m] r, double t = for i from 0 to n step 1 with double o := x, double[n,m] b := a, double l := -1.0
-        double oo, double[n,m] c, double ll = for j from 0 to m step 1 with double p := o, double[n,m] d := b, double k := l
+    double s, double[n,m] r, double t = for i from 0 to n step 1 with double o := x, double[n,m] b := a, \
+double l := -1.0
+        double oo, double[n,m] c, double ll = for j from 0 to m step 1 with double p := o, double[n,m] d := b, \
+double k := l
             double y = load d[i,j]
             double z = sub y, x
             double[n,m] e = update d[i,j] with z
@@ -207,17 +209,30 @@ def test_bounds_that_leave_the_array_are_found() -> None:
         pytest.param(NEST.replace("for j from 0 to m step 1", "for j from 0 to m step 2"), id="a step"),
         pytest.param(NEST.replace("for j from 0", "for j from i"), id="bounds that depend on an outer loop"),
         pytest.param(NEST.replace("double h = tod i", "double h = load b[0,0]"), id="the array is read outside"),
-        pytest.param(SEVERAL.replace("double m = load g[i]", "double m = load b[i]"), id="what the element was is read after it was set"),
+        pytest.param(
+            SEVERAL.replace("double m = load g[i]", "double m = load b[i]"),
+            id="what the element was is read after it was set",
+        ),
         pytest.param(SEVERAL.replace("give d, x", "give b, x"), id="what the array was is given after it was set"),
         pytest.param(SEVERAL.replace("update ee[i]", "update e[i]"), id="an update is lost"),
-        pytest.param(SEVERAL.replace("double l = load g[i]", "double l = load g[0]"), id="another element is read in a branch that sets none"),
+        pytest.param(
+            SEVERAL.replace("double l = load g[i]", "double l = load g[0]"),
+            id="another element is read in a branch that sets none",
+        ),
         pytest.param(SEVERAL.replace("next gg, ff", "next gg, gg"), id="two arrays become one"),
-        pytest.param(BESIDE.replace("update d[i,j]", "update d[j,i]").replace("load d[i,j]", "load d[j,i]").replace("load e[i,j]", "load e[j,i]"), id="a sum in another order than that of the elements"),
+        pytest.param(
+            BESIDE.replace("update d[i,j]", "update d[j,i]")
+            .replace("load d[i,j]", "load d[j,i]")
+            .replace("load e[i,j]", "load e[j,i]"),
+            id="a sum in another order than that of the elements",
+        ),
         pytest.param(BESIDE.replace("mul k, y", "mul k, k"), id="a scalar that is no sum"),
         pytest.param(BESIDE.replace("mul k, y", "mul k, p"), id="a scalar that depends on another"),
         pytest.param(BESIDE.replace("double z = sub y, x", "double z = sub y, k"), id="a scalar is read"),
         pytest.param(GREATEST.replace("load v[i]", "load b[i]"), id="an extreme of what is overwritten"),
-        pytest.param(BRANCHES.replace("double y = load b[i]", "double y = load b[0]"), id="another element is read in a branch"),
+        pytest.param(
+            BRANCHES.replace("double y = load b[i]", "double y = load b[0]"), id="another element is read in a branch"
+        ),
         pytest.param(TWO.replace("load b[i]", "load b[0]"), id="another element of one of two arrays"),
     ],
 )
@@ -228,7 +243,9 @@ def test_what_stays_a_loop(text: str) -> None:
 def test_what_costs_much_is_not_done_for_every_element() -> None:
     text = NEST.replace(
         "        double h = tod i\n",
-        "        double h = with\n            fold from 0.0 by (double acc), (double val)\n                double g = add acc, val\n                give g\n            part [0] <= [k] < [m]\n                double p = load v[i,k]\n                yield p\n",
+        "        double h = with\n            fold from 0.0 by (double acc), (double val)\n"
+        "                double g = add acc, val\n                give g\n            part [0] <= [k] < [m]\n"
+        "                double p = load v[i,k]\n                yield p\n",
     )
     assert "for i from first" in after(run, text)
 
@@ -271,11 +288,22 @@ def test_scalars_are_accumulated_beside_the_elements() -> None:
         (GREATEST.replace("from 0 to n", "from 1 to n"), "modarray a"),
         (TWO, "modarray a\n        modarray v"),
         (BRANCHES, "modarray a"),
-        (BRANCHES.replace("b := a", "b := g").replace("    double[n] r =", "    double[n] g = with [n] disjoint complete\n        genarray double default 0.0\n        part [0] <= [k] < [n]\n            double f = load v[k]\n            yield f\n    double[n] r ="), "genarray double default 0.0"),
+        (
+            BRANCHES.replace("b := a", "b := g").replace(
+                "    double[n] r =",
+                "    double[n] g = with [n] disjoint complete\n        genarray double default 0.0\n"
+                "        part [0] <= [k] < [n]\n            double f = load v[k]\n            yield f\n"
+                "    double[n] r =",
+            ),
+            "genarray double default 0.0",
+        ),
     ],
 )
-def test_an_array_that_is_all_replaced_is_a_new_one_unless_it_may_be_changed_in_place(text: str, operators: str) -> None:
-    """It may be where it is read, and not made by a with-loop, whose elements could be computed where they are needed."""
+def test_an_array_that_is_all_replaced_is_a_new_one_unless_it_may_be_changed_in_place(
+    text: str, operators: str
+) -> None:
+    """It may be where it is read, and not made by a with-loop, whose elements could be computed where they are
+    needed."""
     loop = after(run, text).split(" = with")[-1]
     assert operators in loop
     assert ("complete" in loop) == ("from 1" not in text)
@@ -285,7 +313,8 @@ def test_a_border_that_is_split_off_is_still_updated_in_place() -> None:
     text = """use Array: all;
 double[n,m] f(double[n,m] x, double[n,m] v, int steps)
 {
-  for (s = 0; s < steps; s++) { for (i = 0; i < n; i++) { for (j = 0; j < m; j++) { x[i,j] = x[i,j] + v[i, mod(j - 1, m)]; } } }
+  for (s = 0; s < steps; s++) { for (i = 0; i < n; i++) { for (j = 0; j < m;
+    j++) { x[i,j] = x[i,j] + v[i, mod(j - 1, m)]; } } }
   return x;
 }
 """

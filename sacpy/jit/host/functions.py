@@ -1,6 +1,8 @@
 """Functions of a unit as LLVM functions: statements and control. With-loops are in `withloops`.
 
-In: a graph function. Out: `{i32, results...} @name(ptr frame, params...)`; the i32 is a status of `layout`. An array is passed as two addresses, elements and header, and its reference goes along. Variables that several paths set (results of conditionals, carried variables) live in slots.
+In: a graph function. Out: `{i32, results...} @name(ptr frame, params...)`; the i32 is a status of `layout`. An array is
+passed as two addresses, elements and header, and its reference goes along. Variables that several paths set (results of
+conditionals, carried variables) live in slots.
 """
 
 from __future__ import annotations
@@ -66,7 +68,8 @@ class Lowering(Writer):
     # ---- blocks
 
     def block(self, block: Block, owned: Iterable[str] = (), into: dict[str, Array] | None = None) -> list[Value]:
-        """Runs a block's statements; gives its results with references of their own. `owned`: arrays from outside whose references the block takes over. `into`: where the array of a name is to be built, if the block makes it."""
+        """Runs a block's statements; gives its results with references of their own. `owned`: arrays from outside whose
+        references the block takes over. `into`: where the array of a name is to be built, if the block makes it."""
         uses = self.unit.uses
         mine = set(owned)
         into = places(self, block, mine, into or {})
@@ -101,7 +104,8 @@ class Lowering(Writer):
         return kept
 
     def statement(self, s: Stmt, dying: set[str], into: dict[str, Array]) -> None:
-        """Runs a statement. `dying`: arrays whose last use this is; those whose references it hands on are taken out."""
+        """Runs a statement. `dying`: arrays whose last use this is; those whose references it hands on are taken
+        out."""
         if isinstance(s, Check):
             self.check(s)
         else:
@@ -190,7 +194,8 @@ class Lowering(Writer):
         self.bind([target], [self.as_built(place) if place else array])
 
     def update_part(self, target: Var, rhs: Update, dying: set[str], place: Array | None) -> None:
-        """The value may share memory with the array; then its references say so, unless both are borrowed, which is copied anyway."""
+        """The value may share memory with the array; then its references say so, unless both are borrowed, which is
+        copied anyway."""
         value = self.array(rhs.value)
         array = self.updated(rhs.array, dying, place)
         address = element_address(self.code, array, flat(self.code, self.wides(rhs.index), array.extents))
@@ -206,7 +211,8 @@ class Lowering(Writer):
         return self.owned(taken)
 
     def placed(self, source: Array, place: Array) -> Array:
-        """An array in its place, to be written to: copied there unless it is there already. Its reference stays where it is."""
+        """An array in its place, to be written to: copied there unless it is there already. Its reference stays where
+        it is."""
         if source.data != place.data:
             copy_elements(self.code, place.element, place.data, source.data, elements(self.code, place.extents))
         return replace(place, header=BORROWED, unique=True)
@@ -240,16 +246,27 @@ class Lowering(Writer):
         """Both branches take over the references of what dies here."""
         code, results = self.code, Slots(self, targets)
         then, otherwise, done = code.label("then"), code.label("else"), code.label("done")
-        before = {name: (value.unique if isinstance(value, Array) else False) for name, value in self.env.items() if name in dying}
+        before = {
+            name: (value.unique if isinstance(value, Array) else False)
+            for name, value in self.env.items()
+            if name in dying
+        }
         code.branch(self.text(rhs.condition), then, otherwise)
         built = {t.name for t in targets if t.name in into}
         for label, block in ((then, rhs.then), (otherwise, rhs.otherwise)):
             code.place(label)
             for name, unique in before.items():
                 self.array_named(name).unique = unique
-            inner = {r.name: into[t.name] for t, r in zip(targets, block.results) if t.name in built and isinstance(r, Var)}
+            inner = {
+                r.name: into[t.name] for t, r in zip(targets, block.results) if t.name in built and isinstance(r, Var)
+            }
             values = self.block(block, dying, inner)
-            results.set([self.built(v, into[t.name]) if t.name in built and isinstance(v, Array) else v for t, v in zip(targets, values)])
+            results.set(
+                [
+                    self.built(v, into[t.name]) if t.name in built and isinstance(v, Array) else v
+                    for t, v in zip(targets, values)
+                ]
+            )
             code.jump(done)
         dying.clear()
         code.place(done)
@@ -258,12 +275,17 @@ class Lowering(Writer):
             self.env[name] = self.as_built(into[name])
 
     def enter(self, rhs: Loop | For, dying: set[str], places: Sequence[Array | None]) -> tuple[Slots, frozenset[str]]:
-        """Carried variables at the start of a loop. Those that the body updates are made unique here, and stay so. An array that the loop also uses directly is not handed over: it must live until the loop is done. `places`: where carried arrays stay."""
+        """Carried variables at the start of a loop. Those that the body updates are made unique here, and stay so. An
+        array that the loop also uses directly is not handed over: it must live until the loop is done. `places`: where
+        carried arrays stay."""
         params = rhs.params
         unique = frozenset(p.name for p in params if isinstance(p.type, ArrayType) and updated_in(rhs.body, p.name))
         inside: frozenset[str] = frozenset().union(*map(self.unit.uses.of, blocks(rhs)))
         movable = dying - inside
-        values = [self.take(a, movable) if place is None else self.placed(self.array(a), place) for a, place in zip(rhs.initial, places)]
+        values = [
+            self.take(a, movable) if place is None else self.placed(self.array(a), place)
+            for a, place in zip(rhs.initial, places)
+        ]
         dying &= movable | inside
         slots = Slots(self, params)
         slots.set([self.owned(v) if isinstance(v, Array) and p.name in unique else v for p, v in zip(params, values)])
@@ -305,7 +327,14 @@ class Lowering(Writer):
         assert isinstance(value, Scalar)
         return value.text
 
-    def leave(self, slots: Slots, targets: Sequence[Var], params: Sequence[Var], unique: frozenset[str], places: Sequence[Array | None]) -> None:
+    def leave(
+        self,
+        slots: Slots,
+        targets: Sequence[Var],
+        params: Sequence[Var],
+        unique: frozenset[str],
+        places: Sequence[Array | None],
+    ) -> None:
         """Binds a loop's targets to the last values of its carried variables."""
         slots.get(targets, frozenset(t.name for t, p in zip(targets, params) if p.name in unique))
         for t, place in zip(targets, places):
@@ -314,7 +343,8 @@ class Lowering(Writer):
                 self.env[t.name] = self.as_built(place)
 
     def stay(self, array: Array, place: Array) -> None:
-        """Sees to it that an array is in its place behind a loop that had it there in the beginning, and may have had to copy it."""
+        """Sees to it that an array is in its place behind a loop that had it there in the beginning, and may have had
+        to copy it."""
         code = self.code
         moved, done = code.label("moved"), code.label("placed")
         code.branch(code.op(f"icmp eq ptr {array.data}, {place.data}"), done, moved)
@@ -352,7 +382,8 @@ class Lowering(Writer):
         self.leave(slots, targets, rhs.params, unique, places)
 
     def stretches(self, rhs: For, slots: Slots, unique: frozenset[str], counter: str, upper: str) -> None:
-        """The rounds of a loop without loops in it, some at a time. Checks that can be are made for all of these beforehand."""
+        """The rounds of a loop without loops in it, some at a time. Checks that can be are made for all of these
+        beforehand."""
         from sacpy.jit.host.vetting import STRETCH, unrolled_note, vetted, write_vetting
 
         found = None if rhs.few else vetted(rhs)
@@ -366,7 +397,16 @@ class Lowering(Writer):
 
         self.polled_rounds(counter, upper, rhs.step, vetted_rounds, STRETCH)
 
-    def rounds(self, rhs: For, slots: Slots, unique: frozenset[str], counter: str, end: str, polls: bool = False, note: str = "") -> None:
+    def rounds(
+        self,
+        rhs: For,
+        slots: Slots,
+        unique: frozenset[str],
+        counter: str,
+        end: str,
+        polls: bool = False,
+        note: str = "",
+    ) -> None:
         """The rounds of a counting loop until its counter reaches `end`."""
         code = self.code
         test, body, done = code.label("test"), code.label("round"), code.label("done")
@@ -383,8 +423,11 @@ class Lowering(Writer):
         code.jump(test, note)
         code.place(done)
 
-    def polled_rounds(self, counter: str, upper: str, step: int, rounds: Callable[[str], None], between: int = BETWEEN_POLLS) -> None:
-        """Rounds until the counter reaches `upper`, with a look at the stop flag after `between` of them; within a loop that LLVM is to vectorise there is no room for it."""
+    def polled_rounds(
+        self, counter: str, upper: str, step: int, rounds: Callable[[str], None], between: int = BETWEEN_POLLS
+    ) -> None:
+        """Rounds until the counter reaches `upper`, with a look at the stop flag after `between` of them; within a loop
+        that LLVM is to vectorise there is no room for it."""
         code = self.code
         stretch, more, done = code.label("stretch"), code.label("more"), code.label("done")
         code.place(stretch)
@@ -404,7 +447,11 @@ def _before(step: int) -> str:
 
 def _few_rounds(rhs: For) -> bool:
     """Whether a loop is certain to end soon."""
-    return isinstance(rhs.lower, Const) and isinstance(rhs.upper, Const) and abs(int(rhs.upper.value) - int(rhs.lower.value)) <= BETWEEN_POLLS * abs(rhs.step)
+    return (
+        isinstance(rhs.lower, Const)
+        and isinstance(rhs.upper, Const)
+        and abs(int(rhs.upper.value) - int(rhs.lower.value)) <= BETWEEN_POLLS * abs(rhs.step)
+    )
 
 
 def function_name(function: Function) -> str:
@@ -435,7 +482,11 @@ def lower_function(unit: UnitContext, function: Function) -> None:
     values = lowering.block(function.body, [p.name for p in function.params if isinstance(p.type, ArrayType)])
     made, at = f"{results} {{i32 0{''.join(f', {t} poison' for t in types_of(function.body.results))}}}", 1
     for value in values:
-        parts = [("ptr", value.data), ("ptr", value.header)] if isinstance(value, Array) else [(LLVM_TYPES[value.base], value.text)]
+        parts = (
+            [("ptr", value.data), ("ptr", value.header)]
+            if isinstance(value, Array)
+            else [(LLVM_TYPES[value.base], value.text)]
+        )
         for type_, text in parts:
             made = f"{results} " + code.op(f"insertvalue {made}, {type_} {text}, {at}")
             at += 1

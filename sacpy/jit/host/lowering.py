@@ -1,7 +1,11 @@
 """A unit as the text of an LLVM module: its functions, and the entry that Python calls.
 
-The entry, `i32 sacpy_entry(ptr control, ptr in, ptr out)`, has 8 bytes per parameter and result of the root: ints extended to 64 bits, reals as their bits, arrays as the address of their elements. The first word of `out` says beforehand how many bytes of stack may be used (0: few). It returns a status of `layout`. Arguments are borrowed, but for those that the caller gives away: where the unit may take some over (`takeover`), a further word behind the parameters has a bit for each, by its position. The arrays among the results are each a block of
-their own with one reference, which the caller gets.
+The entry, `i32 sacpy_entry(ptr control, ptr in, ptr out)`, has 8 bytes per parameter and result of the root: ints
+extended to 64 bits, reals as their bits, arrays as the address of their elements. The first word of `out` says
+beforehand how many bytes of stack may be used (0: few). It returns a status of `layout`. Arguments are borrowed, but
+for those that the caller gives away: where the unit may take some over (`takeover`), a further word behind the
+parameters has a bit for each, by its position. The arrays among the results are each a block of their own with one
+reference, which the caller gets.
 """
 
 from __future__ import annotations
@@ -60,8 +64,11 @@ def _reached(callees: dict[str, set[str]], start: str) -> set[str]:
 
 
 def _entry(module: Module, root: Function, extents: Extents, takes: tuple[int, ...]) -> None:
-    """`extents`: by the position of each array among the results, numbers or the positions of the results that hold them; `takes`: the parameters that may be given away."""
-    code = Code(module, f"@{layout.ENTRY}", "i32", [("ptr", "%control"), ("ptr", "%in"), ("ptr", "%out")], head="define")
+    """`extents`: by the position of each array among the results, numbers or the positions of the results that hold
+    them; `takes`: the parameters that may be given away."""
+    code = Code(
+        module, f"@{layout.ENTRY}", "i32", [("ptr", "%control"), ("ptr", "%in"), ("ptr", "%out")], head="define"
+    )
     code.do(f"%frame = alloca [{layout.FRAME_FIELDS} x i64], align 64")
     module.declare("sacpy_enter", "declare void @sacpy_enter(ptr, ptr, i64)")
     module.declare("sacpy_drop", "declare void @sacpy_drop(ptr)")
@@ -124,7 +131,11 @@ def _results(code: Code, root: Function, made: str, extents: Extents) -> None:
     """Stores the results; the arrays first become blocks of their own."""
     type_, at = result_type(root.body.results), 1
     whole = zip(root.body.results, _positions(root.body.results))
-    scalars = {number: code.op(f"extractvalue {type_} {made}, {k}") for number, (a, k) in enumerate(whole) if not isinstance(a.type, ArrayType)}
+    scalars = {
+        number: code.op(f"extractvalue {type_} {made}, {k}")
+        for number, (a, k) in enumerate(whole)
+        if not isinstance(a.type, ArrayType)
+    }
     module = code.module
     module.declare("sacpy_own", "declare ptr @sacpy_own(ptr, ptr, ptr, i64)")
     arrays: list[tuple[int, str]] = []
@@ -132,8 +143,12 @@ def _results(code: Code, root: Function, made: str, extents: Extents) -> None:
         word = code.offset("i64", "%out", str(number))
         if isinstance(a.type, ArrayType):
             data, header = (code.op(f"extractvalue {type_} {made}, {at + k}") for k in (0, 1))
-            shape = tuple(str(e) if isinstance(e, int) else code.op(f"sext i32 {scalars[e[1]]} to i64") for e in extents[number])
-            own = code.op(f"call ptr @sacpy_own(ptr %frame, ptr {data}, ptr {header}, i64 {byte_count(code, a.base, shape)})")
+            shape = tuple(
+                str(e) if isinstance(e, int) else code.op(f"sext i32 {scalars[e[1]]} to i64") for e in extents[number]
+            )
+            own = code.op(
+                f"call ptr @sacpy_own(ptr %frame, ptr {data}, ptr {header}, i64 {byte_count(code, a.base, shape)})"
+            )
             arrays.append((number, own))
         else:
             code.store("i64", _packed(code, a.base, scalars[number]), word)

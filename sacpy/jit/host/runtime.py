@@ -1,7 +1,10 @@
 """The runtime of compiled code, as LLVM IR: frames, blocks of memory, and the thread pool (`threads`).
 
-Compiled when it is first needed, and kept; nothing runs before it is there. So it is written as LLVM would have it after its passes, which are left out. Blocks come from the C library, one by one, since Python frees those of results one by one. Small ones that are freed are kept by their frame until it ends: the C library takes long over aligned blocks. Large ones that are freed are kept for
-a while by the process, since fresh pages cost as much as a pass over them, and are asked to lie in huge pages.
+Compiled when it is first needed, and kept; nothing runs before it is there. So it is written as LLVM would have it
+after its passes, which are left out. Blocks come from the C library, one by one, since Python frees those of results
+one by one. Small ones that are freed are kept by their frame until it ends: the C library takes long over aligned
+blocks. Large ones that are freed are kept for a while by the process, since fresh pages cost as much as a pass over
+them, and are asked to lie in huge pages.
 """
 
 from __future__ import annotations
@@ -11,8 +14,10 @@ from sacpy.jit.host.threads import POOL, SLOW
 from sacpy.jit.llvm.legal import constant
 
 EXPORTS = (
-    "sacpy_enter", "sacpy_drop", "sacpy_new", "sacpy_array1", "sacpy_array2", "sacpy_array3", "sacpy_times", "sacpy_free", "sacpy_release", "sacpy_copied", "sacpy_fill",
-    "sacpy_own", "sacpy_hand_over", "sacpy_adopt", "sacpy_returned", "sacpy_grain", "sacpy_blocks", "sacpy_spread", "sacpy_discard", "sacpy_forked",
+    "sacpy_enter", "sacpy_drop", "sacpy_new", "sacpy_array1", "sacpy_array2", "sacpy_array3", "sacpy_times",
+    "sacpy_free", "sacpy_release", "sacpy_copied", "sacpy_fill",
+    "sacpy_own", "sacpy_hand_over", "sacpy_adopt", "sacpy_returned", "sacpy_grain", "sacpy_blocks", "sacpy_spread",
+    "sacpy_discard", "sacpy_forked",
 )  # fmt: skip
 KEPT_BLOCKS = 16
 SMALL = 1 << 16  # bytes of the largest blocks that their frame keeps
@@ -26,6 +31,8 @@ def field(name: str, pointer: str, number: int) -> str:
     """An instruction that computes the address of a field."""
     return f"  %{name} = getelementptr i64, ptr {pointer}, i64 {number}\n"
 
+
+_CLEAR = f"call void @llvm.memset.p0.i64(ptr align 8 %freed, i8 0, i64 {8 * (1 + layout.SIZE_CLASSES)}, i1 false)"
 
 # A frame on a large stack runs its loops by itself: helpers have small ones.
 FRAMES = f"""
@@ -47,7 +54,7 @@ define void @sacpy_enter(ptr %frame, ptr %control, i64 %stack) {{
 {field("nested", "%frame", layout.FRAME_NESTED)}  store i64 %sequential, ptr %nested
 {field("used", "%frame", layout.FRAME_IN_USE)}  store i64 0, ptr %used
 {field("made", "%frame", layout.FRAME_ALLOCATIONS)}  store i64 0, ptr %made
-{field("freed", "%frame", layout.FRAME_FREED)}  call void @llvm.memset.p0.i64(ptr align 8 %freed, i8 0, i64 {8 * (1 + layout.SIZE_CLASSES)}, i1 false)
+{field("freed", "%frame", layout.FRAME_FREED)}  {_CLEAR}
   ret void
 }}
 define void @sacpy_drop(ptr %frame) {{
@@ -285,8 +292,9 @@ done:
 }}
 """
 
-# Small freed blocks that their frame keeps. Only its own thread uses a frame, so they need no lock. They lie in lists, one for each class: up to 512 bytes a class holds one size, a multiple of 64; above, each power of two is cut into four, and blocks are as large as the largest of their class. They count where a
-# call may take so much memory only.
+# Small freed blocks that their frame keeps. Only its own thread uses a frame, so they need no lock. They lie in lists,
+# one for each class: up to 512 bytes a class holds one size, a multiple of 64; above, each power of two is cut into
+# four, and blocks are as large as the largest of their class. They count where a call may take so much memory only.
 FREED = f"""
 declare i64 @llvm.ctlz.i64(i64, i1)
 define internal i64 @class_step(i64 %size) alwaysinline {{
@@ -343,7 +351,9 @@ done:
 }}
 """
 
-# Large freed blocks that the process keeps: a table under a spin lock. A kept block serves a request of at least four fifths of its size; when the table is full, its slots are reused in turn. Where a call may take so much memory only, kept blocks count, and go before there is too little for it.
+# Large freed blocks that the process keeps: a table under a spin lock. A kept block serves a request of at least four
+# fifths of its size; when the table is full, its slots are reused in turn. Where a call may take so much memory only,
+# kept blocks count, and go before there is too little for it.
 KEPT = f"""
 @kept_lock = internal global i32 0
 @kept_turn = internal global i64 0
@@ -565,7 +575,8 @@ done:
 """
 
 # How many rounds of a loop a chunk has, for so much work in all and so many rounds: a multiple of `step`. What is less
-# work than `least` is one chunk, which its thread does by itself; else chunks have about `each`. And into how many blocks rows are cut, of what length, where they are few and long.
+# work than `least` is one chunk, which its thread does by itself; else chunks have about `each`. And into how many
+# blocks rows are cut, of what length, where they are few and long.
 CHUNKS = f"""
 declare i64 @llvm.smax.i64(i64, i64)
 define i64 @sacpy_grain(double %work, i64 %count, i64 %step, double %least, double %each) {{

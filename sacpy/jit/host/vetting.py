@@ -1,4 +1,5 @@
-"""Checks of a counting loop that can be made for many rounds at once, before these run: what is left of the rounds has no way out, and the checks can be vectorised.
+"""Checks of a counting loop that can be made for many rounds at once, before these run: what is left of the rounds has
+no way out, and the checks can be vectorised.
 
 In: a counting loop. Out: `Vetted`, or None; and the code of the checks.
 
@@ -9,9 +10,12 @@ In: a counting loop. Out: `Vetted`, or None; and the code of the checks.
       a = load h[k]
       ..
 
-Such are loops that read and write where data say. The checks' operands come from the round's number, from what stands around the loop, and from arrays that it leaves alone. A load that stands behind a check may rely on it, and is not made ahead.
+Such are loops that read and write where data say. The checks' operands come from the round's number, from what stands
+around the loop, and from arrays that it leaves alone. A load that stands behind a check may rely on it, and is not made
+ahead.
 
-That a number lies between 0 and something that stands around the loop is the usual check. Of those numbers only the largest is kept, negative ones taken as very large.
+That a number lies between 0 and something that stands around the loop is the usual check. Of those numbers only the
+largest is kept, negative ones taken as very large.
 """
 
 from __future__ import annotations
@@ -30,7 +34,9 @@ UNROLLED = 4
 
 
 class Vetted(Node):
-    """`ahead`: computes what the checks of a round need; `within`: numbers of it that must not be negative and be below something around the loop; `conditions`: the other conditions; `rounds`: the loop without its checks; `first`: one of these."""
+    """`ahead`: computes what the checks of a round need; `within`: numbers of it that must not be negative and be below
+    something around the loop; `conditions`: the other conditions; `rounds`: the loop without its checks; `first`: one
+    of these."""
 
     ahead: Block
     within: tuple[tuple[Atom, Atom], ...]
@@ -40,7 +46,8 @@ class Vetted(Node):
 
 
 def vetted(r: For) -> Vetted | None:
-    """A loop without inner loops and with its checks apart, if all of them may be made ahead and some depend on what is loaded."""
+    """A loop without inner loops and with its checks apart, if all of them may be made ahead and some depend on what is
+    loaded."""
     checks = [s for s in r.body.statements if isinstance(s, Check)]
     if not checks or any(isinstance(s, Let) and isinstance(s.rhs, If) for s in r.body.statements):
         return None
@@ -51,11 +58,18 @@ def vetted(r: For) -> Vetted | None:
         if isinstance(s, Check):
             behind = True
             continue
-        from_others = any(isinstance(a, Var) and a.name in other for a in operands(s.rhs)) if isinstance(s.rhs, Load | Op) else True
+        from_others = (
+            any(isinstance(a, Var) and a.name in other for a in operands(s.rhs))
+            if isinstance(s.rhs, Load | Op)
+            else True
+        )
         if from_others or (behind and isinstance(s.rhs, Load)):
             other |= {t.name for t in s.targets}
         else:
-            known[s.targets[0].name] = replace(s, rhs=replace(s.rhs, exact=False)) if behind and isinstance(s.rhs, Op) else s  # that it does not wrap, a check may see to
+            # that it does not wrap, a check may see to
+            known[s.targets[0].name] = (
+                replace(s, rhs=replace(s.rhs, exact=False)) if behind and isinstance(s.rhs, Op) else s
+            )
     wanted: set[str] = set()
     waiting = [c.condition for c in checks]
     while waiting:
@@ -66,14 +80,20 @@ def vetted(r: For) -> Vetted | None:
             wanted.add(a.name)
             waiting += operands(known[a.name].rhs)
     ahead = tuple(s for name, s in known.items() if name in wanted)
-    if len(ahead) > MOST or not any(isinstance(s.rhs, Load) for s in ahead) or not all(weight(s.rhs) == 1.0 for s in ahead if isinstance(s.rhs, Op)):
+    if (
+        len(ahead) > MOST
+        or not any(isinstance(s.rhs, Load) for s in ahead)
+        or not all(weight(s.rhs) == 1.0 for s in ahead if isinstance(s.rhs, Op))
+    ):
         return None
     within, conditions = _sorted(checks, known, {*known, *other, r.index.name})
     rest: tuple[Stmt, ...] = tuple(s for s in r.body.statements if not isinstance(s, Check))
     return Vetted(Block(ahead, ()), within, conditions, replace(r, body=Block(rest, r.body.results)), checks[0])
 
 
-def _sorted(checks: list[Check], made: dict[str, Let], inside: set[str]) -> tuple[tuple[tuple[Atom, Atom], ...], tuple[Atom, ...]]:
+def _sorted(
+    checks: list[Check], made: dict[str, Let], inside: set[str]
+) -> tuple[tuple[tuple[Atom, Atom], ...], tuple[Atom, ...]]:
     """Which conditions say that a number lies between 0 and a fixed one, in pairs; and the others."""
     within: list[tuple[Atom, Atom]] = []
     positive: dict[Atom, Atom] = {}  # numbers, and the conditions that say that they are not negative
@@ -82,7 +102,12 @@ def _sorted(checks: list[Check], made: dict[str, Let], inside: set[str]) -> tupl
         op = made[c.condition.name].rhs if isinstance(c.condition, Var) and c.condition.name in made else None
         if isinstance(op, Op) and op.code == "le" and op.args[0] == Const("int", 0):
             positive[op.args[1]] = c.condition
-        elif isinstance(op, Op) and op.code == "lt" and op.args[0] in positive and not (isinstance(op.args[1], Var) and op.args[1].name in inside):
+        elif (
+            isinstance(op, Op)
+            and op.code == "lt"
+            and op.args[0] in positive
+            and not (isinstance(op.args[1], Var) and op.args[1].name in inside)
+        ):
             within.append(op.args)  # type: ignore[arg-type]
             others = [a for a in others if a != positive[op.args[0]]]
             continue
@@ -107,7 +132,11 @@ def write_vetting(lowering: Writer, v: Vetted, start: str, end: str) -> None:
         lowering.bind_scalar(r.index, code.op(f"trunc i64 {i} to i32"), i)
         lowering.block(v.ahead)
         for slot, (number, _) in zip(largest, v.within):
-            code.store("i32", code.op(f"call i32 @llvm.umax.i32(i32 {code.load('i32', slot)}, i32 {lowering.text(number)})"), slot)
+            code.store(
+                "i32",
+                code.op(f"call i32 @llvm.umax.i32(i32 {code.load('i32', slot)}, i32 {lowering.text(number)})"),
+                slot,
+            )
         for a in v.conditions:
             failing = code.op(f"sext i1 {code.op(f'xor i1 {lowering.text(a)}, true')} to i32")
             code.store("i32", code.op(f"or i32 {code.load('i32', bad)}, {failing}"), bad)

@@ -1,4 +1,5 @@
-"""Parts of an array that rounds replace with what they compute from its other elements: computed aside, and then put into the array, so that the rest of it need not be copied into a new one.
+"""Parts of an array that rounds replace with what they compute from its other elements: computed aside, and then put
+into the array, so that the rest of it need not be copied into a new one.
 
     x = loop y := z                                       x = loop y := z
       ..                                                    ..
@@ -87,24 +88,52 @@ class _Setter(Walker):
         part = self.supply.var("part", ArrayType(array.base, (size,)))
         body = replace(p.body, statements=(Let((index,), Op("add", (j, lower), True), s.span), *p.body.statements))
         computed = Partition((integer(0),), (size,), None, None, (j,), body, (), p.span)
-        put = Block((Let((k,), Op("sub", (i, lower), True), s.span), Let((element,), Load(part, (k,)), s.span)), (element,))
+        put = Block(
+            (Let((k,), Op("sub", (i, lower), True), s.span), Let((element,), Load(part, (k,)), s.span)), (element,)
+        )
         return [
             Let((empty,), Op("le", (upper, lower)), s.span),
             Let((room,), Op("sub", (upper, lower)), s.span),
             Let((size,), Op("select", (empty, integer(0), room)), s.span),
-            Let((part,), WithLoop((size,), (computed,), (Genarray(array.base, (), Const(array.base, zero(array.base))),), disjoint=True, complete=True), s.span),
+            Let(
+                (part,),
+                WithLoop(
+                    (size,),
+                    (computed,),
+                    (Genarray(array.base, (), Const(array.base, zero(array.base))),),
+                    disjoint=True,
+                    complete=True,
+                ),
+                s.span,
+            ),
             Let(s.targets, replace(s.rhs, partitions=(replace(p, index=(i,), body=put),)), s.span),
         ]
 
 
 def _array(s: Stmt, moving: set[str], sums: Sums) -> Var | None:
     """The vector of which a statement replaces a moving part, where it cannot do so at once in the vector's memory."""
-    if not isinstance(s, Let) or not isinstance(s.rhs, WithLoop) or len(s.rhs.operators) != 1 or len(s.rhs.partitions) != 1:
+    if (
+        not isinstance(s, Let)
+        or not isinstance(s.rhs, WithLoop)
+        or len(s.rhs.operators) != 1
+        or len(s.rhs.partitions) != 1
+    ):
         return None
     w, (operator,), (p,) = s.rhs, s.rhs.operators, s.rhs.partitions
-    if not isinstance(operator, Modarray) or operator.array.type != ArrayType(operator.array.base, w.frame or ()) or p.rank != 1 or p.step is not None or w.pragmas or p.pragmas or p.staged:
+    if (
+        not isinstance(operator, Modarray)
+        or operator.array.type != ArrayType(operator.array.base, w.frame or ())
+        or p.rank != 1
+        or p.step is not None
+        or w.pragmas
+        or p.pragmas
+        or p.staged
+    ):
         return None
-    if not all(isinstance(a, Var) and a.name in moving for a in (*p.lower, *p.upper)) or operator.array.name not in moving:
+    if (
+        not all(isinstance(a, Var) and a.name in moving for a in (*p.lower, *p.upper))
+        or operator.array.name not in moving
+    ):
         return None
     return None if may_overwrite(w, operator.array.name, 1, sums) else operator.array
 

@@ -1,4 +1,5 @@
-"""Folds and counting loops that keep the chosen one of what they see, such as the place of the least element: whole stretches in which nothing is chosen are passed over.
+"""Folds and counting loops that keep the chosen one of what they see, such as the place of the least element: whole
+stretches in which nothing is chosen are passed over.
 
     v, p = for k from 0 to n step 1 with a, b := x, y        v, p = for s from 0 to n step 128 with a, b := x, y
       z = load u[k]                                            e = s + min(n - s, 128)
@@ -7,7 +8,10 @@
       f = select c, k, b                                              else: a, b
       next d, f                                                next d, f
 
-As long as nothing is chosen, what there is to compare with stays the same, so the comparisons of a stretch do not wait for each other, and can be made in vectors. The result is that of the loop as it was, bit for bit, whatever the comparison is. The first stretch, in which something mostly is chosen, is gone through at once, as is the last one, which is shorter.
+As long as nothing is chosen, what there is to compare with stays the same, so the comparisons of a stretch do not wait
+for each other, and can be made in vectors. The result is that of the loop as it was, bit for bit, whatever the
+comparison is. The first stretch, in which something mostly is chosen, is gone through at once, as is the last one,
+which is shorter.
 """
 
 from __future__ import annotations
@@ -49,7 +53,8 @@ MOST = 40  # statements of a round
 
 
 class _Choice(Node):
-    """A loop that chooses: `chosen` says whether a round takes new values, or, if not `positive`, whether it keeps the old ones."""
+    """A loop that chooses: `chosen` says whether a round takes new values, or, if not `positive`, whether it keeps the
+    old ones."""
 
     loop: For
     chosen: Var
@@ -91,8 +96,14 @@ class _Chooser(Walker):
         whole = op("whole", BOOL, Op("eq", (length, integer(STRETCH))))
         looked = op("looked", BOOL, Op("and", (later, whole)))
         result = self.supply.var("any", BOOL)
-        any_ = op("any", BOOL, If(looked, Block((Let((result,), self.any(c, params, start), span),), (result,)), Block((), (TRUE,))))
-        inner = copied(Block((Let(r.body.results, For(r.index, start, end, 1, r.params, params, r.body, few=True), span),), r.body.results), {}, self.supply)  # type: ignore[arg-type]
+        any_ = op(
+            "any",
+            BOOL,
+            If(looked, Block((Let((result,), self.any(c, params, start), span),), (result,)), Block((), (TRUE,))),
+        )
+        rounds = For(r.index, start, end, 1, r.params, params, r.body, few=True)
+        once = Block((Let(r.body.results, rounds, span),), r.body.results)  # type: ignore[arg-type]
+        inner = copied(once, {}, self.supply)
         results = tuple(self.supply.var(p.name, p.type) for p in r.params)
         body.append(Let(results, If(any_, inner, Block((), params)), span))
         return For(start, r.lower, r.upper, STRETCH, params, r.initial, Block(tuple(body), results))
@@ -107,7 +118,15 @@ class _Chooser(Walker):
         found = Op("or", (before, chosen))
         made = (Let((chosen,), body.results[0] if c.positive else Op("not", body.results)), Let((after,), found))
         place = Let((index,), Op("add", (start, number), exact=True))
-        return For(number, integer(0), integer(STRETCH), 1, (before,), (FALSE,), Block((place, *body.statements, *made), (after,)))
+        return For(
+            number,
+            integer(0),
+            integer(STRETCH),
+            1,
+            (before,),
+            (FALSE,),
+            Block((place, *body.statements, *made), (after,)),
+        )
 
 
 def _loop(w: WithLoop) -> For | None:
@@ -124,13 +143,24 @@ def _loop(w: WithLoop) -> For | None:
 
 def _choice(r: For) -> _Choice | None:
     """What a loop chooses, if that is all it does."""
-    if r.step != 1 or not r.params or r.few or not isinstance(r.lower, Const) or r.lower.value < 0 or (isinstance(r.upper, Const) and r.upper.value - r.lower.value < 4 * STRETCH):
+    if (
+        r.step != 1
+        or not r.params
+        or r.few
+        or not isinstance(r.lower, Const)
+        or r.lower.value < 0
+        or (isinstance(r.upper, Const) and r.upper.value - r.lower.value < 4 * STRETCH)
+    ):
         return None
     if len(r.body.statements) > MOST or not all(isinstance(p.type, ScalarType) for p in r.params):
         return None
     made: dict[Atom, Rhs] = {}
     for s in r.body.statements:
-        if not isinstance(s, Let) or not isinstance(s.rhs, Op | Load | Var | Const) or (isinstance(s.rhs, Op) and s.rhs.code in TRANSCENDENTAL):
+        if (
+            not isinstance(s, Let)
+            or not isinstance(s.rhs, Op | Load | Var | Const)
+            or (isinstance(s.rhs, Op) and s.rhs.code in TRANSCENDENTAL)
+        ):
             return None
         made[s.targets[0]] = s.rhs
     found: set[tuple[Atom, bool]] = set()
@@ -171,7 +201,11 @@ def _names(r: Rhs) -> set[str]:
 
 def choosing(function: Function) -> Function:
     """A function whose choosing loops pass over stretches; itself if it has none."""
-    loops = (s.rhs if isinstance(s.rhs, For) else _loop(s.rhs) for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, For | WithLoop))
+    loops = (
+        s.rhs if isinstance(s.rhs, For) else _loop(s.rhs)
+        for s in statements(function.body)
+        if isinstance(s, Let) and isinstance(s.rhs, For | WithLoop)
+    )
     if not any(r is not None and _choice(r) is not None for r in loops):
         return function
     return _Chooser(function).function(function)

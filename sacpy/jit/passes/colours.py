@@ -1,4 +1,5 @@
-"""Colours: where a remainder of the sum of the indices decides whether a cell changes, only those cells are computed that do, with a step. For the CPU.
+"""Colours: where a remainder of the sum of the indices decides whether a cell changes, only those cells are computed
+that do, with a step. For the CPU.
 
     modarray u                                     modarray u
     part [1,1] <= [i,j] < [n,m]                    part [1,1] <= [i,j] < [n,m] step [2,2] width [1,1]
@@ -14,7 +15,9 @@
 
 Partitions that copy the array, as those of a border do, are what a modarray of it keeps anyway.
 
-A loop whose rounds do nothing but where such a condition holds gets a step of two in the same way. The red and the black points of a chessboard are written so. What steps is updated in place where its neighbours keep their values (`analysis/overwriting`).
+A loop whose rounds do nothing but where such a condition holds gets a step of two in the same way. The red and the
+black points of a chessboard are written so. What steps is updated in place where its neighbours keep their values
+(`analysis/overwriting`).
 """
 
 from __future__ import annotations
@@ -104,7 +107,10 @@ class _Colourer(Ranger):
         load = self.definition(p.body.results[0])
         if not isinstance(load, Load) or len(load.index) != p.rank or not _is_plain(p.body.statements):
             return None
-        own = all(at == i or (at == lower and self.at_most(self.form(upper), self.form(lower).offset(1))) for at, i, lower, upper in zip(load.index, p.index, p.lower, p.upper))
+        own = all(
+            at == i or (at == lower and self.at_most(self.form(upper), self.form(lower).offset(1)))
+            for at, i, lower, upper in zip(load.index, p.index, p.lower, p.upper)
+        )
         return self.var(load.array) if own else None
 
     def low(self, lower: Atom, extent: Atom) -> int | None:
@@ -125,9 +131,23 @@ class _Colourer(Ranger):
         lows = [low for a, extent in zip(p.lower, frame) if (low := self.low(a, extent)) is not None]
         names = {i.name: low for i, low in zip(p.index, lows)}
         s = colour.sum
-        if len(lows) < p.rank or not s.terms.keys() <= names.keys() or (colour.signed and (min(s.terms.values(), default=0) < 0 or s.constant + sum(c * names[n] for n, c in s.terms.items()) < 0)):
+        if (
+            len(lows) < p.rank
+            or not s.terms.keys() <= names.keys()
+            or (
+                colour.signed
+                and (
+                    min(s.terms.values(), default=0) < 0
+                    or s.constant + sum(c * names[n] for n, c in s.terms.items()) < 0
+                )
+            )
+        ):
             return [p]
-        places = [at for at in product(*(range(low, low + 2) for low in lows)) if (s.constant + sum(s.terms.get(i.name, 0) * x for i, x in zip(p.index, at))) % 2 == colour.rest]
+        places = [
+            at
+            for at in product(*(range(low, low + 2) for low in lows))
+            if (s.constant + sum(s.terms.get(i.name, 0) * x for i, x in zip(p.index, at))) % 2 == colour.rest
+        ]
         if not 1 <= len(places) <= PIECES or len(places) * size(body) > CODE or len(places) == 2**p.rank:
             return [p]
         pieces = []
@@ -136,7 +156,16 @@ class _Colourer(Ranger):
             if k:
                 index = tuple(self.supply.var(i.name, i.type) for i in p.index)
                 piece = copied(body, {i.name: new for i, new in zip(p.index, index)}, self.supply)
-            pieces.append(replace(p, lower=tuple(map(integer, at)), step=(integer(2),) * p.rank, width=(integer(1),) * p.rank, index=index, body=piece))
+            pieces.append(
+                replace(
+                    p,
+                    lower=tuple(map(integer, at)),
+                    step=(integer(2),) * p.rank,
+                    width=(integer(1),) * p.rank,
+                    index=index,
+                    body=piece,
+                )
+            )
         return pieces
 
     def keeps(self, arm: Block, p: Partition, kept: Var) -> bool:
@@ -169,7 +198,8 @@ class _Colourer(Ranger):
         if colour.signed and not self.scoped(positive):
             return r
         rest = s.plus(Sum(0, {r.index.name: 1}), -s.terms[r.index.name]).plus(self.form(r.lower), 1)
-        away = self.emit("away", Op("aplmod", (self.atom_of(rest.offset(colour.rest)), integer(2))))  # a sum that wraps is even if it would be
+        # a sum that wraps is even if it would be
+        away = self.emit("away", Op("aplmod", (self.atom_of(rest.offset(colour.rest)), integer(2))))
         first = self.emit("first", Op("add", (r.lower, away)))
         some = self.emit("some", Op("lt", (r.lower, r.upper)))
         self.changed = True
@@ -178,7 +208,8 @@ class _Colourer(Ranger):
     # ---- conditions
 
     def chosen(self, b: Block, keeps: Callable[[Block], bool]) -> tuple[_Colour, Block] | None:
-        """The colour of the indices for which a block does more than to keep what there is, and what it does there. The other code of the block is only there for that."""
+        """The colour of the indices for which a block does more than to keep what there is, and what it does there. The
+        other code of the block is only there for that."""
         at = next((k for k, s in enumerate(b.statements) if isinstance(s, Let) and s.targets == b.results), None)
         if at is None:
             return None
@@ -214,7 +245,13 @@ class _Colourer(Ranger):
             return None
         a, b = rhs.args
         remainder, rest = (self.definition(a), b) if isinstance(b, Const) else (self.definition(b), a)
-        if not isinstance(rest, Const) or rest.value not in (0, 1) or not isinstance(remainder, Op) or remainder.code not in ("mod", "aplmod") or remainder.args[1] != integer(2):
+        if (
+            not isinstance(rest, Const)
+            or rest.value not in (0, 1)
+            or not isinstance(remainder, Op)
+            or remainder.code not in ("mod", "aplmod")
+            or remainder.args[1] != integer(2)
+        ):
             return None
         wanted = int(rest.value) if rhs.code == "eq" else 1 - int(rest.value)
         return _Colour(self.form(remainder.args[0]), wanted, remainder.code == "mod" and rest.value == 1)
@@ -227,7 +264,10 @@ def _is_plain(many: tuple[Stmt, ...]) -> bool:
 
 def colours(function: Function) -> Function:
     """A function that computes of colours only what changes; itself if it has none."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code in ("mod", "aplmod") and s.rhs.args[1] == integer(2) for s in statements(function.body)):
+    if not any(
+        isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code in ("mod", "aplmod") and s.rhs.args[1] == integer(2)
+        for s in statements(function.body)
+    ):
         return function
     colourer = _Colourer(function)
     new = colourer.function(function)

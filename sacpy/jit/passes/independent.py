@@ -1,4 +1,5 @@
-"""Nests of counting loops in which each round sets an element of its own become with-loops, which can be split, fused, folded, vectorised and spread.
+"""Nests of counting loops in which each round sets an element of its own become with-loops, which can be split, fused,
+folded, vectorised and spread.
 
     r = for i from 1 to n step 1 with b := a               ok = le n, m
       c = for j from 0 to m step 1 with d := b             check ok
@@ -10,7 +11,10 @@
       next c                                                   z = add x, y
                                                                yield z
 
-The array is read at the element that the round sets, and nowhere else; what the round has set by then is known. Where only a branch sets it, the other gives the element that was there. Scalars may be accumulated beside arrays (`reductions`). What an outer loop computes for all rounds of an inner one is computed for each element then; so it must cost little.
+The array is read at the element that the round sets, and nowhere else; what the round has set by then is known. Where
+only a branch sets it, the other gives the element that was there. Scalars may be accumulated beside arrays
+(`reductions`). What an outer loop computes for all rounds of an inner one is computed for each element then; so it must
+cost little.
 """
 
 from __future__ import annotations
@@ -55,7 +59,9 @@ from sacpy.nodes import Record
 
 
 class Nest(Record):
-    """Loops one inside the other, outermost first. `before`: what they compute around the innermost; `axes`: for each axis of the arrays, the number of the loop that runs over it; `steps`: what becomes of the scalars that they carry."""
+    """Loops one inside the other, outermost first. `before`: what they compute around the innermost; `axes`: for each
+    axis of the arrays, the number of the loop that runs over it; `steps`: what becomes of the scalars that they
+    carry."""
 
     loops: tuple[For, ...]
     before: tuple[Stmt, ...]
@@ -96,7 +102,11 @@ def nest_of(r: For) -> Nest | None:
     if any(isinstance(a, Var) and a.name in made for loop in loops for a in (loop.lower, loop.upper)):
         return None
     arrays = [(p, a) for p, a in zip(r.params, r.body.results) if isinstance(p.type, ArrayType)]
-    if len({extents_of(p) for p, _ in arrays}) != 1 or len(extents_of(arrays[0][0])) != len(index) or not all(_sets(r.body, p, a, index) for p, a in arrays):
+    if (
+        len({extents_of(p) for p, _ in arrays}) != 1
+        or len(extents_of(arrays[0][0])) != len(index)
+        or not all(_sets(r.body, p, a, index) for p, a in arrays)
+    ):
         return None
     axes = tuple(numbers[i] for i in index)  # type: ignore[index]
     scalars = [(p, a) for p, a in zip(r.params, r.body.results) if isinstance(p.type, ScalarType)]
@@ -111,7 +121,12 @@ def nest_of(r: For) -> Nest | None:
 def inner_loop(r: For) -> For | None:
     """The loop that is all that becomes of the arrays in a round."""
     last = r.body.statements[-1] if r.body.statements else None
-    if isinstance(last, Let) and isinstance(last.rhs, For) and last.rhs.initial == r.params and r.body.results == last.targets:
+    if (
+        isinstance(last, Let)
+        and isinstance(last.rhs, For)
+        and last.rhs.initial == r.params
+        and r.body.results == last.targets
+    ):
         inside = free(last.rhs.body)
         return None if any(p.name in inside for p in r.params) else last.rhs
     return None
@@ -127,7 +142,8 @@ def _first_set(b: Block) -> tuple[Atom, ...] | None:
 
 
 def _sets(b: Block, array: Var, result: Atom | None, index: tuple[Atom, ...]) -> bool:
-    """Whether all that a block does with an array is to read and to replace the element at an index, and then to give it; with no result, not to give it."""
+    """Whether all that a block does with an array is to read and to replace the element at an index, and then to give
+    it; with no result, not to give it."""
     now = array
     names = {array.name}
     for s in b.statements:
@@ -140,7 +156,9 @@ def _sets(b: Block, array: Var, result: Atom | None, index: tuple[Atom, ...]) ->
                 now = s.targets[0]
             case If(then=then, otherwise=otherwise):
                 here = [k for k, a in enumerate(then.results) if _origin(then, a) in names]
-                if len(here) > 1 or not all(_sets(branch, now, branch.results[here[0]] if here else None, index) for branch in (then, otherwise)):
+                if len(here) > 1 or not all(
+                    _sets(branch, now, branch.results[here[0]] if here else None, index) for branch in (then, otherwise)
+                ):
                     return False
                 now = s.targets[here[0]] if here else now
             case _:
@@ -152,12 +170,22 @@ def _sets(b: Block, array: Var, result: Atom | None, index: tuple[Atom, ...]) ->
 
 def _loads(b: Block, array: Var) -> bool:
     """Whether a block reads elements of an array, or an inner one gives it as it is."""
-    return any(isinstance(s, Let) and ((isinstance(s.rhs, Load) and s.rhs.array == array) or any(array in inner.results for inner in blocks(s.rhs))) for s in statements(b))
+    return any(
+        isinstance(s, Let)
+        and (
+            (isinstance(s.rhs, Load) and s.rhs.array == array) or any(array in inner.results for inner in blocks(s.rhs))
+        )
+        for s in statements(b)
+    )
 
 
 def _origin(b: Block, array: Atom) -> str:
     """The name of the array outside of a block that one in it is made from, by updates; "" if there is none."""
-    made = {t.name: (s.rhs, k) for s in b.statements if isinstance(s, Let) for k, t in enumerate(s.targets)} if isinstance(array.type, ArrayType) else {}
+    made = (
+        {t.name: (s.rhs, k) for s in b.statements if isinstance(s, Let) for k, t in enumerate(s.targets)}
+        if isinstance(array.type, ArrayType)
+        else {}
+    )
     while isinstance(array, Var):
         match made.get(array.name):
             case None:
@@ -175,7 +203,9 @@ def _uses(s: Stmt, names: set[str]) -> bool:
     """Whether a statement uses one of some arrays."""
     if isinstance(s, Check):
         return False
-    return any(isinstance(a, Var) and a.name in names for a in operands(s.rhs)) or any(names & free(b) for b in blocks(s.rhs))
+    return any(isinstance(a, Var) and a.name in names for a in operands(s.rhs)) or any(
+        names & free(b) for b in blocks(s.rhs)
+    )
 
 
 class _Converter(Walker):
@@ -194,7 +224,10 @@ class _Converter(Walker):
         outer, inner = nest.loops[0], nest.inner
         arrays = [a for a in outer.initial if isinstance(a, Var) and isinstance(a.type, ArrayType)]
         frame = extents_of(arrays[0])
-        lower, upper = (tuple(bounds[k] for k in nest.axes) for bounds in ([r.lower for r in nest.loops], [r.upper for r in nest.loops]))
+        lower, upper = (
+            tuple(bounds[k] for k in nest.axes)
+            for bounds in ([r.lower for r in nest.loops], [r.upper for r in nest.loops])
+        )
         for low, high, extent in zip(lower, upper, frame):
             for op in (Op("le", (integer(0), self.atom(low))), Op("le", (self.atom(high), self.atom(extent)))):
                 condition = self.emit("fits", op, span)
@@ -204,23 +237,44 @@ class _Converter(Walker):
                 if isinstance(p.type, ArrayType):
                     self.alias(p, self.atom(a))
         given = [a for p, a in zip(inner.params, inner.body.results) if isinstance(p.type, ArrayType)]
-        body = self.values(Block(without(inner.body, nest.steps)), {p.name: None for p in inner.params if isinstance(p.type, ArrayType)}, given, nest.index)
+        body = self.values(
+            Block(without(inner.body, nest.steps)),
+            {p.name: None for p in inner.params if isinstance(p.type, ArrayType)},
+            given,
+            nest.index,
+        )
         index = tuple(nest.loops[k].index for k in nest.axes)
         complete = upper == frame and all(low == integer(0) for low in lower)
         read = free(body)
-        operators: tuple[Operator, ...] = tuple(Genarray(a.base, (), Const(a.base, zero(a.base))) if complete and (p.name not in read or self.is_made(a)) else Modarray(a) for p, a in zip((p for p in inner.params if isinstance(p.type, ArrayType)), arrays))
+        operators: tuple[Operator, ...] = tuple(
+            Genarray(a.base, (), Const(a.base, zero(a.base)))
+            if complete and (p.name not in read or self.is_made(a))
+            else Modarray(a)
+            for p, a in zip((p for p in inner.params if isinstance(p.type, ArrayType)), arrays)
+        )
         if nest.steps:
-            fold, terms = fold_of(nest.steps, tuple(a for a in outer.initial if isinstance(a.type, ScalarType)), self.supply)
-            operators, body = (*operators, fold), Block((*body.statements, *terms.statements), (*body.results, *terms.results))
-        part = Partition(lower, upper, None, None, index, Block((*nest.before, *body.statements), body.results), span=span)
+            fold, terms = fold_of(
+                nest.steps, tuple(a for a in outer.initial if isinstance(a.type, ScalarType)), self.supply
+            )
+            operators, body = (
+                (*operators, fold),
+                Block((*body.statements, *terms.statements), (*body.results, *terms.results)),
+            )
+        part = Partition(
+            lower, upper, None, None, index, Block((*nest.before, *body.statements), body.results), span=span
+        )
         return WithLoop(frame, (part,), operators, disjoint=True, complete=complete)
 
     def is_made(self, array: Var) -> bool:
-        """Whether a with-loop makes an array, so that its elements may be computed where they are needed; others, which loops carry, are better changed in place."""
+        """Whether a with-loop makes an array, so that its elements may be computed where they are needed; others, which
+        loops carry, are better changed in place."""
         return isinstance(self.definition(self.atom(array)), WithLoop)
 
-    def values(self, b: Block, cells: Mapping[str, Atom | None], results: Sequence[Atom], index: tuple[Atom, ...]) -> Block:
-        """A block's statements without the updates; its results are the elements at an index of arrays that it gives. `cells`: that element of arrays outside; None where it is to be read."""
+    def values(
+        self, b: Block, cells: Mapping[str, Atom | None], results: Sequence[Atom], index: tuple[Atom, ...]
+    ) -> Block:
+        """A block's statements without the updates; its results are the elements at an index of arrays that it gives.
+        `cells`: that element of arrays outside; None where it is to be read."""
         cells = dict(cells)
         kept: list[Stmt] = []
         for s in b.statements:

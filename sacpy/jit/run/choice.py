@@ -1,6 +1,8 @@
 """Which compiler a target has.
 
-In: the name of a target. Out: the host's compiler, or the devices'. The device itself is made once for an engine, when something is compiled for it; under "auto" only where there is a GPU, and then a function is native on the host as well, and each call takes the one that suits it.
+In: the name of a target. Out: the host's compiler, or the devices'. The device itself is made once for an engine, when
+something is compiled for it; under "auto" only where there is a GPU, and then a function is native on the host as well,
+and each call takes the one that suits it.
 """
 
 from __future__ import annotations
@@ -36,7 +38,11 @@ def device_of(target: str, tools: Tools) -> Device | None:
         from sacpy.jit.device.machine import DeviceFailure
 
         try:
-            tools.device = context.emulator(tools.options, always=tools.eager, check=tools.check) if target == "emulator" else context.gpu(tools.options, tools.cache, always=tools.eager)
+            tools.device = (
+                context.emulator(tools.options, always=tools.eager, check=tools.check)
+                if target == "emulator"
+                else context.gpu(tools.options, tools.cache, always=tools.eager)
+            )
         except DeviceFailure as failure:
             raise context.missing(failure) from failure
         tools.device.limit(tools.memory)

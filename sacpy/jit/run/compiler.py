@@ -1,6 +1,9 @@
-"""From a function of core to native code that can be called: specialise, optimise, lower, compile, load; or out of the cache.
+"""From a function of core to native code that can be called: specialise, optimise, lower, compile, load; or out of the
+cache.
 
-In: a program, the key of a function, the kind of its arguments. Out: `Compiled`, with a report of what each stage made and how long it took. Raises `Unsupported` where the specialiser does not take the function. What comes out of the cache is only loaded: nothing is specialised then, and no optimiser runs.
+In: a program, the key of a function, the kind of its arguments. Out: `Compiled`, with a report of what each stage made
+and how long it took. Raises `Unsupported` where the specialiser does not take the function. What comes out of the cache
+is only loaded: nothing is specialised then, and no optimiser runs.
 """
 
 from __future__ import annotations
@@ -76,7 +79,13 @@ def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: Tools
         from sacpy.jit.host.native import load
 
         function = load(code, signature, tools.options, tools.context)
-    return Compiled(function.call, replace(report, stages=tuple(clock.stages), cached=cached), recursive=function.signature.recursive, direct=function.like, giving=function.giving)
+    return Compiled(
+        function.call,
+        replace(report, stages=tuple(clock.stages), cached=cached),
+        recursive=function.signature.recursive,
+        direct=function.like,
+        giving=function.giving,
+    )
 
 
 def made_apart(program: Program, key: str, kind: Kind, name: str, tools: Tools) -> bytes:
@@ -94,7 +103,8 @@ def _tried(program: Program, key: str, kind: Kind, tools: Tools, clock: Clock) -
         return refusal.reason
 
 
-Kept: TypeAlias = "tuple[bytes, NativeSignature, Report] | str"  # code with what is needed to call it; or why there is none
+# code with what is needed to call it; or why there is none
+Kept: TypeAlias = "tuple[bytes, NativeSignature, Report] | str"
 
 
 def _kept(data: bytes | None) -> Kept | None:
@@ -116,7 +126,9 @@ def _packing() -> Packing:
     return Packing(Signature, Input, Output, Report, Counts)
 
 
-def _made(specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock) -> tuple[bytes, NativeSignature, Report]:
+def _made(
+    specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock
+) -> tuple[bytes, NativeSignature, Report]:
     """A function's code, what is needed to call it, and the report."""
     from sacpy.jit.host.compile import begin_compiler, compile_object, is_huge
     from sacpy.jit.host.lowering import lower
@@ -133,10 +145,16 @@ def _made(specialiser: Specialiser, program: Program, key: str, kind: Kind, opti
     with clock.stage("compile"):
         code = compile_object(text, options)
     notes = (*unit.notes, *effort(before), *([LITTLE] if is_huge(text) else []))
-    return code, NativeSignature.of(unit), Report(key, kind, (), count(before), count(unit), len(code), parallel(text), notes=notes)
+    return (
+        code,
+        NativeSignature.of(unit),
+        Report(key, kind, (), count(before), count(unit), len(code), parallel(text), notes=notes),
+    )
 
 
-def specialised(specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock) -> Unit:
+def specialised(
+    specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock
+) -> Unit:
     """The graph of a function for arguments of this kind. Raises `Unsupported`."""
     with clock.stage("specialise"):
         unit = specialiser.specialise(key, arguments(program, key, kind))
@@ -162,7 +180,8 @@ def arguments(program: Program, key: str, kind: Kind) -> Sequence[Any]:
 
 
 def emitted(program: Program, key: str, kind: Kind, options: Options, stage: str) -> str:
-    """What a stage makes of a function, as text: "core", "graph", "llvm" (as lowered) or "asm"; of its kernels "kernel", "nvvm", "ptx" or "sass". Raises `Unsupported`."""
+    """What a stage makes of a function, as text: "core", "graph", "llvm" (as lowered) or "asm"; of its kernels
+    "kernel", "nvvm", "ptx" or "sass". Raises `Unsupported`."""
     if stage == "core":
         from sacpy.lang.core_printer import print_function
 
@@ -171,7 +190,12 @@ def emitted(program: Program, key: str, kind: Kind, options: Options, stage: str
     from sacpy.jit.specialise import Specialiser
 
     clock = Clock()
-    unit = optimised(specialised(Specialiser(program), program, key, kind, options, clock), options, clock, device=stage in KERNEL_STAGES)
+    unit = optimised(
+        specialised(Specialiser(program), program, key, kind, options, clock),
+        options,
+        clock,
+        device=stage in KERNEL_STAGES,
+    )
     if stage == "graph":
         return print_unit(unit)
     if stage in KERNEL_STAGES:

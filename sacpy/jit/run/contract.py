@@ -1,6 +1,7 @@
 """What those who decide, and those who compile, ask of one another.
 
-In: nothing. Out: what a compiler is given (`Tools`), what it gives (`Compiled`), when it is asked (`Policy`), and what a function or loop that is watched asks of the engine (`Judge`).
+In: nothing. Out: what a compiler is given (`Tools`), what it gives (`Compiled`), when it is asked (`Policy`), and what
+a function or loop that is watched asks of the engine (`Judge`).
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ class Pace(Protocol):
 class Policy(Node):
     """When something is compiled: once what it has taken, or will take by an estimate, is about the price of having it
     compiled. `price` in seconds; None: what compiling is expected to take. `array`: what an element of a whole-array
-    operation counts in an estimate, `unknown`: an extent that nobody knows. `eager`: at the first call; `beside`: what may
-    not be worth it is compiled while the program goes on; `pace`: loops
-    are entered and left as it says, which tests want."""
+    operation counts in an estimate, `unknown`: an extent that nobody knows. `eager`: at the first call; `beside`: what
+    may not be worth it is compiled while the program goes on; `pace`: loops are entered and left as it says, which
+    tests want."""
 
     price: float | None = None
     array: float = ELEMENT
@@ -65,7 +66,10 @@ class Native(Protocol):
 
 
 class Compiled(Node):
-    """A compiled unit: how to call it, and what became of it on the way. `owned`: whether the arrays that it gives are nobody else's; `device`: the same as a program of a device, if it is one; `recursive`: whether it may call itself; `direct`: what calls it with contiguous arguments like some others (`NativeFunction.like`); `giving`: what calls it with arguments that the caller gives away, if it takes any (`NativeFunction`)."""
+    """A compiled unit: how to call it, and what became of it on the way. `owned`: whether the arrays that it gives are
+    nobody else's; `device`: the same as a program of a device, if it is one; `recursive`: whether it may call itself;
+    `direct`: what calls it with contiguous arguments like some others (`NativeFunction.like`); `giving`: what calls it
+    with arguments that the caller gives away, if it takes any (`NativeFunction`)."""
 
     call: Native
     report: Report

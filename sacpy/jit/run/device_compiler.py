@@ -1,6 +1,9 @@
-"""The device targets' compiler, with the face of the host's: from a function of core to something that is called with values.
+"""The device targets' compiler, with the face of the host's: from a function of core to something that is called with
+values.
 
-In: a program, the key of a function, the kind of its arguments. Out: `Compiled`. What comes out of the passes is kept, so that a second run starts there; kernels are made when a shape first needs them, and kept too. A function without a with-loop that can run on the device is the host target's as a whole.
+In: a program, the key of a function, the kind of its arguments. Out: `Compiled`. What comes out of the passes is kept,
+so that a second run starts there; kernels are made when a shape first needs them, and kept too. A function without a
+with-loop that can run on the device is the host target's as a whole.
 """
 
 from __future__ import annotations
@@ -62,7 +65,8 @@ def compile_for_device(program: Program, key: str, kind: Kind, name: str, tools:
 def _of_text(program: Program, key: str) -> str:
     """What else a kept graph depends on: its with-loops know their places, which is the file with its text."""
     source = program.signature(key).span.source
-    return f"graph-{hashlib.sha256(f'{source.name}{chr(0)}{source.text}'.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
+    whole = f"{source.name}\0{source.text}".encode("utf-8", "surrogateescape")
+    return f"graph-{hashlib.sha256(whole).hexdigest()[:16]}"
 
 
 def _graph(program: Program, key: str, kind: Kind, tools: Tools, clock: Clock) -> tuple[Unit, Report] | str:
@@ -134,7 +138,8 @@ def _reorders(w: WithLoop) -> bool:
 
 
 class Either:
-    """A function under "auto" on a computer with a GPU: native on the host, and a device program as well once a call looks large enough."""
+    """A function under "auto" on a computer with a GPU: native on the host, and a device program as well once a call
+    looks large enough."""
 
     def __init__(self, host: Compiled, make: Any) -> None:
         self.host = host

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 TRIES = 3  # kinds of arguments for which compiling failed, after which it is not tried again
 DEEP = 200  # nested calls of itself that make a function worth compiling
-BRANCHING = 8  # a call that calls itself twice and more, once begun, is taken for so many times what it has taken so far
+# a call that calls itself twice and more, once begun, is taken for so many times what it has taken so far
+BRANCHING = 8
 SURE = 2  # times the price: work that is expected to be so much is not begun interpreted
 LIKELY = 1 / 2  # of the price: work that is expected to be so much may be worth a version made beside the program
 EARLY = 1 / 3  # of the price: where so much time has been spent, a version may be made beside the program
@@ -55,8 +56,8 @@ class Site(Versions):
     """A function of a program that may be compiled. `entry` is what calls go to now; `put` is told when that is
     another. `interpreted` runs it interpreted: `make` generates it for the first such call, which never comes where all
     calls run natively. `own`: of `seconds`, those that were not spent in other such functions. `active`: interpreted
-    calls in progress, `started`: when the outermost of them began, on a clock that compiling does not move; `ahead`: the number of the call at which it is looked at next, `large`: the size of an
-    argument from which on the same."""
+    calls in progress, `started`: when the outermost of them began, on a clock that compiling does not move; `ahead`:
+    the number of the call at which it is looked at next, `large`: the size of an argument from which on the same."""
 
     def __init__(
         self,
@@ -215,15 +216,21 @@ def _size(value: Value) -> int:
 def _ints(function: Function) -> tuple[int, ...]:
     """The parameters that are scalar ints, on which the work of a call may depend."""
     params = enumerate(function.signature.params)
-    return tuple(i for i, slot in params if slot.pattern is None and not slot.cell and slot.base not in ("float", "double", "bool"))
+    return tuple(
+        i
+        for i, slot in params
+        if slot.pattern is None and not slot.cell and slot.base not in ("float", "double", "bool")
+    )
 
 
 # ---------------------------------------------------------------- generated functions
 
 
 def _interpreted(args: str, depth: int) -> str:
-    """The lines of a call that is interpreted, so deep in a function: it is counted, and timed if it is the outermost."""
-    return indent(f"""site.calls += 1
+    """The lines of a call that is interpreted, so deep in a function: it is counted, and timed if it is the
+    outermost."""
+    return indent(
+        f"""site.calls += 1
 active = site.active
 site.active = active + 1
 if active:
@@ -238,7 +245,9 @@ finally:
  site.seconds += taken
  site.own += taken - engine.inner
  engine.inner = outer + taken
-""", " " * depth)
+""",
+        " " * depth,
+    )
 
 
 @cache

@@ -6,9 +6,9 @@ that the statement sets.
 
 Core makes this easy: a loop's state between two rounds is its carried variables, so the rest of a loop is the same loop
 with these values to begin with, a function like any other (`rests`, `versions`). A with-loop is pure, and what has been
-computed of it can be thrown away: it is computed anew as a whole. The clock is looked at after 16 rounds, and again after
-as many as seem right; what is left to do is told by the bound where there is one, and is otherwise expected to be as much
-as has been done. That is worth the price of compiling, or is not.
+computed of it can be thrown away: it is computed anew as a whole. The clock is looked at after 16 rounds, and again
+after as many as seem right; what is left to do is told by the bound where there is one, and is otherwise expected to be
+as much as has been done. That is worth the price of compiling, or is not.
 
 Where a check fails late in a loop, the interpreter need not repeat all of it to find the error: stretches of rounds are
 run natively, long ones and then shorter ones, up to the last rounds before the failure, which are interpreted. So no
@@ -83,7 +83,11 @@ class Turn:
             self._each = (now - self._at) / (done - self._done)
         self._done = done
         expected = left * self._each if left >= 0 else now - self._began
-        if policy.eager or self._is_wanted(values) or (now - self._began >= LOOK and self._is_due(values, expected, left < 0)):
+        if (
+            policy.eager
+            or self._is_wanted(values)
+            or (now - self._began >= LOOK and self._is_due(values, expected, left < 0))
+        ):
             self._go(values)
             self._done = FAR
         self._at = self._clock()  # what has been thought here is not the loop's
@@ -100,7 +104,11 @@ class Turn:
             if not policy.pace.native():
                 self._go(values)
             return
-        if policy.eager or self._is_wanted(values) or (self._is_worth(values, cells * self._each) and not self._is_begun(values)):
+        if (
+            policy.eager
+            or self._is_wanted(values)
+            or (self._is_worth(values, cells * self._each) and not self._is_begun(values))
+        ):
             self._go(values)
         self._began = self._at = self._clock()
         self._done = 0
@@ -129,7 +137,12 @@ class Turn:
     def _is_begun(self, values: tuple[Value, ...]) -> bool:
         """Whether the rest, which is worth it, is being made beside the program."""
         unit = self._rest
-        if unit is None or unit.known(values) is not None or unit.decided(values) or not self.engine.is_to_be_made(unit, values):
+        if (
+            unit is None
+            or unit.known(values) is not None
+            or unit.decided(values)
+            or not self.engine.is_to_be_made(unit, values)
+        ):
             return False
         return unit.begin(values, sure=True)
 
@@ -174,7 +187,8 @@ class Turn:
         return isinstance(self._statement, Loop)
 
     def _creep(self, values: tuple[Value, ...]) -> None:
-        """Has those rounds done natively in which nothing fails, up to the last few before the failure. Raises `Left`."""
+        """Has those rounds done natively in which nothing fails, up to the last few before the failure. Raises
+        `Left`."""
         unit = self.stretch
         rounds, state = SOON, values
         while unit is not None:

@@ -48,11 +48,10 @@ UNKNOWN = object()  # nobody has looked for the version of these shapes yet
 class Version(Record):
     """A unit compiled for one kind of arguments. `call` takes the tuple of arguments. Counts and seconds of its calls;
     `failed`: calls that were run again interpreted, `spurious`: those of them that had no error. `owned`: whether the
-    arrays that it gives are nobody else's; `device`: the program of a device that it is, if it is one; `direct`:
-    what makes calls with contiguous arguments like some others; `giving`: what calls it with arguments that the caller gives
-    away, if it takes any. `trial`:
-    interpreted calls to come, to see how long they take; `copied`: bytes that all native code had copied of its
-    arguments by the last look."""
+    arrays that it gives are nobody else's; `device`: the program of a device that it is, if it is one; `direct`: what
+    makes calls with contiguous arguments like some others; `giving`: what calls it with arguments that the caller gives
+    away, if it takes any. `trial`: interpreted calls to come, to see how long they take; `copied`: bytes that all
+    native code had copied of its arguments by the last look."""
 
     kind: Kind
     call: Callable[[tuple[Value, ...]], tuple[Value, ...]]
@@ -179,7 +178,8 @@ class Versions:
         return self.versions.get(kind)
 
     def begin(self, args: Sequence[Value], sure: bool = False) -> bool:
-        """Has a version for arguments made beside the program, if that can be (`Engine.beside`). Whether it is being made."""
+        """Has a version for arguments made beside the program, if that can be (`Engine.beside`). Whether it is being
+        made."""
         kind = self.kind(args)
         if kind is None or kind in self.versions or kind in self.refused:
             return False
