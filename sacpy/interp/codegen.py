@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.interp.codegen_withloop import Asked, WithLoops
-from sacpy.interp.counting import Counter, counter
+from sacpy.interp.codegen_loops import loop
+from sacpy.interp.codegen_withloop import WithLoops
 from sacpy.interp.emitter import DEEPEST, Ex, Line, reads
 from sacpy.interp.faults import PART
-from sacpy.interp.ownership import VIEWS, Protocol, around, moves, protocol
+from sacpy.interp.ownership import VIEWS, Protocol, moves, protocol
 from sacpy.interp.usage import Usage
 from sacpy.interp.versions import SHORT
 from sacpy.lang.ast import AnyShape, FixedExtent
@@ -25,7 +25,6 @@ from sacpy.lang.core import (
     Block,
     Call,
     Check,
-    Const,
     Function,
     Genarray,
     GlobalGet,
@@ -125,7 +124,7 @@ class Codegen(WithLoops):
             case If():
                 self._if(s)
             case Loop():
-                self._loop(s)
+                loop(self, s)
             case GlobalSet(name=name, value=value, span=span):
                 flag = self.ownership.atom_flag(value) if self.ownership.dies(value, s) else "False"
                 ex = self.use(value)
@@ -391,108 +390,6 @@ class Codegen(WithLoops):
         return lines, values
 
     # ---- loops
-
-    def _loop(self, s: Loop) -> None:
-        live = self.ownership.live_after[id(s)]
-        rest = around(s, set(live))
-        targets = [c.target for c in s.carried]
-        self.assign(targets, [c.initial for c in s.carried], rest, s.span)
-        self.flush()
-        asked = self.asked(s)
-        if asked is None:
-            self._rounds(s, rest, None)
-            return
-        outer = self.indent
-        self.emit("while True:", s.span)
-        self.emit(" try:", s.span)
-        self.indent += 2
-        self.loops += 2
-        self._rounds(s, rest, asked)
-        self.emit("break", s.span)
-        self.loops -= 2
-        self.indent = outer + 1
-        self.left(targets, s.span)
-        self.emit(" if _left.over: break", s.span)
-        self.indent = outer
-
-    def _rounds(self, s: Loop, rest: set[str], asked: Asked | None) -> None:
-        """The rounds of a loop, from the present values of what it carries on."""
-        counted = counter(s)
-        if counted is not None and all(
-            self.shape(a).rank == 0 for a in (Var(counted.carried.target.name, s.span), counted.bound)
-        ):
-            self._counted_loop(s, counted, rest, asked)
-            return
-        targets = [c.target for c in s.carried]
-        condition_saved = self.capture()
-        self.block(s.condition)
-        test = self.truth(s.test, self.use(s.test), s.test.span)
-        self.flush()
-        condition, _ = self.release(condition_saved)
-        look: list[Line] = []
-        if asked is not None:
-            count, ahead = self.fresh("count"), self.fresh("ahead")
-            self.emit(f"{count}, {ahead} = 0, {asked.name}.first", s.span)
-            look_saved = self.capture()
-            self.emit(
-                f"if {count} == {ahead}: {ahead} = {count} + {asked.name}({count}, -1, {asked.values})", s.test.span
-            )
-            self.emit(f"{count} += 1", s.test.span)
-            look, _ = self.release(look_saved)
-        saved = self.capture()
-        self.loops += 1
-        self.block(s.body)
-        self.assign(targets, [c.update for c in s.carried], rest, s.span)
-        self.loops -= 1
-        body, _ = self.release(saved)
-        leave = Line(self.indent + 1, f"if not {test}: break", s.span)
-        if s.body_first:
-            self.emit("while True:", s.span)
-            self.lines += [*look, *body, *condition, leave]
-        elif condition:
-            self.emit("while True:", s.span)
-            self.lines += [*look, *condition, leave, *body]
-        else:
-            self.emit(f"while {test}:", s.test.span)
-            self.lines += [*look, *body] or [Line(self.indent + 1, "pass", s.span)]
-
-    def _counted_loop(self, s: Loop, counted: Counter, rest: set[str], asked: Asked | None) -> None:
-        """A loop over a range; behind it the counter is where the test failed."""
-        target, span = counted.carried.target, s.test.span
-        name, first = self.name(target.name), counted.carried.initial
-        bound = self.stable(counted.bound).text + {0: "", 1: " + 1", -1: " - 1"}[counted.beyond]
-        start = self.fresh("from")
-        self.emit(f"{start} = {name}", span)
-        is_natural = (
-            counted.step == 1 and isinstance(first, Const) and isinstance(first.value[0], int) and first.value[0] >= 0
-        )
-        others = [c for c in s.carried if c is not counted.carried]
-        forth = "+" if counted.step > 0 else "-"
-        ahead = ""
-        if asked is not None:
-            ahead = self.fresh("ahead")
-            self.emit(f"{ahead} = {start} {forth} {asked.name}.first", span)
-        saved = self.capture()
-        self.loops += 1
-        self.virtual[target.name] = Ex(name, "int", 0, True, natural=is_natural)
-        if asked is not None:
-            done, left = (
-                (f"{name} - {start}", f"{bound} - {name}")
-                if counted.step > 0
-                else (f"{start} - {name}", f"{name} - ({bound})")
-            )
-            self.emit(
-                f"if {name} == {ahead}: {ahead} = {name} {forth} {asked.name}({done}, {left}, {asked.values})", span
-            )
-        self.block(counted.body)
-        self.assign([c.target for c in others], [c.update for c in others], rest, s.span)
-        del self.virtual[target.name]
-        self.loops -= 1
-        body, _ = self.release(saved)
-        self.emit(f"for {name} in range({start}, {bound}{', -1' if counted.step < 0 else ''}):", span)
-        self.lines += body or [Line(self.indent + 1, "pass", s.span)]
-        if target.name in self.ownership.live_after[id(s)]:
-            self.emit(f"{name} = {bound} if {start} {'<' if counted.step > 0 else '>'} {bound} else {start}", span)
 
     # ---- calls
 

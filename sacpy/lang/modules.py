@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sacpy import kept
 from sacpy.base.spelling import closest
-from sacpy.lang import ast
+from sacpy.lang import ast, ast_expressions
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
 from sacpy.lang.files import stamps
 from sacpy.lang.image import IMAGE, joined, parts, read_image, sources, write_image
@@ -369,4 +369,4 @@ def packing() -> Packing:
     from sacpy.lang import diagnostics, source
 
     texts = {Source: ("text", library_place, library_source)}
-    return Packing(ast, diagnostics, source, sys.modules[__name__], special=texts, merged=True)
+    return Packing(ast, ast_expressions, diagnostics, source, sys.modules[__name__], special=texts, merged=True)

@@ -14,7 +14,7 @@ import pytest
 from sacpy.jit.host import layout
 from sacpy.jit.host.loading import runtime
 from sacpy.jit.host.native import Context
-from sacpy.jit.host.runtime import FREED_BYTES, SMALL
+from sacpy.jit.host.runtime_blocks import FREED_BYTES, SMALL
 
 
 class Frame:

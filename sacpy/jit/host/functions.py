@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from sacpy.jit.analysis.independence import apart
-from sacpy.jit.analysis.indices import Facts
 from sacpy.jit.analysis.scans import scan_of
 from sacpy.jit.analysis.straight import is_straight, updated_in
 from sacpy.jit.host import layout
@@ -26,7 +25,7 @@ from sacpy.jit.host.memory import (
     release,
 )
 from sacpy.jit.host.places import carried_in_place, places
-from sacpy.jit.host.writer import Slots, UnitContext, Writer, result_type, types_of
+from sacpy.jit.host.writer import Slots, Writer, result_type
 from sacpy.jit.ir.graph import (
     ArrayType,
     Block,
@@ -49,7 +48,6 @@ from sacpy.jit.ir.graph import (
     View,
     WithLoop,
     blocks,
-    statements,
 )
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code
 from sacpy.jit.llvm.scalars import STRICT, emit
@@ -457,53 +455,3 @@ def _few_rounds(rhs: For) -> bool:
 def function_name(function: Function) -> str:
     """The name of a function of the unit in its module."""
     return '@"f.' + function.name.replace("\\", "\\5C").replace('"', "\\22") + '"'
-
-
-def lower_function(unit: UnitContext, function: Function) -> None:
-    """Writes a function into the unit's module."""
-    params = [("ptr", "%frame")]
-    for number, p in enumerate(function.params):
-        if isinstance(p.type, ArrayType):
-            params += [("ptr", f"%p{number}"), ("ptr", f"%h{number}")]
-        else:
-            params.append((LLVM_TYPES[p.base], f"%p{number}"))
-    results = result_type(function.body.results)
-    code = Code(unit.module, function_name(function), results, params, head="define internal fastcc")
-    lowering = Lowering(unit, code, Facts.of(function))
-    lowering.results = results
-    if function.name in unit.recursive:
-        lowering.poll()
-        stack_check(lowering)
-    for number, p in enumerate(function.params):
-        if isinstance(p.type, ArrayType):
-            lowering.bind_array(p, f"%p{number}", f"%h{number}")
-        else:
-            lowering.bind_scalar(p, f"%p{number}")
-    values = lowering.block(function.body, [p.name for p in function.params if isinstance(p.type, ArrayType)])
-    made, at = f"{results} {{i32 0{''.join(f', {t} poison' for t in types_of(function.body.results))}}}", 1
-    for value in values:
-        parts = (
-            [("ptr", value.data), ("ptr", value.header)]
-            if isinstance(value, Array)
-            else [(LLVM_TYPES[value.base], value.text)]
-        )
-        for type_, text in parts:
-            made = f"{results} " + code.op(f"insertvalue {made}, {type_} {text}, {at}")
-            at += 1
-    code.end(f"ret {made}")
-    lowering.finish_failures()
-    code.finish()
-
-
-def stack_check(lowering: Lowering) -> None:
-    """Leaves if the stack is nearly used up."""
-    code = lowering.code
-    code.module.declare("llvm.frameaddress", "declare ptr @llvm.frameaddress.p0(i32)")
-    here = code.op(f"ptrtoint ptr {code.op('call ptr @llvm.frameaddress.p0(i32 0)')} to i64")
-    limit = code.load("i64", code.offset("i64", "%frame", str(layout.FRAME_STACK_LIMIT)))
-    lowering.unless(code.op(f"icmp ugt i64 {here}, {limit}"), layout.TOO_DEEP)
-
-
-def called(function: Function) -> set[str]:
-    """The functions that a function calls."""
-    return {s.rhs.function for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Call)}

@@ -10,12 +10,13 @@ reference, which the caller gets.
 
 from __future__ import annotations
 
+from sacpy.jit.analysis.indices import Facts
 from sacpy.jit.host import layout
-from sacpy.jit.host.functions import called, function_name, lower_function
-from sacpy.jit.host.memory import BORROWED, COUNTING, byte_count
+from sacpy.jit.host.functions import Lowering, function_name
+from sacpy.jit.host.memory import BORROWED, COUNTING, Array, byte_count
 from sacpy.jit.host.takeover import takes
 from sacpy.jit.host.writer import UnitContext, result_type, types_of
-from sacpy.jit.ir.graph import ArrayType, Atom, Function, Unit
+from sacpy.jit.ir.graph import ArrayType, Atom, Call, Function, Let, Unit, statements
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module
 from sacpy.jit.options import Options
 from sacpy.lang.types import SIGNED
@@ -193,3 +194,53 @@ def _hand_over(code: Code, arrays: list[tuple[int, str]]) -> None:
         code.place(short)
         code.do("call void @sacpy_drop(ptr %frame)")
         code.end(f"ret i32 {layout.OUT_OF_MEMORY}")
+
+
+def lower_function(unit: UnitContext, function: Function) -> None:
+    """Writes a function into the unit's module."""
+    params = [("ptr", "%frame")]
+    for number, p in enumerate(function.params):
+        if isinstance(p.type, ArrayType):
+            params += [("ptr", f"%p{number}"), ("ptr", f"%h{number}")]
+        else:
+            params.append((LLVM_TYPES[p.base], f"%p{number}"))
+    results = result_type(function.body.results)
+    code = Code(unit.module, function_name(function), results, params, head="define internal fastcc")
+    lowering = Lowering(unit, code, Facts.of(function))
+    lowering.results = results
+    if function.name in unit.recursive:
+        lowering.poll()
+        stack_check(lowering)
+    for number, p in enumerate(function.params):
+        if isinstance(p.type, ArrayType):
+            lowering.bind_array(p, f"%p{number}", f"%h{number}")
+        else:
+            lowering.bind_scalar(p, f"%p{number}")
+    values = lowering.block(function.body, [p.name for p in function.params if isinstance(p.type, ArrayType)])
+    made, at = f"{results} {{i32 0{''.join(f', {t} poison' for t in types_of(function.body.results))}}}", 1
+    for value in values:
+        parts = (
+            [("ptr", value.data), ("ptr", value.header)]
+            if isinstance(value, Array)
+            else [(LLVM_TYPES[value.base], value.text)]
+        )
+        for type_, text in parts:
+            made = f"{results} " + code.op(f"insertvalue {made}, {type_} {text}, {at}")
+            at += 1
+    code.end(f"ret {made}")
+    lowering.finish_failures()
+    code.finish()
+
+
+def stack_check(lowering: Lowering) -> None:
+    """Leaves if the stack is nearly used up."""
+    code = lowering.code
+    code.module.declare("llvm.frameaddress", "declare ptr @llvm.frameaddress.p0(i32)")
+    here = code.op(f"ptrtoint ptr {code.op('call ptr @llvm.frameaddress.p0(i32 0)')} to i64")
+    limit = code.load("i64", code.offset("i64", "%frame", str(layout.FRAME_STACK_LIMIT)))
+    lowering.unless(code.op(f"icmp ugt i64 {here}, {limit}"), layout.TOO_DEEP)
+
+
+def called(function: Function) -> set[str]:
+    """The functions that a function calls."""
+    return {s.rhs.function for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Call)}
