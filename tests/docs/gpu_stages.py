@@ -21,7 +21,7 @@ from sacpy.jit.ir import kernel as k
 from sacpy.jit.ir.graph import ArrayType, Let, Unit, WithLoop, statements
 from sacpy.jit.ir.kernel_printer import print_kernel
 from sacpy.jit.kernels import KernelOptions, Launch, Template, build
-from sacpy.jit.run.contract import Tools
+from sacpy.jit.run.contract import CompileContext
 from sacpy.jit.run.device_compiler import device_program
 from sacpy.jit.run.on_demand import OnDemand
 from sacpy.nodes import replace
@@ -110,7 +110,7 @@ def moved(unit: Unit, extent: int, rounds: int) -> str:
     return "".join(f"{row}\n" for row in rows)
 
 
-def _emulator(machine: EmulatorMachine) -> tuple[Device, Tools]:
+def _emulator(machine: EmulatorMachine) -> tuple[Device, CompileContext]:
     engine = OnDemand("emulator", eager=True, defects=True, cache=Cache(None)).engine
     device = Device(Hardware(machine), Policy(always=True))
     engine.tools.device = device

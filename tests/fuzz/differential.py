@@ -21,11 +21,11 @@ from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.host import chunks, parallel, tiling, vetting
+from sacpy.jit.host import checks_ahead, chunks, parallel, tiling
 from sacpy.jit.ir.graph import Check, Let, Rhs, Unit, blocks, statements
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
-from sacpy.jit.passes import choosing, dead_code, fold_withloops, scatter
+from sacpy.jit.passes import argmin_strips, dead_code, fold_withloops, scatter
 from sacpy.jit.run import compiler, device_compiler
 from sacpy.jit.run.compiler import Clock
 from sacpy.jit.run.engine import Engine
@@ -85,8 +85,8 @@ def small_chunks() -> Iterator[None]:
         patch.object(scatter, "ROUNDS", 20),
         patch.object(scatter, "PER_ELEMENT", 1),
         patch.object(tiling, "WIDE", 1),
-        patch.object(vetting, "STRETCH", 5),
-        patch.object(choosing, "STRETCH", 5),
+        patch.object(checks_ahead, "STRETCH", 5),
+        patch.object(argmin_strips, "STRETCH", 5),
     ):
         yield
 

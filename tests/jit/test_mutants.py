@@ -144,14 +144,14 @@ MUTANTS: dict[Mutant, str] = {
     ): "rows",
     Mutant(
         "a loop that reads other elements counts as independent",
-        PASSES + "independent",
+        PASSES + "loops_to_withloops",
         "_sets",
         "case Load(array=a, index=at) if a == now and at == index:",
         "case Load(array=a) if a == now:",
     ): "chained",
     Mutant(
         "an element that a branch leaves alone is lost",
-        PASSES + "independent",
+        PASSES + "loops_to_withloops",
         "_Converter.element",
         "return target",
         "return integer(0)",
@@ -179,17 +179,21 @@ MUTANTS: dict[Mutant, str] = {
     ): "drafted",
     Mutant(
         "a copy of two rows from one is a copy of both",
-        PASSES + "colours",
-        "_Colourer.copied",
+        PASSES + "parity_partitions",
+        "_ParityCutter.copied",
         "offset(1)",
         "offset(2)",
     ): "edged",
     Mutant(
-        "the other colour changes", PASSES + "colours", "_Colourer.chosen", "rest=1 - colour.rest", "rest=colour.rest"
+        "the other colour changes",
+        PASSES + "parity_partitions",
+        "_ParityCutter.chosen",
+        "rest=1 - parity.rest",
+        "rest=parity.rest",
     ): "spots",
     Mutant(
         "the last of a stretch is overlooked",
-        PASSES + "choosing",
+        PASSES + "argmin_strips",
         "_Chooser.any",
         "integer(STRETCH),",
         "integer(STRETCH - 1),",
@@ -220,9 +224,9 @@ MUTANTS: dict[Mutant, str] = {
         "a quotient is rounded up", HOST + "residues", "residue_loops", "(r + offset) // d", "(r + offset + 1) // d"
     ): "finer",
     Mutant(
-        "the last round is not vetted",
-        HOST + "vetting",
-        "write_vetting",
+        "the last round is not checked ahead",
+        HOST + "checks_ahead",
+        "write_checks",
         'count_loop(lowering, "0", rounds, "1", body)',
         'count_loop(lowering, "1", rounds, "1", body)',
     ): "added",
@@ -234,7 +238,11 @@ MUTANTS: dict[Mutant, str] = {
         "frozenset()",
     ): "torus",
     Mutant(
-        "points in between are changed", HOST + "combs", "comb_loop", "urem i64 {gone}, {step}", "urem i64 {gone}, 1"
+        "points in between are changed",
+        HOST + "dense_blend",
+        "blend_loop",
+        "urem i64 {gone}, {step}",
+        "urem i64 {gone}, 1",
     ): "chess",
     Mutant(
         "odd rows do not get their turn", HOST + "rows", "_write_turns", "for p in group:", "for p in group[:1]:"

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sacpy.jit.options import Options
 
 
-class Tools(Protocol):
+class PieceContext(Protocol):
     """What compiling a piece takes (`run/contract` has it)."""
 
     @property
@@ -54,7 +54,7 @@ class Tools(Protocol):
 class Piece:
     """`inputs`: the variables that it takes; `outputs`: those that it gives, in the order of the results of a call."""
 
-    def __init__(self, unit: Unit, statements_: Sequence[Stmt], targets: Sequence[Var], tools: Tools) -> None:
+    def __init__(self, unit: Unit, statements_: Sequence[Stmt], targets: Sequence[Var], tools: PieceContext) -> None:
         self._tools = tools
         self._function: NativeFunction | None = None
         self.outputs = tuple(targets)
@@ -161,7 +161,7 @@ def _called(unit: Unit, code: tuple[Stmt, ...]) -> tuple[Function, ...]:
     return tuple(found.values())
 
 
-def _compiled(unit: Unit, tools: Tools) -> NativeFunction:
+def _compiled(unit: Unit, tools: PieceContext) -> NativeFunction:
     from sacpy.jit.host.compile import compile_object
     from sacpy.jit.host.lowering import lower
     from sacpy.jit.host.native import Signature, load

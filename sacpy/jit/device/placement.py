@@ -41,7 +41,7 @@ from sacpy.lang.source import Span
 from sacpy.nodes import Node, Record, field
 
 if TYPE_CHECKING:
-    from sacpy.jit.device.hosted import Tools
+    from sacpy.jit.device.hosted import PieceContext
 
 Judge = Callable[[Let], str]  # why the with-loop of a statement cannot run on the device; "": it can
 Bounds = tuple[tuple[Atom, Atom], ...]
@@ -111,7 +111,7 @@ class Plan(Record):
         return len(self.checks) - 1
 
 
-def place(unit: Unit, judge: Judge, tools: Tools) -> Plan:
+def place(unit: Unit, judge: Judge, tools: PieceContext) -> Plan:
     """The plan of a unit. It has no `loops` where nothing can run on the device."""
     placer = _Placer(unit, judge, tools)
     for f in unit.functions:
@@ -122,7 +122,7 @@ def place(unit: Unit, judge: Judge, tools: Tools) -> Plan:
 
 
 class _Placer:
-    def __init__(self, unit: Unit, judge: Judge, tools: Tools) -> None:
+    def __init__(self, unit: Unit, judge: Judge, tools: PieceContext) -> None:
         self.unit = unit
         self.tools = tools
         self.plan = Plan(unit)

@@ -382,18 +382,18 @@ class Lowering(Writer):
     def stretches(self, rhs: For, slots: Slots, unique: frozenset[str], counter: str, upper: str) -> None:
         """The rounds of a loop without loops in it, some at a time. Checks that can be are made for all of these
         beforehand."""
-        from sacpy.jit.host.vetting import STRETCH, unrolled_note, vetted, write_vetting
+        from sacpy.jit.host.checks_ahead import STRETCH, checked_ahead, unrolled_note, write_checks
 
-        found = None if rhs.few else vetted(rhs)
+        found = None if rhs.few else checked_ahead(rhs)
         if found is None:
             self.polled_rounds(counter, upper, rhs.step, lambda end: self.rounds(rhs, slots, unique, counter, end))
             return
 
-        def vetted_rounds(end: str) -> None:
-            write_vetting(self, found, self.code.load("i64", counter), end)
+        def checked_rounds(end: str) -> None:
+            write_checks(self, found, self.code.load("i64", counter), end)
             self.rounds(found.rounds, slots, unique, counter, end, note=unrolled_note(self.code.module))
 
-        self.polled_rounds(counter, upper, rhs.step, vetted_rounds, STRETCH)
+        self.polled_rounds(counter, upper, rhs.step, checked_rounds, STRETCH)
 
     def rounds(
         self,

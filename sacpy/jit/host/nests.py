@@ -14,7 +14,7 @@ from itertools import chain
 from sacpy.jit.analysis.folds import Reduction
 from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.host import layout
-from sacpy.jit.host.combs import comb_loop, is_comb
+from sacpy.jit.host.dense_blend import blend_loop, can_blend
 from sacpy.jit.host.folds import REST, identity, lanes, lanes_note, scalar_note
 from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.loops import STRETCH, count_loop, short_or_long, stretches
@@ -136,8 +136,8 @@ class Nest(Record):
         sink = self.sinks[0] if self.sinks else None
         if k == p.rank - 1 and self.products:
             self.blocks_of_rows(outer, lower, upper)
-        elif k == p.rank - 1 and not self.earlier and is_comb(p, self.sinks) and isinstance(sink, ArraySink):
-            comb_loop(low, p, sink, outer, lower, upper, inner)
+        elif k == p.rank - 1 and not self.earlier and can_blend(p, self.sinks) and isinstance(sink, ArraySink):
+            blend_loop(low, p, sink, outer, lower, upper, inner)
         elif k == p.rank - 1 and not self.earlier and (found := residues(p, self.sinks, low.facts.made)) is not None:
             residue_loops(
                 low, found, lower, upper, inner, Nest(low, replace(p, body=found.rest), self.sinks).plain_body(outer, k)

@@ -12,12 +12,10 @@ from sacpy.jit.ir.graph import Unit
 from sacpy.jit.options import Options
 from sacpy.jit.passes import (
     accumulating,
+    argmin_strips,
     array_folds,
-    aside,
     assigning,
     carried,
-    choosing,
-    colours,
     counting,
     dead_code,
     detach,
@@ -25,10 +23,11 @@ from sacpy.jit.passes import (
     flatten,
     fold_withloops,
     fuse,
-    independent,
     interchange,
     invariant,
     jam,
+    loops_to_withloops,
+    parity_partitions,
     peel,
     private,
     ranges,
@@ -36,6 +35,7 @@ from sacpy.jit.passes import (
     scatter,
     sharing,
     split,
+    stage_slice,
     unroll,
 )
 
@@ -44,11 +44,11 @@ MODEST = 4 * LARGE  # statements of a function from which on that is worth a wor
 ROUNDS = 4  # how often the first passes run at most; each round may lay open something for the next
 
 REDUCING: tuple[Pass, ...] = (unroll.run, dead_code.run)
-COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, independent.run, reductions.run)
+COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, loops_to_withloops.run, reductions.run)
 LOOPING: tuple[Pass, ...] = (array_folds.run,)
 JOINING: tuple[Pass, ...] = (sharing.run, jam.run)  # for the CPU alone
 SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run)
-COLOURING: tuple[Pass, ...] = (colours.run,)  # for the CPU alone
+COLOURING: tuple[Pass, ...] = (parity_partitions.run,)  # for the CPU alone
 DIVIDING: tuple[Pass, ...] = (disjoint.run,)
 SPLITTING: tuple[Pass, ...] = (split.run,)
 WRAPPING: tuple[Pass, ...] = (split.run_wrapping, peel.run)  # instead, for the CPU alone
@@ -58,11 +58,11 @@ PLACING: tuple[Pass, ...] = (
     interchange.run,
     assigning.run,
     private.run,
-    aside.run,
+    stage_slice.run,
     carried.run,
     dead_code.run,
     scatter.run,
-    choosing.run,
+    argmin_strips.run,
 )
 FINISHING: tuple[Pass, ...] = (detach.run,)
 

@@ -45,7 +45,7 @@ from sacpy.jit.ir.graph import (
     statements,
 )
 from sacpy.jit.ir.rewrite import bound, free, uses
-from sacpy.jit.passes.independent import inner_loop
+from sacpy.jit.passes.loops_to_withloops import inner_loop
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.source import Span

@@ -15,9 +15,9 @@ default, or the array underneath, comes last. Arrays that one with-loop makes ha
 are loaded at the same index.
 
 An array is folded only if nothing but loads uses it, if no work is multiplied by it (`analysis/sites`), or next to
-none, or no more than the loads that are saved, or if it is a mask, a condition on indices that `split` and `colours`
-can make bounds and steps of, and if its with-loop is not to have a kernel of its own (`mappings`). Work that several
-results of a with-loop need counts for all of them.
+none, or no more than the loads that are saved, or if it is a mask, a condition on indices that `split` and
+`parity_partitions` can make bounds and steps of, and if its with-loop is not to have a kernel of its own (`mappings`).
+Work that several results of a with-loop need counts for all of them.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from sacpy.jit.ir.graph import (
     is_nested,
 )
 from sacpy.jit.ir.rewrite import copied
-from sacpy.jit.passes.independent import nest_of
+from sacpy.jit.passes.loops_to_withloops import nest_of
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.units import per_function
 

@@ -16,7 +16,7 @@ from sacpy.lang import core
 if TYPE_CHECKING:
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
-    from sacpy.jit.run.contract import Compiled, Compiler, Tools
+    from sacpy.jit.run.contract import CompileContext, Compiled, Compiler
 
 
 def compiler_for(target: str) -> Compiler:
@@ -31,7 +31,7 @@ def compiler_for(target: str) -> Compiler:
     return compile_unit
 
 
-def device_of(target: str, tools: Tools) -> Device | None:
+def device_of(target: str, tools: CompileContext) -> Device | None:
     """The device of an engine. Raises `SacError` where the target needs a GPU and there is none."""
     if tools.device is None and target in ("cuda", "emulator"):
         from sacpy.jit.device import context
@@ -49,7 +49,7 @@ def device_of(target: str, tools: Tools) -> Device | None:
     return tools.device
 
 
-def _on_device(target: str, program: core.Program, key: str, kind: Kind, name: str, tools: Tools) -> Compiled:
+def _on_device(target: str, program: core.Program, key: str, kind: Kind, name: str, tools: CompileContext) -> Compiled:
     from sacpy.jit.run.device_compiler import compile_for_device
 
     device = device_of(target, tools)
@@ -57,14 +57,14 @@ def _on_device(target: str, program: core.Program, key: str, kind: Kind, name: s
     return compile_for_device(program, key, kind, name, tools, device)
 
 
-def _either(program: core.Program, key: str, kind: Kind, name: str, tools: Tools) -> Compiled:
+def _either(program: core.Program, key: str, kind: Kind, name: str, tools: CompileContext) -> Compiled:
     from sacpy.jit.run.compiler import compile_unit
     from sacpy.jit.run.contract import Compiled
 
     host = compile_unit(program, key, kind, name, tools)
     if not _gpu_is_there(tools):
         return host
-    from sacpy.jit.run.device_compiler import Either, compile_for_device
+    from sacpy.jit.run.device_compiler import HostOrDevice, compile_for_device
 
     def make() -> DeviceProgram | None:
         device = _gpu(tools)
@@ -73,10 +73,10 @@ def _either(program: core.Program, key: str, kind: Kind, name: str, tools: Tools
         except Unsupported:
             return None
 
-    return Compiled(Either(host, make), host.report, owned=False, recursive=host.recursive)
+    return Compiled(HostOrDevice(host, make), host.report, owned=False, recursive=host.recursive)
 
 
-def _gpu_is_there(tools: Tools) -> bool:
+def _gpu_is_there(tools: CompileContext) -> bool:
     from sacpy.jit.device.presence import present
 
     if tools.gpu is None:
@@ -84,7 +84,7 @@ def _gpu_is_there(tools: Tools) -> bool:
     return tools.gpu
 
 
-def _gpu(tools: Tools) -> Device | None:
+def _gpu(tools: CompileContext) -> Device | None:
     """The GPU, or None where it turns out that it cannot be used."""
     from sacpy.jit.device import context
     from sacpy.jit.device.machine import DeviceFailure

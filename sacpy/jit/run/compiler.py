@@ -19,7 +19,7 @@ from sacpy.jit.failures import Unsupported
 from sacpy.jit.ir.graph import Unit, statements
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
-from sacpy.jit.run.contract import Compiled, Tools
+from sacpy.jit.run.contract import CompileContext, Compiled
 from sacpy.jit.run.report import Counts, Report
 from sacpy.lang.core import Program
 from sacpy.nodes import replace
@@ -52,7 +52,7 @@ class Clock:
         self.stages.append((name, perf_counter() - start))
 
 
-def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: Tools) -> Compiled:
+def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: CompileContext) -> Compiled:
     """A function for arguments of this kind, ready to be called; kept under that name. Raises `Unsupported`."""
     clock = Clock()
     delivered = tools.delivered.pop(name, None)
@@ -88,15 +88,15 @@ def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: Tools
     )
 
 
-def made_apart(program: Program, key: str, kind: Kind, name: str, tools: Tools) -> bytes:
-    """The same in another process, up to what only this one can do (`Tools.delivered`)."""
+def made_apart(program: Program, key: str, kind: Kind, name: str, tools: CompileContext) -> bytes:
+    """The same in another process, up to what only this one can do (`CompileContext.delivered`)."""
     clock = Clock()
     kept = _tried(program, key, kind, tools, clock)
     tools.cache.write(name, _packing().packed(kept))
     return _packing().packed((tuple(clock.stages), kept))
 
 
-def _tried(program: Program, key: str, kind: Kind, tools: Tools, clock: Clock) -> Kept:
+def _tried(program: Program, key: str, kind: Kind, tools: CompileContext, clock: Clock) -> Kept:
     try:
         return _made(tools.specialiser(program), program, key, kind, tools.options, clock)
     except Unsupported as refusal:

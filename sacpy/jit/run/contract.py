@@ -1,7 +1,7 @@
 """What those who decide, and those who compile, ask of one another.
 
-In: nothing. Out: what a compiler is given (`Tools`), what it gives (`Compiled`), when it is asked (`Policy`), and what
-a function or loop that is watched asks of the engine (`Judge`).
+In: nothing. Out: what a compiler is given (`CompileContext`), what it gives (`Compiled`), when it is asked (`Policy`),
+and what a function or loop that is watched asks of the engine (`Judge`).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Compiled(Node):
     giving: Callable[[tuple[Any, ...], tuple[bool, ...]], tuple[Any, ...]] | None = None
 
 
-class Tools:
+class CompileContext:
     """What compiling takes besides a function: options, the cache, and what running code shares with Python."""
 
     def __init__(self, options: Options, cache: Cache, eager: bool = False, check: bool = False) -> None:
@@ -132,7 +132,9 @@ class Tools:
 class Compiler(Protocol):
     """What the engine asks of a compiler. `name` is the digest that the code is kept under. Raises `Unsupported`."""
 
-    def __call__(self, program: core.Program, key: str, kind: Kind, name: str, tools: Tools, /) -> Compiled: ...
+    def __call__(
+        self, program: core.Program, key: str, kind: Kind, name: str, tools: CompileContext, /
+    ) -> Compiled: ...
 
 
 class Judge(Protocol):

@@ -24,7 +24,7 @@ from sacpy.jit.ir.graph import Fold, Let, Unit, WithLoop
 from sacpy.jit.kernels import KernelOptions, Refused, Template, build
 from sacpy.jit.kinds import Kind
 from sacpy.jit.run.compiler import Clock, compile_unit, optimised, specialised
-from sacpy.jit.run.contract import Compiled, Tools
+from sacpy.jit.run.contract import CompileContext, Compiled
 from sacpy.jit.run.measure import count
 from sacpy.jit.run.report import Counts, Report
 from sacpy.lang.ast import Pragma
@@ -41,7 +41,9 @@ LONG = 512  # an int argument that may be a large extent
 _LIBRARY = str(STDLIB)
 
 
-def compile_for_device(program: Program, key: str, kind: Kind, name: str, tools: Tools, device: Device) -> Compiled:
+def compile_for_device(
+    program: Program, key: str, kind: Kind, name: str, tools: CompileContext, device: Device
+) -> Compiled:
     """A function for arguments of this kind on a device. Raises `Unsupported`."""
     clock = Clock()
     with clock.stage("look up"):
@@ -69,7 +71,7 @@ def _of_text(program: Program, key: str) -> str:
     return f"graph-{hashlib.sha256(whole).hexdigest()[:16]}"
 
 
-def _graph(program: Program, key: str, kind: Kind, tools: Tools, clock: Clock) -> tuple[Unit, Report] | str:
+def _graph(program: Program, key: str, kind: Kind, tools: CompileContext, clock: Clock) -> tuple[Unit, Report] | str:
     """A function's graph after the passes, or why there is none."""
     try:
         before = specialised(tools.specialiser(program), program, key, kind, tools.options, clock)
@@ -105,7 +107,9 @@ def _kept(data: bytes | None) -> tuple[Unit, Report] | str | None:
     return found
 
 
-def device_program(unit: Unit, tools: Tools, device: Device, keep: tuple[int, ...] = ()) -> DeviceProgram | None:
+def device_program(
+    unit: Unit, tools: CompileContext, device: Device, keep: tuple[int, ...] = ()
+) -> DeviceProgram | None:
     """A unit as a program for a device; None where none of its with-loops can run there."""
     options = KernelOptions(device.machine.limits, tools.options.strategy)
     if tools.options.strict_fp:
@@ -137,7 +141,7 @@ def _reorders(w: WithLoop) -> bool:
     return any(n.base in REAL for o in w.operators if isinstance(o, Fold) for n in o.neutrals)
 
 
-class Either:
+class HostOrDevice:
     """A function under "auto" on a computer with a GPU: native on the host, and a device program as well once a call
     looks large enough."""
 

@@ -29,7 +29,7 @@ from sacpy.lang.core import Function
 
 if TYPE_CHECKING:
     from sacpy.jit.run.contract import Judge
-    from sacpy.jit.run.program_state import Room
+    from sacpy.jit.run.program_state import ProgramState
 
 TRIES = 3  # kinds of arguments for which compiling failed, after which it is not tried again
 DEEP = 200  # nested calls of itself that make a function worth compiling
@@ -62,7 +62,7 @@ class Site(Versions):
     def __init__(
         self,
         engine: Judge,
-        room: Room,
+        room: ProgramState,
         function: Function,
         make: Callable[[], Callable[..., Any]],
         put: Callable[[Callable[..., Any]], None],

@@ -28,10 +28,10 @@ from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.failures import Interrupted, NativeFailure, OutOfMemory, Unsupported
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options, cores
-from sacpy.jit.run.contract import Compiled, Compiler, Pace, Policy, Tools
+from sacpy.jit.run.contract import CompileContext, Compiled, Compiler, Pace, Policy
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.dispatch import Site
-from sacpy.jit.run.program_state import Room
+from sacpy.jit.run.program_state import ProgramState
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.remembered import Recent, Watched
 from sacpy.jit.run.versions import Version, Versions
@@ -103,7 +103,7 @@ class Engine:
             strategy=strategy,
             device=device,
         )
-        self.tools = Tools(self.options, Cache(native_folder()) if cache is None else cache, eager, check)
+        self.tools = CompileContext(self.options, Cache(native_folder()) if cache is None else cache, eager, check)
         self.policy = Policy(0.0, pace=pace) if pace is not None else EAGER if eager else POLICIES[target]
         self.sites: Watched[Site] = Watched("_sites")
         self.units: Watched[Versions] = Watched("_units")  # loops, and what else was left in the middle
@@ -140,7 +140,7 @@ class Engine:
             return interpreted()
         room = _room(evaluator)
         if room is None:
-            room = evaluator.namespace[ROOM] = Room(evaluator, self.policy, self.tools.cache)
+            room = evaluator.namespace[ROOM] = ProgramState(evaluator, self.policy, self.tools.cache)
             if room.records.lasting:
                 self._recorded.add(evaluator)
         name = evaluator.python_name(function.signature.key)
@@ -388,9 +388,9 @@ class Engine:
         ]
 
 
-def _room(evaluator: Evaluator) -> Room | None:
+def _room(evaluator: Evaluator) -> ProgramState | None:
     """What is kept for an evaluator, if there is anything yet. It lies with the evaluator, and goes with it."""
-    found: Room | None = evaluator.namespace.get(ROOM)
+    found: ProgramState | None = evaluator.namespace.get(ROOM)
     return found
 
 

@@ -26,7 +26,7 @@ def nothing(signature: core.Signature) -> bool:
     return False
 
 
-class Room:
+class ProgramState:
     """What the engine keeps for one evaluator."""
 
     def __init__(self, evaluator: Evaluator, policy: Policy, cache: Cache) -> None:

@@ -33,7 +33,7 @@ from sacpy.lang.core import Function, Let, Loop, WithLoop
 
 if TYPE_CHECKING:
     from sacpy.jit.run.contract import Judge
-    from sacpy.jit.run.program_state import Room
+    from sacpy.jit.run.program_state import ProgramState
 
 FAR = 1 << 62  # rounds until somebody asks who need not ask again
 SOON = 16  # rounds until the first look
@@ -50,7 +50,9 @@ class Turn:
     """One loop or with-loop. `first`: rounds of an execution before it asks for the first time; of a with-loop, cells
     from which on it asks."""
 
-    def __init__(self, engine: Judge, room: Room, owner: str, statement: Let | Loop, bases: Mapping[str, str]) -> None:
+    def __init__(
+        self, engine: Judge, room: ProgramState, owner: str, statement: Let | Loop, bases: Mapping[str, str]
+    ) -> None:
         self.engine = engine
         self.room = room
         self.params = reads(statement)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from sacpy.jit.device.program import DeviceProgram
     from sacpy.jit.run.contract import Judge
-    from sacpy.jit.run.program_state import Room
+    from sacpy.jit.run.program_state import ProgramState
 
 VERSIONS = 4  # of a unit, for each degree of detail
 REMEMBERED = 4096  # shapes whose version is remembered
@@ -95,7 +95,7 @@ class Versions:
     """The versions of one unit. `memo`: by the shapes of the arguments that may be arrays, the version for them, None
     where such calls are interpreted. `calls`, `seconds`: of interpreted calls, which some units do not have."""
 
-    def __init__(self, engine: Judge, room: Room, function: Function) -> None:
+    def __init__(self, engine: Judge, room: ProgramState, function: Function) -> None:
         self.engine = engine
         self.room = room
         self.function = function

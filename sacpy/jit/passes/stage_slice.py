@@ -73,12 +73,12 @@ class _Setter(Walker):
         for s in r.body.statements:
             array = _array(s, moving, self.sums)
             if isinstance(s, Let) and array is not None and used[array.name] == _uses(s, array.name):
-                found += self.aside(s, array)
+                found += self.staged(s, array)
             else:
                 found.append(s)
         return replace(r.body, statements=tuple(found))
 
-    def aside(self, s: Let, array: Var) -> list[Stmt]:
+    def staged(self, s: Let, array: Var) -> list[Stmt]:
         """What takes the place of a with-loop that replaces a part of an array."""
         assert isinstance(s.rhs, WithLoop)
         (p,) = s.rhs.partitions
@@ -142,7 +142,7 @@ def _uses(s: Let, name: str) -> int:
     return uses(Block((s,)))[name]
 
 
-def aside(function: Function) -> Function:
+def stage_slice(function: Function) -> Function:
     """A function whose loops compute parts of arrays aside; itself if there is nothing to do."""
     if not any(isinstance(s, Let) and isinstance(s.rhs, For | Loop) for s in statements(function.body)):
         return function
@@ -151,4 +151,4 @@ def aside(function: Function) -> Function:
 
 def run(unit: Unit) -> Unit:
     """A unit whose loops compute parts of arrays aside."""
-    return per_function(unit, aside)
+    return per_function(unit, stage_slice)

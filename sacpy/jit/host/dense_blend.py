@@ -35,7 +35,7 @@ MOST = 48  # statements of a point, none of them dear
 STRIP = 512  # points that are computed at a time
 
 
-def is_comb(p: Partition, sinks: Sequence[Sink]) -> bool:
+def can_blend(p: Partition, sinks: Sequence[Sink]) -> bool:
     """Whether a partition's last axis may be run through without gaps, and it pays."""
     if (
         p.rank < 1
@@ -71,7 +71,7 @@ def is_comb(p: Partition, sinks: Sequence[Sink]) -> bool:
     return len(p.body.statements) <= MOST
 
 
-def comb_loop(
+def blend_loop(
     lowering: Writer,
     p: Partition,
     sink: ArraySink,

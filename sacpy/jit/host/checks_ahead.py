@@ -1,7 +1,7 @@
 """Checks of a counting loop that can be made for many rounds at once, before these run: what is left of the rounds has
 no way out, and the checks can be vectorised.
 
-In: a counting loop. Out: `Vetted`, or None; and the code of the checks.
+In: a counting loop. Out: `CheckedAhead`, or None; and the code of the checks.
 
     for i from 0 to n with h := g               for i: all of     for i with h := g
       k = load x[i]                               k = load x[i]     k = load x[i]
@@ -28,12 +28,12 @@ from sacpy.jit.ir.graph import Atom, Block, Check, Const, For, If, Let, Load, Op
 from sacpy.jit.llvm.legal import Module
 from sacpy.nodes import Node, replace
 
-STRETCH = 1024  # rounds that are vetted at a time: what they load is still in the nearest cache when they run
+STRETCH = 1024  # rounds whose checks are made at a time: what they load is still in the nearest cache when they run
 MOST = 16  # statements that are made twice
 UNROLLED = 4
 
 
-class Vetted(Node):
+class CheckedAhead(Node):
     """`ahead`: computes what the checks of a round need; `within`: numbers of it that must not be negative and be below
     something around the loop; `conditions`: the other conditions; `rounds`: the loop without its checks; `first`: one
     of these."""
@@ -45,7 +45,7 @@ class Vetted(Node):
     first: Check
 
 
-def vetted(r: For) -> Vetted | None:
+def checked_ahead(r: For) -> CheckedAhead | None:
     """A loop without inner loops and with its checks apart, if all of them may be made ahead and some depend on what is
     loaded."""
     checks = [s for s in r.body.statements if isinstance(s, Check)]
@@ -88,7 +88,7 @@ def vetted(r: For) -> Vetted | None:
         return None
     within, conditions = _sorted(checks, known, {*known, *other, r.index.name})
     rest: tuple[Stmt, ...] = tuple(s for s in r.body.statements if not isinstance(s, Check))
-    return Vetted(Block(ahead, ()), within, conditions, replace(r, body=Block(rest, r.body.results)), checks[0])
+    return CheckedAhead(Block(ahead, ()), within, conditions, replace(r, body=Block(rest, r.body.results)), checks[0])
 
 
 def _sorted(
@@ -115,7 +115,7 @@ def _sorted(
     return tuple(within), tuple(others)
 
 
-def write_vetting(lowering: Writer, v: Vetted, start: str, end: str) -> None:
+def write_checks(lowering: Writer, v: CheckedAhead, start: str, end: str) -> None:
     """Code that leaves the function unless the checks of all rounds from `start` to before `end` hold."""
     code, r = lowering.code, v.rounds
     towards = code.op(f"add nsw i64 {code.difference(end, start)}, {r.step - 1 if r.step > 0 else r.step + 1}")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sacpy.jit.failures import CheckFailed
-from sacpy.jit.host import vetting
-from sacpy.jit.host.vetting import vetted
+from sacpy.jit.host import checks_ahead
+from sacpy.jit.host.checks_ahead import checked_ahead
 from sacpy.jit.ir.graph import For, Let, statements
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import agree_on, compiled
@@ -37,9 +37,9 @@ def loop(step: int = 1, more: str = "") -> str:
     return LOOP.format(step=step, more=more)
 
 
-def found(text: str) -> vetting.Vetted | None:
+def found(text: str) -> checks_ahead.CheckedAhead | None:
     (r,) = [s.rhs for s in statements(parsed(text).root.body) if isinstance(s, Let) and isinstance(s.rhs, For)]
-    return vetted(r)
+    return checked_ahead(r)
 
 
 def test_what_is_checked_ahead() -> None:
@@ -83,7 +83,7 @@ def test_rounds_give_the_same(step: int, stretch: int) -> None:
         [RNG.integers(0, 7, n).astype("i4"), RNG.standard_normal(n), RNG.standard_normal(7), first, end]
         for n, first, end in ranges
     ]
-    with patch.object(vetting, "STRETCH", stretch):
+    with patch.object(checks_ahead, "STRETCH", stretch):
         agree_on(parsed(loop(step)), many)
 
 

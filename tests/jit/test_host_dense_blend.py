@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sacpy.jit.host import combs
+from sacpy.jit.host import dense_blend
 from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.rows import grouped, takes_turns
 from sacpy.jit.ir.graph import Let, Partition, Unit, WithLoop, integer, statements
@@ -79,7 +79,7 @@ PLAIN = "double x = load a[i]\n            double y = mul x, 2.0\n            yi
 @pytest.mark.parametrize("step", [2, 3, 4, 5])
 def test_steps_and_ends(operator: str, step: int) -> None:
     u = parsed(COMB.format(operator=operator, step=step, body=PLAIN))
-    assert ("[512 x" in lower(u, STRICT)) == (step <= combs.MOST_STEP)
+    assert ("[512 x" in lower(u, STRICT)) == (step <= dense_blend.MOST_STEP)
     ends = [(0, 1), (0, 2), (1, 9), (3, 3), (5, 2), (2, 30), (29, 30)]
     agree_on(
         u,

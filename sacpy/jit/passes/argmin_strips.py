@@ -199,7 +199,7 @@ def _names(r: Rhs) -> set[str]:
     return {a.name for a in operands(r) if isinstance(a, Var)}
 
 
-def choosing(function: Function) -> Function:
+def argmin_strips(function: Function) -> Function:
     """A function whose choosing loops pass over stretches; itself if it has none."""
     loops = (
         s.rhs if isinstance(s.rhs, For) else _loop(s.rhs)
@@ -213,4 +213,4 @@ def choosing(function: Function) -> Function:
 
 def run(unit: Unit) -> Unit:
     """A unit whose choosing loops pass over stretches."""
-    return per_function(unit, choosing)
+    return per_function(unit, argmin_strips)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from sacpy.jit.ir.graph import Unit
-from sacpy.jit.passes import colours, dead_code, optimise
-from sacpy.jit.passes.colours import run
+from sacpy.jit.passes import dead_code, optimise, parity_partitions
+from sacpy.jit.passes.parity_partitions import run
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import agree_on
 from tests.jit.pass_tools import after, assert_keeps_meaning, outcome
@@ -183,7 +183,7 @@ def test_nothing_without_remainders() -> None:
 
 
 def test_random_units_keep_their_meaning() -> None:
-    assert assert_keeps_meaning(colours.run, range(40)) > 40
+    assert assert_keeps_meaning(parity_partitions.run, range(40)) > 40
 
 
 BORDERED = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sacpy.jit.passes import aside
+from sacpy.jit.passes import stage_slice
 from tests.jit.graph_text import unit
 from tests.jit.native_tools import agree_on, compiled
 from tests.jit.pass_tools import after, check, unchanged
@@ -35,7 +35,7 @@ def levels(**changed: str) -> str:
 
 def test_a_part_that_moves_is_computed_aside() -> None:
     check(
-        aside.run,
+        stage_slice.run,
         levels(),
         """
         function f(int n, int m, double[n] a, double[n] v)
@@ -77,12 +77,12 @@ def test_a_part_that_moves_is_computed_aside() -> None:
     ],
 )
 def test_what_stays(changed: dict[str, str]) -> None:
-    unchanged(aside.run, levels(**changed))
+    unchanged(stage_slice.run, levels(**changed))
 
 
 def test_the_rest_is_not_copied_round_by_round_and_all_comes_out_the_same() -> None:
     v = np.arange(4.0)
-    after_ = unit(after(aside.run, levels()))
+    after_ = unit(after(stage_slice.run, levels()))
     for u in (unit(levels()), after_):
         agree_on(u, [(m, v, v * 2) for m in (0, 1, 2)])
     f = compiled(after_)
@@ -97,5 +97,5 @@ def test_an_empty_part_wherever_its_bounds_are(lower: str, upper: str) -> None:
         "int to = add from, 2\n        int big = sub 2147483647, from\n        int small = sub -2147483640, from\n",
     )
     v = np.arange(4.0)
-    assert "part" in after(aside.run, text)
-    agree_on(unit(after(aside.run, text)), [(m, v, v) for m in (0, 1, 2)])
+    assert "part" in after(stage_slice.run, text)
+    agree_on(unit(after(stage_slice.run, text)), [(m, v, v) for m in (0, 1, 2)])

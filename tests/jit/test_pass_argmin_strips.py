@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sacpy.jit.passes import choosing
+from sacpy.jit.passes import argmin_strips
 from tests.jit.graph_text import unit
 from tests.jit.native_tools import agree_on
 from tests.jit.pass_tools import after, check, outcome, unchanged
@@ -49,7 +49,7 @@ KEPT = (
 
 def test_a_stretch_is_compared_before_it_is_gone_through() -> None:
     check(
-        choosing.run,
+        argmin_strips.run,
         LEAST,
         """
         function f(int n, double[n] u, double x)
@@ -113,7 +113,7 @@ def vectors() -> list[np.ndarray]:
 )
 @pytest.mark.parametrize("start", [np.inf, 0.0, -0.0, np.nan, -5.0])
 def test_the_results_are_the_same(text: str, start: float) -> None:
-    before, changed = unit(text), unit(after(choosing.run, text))
+    before, changed = unit(text), unit(after(argmin_strips.run, text))
     assert changed != before
     args = [(u, start) for u in vectors()]
     assert all(outcome(changed, a) == outcome(before, a) for a in args if len(a[0]) < 1000)
@@ -143,4 +143,4 @@ def test_the_results_are_the_same(text: str, start: float) -> None:
     ],
 )
 def test_what_stays(text: str) -> None:
-    unchanged(choosing.run, text)
+    unchanged(argmin_strips.run, text)

@@ -8,7 +8,7 @@ import pytest
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.ir.graph import Unit
-from sacpy.jit.passes import dead_code, independent
+from sacpy.jit.passes import dead_code, loops_to_withloops
 from sacpy.workspace import Workspace
 from tests.fuzz.differential import native
 from tests.jit.graph_evaluator import CheckFailed, evaluate
@@ -139,7 +139,7 @@ function f(int n, int m, double[n,m] a)
 
 
 def run(u: Unit) -> Unit:
-    return dead_code.run(independent.run(u))
+    return dead_code.run(loops_to_withloops.run(u))
 
 
 def test_a_nest_becomes_one_with_loop_over_the_elements_that_it_sets() -> None:

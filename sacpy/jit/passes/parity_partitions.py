@@ -1,5 +1,5 @@
-"""Colours: where a remainder of the sum of the indices decides whether a cell changes, only those cells are computed
-that do, with a step. For the CPU.
+"""Parity partitions: where a remainder of the sum of the indices decides whether a cell changes, only those cells are
+computed that do, with a step. For the CPU.
 
     modarray u                                     modarray u
     part [1,1] <= [i,j] < [n,m]                    part [1,1] <= [i,j] < [n,m] step [2,2] width [1,1]
@@ -61,7 +61,7 @@ PIECES = 4  # of a partition
 CODE = 300  # statements of all pieces together
 
 
-class _Colour(Node):
+class _Parity(Node):
     """What a condition says: a sum leaves a rest if it is divided by two. `signed`: only if it is not negative."""
 
     sum: Sum
@@ -69,7 +69,7 @@ class _Colour(Node):
     signed: bool
 
 
-class _Colourer(Ranger):
+class _ParityCutter(Ranger):
     """`changed`: whether it has found something."""
 
     changed = False
@@ -127,15 +127,15 @@ class _Colourer(Ranger):
         found = None if p.step is not None else self.chosen(p.body, lambda arm: self.keeps(arm, p, kept))
         if found is None:
             return [p]
-        colour, body = found
+        parity, body = found
         lows = [low for a, extent in zip(p.lower, frame) if (low := self.low(a, extent)) is not None]
         names = {i.name: low for i, low in zip(p.index, lows)}
-        s = colour.sum
+        s = parity.sum
         if (
             len(lows) < p.rank
             or not s.terms.keys() <= names.keys()
             or (
-                colour.signed
+                parity.signed
                 and (
                     min(s.terms.values(), default=0) < 0
                     or s.constant + sum(c * names[n] for n, c in s.terms.items()) < 0
@@ -146,7 +146,7 @@ class _Colourer(Ranger):
         places = [
             at
             for at in product(*(range(low, low + 2) for low in lows))
-            if (s.constant + sum(s.terms.get(i.name, 0) * x for i, x in zip(p.index, at))) % 2 == colour.rest
+            if (s.constant + sum(s.terms.get(i.name, 0) * x for i, x in zip(p.index, at))) % 2 == parity.rest
         ]
         if not 1 <= len(places) <= PIECES or len(places) * size(body) > CODE or len(places) == 2**p.rank:
             return [p]
@@ -185,8 +185,8 @@ class _Colourer(Ranger):
         found = self.chosen(r.body, lambda arm: arm.results == r.params and _is_plain(arm.statements))
         if found is None:
             return r
-        colour, body = found
-        s = colour.sum
+        parity, body = found
+        s = parity.sum
         inside = bound(r.body)
         if abs(s.terms.get(r.index.name, 0)) != 1 or any(n in inside for n in s.terms):
             return r
@@ -195,11 +195,11 @@ class _Colourer(Ranger):
             self._between(r.index, r.lower, r.upper)
             return self.at_most(ZERO, s)
 
-        if colour.signed and not self.scoped(positive):
+        if parity.signed and not self.scoped(positive):
             return r
         rest = s.plus(Sum(0, {r.index.name: 1}), -s.terms[r.index.name]).plus(self.form(r.lower), 1)
         # a sum that wraps is even if it would be
-        away = self.emit("away", Op("aplmod", (self.atom_of(rest.offset(colour.rest)), integer(2))))
+        away = self.emit("away", Op("aplmod", (self.atom_of(rest.offset(parity.rest)), integer(2))))
         first = self.emit("first", Op("add", (r.lower, away)))
         some = self.emit("some", Op("lt", (r.lower, r.upper)))
         self.changed = True
@@ -207,8 +207,8 @@ class _Colourer(Ranger):
 
     # ---- conditions
 
-    def chosen(self, b: Block, keeps: Callable[[Block], bool]) -> tuple[_Colour, Block] | None:
-        """The colour of the indices for which a block does more than to keep what there is, and what it does there. The
+    def chosen(self, b: Block, keeps: Callable[[Block], bool]) -> tuple[_Parity, Block] | None:
+        """The parity of the indices for which a block does more than to keep what there is, and what it does there. The
         other code of the block is only there for that."""
         at = next((k for k, s in enumerate(b.statements) if isinstance(s, Let) and s.targets == b.results), None)
         if at is None:
@@ -223,23 +223,23 @@ class _Colourer(Ranger):
             arms = tuple(Block((), (a,)) for a in values)  # type: ignore[assignment]
         else:
             return None
-        colour = self.colour(condition)
-        if colour is None or not _is_plain(others):
+        parity = self.parity(condition)
+        if parity is None or not _is_plain(others):
             return None
         for holds, (arm, other) in ((True, arms), (False, arms[::-1])):
             if keeps(other):
                 if not holds:
-                    colour = replace(colour, rest=1 - colour.rest)
-                return colour, Block((*others, *arm.statements), arm.results)
+                    parity = replace(parity, rest=1 - parity.rest)
+                return parity, Block((*others, *arm.statements), arm.results)
         return None
 
-    def colour(self, condition: Atom) -> _Colour | None:
+    def parity(self, condition: Atom) -> _Parity | None:
         """What a condition compares."""
         rhs = self.definition(condition)
         if not isinstance(rhs, Op):
             return None
         if rhs.code == "not":
-            found = self.colour(rhs.args[0])
+            found = self.parity(rhs.args[0])
             return None if found is None else replace(found, rest=1 - found.rest)
         if rhs.code not in ("eq", "neq") or rhs.args[0].base != "int":
             return None
@@ -254,7 +254,7 @@ class _Colourer(Ranger):
         ):
             return None
         wanted = int(rest.value) if rhs.code == "eq" else 1 - int(rest.value)
-        return _Colour(self.form(remainder.args[0]), wanted, remainder.code == "mod" and rest.value == 1)
+        return _Parity(self.form(remainder.args[0]), wanted, remainder.code == "mod" and rest.value == 1)
 
 
 def _is_plain(many: tuple[Stmt, ...]) -> bool:
@@ -262,18 +262,18 @@ def _is_plain(many: tuple[Stmt, ...]) -> bool:
     return not any(isinstance(s, Check) or not isinstance(s.rhs, Op | Load) for s in many)
 
 
-def colours(function: Function) -> Function:
-    """A function that computes of colours only what changes; itself if it has none."""
+def parity_partitions(function: Function) -> Function:
+    """A function that computes of cells of one parity only what changes; itself if it has none."""
     if not any(
         isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code in ("mod", "aplmod") and s.rhs.args[1] == integer(2)
         for s in statements(function.body)
     ):
         return function
-    colourer = _Colourer(function)
-    new = colourer.function(function)
-    return new if colourer.changed else function
+    cutter = _ParityCutter(function)
+    new = cutter.function(function)
+    return new if cutter.changed else function
 
 
 def run(unit: Unit) -> Unit:
-    """A unit that computes of colours only what changes."""
-    return per_loops(unit, colours)
+    """A unit that computes of cells of one parity only what changes."""
+    return per_loops(unit, parity_partitions)

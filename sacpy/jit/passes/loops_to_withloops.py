@@ -312,7 +312,7 @@ class _Converter(Walker):
         return target
 
 
-def independent(function: Function) -> Function:
+def loops_to_withloops(function: Function) -> Function:
     """A function with such nests as with-loops; itself if it has none."""
     if not any(nest_of(r) is not None for r in _loops(function)):
         return function
@@ -325,4 +325,4 @@ def _loops(function: Function) -> Iterator[For]:
 
 def run(unit: Unit) -> Unit:
     """A unit with such nests as with-loops."""
-    return per_function(unit, independent)
+    return per_function(unit, loops_to_withloops)
