@@ -23,7 +23,7 @@ from benchmarks.growth import command as growth
 from benchmarks.measure import Row, as_json, table
 from benchmarks.sac import TARGETS
 from benchmarks.suite import SIZES, benchmarks
-from sacpy.installation import install
+from sacpy.commands.installation import install
 
 LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "interpreter": lambda options: interpreter.measure(options.repetitions),

@@ -8,8 +8,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from sacpy.embedding.functions import Function, Module
+    from sacpy.embedding.grants import World
     from sacpy.embedding.kinds import Handle
-    from sacpy.grants import World
     from sacpy.interp.limits import Limits
     from sacpy.jit.device.interop import to_device
     from sacpy.jit.device.memory import DeviceArray
@@ -34,8 +34,8 @@ _WHERE = {
     "Diagnostic": "sacpy.lang.diagnostics", "SacError": "sacpy.lang.diagnostics",
     "Function": "sacpy.embedding.functions", "Module": "sacpy.embedding.functions", "Handle": "sacpy.embedding.kinds",
     "Limits": "sacpy.interp.limits",
-    "DeviceArray": "sacpy.jit.device.memory", "to_device": "sacpy.jit.device.interop", "World": "sacpy.grants",
-    "Session": "sacpy.session", "load_ipython_extension": "sacpy.notebook.magic",
+    "DeviceArray": "sacpy.jit.device.memory", "to_device": "sacpy.jit.device.interop",
+    "World": "sacpy.embedding.grants", "Session": "sacpy.session", "load_ipython_extension": "sacpy.notebook.magic",
     "unload_ipython_extension": "sacpy.notebook.magic",
 }  # fmt: skip
 
@@ -62,7 +62,7 @@ def _of_others() -> str:
     """A word to those who have installed the other distribution with this name, and look for what that one has."""
     from importlib import metadata
 
-    from sacpy.distribution import NAME, OTHER
+    from sacpy.base.distribution import NAME, OTHER
 
     if not any(file.parts[:1] == ("sacpy",) for d in metadata.distributions(name=OTHER) for file in d.files or ()):
         return ""

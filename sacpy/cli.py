@@ -28,7 +28,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sacpy.options import defines, parse, prompt_workspace, refuse, workspace_of
+from sacpy.commands.options import defines, parse, prompt_workspace, refuse, workspace_of
 
 if TYPE_CHECKING:
     from sacpy.interp.world import World
@@ -62,7 +62,7 @@ def _started() -> None:
 
 def _guarded(parsed: argparse.Namespace) -> int:
     """Whatever happens, a user sees a message and not a traceback."""
-    from sacpy import kept
+    from sacpy.base import kept
     from sacpy.lang.diagnostics import SacError
 
     kept.tell = _tell
@@ -114,7 +114,7 @@ def _progress(parsed: argparse.Namespace, world: World) -> Iterator[Callable[[],
     if not parsed.progress:
         yield nullcontext
         return
-    from sacpy.progress import Progress
+    from sacpy.commands.progress import Progress
 
     progress = Progress(world)
     with progress.watching():
@@ -183,7 +183,7 @@ def _evaluate(parsed: argparse.Namespace) -> int:
     try:
         with _progress(parsed, world):
             if parsed.emit:
-                from sacpy.evaluation import KEY
+                from sacpy.interp.evaluation import KEY
                 from sacpy.jit.reports.stages import emission_of
 
                 text = emission_of(found.program, parsed.emit, KEY, workspace.options)
@@ -247,7 +247,7 @@ def check_program(workspace: Workspace, file: Path) -> tuple[int, Sequence[Diagn
 
 
 def _test(parsed: argparse.Namespace) -> int:
-    from sacpy.testing import report, tried
+    from sacpy.commands.testing import report, tried
 
     _started()
     found = tried(parsed.file, workspace_of(parsed), parsed.name)
@@ -264,7 +264,7 @@ def _explain(parsed: argparse.Namespace) -> int:
 
 
 def _picture(parsed: argparse.Namespace) -> int:
-    from sacpy.mapped import Picture, known, launched
+    from sacpy.embedding.mapped import Picture, known, launched
 
     if parsed.run:
         workspace = _ran(parsed)
@@ -309,7 +309,7 @@ def _ran(parsed: argparse.Namespace) -> Workspace:
 
 
 def _fmt(parsed: argparse.Namespace) -> int:
-    from sacpy.formatting import Formatting
+    from sacpy.commands.formatting import Formatting
 
     ready()
     include, search = tuple(parsed.include), tuple(parsed.search)
@@ -324,9 +324,9 @@ def _lsp(parsed: argparse.Namespace) -> int:
 
 
 def _doc(parsed: argparse.Namespace) -> int:
-    from sacpy.documentation import Library
-    from sacpy.kept import cache_folder
-    from sacpy.manual import describe, findings, overview, paged, search, unknown
+    from sacpy.base.kept import cache_folder
+    from sacpy.documents.library import Library
+    from sacpy.documents.manual import describe, findings, overview, paged, search, unknown
 
     ready()  # for the pager
     library = Library((Path(), *parsed.search), cache_folder())
@@ -349,9 +349,9 @@ def _doc(parsed: argparse.Namespace) -> int:
 
 
 def _cache(parsed: argparse.Namespace) -> int:
+    from sacpy.base.kept import chosen_folder
     from sacpy.interp.memory import in_words
     from sacpy.jit.cache import Cache, native_folder
-    from sacpy.kept import chosen_folder
 
     ready()
     cache = Cache(native_folder())
@@ -368,7 +368,7 @@ def _cache(parsed: argparse.Namespace) -> int:
 
 
 def _doctor(parsed: argparse.Namespace) -> int:
-    from sacpy.doctor import diagnose, report
+    from sacpy.commands.doctor import diagnose, report
 
     findings = diagnose()
     sys.stdout.write(report(findings))
@@ -403,8 +403,8 @@ def _repl(parsed: argparse.Namespace) -> int:
 
 
 def _watch(parsed: argparse.Namespace) -> int:
-    from sacpy.terminal import has_escapes
-    from sacpy.watch import Files, watch
+    from sacpy.base.terminal import has_escapes
+    from sacpy.commands.watch import Files, watch
 
     ready()
     files = Files(parsed.file, parsed.search, parsed.include)
@@ -445,8 +445,8 @@ def _show_warnings(diagnostics: Sequence[Diagnostic]) -> None:
 
 def _show(diagnostics: Sequence[Diagnostic]) -> None:
     if diagnostics:
+        from sacpy.base.terminal import has_color
         from sacpy.lang.diagnostics import render_text
-        from sacpy.terminal import has_color
 
         sys.stdout.flush()
         text = render_text(diagnostics, color=has_color(sys.stderr))

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from weakref import ref
 
 from sacpy.embedding.functions import Module
+from sacpy.embedding.grants import World
 from sacpy.embedding.named import NamedValue, keep
 from sacpy.embedding.runner import Host, Runner, plain_error
-from sacpy.grants import World
 from sacpy.interp.limits import Limits
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, SacError
@@ -34,9 +34,9 @@ from sacpy.workspace import Workspace, execute
 
 if TYPE_CHECKING:
     from sacpy.embedding.evaluations import Evaluation
+    from sacpy.embedding.mapped import Picture
     from sacpy.jit.reports.statistics import Stats
     from sacpy.jit.run.engine import Engine
-    from sacpy.mapped import Picture
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -198,7 +198,7 @@ class Session:
         the program to draw, by default the session's definitions; `step`: of each mapping only this combinator, counted
         from the innermost, 1. `str` gives it in characters, `.svg` and `.png` are files, `.save(path)` writes one;
         notebooks show it. Raises `SacError`."""
-        from sacpy.mapped import Picture, known, launched
+        from sacpy.embedding.mapped import Picture, known, launched
 
         _expect(name, str, "name")
         with self._host.lock:
@@ -455,7 +455,7 @@ class Session:
 def _expect(value: object, type: Any, what: str) -> None:
     """Refuses an argument of another type at once, where the mistake is."""
     if not isinstance(value, type):
-        wanted = getattr(type, "__name__", None) or str(type).replace("sacpy.grants.", "sacpy.").replace(
+        wanted = getattr(type, "__name__", None) or str(type).replace("sacpy.embedding.grants.", "sacpy.").replace(
             "sacpy.interp.limits.", "sacpy."
         )
         raise TypeError(f"{what} must be {wanted}, not {value.__class__.__name__}")

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from sacpy.collection import without_collection
+from sacpy.base.collection import without_collection
+from sacpy.base.kept import cache_folder
 from sacpy.interp.limits import Limits, Watchdog
 from sacpy.interp.memory import physical
-from sacpy.kept import cache_folder
 from sacpy.lang import core
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
@@ -21,7 +21,7 @@ from sacpy.lang.source import Source, Span
 from sacpy.nodes import Record, field
 
 if TYPE_CHECKING:
-    from sacpy.evaluation import Evaluation
+    from sacpy.interp.evaluation import Evaluation
     from sacpy.interp.evaluator import Bindings, Evaluator
     from sacpy.interp.world import World
     from sacpy.jit.options import Options
@@ -118,7 +118,7 @@ class Workspace(Record):
 
     def expression(self, text: str) -> Evaluation:
         """An expression, ready to be evaluated with the library in scope. Raises `SacError`."""
-        from sacpy.evaluation import evaluation
+        from sacpy.interp.evaluation import evaluation
 
         return evaluation(Source("<expression>", text), self.loader(Path()))
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sacpy import cli, doctor
+from sacpy import cli
+from sacpy.commands import doctor
 
 
 def levels(findings: list[doctor.Finding]) -> dict[str, str]:
@@ -60,7 +61,7 @@ def test_cards_are_named_as_the_driver_names_them(tmp_path: Path, monkeypatch: p
 
 def test_looking_imports_nothing_heavy() -> None:
     code = (
-        "import sys; from sacpy import doctor; doctor.diagnose(); print([m for m in ('numpy', 'llvmlite', "
+        "import sys; from sacpy.commands import doctor; doctor.diagnose(); print([m for m in ('numpy', 'llvmlite', "
         "'prompt_toolkit', 'cuda') if m in sys.modules])"
     )
     assert (

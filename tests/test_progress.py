@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from sacpy import progress
+from sacpy.commands import progress
+from sacpy.commands.progress import ERASE, Progress, elapsed
 from sacpy.interp.world import World
-from sacpy.progress import ERASE, Progress, elapsed
 from tests.repl.terminal import ENTER, PATIENCE, Terminal
 
 LONG = """use StdIO: all; use Array: all;

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.growth.generated import FAMILIES
 from benchmarks.probe import status
-from sacpy.collection import without_collection
+from sacpy.base.collection import without_collection
 from sacpy.jit.cache import Cache
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.options import Options

@@ -199,7 +199,7 @@ class Module:
     @property
     def __doc__(self) -> str:  # type: ignore[override]
         """The comment at the head of the file, and the functions with the comments above them: what `help` shows."""
-        from sacpy.documentation import head_comment
+        from sacpy.documents.library import head_comment
 
         with self._runner.host.lock:
             functions = [self[name] for name in self]

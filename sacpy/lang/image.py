@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from sacpy.base.plain import VERSION
 from sacpy.lang.files import files_in
 from sacpy.lang.source import STDLIB
-from sacpy.plain import VERSION
 
 PACKAGE = STDLIB.parent
 IMAGE = STDLIB / "parsed.image"

@@ -13,7 +13,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from sacpy import kept
+from sacpy.base import kept
+from sacpy.base.plain import Packing
 from sacpy.base.spelling import closest
 from sacpy.lang import ast, ast_expressions
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
@@ -21,7 +22,6 @@ from sacpy.lang.files import stamps
 from sacpy.lang.image import IMAGE, joined, parts, read_image, sources, write_image
 from sacpy.lang.source import NOWHERE, STDLIB, Source, Span, library_place, library_source
 from sacpy.nodes import Record, field
-from sacpy.plain import Packing
 
 
 class ModuleInfo(Record, repr=False):

@@ -15,8 +15,8 @@ from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
 
+from sacpy.base.collection import without_collection
 from sacpy.base.spelling import closest
-from sacpy.collection import without_collection
 from sacpy.lang import lexer, pragmas
 from sacpy.lang.conditionals import evaluate
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError

@@ -38,7 +38,7 @@ class Settings:
 
     def loader(self, home: Path, texts: Mapping[str, str] | None = None) -> Loader:
         """Finds the modules of a program in the folder `home`. `texts`: what stands for those of files, by name."""
-        from sacpy.kept import cache_folder
+        from sacpy.base.kept import cache_folder
         from sacpy.lang.modules import load_library
 
         if self.library is None:

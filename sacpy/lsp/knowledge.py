@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sacpy.documentation import KINDS_IN_WORDS, head_comment, split_comment
-from sacpy.explanations import section
+from sacpy.documents.library import KINDS_IN_WORDS, head_comment, split_comment
+from sacpy.documents.pages import section
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.elaborate.functions import head_text

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from lsprotocol import types as lsp
 
-from sacpy.explanations import address
+from sacpy.documents.pages import address
 from sacpy.lang.diagnostics import Diagnostic
 from sacpy.lang.source import Span
 from sacpy.lsp.analysis import Analysis

@@ -17,6 +17,7 @@ from ipykernel._version import kernel_protocol_version
 from ipykernel.kernelbase import Kernel
 
 from sacpy import __version__
+from sacpy.commands.options import prompt_workspace
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.notebook.cells import Cells, remarks, report
 from sacpy.notebook.display import PLAIN, PNG, Bundle, bundle, encoded
@@ -24,7 +25,6 @@ from sacpy.notebook.history import History
 from sacpy.notebook.install import OPTIONS
 from sacpy.notebook.lookup import documentation, name_at
 from sacpy.notebook.streams import Page, open_world
-from sacpy.options import prompt_workspace
 from sacpy.repl.completion import complete
 from sacpy.repl.engine import Engine, Outcome
 from sacpy.repl.parts import is_command, is_whole, parts

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from IPython.core.magic import no_var_expand
 
+from sacpy.commands.options import prompt_workspace, with_options
 from sacpy.embedding.arguments import Misfit, converter
 from sacpy.embedding.evaluations import Evaluation
 from sacpy.embedding.functions import Function
@@ -45,7 +46,6 @@ from sacpy.notebook.cells import Cells, remarks, report
 from sacpy.notebook.display import PLAIN, PNG, Bundle, encoded
 from sacpy.notebook.matcher import matcher
 from sacpy.notebook.streams import Page, open_world
-from sacpy.options import prompt_workspace, with_options
 from sacpy.repl.completion import Completions, complete
 from sacpy.repl.diagnostics import as_said_here
 from sacpy.repl.engine import ANSWER, Engine, Outcome, Variable

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from sacpy.grants import World
+from sacpy.embedding.grants import World
 from sacpy.interp import world as interp
 
 CLEARED = re.compile(r"(?:\x1b\[(?:\d*;?\d*)H)*\x1b\[[23]J(?:\x1b\[(?:\d*;?\d*)H)*|\x1bc")

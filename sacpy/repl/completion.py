@@ -212,7 +212,7 @@ def _is_module(path: Path) -> bool:
 
 def _module_about(engine: Engine, module: str) -> str:
     """The first sentence of the comment at the head of a module's file."""
-    from sacpy.documentation import first_sentence, head_comment
+    from sacpy.documents.library import first_sentence, head_comment
 
     try:
         return first_sentence(head_comment(engine.loader.load(module)))

@@ -19,13 +19,13 @@ from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.output import ColorDepth
 
+from sacpy.base.terminal import has_color
 from sacpy.repl.brackets import Brackets
 from sacpy.repl.coloring import Coloring, style
 from sacpy.repl.history import history
 from sacpy.repl.keys import bindings
 from sacpy.repl.parts import is_whole
 from sacpy.repl.transcript import CONTINUED, PROMPT, inputs, is_transcript
-from sacpy.terminal import has_color
 
 if TYPE_CHECKING:
     from sacpy.repl.engine import Engine

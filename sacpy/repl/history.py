@@ -15,7 +15,7 @@ from pathlib import Path
 
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
-from sacpy import kept
+from sacpy.base import kept
 from sacpy.repl.transcript import inputs
 
 KEPT = 5000

@@ -10,7 +10,7 @@ import shutil
 import sys
 from dataclasses import dataclass
 
-from sacpy.terminal import has_color
+from sacpy.base.terminal import has_color
 
 COLUMNS, LINES = 100, 24  # without a terminal
 PROMPT_LINES = 3  # of a terminal, left for the prompt and the line that was typed

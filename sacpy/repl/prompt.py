@@ -13,12 +13,12 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sacpy.base.terminal import has_color, has_escapes, is_terminal
 from sacpy.repl.later import Later
 from sacpy.repl.transcript import CONTINUED, PROMPT, inputs
-from sacpy.terminal import has_color, has_escapes, is_terminal
 
 if TYPE_CHECKING:
-    from sacpy.progress import Progress
+    from sacpy.commands.progress import Progress
     from sacpy.repl.editor import Editor
     from sacpy.repl.engine import Engine
     from sacpy.repl.outcomes import Outcome
@@ -160,8 +160,8 @@ def _talker(workspace: Callable[[], Workspace], loaded: Callable[[], None], debu
     """Loads the colours, the front end and the library."""
     if colours:
         import sacpy.repl.highlighting  # noqa: F401  (the first key needs it)
+    from sacpy.commands.progress import Progress
     from sacpy.interp.world import World
-    from sacpy.progress import Progress
     from sacpy.repl.engine import Engine
 
     world = World.system((b"sacpy",))

@@ -19,8 +19,8 @@ from collections import Counter
 from pathlib import Path
 from time import monotonic
 
+from sacpy.base.kept import write_atomically
 from sacpy.jit.options import cores
-from sacpy.kept import write_atomically
 from tests.fuzz.differential import Outcome, same
 from tests.fuzz.processes import findings
 from tests.fuzz.seeds import case

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from sacpy.base.plain import Packing, Unpacked
 from sacpy.jit.ir import graph
 from sacpy.lang import ast, modules, source
 from sacpy.lang.source import Source, Span
 from sacpy.nodes import Node, Record
-from sacpy.plain import Packing, Unpacked
 
 PROGRAM = """use Array: all;
 

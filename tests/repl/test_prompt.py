@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from sacpy.commands.progress import Progress
 from sacpy.interp.world import World
-from sacpy.progress import Progress
 from sacpy.repl.engine import Engine
 from sacpy.repl.prompt import Talker
 from sacpy.workspace import Workspace

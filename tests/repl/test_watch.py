@@ -11,7 +11,7 @@ from queue import Queue
 
 import pytest
 
-from sacpy.watch import Files
+from sacpy.commands.watch import Files
 
 PATIENCE = 20.0  # seconds; reached only when something is wrong
 

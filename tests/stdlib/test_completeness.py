@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sacpy.documentation import Library
+from sacpy.documents.library import Library
 from sacpy.lang.source import NOWHERE
 
 LIBRARY = Library()

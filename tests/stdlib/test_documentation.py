@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from sacpy import cli
-from sacpy.documentation import Library, Pages, first_sentence, main
+from sacpy.documents.library import Library, Pages, first_sentence, main
+from sacpy.documents.manual import describe, unknown
 from sacpy.lang.diagnostics import SacError
-from sacpy.manual import describe, unknown
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = Library()

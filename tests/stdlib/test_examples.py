@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sacpy.documentation import Example, Library, split_comment
-from sacpy.examples import fits, run_examples, split_code, wrong_examples
+from sacpy.documents.examples import fits, run_examples, split_code, wrong_examples
+from sacpy.documents.library import Example, Library, split_comment
 from sacpy.lang.modules import Loader
 from sacpy.lang.source import STDLIB
 

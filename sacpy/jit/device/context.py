@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from functools import cache as remembered
 
-from sacpy.distribution import extra
+from sacpy.base.distribution import extra
 from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.device.machine import DeviceFailure, Machine
 from sacpy.jit.device.memory import Account, Memory

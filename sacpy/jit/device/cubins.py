@@ -11,13 +11,13 @@ import functools
 import hashlib
 from typing import TYPE_CHECKING
 
+from sacpy.base.plain import Packing, Unpacked
 from sacpy.jit.cache import Cache
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.fingerprint import platform_digest
 from sacpy.jit.ir.kernel import Kernel
 from sacpy.jit.ir.kernel_printer import print_kernel
 from sacpy.nodes import Node
-from sacpy.plain import Packing, Unpacked
 
 if TYPE_CHECKING:
     from sacpy.jit.emission.assemble import Resources

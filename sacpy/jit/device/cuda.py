@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sacpy.distribution import extra
+from sacpy.base.distribution import extra
 from sacpy.jit.device.cubins import Cubin
 from sacpy.jit.device.machine import Array, Block, DeviceFailure, DeviceFull, Extents
 from sacpy.jit.emission.assemble import Resources

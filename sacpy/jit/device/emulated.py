@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sacpy.base.plain import Packing, Unpacked
 from sacpy.interp.values import dtype_of
 from sacpy.jit.cache import Cache
 from sacpy.jit.device.machine import Array, Block, DeviceFull, Extents
@@ -24,7 +25,6 @@ from sacpy.jit.fingerprint import platform_digest
 from sacpy.jit.ir.graph import ArrayType, Const
 from sacpy.jit.ir.kernel import Kernel
 from sacpy.jit.ir.kernel_printer import print_kernel
-from sacpy.plain import Packing, Unpacked
 from sacpy.withloop.devices import DeviceLimits
 
 UNSET = 0xA5

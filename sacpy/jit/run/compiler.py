@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sacpy.base.plain import Packing, Unpacked
 from sacpy.jit.beside import checkpoint
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.ir.graph import Unit, statements
@@ -23,7 +24,6 @@ from sacpy.jit.run.contract import CompileContext, Compiled
 from sacpy.jit.run.report import Counts, Report
 from sacpy.lang.core import Program
 from sacpy.nodes import replace
-from sacpy.plain import Packing, Unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

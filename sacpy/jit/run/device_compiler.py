@@ -12,6 +12,7 @@ import functools
 import hashlib
 from typing import Any
 
+from sacpy.base.plain import Packing, Unpacked
 from sacpy.interp.ownership import protocol
 from sacpy.interp.values import Value
 from sacpy.jit.device.context import Device
@@ -32,7 +33,6 @@ from sacpy.lang.core import Program
 from sacpy.lang.source import STDLIB, Source, Span, library_place, library_source
 from sacpy.lang.types import REAL
 from sacpy.nodes import replace
-from sacpy.plain import Packing, Unpacked
 from sacpy.withloop.errors import MappingError
 
 LARGE = 1 << 20  # bytes of arguments from which on a call may be worth the GPU

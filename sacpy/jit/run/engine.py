@@ -20,7 +20,7 @@ from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from sacpy.collection import without_collection
+from sacpy.base.collection import without_collection
 from sacpy.interp.errors import Fault
 from sacpy.interp.memory import apart, in_words
 from sacpy.jit.beside import Abandoned, Job, is_beside

@@ -97,17 +97,17 @@ def _own(engine: Engine, name: str) -> list[str]:
 
 
 def _library(engine: Engine, name: str) -> str | None:
-    from sacpy.documentation import Library
-    from sacpy.kept import cache_folder
-    from sacpy.manual import describe
+    from sacpy.base.kept import cache_folder
+    from sacpy.documents.library import Library
+    from sacpy.documents.manual import describe
 
     return describe(Library(tuple(engine.loader.search), cache_folder()), name)
 
 
 def _doc(engine: Engine, name: str) -> str:
-    from sacpy.documentation import Library
-    from sacpy.kept import cache_folder
-    from sacpy.manual import describe, overview, unknown
+    from sacpy.base.kept import cache_folder
+    from sacpy.documents.library import Library
+    from sacpy.documents.manual import describe, overview, unknown
 
     library = Library(tuple(engine.loader.search), cache_folder())
     if not name:

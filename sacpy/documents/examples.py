@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from sacpy.documentation import Example
+from sacpy.documents.library import Example
 from sacpy.interp.errors import Exit
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.natives import native

@@ -1,7 +1,7 @@
 """What there is to know about the library's functions, from the comments above their definitions.
 
 In: module names, function names. Out: `Entry` (a function of a module: definitions, documentation, examples), and pages
-in Markdown (`python -m sacpy.documentation FOLDER`); `manual` makes texts for the terminal of it.
+in Markdown (`python -m sacpy.documents.library FOLDER`); `manual` makes texts for the terminal of it.
 
 A comment right above a definition is its documentation: the first sentence says what the function does. A line that
 begins with `>>>` is an example: statements that end in `;`, then, if a value is to be shown, expressions separated by
@@ -318,7 +318,7 @@ def _cell(text: str) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Writes the pages into a folder, and removes those of modules that are gone."""
     if len(arguments) != 1:
-        sys.stderr.write("usage: python -m sacpy.documentation FOLDER\n")
+        sys.stderr.write("usage: python -m sacpy.documents.library FOLDER\n")
         return 2
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)

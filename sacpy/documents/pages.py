@@ -32,7 +32,7 @@ class Section(Node):
 
 def page(name: str) -> Path:
     """The file of a page."""
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     installed = package / f"{name}.md"
     return installed if installed.is_file() else package.parent / "docs" / f"{name}.md"
 

@@ -17,11 +17,11 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from sacpy.base.spelling import closest
-from sacpy.documentation import Entry, Library, examples_text, first_sentence
-from sacpy.explanations import PAGES, Section, section, sections
+from sacpy.base.terminal import is_terminal
+from sacpy.documents.library import Entry, Library, examples_text, first_sentence
+from sacpy.documents.pages import PAGES, Section, section, sections
 from sacpy.lang.source import NOWHERE
 from sacpy.nodes import Node
-from sacpy.terminal import is_terminal
 
 _WIDEST = 100  # columns of a text on a terminal
 MOST = 25  # findings of a search that are shown

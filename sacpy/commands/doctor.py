@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from importlib import metadata, util
 from pathlib import Path
 
-from sacpy.distribution import NAME, OTHER, extra
+from sacpy.base.distribution import NAME, OTHER, extra
 
 OLDEST_PYTHON = (3, 11)
 REQUIRED = ("numpy", "platformdirs")
@@ -70,7 +70,7 @@ def report(findings: Sequence[Finding]) -> str:
 def _sacpy() -> Iterator[Finding]:
     from sacpy import __version__
 
-    yield Finding("ok", "sacpy", f"{__version__} ({NAME}), in {Path(__file__).parent}")
+    yield Finding("ok", "sacpy", f"{__version__} ({NAME}), in {Path(__file__).parents[1]}")
     version = ".".join(map(str, sys.version_info[:3]))
     where = f"{platform.python_implementation()} {version}, {sys.executable}"
     if sys.version_info[:2] < OLDEST_PYTHON:
@@ -147,7 +147,7 @@ def _compiler() -> Iterator[Finding]:
     since a compiler that does not fit the machine may not survive it."""
     if any(_version(name) is None for name in FOR_NATIVE_CODE):
         return
-    program = "from sacpy.doctor import trial\nprint(trial())"
+    program = "from sacpy.commands.doctor import trial\nprint(trial())"
     try:
         tried = subprocess.run(
             [sys.executable, "-c", program],
@@ -238,8 +238,8 @@ def _driver_version() -> str:
 
 
 def _cache() -> Iterator[Finding]:
-    from sacpy import kept
-    from sacpy.kept import chosen_folder
+    from sacpy.base import kept
+    from sacpy.base.kept import chosen_folder
 
     folder = chosen_folder()
     if folder is None and util.find_spec("platformdirs") is None:

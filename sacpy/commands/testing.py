@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sacpy.documentation import Example, split_comment
-from sacpy.examples import SHOWING, fits, function_text, run_examples, run_functions
+from sacpy.documents.examples import SHOWING, fits, function_text, run_examples, run_functions
+from sacpy.documents.library import Example, split_comment
 from sacpy.lang import ast
 from sacpy.lang.elaborate.interactive import extended
 from sacpy.lang.elaborate.program import elaborate

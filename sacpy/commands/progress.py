@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import cast
 
+from sacpy.base.terminal import has_escapes, is_terminal
 from sacpy.interp.limits import unstruck
 from sacpy.interp.streams import RawFile
 from sacpy.interp.world import World
-from sacpy.terminal import has_escapes, is_terminal
 
 DELAY = 1.0  # seconds before it appears
 STEP = 0.1  # seconds between two pictures
