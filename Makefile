@@ -56,7 +56,7 @@ gpu:
 	$(GPU_PYTHON) -m benchmarks.gpu $(GPU_FLAGS)
 
 docs: $(TEST)
-	$(BIN)/python -m sacpy.documentation docs/library
+	$(BIN)/python -m sacpy.documents.library docs/library
 	$(BIN)/python -m tests.docs.stages
 	$(BIN)/python -m tests.docs.blocks docs/tour.md docs/differences.md docs/repl.md docs/language.md
 	$(BIN)/python -m tests.docs.readme

@@ -26,7 +26,8 @@ class MadeAhead(BuildHookInterface[Any]):
     """Leaves `parsed.image` and `runtime.object` in the package."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        subprocess.run([sys.executable, "-B", "-c", "from sacpy.installation import install; install()"], cwd=self.root, check=True)
+        code = "from sacpy.commands.installation import install; install()"
+        subprocess.run([sys.executable, "-B", "-c", code], cwd=self.root, check=True)
         build_data["artifacts"].append("/sacpy/stdlib/parsed.image")
         here = sys.platform == "linux" and platform.machine() == "x86_64" and Path(self.root, RUNTIME).is_file()
         if here and not os.environ.get("SAC_LANG_PURE"):

@@ -48,7 +48,8 @@ def main() -> int:
     if wrong:
         sys.stderr.write(wrong)
         return WRONG_PACKAGE
-    gc.disable()  # what is made until the program runs stays: to look for garbage in it would be a fifth of the start-up
+    # what is made until the program runs stays: to look for garbage in it would be a fifth of the start-up
+    gc.disable()
     from sacpy import cli
 
     cli.ready = ready

@@ -1,6 +1,7 @@
 """`python -m benchmarks [--json FILE] [--target TARGET] [PART...]`: measures, prints tables, writes JSON.
 
-The JSON goes to the file given, or to `benchmarks.json` in the folder that `$OUT` names. The exit status is 1 where something is over its limit.
+The JSON goes to the file given, or to `benchmarks.json` in the folder that `$OUT` names. The exit status is 1 where
+something is over its limit.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from benchmarks.growth import command as growth
 from benchmarks.measure import Row, as_json, table
 from benchmarks.sac import TARGETS
 from benchmarks.suite import SIZES, benchmarks
-from sacpy.installation import install
+from sacpy.commands.installation import install
 
 LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "interpreter": lambda options: interpreter.measure(options.repetitions),
@@ -81,18 +82,30 @@ def _suite(options: argparse.Namespace, size: str) -> dict[str, Any]:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measurements of sacpy against peers.")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"what to measure: {', '.join(PARTS)}; default: everything")
-    parser.add_argument("--repetitions", type=int, default=7, help="how often each thing is done (7; of first and compile at most 3)")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"what to measure: {', '.join(PARTS)}; default: everything"
+    )
+    parser.add_argument(
+        "--repetitions", type=int, default=7, help="how often each thing is done (7; of first and compile at most 3)"
+    )
     parser.add_argument("--target", choices=TARGETS, default="cpu", help="what runs the SaC side of the suite (cpu)")
-    parser.add_argument("--size", choices=SIZES, action="append", help="the sizes of the suite (cached and large); may be given several times")
+    parser.add_argument(
+        "--size",
+        choices=SIZES,
+        action="append",
+        help="the sizes of the suite (cached and large); may be given several times",
+    )
     parser.add_argument(
         "--only",
         action="append",
         metavar="NAME",
-        help="of the suite, only that benchmark; of first, only such cases: GROUP, NAME or a pattern; of compile, only such families; may be given several times",
+        help="of the suite, only that benchmark; of first, only such cases: GROUP, NAME or a pattern; of compile, "
+        "only such families; may be given several times",
     )
     parser.add_argument("--quick", action="store_true", help="of first and compile: one repetition")
-    parser.add_argument("--seconds", type=float, default=60.0, help="of first and compile: the most that a process may take (60)")
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="of first and compile: the most that a process may take (60)"
+    )
     parser.add_argument("--json", type=Path, default=None, metavar="FILE", help="write the measurements there")
     options = parser.parse_args()
     for part in options.parts:
@@ -103,7 +116,12 @@ def _options() -> argparse.Namespace:
 
 def _machine() -> dict[str, str]:
     """Where this was measured."""
-    return {"python": platform.python_version(), "numpy": np.__version__, "cores": str(len(os.sched_getaffinity(0))), "processor": _processor()}
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "cores": str(len(os.sched_getaffinity(0))),
+        "processor": _processor(),
+    }
 
 
 def _processor() -> str:

@@ -1,6 +1,7 @@
 """C functions beside the benchmarks, compiled into shared objects and called through ctypes.
 
-In: a C file. Out: a `Library` whose attributes are its functions; they take NumPy arrays (as pointers to their elements), Python ints (`int64_t`) and floats (`double`), and give nothing.
+In: a C file. Out: a `Library` whose attributes are its functions; they take NumPy arrays (as pointers to their
+elements), Python ints (`int64_t`) and floats (`double`), and give nothing.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ import numpy as np
 BUILD = Path(__file__).resolve().parent.parent / "build" / "benchmarks"
 FLAGS = (
     "-O3", "-march=native", "-fopenmp", "-std=c17", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
-    "-D__FAST_MATH__", "-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math", "-fno-math-errno", "-ffp-contract=fast",
+    "-D__FAST_MATH__", "-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math", "-fno-math-errno",
+    "-ffp-contract=fast",
 )  # fmt: skip
-"""The second line is the floating-point freedom that compiled SaC takes too: sums in any order, multiplications and additions contracted; the macro makes glibc declare its vectorised exp and log."""
+"""The second line is the floating-point freedom that compiled SaC takes too: sums in any order, multiplications and
+additions contracted; the macro makes glibc declare its vectorised exp and log."""
 
 
 class NoCompiler(Exception):

@@ -1,6 +1,8 @@
 """The benchmarks of the suite in SaC, against C, NumPy and Numba, in one process run.
 
-In: benchmarks, a size, and what runs the SaC side. Out: for each a `Comparison`: warm times taken in turns, and, from fresh processes, the time to the first result and the peak memory; as tables and as JSON; and what is over its limit. Versions that this machine cannot run are left out, with the reason.
+In: benchmarks, a size, and what runs the SaC side. Out: for each a `Comparison`: warm times taken in turns, and, from
+fresh processes, the time to the first result and the peak memory; as tables and as JSON; and what is over its limit.
+Versions that this machine cannot run are left out, with the reason.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ PAUSE = 0.01  # seconds between two, longer than the threads of OpenMP spin
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """A first result in a fresh process: seconds with empty caches, seconds with what that left in the caches on disk; and the most bytes that a further call took, its result included."""
+    """A first result in a fresh process: seconds with empty caches, seconds with what that left in the caches on disk;
+    and the most bytes that a further call took, its result included."""
 
     cold: float
     warm: float
@@ -86,7 +89,8 @@ def _probe(benchmark: Benchmark, version: str, label: str, target: str, cache: s
 
 
 def warm_table(title: str, found: Sequence[Comparison]) -> str:
-    """Medians, and our time over each peer's: the median of the repetitions, the lowest and the highest; geometric means at the end."""
+    """Medians, and our time over each peer's: the median of the repetitions, the lowest and the highest; geometric
+    means at the end."""
     cells = [("", "size", *VERSIONS, *(f"to {peer}" for peer in PEERS))]
     for c in found:
         medians = [seconds_text(c.warm[v].median) if v in c.warm else "-" for v in VERSIONS]
@@ -96,11 +100,16 @@ def warm_table(title: str, found: Sequence[Comparison]) -> str:
 
 
 def first_table(title: str, found: Sequence[Comparison]) -> str:
-    """Time to the first result with empty caches and with those on disk, and the peak memory of a call, its result included."""
+    """Time to the first result with empty caches and with those on disk, and the peak memory of a call, its result
+    included."""
     versions = ("sac", "numba")
-    cells = [("", *(f"{v}, {kind}" for v in versions for kind in ("cold", "from disk")), *(f"{v}, MiB" for v in VERSIONS))]
+    cells = [
+        ("", *(f"{v}, {kind}" for v in versions for kind in ("cold", "from disk")), *(f"{v}, MiB" for v in VERSIONS))
+    ]
     for c in found:
-        times = [seconds_text(s) for v in versions for s in ((c.first[v].cold, c.first[v].warm) if v in c.first else ())]
+        times = [
+            seconds_text(s) for v in versions for s in ((c.first[v].cold, c.first[v].warm) if v in c.first else ())
+        ]
         times += ["-"] * (4 - len(times))
         peaks = [c.first[v].peak if v in c.first else None for v in VERSIONS]
         cells.append((c.name, *times, *("-" if p is None else f"{p / 2**20:.1f}" for p in peaks)))
@@ -112,7 +121,10 @@ def compile_table(title: str, found: Sequence[Comparison]) -> str:
     cells = [("", "new", "(lowest..highest)", "from disk", "(lowest..highest)", "what")]
     for c in found:
         if c.compiling is not None:
-            spans = [(seconds_text(statistics.median(t)), f"({seconds_text(min(t))}..{seconds_text(max(t))})") for t in (c.compiling.new, c.compiling.kept)]
+            spans = [
+                (seconds_text(statistics.median(t)), f"({seconds_text(min(t))}..{seconds_text(max(t))})")
+                for t in (c.compiling.new, c.compiling.kept)
+            ]
             cells.append((c.name, *spans[0], *spans[1], "whole function" if c.compiling.whole else "with-loop"))
     return aligned(title, cells, left=(0, 5))
 
@@ -121,7 +133,8 @@ MEAN_TO_C, MOST_TO_C, MATMUL_TO_BLAS, FIRST_TO_NUMBA = 1.1, 1.6, 2.0, 0.2
 
 
 def limits(found: Sequence[Comparison]) -> list[Row]:
-    """What compiled SaC must keep to, against its peers at one size, and what it does; each benchmark that is over the limit by itself has a row of its own."""
+    """What compiled SaC must keep to, against its peers at one size, and what it does; each benchmark that is over the
+    limit by itself has a row of its own."""
     rows = []
     for peer, most in (("c", MEAN_TO_C), ("numba", 1.0)):
         mean = geometric_mean(found, peer)
@@ -129,17 +142,48 @@ def limits(found: Sequence[Comparison]) -> list[Row]:
             each = [_median_ratio(c, peer) for c in found if peer in c.warm]
             rows.append(Row(f"geometric mean of the time over that of {peer}", mean, "x", min(each), max(each), most))
             best = [_best_ratio(c, peer) for c in found if peer in c.warm]
-            rows.append(Row(f"the same of the shortest repetitions, {peer}", statistics.geometric_mean(best), "x", min(best), max(best), most))
+            rows.append(
+                Row(
+                    f"the same of the shortest repetitions, {peer}",
+                    statistics.geometric_mean(best),
+                    "x",
+                    min(best),
+                    max(best),
+                    most,
+                )
+            )
     for c in found:
         for peer, most in (("c", MOST_TO_C), *((("numpy", MATMUL_TO_BLAS),) if c.name == "matmul" else ())):
             if peer in c.warm and (_median_ratio(c, peer) > most or peer == "numpy"):
                 rows.append(ratio(f"{c.name}, over {peer}", c.warm["sac"], c.warm[peer], most))
             if peer in c.warm and (_best_ratio(c, peer) > most or peer == "numpy"):
-                rows.append(Row(f"the same of the shortest repetitions, {c.name}, {peer}", _best_ratio(c, peer), "x", _best_ratio(c, peer), _best_ratio(c, peer), most))
+                rows.append(
+                    Row(
+                        f"the same of the shortest repetitions, {c.name}, {peer}",
+                        _best_ratio(c, peer),
+                        "x",
+                        _best_ratio(c, peer),
+                        _best_ratio(c, peer),
+                        most,
+                    )
+                )
     for kind, name, most in (("cold", "with empty caches", FIRST_TO_NUMBA), ("warm", "from disk", 1.0)):
-        each = [getattr(c.first["sac"], kind) / getattr(c.first["numba"], kind) for c in found if {"sac", "numba"} <= c.first.keys()]
+        each = [
+            getattr(c.first["sac"], kind) / getattr(c.first["numba"], kind)
+            for c in found
+            if {"sac", "numba"} <= c.first.keys()
+        ]
         if each:
-            rows.append(Row(f"first result {name} over that of numba, geometric mean", statistics.geometric_mean(each), "x", min(each), max(each), most))
+            rows.append(
+                Row(
+                    f"first result {name} over that of numba, geometric mean",
+                    statistics.geometric_mean(each),
+                    "x",
+                    min(each),
+                    max(each),
+                    most,
+                )
+            )
     for name, (seconds, most) in medians([c.compiling for c in found if c.compiling is not None]).items():
         rows.append(duration(f"{name}, median over the benchmarks", [seconds], "ms", most * 1e3))
     return rows

@@ -1,6 +1,8 @@
-"""How long it takes until there is native code: for each benchmark of the suite, newly compiled, and out of the cache on disk.
+"""How long it takes until there is native code: for each benchmark of the suite, newly compiled, and out of the cache
+on disk.
 
-In: a benchmark and a size. Out: the seconds that the engine spends on compiling, from the first call on, passes and loading included. LLVM has been loaded before.
+In: a benchmark and a size. Out: the seconds that the engine spends on compiling, from the first call on, passes and
+loading included. LLVM has been loaded before.
 """
 
 from __future__ import annotations

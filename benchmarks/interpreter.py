@@ -1,4 +1,5 @@
-"""What the interpreter costs: scalar loops against the same loops in plain Python, a whole-array expression against NumPy, and updates of single elements, which must not copy the array."""
+"""What the interpreter costs: scalar loops against the same loops in plain Python, a whole-array expression against
+NumPy, and updates of single elements, which must not copy the array."""
 
 from __future__ import annotations
 
@@ -164,9 +165,27 @@ def loops(repetitions: int, target: str) -> list[Row]:
     listed = a.tolist()
     n = ITERATIONS
     return [
-        _against("10^6 iterations over wrapping ints", lambda: sac.function("ints")(n), lambda: python_ints(n), repetitions, LOOP_LIMIT),
-        _against("10^6 iterations over doubles", lambda: sac.function("doubles")(n), lambda: python_doubles(n), repetitions, LOOP_LIMIT),
-        _against("10^6 iterations reading an array", lambda: sac.function("reading")(a, n), lambda: python_reading(listed, n), repetitions, LOOP_LIMIT),
+        _against(
+            "10^6 iterations over wrapping ints",
+            lambda: sac.function("ints")(n),
+            lambda: python_ints(n),
+            repetitions,
+            LOOP_LIMIT,
+        ),
+        _against(
+            "10^6 iterations over doubles",
+            lambda: sac.function("doubles")(n),
+            lambda: python_doubles(n),
+            repetitions,
+            LOOP_LIMIT,
+        ),
+        _against(
+            "10^6 iterations reading an array",
+            lambda: sac.function("reading")(a, n),
+            lambda: python_reading(listed, n),
+            repetitions,
+            LOOP_LIMIT,
+        ),
     ]
 
 
@@ -174,7 +193,15 @@ def arrays(repetitions: int, target: str) -> list[Row]:
     """A whole-array expression against NumPy."""
     sac = SacProgram.from_text(LOOPS, target)
     a, b, c = (np.linspace(k, k + 1.0, ELEMENTS) for k in range(3))
-    return [_against("a * b + c on 10^7 doubles", lambda: sac.function("arithmetic")(a, b, c), lambda: a * b + c, repetitions, ARRAY_LIMIT)]
+    return [
+        _against(
+            "a * b + c on 10^7 doubles",
+            lambda: sac.function("arithmetic")(a, b, c),
+            lambda: a * b + c,
+            repetitions,
+            ARRAY_LIMIT,
+        )
+    ]
 
 
 def updates(repetitions: int, target: str) -> list[Row]:

@@ -1,6 +1,7 @@
 """Timing of peers against one another, and the tables that come of it.
 
-In: actions without arguments. Out: `Timing`s, taken in turns so that whatever else the machine does falls on all peers alike; `Row`s with a value, a limit and a verdict; a table as text.
+In: actions without arguments. Out: `Timing`s, taken in turns so that whatever else the machine does falls on all peers
+alike; `Row`s with a value, a limit and a verdict; a table as text.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a table. `value` is the median of the repetitions in `unit` ("x": times the peer's time, "s", "ms", "us", "%"); `low` and `high` are the smallest and the largest of them; `limit` is what it may be at most."""
+    """A line of a table. `value` is the median of the repetitions in `unit` ("x": times the peer's time, "s", "ms",
+    "us", "%"); `low` and `high` are the smallest and the largest of them; `limit` is what it may be at most."""
 
     name: str
     value: float
@@ -43,10 +45,14 @@ class Row:
         return "ok" if self.value <= self.limit else "OVER"
 
 
-def in_turns(actions: Mapping[str, Callable[[], object]], repetitions: int, at_least: float = 0.0, pause: float = 0.0) -> dict[str, Timing]:
-    """The time of each action: one of each, then the next of each. Each has run before, unmeasured. Python's garbage collector rests meanwhile.
+def in_turns(
+    actions: Mapping[str, Callable[[], object]], repetitions: int, at_least: float = 0.0, pause: float = 0.0
+) -> dict[str, Timing]:
+    """The time of each action: one of each, then the next of each. Each has run before, unmeasured. Python's garbage
+    collector rests meanwhile.
 
-    A repetition lasts `at_least` so many seconds: a short action is done several times in it, and the time is that of one. Before each there is a `pause`, in which the threads of the one before come to rest.
+    A repetition lasts `at_least` so many seconds: a short action is done several times in it, and the time is that of
+    one. Before each there is a `pause`, in which the threads of the one before come to rest.
     """
     counts = {name: _count(action, at_least) for name, action in actions.items()}
     taken: dict[str, list[float]] = {name: [] for name in actions}
@@ -107,7 +113,10 @@ def table(title: str, rows: Sequence[Row]) -> str:
 def aligned(title: str, cells: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
     """Rows of texts under a title; the columns in `left` are flush left, the others flush right."""
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
-    lines = ["  ".join(c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip() for row in cells]
+    lines = [
+        "  ".join(c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip()
+        for row in cells
+    ]
     return "\n".join([title, *(f"  {line}" for line in lines)])
 
 

@@ -1,6 +1,7 @@
 """What compiled code costs beyond its work: a call on scalars, and memory.
 
-In: how often. Out: rows with limits. The memory is that of `sum(a * b + c)` on 10^8 doubles (on fewer where the machine lacks the room), in a fresh process, beyond its inputs and in percent of them.
+In: how often. Out: rows with limits. The memory is that of `sum(a * b + c)` on 10^8 doubles (on fewer where the machine
+lacks the room), in a fresh process, beyond its inputs and in percent of them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ int steps(int n)
 LIMIT_CALL = 5.0  # microseconds
 LIMIT_MEMORY = 5.0  # percent of the inputs
 CALLS = 2000
-ROUNDS = 100  # of the function that is called: native in a fraction of a microsecond, and slow enough interpreted that the engine does not prefer that
+# of the function that is called: native in a fraction of a microsecond, and slow enough interpreted that the engine
+# does not prefer that
+ROUNDS = 100
 
 
 def measure(repetitions: int) -> list[Row]:
@@ -65,7 +68,15 @@ def _memory() -> Row:
     command = [sys.executable, "-m", "benchmarks.native"]
     found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     percent = 100.0 * found["peak"] / found["inputs"]
-    return Row("peak memory of sum(a * b + c) beyond its inputs", percent, "%", percent, percent, LIMIT_MEMORY, f"inputs of {found['inputs'] / 2**20:.0f} MiB")
+    return Row(
+        "peak memory of sum(a * b + c) beyond its inputs",
+        percent,
+        "%",
+        percent,
+        percent,
+        LIMIT_MEMORY,
+        f"inputs of {found['inputs'] / 2**20:.0f} MiB",
+    )
 
 
 def _sum() -> int:

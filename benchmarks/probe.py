@@ -1,6 +1,8 @@
 """One version of one benchmark in a fresh process: `python -m benchmarks.probe NAME VERSION SIZE TARGET` prints JSON.
 
-`first`: seconds from loading the version (imports and compilation included, the making of the inputs not) to its first result. `peak`: bytes that the process held at most during a second call, result included, beyond what it held before that; null where the system does not tell.
+`first`: seconds from loading the version (imports and compilation included, the making of the inputs not) to its first
+result. `peak`: bytes that the process held at most during a second call, result included, beyond what it held before
+that; null where the system does not tell.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What the prompt costs, without a terminal: evaluating small inputs in a session that has definitions and an array, and showing a large one."""
+"""What the prompt costs, without a terminal: evaluating small inputs in a session that has definitions and an array,
+and showing a large one."""
 
 from __future__ import annotations
 
@@ -10,7 +11,10 @@ from sacpy.repl.engine import Engine
 from sacpy.workspace import Workspace
 
 LIMIT = 5.0  # milliseconds
-SETTING = "double[n] halves(int[n] a) { return tod(a) / 2.0; } int f(int a) { return a + 1; } big = genarray([3000, 3000], 1.5) + 1.0; x = 3;"
+SETTING = (
+    "double[n] halves(int[n] a) { return tod(a) / 2.0; } int f(int a) { return a + 1; } big = genarray([3000, "
+    "3000], 1.5) + 1.0; x = 3;"
+)
 INPUTS = ("1 + 1", "f(x) * 2", "sum(halves(iota(10)))", "big[7, 7] = 2.5;", "big", "x +")
 
 
@@ -21,7 +25,9 @@ def measure(repetitions: int) -> list[Row]:
     rows = []
     for text in INPUTS:
         engine.enter(text)
-        rows.append(duration(f"{text!r} at the prompt", [_seconds(engine, text) for _ in range(repetitions)], "ms", LIMIT))
+        rows.append(
+            duration(f"{text!r} at the prompt", [_seconds(engine, text) for _ in range(repetitions)], "ms", LIMIT)
+        )
     return rows
 
 

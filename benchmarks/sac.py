@@ -1,6 +1,7 @@
 """SaC functions called from a benchmark.
 
-In: a SaC program, and Python scalars and NumPy arrays of the right base types. Out: what its functions give. Arguments are borrowed, as in embedding.
+In: a SaC program, and Python scalars and NumPy arrays of the right base types. Out: what its functions give. Arguments
+are borrowed, as in embedding.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ TARGETS = ("interp", "auto", "cpu")
 
 
 class SacProgram:
-    """A loaded program, ready to be called. `target`: what runs it; `cache`: the folder of compiled code, where it is not the user's."""
+    """A loaded program, ready to be called. `target`: what runs it; `cache`: the folder of compiled code, where it is
+    not the user's."""
 
     def __init__(self, program: ElaboratedProgram, target: str = "interp", cache: Path | None = None) -> None:
         if target not in TARGETS:
@@ -60,11 +62,13 @@ class SacProgram:
         return any(v.report.after.loops + v.report.after.calls > 0 for v in versions)
 
     def entry(self, name: str) -> Callable[..., Any]:
-        """What a call of a function in SaC goes to: it takes the arguments, and a flag for each that may be an array."""
+        """What a call of a function in SaC goes to: it takes the arguments, and a flag for each that may be an
+        array."""
         return self._evaluator.compiled(self._key(name))
 
     def function(self, name: str) -> Callable[..., Any]:
-        """The function of that name, of which there must be one instance only. It gives its result, or a tuple of several."""
+        """The function of that name, of which there must be one instance only. It gives its result, or a tuple of
+        several."""
         key = self._key(name)
 
         def call(*args: Any) -> Any:

@@ -1,4 +1,5 @@
-"""What starting costs, in processes of their own: hello world with warm caches and the very first time, and importing the package."""
+"""What starting costs, in processes of their own: hello world with warm caches and the very first time, and importing
+the package."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def measure(repetitions: int = 9) -> list[Row]:
 
 
 def _hello(folder: Path, repetitions: int) -> list[Row]:
-    """Hello world. The very first time nothing is cached, not even Python's bytecode of sacpy (that of NumPy is there: its installer made it)."""
+    """Hello world. The very first time nothing is cached, not even Python's bytecode of sacpy (that of NumPy is there:
+    its installer made it)."""
     program = folder / "hello.sac"
     program.write_text(HELLO, encoding="utf-8")
     arguments = ("-m", "sacpy", str(program))
@@ -51,7 +53,10 @@ def _hello(folder: Path, repetitions: int) -> list[Row]:
         firsts.append(_process(arguments, setting, b"Hello, 55 worlds\n"))
         warms.append(_process(arguments, setting, b"Hello, 55 worlds\n"))
         shutil.rmtree(home)
-    return [duration("hello world, warm cache", warms, "s", WARM_LIMIT), duration("hello world, the very first time", firsts, "s", FIRST_LIMIT)]
+    return [
+        duration("hello world, warm cache", warms, "s", WARM_LIMIT),
+        duration("hello world, the very first time", firsts, "s", FIRST_LIMIT),
+    ]
 
 
 def _imports(folder: Path, repetitions: int) -> list[Row]:
@@ -65,7 +70,15 @@ def _imports(folder: Path, repetitions: int) -> list[Row]:
         for code, seconds in taken.items():
             seconds.append(_process(("-c", code), setting))
     beyond = [ours - base for ours, base in zip(taken[package], taken[alone], strict=True)]
-    return [duration("import sacpy, beyond NumPy", beyond, "ms", IMPORT_LIMIT, f"NumPy alone: {statistics.median(taken[alone]) * 1e3:.0f} ms")]
+    return [
+        duration(
+            "import sacpy, beyond NumPy",
+            beyond,
+            "ms",
+            IMPORT_LIMIT,
+            f"NumPy alone: {statistics.median(taken[alone]) * 1e3:.0f} ms",
+        )
+    ]
 
 
 def _process(arguments: Sequence[str], setting: Mapping[str, str], expected: bytes = b"") -> float:
@@ -73,7 +86,9 @@ def _process(arguments: Sequence[str], setting: Mapping[str, str], expected: byt
     environment = {**os.environ, **setting}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a warm start has its bytecode
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, *arguments], env=environment, stdout=subprocess.PIPE, cwd=PACKAGE.parent.parent, check=True)
+    done = subprocess.run(
+        [sys.executable, *arguments], env=environment, stdout=subprocess.PIPE, cwd=PACKAGE.parent.parent, check=True
+    )
     seconds = time.perf_counter() - start
     if done.stdout != expected:
         raise AssertionError(f"printed {done.stdout!r}, expected {expected!r}")

@@ -1,7 +1,8 @@
 """What the prompt costs somebody at a terminal: until it is there, from Enter to a value, a keystroke in a long
 definition.
 
-What is measured is the time that one waits, or, if that is less, the time that the prompt's own thread computed: how long it waits for other processes says nothing about it. Left out where there are no pseudo terminals.
+What is measured is the time that one waits, or, if that is less, the time that the prompt's own thread computed: how
+long it waits for other processes says nothing about it. Left out where there are no pseudo terminals.
 """
 
 from __future__ import annotations
@@ -24,7 +25,11 @@ LINES = 197
 
 def definition(lines: int) -> str:
     """The beginning of a function, up to an expression that somebody is about to type."""
-    return "int f(int a)\n{\n" + "".join(f"  x{i} = a * {i} + toi(2.5) + sum(iota({i})); // line {i}\n" for i in range(lines)) + "  return "
+    return (
+        "int f(int a)\n{\n"
+        + "".join(f"  x{i} = a * {i} + toi(2.5) + sum(iota({i})); // line {i}\n" for i in range(lines))
+        + "  return "
+    )
 
 
 def measure(repetitions: int) -> list[Row]:

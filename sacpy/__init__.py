@@ -8,19 +8,35 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from sacpy.embedding.functions import Function, Module
+    from sacpy.embedding.grants import World
     from sacpy.embedding.kinds import Handle
-    from sacpy.grants import World
     from sacpy.interp.limits import Limits
     from sacpy.jit.device.interop import to_device
     from sacpy.jit.device.memory import DeviceArray
     from sacpy.lang.diagnostics import Diagnostic, SacError
     from sacpy.session import Session
 
-__all__ = ["DeviceArray", "Diagnostic", "Function", "Handle", "Limits", "Module", "SacError", "Session", "World", "__version__", "to_device"]
+__all__ = [
+    "DeviceArray",
+    "Diagnostic",
+    "Function",
+    "Handle",
+    "Limits",
+    "Module",
+    "SacError",
+    "Session",
+    "World",
+    "__version__",
+    "to_device",
+]
 
 _WHERE = {
-    "Diagnostic": "sacpy.lang.diagnostics", "SacError": "sacpy.lang.diagnostics", "Function": "sacpy.embedding.functions", "Module": "sacpy.embedding.functions", "Handle": "sacpy.embedding.kinds", "Limits": "sacpy.interp.limits",
-    "DeviceArray": "sacpy.jit.device.memory", "to_device": "sacpy.jit.device.interop", "World": "sacpy.grants", "Session": "sacpy.session", "load_ipython_extension": "sacpy.notebook.magic", "unload_ipython_extension": "sacpy.notebook.magic",
+    "Diagnostic": "sacpy.lang.diagnostics", "SacError": "sacpy.lang.diagnostics",
+    "Function": "sacpy.embedding.functions", "Module": "sacpy.embedding.functions", "Handle": "sacpy.embedding.kinds",
+    "Limits": "sacpy.interp.limits",
+    "DeviceArray": "sacpy.jit.device.memory", "to_device": "sacpy.jit.device.interop",
+    "World": "sacpy.embedding.grants", "Session": "sacpy.session", "load_ipython_extension": "sacpy.notebook.magic",
+    "unload_ipython_extension": "sacpy.notebook.magic",
 }  # fmt: skip
 
 
@@ -46,7 +62,7 @@ def _of_others() -> str:
     """A word to those who have installed the other distribution with this name, and look for what that one has."""
     from importlib import metadata
 
-    from sacpy.distribution import NAME, OTHER
+    from sacpy.base.distribution import NAME, OTHER
 
     if not any(file.parts[:1] == ("sacpy",) for d in metadata.distributions(name=OTHER) for file in d.files or ()):
         return ""

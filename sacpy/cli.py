@@ -1,21 +1,21 @@
 """The command line.
 
-    sacpy                                 a prompt: type SaC, see values
-    sacpy -i FILE.sac                     a prompt that has loaded a file
-    sacpy FILE.sac [ARGS]                 run a program
-    sacpy run [options] FILE.sac [ARGS]   run a program; everything after FILE is its own
-    sacpy watch [options] FILE.sac [ARGS] run a program now and after each change of its text
-    sacpy check [options] [--json] FILE ..  say what is wrong with programs, without running them
-    sacpy test [options] FILE [NAME]        run the examples in a program's comments, and compare
-    sacpy explain [options] FILE [ARGS]   run a program on a GPU or the emulator, and say what became of its with-loops
-    sacpy picture [options] FILE          draw how the with-loops of a program are laid out on a GPU
-    sacpy eval [options] 'EXPR'           print the value of an expression
-    sacpy fmt [--check] [--diff] FILE ..  lay programs out in the one style
-    sacpy lsp                             what editors talk to: the language server
-    sacpy doc [NAME | WORDS]              what a function, module, type, word or message is about
-    sacpy cache info | clear              what is kept of compiled programs; forget it
-    sacpy doctor                          what this installation can do, and what to do about what it cannot
-    sacpy kernel install                  SaC for Jupyter notebooks
+sacpy                                 a prompt: type SaC, see values
+sacpy -i FILE.sac                     a prompt that has loaded a file
+sacpy FILE.sac [ARGS]                 run a program
+sacpy run [options] FILE.sac [ARGS]   run a program; everything after FILE is its own
+sacpy watch [options] FILE.sac [ARGS] run a program now and after each change of its text
+sacpy check [options] [--json] FILE ..  say what is wrong with programs, without running them
+sacpy test [options] FILE [NAME]        run the examples in a program's comments, and compare
+sacpy explain [options] FILE [ARGS]   run a program on a GPU or the emulator, and say what became of its with-loops
+sacpy picture [options] FILE          draw how the with-loops of a program are laid out on a GPU
+sacpy eval [options] 'EXPR'           print the value of an expression
+sacpy fmt [--check] [--diff] FILE ..  lay programs out in the one style
+sacpy lsp                             what editors talk to: the language server
+sacpy doc [NAME | WORDS]              what a function, module, type, word or message is about
+sacpy cache info | clear              what is kept of compiled programs; forget it
+sacpy doctor                          what this installation can do, and what to do about what it cannot
+sacpy kernel install                  SaC for Jupyter notebooks
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sacpy.options import defines, parse, prompt_workspace, refuse, workspace_of
+from sacpy.commands.options import defines, parse, prompt_workspace, refuse, workspace_of
 
 if TYPE_CHECKING:
     from sacpy.interp.world import World
@@ -62,7 +62,7 @@ def _started() -> None:
 
 def _guarded(parsed: argparse.Namespace) -> int:
     """Whatever happens, a user sees a message and not a traceback."""
-    from sacpy import kept
+    from sacpy.base import kept
     from sacpy.lang.diagnostics import SacError
 
     kept.tell = _tell
@@ -80,7 +80,10 @@ def _guarded(parsed: argparse.Namespace) -> int:
         if parsed.debug:
             raise
         sys.stderr.write(f"error[E0799]: sacpy itself failed: {type(error).__name__}: {error}\n")
-        sys.stderr.write("  = help: this is a defect of sacpy, not of your program; run again with --debug and report what it shows\n")
+        sys.stderr.write(
+            "  = help: this is a defect of sacpy, not of your program; run again with --debug and report what it "
+            "shows\n"
+        )
         return 1
 
 
@@ -106,19 +109,23 @@ def _run(parsed: argparse.Namespace) -> int:
 
 @contextmanager
 def _progress(parsed: argparse.Namespace, world: World) -> Iterator[Callable[[], AbstractContextManager[None]]]:
-    """With `--progress`, a sign of life on the terminal while the program runs. Gives what takes it off the screen for a while."""
+    """With `--progress`, a sign of life on the terminal while the program runs. Gives what takes it off the screen for
+    a while."""
     if not parsed.progress:
         yield nullcontext
         return
-    from sacpy.progress import Progress
+    from sacpy.commands.progress import Progress
 
     progress = Progress(world)
     with progress.watching():
         yield progress.erased
 
 
-def run_program(parsed: argparse.Namespace, world: World, loaded: Callable[[Sequence[Diagnostic]], None] | None = None) -> tuple[int, Sequence[Diagnostic]]:
-    """Loads and runs a program: its exit status, and warnings and notes about it (`loaded` is told before it runs). Raises `SacError`."""
+def run_program(
+    parsed: argparse.Namespace, world: World, loaded: Callable[[Sequence[Diagnostic]], None] | None = None
+) -> tuple[int, Sequence[Diagnostic]]:
+    """Loads and runs a program: its exit status, and warnings and notes about it (`loaded` is told before it runs).
+    Raises `SacError`."""
     workspace = workspace_of(parsed)
     program, found = workspace.load(parsed.file)
     if loaded is not None:
@@ -126,12 +133,21 @@ def run_program(parsed: argparse.Namespace, world: World, loaded: Callable[[Sequ
     return _run_or_emit(parsed, workspace, program, world, found), found
 
 
-def _run_or_emit(parsed: argparse.Namespace, workspace: Workspace, program: ElaboratedProgram, world: World, found: Sequence[Diagnostic] = ()) -> int:
-    """Runs a program, with the tables that are asked for behind its output; or prints what a stage of the compiler makes of it."""
+def _run_or_emit(
+    parsed: argparse.Namespace,
+    workspace: Workspace,
+    program: ElaboratedProgram,
+    world: World,
+    found: Sequence[Diagnostic] = (),
+) -> int:
+    """Runs a program, with the tables that are asked for behind its output; or prints what a stage of the compiler
+    makes of it."""
     if getattr(parsed, "emit", None):
         from sacpy.jit.reports.stages import emission
 
-        world.stdout.write(emission(program, parsed.emit, parsed.function, workspace.options).encode("utf-8", "surrogateescape"))
+        world.stdout.write(
+            emission(program, parsed.emit, parsed.function, workspace.options).encode("utf-8", "surrogateescape")
+        )
         return 0
     import sacpy.interp.evaluator  # noqa: F401  here, as Ctrl-C may come while NumPy is loaded
 
@@ -167,7 +183,7 @@ def _evaluate(parsed: argparse.Namespace) -> int:
     try:
         with _progress(parsed, world):
             if parsed.emit:
-                from sacpy.evaluation import KEY
+                from sacpy.interp.evaluation import KEY
                 from sacpy.jit.reports.stages import emission_of
 
                 text = emission_of(found.program, parsed.emit, KEY, workspace.options)
@@ -231,7 +247,7 @@ def check_program(workspace: Workspace, file: Path) -> tuple[int, Sequence[Diagn
 
 
 def _test(parsed: argparse.Namespace) -> int:
-    from sacpy.testing import report, tried
+    from sacpy.commands.testing import report, tried
 
     _started()
     found = tried(parsed.file, workspace_of(parsed), parsed.name)
@@ -248,7 +264,7 @@ def _explain(parsed: argparse.Namespace) -> int:
 
 
 def _picture(parsed: argparse.Namespace) -> int:
-    from sacpy.mapped import Picture, known, launched
+    from sacpy.embedding.mapped import Picture, known, launched
 
     if parsed.run:
         workspace = _ran(parsed)
@@ -272,7 +288,8 @@ def _picture(parsed: argparse.Namespace) -> int:
 
 
 def _ran(parsed: argparse.Namespace) -> Workspace:
-    """The workspace of a program behind its run on a device, whatever the work; what it prints goes nowhere. Without a target that is a device: on the emulator. Raises `SacError`."""
+    """The workspace of a program behind its run on a device, whatever the work; what it prints goes nowhere. Without a
+    target that is a device: on the emulator. Raises `SacError`."""
     from sacpy.interp.world import World
     from sacpy.nodes import replace
 
@@ -280,7 +297,9 @@ def _ran(parsed: argparse.Namespace) -> Workspace:
     workspace = replace(workspace, target=parsed.target if parsed.target != "auto" else "emulator", eager=True)
     program, found = workspace.load(parsed.file)
     _show_warnings(found)
-    world = World.system(tuple(a.encode(errors="surrogateescape") for a in (str(parsed.file), *getattr(parsed, "rest", ()))), silent=True)
+    world = World.system(
+        tuple(a.encode(errors="surrogateescape") for a in (str(parsed.file), *getattr(parsed, "rest", ()))), silent=True
+    )
     try:
         _started()
         workspace.run(program, world, found)
@@ -290,7 +309,7 @@ def _ran(parsed: argparse.Namespace) -> Workspace:
 
 
 def _fmt(parsed: argparse.Namespace) -> int:
-    from sacpy.formatting import Formatting
+    from sacpy.commands.formatting import Formatting
 
     ready()
     include, search = tuple(parsed.include), tuple(parsed.search)
@@ -305,9 +324,9 @@ def _lsp(parsed: argparse.Namespace) -> int:
 
 
 def _doc(parsed: argparse.Namespace) -> int:
-    from sacpy.documentation import Library
-    from sacpy.kept import cache_folder
-    from sacpy.manual import describe, findings, overview, paged, search, unknown
+    from sacpy.base.kept import cache_folder
+    from sacpy.documents.library import Library
+    from sacpy.documents.manual import describe, findings, overview, paged, search, unknown
 
     ready()  # for the pager
     library = Library((Path(), *parsed.search), cache_folder())
@@ -330,9 +349,9 @@ def _doc(parsed: argparse.Namespace) -> int:
 
 
 def _cache(parsed: argparse.Namespace) -> int:
+    from sacpy.base.kept import chosen_folder
     from sacpy.interp.memory import in_words
     from sacpy.jit.cache import Cache, native_folder
-    from sacpy.kept import chosen_folder
 
     ready()
     cache = Cache(native_folder())
@@ -349,7 +368,7 @@ def _cache(parsed: argparse.Namespace) -> int:
 
 
 def _doctor(parsed: argparse.Namespace) -> int:
-    from sacpy.doctor import diagnose, report
+    from sacpy.commands.doctor import diagnose, report
 
     findings = diagnose()
     sys.stdout.write(report(findings))
@@ -378,16 +397,20 @@ def _repl(parsed: argparse.Namespace) -> int:
 
     ready()
     file: Path | None = parsed.load
-    return run(lambda: workspace_of(parsed), None if file is None else lambda engine: engine.load(file), _started, parsed.debug)
+    return run(
+        lambda: workspace_of(parsed), None if file is None else lambda engine: engine.load(file), _started, parsed.debug
+    )
 
 
 def _watch(parsed: argparse.Namespace) -> int:
-    from sacpy.terminal import has_escapes
-    from sacpy.watch import Files, watch
+    from sacpy.base.terminal import has_escapes
+    from sacpy.commands.watch import Files, watch
 
     ready()
     files = Files(parsed.file, parsed.search, parsed.include)
-    return watch(files, [sys.executable, "-m", "sacpy", "run", *parsed.options, *parsed.rest], screen=has_escapes(sys.stdout))
+    return watch(
+        files, [sys.executable, "-m", "sacpy", "run", *parsed.options, *parsed.rest], screen=has_escapes(sys.stdout)
+    )
 
 
 COMMANDS = {
@@ -422,8 +445,8 @@ def _show_warnings(diagnostics: Sequence[Diagnostic]) -> None:
 
 def _show(diagnostics: Sequence[Diagnostic]) -> None:
     if diagnostics:
+        from sacpy.base.terminal import has_color
         from sacpy.lang.diagnostics import render_text
-        from sacpy.terminal import has_color
 
         sys.stdout.flush()
         text = render_text(diagnostics, color=has_color(sys.stderr))

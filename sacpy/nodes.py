@@ -1,9 +1,15 @@
 """Classes of nodes: what `dataclasses` does, for hundreds of classes that must be there before the first program runs.
 
-In: a class with annotated fields. Out: the class with slots, a constructor, comparison, a hash and a representation. A `Node` is a value that nobody changes (of syntax trees, core, graphs, kernel programs); a `Record` changes while somebody works on it, and has no hash.
+In: a class with annotated fields. Out: the class with slots, a constructor, comparison, a hash and a representation. A
+`Node` is a value that nobody changes (of syntax trees, core, graphs, kernel programs); a `Record` changes while
+somebody works on it, and has no hash.
 
-A dataclass has all of its methods compiled when its module is imported: a third of a millisecond and more for each class, together a good part of what sacpy's start took. Here the constructor is compiled when the first instance is made, comparison and hash when they are first asked for; what is never used costs nothing. A `Node` is made faster too, since its slots are set by their
-descriptors and not by `object.__setattr__`. Type checkers take the classes for dataclasses, and `dataclasses.field` says what is special about a field. A copy or pickle holds what the constructor takes: fields with `init=False` are found anew.
+A dataclass has all of its methods compiled when its module is imported: a third of a millisecond and more for each
+class, together a good part of what sacpy's start took. Here the constructor is compiled when the first instance is
+made, comparison and hash when they are first asked for; what is never used costs nothing. A `Node` is made faster too,
+since its slots are set by their descriptors and not by `object.__setattr__`. Type checkers take the classes for
+dataclasses, and `dataclasses.field` says what is special about a field. A copy or pickle holds what the constructor
+takes: fields with `init=False` are found anew.
 """
 
 from __future__ import annotations
@@ -17,21 +23,30 @@ from typing import TYPE_CHECKING, Any, NoReturn, dataclass_transform
 
 
 class NodeType(type):
-    """Makes slots of a class's annotations, and notes the defaults. `eq=False`: an instance is equal to itself only; `repr=False`: it is shown by its address."""
+    """Makes slots of a class's annotations, and notes the defaults. `eq=False`: an instance is equal to itself only;
+    `repr=False`: it is shown by its address."""
 
     __match_args__: tuple[str, ...]
     _frozen: bool
     _specs: dict[str, Any]  # of each field, in order, its default, `MISSING`, or what `dataclasses.field` gave
 
-    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], eq: bool = True, repr: bool = True) -> NodeType:
+    def __new__(
+        mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], eq: bool = True, repr: bool = True
+    ) -> NodeType:
         inherited: dict[str, Any] = {}
         for base in bases:
             inherited |= getattr(base, "_specs", {})
-        own = {n: namespace.pop(n, MISSING) for n, kind in namespace.get("__annotations__", {}).items() if not str(kind).startswith("ClassVar")}
+        own = {
+            n: namespace.pop(n, MISSING)
+            for n, kind in namespace.get("__annotations__", {}).items()
+            if not str(kind).startswith("ClassVar")
+        }
         specs = inherited | own
         frozen = namespace.setdefault("_frozen", any(getattr(base, "_frozen", False) for base in bases))
         namespace["__slots__"] = [n for n in own if n not in inherited]
-        namespace["__match_args__"] = tuple([n for n, spec in specs.items() if not isinstance(spec, Field) or spec.init])
+        namespace["__match_args__"] = tuple(
+            [n for n, spec in specs.items() if not isinstance(spec, Field) or spec.init]
+        )
         namespace["_specs"] = specs
         namespace["__init__"] = _init
         if "__eq__" not in namespace:
@@ -80,7 +95,9 @@ def _constructor(cls: NodeType) -> Callable[..., None]:
         setters = {f"set{i}": getattr(cls, n).__set__ for i, n in enumerate(names)}
     else:
         code = code.replace(co_names=names)
-    return _named(cls, FunctionType(code, setters, "__init__", tuple([d for d in cls._specs.values() if d is not MISSING])))
+    return _named(
+        cls, FunctionType(code, setters, "__init__", tuple([d for d in cls._specs.values() if d is not MISSING]))
+    )
 
 
 @functools.cache
@@ -124,7 +141,16 @@ def _special_constructor(cls: NodeType) -> Callable[..., None]:
 
 def _comparison(cls: NodeType) -> Callable[..., bool]:
     mine, others = (_listed(cls, who) for who in ("self", "other"))
-    return _compiled(cls, "def __eq__(self, other):", ["if other is self: return True", "if other.__class__ is not self.__class__: return NotImplemented", f"return {mine} == {others}"], {})
+    return _compiled(
+        cls,
+        "def __eq__(self, other):",
+        [
+            "if other is self: return True",
+            "if other.__class__ is not self.__class__: return NotImplemented",
+            f"return {mine} == {others}",
+        ],
+        {},
+    )
 
 
 def _hashing(cls: NodeType) -> Callable[..., int]:
@@ -133,7 +159,9 @@ def _hashing(cls: NodeType) -> Callable[..., int]:
 
 def _listed(cls: NodeType, who: str) -> str:
     """A tuple of the fields that count when instances are compared."""
-    return f"({''.join(f'{who}.{n}, ' for n, spec in cls._specs.items() if not isinstance(spec, Field) or spec.compare)})"
+    return (
+        f"({''.join(f'{who}.{n}, ' for n, spec in cls._specs.items() if not isinstance(spec, Field) or spec.compare)})"
+    )
 
 
 def _compiled(cls: NodeType, head: str, lines: list[str], scope: dict[str, Any]) -> Callable[..., Any]:
@@ -187,7 +215,8 @@ if TYPE_CHECKING:
 else:
 
     def replace(node, /, **changes):
-        """The same node, or instance of a dataclass, but for some fields. Raises `TypeError` for a field that there is not."""
+        """The same node, or instance of a dataclass, but for some fields. Raises `TypeError` for a field that there is
+        not."""
         if not isinstance(node, _Fields):
             return dataclasses.replace(node, **changes)
         cls = node.__class__

@@ -1,6 +1,8 @@
 """A session: SaC from Python.
 
-In: programs, definitions, expressions, Python values. Out: Python values; or `SacError` with everything that is wrong. A session owns what it knows: definitions, named values, bound functions, limits, and what its programs may touch. It may be used from several threads: one call runs at a time.
+In: programs, definitions, expressions, Python values. Out: Python values; or `SacError` with everything that is wrong.
+A session owns what it knows: definitions, named values, bound functions, limits, and what its programs may touch. It
+may be used from several threads: one call runs at a time.
 """
 
 from __future__ import annotations
@@ -14,9 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from weakref import ref
 
 from sacpy.embedding.functions import Module
+from sacpy.embedding.grants import World
 from sacpy.embedding.named import NamedValue, keep
 from sacpy.embedding.runner import Host, Runner, plain_error
-from sacpy.grants import World
 from sacpy.interp.limits import Limits
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, SacError
@@ -32,9 +34,9 @@ from sacpy.workspace import Workspace, execute
 
 if TYPE_CHECKING:
     from sacpy.embedding.evaluations import Evaluation
+    from sacpy.embedding.mapped import Picture
     from sacpy.jit.reports.statistics import Stats
     from sacpy.jit.run.engine import Engine
-    from sacpy.mapped import Picture
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -55,10 +57,14 @@ NO_OPERATOR = frozenset(" \t\r\n\f\v_\"'(),;[]{}#@$\\`")  # what stands in no op
 class Session:
     """Runs SaC programs, functions and expressions for Python.
 
-    `target`: how to run: "auto" (interpreted, and compiled once it is hot, for the CPU and for the GPU if there is one), "cpu" (compiled at once where there is some work), "cuda" (with-loops on the GPU), "emulator" (the same kernels on the CPU), "interp" (never compiled). `world`: what programs may touch; by default they print, and nothing else. `limits`: what one call may use. `search`: folders of modules. `include_path`: folders of included files. `defines`: macros. `threads`: how many a compiled loop may use, by default one per core.
-    `strict_fp`: floating-point numbers are added in the order that the program says, and give the same to the last bit
-    on every target. `strategy`: who lays out with-loops without a pragma on a GPU: "auto", "jing", "jing_ext",
-    "jing_printed", "foldall". `device`: the GPU generation that the emulator stands for, by default "sm_90"."""
+    `target`: how to run: "auto" (interpreted, and compiled once it is hot, for the CPU and for the GPU if there is
+    one), "cpu" (compiled at once where there is some work), "cuda" (with-loops on the GPU), "emulator" (the same
+    kernels on the CPU), "interp" (never compiled). `world`: what programs may touch; by default they print, and nothing
+    else. `limits`: what one call may use. `search`: folders of modules. `include_path`: folders of included files.
+    `defines`: macros. `threads`: how many a compiled loop may use, by default one per core. `strict_fp`: floating-point
+    numbers are added in the order that the program says, and give the same to the last bit on every target. `strategy`:
+    who lays out with-loops without a pragma on a GPU: "auto", "jing", "jing_ext", "jing_printed", "foldall". `device`:
+    the GPU generation that the emulator stands for, by default "sm_90"."""
 
     def __init__(
         self,
@@ -85,7 +91,17 @@ class Session:
             raise ValueError(f"there is no device {device!r}; there is {', '.join(DEVICES[1:])}")
         self._grants = World() if world is None else world
         self._limits = Limits() if limits is None else limits
-        self._workspace = Workspace(tuple(map(Path, search)), tuple(map(Path, include_path)), dict(defines or {}), self._limits, target, threads, strict_fp, strategy=strategy, device=device)
+        self._workspace = Workspace(
+            tuple(map(Path, search)),
+            tuple(map(Path, include_path)),
+            dict(defines or {}),
+            self._limits,
+            target,
+            threads,
+            strict_fp,
+            strategy=strategy,
+            device=device,
+        )
         self._host = Host(self._grants.open((b"sacpy",), self._limits.output), self._workspace)
         self._loader = self._workspace.loader(None)
         self._definitions = library_in_scope()
@@ -121,7 +137,8 @@ class Session:
                 host.world.finish()
 
     def load(self, path: str | os.PathLike[str]) -> Module:
-        """A program or module file, its functions ready to be called. Raises `SacError` with everything that is wrong in it."""
+        """A program or module file, its functions ready to be called. Raises `SacError` with everything that is wrong
+        in it."""
         path = Path(path)
         return self._loaded(lambda: self._workspace.check(path), path.name)
 
@@ -159,14 +176,16 @@ class Session:
     # ------------------------------------------------------------ the compiler
 
     def stats(self) -> Stats:
-        """What ran where so far, how often, how long, and why it was not compiled: rows (`stats().rows`), as text a table. Times are in seconds."""
+        """What ran where so far, how often, how long, and why it was not compiled: rows (`stats().rows`), as text a
+        table. Times are in seconds."""
         from sacpy.jit.reports.statistics import stats
 
         with self._host.lock:
             return stats(self._started_engine)
 
     def explain(self, name: str = "") -> str:
-        """What was compiled so far, what the compiler made of it, and why it did not where it did not; of the functions called `name` only, if one is given."""
+        """What was compiled so far, what the compiler made of it, and why it did not where it did not; of the functions
+        called `name` only, if one is given."""
         from sacpy.jit.reports.statistics import explain
 
         _expect(name, str, "name")
@@ -174,9 +193,12 @@ class Session:
             return explain(self._started_engine, name)
 
     def picture(self, name: str = "", source: str | None = None, step: int | None = None) -> Picture:
-        """How with-loops are laid out on a GPU, drawn: what was launched of them so far, if the target is one; else those whose bounds are known before they run. `name`: those of a function, or of a line of the source; `source`: the program to draw, by default the session's definitions; `step`: of each mapping only this combinator, counted from the innermost, 1.
-        `str` gives it in characters, `.svg` and `.png` are files, `.save(path)` writes one; notebooks show it. Raises `SacError`."""
-        from sacpy.mapped import Picture, known, launched
+        """How with-loops are laid out on a GPU, drawn: what was launched of them so far, if the target is one; else
+        those whose bounds are known before they run. `name`: those of a function, or of a line of the source; `source`:
+        the program to draw, by default the session's definitions; `step`: of each mapping only this combinator, counted
+        from the innermost, 1. `str` gives it in characters, `.svg` and `.png` are files, `.save(path)` writes one;
+        notebooks show it. Raises `SacError`."""
+        from sacpy.embedding.mapped import Picture, known, launched
 
         _expect(name, str, "name")
         with self._host.lock:
@@ -188,16 +210,26 @@ class Session:
             return Picture(tuple(drawn), step)
 
     def emit(self, stage: str, name: str = "", source: str | None = None) -> str:
-        """What a stage of the compiler ("core", "graph", "llvm", "asm"; for a GPU "kernel", "nvvm", "ptx", "sass") makes of a function: one that has been defined, or loaded (and is still held), or one of the program in `source`. `name`: "f", "Module::f", or a line of the source; by default all functions. The graph is the one after all passes.
-        A function is shown for the arguments that it has been called with; otherwise its parameters have the extents that they declare. Raises `SacError`."""
+        """What a stage of the compiler ("core", "graph", "llvm", "asm"; for a GPU "kernel", "nvvm", "ptx", "sass")
+        makes of a function: one that has been defined, or loaded (and is still held), or one of the program in
+        `source`. `name`: "f", "Module::f", or a line of the source; by default all functions. The graph is the one
+        after all passes. A function is shown for the arguments that it has been called with; otherwise its parameters
+        have the extents that they declare. Raises `SacError`."""
         from sacpy.jit.reports.stages import emission, has_function
 
         _expect(stage, str, "stage")
         _expect(name, str, "name")
         with self._host.lock:
             own = self._module if source is None else self.compile(source)
-            loaded = [m for held in reversed(self._modules) if (m := held()) is not None] if source is None and name and not name.isdigit() else []
-            program = next((m._runner.program for m in (own, *loaded) if has_function(m._runner.program, name)), own._runner.program)
+            loaded = (
+                [m for held in reversed(self._modules) if (m := held()) is not None]
+                if source is None and name and not name.isdigit()
+                else []
+            )
+            program = next(
+                (m._runner.program for m in (own, *loaded) if has_function(m._runner.program, name)),
+                own._runner.program,
+            )
             engine = self._started_engine
             seen = [] if engine is None else [(site.key, kind) for site in engine.entered() for kind in site.versions]
             return self._host.run(lambda: emission(program, stage, name, self._workspace.options, seen))
@@ -210,16 +242,30 @@ class Session:
     # ------------------------------------------------------------ definitions and expressions
 
     def define(self, source: str) -> Module:
-        """Adds definitions (functions, types, objects, `use` lines) to those that `eval` sees. A function with the name and parameter types of an earlier one takes its place. Gives all functions defined so far. Raises `SacError`, and then nothing has changed."""
+        """Adds definitions (functions, types, objects, `use` lines) to those that `eval` sees. A function with the name
+        and parameter types of an earlier one takes its place. Gives all functions defined so far. Raises `SacError`,
+        and then nothing has changed."""
         _expect(source, str, "source")
         text = Source("<definition>", source)
         workspace = self._workspace
-        parsed = self._read(lambda: parse_module(text, defines=workspace.defines, include_path=tuple(workspace.include_path), operators=_operators(self._definitions)))
+        parsed = self._read(
+            lambda: parse_module(
+                text,
+                defines=workspace.defines,
+                include_path=tuple(workspace.include_path),
+                operators=_operators(self._definitions),
+            )
+        )
         if any(d.severity == "error" for d in parsed.diagnostics):
             raise SacError(*self._advised(text, self._read(lambda: self._elsewhere(text, parsed.diagnostics))))
         new = module_info(parsed.module, diagnostics=parsed.diagnostics)
         if new.kind != "program":
-            raise plain_error("E0715", f"this is the {new.kind} {new.name}, not definitions", "put a module into a file in one of the session's search folders, and define 'use ...: all;'; or use session.compile")
+            raise plain_error(
+                "E0715",
+                f"this is the {new.kind} {new.name}, not definitions",
+                "put a module into a file in one of the session's search folders, and define 'use ...: all;'; or use "
+                "session.compile",
+            )
         with self._host.lock:
             definitions = extended(self._definitions, new)
             program = elaborate(definitions, self._loader)
@@ -233,11 +279,16 @@ class Session:
         return self._module
 
     def eval(self, source: str, /, **values: Any) -> Any:
-        """The value of an expression; None where it has none, a tuple where it has several. It sees the session's definitions and named values, and `values`. Raises `SacError`."""
+        """The value of an expression; None where it has none, a tuple where it has several. It sees the session's
+        definitions and named values, and `values`. Raises `SacError`."""
         _expect(source, str, "source")
         with self._host.lock:
             program = self._runner.program
-            names = self._names if not values else self._names | {n: keep(program, n, v, copy=False) for n, v in values.items()}
+            names = (
+                self._names
+                if not values
+                else self._names | {n: keep(program, n, v, copy=False) for n, v in values.items()}
+            )
             key = ("eval", source, tuple((n, v.kind) for n, v in names.items() if n in source))
             known: Evaluation | None = self._runner.plans.get(key)
             if known is not None:
@@ -278,7 +329,13 @@ class Session:
             self._runner.renew()
         workspace = self._workspace
         text = Source("<expression>", source)
-        parsed = parse_expression(text, defines=workspace.defines, include_path=tuple(workspace.include_path), operators=_operators(self._definitions), variables=tuple(names))
+        parsed = parse_expression(
+            text,
+            defines=workspace.defines,
+            include_path=tuple(workspace.include_path),
+            operators=_operators(self._definitions),
+            variables=tuple(names),
+        )
         if parsed.expr is None or any(d.severity == "error" for d in parsed.diagnostics):
             raise SacError(*self._elsewhere(text, parsed.diagnostics))
         from sacpy.embedding.evaluations import evaluation
@@ -312,16 +369,25 @@ class Session:
         return errors or problems(typed.nodes, around)
 
     def _elsewhere(self, text: Source, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
-        """What is wrong with a text; where it is right for another method than the one it was given to, with that method for a help."""
+        """What is wrong with a text; where it is right for another method than the one it was given to, with that
+        method for a help."""
         workspace = self._workspace
-        typed = parse_input(text, defines=workspace.defines, include_path=tuple(workspace.include_path), operators=_operators(self._definitions))
+        typed = parse_input(
+            text,
+            defines=workspace.defines,
+            include_path=tuple(workspace.include_path),
+            operators=_operators(self._definitions),
+        )
         wrong = [d for d in typed.diagnostics if d.severity == "error"]
         if wrong or not typed.nodes:  # statements are known there, so what is wrong with one is
             return wrong or found
         if all(isinstance(node, ast.Definition) for node in typed.nodes):
             help = "eval takes an expression; session.define takes definitions"
         elif isinstance(typed.nodes[0], ast.Assign):
-            help = "a session keeps values that Python gives it: session[name] = session.eval(expression); statements stand in functions"
+            help = (
+                "a session keeps values that Python gives it: session[name] = session.eval(expression); statements "
+                "stand in functions"
+            )
         elif len(typed.nodes) == 1 and isinstance(typed.nodes[0], ast.Expr | ast.CallStmt):
             help = "define takes definitions; session.eval takes an expression"
         else:
@@ -334,7 +400,9 @@ class Session:
         """Keeps a value under a name that expressions may use. An array is copied."""
         _expect(name, str, "a name")
         if not _is_name(name):
-            raise plain_error("E0717", f"{name!r} cannot be the name of a value", "use a name that SaC takes for a variable")
+            raise plain_error(
+                "E0717", f"{name!r} cannot be the name of a value", "use a name that SaC takes for a variable"
+            )
         with self._host.lock:
             self._names[name] = keep(self._runner.program, name, value, copy=True)
 
@@ -387,7 +455,9 @@ class Session:
 def _expect(value: object, type: Any, what: str) -> None:
     """Refuses an argument of another type at once, where the mistake is."""
     if not isinstance(value, type):
-        wanted = getattr(type, "__name__", None) or str(type).replace("sacpy.grants.", "sacpy.").replace("sacpy.interp.limits.", "sacpy.")
+        wanted = getattr(type, "__name__", None) or str(type).replace("sacpy.embedding.grants.", "sacpy.").replace(
+            "sacpy.interp.limits.", "sacpy."
+        )
         raise TypeError(f"{what} must be {wanted}, not {value.__class__.__name__}")
 
 

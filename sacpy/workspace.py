@@ -1,6 +1,7 @@
 """A workspace: programs loaded, checked and run, with the settings they share.
 
-In: files or texts, and settings (where modules and includes are, macros, limits). Out: checked programs, run statuses, and `SacError` with everything that is wrong."""
+In: files or texts, and settings (where modules and includes are, macros, limits). Out: checked programs, run statuses,
+and `SacError` with everything that is wrong."""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from sacpy.collection import without_collection
+from sacpy.base.collection import without_collection
+from sacpy.base.kept import cache_folder
 from sacpy.interp.limits import Limits, Watchdog
 from sacpy.interp.memory import physical
-from sacpy.kept import cache_folder
 from sacpy.lang import core
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
@@ -20,7 +21,7 @@ from sacpy.lang.source import Source, Span
 from sacpy.nodes import Record, field
 
 if TYPE_CHECKING:
-    from sacpy.evaluation import Evaluation
+    from sacpy.interp.evaluation import Evaluation
     from sacpy.interp.evaluator import Bindings, Evaluator
     from sacpy.interp.world import World
     from sacpy.jit.options import Options
@@ -32,9 +33,12 @@ DEPTH_LIMIT = 100_000
 
 
 class Workspace(Record):
-    """`search`: further folders of modules; `include_path`: further folders of included files; `defines`: macros; `limits`: what a run may use. `target`: "interp", "cpu", or "auto" (interpreted until something is hot); `threads`: how many a compiled loop may use, None for one per core;
-    `strict_fp`: floating point in the order that the program says; `verify`: the compiler checks its own steps; `eager`: whatever can be compiled is.
-    `strategy`: who lays out with-loops without a pragma on a GPU; `device`: the GPU generation ("sm_90") that programs are checked and laid out for, "" for that of the machine, and no check."""
+    """`search`: further folders of modules; `include_path`: further folders of included files; `defines`: macros;
+    `limits`: what a run may use. `target`: "interp", "cpu", or "auto" (interpreted until something is hot); `threads`:
+    how many a compiled loop may use, None for one per core; `strict_fp`: floating point in the order that the program
+    says; `verify`: the compiler checks its own steps; `eager`: whatever can be compiled is. `strategy`: who lays out
+    with-loops without a pragma on a GPU; `device`: the GPU generation ("sm_90") that programs are checked and laid out
+    for, "" for that of the machine, and no check."""
 
     search: Sequence[Path] = ()
     include_path: Sequence[Path] = ()
@@ -61,7 +65,8 @@ class Workspace(Record):
         )
 
     def load(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
-        """The program in a file, ready to run, with its warnings and notes. Raises `SacError` with everything that is wrong."""
+        """The program in a file, ready to run, with its warnings and notes. Raises `SacError` with everything that is
+        wrong."""
         return _checked(*self.check(path))
 
     def load_text(self, text: str, name: str = "<text>") -> tuple[ElaboratedProgram, list[Diagnostic]]:
@@ -69,7 +74,9 @@ class Workspace(Record):
         return _checked(*self.check_text(text, name))
 
     @without_collection("a program")
-    def check_text(self, text: str, name: str = "<text>", home: Path | None = Path()) -> tuple[ElaboratedProgram, list[Diagnostic]]:
+    def check_text(
+        self, text: str, name: str = "<text>", home: Path | None = Path()
+    ) -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The program in a string, with everything there is to say about it. `home`: the folder of its modules."""
         return self._advised(
             lambda texts: elaborate(
@@ -111,20 +118,29 @@ class Workspace(Record):
 
     def expression(self, text: str) -> Evaluation:
         """An expression, ready to be evaluated with the library in scope. Raises `SacError`."""
-        from sacpy.evaluation import evaluation
+        from sacpy.interp.evaluation import evaluation
 
         return evaluation(Source("<expression>", text), self.loader(Path()))
 
     def run(self, program: ElaboratedProgram, world: World, found: Sequence[Diagnostic] = ()) -> int:
-        """Runs `main` within the limits and gives the exit status. `found`: what `load` had to say. Raises `SacError`."""
+        """Runs `main` within the limits and gives the exit status. `found`: what `load` had to say. Raises
+        `SacError`."""
         evaluator = self.evaluator(program, world)
         return self.guard(Watchdog(), lambda: execute(program, evaluator, found), settle=False)
 
     def evaluator(self, program: core.Program, world: World, bindings: Bindings | None = None) -> Evaluator:
-        """What runs the functions of a program as the settings say. `bindings`: finds Python functions for external ones."""
+        """What runs the functions of a program as the settings say. `bindings`: finds Python functions for external
+        ones."""
         from sacpy.interp.evaluator import Evaluator, no_binding
 
-        return Evaluator(program, world, depth_limit=self.limits.depth, bindings=bindings or no_binding, engine=self.engine, strict_fp=self.strict_fp)
+        return Evaluator(
+            program,
+            world,
+            depth_limit=self.limits.depth,
+            bindings=bindings or no_binding,
+            engine=self.engine,
+            strict_fp=self.strict_fp,
+        )
 
     @property
     def engine(self) -> OnDemand | None:
@@ -132,7 +148,15 @@ class Workspace(Record):
         if self._engine is None and self.target != "interp":
             from sacpy.jit.run.on_demand import OnDemand
 
-            self._engine = OnDemand(self.target, threads=self.threads, strict_fp=self.strict_fp, verify=self.verify, strategy=self.strategy, device=self.device, eager=self.eager)
+            self._engine = OnDemand(
+                self.target,
+                threads=self.threads,
+                strict_fp=self.strict_fp,
+                verify=self.verify,
+                strategy=self.strategy,
+                device=self.device,
+                eager=self.eager,
+            )
         return self._engine
 
     def use(self, engine: OnDemand) -> None:
@@ -144,11 +168,17 @@ class Workspace(Record):
         """The settings as the compiler takes them."""
         from sacpy.jit.options import Options
 
-        return Options(threads=self.threads or 1, strict_fp=self.strict_fp, verify=self.verify, strategy=self.strategy, device=self.device)
+        return Options(
+            threads=self.threads or 1,
+            strict_fp=self.strict_fp,
+            verify=self.verify,
+            strategy=self.strategy,
+            device=self.device,
+        )
 
     def guard(self, watchdog: Watchdog, action: Callable[[], T], *, settle: bool = True) -> T:
-        """Does something that runs a program within the limits; Ctrl-C ends native code too. `settle`: the program may be
-        changed afterwards."""
+        """Does something that runs a program within the limits; Ctrl-C ends native code too. `settle`: the program may
+        be changed afterwards."""
         engine = self.engine
         if engine is None:
             return watchdog.guard(self.limits, action)
@@ -176,7 +206,8 @@ class Workspace(Record):
         )
 
     def preload(self) -> None:
-        """Opens the library, once for all programs to come. Where time or memory is limited it is parsed now, as far as that has never happened: no program is to be charged for it."""
+        """Opens the library, once for all programs to come. Where time or memory is limited it is parsed now, as far as
+        that has never happened: no program is to be charged for it."""
         if self._library is None:
             self._library = load_library(cache_folder())
             if self.limits.seconds is not None or self.limits.memory is not None:
@@ -184,7 +215,8 @@ class Workspace(Record):
 
 
 def execute(program: ElaboratedProgram, evaluator: Evaluator, found: Sequence[Diagnostic] = ()) -> int:
-    """Calls `main` and gives the exit status. The errors in `found` are reported when the run reaches them, with the others that `main` is certain to come to. Raises `SacError`."""
+    """Calls `main` and gives the exit status. The errors in `found` are reported when the run reaches them, with the
+    others that `main` is certain to come to. Raises `SacError`."""
     from sacpy.interp.errors import Exit
 
     key = main_key(program)
@@ -197,7 +229,9 @@ def execute(program: ElaboratedProgram, evaluator: Evaluator, found: Sequence[Di
         if not certain:
             raise
         own = [d for d in error.diagnostics if not any(_overlap(c, d) for c in certain)]
-        raise SacError(*own, *(c for c in certain if _is_reached(program, c) or any(_overlap(c, d) for d in error.diagnostics))) from None
+        raise SacError(
+            *own, *(c for c in certain if _is_reached(program, c) or any(_overlap(c, d) for d in error.diagnostics))
+        ) from None
     return int(results[0]) & 0xFF if results else 0
 
 
@@ -228,8 +262,9 @@ def _checked(program: ElaboratedProgram, found: list[Diagnostic]) -> tuple[Elabo
 
 
 def _may_wait(program: ElaboratedProgram, error: Diagnostic) -> bool:
-    """Whether a program with this error is run all the same. Only an error of shapes or values may wait (and no definition that means nothing, E0526): one in a branch or loop, which the run may never come to, or in the straight line of `main`, where what
-    is printed before is not lost. A function that fails whenever it is called is refused."""
+    """Whether a program with this error is run all the same. Only an error of shapes or values may wait (and no
+    definition that means nothing, E0526): one in a branch or loop, which the run may never come to, or in the straight
+    line of `main`, where what is printed before is not lost. A function that fails whenever it is called is refused."""
     if not error.code.startswith("E05") or error.code == "E0526" or not program.main.own("main"):
         return False
     main = main_key(program)
@@ -244,7 +279,10 @@ def _is_reached(program: ElaboratedProgram, error: Diagnostic) -> bool:
 def _in_straight_line(program: ElaboratedProgram, key: str, error: Diagnostic) -> bool:
     """Whether an error stands in a statement that every call of the function comes to."""
     plain = (s for s in program.function(key).body.statements if isinstance(s, core.Let | core.Check))
-    return any(_within(error.span, s.span) and not (isinstance(s, core.Let) and isinstance(s.rhs, core.WithLoop)) for s in plain)
+    return any(
+        _within(error.span, s.span) and not (isinstance(s, core.Let) and isinstance(s.rhs, core.WithLoop))
+        for s in plain
+    )
 
 
 def _overlap(a: Diagnostic, b: Diagnostic) -> bool:

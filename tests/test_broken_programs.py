@@ -2,9 +2,11 @@
 
 Directives at the end of each file, so that they shift no line:
 
-- `expect: LINE:COLUMN words` where the diagnostic points, and words that must occur in its text (case aside); several alternatives are separated by ` / `;
+- `expect: LINE:COLUMN words` where the diagnostic points, and words that must occur in its text (case aside); several
+  alternatives are separated by ` / `;
 - `stage: run` for mistakes that only a run can show; all others must be found by `sacpy check`;
-- `fixed: TEXT` where the diagnostic must suggest an edit: what the edited line then is. The edited program must pass the check.
+- `fixed: TEXT` where the diagnostic must suggest an edit: what the edited line then is. The edited program must pass
+  the check.
 """
 
 import re

@@ -7,7 +7,7 @@ from tests.tools import ROOT
 
 LOADING = """
 import gc
-from sacpy.collection import without_collection
+from sacpy.base.collection import without_collection
 seen = []
 gc.callbacks.append(lambda phase, info: seen.append(phase))
 
@@ -24,7 +24,9 @@ def collections():
 
 
 def _printed(script: str) -> str:
-    return subprocess.run([sys.executable, "-c", LOADING + script], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        [sys.executable, "-c", LOADING + script], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 def test_what_is_loaded_first_is_not_looked_through() -> None:
@@ -59,7 +61,7 @@ def test_what_somebody_has_frozen_remains_so_and_nothing_happens_where_python_do
 def test_python_looks_again_wherever_an_interruption_strikes() -> None:
     script = """
 import itertools, sys
-from sacpy import collection
+from sacpy.base import collection
 
 def interrupted(after):
     steps = itertools.count()
@@ -93,7 +95,7 @@ print(len(found) > 20, all(found))
 
 def test_python_looks_again_where_another_thread_leaves_while_this_one_enters() -> None:
     script = """
-from sacpy import collection
+from sacpy.base import collection
 
 class Leaving:
     disable = gc.disable

@@ -35,7 +35,13 @@ def refused(*arguments: str) -> int:
         (("eval", "--target", "abacus", "1"), "usage: sacpy eval "),
     ],
 )
-def test_a_wrong_command_line_is_told_what_is_wrong(arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_command_line_is_told_what_is_wrong(
+    arguments: tuple[str, ...],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert refused(*arguments) == 2
     assert said in capsys.readouterr().err
@@ -46,7 +52,9 @@ def test_help_shows_what_runs_a_program(capsys: pytest.CaptureFixture[str]) -> N
     assert "sacpy FILE.sac [ARGS]" in capsys.readouterr().out
 
 
-def test_a_file_that_is_not_there_brings_the_one_that_is_meant(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_not_there_brings_the_one_that_is_meant(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "smooth.sac").write_text("int main() { return 0; }")
     monkeypatch.chdir(tmp_path)
     for word in ("smooth", "smoth.sac"):
@@ -58,7 +66,10 @@ def test_a_file_that_is_not_there_brings_the_one_that_is_meant(capsys: pytest.Ca
 
 def test_a_program_gets_all_that_stands_behind_it(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     program = tmp_path / "args.sac"
-    program.write_text('use StdIO: all; use CommandLine: all; use Array: all;\nint main() { for (i = 1; i < argc(); i++) { printf("[%s]", argv(i)); } return X; }')
+    program.write_text(
+        "use StdIO: all; use CommandLine: all; use Array: all;\n"
+        'int main() { for (i = 1; i < argc(); i++) { printf("[%s]", argv(i)); } return X; }'
+    )
     assert main(["run", "-D", "X=7", str(program), "--", "-x", "a b", "--help", ""]) == 7
     assert capfd.readouterr().out == "[--][-x][a b][--help][]"
 
@@ -72,7 +83,9 @@ def test_a_file_that_is_no_text_gives_one_diagnostic(capsys: pytest.CaptureFixtu
     assert found[-1]["message"] == "bytes that are not UTF-8 text"
 
 
-def test_documentation_is_found_beside_folders_that_look_like_modules(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documentation_is_found_beside_folders_that_look_like_modules(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "folder.sac").mkdir()
     monkeypatch.chdir(tmp_path)
     assert main(["doc", "iota"]) == 0
@@ -132,7 +145,9 @@ def test_eval_knows_macros_and_stages(capfd: pytest.CaptureFixture[str]) -> None
         ("1 +", "write the missing value"),
     ],
 )
-def test_what_is_no_expression_is_explained_as_what_it_is(text: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_expression_is_explained_as_what_it_is(
+    text: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["eval", text]) == 1
     assert words in capsys.readouterr().err
 
@@ -158,12 +173,16 @@ def test_check_takes_folders_and_several_files(capsys: pytest.CaptureFixture[str
 
 
 def test_the_prompt_ends_where_standard_input_is_closed() -> None:
-    done = subprocess.run(["/bin/sh", "-c", '"$0" -m sacpy <&-', sys.executable], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        ["/bin/sh", "-c", '"$0" -m sacpy <&-', sys.executable], capture_output=True, text=True, timeout=60
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize("function", ["print(1)", "1 + 2", "iota(3)"])
-def test_a_program_that_uses_nothing_is_told_which_module_it_needs(function: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_program_that_uses_nothing_is_told_which_module_it_needs(
+    function: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     program = tmp_path / "bare.sac"
     program.write_text(f"int main() {{ x = {function}; return 0; }}")
     assert main(["check", str(program)]) == 1
@@ -184,8 +203,17 @@ def test_a_module_is_not_run_but_used(capsys: pytest.CaptureFixture[str], tmp_pa
     assert "run a program that uses it: 'use Shapes: all;'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("name", "said"), [("Math::snh", "Math::sinh"), ("Math::nosuch", "sacpy doc Math lists"), ("Maths::sin", "there is nothing called Maths::sin")])
-def test_what_documentation_does_not_know_is_looked_for_in_its_module(name: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Math::snh", "Math::sinh"),
+        ("Math::nosuch", "sacpy doc Math lists"),
+        ("Maths::sin", "there is nothing called Maths::sin"),
+    ],
+)
+def test_what_documentation_does_not_know_is_looked_for_in_its_module(
+    name: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["doc", name]) == 1
     assert said in capsys.readouterr().err
 

@@ -1,7 +1,8 @@
 """Every program of `tests/corpus/` prints what its `.out` file says and exits with the status it announces.
 
-Directives in a program's comments: `expect-status: 3` (0 otherwise), `args: ...` (the program's command line), `stdin: FILE` (beside the program), `flags: ...` (options of `sacpy run`). Programs in folders are
-programs too when a `.out` file stands beside them; the other files there are their modules.
+Directives in a program's comments: `expect-status: 3` (0 otherwise), `args: ...` (the program's command line),
+`stdin: FILE` (beside the program), `flags: ...` (options of `sacpy run`). Programs in folders are programs too when a
+`.out` file stands beside them; the other files there are their modules.
 """
 
 import shlex

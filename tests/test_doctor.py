@@ -6,14 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from sacpy import cli, doctor
+from sacpy import cli
+from sacpy.commands import doctor
 
 
 def levels(findings: list[doctor.Finding]) -> dict[str, str]:
     return {f.topic: f.level for f in findings}
 
 
-def test_this_installation_has_no_problem(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_this_installation_has_no_problem(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SACPY_CACHE_DIR", str(tmp_path))
     assert cli.main(["doctor"]) == 0
     out = capsys.readouterr().out
@@ -57,5 +60,10 @@ def test_cards_are_named_as_the_driver_names_them(tmp_path: Path, monkeypatch: p
 
 
 def test_looking_imports_nothing_heavy() -> None:
-    code = "import sys; from sacpy import doctor; doctor.diagnose(); print([m for m in ('numpy', 'llvmlite', 'prompt_toolkit', 'cuda') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    code = (
+        "import sys; from sacpy.commands import doctor; doctor.diagnose(); print([m for m in ('numpy', 'llvmlite', "
+        "'prompt_toolkit', 'cuda') if m in sys.modules])"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )

@@ -37,7 +37,47 @@ def test_garbage_bytes_are_refused(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_garbage_made_of_tokens_is_refused(seed: int, tmp_path: Path) -> None:
-    words = ["int", "main", "(", ")", "{", "}", "[", "]", ";", ":", ",", "with", "genarray", "fold", "1", "2.5", "x", "y", "->", "|", "<", "<=", ".", "...", "=", "+", "if", "else", "while", "return", "#define", "#", '"', "'", "use", "all", "_", "&", "struct"]
+    words = [
+        "int",
+        "main",
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        ";",
+        ":",
+        ",",
+        "with",
+        "genarray",
+        "fold",
+        "1",
+        "2.5",
+        "x",
+        "y",
+        "->",
+        "|",
+        "<",
+        "<=",
+        ".",
+        "...",
+        "=",
+        "+",
+        "if",
+        "else",
+        "while",
+        "return",
+        "#define",
+        "#",
+        '"',
+        "'",
+        "use",
+        "all",
+        "_",
+        "&",
+        "struct",
+    ]
     chosen = random.Random(seed).choices(words, k=400)
     result = _check("\n".join(" ".join(chosen[i : i + 7]) for i in range(0, 400, 7)), tmp_path)
     assert (result.status, bool(result.diagnostics)) == (1, True)
@@ -85,7 +125,9 @@ def test_deep_nesting_is_refused(kind: str, tmp_path: Path) -> None:
 
 LONG = {
     "sum": _main("  x = " + " + ".join(["1"] * 200) + ";\n  print(x);"),
-    "else-if chain": _main("  x = 1;\n  if (x == 0) { x = 1; }\n" + "  else if (x == 2) { x = 3; }\n" * 60 + "  print(x);"),
+    "else-if chain": _main(
+        "  x = 1;\n  if (x == 0) { x = 1; }\n" + "  else if (x == 2) { x = 3; }\n" * 60 + "  print(x);"
+    ),
     "statements": _main("  x = 1;\n" + "  x = x + 1;\n" * 2000 + "  print(x);"),
     "string": _main('  printf("' + "x" * 1_000_000 + '\\n");'),
     "array": _main("  x = [" + ", ".join(["1"] * 5000) + "];\n  print(x);"),
@@ -105,7 +147,11 @@ def test_macro_bombs_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_macro_that_names_itself_is_left_alone(tmp_path: Path) -> None:
-    result = _check("#define f(x) f(x + 1)\n\nint f(int x)\n{\n  return x;\n}\n".replace("int f(int x)", "int g(int x)") + _main("  print(g(1));"), tmp_path)
+    result = _check(
+        "#define f(x) f(x + 1)\n\nint f(int x)\n{\n  return x;\n}\n".replace("int f(int x)", "int g(int x)")
+        + _main("  print(g(1));"),
+        tmp_path,
+    )
     assert result.status == 0
 
 
@@ -113,7 +159,10 @@ def test_a_file_that_includes_itself_is_refused(tmp_path: Path) -> None:
     assert _check('#include "hostile.sac"\n' + _main(""), tmp_path).status == 1
 
 
-@pytest.mark.parametrize("text", ["", "\n", "// nothing\n", "\ufeff", "\x00", "module", "int", "use", "#", "#define", "'", '"', "\\", "{", "}"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "\n", "// nothing\n", "\ufeff", "\x00", "module", "int", "use", "#", "#define", "'", '"', "\\", "{", "}"],
+)
 def test_next_to_nothing_is_refused(text: str, tmp_path: Path) -> None:
     result = _check(text, tmp_path)
     assert (result.status, bool(result.diagnostics)) == (1, True)

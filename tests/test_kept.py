@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 
-from sacpy import cli, doctor, kept
+from sacpy import cli
+from sacpy.base import kept
+from sacpy.base.kept import Distrusted
+from sacpy.base.plain import Unpacked
+from sacpy.commands import doctor
 from sacpy.jit.cache import SUFFIX, Cache
-from sacpy.kept import Distrusted
 from sacpy.lang import modules
-from sacpy.plain import Unpacked
 from tests.tools import ROOT
 
 posix = pytest.mark.skipif(os.name != "posix", reason="folders have other rights there")

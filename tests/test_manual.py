@@ -11,9 +11,9 @@ import pexpect
 import pytest
 
 from sacpy import cli
-from sacpy.documentation import Library
-from sacpy.explanations import address, page, section, sections
-from sacpy.manual import describe, findings, search
+from sacpy.documents.library import Library
+from sacpy.documents.manual import describe, findings, search
+from sacpy.documents.pages import address, page, section, sections
 
 LIBRARY = Library()
 

@@ -48,7 +48,9 @@ def test_fields_are_given_by_position_by_name_or_by_default() -> None:
     assert Point(y=5, x=4) == Point(4, 5)
 
 
-@pytest.mark.parametrize("wrong", [lambda: Point(), lambda: Point(1, 2, "", 4), lambda: Point(1, z=3), lambda: Point(1, x=1)])
+@pytest.mark.parametrize(
+    "wrong", [lambda: Point(), lambda: Point(1, 2, "", 4), lambda: Point(1, z=3), lambda: Point(1, x=1)]
+)
 def test_a_constructor_takes_its_fields_only(wrong) -> None:
     with pytest.raises(TypeError, match=r"Point.__init__\(\)"):
         wrong()

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from sacpy import progress
+from sacpy.commands import progress
+from sacpy.commands.progress import ERASE, Progress, elapsed
 from sacpy.interp.world import World
-from sacpy.progress import ERASE, Progress, elapsed
 from tests.repl.terminal import ENTER, PATIENCE, Terminal
 
 LONG = """use StdIO: all; use Array: all;
@@ -101,7 +101,9 @@ def test_nothing_is_drawn_once_a_process_has_the_terminal(shown: Callable[[World
         assert screen.getvalue() == before
 
 
-def test_nothing_is_drawn_without_a_terminal_or_on_a_dumb_one(shown: Callable[[World], Progress], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_drawn_without_a_terminal_or_on_a_dumb_one(
+    shown: Callable[[World], Progress], monkeypatch: pytest.MonkeyPatch
+) -> None:
     world, screen = screen_of_both()
     monkeypatch.setenv("TERM", "dumb")
     with shown(world).watching():
@@ -109,7 +111,10 @@ def test_nothing_is_drawn_without_a_terminal_or_on_a_dumb_one(shown: Callable[[W
     assert screen.getvalue() == b""
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(0.04, "0.0 s"), (59.94, "59.9 s"), (60, "1:00 min"), (3599.9, "59:59 min"), (3725, "1:02:05 h")])
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.04, "0.0 s"), (59.94, "59.9 s"), (60, "1:00 min"), (3599.9, "59:59 min"), (3725, "1:02:05 h")],
+)
 def test_durations(seconds: float, text: str) -> None:
     assert elapsed(seconds) == text
 
@@ -125,7 +130,12 @@ def test_a_script_shows_it_on_request(tmp_path: Path) -> None:
 
 def test_not_in_a_pipe(tmp_path: Path) -> None:
     (tmp_path / "long.sac").write_text(LONG)
-    done = subprocess.run([sys.executable, "-m", "sacpy", "run", "--progress", "--seconds", "1.3", str(tmp_path / "long.sac")], capture_output=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "sacpy", "run", "--progress", "--seconds", "1.3", str(tmp_path / "long.sac")],
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
     assert done.stdout == b"begin\n" and done.stderr.startswith(b"error[")
 
 

@@ -1,4 +1,5 @@
-"""The house: which file imports which. No circle of files is large, and packages and the compiler's rooms stand above one another."""
+"""The house: which file imports which. No circle of files is large, and packages and the compiler's rooms stand above
+one another."""
 
 import ast
 from collections import defaultdict
@@ -13,7 +14,8 @@ from tests.tools import ROOT
 LARGEST_CIRCLE = 5  # files that cannot be read without one another
 ROOMS = (
     "failures", "options", "kinds", "beside", "cache",  # what every room may use
-    "ir", "analysis", "specialise", "passes", "llvm", "fingerprint", "host", "kernels", "emission", "device", "run", "reports",
+    "ir", "analysis", "specialise", "passes", "llvm", "fingerprint", "host", "kernels", "emission", "device", "run",
+    "reports",
 )  # fmt: skip
 Edge = tuple[str, str]  # who imports, and what
 
@@ -52,7 +54,11 @@ def imports(node: ast.AST, typing: bool = False) -> Iterator[tuple[str, bool]]:
 
 @cache
 def every_import() -> list[tuple[str, str, bool]]:
-    return [(name, *found) for name, path in MODULES.items() for found in imports(ast.parse(path.read_text(encoding="utf-8")))]
+    return [
+        (name, *found)
+        for name, path in MODULES.items()
+        for found in imports(ast.parse(path.read_text(encoding="utf-8")))
+    ]
 
 
 def edges(*, typing: bool) -> set[Edge]:
@@ -136,7 +142,18 @@ def test_what_changes_graphs_knows_of_no_target() -> None:
 
 
 def test_circles_are_found() -> None:
-    assert circles([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("d", "e"), ("e", "d"), ("f", "a")]) == [["d", "e"], ["a", "b", "c"]]
+    assert circles([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("d", "e"), ("e", "d"), ("f", "a")]) == [
+        ["d", "e"],
+        ["a", "b", "c"],
+    ]
     assert circles([("a", "b"), ("b", "c"), ("a", "c")]) == []
-    code = "import sacpy.cli\nif TYPE_CHECKING:\n    from sacpy.jit import kinds\nelse:\n    from sacpy.nodes import Node\ndef f():\n    from sacpy import session\n"
-    assert set(imports(ast.parse(code))) == {("sacpy.cli", False), ("sacpy.jit.kinds", True), ("sacpy.nodes", False), ("sacpy.session", False)}
+    code = (
+        "import sacpy.cli\nif TYPE_CHECKING:\n    from sacpy.jit import kinds\nelse:\n"
+        "    from sacpy.nodes import Node\ndef f():\n    from sacpy import session\n"
+    )
+    assert set(imports(ast.parse(code))) == {
+        ("sacpy.cli", False),
+        ("sacpy.jit.kinds", True),
+        ("sacpy.nodes", False),
+        ("sacpy.session", False),
+    }

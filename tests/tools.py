@@ -1,6 +1,7 @@
 """What the tests that run whole SaC programs share: running a file, and reading the directives in its comments.
 
-A directive is a comment line `// name: value`. `read_directives` returns them in order; a test driver knows the names it wants.
+A directive is a comment line `// name: value`. `read_directives` returns them in order; a test driver knows the names
+it wants.
 """
 
 from __future__ import annotations
@@ -42,8 +43,11 @@ class Result:
     diagnostics: tuple[Place, ...] = field(default=())
 
 
-def run_file(path: Path, args: Sequence[str] = (), stdin: bytes = b"", flags: Sequence[str] = (), cwd: Path | None = None) -> Result:
-    """Run a SaC program as the command line does, in this process. `args` are the program's own, `flags` are options of `sacpy run`."""
+def run_file(
+    path: Path, args: Sequence[str] = (), stdin: bytes = b"", flags: Sequence[str] = (), cwd: Path | None = None
+) -> Result:
+    """Run a SaC program as the command line does, in this process. `args` are the program's own, `flags` are options of
+    `sacpy run`."""
     parsed = cli.parse(["run", *flags, str(path.resolve()), *args])
     world = World.captured(stdin, tuple(a.encode() for a in (str(path), *args)))
     found: Sequence[Diagnostic] = ()
@@ -55,7 +59,12 @@ def run_file(path: Path, args: Sequence[str] = (), stdin: bytes = b"", flags: Se
         closed = world.finish()
     shown = [d for d in found if d.severity != "note"]
     text = render_text(shown) if shown else ""
-    return Result(status if closed is None else closed, world.out(), world.err().decode("utf-8", "replace") + text, tuple(_places(found)))
+    return Result(
+        status if closed is None else closed,
+        world.out(),
+        world.err().decode("utf-8", "replace") + text,
+        tuple(_places(found)),
+    )
 
 
 def check_file(path: Path, flags: Sequence[str] = ()) -> Result:

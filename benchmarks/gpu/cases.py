@@ -1,6 +1,9 @@
 """What is measured: functions in SaC, with the same in the words of other libraries.
 
-In: a size. Out: arguments, NumPy arrays made from a seed, the bytes that have to be moved (reads and writes of each element once), and by peer a maker of the same function. Peers are given their own arrays on the device, and are to be as fast as a user who knows them would make them: CuPy with fused kernels, JAX jitted, PyTorch compiled, Numba and Triton with kernels written out, n-body in CUDA C++.
+In: a size. Out: arguments, NumPy arrays made from a seed, the bytes that have to be moved (reads and writes of each
+element once), and by peer a maker of the same function. Peers are given their own arrays on the device, and are to be
+as fast as a user who knows them would make them: CuPy with fused kernels, JAX jitted, PyTorch compiled, Numba and
+Triton with kernels written out, n-body in CUDA C++.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ HEAD = "use Array: all;\nuse Math: all;\n"
 
 @dataclass(frozen=True)
 class Case:
-    """`function` of `source` at `sizes`; `arguments(size)`; `traffic`: bytes of a call, where its time is that of the memory. `peers`: by module. `small`: the size at which it is compared with the interpreter."""
+    """`function` of `source` at `sizes`; `arguments(size)`; `traffic`: bytes of a call, where its time is that of the
+    memory. `peers`: by module. `small`: the size at which it is compared with the interpreter."""
 
     name: str
     function: str
@@ -69,7 +73,8 @@ MAP = Case(
 FOLD = Case(
     "sum", "total", "float total(float[n] x) { return sum(x); }",
     (1 << 16, 1 << 24, 1 << 28), lambda n: (vector(n),), lambda n: 4.0 * n,
-    {"cupy": lambda cupy: lambda x: cupy.sum(x).item(), "jax": lambda jax: _on_host(jax.jit(jax.numpy.sum)), "torch": lambda torch: lambda x: torch.sum(x).item(), **written_out("total")},
+    {"cupy": lambda cupy: lambda x: cupy.sum(x).item(), "jax": lambda jax: _on_host(jax.jit(jax.numpy.sum)),
+        "torch": lambda torch: lambda x: torch.sum(x).item(), **written_out("total")},
 )  # fmt: skip
 
 _RELAX = """float[m,n] relax(float[m,n] a)
@@ -79,36 +84,60 @@ _RELAX = """float[m,n] relax(float[m,n] a)
 }"""
 _RELAX_PEERS: dict[str, Maker] = {
     "cupy": lambda cupy: _cupy_relax(cupy),
-    "jax": lambda jax: jax.jit(lambda a: a.at[1:-1, 1:-1].set(np.float32(0.25) * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:]))),
+    "jax": lambda jax: jax.jit(lambda a: a.at[1:-1,
+            1:-1].set(np.float32(0.25) * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:]))),
     "torch": lambda torch: torch.compile(lambda a: _relax_slices(a.clone(), a)),
     **written_out("relax"),
     **in_triton("relax"),
 }  # fmt: skip
 
-STENCIL = Case("relaxation", "relax", _RELAX, (1 << 16, 1 << 24, 1 << 28), lambda n: (matrix(n, 0),), lambda n: 8.0 * n, _RELAX_PEERS)
-ODD = Case("relaxation, odd pitch", "relax", _RELAX, (1 << 24, 1 << 28), lambda n: (matrix(n),), lambda n: 8.0 * n, _RELAX_PEERS)
+STENCIL = Case(
+    "relaxation",
+    "relax",
+    _RELAX,
+    (1 << 16, 1 << 24, 1 << 28),
+    lambda n: (matrix(n, 0),),
+    lambda n: 8.0 * n,
+    _RELAX_PEERS,
+)
+ODD = Case(
+    "relaxation, odd pitch",
+    "relax",
+    _RELAX,
+    (1 << 24, 1 << 28),
+    lambda n: (matrix(n),),
+    lambda n: 8.0 * n,
+    _RELAX_PEERS,
+)
 
 ROWS = Case(
-    "row sums", "rows", "float[m] rows(float[m,n] a) { return { [i] -> with { ([0] <= [j] < [n]) : a[i, j]; } : fold(+, 0.0f) | [i] < [m] }; }",
+    "row sums", "rows", "float[m] rows(float[m,n] a) { return { [i] -> with { ([0] <= [j] < [n]) : a[i, j]; } : "
+        "fold(+, 0.0f) | [i] < [m] }; }",
     (1 << 24, 1 << 28), lambda n: (matrix(n),), lambda n: 4.0 * n,
-    {"cupy": lambda cupy: lambda a: a.sum(axis=1), "jax": lambda jax: jax.jit(lambda a: a.sum(axis=1)), "torch": lambda torch: lambda a: a.sum(dim=1), **written_out("rows"), **in_triton("rows")},
+    {"cupy": lambda cupy: lambda a: a.sum(axis=1), "jax": lambda jax: jax.jit(lambda a: a.sum(axis=1)),
+        "torch": lambda torch: lambda a: a.sum(dim=1), **written_out("rows"), **in_triton("rows")},
 )  # fmt: skip
 
 COLUMNS = Case(
-    "column sums", "columns", "float[n] columns(float[m,n] a) { return { [j] -> with { ([0] <= [i] < [m]) : a[i, j]; } : fold(+, 0.0f) | [j] < [n] }; }",
+    "column sums", "columns", "float[n] columns(float[m,n] a) { return { [j] -> with { ([0] <= [i] < [m]) : a[i, j]; "
+        "} : fold(+, 0.0f) | [j] < [n] }; }",
     (1 << 24, 1 << 28), lambda n: (matrix(n),), lambda n: 4.0 * n,
-    {"cupy": lambda cupy: lambda a: a.sum(axis=0), "jax": lambda jax: jax.jit(lambda a: a.sum(axis=0)), "torch": lambda torch: lambda a: a.sum(dim=0), **written_out("columns")},
+    {"cupy": lambda cupy: lambda a: a.sum(axis=0), "jax": lambda jax: jax.jit(lambda a: a.sum(axis=0)),
+        "torch": lambda torch: lambda a: a.sum(dim=0), **written_out("columns")},
 )  # fmt: skip
 
 CONVOLUTION = Case(
     "convolution", "convolve",
     """float[.,.] convolve(float[m,n] a, float[p,q] w)
 {
-  return { [i,j] -> with { ([0,0] <= [k,l] < [p,q]) : a[i + k, j + l] * w[k, l]; } : fold(+, 0.0f) | [i,j] < [m - p + 1, n - q + 1] };
+  return { [i,j] -> with { ([0,0] <= [k,l] < [p,q]) : a[i + k, j + l] * w[k, l];
+    } : fold(+, 0.0f) | [i,j] < [m - p + 1, n - q + 1] };
 }""",
     (1 << 20, 1 << 24), lambda n: (matrix(n), vector(25, 3).reshape(5, 5)), None,
-    {"cupy": lambda cupy: lambda a, w: import_module("cupyx.scipy.signal").correlate2d(a, w, mode="valid"), **written_out("convolve"),
-     "torch": lambda torch: lambda a, w: torch.nn.functional.conv2d(a[None, None], w[None, None])[0, 0], "jax": lambda jax: jax.jit(lambda a, w: jax.lax.conv(a[None, None], w[None, None], (1, 1), "VALID")[0, 0])},
+    {"cupy": lambda cupy: lambda a, w: import_module("cupyx.scipy.signal").correlate2d(a, w, mode="valid"),
+        **written_out("convolve"),
+     "torch": lambda torch: lambda a, w: torch.nn.functional.conv2d(a[None, None], w[None, None])[0, 0],
+     "jax": lambda jax: jax.jit(lambda a, w: jax.lax.conv(a[None, None], w[None, None], (1, 1), "VALID")[0, 0])},
 )  # fmt: skip
 
 _BODIES_PEERS: dict[str, Maker] = {
@@ -158,13 +187,16 @@ SCALARS = Case(
   } : (genarray([n], 0.0), genarray([n], 0.0), genarray([n], 0.0));
   return { [i,k] -> k == 0 ? x[i] : k == 1 ? y[i] : z[i] | [i,k] < [n,3] };
 }""",
-    (1 << 12, 1 << 14, 1 << 16), bodies, None, {name: make for name, make in _BODIES_PEERS.items() if name in ("numba", "cuda c++")}, 70,
+    (1 << 12, 1 << 14, 1 << 16), bodies, None,
+    {name: make for name, make in _BODIES_PEERS.items() if name in ("numba", "cuda c++")}, 70,
 )  # fmt: skip
 
 PRODUCT = Case(
-    "matrix product", "product", "float[m,n] product(float[m,l] a, float[l,n] b) { return { [i,j] -> with { ([0] <= [k] < [l]) : a[i, k] * b[k, j]; } : fold(+, 0.0f) | [i,j] < [m,n] }; }",
+    "matrix product", "product", "float[m,n] product(float[m,l] a, float[l,n] b) { return { [i,j] -> with { ([0] <= "
+        "[k] < [l]) : a[i, k] * b[k, j]; } : fold(+, 0.0f) | [i,j] < [m,n] }; }",
     (1 << 16, 1 << 20, 1 << 24), lambda n: (matrix(n), matrix(n)), None,
-    {"cupy": lambda cupy: cupy.matmul, "jax": lambda jax: jax.jit(lambda a, b: jax.numpy.matmul(a, b, precision="highest")), "torch": lambda torch: torch.matmul},
+    {"cupy": lambda cupy: cupy.matmul, "jax": lambda jax: jax.jit(lambda a,
+            b: jax.numpy.matmul(a, b, precision="highest")), "torch": lambda torch: torch.matmul},
 )  # fmt: skip
 
 MANDELBROT = Case(
@@ -179,7 +211,8 @@ inline int escape(double a, double b)
   while (k < 200 && x * x + y * y < 4.0) { t = x * x - y * y + a; y = 2.0 * x * y + b; x = t; k++; }
   return k;
 }""",
-    (1 << 16, 1 << 22), lambda n: tuple(np.meshgrid(np.linspace(-2, 1, int(n**0.5)), np.linspace(-1.5, 1.5, int(n**0.5)))), None,
+    (1 << 16, 1 << 22), lambda n: tuple(np.meshgrid(np.linspace(-2, 1, int(n**0.5)),
+            np.linspace(-1.5, 1.5, int(n**0.5)))), None,
     {**written_out("mandel"), "cupy": lambda cupy: _cupy_mandel(cupy), "jax": lambda jax: _jax_mandel(jax)},
 )  # fmt: skip
 
@@ -188,10 +221,13 @@ OPTIONS = Case(
     """inline double phi(double x) { return 0.5 * (1.0 + tanh(0.7978845608 * (x + 0.044715 * x * x * x))); }
 double[n] price(double[n] s, double[n] k)
 {
-  return { [i] -> s[i] * phi((log(s[i] / k[i]) + 0.07) / 0.3) - k[i] * exp(-0.02) * phi((log(s[i] / k[i]) - 0.02) / 0.3) | [i] < [n] };
+  return { [i] -> s[i] * phi((log(s[i] / k[i]) + 0.07) / 0.3) - k[i] * exp(-0.02) * phi((log(s[i] / k[i]) - 0.02) / 0.3)
+    | [i] < [n] };
 }""",
     (1 << 16, 1 << 24), lambda n: (vector(n).astype(np.float64), vector(n, 5).astype(np.float64)), None,
-    {"cupy": lambda cupy: cupy.fuse(lambda s, k: _price(cupy, s, k)), "jax": lambda jax: jax.jit(lambda s, k: _price(jax.numpy, s, k)), "torch": lambda torch: torch.compile(lambda s, k: _price(torch, s, k)), **written_out("price")},
+    {"cupy": lambda cupy: cupy.fuse(lambda s, k: _price(cupy, s, k)),
+        "jax": lambda jax: jax.jit(lambda s, k: _price(jax.numpy, s, k)),
+        "torch": lambda torch: torch.compile(lambda s, k: _price(torch, s, k)), **written_out("price")},
 )  # fmt: skip
 
 CASES = (MAP, FOLD, STENCIL, ODD, ROWS, COLUMNS, CONVOLUTION, BODIES, SCALARS, PRODUCT, MANDELBROT, OPTIONS)
@@ -208,14 +244,22 @@ def _on_host(function: Callable[[Any], Any]) -> Callable[[Any], float]:
 
 def _cupy_relax(cupy: Any) -> Callable[..., Array]:
     kernel = cupy.ElementwiseKernel(
-        "raw float32 a, int64 m, int64 n", "float32 z", "long long r = i / n, c = i % n; z = r > 0 && r < m - 1 && c > 0 && c < n - 1 ? 0.25f * (a[i - n] + a[i + n] + a[i - 1] + a[i + 1]) : a[i]", "relax"
+        "raw float32 a, int64 m, int64 n",
+        "float32 z",
+        "long long r = i / n, c = i % n; z = r > 0 && r < m - 1 && c > 0 && c < n - 1 ? 0.25f * (a[i - n] + a[i + n] "
+        "+ a[i - 1] + a[i + 1]) : a[i]",
+        "relax",
     )
     return lambda a: kernel(a, *a.shape, cupy.empty_like(a))
 
 
 def _cupy_mandel(cupy: Any) -> Callable[..., Array]:
     kernel = cupy.ElementwiseKernel(
-        "float64 a, float64 b", "int32 k", "double x = 0, y = 0; k = 0; while (k < 200 && x * x + y * y < 4.0) { double t = x * x - y * y + a; y = 2.0 * x * y + b; x = t; k++; }", "mandel"
+        "float64 a, float64 b",
+        "int32 k",
+        "double x = 0, y = 0; k = 0; while (k < 200 && x * x + y * y < 4.0) { double t = x * x - y * y + a; y = 2.0 * "
+        "x * y + b; x = t; k++; }",
+        "mandel",
     )
     return lambda re, im: kernel(re, im)
 
@@ -228,7 +272,9 @@ def _jax_mandel(jax: Any) -> Callable[..., Array]:
         inside = x * x + y * y < 4.0
         return jnp.where(inside, x * x - y * y + a, x), jnp.where(inside, 2.0 * x * y + b, y), k + inside, a, b
 
-    return jax.jit(lambda a, b: jax.lax.fori_loop(0, 200, step, (0.0 * a, 0.0 * b, jnp.zeros(a.shape, jnp.int32), a, b))[2])
+    return jax.jit(
+        lambda a, b: jax.lax.fori_loop(0, 200, step, (0.0 * a, 0.0 * b, jnp.zeros(a.shape, jnp.int32), a, b))[2]
+    )
 
 
 def _pull(xp: Any, p: Array, m: Array) -> Array:

@@ -1,6 +1,7 @@
 """N-body in CUDA C++, as NVIDIA's own examples write it: a thread for each body, the others in tiles of shared memory.
 
-In: a GPU's machine. Out: a function of arrays of that machine. Compiled by NVRTC through cuda.core, by nvcc where that fails; raises with both texts where neither works.
+In: a GPU's machine. Out: a function of arrays of that machine. Compiled by NVRTC through cuda.core, by nvcc where that
+fails; raises with both texts where neither works.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ BLOCK = 128
 SOURCE = """
 struct Body { double x, y, z, m; };
 
-extern "C" __global__ void pull(const double *__restrict__ p, const double *__restrict__ m, double *__restrict__ out, int n)
+extern "C" __global__ void pull(const double *__restrict__ p, const double *__restrict__ m, double *__restrict__ out,
+  int n)
 {
   __shared__ Body tile[BLOCK];
   const int i = blockIdx.x * BLOCK + threadIdx.x;
@@ -60,13 +62,20 @@ class Compiled:
 
     def pull(self) -> Callable[..., Any]:
         """Places and masses to forces, arrays of the machine."""
-        kernel, core, machine, memory = self.module.get_kernel("pull"), self.core, self.hardware.machine, self.hardware.memory
+        kernel, core, machine, memory = (
+            self.module.get_kernel("pull"),
+            self.core,
+            self.hardware.machine,
+            self.hardware.memory,
+        )
 
         def run(p: Any, m: Any) -> Any:
             n = m.shape[0]
             out = memory.new("double", p.shape)
             config = core.LaunchConfig(grid=(n + BLOCK - 1) // BLOCK, block=BLOCK)
-            core.launch(machine._stream, config, kernel, *(ctypes.c_uint64(a.address()) for a in (p, m, out)), ctypes.c_int32(n))
+            core.launch(
+                machine._stream, config, kernel, *(ctypes.c_uint64(a.address()) for a in (p, m, out)), ctypes.c_int32(n)
+            )
             memory.let_go()
             return out.written()
 
@@ -85,7 +94,13 @@ def _cubin(core: Any, architecture: str) -> tuple[str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "pull.cu"), Path(folder, "pull.cubin")
         source.write_text(SOURCE)
-        done = subprocess.run([nvcc, "-O3", "-std=c++17", f"-arch={architecture}", "-cubin", "-o", str(target), str(source)], capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            [nvcc, "-O3", "-std=c++17", f"-arch={architecture}", "-cubin", "-o", str(target), str(source)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         if done.returncode:
             raise RuntimeError(f"NVRTC: {refused}; nvcc: {done.stderr.strip()[-500:]}")
         return "nvcc", target.read_bytes()

@@ -1,4 +1,5 @@
-"""One with-loop with step and width, mapped in three ways: gaps left out (CompressGrid), skipped by a guard (PruneGrid), and masked in the body.
+"""One with-loop with step and width, mapped in three ways: gaps left out (CompressGrid), skipped by a guard
+(PruneGrid), and masked in the body.
 
 In: a session, a size. Out: for each density, of 1/16 to 1, the seconds of each.
 """
@@ -23,7 +24,11 @@ _WAYS = {
 def source(width: int) -> str:
     """Functions that change `width` of every 16 elements, in each way."""
     space = f"([0] <= [i] < [n] step [16] width [{width}])" if width < 16 else "([0] <= [i] < [n])"
-    texts = [f"float[n] {way.lower()}(float[n] a)\n{{\n  return with {{\n    {pragma}\n    {space} : {_BODY};\n  }} : modarray(a);\n}}" for way, pragma in _WAYS.items()]
+    texts = [
+        f"float[n] {way.lower()}(float[n] a)\n{{\n  return with {{\n    {pragma}\n    {space} : {_BODY};\n"
+        f"  }} : modarray(a);\n}}"
+        for way, pragma in _WAYS.items()
+    ]
     masked = f"float[n] masking(float[n] a) {{ return {{ [i] -> i % 16 < {width} ? {_BODY} : a[i] | [i] < [n] }}; }}"
     return HEAD + "\n".join([*texts, masked])
 

@@ -1,6 +1,9 @@
-"""The clock: how long a call takes once everything is compiled and on the device; and the peers, each behind the same few functions.
+"""The clock: how long a call takes once everything is compiled and on the device; and the peers, each behind the same
+few functions.
 
-In: a call, and what waits for the device. Out: seconds of one call, the least of several batches; a batch is as many calls as take some milliseconds, with one wait at its end. sacpy and its peers are measured by turns with the same clock.
+In: a call, and what waits for the device. Out: seconds of one call, the least of several batches; a batch is as many
+calls as take some milliseconds, with one wait at its end. sacpy and its peers are measured by turns with the same
+clock.
 """
 
 from __future__ import annotations
@@ -39,7 +42,8 @@ def _batch(call: Callable[[], Any], wait: Callable[[Any], Any], count: int) -> f
 
 
 def peer(name: str, hardware: Any = None) -> Any:
-    """What a peer is used through: its module. Raises whatever its import raises, where it is not installed or does not find a GPU. `hardware`: sacpy's GPU, for the peer whose arrays are there."""
+    """What a peer is used through: its module. Raises whatever its import raises, where it is not installed or does not
+    find a GPU. `hardware`: sacpy's GPU, for the peer whose arrays are there."""
     if name == "cuda c++":
         from benchmarks.gpu.cuda_cpp import Compiled
 

@@ -1,6 +1,8 @@
-"""Whole programs on the device: those of `programs/` and of the tests' corpus, every with-loop of theirs that can run there, however small.
+"""Whole programs on the device: those of `programs/` and of the tests' corpus, every with-loop of theirs that can run
+there, however small.
 
-In: a target. Out: for each program what is wrong with its output, if anything; numbers may differ as sums in another order do.
+In: a target. Out: for each program what is wrong with its output, if anything; numbers may differ as sums in another
+order do.
 """
 
 from __future__ import annotations
@@ -23,12 +25,14 @@ ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted([*(ROOT / "programs").glob("*.sac"), *(ROOT / "programs").glob("*/main.sac")])
 CORPUS = sorted(p for p in (ROOT / "tests" / "corpus").glob("*.sac") if p.with_suffix(".out").exists())
 TOLERANCE = 1e-4  # relative; what is printed has few digits
-_TOLD = re.compile(r"^\s*//\s*(args|stdin|flags|expect-status):\s?(.*)$", re.MULTILINE)  # how a program of the corpus is run, in its comments
+# how a program of the corpus is run, in its comments
+_TOLD = re.compile(r"^\s*//\s*(args|stdin|flags|expect-status):\s?(.*)$", re.MULTILINE)
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|inf|nan)")
 
 
 def wrong(paths: list[Path], target: str, wait: Any) -> Iterator[tuple[str, str]]:
-    """The name of each program, and what is wrong with it, "" where nothing is. `wait`: raises where the device is lost, which ends it."""
+    """The name of each program, and what is wrong with it, "" where nothing is. `wait`: raises where the device is
+    lost, which ends it."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for path in paths:
             name = path.parent.name if path.stem == "main" else path.stem
@@ -45,10 +49,14 @@ def _difference(path: Path, target: str) -> str:
     args = shlex.split(told.get("args", ""))
     beside = path.parent.parent / f"{path.parent.name}.x" if path.stem == "main" else path
     stdin = path.parent / told["stdin"].strip() if "stdin" in told else beside.with_suffix(".stdin")
-    wanted = next(p for p in (beside.with_suffix(".out"), beside.with_suffix(".expected")) if p.exists()).read_text(encoding="latin-1")
+    wanted = next(p for p in (beside.with_suffix(".out"), beside.with_suffix(".expected")) if p.exists()).read_text(
+        encoding="latin-1"
+    )
     workspace = cli.workspace_of(cli.parse(["run", *flags, "--target", target, str(path), *args]))
     workspace.use(always_there(target))
-    world = World.captured(stdin.read_bytes() if stdin.is_file() else b"", tuple(os.fsencode(a) for a in (str(path), *args)))
+    world = World.captured(
+        stdin.read_bytes() if stdin.is_file() else b"", tuple(os.fsencode(a) for a in (str(path), *args))
+    )
     try:
         program, found = workspace.load(path)
         workspace.run(program, world, found)
@@ -62,7 +70,18 @@ def _difference(path: Path, target: str) -> str:
 def differs(found: str, wanted: str) -> str:
     """How an output differs from what it should be; "" where only numbers do, and little."""
     if _NUMBER.sub("#", found) != _NUMBER.sub("#", wanted):
-        at = next((n for n, (a, b) in enumerate(zip(found.splitlines(), wanted.splitlines())) if _NUMBER.sub("#", a) != _NUMBER.sub("#", b)), -1)
+        at = next(
+            (
+                n
+                for n, (a, b) in enumerate(zip(found.splitlines(), wanted.splitlines()))
+                if _NUMBER.sub("#", a) != _NUMBER.sub("#", b)
+            ),
+            -1,
+        )
         return f"another text, from line {at + 1} on" if at >= 0 else "another number of lines"
-    apart = [(a, b) for a, b in zip(_NUMBER.findall(found), _NUMBER.findall(wanted)) if a != b and not math.isclose(float(a), float(b), rel_tol=TOLERANCE, abs_tol=1e-9)]
+    apart = [
+        (a, b)
+        for a, b in zip(_NUMBER.findall(found), _NUMBER.findall(wanted))
+        if a != b and not math.isclose(float(a), float(b), rel_tol=TOLERANCE, abs_tol=1e-9)
+    ]
     return f"{len(apart)} numbers differ, the first: {apart[0][0]} instead of {apart[0][1]}" if apart else ""

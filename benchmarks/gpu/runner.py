@@ -1,6 +1,8 @@
 """Steps in a process of their own, so that nothing that goes wrong in one is in the way of the next.
 
-In: names of steps, how long one and all of them may take, what to do with each result. Out: each step's result, or what went wrong, as soon as it is there. An exception costs its step; a step that takes too long, ends the process, or leaves the GPU unusable costs the process, and the next step begins in a new one.
+In: names of steps, how long one and all of them may take, what to do with each result. Out: each step's result, or what
+went wrong, as soon as it is there. An exception costs its step; a step that takes too long, ends the process, or leaves
+the GPU unusable costs the process, and the next step begins in a new one.
 """
 
 from __future__ import annotations
@@ -45,7 +47,8 @@ def _told(error: BaseException) -> Found:
     return {"error": str(reason) or f"{type(error).__name__}: {error}"[:2000], "trace": traceback.format_exc()[-3000:]}
 
 
-Start = Callable[[Sequence[str]], tuple[Connection, Any]]  # of a process for some steps: its connection, and what has `kill`
+# of a process for some steps: its connection, and what has `kill`
+Start = Callable[[Sequence[str]], tuple[Connection, Any]]
 
 
 def started(settings: Settings) -> Start:
@@ -62,8 +65,17 @@ def started(settings: Settings) -> Start:
     return start
 
 
-def run(steps: Sequence[str], start: Start, heard: Callable[[str, Found], None], *, each: float, whole: float, clock: Callable[[], float] = monotonic) -> None:
-    """Runs the steps and hands on what each found. `each`: seconds that a step may take; `whole`: all of them. Where the first process finds no device, that is all that is handed on."""
+def run(
+    steps: Sequence[str],
+    start: Start,
+    heard: Callable[[str, Found], None],
+    *,
+    each: float,
+    whole: float,
+    clock: Callable[[], float] = monotonic,
+) -> None:
+    """Runs the steps and hands on what each found. `each`: seconds that a step may take; `whole`: all of them. Where
+    the first process finds no device, that is all that is handed on."""
     end = clock() + whole
     left = list(steps)
     opened = False
@@ -84,7 +96,12 @@ def run(steps: Sequence[str], start: Start, heard: Callable[[str, Found], None],
             while left and clock() < end:
                 found_ = _next(connection, min(each, end - clock()))
                 name = left.pop(0)
-                heard(name, found_[1] if found_ is not None else {"error": f"it took longer than {each:.0f} s, or ended the process"})
+                heard(
+                    name,
+                    found_[1]
+                    if found_ is not None
+                    else {"error": f"it took longer than {each:.0f} s, or ended the process"},
+                )
                 if found_ is None:
                     break
         finally:

@@ -1,6 +1,8 @@
-"""compute-sanitizer over a program with kernels of all kinds: it watches every access to memory, and looks for races in shared memory.
+"""compute-sanitizer over a program with kernels of all kinds: it watches every access to memory, and looks for races in
+shared memory.
 
-In: the tools' names. Out: for each what it says, and whether it found something; where it is not installed, or cannot watch this GPU, that.
+In: the tools' names. Out: for each what it says, and whether it found something; where it is not installed, or cannot
+watch this GPU, that.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ noinline double[m,n] relax(double[m,n] a)
   } : modarray(a);
 }
 
-noinline double[.] rows(double[m,n] a) { return { [i] -> with { ([0] <= [j] < [n]) : a[i,j]; } : fold(+, 0.0) | [i] < [m] }; }
+noinline double[.] rows(double[m,n] a) { return { [i] -> with { ([0] <= [j] < [n]) : a[i,j];
+  } : fold(+, 0.0) | [i] < [m] }; }
 
 noinline double[.,.] product(double[m,l] a, double[l,n] b)
 {
@@ -61,15 +64,42 @@ int main()
 
 def watched(tool: str, seconds: float) -> dict[str, Any]:
     """What one tool says of the program, run as a user would."""
-    path = shutil.which("compute-sanitizer") or ("/usr/local/cuda/bin/compute-sanitizer" if Path("/usr/local/cuda/bin/compute-sanitizer").exists() else None)
+    path = shutil.which("compute-sanitizer") or (
+        "/usr/local/cuda/bin/compute-sanitizer" if Path("/usr/local/cuda/bin/compute-sanitizer").exists() else None
+    )
     if path is None:
         return {"left out": "compute-sanitizer is not installed"}
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "watched.sac")
         program.write_text(PROGRAM)
-        command = [path, "--tool", tool, "--error-exitcode", str(FOUND), "--target-processes", "all", sys.executable, "-m", "sacpy", "run", "--target", "cuda", str(program)]
+        command = [
+            path,
+            "--tool",
+            tool,
+            "--error-exitcode",
+            str(FOUND),
+            "--target-processes",
+            "all",
+            sys.executable,
+            "-m",
+            "sacpy",
+            "run",
+            "--target",
+            "cuda",
+            str(program),
+        ]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False, env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])})
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                timeout=seconds,
+                check=False,
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]),
+                },
+            )
         except subprocess.TimeoutExpired:
             return {"left out": f"it took more than {seconds:.0f} s"}
     text = done.stdout + done.stderr

@@ -1,6 +1,7 @@
 """What is checked and measured, one step after the other, in a process that has a GPU (or the emulator in its place).
 
-In: the name of a step. Out: what it found, as JSON has it; whatever it raises is told by whoever runs it (`runner`). Steps depend on nothing that another one left behind but what is made once: the session, the device, the peers.
+In: the name of a step. Out: what it found, as JSON has it; whatever it raises is told by whoever runs it (`runner`).
+Steps depend on nothing that another one left behind but what is made once: the session, the device, the peers.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ SAMPLE = ("black_scholes", "matmul", "regression")  # the programs that run on t
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`emulator`: in the place of the GPU, with tiny sizes; `quick`: the smallest sizes only; `peers`: those that are asked."""
+    """`emulator`: in the place of the GPU, with tiny sizes; `quick`: the smallest sizes only; `peers`: those that are
+    asked."""
 
     emulator: bool = False
     quick: bool = False
@@ -33,14 +35,26 @@ class Settings:
 
 
 def names(settings: Settings) -> list[str]:
-    """The steps in their order: what must hold, then what all else is compared with, then the cases, small sizes first; last whole programs."""
+    """The steps in their order: what must hold, then what all else is compared with, then the cases, small sizes first;
+    last whole programs."""
     if settings.emulator:
         sized = [(TINY, f"case {case.name}") for case in CASES] + [(TINY, "mappings")]
     else:
         most = 1 if settings.quick else 3
-        sized = [(size, f"case {case.name}") for case in CASES for size in case.sizes[:most]] + [(size, "mappings") for size in (1 << 16, 1 << 26, 1 << 28)[:most]]
-    whole = [f"programs, {n}" for n in range(1 if settings.emulator else GROUPS)] + ([] if settings.emulator or settings.quick else [f"corpus, {n}" for n in range(GROUPS)])
-    return ["checks", "copy", "launch", *(f"peer {name}" for name in settings.peers), *(f"{what}, {size}" for size, what in sorted(sized, key=lambda one: one[0])), *whole]
+        sized = [(size, f"case {case.name}") for case in CASES for size in case.sizes[:most]] + [
+            (size, "mappings") for size in (1 << 16, 1 << 26, 1 << 28)[:most]
+        ]
+    whole = [f"programs, {n}" for n in range(1 if settings.emulator else GROUPS)] + (
+        [] if settings.emulator or settings.quick else [f"corpus, {n}" for n in range(GROUPS)]
+    )
+    return [
+        "checks",
+        "copy",
+        "launch",
+        *(f"peer {name}" for name in settings.peers),
+        *(f"{what}, {size}" for size, what in sorted(sized, key=lambda one: one[0])),
+        *whole,
+    ]
 
 
 @dataclass
@@ -82,8 +96,17 @@ class Steps:
         from sacpy.jit.emission import toolchain
 
         machine = self.hardware.machine
-        found = {name: str(getattr(toolchain, name)()) for name in ("libnvvm", "libdevice", "nvjitlink")} | {name: str(toolchain.program(name)) for name in ("ptxas", "nvdisasm")}
-        return {"device": machine.name, "limits": str(machine.limits), "python": platform.python_version(), "numpy": np.__version__, "tools": found, **_versions()}
+        found = {name: str(getattr(toolchain, name)()) for name in ("libnvvm", "libdevice", "nvjitlink")} | {
+            name: str(toolchain.program(name)) for name in ("ptxas", "nvdisasm")
+        }
+        return {
+            "device": machine.name,
+            "limits": str(machine.limits),
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "tools": found,
+            **_versions(),
+        }
 
     def run(self, name: str) -> dict[str, Any]:
         """What a step finds."""
@@ -120,7 +143,9 @@ class Steps:
 
     def launch(self) -> dict[str, Any]:
         """Seconds of a call from Python whose work is nothing, and of its launch alone."""
-        twice = self.session.compile(HEAD + "float[n] twice(float[n] v) { return { [i] -> v[i] * 2.0f | [i] < [n] }; }")["twice"]
+        twice = self.session.compile(
+            HEAD + "float[n] twice(float[n] v) { return { [i] -> v[i] * 2.0f | [i] < [n] }; }"
+        )["twice"]
         v = self.hardware.memory.of(vector(1 << 15), "float")  # fewer would stay on the CPU
         found = {"call": seconds(lambda: twice(v), self.wait)}
         machine = self.hardware.machine
@@ -145,7 +170,11 @@ class Steps:
         """What is wrong with the output of programs that run on the device."""
         from benchmarks.gpu import programs
 
-        paths = [p for p in programs.PROGRAMS if p.stem in SAMPLE] if self.settings.emulator else (programs.PROGRAMS if which == "programs" else programs.CORPUS)[group::GROUPS]
+        paths = (
+            [p for p in programs.PROGRAMS if p.stem in SAMPLE]
+            if self.settings.emulator
+            else (programs.PROGRAMS if which == "programs" else programs.CORPUS)[group::GROUPS]
+        )
         return dict(programs.wrong(paths, self.target, self.wait))
 
     def case(self, case: Case, size: int) -> dict[str, Any]:
@@ -167,7 +196,10 @@ class Steps:
 
     def mappings(self, size: int) -> dict[str, Any]:
         """Ways to map steps and widths, by density."""
-        return {row.pop("density"): row for row in mappings.compared(self.session, self.hardware.memory.of(vector(size), "float"))}
+        return {
+            row.pop("density"): row
+            for row in mappings.compared(self.session, self.hardware.memory.of(vector(size), "float"))
+        }
 
     # ---- peers
 
@@ -183,7 +215,9 @@ class Steps:
                 raise
         return self._modules[name]
 
-    def of_peer(self, name: str, make: Callable[[Any], Callable[..., Any]], values: tuple[Any, ...], wanted: Any) -> float | str:
+    def of_peer(
+        self, name: str, make: Callable[[Any], Callable[..., Any]], values: tuple[Any, ...], wanted: Any
+    ) -> float | str:
         """A peer's seconds; or why there are none."""
         try:
             module = self.peer(name)

@@ -25,7 +25,12 @@ def _relax(a, z, m, n, BLOCK: tl.constexpr):
     inside = j < n
     row = a + i.to(tl.int64) * n
     inner = (i > 0) & (i < m - 1) & (j > 0) & (j < n - 1)
-    around = tl.load(row - n + j, mask=inner) + tl.load(row + n + j, mask=inner) + tl.load(row + j - 1, mask=inner) + tl.load(row + j + 1, mask=inner)
+    around = (
+        tl.load(row - n + j, mask=inner)
+        + tl.load(row + n + j, mask=inner)
+        + tl.load(row + j - 1, mask=inner)
+        + tl.load(row + j + 1, mask=inner)
+    )
     tl.store(z + i.to(tl.int64) * n + j, tl.where(inner, 0.25 * around, tl.load(row + j, mask=inside)), mask=inside)
 
 

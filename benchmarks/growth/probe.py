@@ -15,12 +15,12 @@ from pathlib import Path
 
 from benchmarks.growth.generated import FAMILIES
 from benchmarks.probe import status
-from sacpy.collection import without_collection
+from sacpy.base.collection import without_collection
 from sacpy.jit.cache import Cache
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.options import Options
 from sacpy.jit.run.compiler import compile_unit
-from sacpy.jit.run.contract import Tools
+from sacpy.jit.run.contract import CompileContext
 from sacpy.jit.run.regions import Regions
 from sacpy.workspace import Workspace
 
@@ -39,7 +39,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, without_collection():
         start = time.perf_counter()
         try:
-            tools = Tools(Options(threads=2), Cache(Path(folder)))
+            tools = CompileContext(Options(threads=2), Cache(Path(folder)))
             report = compile_unit(Regions(program), key, family.kind, "probe", tools).report
             stages |= {stage: 1e3 * seconds for stage, seconds in report.stages}
         except Unsupported as refusal:

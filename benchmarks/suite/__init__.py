@@ -3,7 +3,8 @@
 A folder NAME holds
 - `NAME.sac`: the function `run`;
 - `NAME.c`: functions without result, which write through their pointers;
-- `NAME.py`: `SIZES`, `inputs(n)`, `numpy_version(*inputs)`, and `c_version(lib, *inputs)`, which makes room for the results and calls the library; perhaps `MAY_DIFFER`, the share of elements that rounding may change altogether;
+- `NAME.py`: `SIZES`, `inputs(n)`, `numpy_version(*inputs)`, and `c_version(lib, *inputs)`, which makes room for the
+  results and calls the library; perhaps `MAY_DIFFER`, the share of elements that rounding may change altogether;
 - `NAME_numba.py`: `run(*inputs)`.
 
 All versions take the same inputs, leave them as they are, and give fresh results.
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).resolve().parent
 VERSIONS = ("sac", "c", "numpy", "numba")
 SIZES = ("small", "cached", "large")
-"""`small`: for a look at the results, by the interpreter too; `cached`: what is touched fits a core's second-level cache; `large`: it exceeds the caches."""
+"""`small`: for a look at the results, by the interpreter too; `cached`: what is touched fits a core's second-level
+cache; `large`: it exceeds the caches."""
 
 Run = Callable[..., Any]
 
@@ -53,7 +55,8 @@ class Benchmark:
         return inputs
 
     def version(self, version: str, target: str = "interp") -> Run:
-        """A version as a function of the inputs; `target` is what runs the SaC one. Raises ImportError or `clib.NoCompiler` where this machine lacks what it needs."""
+        """A version as a function of the inputs; `target` is what runs the SaC one. Raises ImportError or
+        `clib.NoCompiler` where this machine lacks what it needs."""
         if version == "sac":
             return self.program(target).function("run")
         if version == "numba":
@@ -71,12 +74,15 @@ class Benchmark:
         return SacProgram.from_file(self.folder / f"{self.name}.sac", target)
 
     def check(self, found: Any, wanted: Any) -> None:
-        """Whether two versions agree: integers to the last bit, floating-point numbers but for the order of operations. Raises AssertionError."""
+        """Whether two versions agree: integers to the last bit, floating-point numbers but for the order of operations.
+        Raises AssertionError."""
         may_differ = getattr(self._module(self.name), "MAY_DIFFER", 0.0)
         for f, w in zip(_arrays(found), _arrays(wanted), strict=True):
             if f.shape != w.shape or f.dtype.kind != w.dtype.kind:
                 raise AssertionError(f"{self.name}: {f.dtype}{list(f.shape)} instead of {w.dtype}{list(w.shape)}")
-            same = np.isclose(f, w, rtol=1e-9, atol=1e-13 * np.abs(w).max(initial=1.0)) if f.dtype.kind == "f" else f == w
+            same = (
+                np.isclose(f, w, rtol=1e-9, atol=1e-13 * np.abs(w).max(initial=1.0)) if f.dtype.kind == "f" else f == w
+            )
             if np.count_nonzero(~same) > may_differ * same.size:
                 raise AssertionError(f"{self.name}: {np.count_nonzero(~same)} of {same.size} elements differ")
 

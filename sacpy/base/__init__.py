@@ -1,1 +1,2 @@
-"""What every room may use, and what knows nothing of SaC."""
+"""What every room may use, and what knows nothing of SaC: files that are kept, nodes as plain data, names that are
+alike."""

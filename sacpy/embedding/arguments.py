@@ -1,7 +1,9 @@
 """Python values in: strict conversion to the interpreter's values.
 
-In: a SaC base type, and a Python value. Out: the interpreter's values, one for each component of the type; or a `Misfit` that says why not. Nothing is ever wrapped, truncated or guessed: an int that leaves the type's range, a float for an int, an int that a double
-cannot hold are errors. An array of the right dtype and layout is taken as it is, without a copy.
+In: a SaC base type, and a Python value. Out: the interpreter's values, one for each component of the type; or a
+`Misfit` that says why not. Nothing is ever wrapped, truncated or guessed: an int that leaves the type's range, a float
+for an int, an int that a double cannot hold are errors. An array of the right dtype and layout is taken as it is,
+without a copy.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ round_single: Callable[[float], float] = HELPERS["_f32"]
 
 
 class Misfit(Exception):
-    """A value does not fit a type. `code`: E0707 (its sort fits, its value does not) or E0708 (its sort does not fit)."""
+    """A value does not fit a type. `code`: E0707 (its sort fits, its value does not) or E0708 (its sort does not
+    fit)."""
 
     def __init__(self, code: str, reason: str, help: str = "") -> None:
         super().__init__(reason)
@@ -71,7 +74,11 @@ def bounds(base: str) -> tuple[int, int]:
 
 def _too_large(value: int, base: str, low: int, high: int) -> Misfit:
     wider = next((other for other in ("int", "long", "ulong") if bounds(other)[0] <= value <= bounds(other)[1]), "")
-    help = f"pass a value in that range, or declare it as {wider}" if wider else "no integer type of SaC has this value: pass a smaller one, or a float"
+    help = (
+        f"pass a value in that range, or declare it as {wider}"
+        if wider
+        else "no integer type of SaC has this value: pass a smaller one, or a float"
+    )
     return Misfit("E0707", f"{value} does not fit {base}, whose values are {low} to {high}", help)
 
 
@@ -84,7 +91,13 @@ def _integers(base: str) -> Convert:
             if low <= value <= high:
                 return value
             raise _too_large(value, base, low, high)
-        if type(value) is ndarray and value.dtype == dtype and value.ndim and value.flags.c_contiguous and value.flags.aligned:
+        if (
+            type(value) is ndarray
+            and value.dtype == dtype
+            and value.ndim
+            and value.flags.c_contiguous
+            and value.flags.aligned
+        ):
             return value
         return _general(value, base, number)
 
@@ -94,7 +107,13 @@ def _integers(base: str) -> Convert:
             if low <= found <= high:
                 return found
             raise _too_large(found, base, low, high)
-        raise wrong_sort(value, base, "SaC converts nothing by itself: pass int(..)" if isinstance(value, float) else "pass an int, or an array or list of integers")
+        raise wrong_sort(
+            value,
+            base,
+            "SaC converts nothing by itself: pass int(..)"
+            if isinstance(value, float)
+            else "pass an int, or an array or list of integers",
+        )
 
     return convert
 
@@ -104,7 +123,13 @@ def _reals(base: str) -> Convert:
     single = base == "float"
 
     def convert(value: Any) -> Value:
-        if type(value) is ndarray and value.dtype == dtype and value.ndim and value.flags.c_contiguous and value.flags.aligned:
+        if (
+            type(value) is ndarray
+            and value.dtype == dtype
+            and value.ndim
+            and value.flags.c_contiguous
+            and value.flags.aligned
+        ):
             return value
         if type(value) is float:
             return _single(value) if single else value
@@ -126,7 +151,11 @@ def _single(value: float) -> float:
     """A Python float rounded to 32 bits, as a float literal is."""
     rounded = round_single(value)
     if math.isinf(rounded) and not math.isinf(value):
-        raise Misfit("E0707", f"{value!r} does not fit float, whose largest value is {float(np.finfo(np.float32).max):.8g}", "declare it as double")
+        raise Misfit(
+            "E0707",
+            f"{value!r} does not fit float, whose largest value is {float(np.finfo(np.float32).max):.8g}",
+            "declare it as double",
+        )
     return rounded
 
 
@@ -205,7 +234,11 @@ def _array(value: np.ndarray[Any, Any], base: str) -> np.ndarray[Any, Any]:
     elif base in ("double", "float") and found.kind == "f" and found.itemsize > wanted.itemsize:
         raise Misfit("E0708", f"{shown} is not {base}", f"round it: a.astype(numpy.{wanted.name})")
     elif not (base in ("double", "float") and found.kind == "f"):
-        raise Misfit("E0708", f"{shown} is not {base}", f"convert it: a.astype(numpy.{wanted.name})" if found.kind in "biuf" else "")
+        raise Misfit(
+            "E0708",
+            f"{shown} is not {base}",
+            f"convert it: a.astype(numpy.{wanted.name})" if found.kind in "biuf" else "",
+        )
     return np.ascontiguousarray(value, wanted)
 
 
@@ -217,7 +250,11 @@ def _in_range(value: np.ndarray[Any, Any], low: int, high: int, what: str) -> No
         bad = smallest if smallest < low else largest
         at = np.unravel_index(int(np.argmin(value) if smallest < low else np.argmax(value)), value.shape)
         where = ", ".join(str(int(i)) for i in at)
-        raise Misfit("E0707", f"element [{where}] is {bad}, which does not fit {what}: legal are {low} to {high}", "pass values in that range, or declare a wider type")
+        raise Misfit(
+            "E0707",
+            f"element [{where}] is {bad}, which does not fit {what}: legal are {low} to {high}",
+            "pass values in that range, or declare a wider type",
+        )
 
 
 def _nested(items: Sequence[Any], base: str, number: Callable[[Any], Value]) -> np.ndarray[Any, Any]:
@@ -243,7 +280,11 @@ def _nested(items: Sequence[Any], base: str, number: Callable[[Any], Value]) -> 
             fill(item, depth + 1)
 
     def ragged() -> Misfit:
-        return Misfit("E0708", "the lists differ in length, and an array has rows of one length", "fill the shorter ones up, or pass each row by itself")
+        return Misfit(
+            "E0708",
+            "the lists differ in length, and an array has rows of one length",
+            "fill the shorter ones up, or pass each row by itself",
+        )
 
     fill(items, 0)
     return result
@@ -272,7 +313,9 @@ def _with_cell(plain: Convert, cell: tuple[int | None, ...], shown: str) -> Conv
         inner = found[len(found) - len(cell) :]
         if len(found) < len(cell) or any(n is not None and n != m for n, m in zip(cell, inner)):
             text = ",".join("." if n is None else str(n) for n in cell)
-            raise Misfit("E0708", f"a value of shape {list(found)} is not {shown}, whose elements have the shape [{text}]")
+            raise Misfit(
+                "E0708", f"a value of shape {list(found)} is not {shown}, whose elements have the shape [{text}]"
+            )
         return result
 
     return convert
@@ -294,7 +337,9 @@ def _to_complex(value: Any) -> np.ndarray[Any, Any]:
         return parts.astype(np.complex128)
     if isinstance(value, ndarray) and value.ndim:
         if value.dtype.kind != "c" or value.dtype.itemsize > 16:
-            raise Misfit("E0708", f"an array of {value.dtype.name} is not complex", "convert it: a.astype(numpy.complex128)")
+            raise Misfit(
+                "E0708", f"an array of {value.dtype.name} is not complex", "convert it: a.astype(numpy.complex128)"
+            )
         return np.asarray(value, np.complex128)
     return np.array(_complex_number(value), np.complex128)
 
@@ -319,7 +364,11 @@ def _string(value: Any) -> Value:
     else:
         raise wrong_sort(value, "string", "pass text: str(..)")
     if 0 in data:
-        raise Misfit("E0707", "a SaC string ends at its first zero byte, and this one has one inside", "cut it there, or pass it to a char[.] as bytes")
+        raise Misfit(
+            "E0707",
+            "a SaC string ends at its first zero byte, and this one has one inside",
+            "cut it there, or pass it to a char[.] as bytes",
+        )
     return data
 
 

@@ -1,6 +1,9 @@
 """Calls with arrays that lie on a device.
 
-In: a plan, and arguments of which some are `DeviceArray`s or arrays of another library on a GPU. Out: results; arrays among them stay on the device. Where the session has no device, or the function cannot run on it, or a check fails there, the arguments come to the host and the call is an ordinary one; its array results go back to the device when somebody needs them there.
+In: a plan, and arguments of which some are `DeviceArray`s or arrays of another library on a GPU. Out: results; arrays
+among them stay on the device. Where the session has no device, or the function cannot run on it, or a check fails
+there, the arguments come to the host and the call is an ordinary one; its array results go back to the device when
+somebody needs them there.
 """
 
 from __future__ import annotations
@@ -47,7 +50,9 @@ def _there(runner: Runner, plan: Plan, engine: Engine, device: Device, values: l
             if len(plan.programs) >= REMEMBERED:
                 plan.programs.clear()
             shown = tuple(_stand_in(v) if isinstance(v, DeviceArray) else v for v in values)
-            plan.programs[shapes] = engine.device_program(runner.evaluator, runner.evaluator.sites.chosen(plan.keys, shown), shown)
+            plan.programs[shapes] = engine.device_program(
+                runner.evaluator, runner.evaluator.sites.chosen(plan.keys, shown), shown
+            )
         program = plan.programs[shapes]
         if program is not None:
             try:
@@ -62,7 +67,8 @@ def _there(runner: Runner, plan: Plan, engine: Engine, device: Device, values: l
 
 
 def _taken(plan: Plan, device: Device, args: Sequence[Any]) -> list[Any]:
-    """The arguments: device arrays where they are arrays on a device, the interpreter's values otherwise. Raises `SacError` naming the argument."""
+    """The arguments: device arrays where they are arrays on a device, the interpreter's values otherwise. Raises
+    `SacError` naming the argument."""
     if plan.spread:
         return [_fetched(a) for a in args]
     values: list[Any] = []

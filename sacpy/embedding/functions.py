@@ -1,6 +1,8 @@
 """The functions of a program as Python callables.
 
-In: a runner. Out: a `Module`, whose attributes and items are `Function`s. A function takes Python values and NumPy arrays, finds the instance that suits them, and gives its results; what it finds out about a call it remembers for the next one with arguments of the same kinds.
+In: a runner. Out: a `Module`, whose attributes and items are `Function`s. A function takes Python values and NumPy
+arrays, finds the instance that suits them, and gives its results; what it finds out about a call it remembers for the
+next one with arguments of the same kinds.
 """
 
 from __future__ import annotations
@@ -84,7 +86,12 @@ class Function:
                 orders.add(names[len(args) :])
         if len(orders) != 1:
             what = "no instance has" if not orders else "several instances have, in different places,"
-            raise plain_error("E0709", f"{what} parameters called {', '.join(named)} behind {len(args)} others", "give the arguments by position", tuple(f"candidate: {h}" for h in self.instances))
+            raise plain_error(
+                "E0709",
+                f"{what} parameters called {', '.join(named)} behind {len(args)} others",
+                "give the arguments by position",
+                tuple(f"candidate: {h}" for h in self.instances),
+            )
         return (*args, *(named[n] for n in next(iter(orders))))
 
     def _entries(self) -> tuple[Entry, ...]:
@@ -128,7 +135,11 @@ class Function:
 
     def __repr__(self) -> str:
         heads = self.instances
-        return f"<SaC function {self.__qualname__}, {len(heads)} instance{'s' * (len(heads) != 1)}:" + "".join(f"\n  {h}" for h in heads) + ">"
+        return (
+            f"<SaC function {self.__qualname__}, {len(heads)} instance{'s' * (len(heads) != 1)}:"
+            + "".join(f"\n  {h}" for h in heads)
+            + ">"
+        )
 
 
 def _is_parameter(name: str, others: Sequence[inspect.Parameter]) -> bool:
@@ -142,7 +153,8 @@ def _comments(function: Function, margin: str = "") -> list[str]:
 
 
 class Module:
-    """The functions of a SaC program or module. `m.f` is the function f; `m["+"]`, `m["Math::sin"]` any function that is visible in it. `diagnostics` of it are in `warnings`."""
+    """The functions of a SaC program or module. `m.f` is the function f; `m["+"]`, `m["Math::sin"]` any function that
+    is visible in it. `diagnostics` of it are in `warnings`."""
 
     def __init__(self, runner: Runner, title: str, warnings: Sequence[Diagnostic] = ()) -> None:
         self._runner = runner
@@ -173,7 +185,9 @@ class Module:
         qname = ast.QName(module if mark else None, last, NOWHERE)
         main = self._runner.program.main
         try:
-            entries: Sequence[Entry] = main.qualified(module, last, NOWHERE) if mark else [e for tier in main.tiers(last) for e in tier]
+            entries: Sequence[Entry] = (
+                main.qualified(module, last, NOWHERE) if mark else [e for tier in main.tiers(last) for e in tier]
+            )
         except SacError:
             return None
         return Function(self._runner, qname) if entries else None
@@ -185,7 +199,7 @@ class Module:
     @property
     def __doc__(self) -> str:  # type: ignore[override]
         """The comment at the head of the file, and the functions with the comments above them: what `help` shows."""
-        from sacpy.documentation import head_comment
+        from sacpy.documents.library import head_comment
 
         with self._runner.host.lock:
             functions = [self[name] for name in self]
@@ -202,7 +216,9 @@ class Module:
             names = set(main.info.functions)
             for clause in main.info.interfaces:
                 if clause.kind == "import":
-                    names.update(n for n, _ in clause.symbols) if not clause.all else names.update(self._runner.program.world.scope(clause.module, NOWHERE).info.functions)
+                    names.update(n for n, _ in clause.symbols) if not clause.all else names.update(
+                        self._runner.program.world.scope(clause.module, NOWHERE).info.functions
+                    )
             return iter(sorted(n for n in names if main.tiers(n)[0]))
 
     def __contains__(self, name: object) -> bool:

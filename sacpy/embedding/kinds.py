@@ -1,7 +1,8 @@
 """What a Python value is, seen from SaC.
 
-In: any Python value. Out: its *kind*, which is hashable and cheap to find, so that a call can remember what it did for the same kinds; and how well a kind suits a SaC base type, so that overloads can be told apart. Python says less than SaC about types: a list of
-ints may be any integer array, so several types suit, some better.
+In: any Python value. Out: its *kind*, which is hashable and cheap to find, so that a call can remember what it did for
+the same kinds; and how well a kind suits a SaC base type, so that overloads can be told apart. Python says less than
+SaC about types: a list of ints may be any integer array, so several types suit, some better.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ _ORDER = ("int", "long", "longlong", "uint", "ulong", "ulonglong", "short", "ush
 
 
 class Handle(Node, eq=False):
-    """A value that only SaC understands: an open file, a list, an object of a class. Hand it back to the functions of its module."""
+    """A value that only SaC understands: an open file, a list, an object of a class. Hand it back to the functions of
+    its module."""
 
     type: str
     parts: tuple[Value, ...]
@@ -42,7 +44,8 @@ class Handle(Node, eq=False):
 
 
 def kind_of(value: Any) -> Kind:
-    """The kind of a value: "int32" and the like for Python scalars, a dtype for an array, a tagged tuple for the rest."""
+    """The kind of a value: "int32" and the like for Python scalars, a dtype for an array, a tagged tuple for the
+    rest."""
     found = _KINDS.get(type(value))
     return found(value) if found is not None else _other(value)
 
@@ -68,7 +71,8 @@ def _record(value: Mapping[Any, Any]) -> Kind:
 
 
 _KINDS: dict[type, Any] = {
-    int: _int, float: lambda _: "float", bool: lambda _: "bool", np.ndarray: _array, list: _list, tuple: _list, str: lambda _: "str", bytes: lambda _: "bytes", complex: lambda _: "complex",
+    int: _int, float: lambda _: "float", bool: lambda _: "bool", np.ndarray: _array, list: _list, tuple: _list,
+    str: lambda _: "str", bytes: lambda _: "bytes", complex: lambda _: "complex",
     dict: _record, Handle: lambda value: ("handle", value.type), np.bool_: lambda _: "bool",
 }  # fmt: skip
 
@@ -234,7 +238,11 @@ def _python(kind: str, base: str) -> int | None:
         if base in BITS:
             smallest = {"int32": 0, "int64": 1, "uint64": 4, "huge": 99}[kind]
             at = _ORDER.index(base)
-            fits = at >= smallest and not (kind == "int64" and base in ("uint", "short", "ushort", "byte", "ubyte")) and not (kind == "uint64" and base not in ("ulong", "ulonglong"))
+            fits = (
+                at >= smallest
+                and not (kind == "int64" and base in ("uint", "short", "ushort", "byte", "ubyte"))
+                and not (kind == "uint64" and base not in ("ulong", "ulonglong"))
+            )
             return at if fits else NEVER_FITS + at
         return {"double": _REAL[kind], "float": _REAL[kind] + 1}.get(base)
     if kind == "float":

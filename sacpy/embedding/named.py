@@ -1,6 +1,7 @@
 """Values that a session keeps under a name.
 
-In: a Python value. Out: the interpreter's values with their SaC type, which belong to the session: arrays are copied when they come in, never change, and are handed out as read-only arrays.
+In: a Python value. Out: the interpreter's values with their SaC type, which belong to the session: arrays are copied
+when they come in, never change, and are handed out as read-only arrays.
 """
 
 from __future__ import annotations
@@ -49,7 +50,11 @@ class NamedValue(Node):
         if module == program.main.info.name:
             now = program.main.own_type(type_name)
             if now is None or (now.components, now.fields) != (self.type.components, self.type.fields):
-                raise plain_error("E0716", f"{name} was made with an earlier definition of {self.type.shown}", f'set it again: session["{name}"] = ...')
+                raise plain_error(
+                    "E0716",
+                    f"{name} was made with an earlier definition of {self.type.shown}",
+                    f'set it again: session["{name}"] = ...',
+                )
 
 
 def keep(program: ElaboratedProgram, name: str, value: Any, *, copy: bool) -> NamedValue:
@@ -57,7 +62,11 @@ def keep(program: ElaboratedProgram, name: str, value: Any, *, copy: bool) -> Na
     kind = kind_of(value)
     type = natural(program, kind)
     if type is None:
-        raise plain_error("E0708", f"{name}: {describe(kind)} has no SaC type", "pass numbers, strings, NumPy arrays, or records of a struct that is defined")
+        raise plain_error(
+            "E0708",
+            f"{name}: {describe(kind)} has no SaC type",
+            "pass numbers, strings, NumPy arrays, or records of a struct that is defined",
+        )
     try:
         parts = components(type)(value) if type.is_struct else (converter(type)(value),)
     except Misfit as misfit:

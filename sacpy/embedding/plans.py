@@ -1,6 +1,9 @@
-"""How a call from Python goes: which instances take arguments of these kinds, how to convert each, what to make of the results.
+"""How a call from Python goes: which instances take arguments of these kinds, how to convert each, what to make of the
+results.
 
-In: a function's name, and the kinds of the arguments. Out: a `Plan`, good for all calls with arguments of these kinds. Python values choose base types here: the instance they suit best, exactly where there is one. Shapes choose afterwards, as in any SaC call.
+In: a function's name, and the kinds of the arguments. Out: a `Plan`, good for all calls with arguments of these kinds.
+Python values choose base types here: the instance they suit best, exactly where there is one. Shapes choose afterwards,
+as in any SaC call.
 """
 
 from __future__ import annotations
@@ -31,12 +34,23 @@ from sacpy.nodes import Record, field
 SEEN = 63  # of so many direct calls one goes the usual way, which times it
 MISSED = object()  # a direct call was not the right thing
 Types = tuple[BaseType, ...]
-_SCALARS = {"int32": "int", "int64": "long", "uint64": "ulong", "huge": "ulong", "float": "double", "bool": "bool", "bytes": "char"}
+_SCALARS = {
+    "int32": "int",
+    "int64": "long",
+    "uint64": "ulong",
+    "huge": "ulong",
+    "float": "double",
+    "bool": "bool",
+    "bytes": "char",
+}
 _DTYPES = {dtype: name for name, dtype in reversed(DTYPES.items()) if name not in ("char", "longlong", "ulonglong")}
 
 
 class Plan(Record):
-    """One way of calling: the Python function behind it, how to convert each argument, the flags that say the arguments are borrowed, and how to present what comes back. `keys`: the instances that the function chooses from; `types`, `results`: of arguments and results; `on_device`: an argument lies on a device; `programs`: for arguments on a device, by their shapes, the program that runs there, or None. `calls`: how many went the usual way."""
+    """One way of calling: the Python function behind it, how to convert each argument, the flags that say the arguments
+    are borrowed, and how to present what comes back. `keys`: the instances that the function chooses from; `types`,
+    `results`: of arguments and results; `on_device`: an argument lies on a device; `programs`: for arguments on a
+    device, by their shapes, the program that runs there, or None. `calls`: how many went the usual way."""
 
     function: Callable[..., Any]
     converters: tuple[Callable[[Any], Any], ...]
@@ -71,8 +85,9 @@ class Plan(Record):
 
     def direct(self, runner: Runner, args: Sequence[Any], values: Sequence[Value]) -> Callable[..., Any] | None:
         """After a call: looks now and then for compiled code that calls with arguments of these types and shapes may go
-        to directly, without room for recursion and without somebody who watches the clock or hears Ctrl-C: calls that are brief, and with ints that are not much larger than those of brief ones. The function gives `MISSED`
-        where the usual way is right after all. None where there is no such code, as where time or memory is limited."""
+        to directly, without room for recursion and without somebody who watches the clock or hears Ctrl-C: calls that
+        are brief, and with ints that are not much larger than those of brief ones. The function gives `MISSED` where
+        the usual way is right after all. None where there is no such code, as where time or memory is limited."""
         self.calls += 1
         limits = runner.host.limits
         often = self.calls & (self.calls - 1) and self.calls & SEEN
@@ -87,7 +102,9 @@ class Plan(Record):
             return None
         call = version.direct(own)
         finish, owned, count = self.finish, [version.owned] * (self.returned - len(self.results)), len(self.results)
-        single = self.returned == 1 or (count == 1 and version.owned and self.results[0].key in DTYPES and self.results[0].key != "char")
+        single = self.returned == 1 or (
+            count == 1 and version.owned and self.results[0].key in DTYPES and self.results[0].key != "char"
+        )
 
         def direct(*given: Any) -> Any:
             calls = version.calls + 1
@@ -104,7 +121,11 @@ class Plan(Record):
     def misfit(self, misfit: Misfit, at: int) -> SacError:
         """The error of an argument."""
         definition = self.entry.definition
-        where = f"argument {at + 1} ({self.names[at]}) of {definition.name}" if at < len(self.names) else f"argument {at + 1} of {definition.name}"
+        where = (
+            f"argument {at + 1} ({self.names[at]}) of {definition.name}"
+            if at < len(self.names)
+            else f"argument {at + 1} of {definition.name}"
+        )
         span = definition.params[at].span if at < len(definition.params) else definition.name_span
         return SacError(Diagnostic(misfit.code, f"{where}: {misfit.reason}", span, "declared here", help=misfit.help))
 
@@ -138,7 +159,20 @@ def make(runner: Runner, name: ast.QName, kinds: tuple[Kind, ...], args: Sequenc
     converters = tuple(_converter(t, vector, spread) for t, vector in zip(types, vectors))
     if first.varargs:
         function = _with_bases(function, types)
-    return Plan(function, converters, spread, [False] * len(rules.takes), finisher(results, rules), tuple(p.name for p in first.params), matches[0].entry, keys, types, tuple(results), _returned(results, rules), any(type(k) is tuple and k[0] == "device" for k in kinds))
+    return Plan(
+        function,
+        converters,
+        spread,
+        [False] * len(rules.takes),
+        finisher(results, rules),
+        tuple(p.name for p in first.params),
+        matches[0].entry,
+        keys,
+        types,
+        tuple(results),
+        _returned(results, rules),
+        any(type(k) is tuple and k[0] == "device" for k in kinds),
+    )
 
 
 def _with_bases(function: Callable[..., Any], types: Types) -> Callable[..., Any]:
@@ -160,7 +194,11 @@ def _char_vector(convert: Callable[[Any], Value]) -> Callable[[Any], Value]:
 
     def vector(value: Any) -> Value:
         result = convert(value)
-        return np.array([result], np.uint8) if isinstance(value, str | bytes) and not isinstance(result, np.ndarray) else result
+        return (
+            np.array([result], np.uint8)
+            if isinstance(value, str | bytes) and not isinstance(result, np.ndarray)
+            else result
+        )
 
     return vector
 
@@ -174,7 +212,9 @@ def _tiers(program: ElaboratedProgram, name: ast.QName) -> tuple[tuple[Entry, ..
     return program.main.tiers(name.name)
 
 
-def _best(program: ElaboratedProgram, name: ast.QName, tier: tuple[Entry, ...], kinds: tuple[Kind, ...]) -> tuple[int, Entry, Types] | None:
+def _best(
+    program: ElaboratedProgram, name: ast.QName, tier: tuple[Entry, ...], kinds: tuple[Kind, ...]
+) -> tuple[int, Entry, Types] | None:
     """The instance that suits best, with the argument types it is to be called with."""
     found: dict[Types, tuple[int, Entry, Types]] = {}
     for entry in tier:
@@ -191,10 +231,22 @@ def _best(program: ElaboratedProgram, name: ast.QName, tier: tuple[Entry, ...], 
     ranked = sorted(found.values(), key=lambda f: f[0])
     tied = [e for score, e, _ in ranked if score == ranked[0][0]]
     if len(tied) > 1 and ranked[0][0] < NEVER_FITS:
-        labels = tuple(Label(e.definition.name_span, "this one fits as well") for e in tied[1:] if not e.scope.info.library)
+        labels = tuple(
+            Label(e.definition.name_span, "this one fits as well") for e in tied[1:] if not e.scope.info.library
+        )
         heads = tuple(f"candidate: {program.head(e)}" for e in tied)
         help = "say which type you mean: numpy.int64(..), or an array with a dtype"
-        raise SacError(Diagnostic("E0710", f"{name} is ambiguous for ({_shown(kinds)})", tied[0].definition.name_span, "this one fits", labels, heads, help))
+        raise SacError(
+            Diagnostic(
+                "E0710",
+                f"{name} is ambiguous for ({_shown(kinds)})",
+                tied[0].definition.name_span,
+                "this one fits",
+                labels,
+                heads,
+                help,
+            )
+        )
     return ranked[0]
 
 
@@ -229,7 +281,9 @@ def _bind(program: ElaboratedProgram, variable: ast.TypeVar, kinds: list[Kind]) 
     best: tuple[int, BaseType] | None = None
     for type in filter(None, (natural(program, k) for k in kinds)):
         scores = [suits(k, type) for k in kinds]
-        if None in scores or not any(part == "any" or type.key in KINDS.get(part, (part,)) for part in variable.kind.replace(" ", "").split("+")):
+        if None in scores or not any(
+            part == "any" or type.key in KINDS.get(part, (part,)) for part in variable.kind.replace(" ", "").split("+")
+        ):
             continue
         total = sum(s for s in scores if s is not None)
         if best is None or total < best[0]:
@@ -275,7 +329,12 @@ def _library_type(program: ElaboratedProgram, key: str) -> BaseType | None:
 def _struct(program: ElaboratedProgram, names: tuple[str, ...]) -> BaseType | None:
     """The struct with these fields, if there is just one among the modules loaded; the program's own first."""
     for scopes in ([program.main], [s for s in program.world.scopes.values() if s is not program.main]):
-        found = [t for s in scopes for t in (s.own_type(n) for n in s.info.structs) if t is not None and tuple(sorted(f[0] for f in t.fields)) == names]
+        found = [
+            t
+            for s in scopes
+            for t in (s.own_type(n) for n in s.info.structs)
+            if t is not None and tuple(sorted(f[0] for f in t.fields)) == names
+        ]
         if found:
             return found[0] if len(found) == 1 else None
     return None
@@ -284,9 +343,13 @@ def _struct(program: ElaboratedProgram, names: tuple[str, ...]) -> BaseType | No
 # ---------------------------------------------------------------- what to say
 
 
-def _only(program: ElaboratedProgram, tiers: tuple[tuple[Entry, ...], ...], kinds: tuple[Kind, ...]) -> tuple[int, Entry, Types] | None:
+def _only(
+    program: ElaboratedProgram, tiers: tuple[tuple[Entry, ...], ...], kinds: tuple[Kind, ...]
+) -> tuple[int, Entry, Types] | None:
     """The one instance with that many parameters, where there is but one: converting to it says best what is wrong."""
-    entries = [e for tier in tiers for e in tier if len(e.definition.params) == len(kinds) and not e.definition.typevars]
+    entries = [
+        e for tier in tiers for e in tier if len(e.definition.params) == len(kinds) and not e.definition.typevars
+    ]
     if len(entries) != 1 or sum(len(tier) for tier in tiers) != 1:
         return None
     return 0, entries[0], tuple(t for t in program.parameter_types(entries[0]) if isinstance(t, BaseType))
@@ -296,18 +359,35 @@ def _shown(kinds: Sequence[Kind]) -> str:
     return ", ".join(map(describe, kinds))
 
 
-def _none_suits(program: ElaboratedProgram, name: ast.QName, tiers: tuple[tuple[Entry, ...], ...], kinds: tuple[Kind, ...]) -> tuple[int, Entry, Types]:
+def _none_suits(
+    program: ElaboratedProgram, name: ast.QName, tiers: tuple[tuple[Entry, ...], ...], kinds: tuple[Kind, ...]
+) -> tuple[int, Entry, Types]:
     entries = [e for tier in tiers for e in tier]
     if not entries:
         raise plain_error("E0709", f"there is no function {name}")
     counts = sorted({len(e.definition.params) for e in entries})
-    notes = tuple(f"candidate: {program.head(e)}" for e in entries[:8]) + ((f"and {len(entries) - 8} more",) if len(entries) > 8 else ())
+    notes = tuple(f"candidate: {program.head(e)}" for e in entries[:8]) + (
+        (f"and {len(entries) - 8} more",) if len(entries) > 8 else ()
+    )
     span = entries[0].definition.name_span
     if len(kinds) not in counts and not any(e.definition.varargs for e in entries):
         message = f"{name} takes {' or '.join(map(str, counts))} argument{'s' * (counts != [1])}, not {len(kinds)}"
-        raise SacError(Diagnostic("E0709", message, span, "declared here", notes=notes, help="give as many arguments as an instance takes"))
+        raise SacError(
+            Diagnostic(
+                "E0709", message, span, "declared here", notes=notes, help="give as many arguments as an instance takes"
+            )
+        )
     message = f"no instance of {name} takes ({_shown(kinds)})"
-    raise SacError(Diagnostic("E0709", message, span, "declared here", notes=notes, help="pass values of the types that an instance takes: an array with that dtype, numpy.float32(..)"))
+    raise SacError(
+        Diagnostic(
+            "E0709",
+            message,
+            span,
+            "declared here",
+            notes=notes,
+            help="pass values of the types that an instance takes: an array with that dtype, numpy.float32(..)",
+        )
+    )
 
 
 # ---------------------------------------------------------------- results
@@ -319,7 +399,8 @@ def _returned(types: Sequence[BaseType], rules: Protocol) -> int:
 
 
 def finisher(types: Sequence[BaseType], rules: Protocol) -> Callable[[Any], Any]:
-    """What to make of what a generated function returns: its results, then flags that say which arrays nobody else holds. Others are copied, so that no result is ever an argument."""
+    """What to make of what a generated function returns: its results, then flags that say which arrays nobody else
+    holds. Others are copied, so that no result is ever an argument."""
     total = _returned(types, rules)
     count = total - len(rules.gives)
     flag_of = {position: count + k for k, position in enumerate(rules.gives)}
@@ -331,7 +412,15 @@ def finisher(types: Sequence[BaseType], rules: Protocol) -> Callable[[Any], Any]
 
     def finish(raw: Any) -> Any:
         values = raw if total > 1 else (raw,)
-        shown = [present(tuple(values[i] if f is None or values[f] or not isinstance(values[i], np.ndarray) else values[i].copy() for i, f in positions)) for present, positions in parts]
+        shown = [
+            present(
+                tuple(
+                    values[i] if f is None or values[f] or not isinstance(values[i], np.ndarray) else values[i].copy()
+                    for i, f in positions
+                )
+            )
+            for present, positions in parts
+        ]
         return shown[0] if len(shown) == 1 else tuple(shown)
 
     if not types:

@@ -36,12 +36,18 @@ def components(type: BaseType) -> Callable[[Any], tuple[Value, ...]]:
             except Misfit as misfit:
                 raise Misfit(misfit.code, f"field {'.'.join(path)}: {misfit.reason}", misfit.help) from None
             shape = shape_of(core)
-            if len(shape) < rank or any(n is not None and n != m for n, m in zip(component.cell, shape[len(shape) - rank :])):
+            if len(shape) < rank or any(
+                n is not None and n != m for n, m in zip(component.cell, shape[len(shape) - rank :])
+            ):
                 wanted = ",".join("." if n is None else str(n) for n in component.cell)
                 raise Misfit("E0708", f"field {'.'.join(path)} has the shape {list(shape)}, and needs [{wanted}]")
             here = shape[: len(shape) - rank]
             if outer is not None and here != outer:
-                raise Misfit("E0708", f"field {'.'.join(path)} is for an array of shape {list(here)}, the ones before for {list(outer)}", "give all fields as many values")
+                raise Misfit(
+                    "E0708",
+                    f"field {'.'.join(path)} is for an array of shape {list(here)}, the ones before for {list(outer)}",
+                    "give all fields as many values",
+                )
             outer = here
             found.append(core)
         return tuple(found)
@@ -71,7 +77,12 @@ def _part(value: Any, type: BaseType, path: Path) -> Any:
             help = f"pass a dict, dataclass or named tuple with the fields {', '.join(names)}"
             raise wrong_sort(value, type.shown, help)
         if sorted(map(str, given)) != sorted(names):
-            raise Misfit("E0708", f"{type.shown} has the fields {', '.join(names)}, this value has {', '.join(map(str, given)) or 'none'}", "give every field its value, and no others")
+            raise Misfit(
+                "E0708",
+                f"{type.shown} has the fields {', '.join(names)}, this value has "
+                f"{', '.join(map(str, given)) or 'none'}",
+                "give every field its value, and no others",
+            )
         value = value[name] if field_names(value) is None else getattr(value, name)
         type = next(base for field, base, _ in type.fields if field == name)
         if isinstance(value, list | tuple) and type.is_struct and field_names(value) is None:
@@ -113,7 +124,13 @@ def _dtype(type: BaseType, values: dict[Path, tuple[Value, int]], prefix: Path) 
         else:
             value, rank = values[path]
             complex_ = base.key == "ComplexBasics::complex"
-            fields.append((name, np.complex128 if complex_ else dtype_of(base.components[0].base), _axes((value, rank), rank - complex_)))
+            fields.append(
+                (
+                    name,
+                    np.complex128 if complex_ else dtype_of(base.components[0].base),
+                    _axes((value, rank), rank - complex_),
+                )
+            )
     return np.dtype(fields)
 
 

@@ -1,6 +1,8 @@
 """Python values out.
 
-In: a SaC base type, and the interpreter's values for it. Out: Python scalars, `str`, `bytes` of length one for a char; NumPy arrays; complex numbers; records for structs; handles for what only SaC understands. Arrays are handed out as they are, so the caller of this makes sure that nobody else holds them.
+In: a SaC base type, and the interpreter's values for it. Out: Python scalars, `str`, `bytes` of length one for a char;
+NumPy arrays; complex numbers; records for structs; handles for what only SaC understands. Arrays are handed out as they
+are, so the caller of this makes sure that nobody else holds them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
-"""One program with its evaluator, called from Python: within limits, one call at a time, and usable again whatever happened.
+"""One program with its evaluator, called from Python: within limits, one call at a time, and usable again whatever
+happened.
 
-In: functions of the program by key, and the interpreter's values. Out: values; or `SacError`. A run that is interrupted (Ctrl-C, a limit) may have been anywhere, in the middle of generating code too; so whatever had been prepared is dropped then, and made anew when it is needed. The values of global objects stay.
+In: functions of the program by key, and the interpreter's values. Out: values; or `SacError`. A run that is interrupted
+(Ctrl-C, a limit) may have been anywhere, in the middle of generating code too; so whatever had been prepared is dropped
+then, and made anew when it is needed. The values of global objects stay.
 """
 
 from __future__ import annotations
@@ -45,7 +48,9 @@ class Host:
         """Does something that runs a program. Limits count from the outermost call. Raises `SacError`."""
         with self.lock:
             if self._nested >= DEEPEST:
-                raise plain_error("E0701", f"SaC and Python call each other {DEEPEST} deep", "give the recursion an end")
+                raise plain_error(
+                    "E0701", f"SaC and Python call each other {DEEPEST} deep", "give the recursion an end"
+                )
             self._nested += 1
             try:
                 if self._nested > 1:
@@ -61,7 +66,10 @@ class Host:
                 self._flush()
 
     def __reduce__(self) -> str:
-        raise TypeError("a SaC session cannot be pickled or copied: open one in each process, for instance in the initializer of a pool")
+        raise TypeError(
+            "a SaC session cannot be pickled or copied: open one in each process, for instance in the initializer of "
+            "a pool"
+        )
 
     def _flush(self) -> None:
         try:
@@ -81,7 +89,8 @@ def fault_error(fault: Fault) -> SacError:
 
 
 class Runner:
-    """Runs the functions of one program. `make` elaborates it; `plans` and `direct` are for the callers, who keep there what they know of calls and which go directly to compiled code; both are emptied when the program is made anew."""
+    """Runs the functions of one program. `make` elaborates it; `plans` and `direct` are for the callers, who keep there
+    what they know of calls and which go directly to compiled code; both are emptied when the program is made anew."""
 
     def __init__(self, host: Host, make: Callable[[], ElaboratedProgram]) -> None:
         self.host = host
@@ -107,8 +116,13 @@ class Runner:
         return self._evaluator
 
     def renew(self, program: ElaboratedProgram | None = None, keep: Callable[[str], bool] = lambda name: True) -> None:
-        """Forgets what has been prepared; `program` takes the place of what there was. Global objects keep their values where `keep` says so."""
-        kept = {} if self._evaluator is None else {name: value for name, value in self._evaluator.globals.items() if keep(name) and value is not None}
+        """Forgets what has been prepared; `program` takes the place of what there was. Global objects keep their values
+        where `keep` says so."""
+        kept = (
+            {}
+            if self._evaluator is None
+            else {name: value for name, value in self._evaluator.globals.items() if keep(name) and value is not None}
+        )
         self._program, self._evaluator = program, None
         self.plans.clear()
         self.direct.clear()
@@ -138,7 +152,11 @@ class Runner:
         try:
             return self.host.run(lambda: evaluator.guarded(lambda: function(*args)))
         except Exit as stop:
-            raise plain_error("E0706", f"the program ended itself with status {stop.status & 0xFF}", "a function called from Python should return; use session.run for programs") from None
+            raise plain_error(
+                "E0706",
+                f"the program ended itself with status {stop.status & 0xFF}",
+                "a function called from Python should return; use session.run for programs",
+            ) from None
         except SacError as error:
             if error.__cause__ is not None and not isinstance(error.__cause__, Exception):
                 self.renew()

@@ -1,6 +1,7 @@
 """Python's own streams as the standard streams of a program.
 
-In: a Python stream (text or binary), or a function that gives the present one. Out: what `interp/streams.py` reads and writes. By default a program prints to whatever `sys.stdout` is at that moment, so notebooks and test runners see it.
+In: a Python stream (text or binary), or a function that gives the present one. Out: what `interp/streams.py` reads and
+writes. By default a program prints to whatever `sys.stdout` is at that moment, so notebooks and test runners see it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Scalar arithmetic: Python expressions with C's meaning, and the functions they call.
 
-In: a primitive, a base type and the texts of its operands (Python expressions of scalars). Out: the text of an expression. Integers wrap to their width, floats are rounded to 32 bits after each operation, nothing but a division by zero or
-a shift out of range raises. `HELPERS` are the names that the texts use; generated functions have them as globals. The temporary `_t` is set and read at once, so that all expressions of a function share it.
+In: a primitive, a base type and the texts of its operands (Python expressions of scalars). Out: the text of an
+expression. Integers wrap to their width, floats are rounded to 32 bits after each operation, nothing but a division by
+zero or a shift out of range raises. `HELPERS` are the names that the texts use; generated functions have them as
+globals. The temporary `_t` is set and read at once, so that all expressions of a function share it.
 """
 
 from __future__ import annotations
@@ -53,7 +55,9 @@ def _wrapper(base: str) -> Callable[[int], int]:
 
 def division_by_zero(base: str) -> Fault:
     """The fault of an integer division by zero."""
-    return Fault("E0603", f"division by zero: the divisor of this {base} division is 0", help="test the divisor before dividing")
+    return Fault(
+        "E0603", f"division by zero: the divisor of this {base} division is 0", help="test the divisor before dividing"
+    )
 
 
 def _divide(a: int, b: int, base: str = "int") -> int:
@@ -148,8 +152,12 @@ def _half_away(x: float) -> float:
 REAL_FUNCTIONS: dict[str, Callable[..., float]] = {
     name: getattr(math, name) for name in ("asinh", "atan", "cbrt", "tanh", "erf", "erfc", "atan2", "hypot", "copysign")
 }
-REAL_FUNCTIONS |= {name: _total(getattr(math, name), _nan) for name in ("sin", "cos", "tan", "asin", "acos", "acosh", "sqrt", "fmod")}
-REAL_FUNCTIONS |= {name: _total(getattr(math, name), lambda x: math.inf) for name in ("exp", "exp2", "expm1", "cosh", "lgamma")}
+REAL_FUNCTIONS |= {
+    name: _total(getattr(math, name), _nan) for name in ("sin", "cos", "tan", "asin", "acos", "acosh", "sqrt", "fmod")
+}
+REAL_FUNCTIONS |= {
+    name: _total(getattr(math, name), lambda x: math.inf) for name in ("exp", "exp2", "expm1", "cosh", "lgamma")
+}
 REAL_FUNCTIONS |= {name: _total(getattr(math, name), _log_pole) for name in ("log", "log2", "log10")}
 REAL_FUNCTIONS |= {
     "sinh": _total(math.sinh, lambda x: math.copysign(math.inf, x)),
@@ -169,13 +177,15 @@ HELPERS |= {"_m_isnan": math.isnan, "_m_isinf": math.isinf, "_m_isfinite": math.
 # ---------------------------------------------------------------- conversions
 
 CONVERSIONS = {
-    "tob": "byte", "tos": "short", "toi": "int", "tol": "long", "toll": "longlong", "toub": "ubyte", "tous": "ushort", "toui": "uint", "toul": "ulong", "toull": "ulonglong", "tof": "float", "tod": "double",
+    "tob": "byte", "tos": "short", "toi": "int", "tol": "long", "toll": "longlong", "toub": "ubyte", "tous": "ushort",
+    "toui": "uint", "toul": "ulong", "toull": "ulonglong", "tof": "float", "tod": "double",
     "tobool": "bool", "toc": "char",
 }  # fmt: skip
 
 
 def real_to_integer(x: float, base: str) -> int:
-    """C's conversion as x86-64 does it: out of range gives the smallest int of the instruction's width (32 bits for int and less, else 64), then cut to the type's width."""
+    """C's conversion as x86-64 does it: out of range gives the smallest int of the instruction's width (32 bits for int
+    and less, else 64), then cut to the type's width."""
     if base in ("ulong", "ulonglong") and 2.0**63 <= x < 2.0**64:
         return int(x)
     half = 1 << (63 if base in ("uint", "long", "longlong", "ulong", "ulonglong") else 31)
@@ -185,7 +195,11 @@ def real_to_integer(x: float, base: str) -> int:
 
 def integer_to_single(x: int) -> float:
     """Rounded once, to 32 bits."""
-    return _round_single(float(x)) if -(1 << 53) <= x <= 1 << 53 else float(np.float32(np.uint64(x) if x > 0 else np.int64(x)))
+    return (
+        _round_single(float(x))
+        if -(1 << 53) <= x <= 1 << 53
+        else float(np.float32(np.uint64(x) if x > 0 else np.int64(x)))
+    )
 
 
 HELPERS["_i2f"] = integer_to_single
@@ -213,7 +227,22 @@ def _convert(source: str, target: str, a: str) -> str:
 
 # ---------------------------------------------------------------- expressions
 
-_INFIX = {"add": "+", "sub": "-", "mul": "*", "eq": "==", "neq": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "bitand": "&", "bitor": "|", "bitxor": "^", "and": "and", "or": "or"}
+_INFIX = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "eq": "==",
+    "neq": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "bitand": "&",
+    "bitor": "|",
+    "bitxor": "^",
+    "and": "and",
+    "or": "or",
+}
 FAULTY = frozenset({"div", "mod", "shl", "shr"})  # those that may raise on integers
 
 
@@ -222,7 +251,13 @@ def fit(text: str, base: str, *, low: bool = True, high: bool = True) -> str:
     if base not in SIGNED:
         return f"({text} & {limits(base)[1]})"
     lowest, highest = limits(base)
-    test = f"{lowest} <= (_t := {text}) <= {highest}" if low and high else f"(_t := {text}) <= {highest}" if high else f"(_t := {text}) >= {lowest}"
+    test = (
+        f"{lowest} <= (_t := {text}) <= {highest}"
+        if low and high
+        else f"(_t := {text}) <= {highest}"
+        if high
+        else f"(_t := {text}) >= {lowest}"
+    )
     return f"(_t if {test} else _w_{base}(_t))"
 
 
@@ -245,7 +280,29 @@ def scalar(op: str, base: str, args: list[str]) -> str | None:
     return _integer(op, base, args)
 
 
-_EXACT = frozenset(["neg", "abs", "min", "max", "eq", "neq", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "floor", "ceil", "rint", "round", "trunc", "copysign"])
+_EXACT = frozenset(
+    [
+        "neg",
+        "abs",
+        "min",
+        "max",
+        "eq",
+        "neq",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "floor",
+        "ceil",
+        "rint",
+        "round",
+        "trunc",
+        "copysign",
+    ]
+)
 
 
 def constant_of(op: str, base: str) -> str:
@@ -262,7 +319,11 @@ def constant_of(op: str, base: str) -> str:
 def _common(op: str, args: list[str]) -> str | None:
     if op in ("min", "max"):
         a, b = args
-        return f"({a} if {a} {'<' if op == 'min' else '>'} {b} else {b})" if a.isidentifier() and b.isidentifier() else f"_{op}2({a}, {b})"
+        return (
+            f"({a} if {a} {'<' if op == 'min' else '>'} {b} else {b})"
+            if a.isidentifier() and b.isidentifier()
+            else f"_{op}2({a}, {b})"
+        )
     if op in _INFIX:
         return f"({args[0]} {_INFIX[op]} {args[1]})"
     return None
@@ -279,7 +340,9 @@ def _real(op: str, args: list[str]) -> str | None:
                 return f"({a} / {b})"
         except ValueError:
             pass
-        return f"({a} / {b} if {b} else _fdiv0({a}, {b}))" if a.isidentifier() and b.isidentifier() else f"_fdiv({a}, {b})"
+        return (
+            f"({a} / {b} if {b} else _fdiv0({a}, {b}))" if a.isidentifier() and b.isidentifier() else f"_fdiv({a}, {b})"
+        )
     if op == "neg":
         return f"(-{args[0]})"
     if op == "abs":
@@ -313,7 +376,8 @@ def _integer(op: str, base: str, args: list[str]) -> str | None:
     if op in ("shl", "shr"):
         return f"_{op}_{base}({args[0]}, {args[1]})"
     if op == "aplmod":
-        simple = _REPEATABLE(args[1]) is not None and len(args[0]) < 200  # the first text stands twice, but is evaluated once
+        # the first text stands twice, but is evaluated once
+        simple = _REPEATABLE(args[1]) is not None and len(args[0]) < 200
         return f"({args[0]} % {args[1]} if {args[1]} else {args[0]})" if simple else f"_aplmod({args[0]}, {args[1]})"
     if op == "neg":
         return fit(f"-{args[0]}", base)

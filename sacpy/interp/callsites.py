@@ -1,7 +1,8 @@
 """Dispatch at run time: the Python functions that calls go through where inference cannot name the one instance.
 
-In: the keys of the candidates. Out: the name of a generated function that looks at the arguments' ranks (at their shapes, where a candidate fixes extents), remembers its choice for each, and calls the instance. One such dispatcher serves all
-calls with the same candidates. It has no place in the SaC call stack.
+In: the keys of the candidates. Out: the name of a generated function that looks at the arguments' ranks (at their
+shapes, where a candidate fixes extents), remembers its choice for each, and calls the instance. One such dispatcher
+serves all calls with the same candidates. It has no place in the SaC call stack.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ REMEMBERED = 256  # shapes of arguments that are known to fit a function called 
 
 
 class Entry(Record):
-    """A function that was called from outside. `accepted`: shapes of arguments that fit it; `borrowed`: the flags of arguments none of which is given away; `count`: how many results it has; `single`: what it returns is the one result; `native`: by shapes of arguments, what the engine has for them."""
+    """A function that was called from outside. `accepted`: shapes of arguments that fit it; `borrowed`: the flags of
+    arguments none of which is given away; `count`: how many results it has; `single`: what it returns is the one
+    result; `native`: by shapes of arguments, what the engine has for them."""
 
     signature: Signature
     rules: Protocol
@@ -64,7 +67,8 @@ class CallSites:
         return name, union(signatures), first
 
     def briefly(self, key: str, args: tuple[Value, ...]) -> tuple[Value, ...] | None:
-        """The results of a call from outside for which there is native code that takes little time; None if there is none, or it does not come to an end."""
+        """The results of a call from outside for which there is native code that takes little time; None if there is
+        none, or it does not come to an end."""
         entry = self._entries.get(key)
         if entry is None:
             return None
@@ -81,11 +85,18 @@ class CallSites:
         result = function(*args, *entry.borrowed)
         find = getattr(function, "sac_native", None)
         if find is not None:
-            entry.native = {**entry.native, tuple([a.shape if type(a) is ndarray else () for a in args]): find(args)} if len(entry.native) < REMEMBERED else {}
+            entry.native = (
+                {**entry.native, tuple([a.shape if type(a) is ndarray else () for a in args]): find(args)}
+                if len(entry.native) < REMEMBERED
+                else {}
+            )
         return (result,) if entry.single else result[: entry.count] if entry.count else ()
 
-    def enter_giving(self, key: str, args: tuple[Value, ...], given: Sequence[bool]) -> tuple[tuple[Value, ...], tuple[bool, ...]]:
-        """A call from outside that gives the arguments away for which `given` is true: nobody else may hold them, and the function may overwrite them. The results, and for each whether certainly nobody else holds it."""
+    def enter_giving(
+        self, key: str, args: tuple[Value, ...], given: Sequence[bool]
+    ) -> tuple[tuple[Value, ...], tuple[bool, ...]]:
+        """A call from outside that gives the arguments away for which `given` is true: nobody else may hold them, and
+        the function may overwrite them. The results, and for each whether certainly nobody else holds it."""
         entry = self._entry(key, args)
         result = self.evaluator.compiled(key)(*args, *[given[i] for i in entry.rules.takes])
         if entry.single:
@@ -104,7 +115,11 @@ class CallSites:
         shapes = tuple([a.shape if type(a) is ndarray else () for a in args])
         if shapes not in entry.accepted:
             if len(args) != len(signature.params):
-                raise Fault("E0619", f"{shown(signature)} takes {len(signature.params)} arguments, but here are {len(args)}", notes=(f"the function is {signature.text}",))
+                raise Fault(
+                    "E0619",
+                    f"{shown(signature)} takes {len(signature.params)} arguments, but here are {len(args)}",
+                    notes=(f"the function is {signature.text}",),
+                )
             self._choose([signature], args)
             if len(entry.accepted) >= REMEMBERED:
                 entry.accepted.clear()
@@ -115,7 +130,10 @@ class CallSites:
         """Generates a dispatcher."""
         rules = union(signatures)
         count = len(signatures[0].params)
-        name = f"_d{len(self.dispatchers)}_{''.join(c if c.isalnum() and c.isascii() else '_' for c in signatures[0].name)[:40]}"
+        name = (
+            f"_d{len(self.dispatchers)}_"
+            f"{''.join(c if c.isalnum() and c.isascii() else '_' for c in signatures[0].name)[:40]}"
+        )
         args = [f"a{i}" for i in range(count)] + [f"o{i}" for i in rules.takes]
         by_shape = any(isinstance(f, FixedExtent) for s in signatures for p in s.params for f in p.pattern or ())
         look = "{0}.shape if type({0}) is ndarray else ()" if by_shape else "{0}.ndim if type({0}) is ndarray else 0"
@@ -149,10 +167,20 @@ class CallSites:
         name = shown(signatures[0])
         if isinstance(found, list):
             texts = tuple(f"candidate: {signatures[i].text}" for i in found)
-            raise Fault("E0620", f"this call of {name} is ambiguous: {len(found)} instances fit equally well", notes=texts, help="add an instance that is more specific than both")
+            raise Fault(
+                "E0620",
+                f"this call of {name} is ambiguous: {len(found)} instances fit equally well",
+                notes=texts,
+                help="add an instance that is more specific than both",
+            )
         reasons = tuple(f"{s.text}: {why}" for s, why in zip(signatures, found))
         shapes = ", ".join(f"[{','.join(map(str, shape_of(v)))}]" if shape_of(v) else "a scalar" for v in values)
-        raise Fault("E0619", f"no instance of {name} takes arguments of these shapes: {shapes}", notes=reasons, help="pass arguments of a shape that an instance takes, or add an instance")
+        raise Fault(
+            "E0619",
+            f"no instance of {name} takes arguments of these shapes: {shapes}",
+            notes=reasons,
+            help="pass arguments of a shape that an instance takes, or add an instance",
+        )
 
     def _adapted(self, name: str, signature: Signature, rules: Protocol, args: list[str]) -> Callable[..., Any]:
         """The instance under the dispatcher's protocol."""
@@ -166,7 +194,11 @@ class CallSites:
         left = results + [f"g{i}" for i in own.gives]
         back = results + [f"g{i}" if i in own.gives else "True" for i in rules.gives]
         call = f"{self.evaluator.python_name(signature.key)}({', '.join(passed)})"
-        source = f"def {name}({', '.join(args)}):\n {', '.join(left)} = {call}\n return {', '.join(back)}\n" if left else f"def {name}({', '.join(args)}):\n {call}\n"
+        source = (
+            f"def {name}({', '.join(args)}):\n {', '.join(left)} = {call}\n return {', '.join(back)}\n"
+            if left
+            else f"def {name}({', '.join(args)}):\n {call}\n"
+        )
         exec(compile(source, "<dispatch>", "exec"), self.evaluator.namespace)
         adapted: Callable[..., Any] = self.evaluator.namespace[name]
         return adapted
@@ -175,4 +207,6 @@ class CallSites:
 def union(signatures: list[Signature]) -> Protocol:
     """The flags that any of the candidates takes and gives."""
     all_rules = [protocol(s) for s in signatures]
-    return Protocol(tuple(sorted({i for r in all_rules for i in r.takes})), tuple(sorted({i for r in all_rules for i in r.gives})))
+    return Protocol(
+        tuple(sorted({i for r in all_rules for i in r.takes})), tuple(sorted({i for r in all_rules for i in r.gives}))
+    )

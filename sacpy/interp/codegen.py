@@ -1,18 +1,20 @@
 """Core functions as Python source: statements, calls, and the function around them.
 
-In: a prepared function of core (`prepare`), what is known of its variables (`Facts`) and its `Ownership`. Out: `Generated`: the source text, and the span of each line. Statements become lines in their order; a pure expression used once, in
-the same block, waits until then and becomes part of the line that uses it. Whatever has effects, or updates an array in place, first makes all waiting expressions be computed.
+In: a prepared function of core (`prepare`), what is known of its variables (`Facts`) and its `Ownership`. Out:
+`Generated`: the source text, and the span of each line. Statements become lines in their order; a pure expression used
+once, in the same block, waits until then and becomes part of the line that uses it. Whatever has effects, or updates an
+array in place, first makes all waiting expressions be computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.interp.codegen_withloop import Asked, WithLoops
-from sacpy.interp.counting import Counter, counter
+from sacpy.interp.codegen_loops import loop
+from sacpy.interp.codegen_withloop import WithLoops
 from sacpy.interp.emitter import DEEPEST, Ex, Line, reads
 from sacpy.interp.faults import PART
-from sacpy.interp.ownership import VIEWS, Protocol, around, moves, protocol
+from sacpy.interp.ownership import VIEWS, Protocol, moves, protocol
 from sacpy.interp.usage import Usage
 from sacpy.interp.versions import SHORT
 from sacpy.lang.ast import AnyShape, FixedExtent
@@ -23,7 +25,6 @@ from sacpy.lang.core import (
     Block,
     Call,
     Check,
-    Const,
     Function,
     Genarray,
     GlobalGet,
@@ -123,7 +124,7 @@ class Codegen(WithLoops):
             case If():
                 self._if(s)
             case Loop():
-                self._loop(s)
+                loop(self, s)
             case GlobalSet(name=name, value=value, span=span):
                 flag = self.ownership.atom_flag(value) if self.ownership.dies(value, s) else "False"
                 ex = self.use(value)
@@ -145,7 +146,9 @@ class Codegen(WithLoops):
         self.lines, self.indent, self.loops = [], 1, 0
         self.statement(s)
         self.flush()
-        results = [self.name(b.name) for b in defined(s)] + sorted({*flags, *(self.flag_name(b.name) for b in defined(s) if self.ownership.is_dynamic(b.name))})
+        results = [self.name(b.name) for b in defined(s)] + sorted(
+            {*flags, *(self.flag_name(b.name) for b in defined(s) if self.ownership.is_dynamic(b.name))}
+        )
         self.emit(f"return {', '.join(results)}" if results else "return None", s.span)
         name = f"{self.prefix}{PART}{len(self.parts)}"
         self.parts.append([Line(0, f"def {name}({', '.join(params)}):", s.span), *self.lines])
@@ -180,7 +183,9 @@ class Codegen(WithLoops):
                 self._pure(s.targets[0], self.primitive(rhs, s.targets[0].base, span), span)
             case ArrayCons():
                 if s.targets[0].name in self.usage.virtual:
-                    self.virtual[s.targets[0].name] = self.vector_of(tuple(self.stable(a) for a in rhs.elements), s.targets[0].base)
+                    self.virtual[s.targets[0].name] = self.vector_of(
+                        tuple(self.stable(a) for a in rhs.elements), s.targets[0].base
+                    )
                 else:
                     self._pure(s.targets[0], self.array_construction(rhs, s.targets[0].base, span), span)
             case Call():
@@ -196,8 +201,15 @@ class Codegen(WithLoops):
 
     def flush_for_with(self, loop: WithLoop) -> None:
         """What waits is computed before a with-loop, except for short vectors and scalars that are its bounds."""
-        bounds = names(tuple(a for p in loop.partitions for a in partition_atoms(p)) + tuple(o.shape for o in loop.operators if isinstance(o, Genarray)))
-        kept = {name: item for name, item in self.pending.items() if name in bounds and (item[0].parts is not None or item[0].rank == 0)}
+        bounds = names(
+            tuple(a for p in loop.partitions for a in partition_atoms(p))
+            + tuple(o.shape for o in loop.operators if isinstance(o, Genarray))
+        )
+        kept = {
+            name: item
+            for name, item in self.pending.items()
+            if name in bounds and (item[0].parts is not None or item[0].rank == 0)
+        }
         self.pending = {name: item for name, item in self.pending.items() if name not in kept}
         self.flush()
         self.pending = kept
@@ -219,7 +231,9 @@ class Codegen(WithLoops):
         target, atom = s.targets[0], prim.args[VIEWS[prim.op]]
         (move,) = moves([atom], self.ownership.live_after[id(s)])
         ex = self.primitive(prim, target.base, s.span)
-        if self.ownership.is_dynamic(target.name) or (move.cleared is not None and self.ownership.is_dynamic(move.cleared)):
+        if self.ownership.is_dynamic(target.name) or (
+            move.cleared is not None and self.ownership.is_dynamic(move.cleared)
+        ):
             self.emit(f"{self.name(target.name)} = {ex.text}", s.span)
             self.define_flag(target, "False" if move.source is None else self.ownership.flag(move.source), s.span)
             self.clear_flag(move.cleared, s.span)
@@ -230,7 +244,9 @@ class Codegen(WithLoops):
         """`modarray(a, iv, v)`: in place at the last use of an array that nobody else holds."""
         target, span = s.targets[0], s.span
         array, iv_atom, value_atom = prim.args
-        flag = self.ownership.atom_flag(array) if self.ownership.dies(array, s) and array not in prim.args[1:] else "False"
+        flag = (
+            self.ownership.atom_flag(array) if self.ownership.dies(array, s) and array not in prim.args[1:] else "False"
+        )
         known = self.shape(array)
         value, iv = self.use(value_atom), self.use(iv_atom)
         source = self.use(array)
@@ -244,23 +260,36 @@ class Codegen(WithLoops):
         self.flush()
         name = self.name(target.name)
         if not known.rank and not known.min_rank:
-            self.emit(f"{name} = _updated(_owned({source.text}, {flag}), {index}, {value.text}{f', {prim.cell}' if prim.cell else ''})", span)
+            self.emit(
+                f"{name} = _updated(_owned({source.text}, {flag}), {index}, "
+                f"{value.text}{f', {prim.cell}' if prim.cell else ''})",
+                span,
+            )
             self.define_flag(target, "True", span)
             return
         copied = f"_copy({source.text})"
-        self.emit(f"{name} = " + {"True": source.text, "False": copied}.get(flag, f"{source.text} if {flag} else {copied}"), span)
+        self.emit(
+            f"{name} = " + {"True": source.text, "False": copied}.get(flag, f"{source.text} if {flag} else {copied}"),
+            span,
+        )
         rank = known.rank
         if parts is not None and rank == len(parts) and prim.cell == 0 and value_rank == 0 and rank:
             tests = [p.text for p in parts if not p.natural]
-            guard = f"if {' | '.join(tests)} < 0: _bad_index({name}, {', '.join(p.text for p in parts)})" if tests else ""
+            guard = (
+                f"if {' | '.join(tests)} < 0: _bad_index({name}, {', '.join(p.text for p in parts)})" if tests else ""
+            )
             if guard:
                 self.emit(guard, span)
-            self.emit(f"{name}[{', '.join(p.text for p in parts)}] = {value.text}", span, (name, tuple(p.text for p in parts)))
+            self.emit(
+                f"{name}[{', '.join(p.text for p in parts)}] = {value.text}", span, (name, tuple(p.text for p in parts))
+            )
         else:
             self.emit(f"_set_at({name}, {index}, {value.text}{f', {prim.cell}' if prim.cell else ''})", span)
         self.define_flag(target, "True", span)
 
-    def assign(self, targets: Sequence[Bind], atoms: Sequence[Atom], live: frozenset[str] | set[str], span: Span) -> None:
+    def assign(
+        self, targets: Sequence[Bind], atoms: Sequence[Atom], live: frozenset[str] | set[str], span: Span
+    ) -> None:
         """Several variables set at the same time, with their flags."""
         pairs: list[tuple[str, str]] = []
         flags: list[tuple[str, str]] = []
@@ -269,7 +298,9 @@ class Codegen(WithLoops):
         for target, atom, move in zip(targets, atoms, passed):
             pairs.append((self.name(target.name), self.use(atom).text))
             if self.ownership.is_dynamic(target.name):
-                flags.append((self.flag_name(target.name), "False" if move.source is None else self.ownership.flag(move.source)))
+                flags.append(
+                    (self.flag_name(target.name), "False" if move.source is None else self.ownership.flag(move.source))
+                )
             cleared.append(move.cleared)
         self.flush()
         self.parallel(pairs + flags, span)
@@ -303,7 +334,9 @@ class Codegen(WithLoops):
         live = self.ownership.live_after[id(s)] - {m.target.name for m in s.merges}
         targets = tuple(m.target for m in s.merges)
         then_lines, then_values = self._branch(s.then, targets, [m.then for m in s.merges], live, s.span, probe=True)
-        else_lines, else_values = self._branch(s.otherwise, targets, [m.otherwise for m in s.merges], live, s.span, probe=True)
+        else_lines, else_values = self._branch(
+            s.otherwise, targets, [m.otherwise for m in s.merges], live, s.span, probe=True
+        )
         if then_values is not None and else_values is not None and len(targets) == 1 and not self._moves_flags(s, live):
             then, otherwise = then_values[0], else_values[0]
             if max(then.depth, otherwise.depth) < DEEPEST:
@@ -325,7 +358,9 @@ class Codegen(WithLoops):
     def _moves_flags(self, s: If, live: frozenset[str]) -> bool:
         """Whether a merge sets or clears the flag of an array, for which an expression has no room."""
         passed = [move for m in s.merges for atom in (m.then, m.otherwise) for move in moves([atom], live)]
-        return any(self.ownership.is_dynamic(m.target.name) for m in s.merges) or any(m.cleared is not None and self.ownership.is_dynamic(m.cleared) for m in passed)
+        return any(self.ownership.is_dynamic(m.target.name) for m in s.merges) or any(
+            m.cleared is not None and self.ownership.is_dynamic(m.cleared) for m in passed
+        )
 
     @staticmethod
     def _choice(condition: str, then: Ex, otherwise: Ex) -> Ex:
@@ -338,7 +373,9 @@ class Codegen(WithLoops):
                 return Ex(f"({condition} or {otherwise.text})", "bool", 0, depth=depth)
         return Ex(f"({then.text} if {condition} else {otherwise.text})", then.base, rank, depth=depth)
 
-    def _branch(self, block: Block, targets: Sequence[Bind], atoms: list[Atom], live: frozenset[str], span: Span, *, probe: bool) -> tuple[list[Line], list[Ex] | None]:
+    def _branch(
+        self, block: Block, targets: Sequence[Bind], atoms: list[Atom], live: frozenset[str], span: Span, *, probe: bool
+    ) -> tuple[list[Line], list[Ex] | None]:
         """The lines of a branch with its merges; and the merged values where the branch needs no lines but these."""
         saved = self.capture()
         self.block(block)
@@ -354,96 +391,6 @@ class Codegen(WithLoops):
 
     # ---- loops
 
-    def _loop(self, s: Loop) -> None:
-        live = self.ownership.live_after[id(s)]
-        rest = around(s, set(live))
-        targets = [c.target for c in s.carried]
-        self.assign(targets, [c.initial for c in s.carried], rest, s.span)
-        self.flush()
-        asked = self.asked(s)
-        if asked is None:
-            self._rounds(s, rest, None)
-            return
-        outer = self.indent
-        self.emit("while True:", s.span)
-        self.emit(" try:", s.span)
-        self.indent += 2
-        self.loops += 2
-        self._rounds(s, rest, asked)
-        self.emit("break", s.span)
-        self.loops -= 2
-        self.indent = outer + 1
-        self.left(targets, s.span)
-        self.emit(" if _left.over: break", s.span)
-        self.indent = outer
-
-    def _rounds(self, s: Loop, rest: set[str], asked: Asked | None) -> None:
-        """The rounds of a loop, from the present values of what it carries on."""
-        counted = counter(s)
-        if counted is not None and all(self.shape(a).rank == 0 for a in (Var(counted.carried.target.name, s.span), counted.bound)):
-            self._counted_loop(s, counted, rest, asked)
-            return
-        targets = [c.target for c in s.carried]
-        condition_saved = self.capture()
-        self.block(s.condition)
-        test = self.truth(s.test, self.use(s.test), s.test.span)
-        self.flush()
-        condition, _ = self.release(condition_saved)
-        look: list[Line] = []
-        if asked is not None:
-            count, ahead = self.fresh("count"), self.fresh("ahead")
-            self.emit(f"{count}, {ahead} = 0, {asked.name}.first", s.span)
-            look_saved = self.capture()
-            self.emit(f"if {count} == {ahead}: {ahead} = {count} + {asked.name}({count}, -1, {asked.values})", s.test.span)
-            self.emit(f"{count} += 1", s.test.span)
-            look, _ = self.release(look_saved)
-        saved = self.capture()
-        self.loops += 1
-        self.block(s.body)
-        self.assign(targets, [c.update for c in s.carried], rest, s.span)
-        self.loops -= 1
-        body, _ = self.release(saved)
-        leave = Line(self.indent + 1, f"if not {test}: break", s.span)
-        if s.body_first:
-            self.emit("while True:", s.span)
-            self.lines += [*look, *body, *condition, leave]
-        elif condition:
-            self.emit("while True:", s.span)
-            self.lines += [*look, *condition, leave, *body]
-        else:
-            self.emit(f"while {test}:", s.test.span)
-            self.lines += [*look, *body] or [Line(self.indent + 1, "pass", s.span)]
-
-    def _counted_loop(self, s: Loop, counted: Counter, rest: set[str], asked: Asked | None) -> None:
-        """A loop over a range; behind it the counter is where the test failed."""
-        target, span = counted.carried.target, s.test.span
-        name, first = self.name(target.name), counted.carried.initial
-        bound = self.stable(counted.bound).text + {0: "", 1: " + 1", -1: " - 1"}[counted.beyond]
-        start = self.fresh("from")
-        self.emit(f"{start} = {name}", span)
-        is_natural = counted.step == 1 and isinstance(first, Const) and isinstance(first.value[0], int) and first.value[0] >= 0
-        others = [c for c in s.carried if c is not counted.carried]
-        forth = "+" if counted.step > 0 else "-"
-        ahead = ""
-        if asked is not None:
-            ahead = self.fresh("ahead")
-            self.emit(f"{ahead} = {start} {forth} {asked.name}.first", span)
-        saved = self.capture()
-        self.loops += 1
-        self.virtual[target.name] = Ex(name, "int", 0, True, natural=is_natural)
-        if asked is not None:
-            done, left = (f"{name} - {start}", f"{bound} - {name}") if counted.step > 0 else (f"{start} - {name}", f"{name} - ({bound})")
-            self.emit(f"if {name} == {ahead}: {ahead} = {name} {forth} {asked.name}({done}, {left}, {asked.values})", span)
-        self.block(counted.body)
-        self.assign([c.target for c in others], [c.update for c in others], rest, s.span)
-        del self.virtual[target.name]
-        self.loops -= 1
-        body, _ = self.release(saved)
-        self.emit(f"for {name} in range({start}, {bound}{', -1' if counted.step < 0 else ''}):", span)
-        self.lines += body or [Line(self.indent + 1, "pass", s.span)]
-        if target.name in self.ownership.live_after[id(s)]:
-            self.emit(f"{name} = {bound} if {start} {'<' if counted.step > 0 else '>'} {bound} else {start}", span)
-
     # ---- calls
 
     def _call(self, s: Let, call: Call) -> None:
@@ -452,17 +399,25 @@ class Codegen(WithLoops):
         certain = self.facts.certain.get(id(call))
         function, rules, signature = self.callee(certain, self.facts.candidates.get(id(call), call.candidates))
         passed = moves(call.args, live)
-        flags = ["False" if passed[i].source is None else self.ownership.flag(str(passed[i].source)) for i in rules.takes]
+        flags = [
+            "False" if passed[i].source is None else self.ownership.flag(str(passed[i].source)) for i in rules.takes
+        ]
         args = [self.use(a) for a in call.args]
         self.flush()
-        extra = [f"bases={self.constant(call.bases)}"] if signature.native is not None and signature.native.varargs else []
+        extra = (
+            [f"bases={self.constant(call.bases)}"] if signature.native is not None and signature.native.varargs else []
+        )
         if signature.native is not None and signature.native.varresults:
             by_reference = {p.bind.name for p in signature.params}
             declared = sum(r.bind.name not in by_reference for r in signature.results)
             scanned = s.targets[declared : len(s.targets) - (len(signature.results) - declared)]
             extra.append(f"result_bases={self.constant(tuple(t.base for t in scanned))}")
         text = f"{function}({', '.join([a.text for a in args] + flags + extra)})"
-        given = {g: self.flag_name(s.targets[g].name) if self.ownership.is_dynamic(s.targets[g].name) else f"_g{g}" for g in rules.gives if g < len(s.targets)}
+        given = {
+            g: self.flag_name(s.targets[g].name) if self.ownership.is_dynamic(s.targets[g].name) else f"_g{g}"
+            for g in rules.gives
+            if g < len(s.targets)
+        }
         left = [self.name(t.name) for t in s.targets] + list(given.values())
         self.emit(f"{', '.join(left)} = {text}" if left else text, s.span)
         for at, target in enumerate(s.targets):
@@ -470,7 +425,11 @@ class Codegen(WithLoops):
                 self.define_flag(target, "True", s.span)
         shared = [m.cleared for m in passed if m.cleared is not None and self.ownership.is_dynamic(m.cleared)]
         if given and shared:
-            self.emit(f"if not ({' and '.join(given.values())}): {' = '.join(map(self.flag_name, dict.fromkeys(shared)))} = False", s.span)
+            self.emit(
+                f"if not ({' and '.join(given.values())}): {' = '.join(map(self.flag_name, dict.fromkeys(shared)))} = "
+                "False",
+                s.span,
+            )
 
     def callee(self, certain: str | None, candidates: tuple[str, ...]) -> tuple[str, Protocol, Signature]:
         """The Python name to call, its protocol, and a signature that stands for all candidates."""

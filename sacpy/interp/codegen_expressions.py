@@ -1,6 +1,8 @@
 """Primitives, selections and array constructions as Python expressions.
 
-In: a primitive of core. Out: an `Ex`: written-out scalar arithmetic where all operands are scalars, a direct `a.item(i, j)` where rank and index are known, else a call of the function that evaluates the primitive on values of any rank.
+In: a primitive of core. Out: an `Ex`: written-out scalar arithmetic where all operands are scalars, a direct
+`a.item(i, j)` where rank and index are known, else a call of the function that evaluates the primitive on values of any
+rank.
 """
 
 from __future__ import annotations
@@ -44,7 +46,10 @@ class Expressions(Emitter):
             return self.scalar_operation(prim.op, operand_base, base, args, span)
         new = prim.op in REAL_REUSING
         function = (self.reusing(prim.op, operand_base, args) if new else None) or self.evaluator(prim, operand_base)
-        texts = [(a.tuple_text or a.text) if a.parts is not None and prim.op == "reshape" and i == 0 else a.text for i, a in enumerate(args)]
+        texts = [
+            (a.tuple_text or a.text) if a.parts is not None and prim.op == "reshape" and i == 0 else a.text
+            for i, a in enumerate(args)
+        ]
         made = self.made(self.mark(f"{function}({', '.join(texts)})", span), base, args, self.result_rank(prim, args))
         return replace(made, fresh=new)
 
@@ -66,12 +71,19 @@ class Expressions(Emitter):
         """An operand, with the check of the rank that the primitive's form demands of it."""
         ex = self.use(prim.args[at])
         letter = prim.form[at] if at < len(prim.form) else "A"
-        cell = prim.cell if PRIMITIVES[prim.op].structural and not ((prim.op in ("sel", "reshape", "take", "drop") and at == 0) or (prim.op == "modarray" and at == 1)) else 0
+        cell = (
+            prim.cell
+            if PRIMITIVES[prim.op].structural
+            and not ((prim.op in ("sel", "reshape", "take", "drop") and at == 0) or (prim.op == "modarray" and at == 1))
+            else 0
+        )
         wanted = {"S": cell, "V": 1 + cell}.get(letter)
         if wanted is None or ex.rank == wanted:
             return ex
         name = f"_{prim.op}_{'x'.join(prim.form)}_"
-        return Ex(self.mark(f"_need_rank({ex.text}, {wanted}, {name!r}, {at + 1})", span), ex.base, wanted, depth=ex.depth + 1)
+        return Ex(
+            self.mark(f"_need_rank({ex.text}, {wanted}, {name!r}, {at + 1})", span), ex.base, wanted, depth=ex.depth + 1
+        )
 
     def evaluator(self, prim: Prim, base: str) -> str:
         """The global name of the function that evaluates a primitive."""
@@ -83,7 +95,8 @@ class Expressions(Emitter):
         return name
 
     def reusing(self, op: str, base: str, args: list[Ex]) -> str | None:
-        """The global name of the version of an element-wise primitive that writes into an operand, where one is a new array."""
+        """The global name of the version of an element-wise primitive that writes into an operand, where one is a new
+        array."""
         at = next((i for i, a in enumerate(args) if a.fresh), None)
         function = None if at is None else reusing(op, base, at)
         if function is None:
@@ -112,17 +125,27 @@ class Expressions(Emitter):
 
     def small_vector(self, op: str, operand_base: str, base: str, args: list[Ex], span: Span) -> Ex | None:
         """Element-wise integer arithmetic on short vectors whose components are at hand, component by component."""
-        if op not in ("add", "sub", "mul", "min", "max", "div", "mod", "aplmod", "neg") or operand_base not in BITS or base != operand_base:
+        if (
+            op not in ("add", "sub", "mul", "min", "max", "div", "mod", "aplmod", "neg")
+            or operand_base not in BITS
+            or base != operand_base
+        ):
             return None
         vectors = [a.parts for a in args if a.parts is not None]
-        if not vectors or len({len(v) for v in vectors}) > 1 or any(a.parts is None and (a.rank != 0 or not a.atomic) for a in args):
+        if (
+            not vectors
+            or len({len(v) for v in vectors}) > 1
+            or any(a.parts is None and (a.rank != 0 or not a.atomic) for a in args)
+        ):
             return None
         if op in ("div", "mod") and not all(p.value for p in args[1].parts or (args[1],)):
             return None
         if any(p.depth > 3 or (not p.atomic and op in ("min", "max")) for v in vectors for p in v):
             return None
         rows = [[a] * len(vectors[0]) if a.parts is None else list(a.parts) for a in args]
-        return self.vector_of(tuple(self.scalar_operation(op, operand_base, base, list(column), span) for column in zip(*rows)), base)
+        return self.vector_of(
+            tuple(self.scalar_operation(op, operand_base, base, list(column), span) for column in zip(*rows)), base
+        )
 
     # ---- vectors
 
@@ -131,7 +154,15 @@ class Expressions(Emitter):
         inner = ", ".join(p.text for p in parts)
         tuple_text = f"({inner},)" if parts else "()"
         self.globals.setdefault(f"_dtype_{base}", arithmetic_dtype(base))
-        return Ex(f"_array({tuple_text}, _dtype_{base})", base, 1, False, parts, tuple_text, depth=1 + max((p.depth for p in parts), default=0))
+        return Ex(
+            f"_array({tuple_text}, _dtype_{base})",
+            base,
+            1,
+            False,
+            parts,
+            tuple_text,
+            depth=1 + max((p.depth for p in parts), default=0),
+        )
 
     def array_construction(self, cons: ArrayCons, base: str, span: Span) -> Ex:
         """`[a, b, c]`."""
@@ -154,7 +185,12 @@ class Expressions(Emitter):
         rank = known.rank if known.rank is not None else a.rank
         if rank is not None and rank - prim.cell <= SHORT:
             extents = known.extents or (None,) * rank
-            parts = tuple(self.scalar_literal(n, "int") if n is not None else Ex(f"{a.text}.shape[{k}]", "int", 0, True, natural=True) for k, n in enumerate(extents[: rank - prim.cell]))
+            parts = tuple(
+                self.scalar_literal(n, "int")
+                if n is not None
+                else Ex(f"{a.text}.shape[{k}]", "int", 0, True, natural=True)
+                for k, n in enumerate(extents[: rank - prim.cell])
+            )
             return self.vector_of(parts, "int")
         cell = f"[:-{prim.cell}]" if prim.cell else ""
         return Ex(f"_shape({a.text}, {prim.cell})", "int", 1, tuple_text=f"_shape_of({a.text}){cell}", depth=1)
@@ -192,7 +228,9 @@ class Expressions(Emitter):
         length = len(parts) if parts is not None else None
         result = rank - length if rank is not None and length is not None and rank >= length else None
         cell = f", {prim.cell}" if prim.cell else ""
-        index = f"({', '.join(p.text for p in parts)}{',' if parts else ''})" if parts is not None else self.index_tuple(iv)
+        index = (
+            f"({', '.join(p.text for p in parts)}{',' if parts else ''})" if parts is not None else self.index_tuple(iv)
+        )
         return self.made(self.mark(f"_sel({index}, {a.text}{cell})", span), base, [iv, a], result)
 
     @staticmethod
@@ -202,7 +240,13 @@ class Expressions(Emitter):
     def known_length(self, iv: Ex, atom: Atom, span: Span) -> tuple[Ex, ...] | None:
         """The components of an index vector that is an array of known, short length."""
         extents = self.shape(atom).extents
-        if extents is None or len(extents) != 1 or extents[0] is None or extents[0] > SHORT or not isinstance(atom, Var):
+        if (
+            extents is None
+            or len(extents) != 1
+            or extents[0] is None
+            or extents[0] > SHORT
+            or not isinstance(atom, Var)
+        ):
             return None
         vector = self.local(iv, span, "iv")
         return tuple(Ex(f"{vector.text}.item({k})", "int", 0) for k in range(extents[0]))
@@ -219,16 +263,25 @@ class Expressions(Emitter):
         return vector.parts[parts[0].value]
 
     def _guess(self, a: Ex, parts: tuple[Ex, ...], base: str, span: Span) -> Ex:
-        """A selection from an array of unknown rank: most often the index is as long as the rank, and then it is one element."""
+        """A selection from an array of unknown rank: most often the index is as long as the rank, and then it is one
+        element."""
         names = tuple(p.text for p in parts)
         index = ", ".join(names)
         tests = [f"type({a.text}) is ndarray and {a.text}.ndim == {len(parts)}"]
-        tests += [" | ".join(p.text for p in parts if not p.natural) + " >= 0"] if not all(p.natural for p in parts) else []
+        tests += (
+            [" | ".join(p.text for p in parts if not p.natural) + " >= 0"] if not all(p.natural for p in parts) else []
+        )
         self.selections[len(self.spans)] = (a.text, names)
-        return self.made(self.mark(f"{a.text}.item({index}) if {' and '.join(tests)} else _sel(({index},), {a.text})", span), base, [a, *parts], None)
+        return self.made(
+            self.mark(f"{a.text}.item({index}) if {' and '.join(tests)} else _sel(({index},), {a.text})", span),
+            base,
+            [a, *parts],
+            None,
+        )
 
     def _element(self, a: Ex, parts: tuple[Ex, ...], base: str, span: Span) -> Ex:
-        """One element of an array of known rank. NumPy refuses indices that are too large; negative ones are refused here."""
+        """One element of an array of known rank. NumPy refuses indices that are too large; negative ones are refused
+        here."""
         names, tests = [], []
         for part in parts:
             text = part.text

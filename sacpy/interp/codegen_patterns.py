@@ -1,7 +1,8 @@
 """The checks at the head and the end of a function: type patterns and conditions.
 
-In: a signature's `Plan` (`lang/plan`). Out: straight-line Python. A step that fails calls `_violation`, which has `lang/patterns` work out everything that is wrong with the call. The shape class of the parameters (rank, fixed extents) is the
-caller's business: a direct call is only made where inference has proved it, all others go through dispatch.
+In: a signature's `Plan` (`lang/plan`). Out: straight-line Python. A step that fails calls `_violation`, which has
+`lang/patterns` work out everything that is wrong with the call. The shape class of the parameters (rank, fixed extents)
+is the caller's business: a direct call is only made where inference has proved it, all others go through dispatch.
 """
 
 from __future__ import annotations
@@ -50,17 +51,26 @@ class Patterns(Expressions):
         self.args = [self.name(p.bind.name) for p in signature.params]
         fail = f"_violation({self.constant(signature)}, ({''.join(a + ', ' for a in self.args)}))"
         self._steps(self.plan.entry, signature.params, self.args, fail, signature.span, checked=True)
-        self._bind_names(function, {*self.plan.ints}, {*self.plan.shapes}, dict(signature.pattern_names), signature.span)
+        self._bind_names(
+            function, {*self.plan.ints}, {*self.plan.shapes}, dict(signature.pattern_names), signature.span
+        )
 
     def exit_checks(self, function: Function, results: list[str], shapes: Sequence[Shape]) -> None:
         """Checks the results' patterns; `shapes` is what is known of the results."""
         signature = function.signature
-        fail = f"_violation({self.constant(signature)}, ({''.join(a + ', ' for a in self.args)}), ({''.join(r + ', ' for r in results)}))"
+        fail = (
+            f"_violation({self.constant(signature)}, ({''.join(a + ', ' for a in self.args)}), "
+            f"({''.join(r + ', ' for r in results)}))"
+        )
         self._known = list(shapes)
         self._steps(self.plan.exit, signature.results, results, fail, signature.span, checked=False)
-        self._bind_names(function, {*self.plan.exit_ints}, {*self.plan.exit_shapes}, dict(function.exit_names), signature.span)
+        self._bind_names(
+            function, {*self.plan.exit_ints}, {*self.plan.exit_shapes}, dict(function.exit_names), signature.span
+        )
 
-    def _bind_names(self, function: Function, ints: set[str], shapes: set[str], names: dict[str, str], span: Span) -> None:
+    def _bind_names(
+        self, function: Function, ints: set[str], shapes: set[str], names: dict[str, str], span: Span
+    ) -> None:
         """The names as core variables, where the body or a condition reads them."""
         used = block_free(function.body, function.returns)
         for condition in function.conditions:
@@ -94,7 +104,9 @@ class Patterns(Expressions):
         text = self._length(place.length)
         return f"len({shape}) - ({text})" if place.from_back else text
 
-    def _steps(self, steps: Sequence[Step], slots: Sequence[Slot], values: list[str], fail: str, span: Span, *, checked: bool) -> None:
+    def _steps(
+        self, steps: Sequence[Step], slots: Sequence[Slot], values: list[str], fail: str, span: Span, *, checked: bool
+    ) -> None:
         """Emits the steps. `checked`: the shape class has been checked by the caller."""
         named: dict[int, str] = {}
         for step in steps:
@@ -108,7 +120,12 @@ class Patterns(Expressions):
         """Whether dispatch has made sure of this step."""
         if isinstance(step, RankIs | RankAtLeast) and not step.rank.names:
             return True
-        return isinstance(step, ExtentIs) and not step.axis.from_back and not step.axis.length.names and not any(not hasattr(f, "value") for f in slots[step.arg].pattern or ())
+        return (
+            isinstance(step, ExtentIs)
+            and not step.axis.from_back
+            and not step.axis.length.names
+            and not any(not hasattr(f, "value") for f in slots[step.arg].pattern or ())
+        )
 
     def _is_known(self, step: Step) -> bool:
         """Whether inference has proved this step of the results."""
@@ -125,7 +142,9 @@ class Patterns(Expressions):
             self.emit(f"{named[arg]} = _shape_of({values[arg]})", span)
         return named[arg]
 
-    def _step(self, step: Step, slots: Sequence[Slot], values: list[str], named: dict[int, str], fail: str, span: Span) -> None:
+    def _step(
+        self, step: Step, slots: Sequence[Slot], values: list[str], named: dict[int, str], fail: str, span: Span
+    ) -> None:
         match step:
             case BindLength(name=name, shape=shape):
                 self.emit(f"{self._int(name)} = len({self._shape_name(shape)})", span)
@@ -163,7 +182,9 @@ class Patterns(Expressions):
             case BindShape(name=name, start=start, stop=stop):
                 self.emit(f"{self._shape_name(name)} = {self._slice(shape, start, stop, slots[step.arg])}", span)
             case CheckShape(name=name, start=start, stop=stop):
-                self.emit(f"if {self._slice(shape, start, stop, slots[step.arg])} != {self._shape_name(name)}: {fail}", span)
+                self.emit(
+                    f"if {self._slice(shape, start, stop, slots[step.arg])} != {self._shape_name(name)}: {fail}", span
+                )
 
     def _slice(self, shape: str, start: Place, stop: Place, slot: Slot) -> str:
         if len(slot.pattern or ()) == 1 and not slot.cell:
@@ -179,12 +200,18 @@ class Patterns(Expressions):
                 self.block(condition.block)
                 value = self.use(condition.value)
                 self.flush()
-                self.emit(f"if not {value.text}: _condition_failed({self.constant(function.signature)}, {condition.text!r}, {on_exit})", condition.span)
+                self.emit(
+                    f"if not {value.text}: _condition_failed({self.constant(function.signature)}, {condition.text!r}, "
+                    f"{on_exit})",
+                    condition.span,
+                )
 
     def block(self, block: Block) -> None:
         """Emits the statements of a block; the statement part of the generator defines it."""
         raise NotImplementedError
 
-    def assign(self, targets: Sequence[Bind], atoms: Sequence[Atom], live: frozenset[str] | set[str], span: Span) -> None:
+    def assign(
+        self, targets: Sequence[Bind], atoms: Sequence[Atom], live: frozenset[str] | set[str], span: Span
+    ) -> None:
         """Sets several variables at the same time; the statement part of the generator defines it."""
         raise NotImplementedError

@@ -1,6 +1,7 @@
 """Loops that count: `for (i = a; i < n; i++)` as a Python `for` over a range, which tests and counts by itself.
 
-In: a loop of core, prepared. Out: its counter, if it has one. The bound must not change in the loop, and the counter must not wrap: a test that is true for every int (`i <= 2147483647`) is left alone, because it never ends.
+In: a loop of core, prepared. Out: its counter, if it has one. The bound must not change in the loop, and the counter
+must not wrap: a test that is true for every int (`i <= 2147483647`) is left alone, because it never ends.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ LARGEST = 2147483647
 
 
 class Counter(Node):
-    """The carried variable that counts, by `step` (1 or -1), while it is on this side of `bound` + `beyond`; and the body without the counting."""
+    """The carried variable that counts, by `step` (1 or -1), while it is on this side of `bound` + `beyond`; and the
+    body without the counting."""
 
     carried: Carried
     bound: Atom
@@ -27,7 +29,9 @@ def counter(loop: Loop) -> Counter | None:
     if loop.body_first or len(loop.condition.statements) != 1:
         return None
     match loop.condition.statements[0]:
-        case Let(targets=(test,), rhs=Prim(op=("lt" | "le" | "gt" | "ge") as op, args=(Var(name=name), bound))) if loop.test == Var(test.name, loop.test.span):
+        case Let(targets=(test,), rhs=Prim(op=("lt" | "le" | "gt" | "ge") as op, args=(Var(name=name), bound))) if (
+            loop.test == Var(test.name, loop.test.span)
+        ):
             pass
         case _:
             return None
@@ -36,10 +40,16 @@ def counter(loop: Loop) -> Counter | None:
     if carried is None or (isinstance(bound, Var) and bound.name in targets):
         return None
     up = op in ("lt", "le")
-    if op in ("le", "ge") and not (isinstance(bound, Const) and isinstance(bound.value[0], int) and abs(bound.value[0]) < LARGEST):
+    if op in ("le", "ge") and not (
+        isinstance(bound, Const) and isinstance(bound.value[0], int) and abs(bound.value[0]) < LARGEST
+    ):
         return None
     body = _without_counting(loop, carried, "add" if up else "sub")
-    return None if body is None else Counter(carried, bound, (1 if up else -1) if op in ("le", "ge") else 0, 1 if up else -1, body)
+    return (
+        None
+        if body is None
+        else Counter(carried, bound, (1 if up else -1) if op in ("le", "ge") else 0, 1 if up else -1, body)
+    )
 
 
 def _without_counting(loop: Loop, carried: Carried, op: str) -> Block | None:
@@ -50,7 +60,9 @@ def _without_counting(loop: Loop, carried: Carried, op: str) -> Block | None:
     rest: list[Stmt] = []
     for s in reversed(loop.body.statements):
         match s:
-            case Let(targets=(target,), rhs=Prim(op=found, args=(Var(name=counted), one))) if target.name == carried.update.name and found == op and counted == carried.target.name:
+            case Let(targets=(target,), rhs=Prim(op=found, args=(Var(name=counted), one))) if (
+                target.name == carried.update.name and found == op and counted == carried.target.name
+            ):
                 if isinstance(one, Var):
                     own.add(one.name)
                 elif one.value != (1,):

@@ -1,6 +1,8 @@
-"""Text and names of a generated function: lines with their places, expressions that wait for their use, local variables.
+"""Text and names of a generated function: lines with their places, expressions that wait for their use, local
+variables.
 
-In: pieces of Python text, from the modules `codegen_*`. Out: the source text of one function and, for each of its lines, the span of the SaC source it came from. A part of an expression that may raise stands on a line of its own
+In: pieces of Python text, from the modules `codegen_*`. Out: the source text of one function and, for each of its
+lines, the span of the SaC source it came from. A part of an expression that may raise stands on a line of its own
 (`mark`), so that a traceback's line number alone leads back to the operator or index that failed.
 """
 
@@ -24,7 +26,10 @@ DEEPEST = 30  # nesting of expressions; Python's own limit is 200 parentheses
 
 
 class Ex(Node):
-    """A Python expression. `rank` where known; `atomic`: a name or literal, which may be repeated; `parts`: the components of an int vector whose length is known; `tuple_text`: the vector as a tuple of ints; `value` of a constant scalar; `natural`: certainly not negative; `fresh`: an array that it makes is a new one, which nobody else holds."""
+    """A Python expression. `rank` where known; `atomic`: a name or literal, which may be repeated; `parts`: the
+    components of an int vector whose length is known; `tuple_text`: the vector as a tuple of ints; `value` of a
+    constant scalar; `natural`: certainly not negative; `fresh`: an array that it makes is a new one, which nobody else
+    holds."""
 
     text: str
     base: str
@@ -50,7 +55,10 @@ _MARK = re.compile("\x01(\\d+)\x02|\x03")
 
 @dataclass
 class Emitter:
-    """One function being generated. `globals` is the namespace that all generated functions share. `selections`: by mark, the array and the indices of a direct access; `guarded`: the same by line, so that the fault can name them. `parts`: Python functions split off this one; `temporaries`: names of local variables that stand for no core variable."""
+    """One function being generated. `globals` is the namespace that all generated functions share. `selections`: by
+    mark, the array and the indices of a direct access; `guarded`: the same by line, so that the fault can name them.
+    `parts`: Python functions split off this one; `temporaries`: names of local variables that stand for no core
+    variable."""
 
     facts: Facts
     globals: dict[str, Any]
@@ -107,7 +115,9 @@ class Emitter:
             whole.flags.writeable = False
             if len(const.shape) == 1 and const.base in DTYPES:
                 parts = tuple(self.scalar_literal(v, const.base) for v in const.value)
-                return Ex(self.constant(whole), const.base, 1, True, parts, f"({''.join(p.text + ', ' for p in parts)})")
+                return Ex(
+                    self.constant(whole), const.base, 1, True, parts, f"({''.join(p.text + ', ' for p in parts)})"
+                )
             return Ex(self.constant(whole), const.base, len(const.shape), True)
         if const.undefined:
             return Ex("None", const.base, None, True)
@@ -125,7 +135,14 @@ class Emitter:
             text = {"inf": "_inf", "-inf": "(-_inf)", "nan": "_nan"}.get(text, text)
         elif base != "bool":
             text = repr(int(value))
-        return Ex(f"({text})" if text.startswith("-") else text, base, 0, True, value=value, natural=isinstance(value, int) and value >= 0)
+        return Ex(
+            f"({text})" if text.startswith("-") else text,
+            base,
+            0,
+            True,
+            value=value,
+            natural=isinstance(value, int) and value >= 0,
+        )
 
     def use(self, atom: Atom) -> Ex:
         """The expression of an atom; one that has waited for this use is taken."""
@@ -188,7 +205,9 @@ class Emitter:
         self.indent += 1
         return saved
 
-    def release(self, saved: tuple[list[Line], dict[str, tuple[Ex, Span]]]) -> tuple[list[Line], dict[str, tuple[Ex, Span]]]:
+    def release(
+        self, saved: tuple[list[Line], dict[str, tuple[Ex, Span]]]
+    ) -> tuple[list[Line], dict[str, tuple[Ex, Span]]]:
         """Ends the block: its lines and the expressions still waiting."""
         block = self.lines, self.pending
         self.lines, self.pending = saved

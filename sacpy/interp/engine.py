@@ -1,9 +1,9 @@
 """What a compiler must offer to be asked by the interpreter. The interpreter runs everything without one; with one, it
 asks at three places.
 
-In: the program, each function when it is first called, and each loop and with-loop when a function is generated. Out: the
-program as the engine wants it interpreted, the Python function that calls go to, and what generated code asks on its way
-through a loop. Nothing here knows what compiling is.
+In: the program, each function when it is first called, and each loop and with-loop when a function is generated. Out:
+the program as the engine wants it interpreted, the Python function that calls go to, and what generated code asks on
+its way through a loop. Nothing here knows what compiling is.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _REGION = re.compile(r"(@\d+)+$")
 
 
 class Left(Exception):
-    """Raised by a `Turn` into the generated code that asked it: the statement is done, or, unless `over`, some rounds of
-    it are. `values`: of the variables that it sets; its arrays are nobody else's."""
+    """Raised by a `Turn` into the generated code that asked it: the statement is done, or, unless `over`, some rounds
+    of it are. `values`: of the variables that it sets; its arrays are nobody else's."""
 
     def __init__(self, values: tuple[Any, ...], over: bool = True) -> None:
         super().__init__()
@@ -31,14 +31,14 @@ class Left(Exception):
 
 
 class Turn(Protocol):
-    """What generated code asks about a loop or with-loop. `first`: how many rounds of an execution before it asks for the
-    first time; of a with-loop the cells from which on it asks before the first of them."""
+    """What generated code asks about a loop or with-loop. `first`: how many rounds of an execution before it asks for
+    the first time; of a with-loop the cells from which on it asks before the first of them."""
 
     first: int
 
     def __call__(self, done: int, left: int, values: tuple[Any, ...]) -> int:
-        """Between two rounds, or rows of a with-loop: so many are done and left (-1: nobody knows); `values`: of what the
-        rest reads. The rounds until it is to be asked again. Raises `Left`."""
+        """Between two rounds, or rows of a with-loop: so many are done and left (-1: nobody knows); `values`: of what
+        the rest reads. The rounds until it is to be asked again. Raises `Left`."""
         ...
 
     def begin(self, cells: int, values: tuple[Any, ...]) -> None:
@@ -50,20 +50,27 @@ class Engine(Protocol):
     """Decides what runs otherwise than interpreted."""
 
     def prepared(self, program: Program) -> Program:
-        """The program to interpret: parts of functions may have become functions of their own ("regions", see `is_region`)."""
+        """The program to interpret: parts of functions may have become functions of their own ("regions", see
+        `is_region`)."""
         ...
 
-    def wrap(self, evaluator: Evaluator, function: Function, interpreted: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
-        """What calls of a function go to: what `interpreted` gives, which generates the function, or something that takes the same arguments and flags, and gives the same results and flags (see `ownership.protocol`)."""
+    def wrap(
+        self, evaluator: Evaluator, function: Function, interpreted: Callable[[], Callable[..., Any]]
+    ) -> Callable[..., Any]:
+        """What calls of a function go to: what `interpreted` gives, which generates the function, or something that
+        takes the same arguments and flags, and gives the same results and flags (see `ownership.protocol`)."""
         ...
 
-    def turn(self, evaluator: Evaluator, function: Function, statement: Let | Loop, bases: Mapping[str, str]) -> tuple[Turn, list[str]] | None:
+    def turn(
+        self, evaluator: Evaluator, function: Function, statement: Let | Loop, bases: Mapping[str, str]
+    ) -> tuple[Turn, list[str]] | None:
         """What the generated code of a function asks about one of its loops or with-loops, prepared as it is there, and
         the variables whose values it wants; None where it need not ask. `bases`: the base types of all variables."""
         ...
 
     def stop(self) -> None:
-        """Ends whatever runs outside Python now, so that a pending exception can be raised. Called from other threads."""
+        """Ends whatever runs outside Python now, so that a pending exception can be raised. Called from other
+        threads."""
         ...
 
 

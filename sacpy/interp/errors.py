@@ -1,10 +1,12 @@
-"""What goes wrong while a program runs, before it is known where: primitives, twins and natives raise a `Fault`; the evaluator turns it into a `SacError` with the place and the SaC call stack."""
+"""What goes wrong while a program runs, before it is known where: primitives, twins and natives raise a `Fault`; the
+evaluator turns it into a `SacError` with the place and the SaC call stack."""
 
 from __future__ import annotations
 
 
 class Fault(Exception):
-    """A run-time error without a place. `code` such as "E0601"; `message` one sentence; `notes` further facts; `help` what to do."""
+    """A run-time error without a place. `code` such as "E0601"; `message` one sentence; `notes` further facts; `help`
+    what to do."""
 
     def __init__(self, code: str, message: str, *, notes: tuple[str, ...] = (), help: str = "") -> None:
         super().__init__(message)
@@ -27,7 +29,8 @@ class Exit(Exception):
 
 
 class Stopped(BaseException):
-    """A run has gone beyond one of its limits. Raised from another thread, at any place; so it is no `Exception`, which code on the way might catch."""
+    """A run has gone beyond one of its limits. Raised from another thread, at any place; so it is no `Exception`, which
+    code on the way might catch."""
 
     def fault(self) -> Fault:
         """What to tell the user."""
@@ -38,11 +41,19 @@ class TimeUp(Stopped):
     """The run took longer than it may."""
 
     def fault(self) -> Fault:
-        return Fault("E0704", "the run takes longer than this session allows", help="raise the time limit, or give the program less to do")
+        return Fault(
+            "E0704",
+            "the run takes longer than this session allows",
+            help="raise the time limit, or give the program less to do",
+        )
 
 
 class MemoryUp(Stopped):
     """The run took more memory than it may."""
 
     def fault(self) -> Fault:
-        return Fault("E0703", "the run takes more memory than this session allows", help="raise the memory limit, or use smaller arrays")
+        return Fault(
+            "E0703",
+            "the run takes more memory than this session allows",
+            help="raise the memory limit, or use smaller arrays",
+        )

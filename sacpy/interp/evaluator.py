@@ -1,7 +1,9 @@
 """Runs core programs: `Evaluator(program).call(key, args)`.
 
-In: a `core.Program`, and values. Out: values; or a `SacError` with the place and the SaC call stack. Each function becomes generated Python (`codegen`) when it is first called: until then its name in the shared namespace is a stub that
-generates it and takes its own place. With an engine that waits for the first call that is interpreted: what runs natively from the beginning is never generated.
+In: a `core.Program`, and values. Out: values; or a `SacError` with the place and the SaC call stack. Each function
+becomes generated Python (`codegen`) when it is first called: until then its name in the shared namespace is a stub that
+generates it and takes its own place. With an engine that waits for the first call that is interpreted: what runs
+natively from the beginning is never generated.
 """
 
 from __future__ import annotations
@@ -34,8 +36,12 @@ if TYPE_CHECKING:
     from sacpy.interp.twins import Twin
 
 RUNTIME: dict[str, Any] = {
-    **arithmetic.HELPERS, **withloops.HELPERS, "ndarray": np.ndarray, "_array": np.array, "_vector": vector, "_shape_of": shape_of, "_shape": structure.shape, "_dim": structure.dim, "_sel": structure.sel, "_set_at": structure.set_at, "_updated": structure.updated,
-    "_stack": structure.stack, "_bad_index": structure.bad_index, "_to_index": structure.to_index, "_copy": calls.copy, "_owned": calls.owned, "_violation": calls.violation, "_condition_failed": calls.condition_failed, "_check": calls.check,
+    **arithmetic.HELPERS, **withloops.HELPERS, "ndarray": np.ndarray, "_array": np.array, "_vector": vector,
+    "_shape_of": shape_of, "_shape": structure.shape, "_dim": structure.dim, "_sel": structure.sel,
+    "_set_at": structure.set_at, "_updated": structure.updated,
+    "_stack": structure.stack, "_bad_index": structure.bad_index, "_to_index": structure.to_index, "_copy": calls.copy,
+    "_owned": calls.owned, "_violation": calls.violation, "_condition_failed": calls.condition_failed,
+    "_check": calls.check,
     "_truth": calls.truth, "_need_rank": calls.need_rank, "_is_fresh": calls.is_fresh, "_Left": Left,
 }  # fmt: skip
 
@@ -48,11 +54,21 @@ def no_binding(signature: Signature) -> None:
 
 
 class Evaluator:
-    """Runs the functions of one program. `depth_limit` bounds the depth of Python frames; `always_copy` turns in-place updates off (for tests); `bindings` finds the Python function that stands for an external one, asked before the library's.
-    `engine` decides what runs natively; `strict_fp`: floating-point numbers are added in the order the program says, in the library too."""
+    """Runs the functions of one program. `depth_limit` bounds the depth of Python frames; `always_copy` turns in-place
+    updates off (for tests); `bindings` finds the Python function that stands for an external one, asked before the
+    library's. `engine` decides what runs natively; `strict_fp`: floating-point numbers are added in the order the
+    program says, in the library too."""
 
     def __init__(
-        self, program: Program, world: Any = None, *, depth_limit: int = 100_000, always_copy: bool = False, bindings: Bindings = no_binding, engine: Engine | None = None, strict_fp: bool = False
+        self,
+        program: Program,
+        world: Any = None,
+        *,
+        depth_limit: int = 100_000,
+        always_copy: bool = False,
+        bindings: Bindings = no_binding,
+        engine: Engine | None = None,
+        strict_fp: bool = False,
     ) -> None:
         self.program = program if engine is None else engine.prepared(program)
         self.engine = engine
@@ -66,7 +82,12 @@ class Evaluator:
         self.globals: dict[str, Value] = {}
         self.starting: set[str] = set()
         self.generating = 0.0  # seconds of its thread spent on generating functions
-        self.namespace: dict[str, Any] = {**RUNTIME, "_world": world, "_globals": self.globals, "_global_get": self._global_get}
+        self.namespace: dict[str, Any] = {
+            **RUNTIME,
+            "_world": world,
+            "_globals": self.globals,
+            "_global_get": self._global_get,
+        }
         self.sites = CallSites(self)
         self.preparer = Preparer(self.program)
         self.namespace["_inferrer"] = self.preparer.inferrer
@@ -80,12 +101,16 @@ class Evaluator:
             raise to_sac_error(error, self.places) from error
         return self.guarded(lambda: self.sites.enter(key, args)) if found is None else found
 
-    def call_giving(self, key: str, args: Sequence[Value], given: Sequence[bool]) -> tuple[tuple[Value, ...], tuple[bool, ...]]:
-        """The same, giving away the arguments for which `given` is true: nobody else may hold them, and they may be overwritten. With each result, whether certainly nobody else holds it."""
+    def call_giving(
+        self, key: str, args: Sequence[Value], given: Sequence[bool]
+    ) -> tuple[tuple[Value, ...], tuple[bool, ...]]:
+        """The same, giving away the arguments for which `given` is true: nobody else may hold them, and they may be
+        overwritten. With each result, whether certainly nobody else holds it."""
         return self.guarded(lambda: self.sites.enter_giving(key, tuple(args), given))
 
     def guarded(self, action: Callable[[], T]) -> T:
-        """Does something that runs generated functions: with room for recursion, without NumPy's warnings, and with exceptions explained. Raises `SacError`."""
+        """Does something that runs generated functions: with room for recursion, without NumPy's warnings, and with
+        exceptions explained. Raises `SacError`."""
         try:
             with Room(self.depth_limit), np.errstate(all="ignore"):
                 return action()
@@ -103,7 +128,10 @@ class Evaluator:
         name = self.names.get(key)
         if name is None:
             part = PART if is_region(key) else ""
-            name = self.names[key] = f"f{len(self.names)}_{''.join(c if c.isalnum() and c.isascii() else '_' for c in key.rpartition('::')[2])[:40]}{part}"
+            name = self.names[key] = (
+                f"f{len(self.names)}_"
+                f"{''.join(c if c.isalnum() and c.isascii() else '_' for c in key.rpartition('::')[2])[:40]}{part}"
+            )
             self.namespace[name] = self._stub(key, name)
         return name
 
@@ -131,7 +159,11 @@ class Evaluator:
         if signature.native is not None:
             return self._native(signature, name)[0]
         twin = self._twin_of(signature)
-        return self._twin(signature, name, twin)[0] if twin is not None else self._generate(self.program.function(key), name)[0]
+        return (
+            self._twin(signature, name, twin)[0]
+            if twin is not None
+            else self._generate(self.program.function(key), name)[0]
+        )
 
     def _define(self, key: str, name: str) -> None:
         signature = self.program.signature(key)
@@ -143,7 +175,9 @@ class Evaluator:
         else:
             function = self.program.function(key)
             interpreted = partial(self._interpreted, function, name)
-            self.namespace[name] = interpreted() if self.engine is None else self.engine.wrap(self, function, interpreted)
+            self.namespace[name] = (
+                interpreted() if self.engine is None else self.engine.wrap(self, function, interpreted)
+            )
 
     def _interpreted(self, function: Function, name: str) -> Callable[..., Any]:
         """A function as generated Python; calls by its name go where they went before."""
@@ -164,7 +198,8 @@ class Evaluator:
         exec(compile(source, filename, "exec"), self.namespace)
 
     def _select_versions(self, function: Function, name: str, positions: tuple[int, ...]) -> None:
-        """Defines a function that calls the version for its arguments' ranks; versions are generated when first wanted."""
+        """Defines a function that calls the version for its arguments' ranks; versions are generated when first
+        wanted."""
         signature = function.signature
         declared = declared_shapes(signature.params)
         params = [f"a{i}" for i in range(len(signature.params))] + [f"o{i}" for i in protocol(signature).takes]
@@ -198,7 +233,9 @@ class Evaluator:
         if self.engine is not None:
             ask = self.engine.turn
             generator.turn = lambda statement: ask(self, original, statement, facts.bases)
-        generator.ownership = Ownership(function, self.program.signature, lambda v: facts.shape(v).rank != 0, generator.flag_name, self.always_copy)
+        generator.ownership = Ownership(
+            function, self.program.signature, lambda v: facts.shape(v).rank != 0, generator.flag_name, self.always_copy
+        )
         generator.usage = Usage(function, lambda a: facts.atom_shape(a).rank == 0)
         generated = generator.function(function, name)
         return generated.source, Place(owner(calls.shown(signature)), generated.spans, generated.guarded)
@@ -208,7 +245,8 @@ class Evaluator:
         return self._twin_of(signature) is not None
 
     def _twin_of(self, signature: Signature) -> Twin | None:
-        """What stands for a function of the library. The program's own have none, and where those run natively nothing else may ever be called."""
+        """What stands for a function of the library. The program's own have none, and where those run natively nothing
+        else may ever be called."""
         if signature.native is not None or signature.name.startswith("_MAIN::"):
             return None
         from sacpy.interp import twins
@@ -230,22 +268,30 @@ class Evaluator:
         left = f"{', '.join(results)} = " if results else ""
         in_place = getattr(twin, "in_place", None)
         for i in rules.takes if in_place else ():  # an argument that nobody else holds takes up the result
-            generator.emit(f"if o_{i}: return {generator.constant(in_place)}({', '.join(args)}, {args[i]}), True", signature.span)
+            generator.emit(
+                f"if o_{i}: return {generator.constant(in_place)}({', '.join(args)}, {args[i]}), True", signature.span
+            )
         generator.emit(f"{left}{generator.constant(twin)}({', '.join(args)})", signature.span)
         self._hand_back(generator, signature, results, args, rules.gives)
         source, spans = generator.assemble(f"def {name}({', '.join(args + flags)}):", signature.span)
         return source, Place(calls.shown(signature), spans, generator.guarded)
 
     @staticmethod
-    def _hand_back(generator: Emitter, signature: Signature, results: list[str], args: list[str], gives: tuple[int, ...]) -> None:
+    def _hand_back(
+        generator: Emitter, signature: Signature, results: list[str], args: list[str], gives: tuple[int, ...]
+    ) -> None:
         """The results of a Python function: arrays come with a flag, or are copied if they are no fresh ones."""
         given = f"({''.join(a + ', ' for a in args)})"
-        texts = [r if i in gives or signature.results[i].pattern is None else f"_owned({r}, _is_fresh({r}, {given}))" for i, r in enumerate(results)]
+        texts = [
+            r if i in gives or signature.results[i].pattern is None else f"_owned({r}, _is_fresh({r}, {given}))"
+            for i, r in enumerate(results)
+        ]
         texts += [f"_is_fresh({results[i]}, {given})" for i in gives]
         generator.emit(f"return {', '.join(texts)}" if texts else "return None", signature.span)
 
     def _native(self, signature: Signature, name: str) -> tuple[str, Place]:
-        """A wrapper of an external function: a frame for the call stack, and results that are certainly nobody else's."""
+        """A wrapper of an external function: a frame for the call stack, and results that are certainly nobody
+        else's."""
         from sacpy.interp import foreign, natives
         from sacpy.interp.emitter import Emitter
         from sacpy.interp.facts import Facts
@@ -283,7 +329,11 @@ class Evaluator:
     def _global_get(self, name: str) -> Value:
         if name not in self.globals:
             if name in self.starting:
-                raise Fault("E0622", f"the global object {name} is used while its first value is being made", help="make the first value from other values")
+                raise Fault(
+                    "E0622",
+                    f"the global object {name} is used while its first value is being made",
+                    help="make the first value from other values",
+                )
             definition = self.program.global_object(name)
             self.starting.add(name)
             try:

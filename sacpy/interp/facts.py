@@ -1,6 +1,8 @@
-"""What is known of the variables of a function before it runs: base types, shapes, and which candidates a call can take.
+"""What is known of the variables of a function before it runs: base types, shapes, and which candidates a call can
+take.
 
-In: a function in core, and inference. Out: `Facts`, a table that preparation extends when it substitutes a callee's body.
+In: a function in core, and inference. Out: `Facts`, a table that preparation extends when it substitutes a callee's
+body.
 """
 
 from __future__ import annotations
@@ -73,4 +75,3 @@ def _with_loop(loop: WithLoop, result: list[Bind]) -> None:
     for p in loop.partitions:
         result += (p.index, *(p.scalars or ()))
         _binds(p.body, result)
-

@@ -1,6 +1,7 @@
 """From a Python exception inside generated code to a `SacError` with place and SaC call stack.
 
-In: an exception with its traceback, and the generated functions by file name. Out: the error. Nothing is kept while a program runs: the frames of generated functions carry file names like "<sac:KEY>", and each of their lines has a span.
+In: an exception with its traceback, and the generated functions by file name. Out: the error. Nothing is kept while a
+program runs: the frames of generated functions carry file names like "<sac:KEY>", and each of their lines has a span.
 """
 
 from __future__ import annotations
@@ -79,10 +80,18 @@ def _fault(error: BaseException, innermost: tuple[Any, Place, int] | None) -> Fa
             return Fault("E0702", "the run was interrupted")
         case MemoryError():
             return Fault("E0703", "out of memory", notes=(str(error),) if str(error) else (), help="use smaller arrays")
-        case ValueError() if "too large" in str(error) or "too big" in str(error) or "Maximum allowed dimension" in str(error):
+        case ValueError() if (
+            "too large" in str(error) or "too big" in str(error) or "Maximum allowed dimension" in str(error)
+        ):
             note = "of an array without elements all extents but the zeros count"
-            return Fault("E0703", "out of memory: an array is larger than any memory", notes=(note,), help="use smaller arrays")
-    return Fault("E0699", f"internal error of the interpreter: {type(error).__name__}: {error}", help="please report this with the program")
+            return Fault(
+                "E0703", "out of memory: an array is larger than any memory", notes=(note,), help="use smaller arrays"
+            )
+    return Fault(
+        "E0699",
+        f"internal error of the interpreter: {type(error).__name__}: {error}",
+        help="please report this with the program",
+    )
 
 
 def _number(text: str, local: dict[str, Any]) -> int:

@@ -1,6 +1,8 @@
 """Limits of a run: memory, time, depth of calls, output.
 
-In: `Limits`, and an action that runs a program. Out: what the action gives; or an exception in the middle of it, raised by a thread that watches the clock and the process's memory. Without a limit on either there is no such thread, and nothing slows down.
+In: `Limits`, and an action that runs a program. Out: what the action gives; or an exception in the middle of it, raised
+by a thread that watches the clock and the process's memory. Without a limit on either there is no such thread, and
+nothing slows down.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ IDLE = 100  # looks at nothing after which the watching thread ends
 
 
 class Limits(Node):
-    """What one call may use: `memory` in bytes that it adds to the process, `seconds`, `depth` of nested calls (Python frames; at least Python's own recursion limit), `output` in bytes to each of the two output streams. None: no limit, except that no array may be larger than the machine's memory."""
+    """What one call may use: `memory` in bytes that it adds to the process, `seconds`, `depth` of nested calls (Python
+    frames; at least Python's own recursion limit), `output` in bytes to each of the two output streams. None: no limit,
+    except that no array may be larger than the machine's memory."""
 
     memory: int | None = None
     seconds: float | None = None
@@ -37,12 +41,18 @@ class Limits(Node):
     def __post_init__(self) -> None:
         for name in ("memory", "seconds", "depth", "output"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float | None) or (value is not None and not value > 0) or (name == "depth" and value is None):
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, int | float | None)
+                or (value is not None and not value > 0)
+                or (name == "depth" and value is None)
+            ):
                 raise ValueError(f"the limit {name} must be a positive number, not {value!r}")
 
 
 class _Watch(Record, eq=False):
-    """One run under observation: its thread, when it must end, what memory it may take, what ends code that runs outside Python, and when it is stopped next."""
+    """One run under observation: its thread, when it must end, what memory it may take, what ends code that runs
+    outside Python, and when it is stopped next."""
 
     thread: int
     deadline: float
@@ -57,10 +67,12 @@ def _nothing() -> None:
 
 
 class Watchdog:
-    """Stops runs that go beyond their limits. One thread looks after all of the process; it starts with the first run that has limits, and ends when there was none for a while."""
+    """Stops runs that go beyond their limits. One thread looks after all of the process; it starts with the first run
+    that has limits, and ends when there was none for a while."""
 
     def guard(self, limits: Limits, action: Callable[[], T], stop: Callable[[], None] = _nothing) -> T:
-        """Does something within limits on time and memory. `stop` is called, from another thread, when it must end: native code does not see Python's exceptions. Raises `Stopped` where the action does not deal with it itself."""
+        """Does something within limits on time and memory. `stop` is called, from another thread, when it must end:
+        native code does not see Python's exceptions. Raises `Stopped` where the action does not deal with it itself."""
         if limits.seconds is None and limits.memory is None:
             return action()
         watch: _Watch | None = None
@@ -106,7 +118,10 @@ class _Watcher:
             _take_back(watch.thread)
 
     def _heed_what_is_lost(self) -> None:
-        """An exception that strikes where Python has nobody to give it to, a finaliser say, is printed and lost. Ours are not printed, and come again soon. One that strikes a thread before it runs anything, having been meant for the one that starts it (Python 3.11 gives both the same number for a moment), would leave that one waiting for ever: the new thread begins once more."""
+        """An exception that strikes where Python has nobody to give it to, a finaliser say, is printed and lost. Ours
+        are not printed, and come again soon. One that strikes a thread before it runs anything, having been meant for
+        the one that starts it (Python 3.11 gives both the same number for a moment), would leave that one waiting for
+        ever: the new thread begins once more."""
         before = sys.unraisablehook
         if getattr(before, "sac_heeds", False):
             return
@@ -144,7 +159,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def unstruck() -> AbstractContextManager[object]:
-    """A lock: while it is held, nothing strikes. For starting threads: until a new one runs, Python (3.11) takes what is ordered for the one that starts it to it."""
+    """A lock: while it is held, nothing strikes. For starting threads: until a new one runs, Python (3.11) takes what
+    is ordered for the one that starts it to it."""
     return _watcher.lock
 
 
@@ -168,7 +184,9 @@ class _TakenBack(Stopped):
 
 
 def _take_back(thread: int) -> None:
-    """Sees to it that this thread raises nothing any more that others have ordered. To order nothing instead will not do: Python (3.11) would look for it for ever, and under a debugger or a tracer come to nothing else. What is ordered may go to a thread that this one has just started, which has its number for a moment; then it is ordered again."""
+    """Sees to it that this thread raises nothing any more that others have ordered. To order nothing instead will not
+    do: Python (3.11) would look for it for ever, and under a debugger or a tracer come to nothing else. What is ordered
+    may go to a thread that this one has just started, which has its number for a moment; then it is ordered again."""
     try:
         while True:
             _raise_in(thread, _TakenBack)

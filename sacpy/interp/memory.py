@@ -1,8 +1,11 @@
 """How much memory a run may take, asked before something large is made.
 
-In: the size of what is about to be made. Out: nothing, or a `Fault` (E0703). What a run may take is set around it, for its thread. What is small is not asked about: a run that takes its memory in small pieces is stopped by the watchdog, which looks at the whole process.
+In: the size of what is about to be made. Out: nothing, or a `Fault` (E0703). What a run may take is set around it, for
+its thread. What is small is not asked about: a run that takes its memory in small pieces is stopped by the watchdog,
+which looks at the whole process.
 
-Counted is the memory that the process has for itself; pages of files, such as the compiler's own code, are not. What a compiler takes while it works is not the program's either (`apart`).
+Counted is the memory that the process has for itself; pages of files, such as the compiler's own code, are not. What a
+compiler takes while it works is not the program's either (`apart`).
 """
 
 from __future__ import annotations
@@ -25,7 +28,9 @@ _UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")
 
 
 class Run:
-    """A run with a limit: the bytes that it may add to the process, what the process had when it began, but for what was set apart since, its thread, and whether something is being set apart in it now. `foreign`: what has been set apart though the program was running as well."""
+    """A run with a limit: the bytes that it may add to the process, what the process had when it began, but for what
+    was set apart since, its thread, and whether something is being set apart in it now. `foreign`: what has been set
+    apart though the program was running as well."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -77,14 +82,20 @@ def budget(limit: int | None) -> Iterator[Run | None]:
 def check(shape: tuple[int, ...], itemsize: int) -> None:
     """Raises a Fault if there is no room for an array, or NumPy cannot hold one of that shape."""
     if len(shape) > AXES:
-        raise Fault("E0623", f"an array of {len(shape)} axes", notes=(f"arrays have at most {AXES} axes here",), help="keep the elements in an array of fewer axes")
+        raise Fault(
+            "E0623",
+            f"an array of {len(shape)} axes",
+            notes=(f"arrays have at most {AXES} axes here",),
+            help="keep the elements in an array of fewer axes",
+        )
     size = prod(shape) * itemsize
     if size > SMALL:
         reserve(size, shape)
 
 
 def room(size: int) -> None:
-    """Raises a Fault if there is no room for so many bytes. For what is made of them in one go; small amounts are not looked at."""
+    """Raises a Fault if there is no room for so many bytes. For what is made of them in one go; small amounts are not
+    looked at."""
     if size > SMALL:
         reserve(size)
 
@@ -94,9 +105,17 @@ def reserve(size: int, shape: tuple[int, ...] | None = None) -> None:
     run = _here.run
     what = "this needs" if shape is None else f"an array of shape [{','.join(map(str, shape))}] needs"
     if run is not None and size > run.left:
-        raise Fault("E0703", f"out of memory: {what} {in_words(size)}, and this session allows {in_words(run.limit)}", help="use smaller arrays, or raise the memory limit")
+        raise Fault(
+            "E0703",
+            f"out of memory: {what} {in_words(size)}, and this session allows {in_words(run.limit)}",
+            help="use smaller arrays, or raise the memory limit",
+        )
     if size > physical():
-        raise Fault("E0703", f"out of memory: {what} {in_words(size)}, and this machine has {in_words(physical())}", help="use smaller arrays")
+        raise Fault(
+            "E0703",
+            f"out of memory: {what} {in_words(size)}, and this machine has {in_words(physical())}",
+            help="use smaller arrays",
+        )
 
 
 def in_words(size: int) -> str:
@@ -119,7 +138,8 @@ def physical() -> int:
 
 @contextmanager
 def apart() -> Iterator[None]:
-    """Inside, the process grows by what is no program's: a compiler, say. Where a program runs meanwhile in another thread, nobody can tell which of the two it was; then it is the compiler only up to a bound."""
+    """Inside, the process grows by what is no program's: a compiler, say. Where a program runs meanwhile in another
+    thread, nobody can tell which of the two it was; then it is the compiler only up to a bound."""
     here, start = threading.get_ident(), occupied()
     with _lock:
         _busy.append(here)
@@ -139,7 +159,8 @@ def apart() -> Iterator[None]:
                 run.apart -= run.apart > 0 and run.thread == here
 
 
-_statm: dict[int, int] = {}  # the open file that tells of this process, by the process's number: a forked one has its own
+# the open file that tells of this process, by the process's number: a forked one has its own
+_statm: dict[int, int] = {}
 
 
 def occupied() -> int:

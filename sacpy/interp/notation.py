@@ -9,13 +9,25 @@ from typing import Any
 
 import numpy as np
 
-SUFFIX = {"byte": "b", "short": "s", "long": "l", "longlong": "ll", "ubyte": "ub", "ushort": "us", "uint": "u", "ulong": "ul", "ulonglong": "ull", "float": "f"}
+SUFFIX = {
+    "byte": "b",
+    "short": "s",
+    "long": "l",
+    "longlong": "ll",
+    "ubyte": "ub",
+    "ushort": "us",
+    "uint": "u",
+    "ulong": "ul",
+    "ulonglong": "ull",
+    "float": "f",
+}
 ESCAPES = {10: "\\n", 9: "\\t", 13: "\\r", 0: "\\0", 92: "\\\\"}
 SINGLE_QUOTE, DOUBLE_QUOTE = 39, 34
 
 
 def notation(value: Any, base: str) -> str:
-    """The text of a value of that base type. What has no notation of its own (an open file, a list) is `<base type>`."""
+    """The text of a value of that base type. What has no notation of its own (an open file, a list) is
+    `<base type>`."""
     if isinstance(value, np.ndarray):
         return _array(value, base)
     if isinstance(value, bytes):
@@ -26,7 +38,9 @@ def notation(value: Any, base: str) -> str:
         return "true" if value else "false"
     if base == "char":
         return "'" + _character(int(value), SINGLE_QUOTE) + "'"
-    return (_real(value, base) if base in ("float", "double") else str(value)) + ("" if isinstance(value, float) and not _finite(value) else SUFFIX.get(base, ""))
+    return (_real(value, base) if base in ("float", "double") else str(value)) + (
+        "" if isinstance(value, float) and not _finite(value) else SUFFIX.get(base, "")
+    )
 
 
 def _array(array: np.ndarray[Any, Any], base: str) -> str:
@@ -34,7 +48,9 @@ def _array(array: np.ndarray[Any, Any], base: str) -> str:
         return f"reshape({list(array.shape)}, [])"
     if array.ndim == 0:
         return notation(array.item(), base)
-    return "[" + ", ".join(notation(cell.item() if isinstance(cell, np.generic) else cell, base) for cell in array) + "]"
+    return (
+        "[" + ", ".join(notation(cell.item() if isinstance(cell, np.generic) else cell, base) for cell in array) + "]"
+    )
 
 
 def _finite(value: float) -> bool:

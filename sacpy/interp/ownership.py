@@ -1,10 +1,13 @@
 """Who holds an array: where its last use is, and whether it may be updated in place there.
 
-In: a function in core. Out: an `Ownership`: the variables alive after each statement, and for each array variable its *flag*: "True" where it certainly is the only one that holds its array, "False" where it never is, else the name of a
+In: a function in core. Out: an `Ownership`: the variables alive after each statement, and for each array variable its
+*flag*: "True" where it certainly is the only one that holds its array, "False" where it never is, else the name of a
 local variable of the generated function that says so at run time.
 
-The invariant: while the flag of a variable is true, no other live variable, caller, global object or constant reaches the same array. So an update at the last use of a variable whose flag is true may overwrite. A flag moves with the
-array where the source dies (an alias, a branch's result, a loop's variable, an argument); where the source lives on, both flags become false. Arrays that are made anew start true.
+The invariant: while the flag of a variable is true, no other live variable, caller, global object or constant reaches
+the same array. So an update at the last use of a variable whose flag is true may overwrite. A flag moves with the array
+where the source dies (an alias, a branch's result, a loop's variable, an argument); where the source lives on, both
+flags become false. Arrays that are made anew start true.
 """
 
 from __future__ import annotations
@@ -41,7 +44,8 @@ VIEWS = {"reshape": 1, "place": 0, "like": 0, "ravel": 0}  # primitives whose re
 
 
 class Protocol(Node):
-    """How ownership crosses a call: positions of the parameters that come with a flag, and of the results that go with one. It follows from the signature alone, so that a caller need not know the body."""
+    """How ownership crosses a call: positions of the parameters that come with a flag, and of the results that go with
+    one. It follows from the signature alone, so that a caller need not know the body."""
 
     takes: tuple[int, ...]
     gives: tuple[int, ...]
@@ -58,7 +62,8 @@ def protocol(signature: Signature) -> Protocol:
 
 
 class Move(Node):
-    """A value passed to a variable: `source` moves its flag where it is not None; otherwise the target's flag is false, and that of `cleared`, which lives on, becomes false too."""
+    """A value passed to a variable: `source` moves its flag where it is not None; otherwise the target's flag is false,
+    and that of `cleared`, which lives on, becomes false too."""
 
     source: str | None
     cleared: str | None
@@ -242,7 +247,11 @@ class Ownership(Record):
                     at += 1
                 case Fold(neutrals=neutrals, combine=combine):
                     count = len(neutrals)
-                    self._move(combine.params[:count], neutrals, pinned if len(loop.partitions) == 1 else pinned | names(neutrals))
+                    self._move(
+                        combine.params[:count],
+                        neutrals,
+                        pinned if len(loop.partitions) == 1 else pinned | names(neutrals),
+                    )
                     for target, accumulator in zip(targets[at:], combine.params):
                         self._source(target.name, accumulator.name)
                         if len(loop.partitions) != 1:
@@ -272,12 +281,16 @@ class Ownership(Record):
         while changed:
             changed = False
             for name, sources in self.sources.items():
-                values = {None if s == " dynamic" else s if isinstance(s, bool) else state.get(s, False) for s in sources} - {"unset"}
+                values = {
+                    None if s == " dynamic" else s if isinstance(s, bool) else state.get(s, False) for s in sources
+                } - {"unset"}
                 new = "unset" if not values else next(iter(values)) if len(values) == 1 else None
                 if new != state[name]:
                     state[name] = new
                     changed = True
-        self.flags = {name: value if isinstance(value, bool) or value is None else False for name, value in state.items()}
+        self.flags = {
+            name: value if isinstance(value, bool) or value is None else False for name, value in state.items()
+        }
 
 
 def around(loop: Loop, live: set[str]) -> set[str]:
@@ -290,7 +303,13 @@ def thread_values(loop: WithLoop, values: tuple[Atom, ...]) -> list[Atom]:
     result: list[Atom] = []
     at = 0
     for operator in loop.operators:
-        width = len(operator.neutrals) if isinstance(operator, Fold) else len(operator.params) if isinstance(operator, Propagate) else 1
+        width = (
+            len(operator.neutrals)
+            if isinstance(operator, Fold)
+            else len(operator.params)
+            if isinstance(operator, Propagate)
+            else 1
+        )
         if isinstance(operator, Propagate):
             result += values[at : at + width]
         at += width
@@ -302,7 +321,13 @@ def fold_values(loop: WithLoop, values: tuple[Atom, ...]) -> set[str]:
     result: set[str] = set()
     at = 0
     for operator in loop.operators:
-        width = len(operator.neutrals) if isinstance(operator, Fold) else len(operator.params) if isinstance(operator, Propagate) else 1
+        width = (
+            len(operator.neutrals)
+            if isinstance(operator, Fold)
+            else len(operator.params)
+            if isinstance(operator, Propagate)
+            else 1
+        )
         if isinstance(operator, Fold):
             result |= names(values[at : at + width])
         at += width

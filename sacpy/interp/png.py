@@ -1,6 +1,7 @@
 """PNG pictures (ISO/IEC 15948): arrays of 8-bit red, green and blue to and from the bytes of a file.
 
-Written: 8 bits, true colour. Read: every colour type and depth, not interlaced; transparency is dropped, 16 bits become 8.
+Written: 8 bits, true colour. Read: every colour type and depth, not interlaced; transparency is dropped, 16 bits become
+8.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def decode(data: bytes) -> Picture:
         raise PictureError("it is interlaced, which is not supported")
     per_pixel = SAMPLES[colours] * depth
     size = height * (1 + (width * per_pixel + 7) // 8)
-    memory.room(3 * size + height * width * (SAMPLES[colours] * (9 if depth < 8 else 1) + 9))  # rows and what is made of them, samples, the picture
+    # rows and what is made of them, samples, the picture
+    memory.room(3 * size + height * width * (SAMPLES[colours] * (9 if depth < 8 else 1) + 9))
     rows = _unfiltered(_unpacked(packed, size), height, max(1, per_pixel // 8))
     return _coloured(_samples(rows, width, depth, SAMPLES[colours]), colours, depth, palette)
 
@@ -74,7 +76,9 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     while at + 12 <= len(data):
         length, kind = struct.unpack_from(">I4s", data, at)
         content = data[at + 8 : at + 8 + length]
-        if len(content) < length or data[at + 8 + length : at + 12 + length] != struct.pack(">I", zlib.crc32(kind + content)):
+        if len(content) < length or data[at + 8 + length : at + 12 + length] != struct.pack(
+            ">I", zlib.crc32(kind + content)
+        ):
             raise PictureError("it is damaged")
         yield kind, content
         at += 12 + length

@@ -1,6 +1,8 @@
-"""From core to core, before code is generated: aliases are followed, small inline functions are put in place of calls, whole-array arithmetic of the library becomes primitives.
+"""From core to core, before code is generated: aliases are followed, small inline functions are put in place of calls,
+whole-array arithmetic of the library becomes primitives.
 
-In: a function as elaboration made it, and inference. Out: a function that means the same, and `Facts` about all its variables. A callee is substituted where it is the only instance that the call can take, is declared `inline`, and is a
+In: a function as elaboration made it, and inference. Out: a function that means the same, and `Facts` about all its
+variables. A callee is substituted where it is the only instance that the call can take, is declared `inline`, and is a
 straight line of a few statements; so the scalar operators of the library cost nothing.
 """
 
@@ -11,7 +13,22 @@ from collections.abc import Iterator, Sequence
 from sacpy.interp.facts import Facts, binds
 from sacpy.interp.prune import prune
 from sacpy.lang.ast import AnyExtent, AnyShape, Feature, FixedExtent, NamedExtent, RankSlice, SomeShape
-from sacpy.lang.core import ArrayCons, Atom, Bind, Call, Condition, Const, Function, Let, Prim, Program, Signature, Slot, Stmt, Var
+from sacpy.lang.core import (
+    ArrayCons,
+    Atom,
+    Bind,
+    Call,
+    Condition,
+    Const,
+    Function,
+    Let,
+    Prim,
+    Program,
+    Signature,
+    Slot,
+    Stmt,
+    Var,
+)
 from sacpy.lang.dispatch import Certain, Possible, shape_class
 from sacpy.lang.infer import Inference, inferrer_for
 from sacpy.lang.lattice import is_below, outer, without_value
@@ -24,7 +41,8 @@ LARGEST = 8  # statements of a function that is substituted
 DEEPEST = 6  # substitutions within substitutions
 
 ARITHMETIC = {
-    "+": "add", "*": "mul", "/": "div", "%": "mod", "mod": "aplmod", "min": "min", "max": "max", "==": "eq", "!=": "neq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
+    "+": "add", "*": "mul", "/": "div", "%": "mod", "mod": "aplmod", "min": "min", "max": "max", "==": "eq",
+    "!=": "neq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
 }  # fmt: skip
 
 
@@ -50,7 +68,11 @@ class Preparer:
         known = self.callees.get((key, shapes))
         if known is None:
             known = self.callees[key, shapes] = self.inferrer.infer(function, shapes)
-        return known if all(_result_fits(slot, shape) for slot, shape in zip(function.signature.results, known.results)) else None
+        return (
+            known
+            if all(_result_fits(slot, shape) for slot, shape in zip(function.signature.results, known.results))
+            else None
+        )
 
     def body(self, key: str) -> Function | None:
         """The function of that key if it is of the kind that may be substituted."""
@@ -72,8 +94,12 @@ def _is_straight(function: Function) -> bool:
     for s in statements:
         match s:
             case Let(rhs=Prim() | ArrayCons() | Var() | Const() | Call() as rhs):
-                atoms = rhs.args if isinstance(rhs, Prim | Call) else rhs.elements if isinstance(rhs, ArrayCons) else (rhs,)
-                if any(isinstance(a, Var) and a.name in names for a in atoms) or (isinstance(rhs, Call) and function.signature.key in rhs.candidates):
+                atoms = (
+                    rhs.args if isinstance(rhs, Prim | Call) else rhs.elements if isinstance(rhs, ArrayCons) else (rhs,)
+                )
+                if any(isinstance(a, Var) and a.name in names for a in atoms) or (
+                    isinstance(rhs, Call) and function.signature.key in rhs.candidates
+                ):
                     return False
             case _:
                 return False
@@ -94,7 +120,9 @@ def _binds_shared_names(signature: Signature) -> bool:
     """Whether patterns must be compared with each other at run time."""
     used = [n for slot in (*signature.params, *signature.results) for n in _names(slot.pattern or ())]
     used += [slot.bind.source for slot in signature.params]
-    shapes = any(isinstance(f, RankSlice) and f.minimum is not None for slot in signature.params for f in slot.pattern or ())
+    shapes = any(
+        isinstance(f, RankSlice) and f.minimum is not None for slot in signature.params for f in slot.pattern or ()
+    )
     return len(set(used)) != len(used) or shapes
 
 
@@ -102,7 +130,9 @@ def _result_fits(slot: Slot, shape: Shape) -> bool:
     """Whether a result certainly has its declared type."""
     if shape.never:
         return False
-    if slot.pattern is not None and any(not isinstance(f, AnyExtent | AnyShape | SomeShape | FixedExtent) for f in slot.pattern):
+    if slot.pattern is not None and any(
+        not isinstance(f, AnyExtent | AnyShape | SomeShape | FixedExtent) for f in slot.pattern
+    ):
         return False
     return is_below(outer(shape, len(slot.cell)), shape_class(slot))
 

@@ -1,6 +1,7 @@
 """Takes out merges and carried variables that nobody reads.
 
-In: a function in core. Out: the same without them. They would keep arrays alive that could otherwise be updated in place: after `if (c) { r = f(a); } else { r = a; }` nobody wants the `a` of either branch.
+In: a function in core. Out: the same without them. They would keep arrays alive that could otherwise be updated in
+place: after `if (c) { r = f(a); } else { r = a; }` nobody wants the `a` of either branch.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def _statement(s: Stmt, live: set[str]) -> tuple[Stmt, set[str]]:
             rest = live - {m.target.name for m in s.merges}
             then, live_then = _block(s.then, rest | names(tuple(m.then for m in merges)))
             otherwise, live_otherwise = _block(s.otherwise, rest | names(tuple(m.otherwise for m in merges)))
-            return replace(s, then=then, otherwise=otherwise, merges=merges), live_then | live_otherwise | names((s.condition,))
+            return replace(s, then=then, otherwise=otherwise, merges=merges), live_then | live_otherwise | names(
+                (s.condition,)
+            )
         case Loop():
             return _loop(s, live)
     return s, live | free_of(s)

@@ -1,6 +1,8 @@
 """Streams: what the library's classes File and TermFile are made of.
 
-One class does it all, with buffers of its own over an unbuffered binary file: reading with characters put back, scanning by regular expression, writing, seeking, and C's end-of-file flag, which is set only once a read has found nothing.
+One class does it all, with buffers of its own over an unbuffered binary file: reading with characters put back,
+scanning by regular expression, writing, seeking, and C's end-of-file flag, which is set only once a read has found
+nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ def _nothing() -> None:
 
 
 class Stream:
-    """A file, pipe or standard stream. `name` is for messages; `before` runs before the file itself is read or written (standard output is flushed then)."""
+    """A file, pipe or standard stream. `name` is for messages; `before` runs before the file itself is read or written
+    (standard output is flushed then)."""
 
     def __init__(
         self,
@@ -84,7 +87,11 @@ class Stream:
             self._limit -= len(data)
             if self._limit < 0:
                 self._limit = 0
-                raise Fault("E0705", f"the program writes more to {self.name} than this session allows", help="raise the session's output limit")
+                raise Fault(
+                    "E0705",
+                    f"the program writes more to {self.name} than this session allows",
+                    help="raise the session's output limit",
+                )
         if len(data) >= CHUNK:
             self.flush()
             self._before()
@@ -196,7 +203,8 @@ class Stream:
         return self._taken(min(len(self._in), self._pos + count))
 
     def take(self, pattern: re.Pattern[bytes], width: int = 0) -> bytes:
-        """Takes the longest match of `pattern` at the present place, of at most `width` bytes (0: any number). The pattern must match the empty text."""
+        """Takes the longest match of `pattern` at the present place, of at most `width` bytes (0: any number). The
+        pattern must match the empty text."""
         while True:
             end = len(self._in) if not width else min(len(self._in), self._pos + width)
             match = pattern.match(self._in, self._pos, end)
@@ -218,7 +226,8 @@ class Stream:
         self._in, self._pos = b"", 0
 
     def seek(self, offset: int, base: int) -> bool:
-        """Moves to `offset` bytes from the beginning (0), the present place (1) or the end (2). False if the stream cannot."""
+        """Moves to `offset` bytes from the beginning (0), the present place (1) or the end (2). False if the stream
+        cannot."""
         self.flush()
         try:
             if base == 1:
@@ -251,9 +260,17 @@ class Stream:
 
     def _refuse(self, what: str) -> None:
         if self.closed:
-            raise Fault("E0650", f"cannot {what} {self.name}: it is closed", help="use the file before `fclose`, or open it again")
+            raise Fault(
+                "E0650",
+                f"cannot {what} {self.name}: it is closed",
+                help="use the file before `fclose`, or open it again",
+            )
         use = "reading" if self.readable else "writing"
-        raise Fault("E0650", f"cannot {what} {self.name}: it is open for {use} only", help='open it in a mode such as "r+" or "w+"')
+        raise Fault(
+            "E0650",
+            f"cannot {what} {self.name}: it is open for {use} only",
+            help='open it in a mode such as "r+" or "w+"',
+        )
 
 
 class Unopened(Stream):

@@ -1,7 +1,9 @@
-"""How often and where the variables of a function are used: which expressions may wait for their use, and which index vectors need never exist.
+"""How often and where the variables of a function are used: which expressions may wait for their use, and which index
+vectors need never exist.
 
-In: a function in core. Out: `Usage`. A variable used once, in the block that defines it, may become part of the expression that uses it. A short vector `[i,j]` of scalars that only serves as an index is *virtual*: its components are used
-directly, wherever the uses are.
+In: a function in core. Out: `Usage`. A variable used once, in the block that defines it, may become part of the
+expression that uses it. A short vector `[i,j]` of scalars that only serves as an index is *virtual*: its components are
+used directly, wherever the uses are.
 """
 
 from __future__ import annotations
@@ -9,7 +11,23 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable
 
-from sacpy.lang.core import ArrayCons, Atom, Block, Check, Fold, Function, GlobalSet, If, Let, Loop, Partition, Prim, Stmt, Var, WithLoop
+from sacpy.lang.core import (
+    ArrayCons,
+    Atom,
+    Block,
+    Check,
+    Fold,
+    Function,
+    GlobalSet,
+    If,
+    Let,
+    Loop,
+    Partition,
+    Prim,
+    Stmt,
+    Var,
+    WithLoop,
+)
 from sacpy.lang.walk import operands
 from sacpy.nodes import Record, field
 

@@ -1,7 +1,8 @@
 """What values look like while a program runs.
 
-Rank 0 is always a Python scalar (int for integers and char, float, bool), rank 1 and more a C-contiguous array of the base type's dtype. Strings are `bytes`; other opaque values are whatever the natives make; arrays of opaque values
-have dtype object.
+Rank 0 is always a Python scalar (int for integers and char, float, bool), rank 1 and more a C-contiguous array of the
+base type's dtype. Strings are `bytes`; other opaque values are whatever the natives make; arrays of opaque values have
+dtype object.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ Value = Any
 DTYPES: dict[str, np.dtype[Any]] = {
     name: np.dtype(dtype)
     for name, dtype in {
-        "byte": "i1", "short": "i2", "int": "i4", "long": "i8", "longlong": "i8", "ubyte": "u1", "ushort": "u2", "uint": "u4", "ulong": "u8", "ulonglong": "u8", "float": "f4", "double": "f8", "bool": "?", "char": "u1",
+        "byte": "i1", "short": "i2", "int": "i4", "long": "i8", "longlong": "i8", "ubyte": "u1", "ushort": "u2",
+        "uint": "u4", "ulong": "u8", "ulonglong": "u8", "float": "f4", "double": "f8", "bool": "?", "char": "u1",
     }.items()
 }  # fmt: skip
 OBJECT = np.dtype(object)

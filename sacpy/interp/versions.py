@@ -1,7 +1,9 @@
 """Versions of a function for the ranks it is really called with.
 
-In: a function with parameters of open rank, and with loops in its body. Out: a Python function that looks at the arguments' ranks (and at the length of short int vectors, which tend to be shapes and indices) and calls the version generated for
-them: there the lengths of index vectors are known, so selections and with-loops become plain loops over ints. What does not pay, or would take too many versions, runs the one version for all shapes.
+In: a function with parameters of open rank, and with loops in its body. Out: a Python function that looks at the
+arguments' ranks (and at the length of short int vectors, which tend to be shapes and indices) and calls the version
+generated for them: there the lengths of index vectors are known, so selections and with-loops become plain loops over
+ints. What does not pay, or would take too many versions, runs the one version for all shapes.
 """
 
 from __future__ import annotations
@@ -47,7 +49,14 @@ def shapes_of(function: Function, positions: Sequence[int], kind: Kind, declared
     return shapes
 
 
-def selector(name: str, positions: Sequence[int], params: Sequence[str], bases: Sequence[str], find: Callable[[Kind], Callable[..., Any]], space: dict[str, Any]) -> None:
+def selector(
+    name: str,
+    positions: Sequence[int],
+    params: Sequence[str],
+    bases: Sequence[str],
+    find: Callable[[Kind], Callable[..., Any]],
+    space: dict[str, Any],
+) -> None:
     """Defines `name` in `space`: it picks the version and calls it. It has no place in the SaC call stack."""
     memo: dict[Any, Callable[..., Any]] = {}
 
@@ -60,7 +69,8 @@ def selector(name: str, positions: Sequence[int], params: Sequence[str], bases: 
     for i in positions:
         rank = "{0}.ndim if type({0}) is ndarray else 0".format(params[i])
         if bases[i] == "int":
-            rank = "({0}.ndim if {0}.ndim != 1 or len({0}) > {1} else -1 - len({0})) if type({0}) is ndarray else 0".format(params[i], SHORT)
+            short = "{0}.ndim if {0}.ndim != 1 or len({0}) > {1} else -1 - len({0})".format(params[i], SHORT)
+            rank = f"({short}) if type({params[i]}) is ndarray else 0"
         looks.append(f"({rank})")
     space[f"{name}_find"], space[f"{name}_memo"] = missing, memo
     source = f"""def {name}({", ".join(params)}):

@@ -1,8 +1,9 @@
-"""Compiling in a thread beside the program, which is interpreted meanwhile: so a guess that turns out wrong costs little.
+"""Compiling in a thread beside the program, which is interpreted meanwhile: so a guess that turns out wrong costs
+little.
 
-In: what makes a version. Out: a `Job`, which is looked at now and then. LLVM does not need Python's lock, and what comes
-before it shares that with the interpreter. There is one job at a time. The first half of one asks the program for its
-functions; so it must not go on when nobody runs the program any more and others may change it: it is given up then
+In: what makes a version. Out: a `Job`, which is looked at now and then. LLVM does not need Python's lock, and what
+comes before it shares that with the interpreter. There is one job at a time. The first half of one asks the program for
+its functions; so it must not go on when nobody runs the program any more and others may change it: it is given up then
 (`settle`), at the next `checkpoint`. The second half only deals with text and code, and may go on.
 """
 
@@ -53,7 +54,8 @@ class Job(Generic[T]):
 
     @property
     def over(self) -> bool:
-        """Whether it has come to an end: done, or struck by an exception that was meant for the thread that started it."""
+        """Whether it has come to an end: done, or struck by an exception that was meant for the thread that started
+        it."""
         return self.done or not self._thread.is_alive()
 
     def result(self) -> T:

@@ -1,7 +1,10 @@
 """Compiled code kept between runs: a folder of files, each named by the digest of all that it depends on.
 
-In: a digest, and the bytes of compiled code. Out: the bytes again, in this process or in a later one. A file is written under another name and renamed, so nobody reads half of it; it begins with a digest of its name and contents (`sacpy.kept`), and one that does not agree is
-removed and compiled anew. The folder is bounded: what has not been used for longest goes first. Where there is no folder, or it cannot be written, everything works, and is compiled in every run.
+In: a digest, and the bytes of compiled code. Out: the bytes again, in this process or in a later one. A file is written
+under another name and renamed, so nobody reads half of it; it begins with a digest of its name and contents
+(`sacpy.base.kept`), and one that does not agree is removed and compiled anew. The folder is bounded: what has not been
+used for longest goes first. Where there is no folder, or it cannot be written, everything works, and is compiled in
+every run.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from sacpy import kept
+from sacpy.base import kept
 from sacpy.nodes import Node
 
 SUFFIX = ".native"
@@ -20,7 +23,8 @@ OFTEN = 32  # writes between two looks at the folder's size
 
 
 class CacheInfo(Node):
-    """What is in a cache: its folder (None: it is turned off), the number of files, their size in bytes, and the most that there may be."""
+    """What is in a cache: its folder (None: it is turned off), the number of files, their size in bytes, and the most
+    that there may be."""
 
     folder: Path | None
     files: int
@@ -116,7 +120,7 @@ def _described(paths: Iterable[Path]) -> list[tuple[int, int, Path]]:
 
 def native_folder() -> Path | None:
     """Where compiled code is kept: a folder in sacpy's cache folder; None where that is turned off."""
-    from sacpy.kept import cache_folder
+    from sacpy.base.kept import cache_folder
 
     folder = cache_folder()
     return None if folder is None else folder / "native"

@@ -1,4 +1,5 @@
-"""How compiling, and compiled code, may end other than with a result. In a module of its own, so that the engine knows them without loading a compiler."""
+"""How compiling, and compiled code, may end other than with a result. In a module of its own, so that the engine knows
+them without loading a compiler."""
 
 from __future__ import annotations
 
@@ -15,13 +16,15 @@ class Unsupported(Exception):
 
 
 class NativeFailure(Exception):
-    """Compiled code ended without a result. Its arguments are as they were; but if `spent`, some that were given away are not."""
+    """Compiled code ended without a result. Its arguments are as they were; but if `spent`, some that were given away
+    are not."""
 
     spent = False
 
 
 class CheckFailed(NativeFailure):
-    """A check failed: the interpreter must run the call again, which reports the error, or finds that there is none. `site`: the number of the check in the unit."""
+    """A check failed: the interpreter must run the call again, which reports the error, or finds that there is none.
+    `site`: the number of the check in the unit."""
 
     def __init__(self, site: int = -1) -> None:
         super().__init__(site)

@@ -1,7 +1,9 @@
 """The name under which compiled code is kept: a digest of all that it depends on, found before anything is compiled.
 
-In: a function, the kind of its arguments, options. Out: a hexadecimal digest. It covers the text of the function's core and of all functions that it may call; a function of the library is named by its key, since a digest of the library's and the compiler's files is part of it as well; so are the
-processor with its features, and the versions of Python, NumPy and llvmlite. Redefining a function changes the digest; nothing else has to be forgotten.
+In: a function, the kind of its arguments, options. Out: a hexadecimal digest. It covers the text of the function's core
+and of all functions that it may call; a function of the library is named by its key, since a digest of the library's
+and the compiler's files is part of it as well; so are the processor with its features, and the versions of Python,
+NumPy and llvmlite. Redefining a function changes the digest; nothing else has to be forgotten.
 """
 
 from __future__ import annotations
@@ -58,7 +60,9 @@ class Fingerprints:
     def _described(self, key: str) -> tuple[str, frozenset[str]]:
         try:
             signature = self.program.signature(key)
-            if signature.native is not None or (signature.span.source.name.startswith(_LIBRARY) and "_MAIN::" not in key):
+            if signature.native is not None or (
+                signature.span.source.name.startswith(_LIBRARY) and "_MAIN::" not in key
+            ):
                 return _head(signature), frozenset()
             function = self.program.function(key)
         except SacError as error:  # a candidate that is wrong in itself: reported by whoever calls it
@@ -78,7 +82,10 @@ def _slot(slot: Slot) -> str:
 
 
 def _feature(feature: Feature) -> str:
-    return f"{type(feature).__name__}({','.join(str(getattr(feature, name)) for name in field_names(feature) if not name.endswith('span'))})"
+    return (
+        f"{type(feature).__name__}("
+        f"{','.join(str(getattr(feature, name)) for name in field_names(feature) if not name.endswith('span'))})"
+    )
 
 
 def _callees(function: Function) -> Iterator[str]:
@@ -113,7 +120,11 @@ def _in_statement(statement: Stmt) -> Iterator[str]:
 def _compiler() -> list[str]:
     """What tells one version of LLVM from another without loading it: the files of llvmlite."""
     spec = find_spec("llvmlite")
-    return [] if spec is None or spec.origin is None else [*stamps(files_in(Path(spec.origin).parent, (".py",), deep=False))]
+    return (
+        []
+        if spec is None or spec.origin is None
+        else [*stamps(files_in(Path(spec.origin).parent, (".py",), deep=False))]
+    )
 
 
 @cache

@@ -1,7 +1,9 @@
 """What a version of a function knows of its arguments: their ranks, and the extents that are small.
 
-In: the arguments' shapes. Out: a `Kind`, one entry per argument: () for a scalar, for an array its extents, None where the version takes any. Extents of up to 4 and the lengths of int vectors of up to 8 are known by value, since such vectors are mostly shapes and
-indices, and such axes mostly cells. A function that is called with many different ones gets versions that know less.
+In: the arguments' shapes. Out: a `Kind`, one entry per argument: () for a scalar, for an array its extents, None where
+the version takes any. Extents of up to 4 and the lengths of int vectors of up to 8 are known by value, since such
+vectors are mostly shapes and indices, and such axes mostly cells. A function that is called with many different ones
+gets versions that know less.
 """
 
 from __future__ import annotations
@@ -40,4 +42,7 @@ def _extents(shape: tuple[int, ...], base: str, detail: Detail) -> Extents:
 
 def kind_text(kind: Kind, signature: Signature) -> str:
     """A kind as the programmer would write the arguments' types: "double[.,3], int"."""
-    return ", ".join(slot.base + (f"[{','.join('.' if e is None else str(e) for e in extents)}]" if extents else "") for slot, extents in zip(signature.params, kind))
+    return ", ".join(
+        slot.base + (f"[{','.join('.' if e is None else str(e) for e in extents)}]" if extents else "")
+        for slot, extents in zip(signature.params, kind)
+    )

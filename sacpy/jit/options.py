@@ -1,4 +1,5 @@
-"""What the compiler may be told: how many threads, how strict, how hard to try. Comes from the command line or a `Session`, goes to every stage of the compiler; part of the key of compiled code."""
+"""What the compiler may be told: how many threads, how strict, how hard to try. Comes from the command line or a
+`Session`, goes to every stage of the compiler; part of the key of compiled code."""
 
 from __future__ import annotations
 
@@ -8,8 +9,11 @@ from sacpy.nodes import Node
 
 
 class Options(Node):
-    """`threads`: how many threads parallel loops may use, at least 1; compiled code is the same for any number. `strict_fp`: floating point bit-equal to the interpreter: folds left to right, the interpreter's own libm, no contraction. `opt_level`: LLVM's, 0 to 3.
-    `verify`: check the graph's laws after every pass. `strategy`: who lays out with-loops without a pragma on a GPU (a name of `withloop.strategies`); `device`: the GPU generation that they are laid out for, "" for that of the machine; neither changes code for the host."""
+    """`threads`: how many threads parallel loops may use, at least 1; compiled code is the same for any number.
+    `strict_fp`: floating point bit-equal to the interpreter: folds left to right, the interpreter's own libm, no
+    contraction. `opt_level`: LLVM's, 0 to 3. `verify`: check the graph's laws after every pass. `strategy`: who lays
+    out with-loops without a pragma on a GPU (a name of `withloop.strategies`); `device`: the GPU generation that they
+    are laid out for, "" for that of the machine; neither changes code for the host."""
 
     threads: int = 1
     strict_fp: bool = False

@@ -1,6 +1,7 @@
 """Comparing trees regardless of where they stand.
 
-`plain(node)` is the tree as nested tuples, without spans, comments and (if asked) parentheses; two trees mean the same text if these are equal.
+`plain(node)` is the tree as nested tuples, without spans, comments and (if asked) parentheses; two trees mean the same
+text if these are equal.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ _SPELLING = {"text"}
 
 
 def plain(node: object, *, parentheses: bool = True) -> object:
-    """The tree as nested tuples: the class's name, then (field, value) for every field that is no span or comment. Without `parentheses`, `Paren` nodes are left out."""
+    """The tree as nested tuples: the class's name, then (field, value) for every field that is no span or comment.
+    Without `parentheses`, `Paren` nodes are left out."""
     if isinstance(node, Span):
         return None
     if isinstance(node, tuple):

@@ -1,8 +1,12 @@
 """The GPU pragmas of a program, read and checked: what is wrong stands on the very word of the pragma.
 
-In: with-loops of core with what inference knows of them, or the pragmas of a with-loop that is about to be launched; the limits of a device, where the program is meant for one. Out: the mapping and the memory mode that pragmas ask for, and diagnostics.
+In: with-loops of core with what inference knows of them, or the pragmas of a with-loop that is about to be launched;
+the limits of a device, where the program is meant for one. Out: the mapping and the memory mode that pragmas ask for,
+and diagnostics.
 
-Before bounds are known, a mapping is checked for what holds whatever they are: lists and permutations against the rank, a shift where the lower bound is known not to be 0, the closing of gaps where there are some. Without a device no limit applies: such a program runs on the CPU and in the interpreter.
+Before bounds are known, a mapping is checked for what holds whatever they are: lists and permutations against the rank,
+a shift where the lower bound is known not to be 0, the closing of gaps where there are some. Without a device no limit
+applies: such a program runs on the CPU and in the interpreter.
 """
 
 from __future__ import annotations
@@ -27,14 +31,17 @@ from sacpy.withloop.pragmas import Pragma as Meaning
 from sacpy.withloop.spaces import IndexSpace
 
 LABELS = {
-    "E0801": "not this", "E0802": "no such combinator", "E0803": "wrong argument", "E0804": "one entry for each axis", "E0805": "0 or 1", "E0806": "not a permutation", "E0807": "needs a zero-based space",
-    "E0808": "needs a dense space", "E0809": "too few axes", "E0810": "too many axes", "E0811": "over a limit", "E0812": "has no effect", "E0813": "has no values", "E0814": "wrong values", "E0815": "wrong memory mode",
+    "E0801": "not this", "E0802": "no such combinator", "E0803": "wrong argument", "E0804": "one entry for each axis",
+    "E0805": "0 or 1", "E0806": "not a permutation", "E0807": "needs a zero-based space",
+    "E0808": "needs a dense space", "E0809": "too few axes", "E0810": "too many axes", "E0811": "over a limit",
+    "E0812": "has no effect", "E0813": "has no values", "E0814": "wrong values", "E0815": "wrong memory mode",
     "E0817": "no order to say something of", "E0818": "changes the order", "E0819": "cannot be staged",
 }  # fmt: skip
 
 
 class Asked(Node):
-    """What the pragmas of a partition ask for: a mapping, a memory mode, neither. `kernel` and `memory` are the pragmas themselves."""
+    """What the pragmas of a partition ask for: a mapping, a memory mode, neither. `kernel` and `memory` are the pragmas
+    themselves."""
 
     chain: Chain | None = None
     mode: GpuMem | None = None
@@ -45,11 +52,19 @@ class Asked(Node):
 def diagnostic(error: MappingError, pragma: Pragma | None) -> Diagnostic:
     """An error as a message at the part of the pragma that it is about; of a mapping without a pragma, nowhere."""
     span = NOWHERE if pragma is None else pragma.span if error.span is None else pragma.place(*error.span)
-    return Diagnostic(error.code, error.message, span, LABELS[error.code] if span is not NOWHERE else "", notes=error.notes, help=error.help)
+    return Diagnostic(
+        error.code,
+        error.message,
+        span,
+        LABELS[error.code] if span is not NOWHERE else "",
+        notes=error.notes,
+        help=error.help,
+    )
 
 
 def asked(shared: Sequence[Pragma], own: Sequence[Pragma] = ()) -> Asked:
-    """What the pragmas of a with-loop and of one of its partitions ask for; the partition's own go first. Raises `SacError` with all that is wrong in them."""
+    """What the pragmas of a with-loop and of one of its partitions ask for; the partition's own go first. Raises
+    `SacError` with all that is wrong in them."""
     outer, wrong = read(shared)
     inner, more = read(own, shared)
     if wrong or more:
@@ -63,8 +78,11 @@ def asked(shared: Sequence[Pragma], own: Sequence[Pragma] = ()) -> Asked:
     return Asked(chain, mode, kernel, memory)
 
 
-def placed(shared: Sequence[Pragma], own: Sequence[Pragma], space: IndexSpace, device: DeviceLimits, **parameters: int) -> Mapping | None:
-    """The mapping of a concrete space that pragmas ask for, if they ask for one. Raises `SacError` on the pragma's text where it does not fit the space or the device."""
+def placed(
+    shared: Sequence[Pragma], own: Sequence[Pragma], space: IndexSpace, device: DeviceLimits, **parameters: int
+) -> Mapping | None:
+    """The mapping of a concrete space that pragmas ask for, if they ask for one. Raises `SacError` on the pragma's text
+    where it does not fit the space or the device."""
     wanted = asked(shared, own)
     if wanted.chain is None:
         return None
@@ -74,8 +92,11 @@ def placed(shared: Sequence[Pragma], own: Sequence[Pragma], space: IndexSpace, d
         raise SacError(diagnostic(error, wanted.kernel)) from None
 
 
-def read(pragmas: Sequence[Pragma], outer: Sequence[Pragma] = ()) -> tuple[list[tuple[Pragma, Meaning]], list[Diagnostic]]:
-    """The meanings of pragmas in order, without those of other words; and what is wrong with them. `outer`: pragmas in front of the whole with-loop, whose parameters hold here too."""
+def read(
+    pragmas: Sequence[Pragma], outer: Sequence[Pragma] = ()
+) -> tuple[list[tuple[Pragma, Meaning]], list[Diagnostic]]:
+    """The meanings of pragmas in order, without those of other words; and what is wrong with them. `outer`: pragmas in
+    front of the whole with-loop, whose parameters hold here too."""
     parameters: dict[str, tuple[int, ...]] = {}
     for pragma in outer:
         try:
@@ -94,7 +115,12 @@ def read(pragmas: Sequence[Pragma], outer: Sequence[Pragma] = ()) -> tuple[list[
                 continue
             if isinstance(meaning, GpuParam):
                 if meaning.name in own:
-                    raise MappingError("E0814", f"the parameter {meaning.name} has its values already", "leave one of the two pragmas out", span=meaning.span)
+                    raise MappingError(
+                        "E0814",
+                        f"the parameter {meaning.name} has its values already",
+                        "leave one of the two pragmas out",
+                        span=meaning.span,
+                    )
                 own.add(meaning.name)
                 parameters[meaning.name] = meaning.values
             found.append((pragma, meaning))
@@ -125,7 +151,8 @@ def when_run(pragmas: Sequence[Pragma], problem: MappingError | str) -> SacError
 
 
 def problems(function: Function, known: Inference, device: DeviceLimits | None = None) -> list[Diagnostic]:
-    """What is wrong with the pragmas of a function's with-loops. `device`: its limits count, and a loop with a mapping must be one that can run there."""
+    """What is wrong with the pragmas of a function's with-loops. `device`: its limits count, and a loop with a mapping
+    must be one that can run there."""
     everywhere = [let.rhs for let in lets(function.body) if isinstance(let.rhs, WithLoop)]
     loops = [loop for loop in everywhere if _has_some(loop)]
     if not loops:
@@ -140,16 +167,24 @@ def problems(function: Function, known: Inference, device: DeviceLimits | None =
 
 
 def _has_some(loop: WithLoop) -> bool:
-    return any(pragma.text.startswith(WORDS) for pragmas in (loop.pragmas, *(p.pragmas for p in loop.partitions)) for pragma in pragmas)
+    return any(
+        pragma.text.startswith(WORDS)
+        for pragmas in (loop.pragmas, *(p.pragmas for p in loop.partitions))
+        for pragma in pragmas
+    )
 
 
 def _written_names(function: Function) -> dict[str, str]:
     """The programmer's names of a function's variables."""
-    binds = [slot.bind for slot in function.signature.params] + [bind for s in statements(function.body) for bind in defined(s)]
+    binds = [slot.bind for slot in function.signature.params] + [
+        bind for s in statements(function.body) for bind in defined(s)
+    ]
     return {bind.name: bind.source for bind in binds if bind.source}
 
 
-def _of_loop(loop: WithLoop, known: Inference, written: dict[str, str], device: DeviceLimits | None) -> Iterator[Diagnostic]:
+def _of_loop(
+    loop: WithLoop, known: Inference, written: dict[str, str], device: DeviceLimits | None
+) -> Iterator[Diagnostic]:
     read_by = [{written[n] for n in block_free(p.body, p.values) if n in written} for p in loop.partitions]
     common, wrong = read(loop.pragmas)
     yield from [*wrong, *_twice(common), *_staged(common, set().union(*read_by)), *_order(common, loop)]
@@ -165,7 +200,9 @@ def _of_loop(loop: WithLoop, known: Inference, written: dict[str, str], device: 
             continue
         if all(isinstance(o, Fold) for o in loop.operators):
             yield from (diagnostic(_no_tiles(m), p) for p, m in own if isinstance(m, GpuMem) and m.names)
-        kernels = [(p, m.chain) for p, m in own if isinstance(m, GpuKernel)] or [(p, m.chain) for p, m in common if isinstance(m, GpuKernel)]
+        kernels = [(p, m.chain) for p, m in own if isinstance(m, GpuKernel)] or [
+            (p, m.chain) for p, m in common if isinstance(m, GpuKernel)
+        ]
         for pragma, chain in kernels[:1]:
             try:
                 _fits(chain, loop, partition, known, device)
@@ -174,7 +211,8 @@ def _of_loop(loop: WithLoop, known: Inference, written: dict[str, str], device: 
 
 
 def misplaced(pragmas: Sequence[Pragma]) -> list[Diagnostic]:
-    """What is wrong with pragmas that stand where they lay out no with-loop: their place, and their text as anywhere. `gpumem [0,2]` is sac2c's, for external functions, and stands right."""
+    """What is wrong with pragmas that stand where they lay out no with-loop: their place, and their text as anywhere.
+    `gpumem [0,2]` is sac2c's, for external functions, and stands right."""
     parameters: dict[str, tuple[int, ...]] = {}
     found = []
     for pragma in pragmas:
@@ -200,7 +238,10 @@ def misplaced(pragmas: Sequence[Pragma]) -> list[Diagnostic]:
     return found
 
 
-_PLACES = "put it into the braces of the with-loop, before the generator of a partition or behind it: `with {`, this line, `(lb <= iv < ub) : e; } : ..`"
+_PLACES = (
+    "put it into the braces of the with-loop, before the generator of a partition or behind it: `with {`, this "
+    "line, `(lb <= iv < ub) : e; } : ..`"
+)
 
 
 def _without_kernel(loop: WithLoop, inside: bool, known: Inference) -> Iterator[Diagnostic]:
@@ -234,8 +275,17 @@ def _staged(found: Sequence[tuple[Pragma, Meaning]], names: Collection[str]) -> 
             for name, span in zip(meaning.names, meaning.spans):
                 if name not in names:
                     near = closest(name, names)
-                    help = f"did you mean {near[0]}?" if near else f"what is read there: {', '.join(sorted(names))}" if names else "leave the pragma out"
-                    yield diagnostic(MappingError("E0815", f"no partition that this pragma is for reads {name}", help, span=span), pragma)
+                    help = (
+                        f"did you mean {near[0]}?"
+                        if near
+                        else f"what is read there: {', '.join(sorted(names))}"
+                        if names
+                        else "leave the pragma out"
+                    )
+                    yield diagnostic(
+                        MappingError("E0815", f"no partition that this pragma is for reads {name}", help, span=span),
+                        pragma,
+                    )
 
 
 def _order(found: Sequence[tuple[Pragma, Meaning]], loop: WithLoop) -> Iterator[Diagnostic]:
@@ -320,7 +370,8 @@ def host_only(loop: WithLoop) -> str | None:
 
 
 def on_the_host(pragma: Pragma, reason: str, fatal: bool) -> Diagnostic:
-    """A mapping of a with-loop that cannot run on a GPU: an error where the program is meant for one, else a warning."""
+    """A mapping of a with-loop that cannot run on a GPU: an error where the program is meant for one, else a
+    warning."""
     word = pragma.text.split(None, 1)[0]
     return Diagnostic(
         "E0812" if fatal else "W0812",

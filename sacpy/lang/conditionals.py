@@ -1,6 +1,7 @@
 """The expressions of `#if`: whole numbers of 64 bits, as in C.
 
-In: the tokens behind `#if`, macros already replaced and `defined` answered. Out: a number; SacError where it is no such expression.
+In: the tokens behind `#if`, macros already replaced and `defined` answered. Out: a number; SacError where it is no such
+expression.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from sacpy.lang.tokens import Token
 NESTED_LIMIT = 100
 LENGTH_LIMIT = 10_000
 _LEVELS = {
-    "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7, "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
+    "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7, "<<": 8, ">>": 8,
+    "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
 }  # fmt: skip
 _BINARY: dict[str, Callable[[int, int], int]] = {
     "|": lambda a, b: a | b,
@@ -47,10 +49,20 @@ class _Expression:
     def __init__(self, tokens: Sequence[Token], directive: Token) -> None:
         self._directive = directive
         if len(tokens) > LENGTH_LIMIT:
-            raise SacError(Diagnostic("E0116", "the expression is too long", directive.span, f"more than {LENGTH_LIMIT} tokens", help="take it apart, with macros for its parts"))
+            raise SacError(
+                Diagnostic(
+                    "E0116",
+                    "the expression is too long",
+                    directive.span,
+                    f"more than {LENGTH_LIMIT} tokens",
+                    help="take it apart, with macros for its parts",
+                )
+            )
         self._tokens: list[Token] = []
         for token in tokens:
-            self._tokens += [token._replace(text=text) for text in _CUTTER.cut(token.text)] if token.kind == "op" else [token]
+            self._tokens += (
+                [token._replace(text=text) for text in _CUTTER.cut(token.text)] if token.kind == "op" else [token]
+            )
         self._at = 0
         self._depth = 0
         self._counts = True  # false while the untaken side of `&&`, `||` or `?:` is read
@@ -67,7 +79,13 @@ class _Expression:
     def _fail(self, label: str) -> NoReturn:
         token = self._tokens[min(self._at, len(self._tokens) - 1)] if self._tokens else self._directive
         raise SacError(
-            Diagnostic("E0116", "this is not an expression that `#if` can decide", token.span, label, help="use whole numbers, macros, `defined(NAME)` and C's operators")
+            Diagnostic(
+                "E0116",
+                "this is not an expression that `#if` can decide",
+                token.span,
+                label,
+                help="use whole numbers, macros, `defined(NAME)` and C's operators",
+            )
         )
 
     def _text(self) -> str:
@@ -137,7 +155,15 @@ class _Expression:
             self._at += 1
         found = self._primary()
         for operator in reversed(before):
-            found = int(found == 0) if operator == "!" else _wrap(-found) if operator == "-" else ~found if operator == "~" else found
+            found = (
+                int(found == 0)
+                if operator == "!"
+                else _wrap(-found)
+                if operator == "-"
+                else ~found
+                if operator == "~"
+                else found
+            )
         return found
 
     def _primary(self) -> int:

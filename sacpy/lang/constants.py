@@ -1,12 +1,16 @@
 """Evaluation of element-wise primitives on single elements, exactly as the compiled C does it.
 
-In: an operation, the base type of its arguments, and Python scalars (int for integers and char, float, bool). Out: a Python scalar. Constant folding uses it, and it is the reference for every other evaluator.
+In: an operation, the base type of its arguments, and Python scalars (int for integers and char, float, bool). Out: a
+Python scalar. Constant folding uses it, and it is the reference for every other evaluator.
 
-- Integers wrap to the width of their type. `div` truncates towards zero, `mod` is C's remainder (sign of the dividend), `aplmod` is floored and gives x for divisor 0. The smallest int divided by -1 wraps to itself.
+- Integers wrap to the width of their type. `div` truncates towards zero, `mod` is C's remainder (sign of the dividend),
+  `aplmod` is floored and gives x for divisor 0. The smallest int divided by -1 wraps to itself.
 - Division and remainder by zero, and shifts by a negative count or by the width or more, raise `Undefined`.
 - `float` results are rounded to 32 bits after each operation. Division of reals by zero gives inf or nan.
-- Comparisons with NaN are false, but for `neq`. `min(a, b)` is `a < b ? a : b` and `max(a, b)` is `a > b ? a : b`, as the macros of the compiler's run-time system have it: with a NaN, both give b.
-- A real is converted to an integer as x86-64 does it: truncated; out of range (or NaN) it is the smallest int of the instruction's width, 32 bits for int and less, else 64; then it is cut to the width of the type.
+- Comparisons with NaN are false, but for `neq`. `min(a, b)` is `a < b ? a : b` and `max(a, b)` is `a > b ? a : b`, as
+  the macros of the compiler's run-time system have it: with a NaN, both give b.
+- A real is converted to an integer as x86-64 does it: truncated; out of range (or NaN) it is the smallest int of the
+  instruction's width, 32 bits for int and less, else 64; then it is cut to the width of the type.
 """
 
 from __future__ import annotations
@@ -65,7 +69,8 @@ def _int_to_float(value: int) -> float:
 
 
 def _real_to_int(base: str, value: float) -> int:
-    """C's conversion on x86-64. The unsigned 64-bit types have a case of their own for the upper half of their range."""
+    """C's conversion on x86-64. The unsigned 64-bit types have a case of their own for the upper half of their
+    range."""
     if base in ("ulong", "ulonglong") and 2.0**63 <= value < 2.0**64:
         return int(value)
     smallest_int = -(1 << (63 if base == "uint" or BITS.get(base, 8) == 64 else 31))
@@ -148,7 +153,12 @@ _INTS: dict[str, Callable[[int, int], int]] = {
     "bitor": operator.or_,
     "bitxor": operator.xor,
 }
-_REALS: dict[str, Callable[[float, float], float]] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": _real_div}
+_REALS: dict[str, Callable[[float, float], float]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": _real_div,
+}
 _COMPARISONS: dict[str, Callable[[Scalar, Scalar], bool]] = {
     "eq": operator.eq,
     "neq": operator.ne,
@@ -174,7 +184,13 @@ def _fmod(a: float, b: float) -> float:
     return math.nan if b == 0 or math.isinf(a) else math.fmod(a, b)
 
 
-_REAL2: dict[str, Callable[[float, float], float]] = {"atan2": math.atan2, "pow": _pow, "hypot": math.hypot, "fmod": _fmod, "copysign": math.copysign}
+_REAL2: dict[str, Callable[[float, float], float]] = {
+    "atan2": math.atan2,
+    "pow": _pow,
+    "hypot": math.hypot,
+    "fmod": _fmod,
+    "copysign": math.copysign,
+}
 BINARY = frozenset({*_INTS, *_COMPARISONS, *_REAL2, "shl", "shr", "min", "max", "and", "or"})
 
 
@@ -199,7 +215,8 @@ def binary(op: str, base: str, a: Scalar, b: Scalar) -> Scalar:
 # ---------------------------------------------------------------- one argument
 
 CONVERSIONS = {
-    "tob": "byte", "tos": "short", "toi": "int", "tol": "long", "toll": "longlong", "toub": "ubyte", "tous": "ushort", "toui": "uint", "toul": "ulong",
+    "tob": "byte", "tos": "short", "toi": "int", "tol": "long", "toll": "longlong", "toub": "ubyte", "tous": "ushort",
+    "toui": "uint", "toul": "ulong",
     "toull": "ulonglong", "tof": "float", "tod": "double", "tobool": "bool", "toc": "char",
 }  # fmt: skip
 
@@ -220,7 +237,8 @@ def _log(function: Callable[[float], float], pole: float) -> Callable[[float], f
 
 
 def _guard(function: Callable[[float], float]) -> Callable[[float], float]:
-    """Python's errors turned back into C's results: nan for a domain error, inf for overflow (of the argument's sign where the function is odd)."""
+    """Python's errors turned back into C's results: nan for a domain error, inf for overflow (of the argument's sign
+    where the function is odd)."""
     odd = function in (math.sinh, math.expm1)
 
     def guarded(x: float) -> float:
@@ -257,15 +275,18 @@ def _atanh(x: float) -> float:
 
 
 _EXACT: dict[str, Callable[[float], float]] = {
-    "floor": _whole(math.floor), "ceil": _whole(math.ceil), "rint": _whole(round), "round": _whole(_away), "trunc": _whole(math.trunc), "sqrt": _guard(math.sqrt),
+    "floor": _whole(math.floor), "ceil": _whole(math.ceil), "rint": _whole(round), "round": _whole(_away),
+    "trunc": _whole(math.trunc), "sqrt": _guard(math.sqrt),
 }  # fmt: skip
 _REAL1: dict[str, Callable[[float], float]] = {
     **_EXACT,
     **{
         name: _guard(getattr(math, name))
-        for name in ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "exp", "exp2", "expm1", "cbrt", "erf", "erfc"]
+        for name in ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "exp",
+            "exp2", "expm1", "cbrt", "erf", "erfc"]
     },
-    "log": _log(math.log, 0.0), "log2": _log(math.log2, 0.0), "log10": _log(math.log10, 0.0), "log1p": _log(math.log1p, -1.0),
+    "log": _log(math.log, 0.0), "log2": _log(math.log2, 0.0), "log10": _log(math.log10, 0.0),
+    "log1p": _log(math.log1p, -1.0),
     "atanh": _atanh, "tgamma": _gamma, "lgamma": _lgamma,
 }  # fmt: skip
 _TESTS: dict[str, Callable[[float], bool]] = {"isnan": math.isnan, "isinf": math.isinf, "isfinite": math.isfinite}
@@ -296,5 +317,6 @@ def _real_unary(op: str, base: str, a: float) -> float:
 
 
 def is_exact(op: str, base: str) -> bool:
-    """Whether folding gives what any libm gives: transcendental functions of `float` are left to the run-time's own (`sinf` is not `sin`, rounded)."""
+    """Whether folding gives what any libm gives: transcendental functions of `float` are left to the run-time's own
+    (`sinf` is not `sin`, rounded)."""
     return base != "float" or (op not in _REAL2 and (op not in _REAL1 or op in _EXACT))

@@ -1,7 +1,10 @@
-"""Core: the small language that is left after desugaring and elaboration. Interpreter, inference and specialiser all read it.
+"""Core: the small language that is left after desugaring and elaboration. Interpreter, inference and specialiser all
+read it.
 
-A function is a block of single-assignment statements. Operands are atoms (variables and constants), so the order of evaluation is the order of the statements: elaboration has already put arguments right to left. Base types, operators, fields
-and casts are settled: a struct is its fields side by side (`b.pos`, `b.mass`), a typedef is its underlying array with `cell` trailing axes, comprehensions are with-loops, updates are `modarray`, `&&` and `?:` are `If`, a reference
+A function is a block of single-assignment statements. Operands are atoms (variables and constants), so the order of
+evaluation is the order of the statements: elaboration has already put arguments right to left. Base types, operators,
+fields and casts are settled: a struct is its fields side by side (`b.pos`, `b.mass`), a typedef is its underlying array
+with `cell` trailing axes, comprehensions are with-loops, updates are `modarray`, `&&` and `?:` are `If`, a reference
 parameter is one more result. Calls keep the candidates that differ in shape class only; dispatch looks at shapes alone.
 """
 
@@ -18,14 +21,16 @@ from sacpy.nodes import Node, Record, field
 
 
 class Var(Node):
-    """A use of a variable. Names are unique within a function (loop targets are the one exception: set before the loop and again at the end of each iteration)."""
+    """A use of a variable. Names are unique within a function (loop targets are the one exception: set before the loop
+    and again at the end of each iteration)."""
 
     name: str
     span: Span
 
 
 class Const(Node):
-    """A constant: a scalar (`shape` is ()), or a small array, flat in row-major order. Of base `String::string` the value is one `bytes`."""
+    """A constant: a scalar (`shape` is ()), or a small array, flat in row-major order. Of base `String::string` the
+    value is one `bytes`."""
 
     base: str
     shape: tuple[int, ...]
@@ -34,7 +39,8 @@ class Const(Node):
 
     @property
     def undefined(self) -> bool:
-        """A scalar without an element: the initial value, which nobody sees, of a variable that a `do` loop's body sets and its condition reads."""
+        """A scalar without an element: the initial value, which nobody sees, of a variable that a `do` loop's body sets
+        and its condition reads."""
         return self.shape == () and self.value == ()
 
 
@@ -54,9 +60,11 @@ class Bind(Node):
 
 
 class Prim(Node):
-    """A primitive. `op` such as "add", "sel", "shape" (`lang/primitives.py` lists them). `form` gives the rank each argument must have where the program called `_add_SxV_` itself: letters S, V, A; "" where any
-    mix is meant. `cell`: the last `cell` axes of the array arguments belong to the element (a typedef such as complex has 1), so `shape`, `dim`, `sel`, `reshape`, `cat`, `take`, `drop`, `modarray` leave them alone.
-    `attrs`: constants that some primitives need (see the table)."""
+    """A primitive. `op` such as "add", "sel", "shape" (`lang/primitives.py` lists them). `form` gives the rank each
+    argument must have where the program called `_add_SxV_` itself: letters S, V, A; "" where any mix is meant. `cell`:
+    the last `cell` axes of the array arguments belong to the element (a typedef such as complex has 1), so `shape`,
+    `dim`, `sel`, `reshape`, `cat`, `take`, `drop`, `modarray` leave them alone. `attrs`: constants that some primitives
+    need (see the table)."""
 
     op: str
     args: tuple[Atom, ...]
@@ -72,7 +80,8 @@ class ArrayCons(Node):
 
 
 class Call(Node):
-    """A call. `candidates` are keys of functions that differ in shape class only, in order of definition; `bases` the base types of the arguments (natives with `...` need them); `name` is what the programmer wrote."""
+    """A call. `candidates` are keys of functions that differ in shape class only, in order of definition; `bases` the
+    base types of the arguments (natives with `...` need them); `name` is what the programmer wrote."""
 
     name: str
     candidates: tuple[str, ...]
@@ -95,7 +104,8 @@ class Lambda(Node):
 
 
 class Genarray(Node):
-    """One result array: `shape ++ shape(cell)`. Cells that no partition covers are `default`; without one, zeros of the cell's shape."""
+    """One result array: `shape ++ shape(cell)`. Cells that no partition covers are `default`; without one, zeros of the
+    cell's shape."""
 
     shape: Atom
     default: Atom | None
@@ -108,8 +118,10 @@ class Modarray(Node):
 
 
 class Fold(Node):
-    """One result per neutral element (a fold over structs has several). `combine` takes the accumulators, then the partition's values, and gives the new accumulators. Every partition counts in full, from the neutral: the partials are then combined in order:
-    f(F(p3), f(F(p2), F(p1))). `stop`: foldfix; iteration ends once the accumulators equal it, tested after each application."""
+    """One result per neutral element (a fold over structs has several). `combine` takes the accumulators, then the
+    partition's values, and gives the new accumulators. Every partition counts in full, from the neutral: the partials
+    are then combined in order: f(F(p3), f(F(p2), F(p1))). `stop`: foldfix; iteration ends once the accumulators equal
+    it, tested after each application."""
 
     neutrals: tuple[Atom, ...]
     combine: Lambda
@@ -117,7 +129,8 @@ class Fold(Node):
 
 
 class Propagate(Node):
-    """Values threaded through all iterations in order: `params` name them inside the bodies, the partition's values are the next ones."""
+    """Values threaded through all iterations in order: `params` name them inside the bodies, the partition's values are
+    the next ones."""
 
     initial: tuple[Atom, ...]
     params: tuple[Bind, ...]
@@ -127,8 +140,10 @@ Operator = Genarray | Modarray | Fold | Propagate
 
 
 class Partition(Node):
-    """An index set with a body. Bounds as written (`lower_inclusive`, `upper_inclusive`); None is a dot bound: the smallest or largest legal index. A scalar bound, step or width spreads over all axes. `index` binds the index vector; `scalars`, where given, its
-    components as well. `values`: the body's results, operator by operator, as many for each as it has results."""
+    """An index set with a body. Bounds as written (`lower_inclusive`, `upper_inclusive`); None is a dot bound: the
+    smallest or largest legal index. A scalar bound, step or width spreads over all axes. `index` binds the index
+    vector; `scalars`, where given, its components as well. `values`: the body's results, operator by operator, as many
+    for each as it has results."""
 
     lower: Atom | None
     lower_inclusive: bool
@@ -145,7 +160,8 @@ class Partition(Node):
 
 
 class WithLoop(Node):
-    """Its results are those of its operators in order. For genarray and modarray the earlier partition wins where several cover a cell."""
+    """Its results are those of its operators in order. For genarray and modarray the earlier partition wins where
+    several cover a cell."""
 
     partitions: tuple[Partition, ...]
     operators: tuple[Operator, ...]
@@ -158,7 +174,8 @@ Rhs = Atom | Prim | ArrayCons | Call | GlobalGet | WithLoop
 
 
 class Let(Node):
-    """Sets one variable, or several for a call or with-loop with several results, none for a void one. An atom on the right is an alias."""
+    """Sets one variable, or several for a call or with-loop with several results, none for a void one. An atom on the
+    right is an alias."""
 
     targets: tuple[Bind, ...]
     rhs: Rhs
@@ -184,7 +201,8 @@ class If(Node):
 
 
 class Carried(Node):
-    """A variable of a loop: `target` is `initial` before the first iteration and `update` after each one; it is visible in condition, body and after the loop."""
+    """A variable of a loop: `target` is `initial` before the first iteration and `update` after each one; it is visible
+    in condition, body and after the loop."""
 
     target: Bind
     initial: Atom
@@ -192,7 +210,9 @@ class Carried(Node):
 
 
 class Loop(Node):
-    """`while`, `do` and `for`. Each round: `condition` block, `test` (a scalar bool; false leaves), `body`, then all carried variables at once. With `body_first` the first round starts at the body. Carried variables nobody changes are not carried."""
+    """`while`, `do` and `for`. Each round: `condition` block, `test` (a scalar bool; false leaves), `body`, then all
+    carried variables at once. With `body_first` the first round starts at the body. Carried variables nobody changes
+    are not carried."""
 
     carried: tuple[Carried, ...]
     condition: Block
@@ -211,7 +231,8 @@ class GlobalSet(Node):
 
 
 class Check(Node):
-    """Asserts that a value has a type's pattern (a cast to a shape, a declared local). `text` is the type as written, `what` says whose it is ("the declared type of x", "this cast"). Names in the pattern stand for any extent."""
+    """Asserts that a value has a type's pattern (a cast to a shape, a declared local). `text` is the type as written,
+    `what` says whose it is ("the declared type of x", "this cast"). Names in the pattern stand for any extent."""
 
     value: Atom
     pattern: tuple[Feature, ...] | None
@@ -232,7 +253,9 @@ class Block(Node):
 
 
 class Slot(Node):
-    """One parameter or result of a function in core: base type, outer pattern (None: a scalar), the extents of the element itself (`cell`, () for built-in types), the type as the programmer wrote it, and the programmer's name for it (a field of a struct: `b.pos`)."""
+    """One parameter or result of a function in core: base type, outer pattern (None: a scalar), the extents of the
+    element itself (`cell`, () for built-in types), the type as the programmer wrote it, and the programmer's name for
+    it (a field of a struct: `b.pos`)."""
 
     bind: Bind
     pattern: tuple[Feature, ...] | None
@@ -246,7 +269,8 @@ class Slot(Node):
 
 
 class Native(Node):
-    """An external function: the name to bind by, with the number of declared parameters ("TermFile::printf/1...", "File::fclose/1"), its `linkname` pragma ("" without), and whether `...` ends its parameters or results."""
+    """An external function: the name to bind by, with the number of declared parameters ("TermFile::printf/1...",
+    "File::fclose/1"), its `linkname` pragma ("" without), and whether `...` ends its parameters or results."""
 
     name: str
     linkname: str
@@ -256,8 +280,9 @@ class Native(Node):
 
 
 class Signature(Node):
-    """All that a caller needs. `key` is unique in the program and names the instance; `name` is "Module::f". The results are the declared ones, then one for each reference parameter. `pattern_names` are the names that the patterns bind, with the core
-    variable each is in the body."""
+    """All that a caller needs. `key` is unique in the program and names the instance; `name` is "Module::f". The
+    results are the declared ones, then one for each reference parameter. `pattern_names` are the names that the
+    patterns bind, with the core variable each is in the body."""
 
     key: str
     name: str
@@ -271,7 +296,8 @@ class Signature(Node):
 
 
 class Condition(Node):
-    """A condition behind the head: `block` computes `value`, a scalar bool. On entry, names are those bound by the parameters; on exit (`on_exit`), those of the results too (as variables named in `Function.exit_names`)."""
+    """A condition behind the head: `block` computes `value`, a scalar bool. On entry, names are those bound by the
+    parameters; on exit (`on_exit`), those of the results too (as variables named in `Function.exit_names`)."""
 
     block: Block
     value: Atom
@@ -281,7 +307,9 @@ class Condition(Node):
 
 
 class Function(Node):
-    """A function with its body. Patterns bind `signature.pattern_names` on entry; `conditions` are checked, the body runs, `returns` are the results. `exit_names`: pattern names that only results bind, with the core variable that exit conditions use."""
+    """A function with its body. Patterns bind `signature.pattern_names` on entry; `conditions` are checked, the body
+    runs, `returns` are the results. `exit_names`: pattern names that only results bind, with the core variable that
+    exit conditions use."""
 
     signature: Signature
     conditions: tuple[Condition, ...]
@@ -300,7 +328,8 @@ class Global(Node):
 
 
 class Program(Protocol):
-    """What inference and interpreter ask for. Bodies are elaborated when first asked for; `function` raises `SacError` if one is wrong."""
+    """What inference and interpreter ask for. Bodies are elaborated when first asked for; `function` raises `SacError`
+    if one is wrong."""
 
     def signature(self, key: str) -> Signature: ...
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from functools import cache
 
+from sacpy.base.plain import Packing
 from sacpy.lang import core
 from sacpy.lang.ast import AnyExtent, AnyShape, FixedExtent, NamedExtent, Pragma, RankSlice, SomeShape
 from sacpy.lang.source import Source, Span
-from sacpy.plain import Packing
 
 FEATURES = (AnyExtent, AnyShape, FixedExtent, NamedExtent, RankSlice, SomeShape)
 

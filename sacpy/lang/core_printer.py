@@ -1,6 +1,7 @@
 """Core as text: one statement a line, names as they are, the same for the same function.
 
-In: core. Out: text for tests, documentation and `--emit core`. Base types stand where variables are set; nested blocks are indented.
+In: core. Out: text for tests, documentation and `--emit core`. Base types stand where variables are set; nested blocks
+are indented.
 """
 
 from __future__ import annotations
@@ -43,7 +44,11 @@ def print_function(function: Function) -> str:
     params = ", ".join(f"{s.text} {s.bind.name}" for s in signature.params)
     results = ", ".join(s.text for s in signature.results) or "void"
     lines = [f"{results} {signature.name}({params})    // {signature.key}"]
-    lines += [f"{INDENT}names {', '.join(f'{v} = {n}' if n != v else n for n, v in signature.pattern_names)}"] if signature.pattern_names else []
+    lines += (
+        [f"{INDENT}names {', '.join(f'{v} = {n}' if n != v else n for n, v in signature.pattern_names)}"]
+        if signature.pattern_names
+        else []
+    )
     for condition in function.conditions:
         lines.append(f"{INDENT}{'exit' if condition.on_exit else 'entry'} condition {condition.text}:")
         lines += _indent(_indent([*_block(condition.block), f"holds {atom(condition.value)}"]))
@@ -142,7 +147,9 @@ def _partition(p: Partition) -> list[str]:
     upper = "." if p.upper is None else atom(p.upper)
     index = p.index.name + (f"=[{','.join(b.name for b in p.scalars)}]" if p.scalars is not None else "")
     head = f"({lower} {'<=' if p.lower_inclusive else '<'} {index} {'<=' if p.upper_inclusive else '<'} {upper}"
-    head += (f" step {atom(p.step)}" if p.step is not None else "") + (f" width {atom(p.width)}" if p.width is not None else "")
+    head += (f" step {atom(p.step)}" if p.step is not None else "") + (
+        f" width {atom(p.width)}" if p.width is not None else ""
+    )
     pragmas = "".join(f" #{pragma.text}" for pragma in p.pragmas)
     return [f"{head}){pragmas}", *_indent([*_block(p.body), f"-> {', '.join(map(atom, p.values))}".rstrip()])]
 

@@ -1,7 +1,8 @@
 """The laws of core, checked: run between passes in tests and under `--verify`.
 
-In: a core function and its program. Out: a list of sentences, one per broken law, empty if all is well. Laws: every variable is set before it is used, and once; base types agree; merges and updates are complete; primitives have their arity; the
-candidates of a call agree in arity and base types; partitions yield as many values as the operators take.
+In: a core function and its program. Out: a list of sentences, one per broken law, empty if all is well. Laws: every
+variable is set before it is used, and once; base types agree; merges and updates are complete; primitives have their
+arity; the candidates of a call agree in arity and base types; partitions yield as many values as the operators take.
 """
 
 from __future__ import annotations
@@ -129,7 +130,9 @@ class _Verifier:
             case If():
                 self.use(s.condition, "bool", "a condition")
                 self.scoped(s.then, [(m.then, m.target.base, f"the merge of {m.target.name}") for m in s.merges])
-                self.scoped(s.otherwise, [(m.otherwise, m.target.base, f"the merge of {m.target.name}") for m in s.merges])
+                self.scoped(
+                    s.otherwise, [(m.otherwise, m.target.base, f"the merge of {m.target.name}") for m in s.merges]
+                )
                 for merge in s.merges:
                     self.set(merge.target)
             case Loop():

@@ -1,7 +1,8 @@
 """Room for recursion over deeply nested programs, and for deep recursion in programs.
 
-The parser bounds nesting, but a sum of ten thousand terms is a legal tree ten thousand deep, and each level takes a few Python frames. Python has one recursion limit for all threads, so there is one count of who needs how much: the limit is the
-largest wish while there is any, and then what it was before."""
+The parser bounds nesting, but a sum of ten thousand terms is a legal tree ten thousand deep, and each level takes a few
+Python frames. Python has one recursion limit for all threads, so there is one count of who needs how much: the limit is
+the largest wish while there is any, and then what it was before."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ _before = 0
 
 
 class Room:
-    """A context in which at least `frames` Python frames may be nested (a few less, counted from the bottom of the stack)."""
+    """A context in which at least `frames` Python frames may be nested (a few less, counted from the bottom of the
+    stack)."""
 
     __slots__ = ("_frames",)
 
@@ -36,7 +38,9 @@ class Room:
             if sys.getrecursionlimit() < self._frames:
                 sys.setrecursionlimit(self._frames)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         with _lock:
             _wishes.remove(self._frames)
             wanted = max(_before, *_wishes) if _wishes else _before

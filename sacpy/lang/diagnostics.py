@@ -1,7 +1,9 @@
 """Diagnostics: what is wrong, where, why, and what to do about it.
 
-A `Diagnostic` is data. `render_text` (carets) and `to_json` are renderers of it; the editor protocol will be another. Codes: E01xx preprocessor and lexer, E02xx parser, E03xx names and modules,
-E04xx types and elaboration, E05xx shapes and values found wrong before the program runs, E06xx run time, E07xx limits and command line; W likewise for warnings, N for notes. `docs/errors.md` has a section per code.
+A `Diagnostic` is data. `render_text` (carets) and `to_json` are renderers of it; the editor protocol will be another.
+Codes: E01xx preprocessor and lexer, E02xx parser, E03xx names and modules, E04xx types and elaboration, E05xx shapes
+and values found wrong before the program runs, E06xx run time, E07xx limits and command line; W likewise for warnings,
+N for notes. `docs/errors.md` has a section per code.
 """
 
 from __future__ import annotations
@@ -49,8 +51,10 @@ class Frame(Node):
 class Diagnostic(Node):
     """One error, warning or note.
 
-    `code` such as "E0213"; `message` one sentence that says what is wrong; `span` the primary place with its `label`; `labels` secondary places; `notes` further facts; `help` what to do; `edit` the change that does it;
-    `stack` the SaC call stack of a run-time error; `incomplete` marks an error that more input could mend (a REPL asks for another line)."""
+    `code` such as "E0213"; `message` one sentence that says what is wrong; `span` the primary place with its `label`;
+    `labels` secondary places; `notes` further facts; `help` what to do; `edit` the change that does it; `stack` the SaC
+    call stack of a run-time error; `incomplete` marks an error that more input could mend (a REPL asks for another
+    line)."""
 
     code: str
     message: str
@@ -65,7 +69,7 @@ class Diagnostic(Node):
 
     @property
     def severity(self) -> str:
-        """"error", "warning" or "note", from the code's letter."""
+        """ "error", "warning" or "note", from the code's letter."""
         return {"E": "error", "W": "warning", "N": "note"}[self.code[0]]
 
 
@@ -80,8 +84,11 @@ class SacError(Exception):
         return render_text(self.diagnostics)
 
 
-def render_text(diagnostics: Iterable[Diagnostic], *, color: bool = False, width: int | None = None, wrap: bool = False) -> str:
-    """The diagnostics as text with carets, a blank line between them. `color`: with ANSI escapes. `width`: columns to fit source lines into, with `wrap` sentences too."""
+def render_text(
+    diagnostics: Iterable[Diagnostic], *, color: bool = False, width: int | None = None, wrap: bool = False
+) -> str:
+    """The diagnostics as text with carets, a blank line between them. `color`: with ANSI escapes. `width`: columns to
+    fit source lines into, with `wrap` sentences too."""
     from sacpy.lang import render  # rendered late, and not at all in most runs
 
     return render.render_text(diagnostics, color=color, width=width, wrap=wrap)

@@ -1,8 +1,11 @@
 """Overload dispatch by shape class: which instance of a function a call takes.
 
-In: the signatures of the candidates (they differ in shape class only) and the arguments' shapes, partly known (the checker, `resolve`) or actual (the interpreter, `choose`). Out: the instance, the instances left to test at run time, or the reasons why none fits.
+In: the signatures of the candidates (they differ in shape class only) and the arguments' shapes, partly known (the
+checker, `resolve`) or actual (the interpreter, `choose`). Out: the instance, the instances left to test at run time, or
+the reasons why none fits.
 
-A parameter's pattern counts only with its shape class: AKS (all extents are numbers), AKD (the rank is known), AUD (a minimum rank; 0 is `*`). Names and conditions are no part of it. The element's own axes (`cell`) are left out.
+A parameter's pattern counts only with its shape class: AKS (all extents are numbers), AKD (the rank is known), AUD (a
+minimum rank; 0 is `*`). Names and conditions are no part of it. The element's own axes (`cell`) are left out.
 """
 
 from __future__ import annotations
@@ -56,7 +59,8 @@ def at_least_as_specific(a: Signature, b: Signature) -> bool:
 
 
 def most_specific(signatures: Sequence[Signature]) -> list[int]:
-    """The positions of those that no other one is more specific than: one, or several tied ones. Of instances with the same shape classes throughout, only the last counts."""
+    """The positions of those that no other one is more specific than: one, or several tied ones. Of instances with the
+    same shape classes throughout, only the last counts."""
     result = []
     for i, signature in enumerate(signatures):
         beaten = False
@@ -88,7 +92,8 @@ class Certain(Node):
 
 
 class Possible(Node):
-    """These instances are left, in the order in which to test them. `exact`: the first that fits is the right one, so testing in order is all there is to do; otherwise two of them may tie, and `choose` must decide."""
+    """These instances are left, in the order in which to test them. `exact`: the first that fits is the right one, so
+    testing in order is all there is to do; otherwise two of them may tie, and `choose` must decide."""
 
     signatures: tuple[Signature, ...]
     exact: bool
@@ -116,7 +121,11 @@ def resolve(signatures: Sequence[Signature], shapes: Sequence[Shape]) -> Resolut
     if not left:
         return NoneFits(tuple(reason(s, shapes) for s in signatures))
     certain = [s for s, f in zip(signatures, fit) if f is Fit.YES]
-    left = [s for s in left if not any(_beats(signatures, c, s) for c in certain) and not any(_replaces(signatures, t, s) for t in left)]
+    left = [
+        s
+        for s in left
+        if not any(_beats(signatures, c, s) for c in certain) and not any(_replaces(signatures, t, s) for t in left)
+    ]
     best = [left[i] for i in most_specific(left)]
     if all(any(s is c for c in certain) for s in left):
         return Certain(best[0]) if len(best) == 1 else Ambiguous(tuple(best))
@@ -126,7 +135,8 @@ def resolve(signatures: Sequence[Signature], shapes: Sequence[Shape]) -> Resolut
 
 
 def choose(signatures: Sequence[Signature], extents: Sequence[tuple[int, ...]]) -> int | list[int] | tuple[str, ...]:
-    """The run-time decision: the position of the instance that takes arguments with these whole extents; a list of positions where several tie; the reasons (one text each) where none fits."""
+    """The run-time decision: the position of the instance that takes arguments with these whole extents; a list of
+    positions where several tie; the reasons (one text each) where none fits."""
     shapes = [constant(e, None) for e in extents]
     fitting = [i for i, s in enumerate(signatures) if _fit(s, shapes) is Fit.YES]
     if not fitting:
@@ -140,7 +150,10 @@ def reason(signature: Signature, shapes: Sequence[Shape]) -> str:
     texts: dict[int, str] = {}
     for arg, (slot, shape) in enumerate(zip(signature.params, shapes)):
         if fits(slot, shape) is Fit.NO:
-            texts.setdefault(position(signature.params, arg), f"{place(signature.params, arg)} is {found_type(slot, shape)} but takes {slot.text}")
+            texts.setdefault(
+                position(signature.params, arg),
+                f"{place(signature.params, arg)} is {found_type(slot, shape)} but takes {slot.text}",
+            )
     return "; ".join(texts.values())
 
 

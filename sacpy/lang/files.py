@@ -9,7 +9,8 @@ from pathlib import Path
 
 
 def files_in(folder: str | os.PathLike[str], endings: tuple[str, ...], deep: bool = True) -> Iterator[os.DirEntry[str]]:
-    """The files of a folder whose names end so, in the same order everywhere; with `deep`, those of the folders in it as well."""
+    """The files of a folder whose names end so, in the same order everywhere; with `deep`, those of the folders in it
+    as well."""
     with os.scandir(folder) as entries:
         found = sorted(entries, key=lambda entry: entry.name)
     for entry in found:

@@ -1,6 +1,10 @@
-"""The parsed library as sacpy's installer leaves it: a file in the package, so that not even the first program has to wait for the parser.
+"""The parsed library as sacpy's installer leaves it: a file in the package, so that not even the first program has to
+wait for the parser.
 
-In: what has been parsed, module by module. Out: the same in a later process. Files that are installed, unpacked or checked out have any time of change; so the file says of which texts it was made by a digest of their contents, those of the front end included, and is not looked at once one of them is another. Whoever works on these has the modules parsed when they are used, as if there were no file.
+In: what has been parsed, module by module. Out: the same in a later process. Files that are installed, unpacked or
+checked out have any time of change; so the file says of which texts it was made by a digest of their contents, those of
+the front end included, and is not looked at once one of them is another. Whoever works on these has the modules parsed
+when they are used, as if there were no file.
 """
 
 from __future__ import annotations
@@ -12,9 +16,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from sacpy.base.plain import VERSION
 from sacpy.lang.files import files_in
 from sacpy.lang.source import STDLIB
-from sacpy.plain import VERSION
 
 PACKAGE = STDLIB.parent
 IMAGE = STDLIB / "parsed.image"
@@ -32,7 +36,8 @@ def contents_digest() -> str:
     """A digest of the names and the contents of the files."""
     found = hashlib.sha256()
     for file in sources():
-        with open(file.path, "rb", buffering=0) as text:  # in half the time of `Path.read_bytes`: there are many small ones
+        # in half the time of `Path.read_bytes`: there are many small ones
+        with open(file.path, "rb", buffering=0) as text:
             data = text.readall()
         found.update(f"{file.name} {len(data)}\n".encode())
         found.update(data)
@@ -56,7 +61,9 @@ def read_image(path: Path = IMAGE) -> dict[str, bytes]:
 
 def joined(modules: Mapping[str, bytes]) -> bytes:
     """Parsed modules in one piece: a table of their names and sizes, and they themselves."""
-    return marshal.dumps(tuple((name, len(data)) for name, data in modules.items()), VERSION) + b"".join(modules.values())
+    return marshal.dumps(tuple((name, len(data)) for name, data in modules.items()), VERSION) + b"".join(
+        modules.values()
+    )
 
 
 def parts(data: bytes | memoryview) -> dict[str, bytes]:

@@ -1,7 +1,10 @@
-"""Inference over the lattice of shapes: one walk that the checker runs with declared types, the specialiser with actual ones.
+"""Inference over the lattice of shapes: one walk that the checker runs with declared types, the specialiser with actual
+ones.
 
-In: a core function, the shapes of its arguments (None: what it declares), and the program for calls. Out: an `Inference`: what is known of every variable and result, the instances each call may take, and diagnostics for whatever fails on every
-execution that reaches it. What cannot be told is left to run time. Code behind a condition that is known to be false is not reached: nothing is reported there, and its variables stay bottom.
+In: a core function, the shapes of its arguments (None: what it declares), and the program for calls. Out: an
+`Inference`: what is known of every variable and result, the instances each call may take, and diagnostics for whatever
+fails on every execution that reaches it. What cannot be told is left to run time. Code behind a condition that is known
+to be false is not reached: nothing is reported there, and its variables stay bottom.
 
 The rules are elsewhere: `infer_primitives`, `infer_calls`, `infer_withloops`. Here are statements, branches and loops.
 """
@@ -38,7 +41,19 @@ from sacpy.lang.infer_calls import Analyzer, Key, Outcome, call
 from sacpy.lang.infer_frame import Frame
 from sacpy.lang.infer_primitives import Operation, apply
 from sacpy.lang.infer_withloops import with_loop
-from sacpy.lang.lattice import SMALL, concat, constant, disjoint, first_difference, full_extents, join, meet, outer, show, without_value
+from sacpy.lang.lattice import (
+    SMALL,
+    concat,
+    constant,
+    disjoint,
+    first_difference,
+    full_extents,
+    join,
+    meet,
+    outer,
+    show,
+    without_value,
+)
 from sacpy.lang.patterns import Bindings, declared_shapes, found_type, instantiate, match_arguments, match_results
 from sacpy.lang.plan import compile_plan
 from sacpy.lang.shape_problems import Fails, Problem
@@ -48,7 +63,8 @@ from sacpy.nodes import Node, Record, field
 
 
 class Inference(Node):
-    """`types`: every variable that is reached. `results`: what the function returns. `candidates`: per call that is reached (by `id` of the `Call`, which `function` keeps alive) the instances it may take."""
+    """`types`: every variable that is reached. `results`: what the function returns. `candidates`: per call that is
+    reached (by `id` of the `Call`, which `function` keeps alive) the instances it may take."""
 
     function: Function
     types: dict[str, Type]
@@ -63,8 +79,8 @@ class Inference(Node):
 
 class Inferrer(Record):
     """Inference for one program. It remembers what function bodies give (`outcomes`), so one object should serve all
-    functions of a program. `steps` bounds the work spent on callees per function, `depth` their nesting. `declared`: what
-    is known of functions for the arguments that they declare, by key."""
+    functions of a program. `steps` bounds the work spent on callees per function, `depth` their nesting. `declared`:
+    what is known of functions for the arguments that they declare, by key."""
 
     program: Program
     steps: int = 20_000
@@ -99,14 +115,15 @@ class Inferrer(Record):
         return len(self.outcomes)
 
     def _end(self, before: int) -> None:
-        """Where there were too few steps to follow all calls, what has been found since is not all that there is to find:
-        other functions do not build on it."""
+        """Where there were too few steps to follow all calls, what has been found since is not all that there is to
+        find: other functions do not build on it."""
         if self._analyzer.steps <= 0:
             for key in list(islice(self.outcomes, before, None)):
                 self.outcomes.pop(key, None)
 
     def block_values(self, block: Block, values: Sequence[Atom], types: Mapping[str, Type]) -> list[Shape]:
-        """The shapes of `values` after `block`, with the free variables as in `types`: the cell of a with-loop whose index set turned out to be empty."""
+        """The shapes of `values` after `block`, with the free variables as in `types`: the cell of a with-loop whose
+        index set turned out to be empty."""
         before = self._begin()
         walk = _Walk(self._analyzer, None)
         for name, type_ in types.items():
@@ -130,12 +147,16 @@ def inferrer_for(program: Program) -> Inferrer:
     return Inferrer(program, outcomes=known.outcomes, declared=known.declared)
 
 
-def infer(function: Function, arguments: Sequence[Shape] | None, program: Program, *, budget: int = 20_000) -> Inference:
+def infer(
+    function: Function, arguments: Sequence[Shape] | None, program: Program, *, budget: int = 20_000
+) -> Inference:
     """`Inferrer.infer` for a single function."""
     return Inferrer(program, budget).infer(function, arguments)
 
 
-def infer_block_values(block: Block, values: Sequence[Atom], types: Mapping[str, Type], program: Program) -> list[Shape]:
+def infer_block_values(
+    block: Block, values: Sequence[Atom], types: Mapping[str, Type], program: Program
+) -> list[Shape]:
     """`Inferrer.block_values` for a single block."""
     return Inferrer(program).block_values(block, values, types)
 
@@ -183,14 +204,26 @@ class _Walk(Frame):
             if self.shape(condition.value).value == (False,):
                 violated.append(condition.text)
                 code, when = ("E0525", "on exit") if on_exit else ("E0504", "on entry")
-                self.report(Problem(code, f"the condition {condition.text} can never hold {when}", "correct the condition, or the types it speaks of"), condition.span)
+                self.report(
+                    Problem(
+                        code,
+                        f"the condition {condition.text} can never hold {when}",
+                        "correct the condition, or the types it speaks of",
+                    ),
+                    condition.span,
+                )
         return tuple(violated)
 
     def _definition(self, function: Function) -> None:
         if self.sink is not None:
             for text in compile_plan(function.signature).unsolved:
                 self.report(
-                    Problem("E0526", f"nothing tells how the axes of {text} are divided among its slices", "let another argument fix the rank of all slices but one, for instance as an int parameter of that name"),
+                    Problem(
+                        "E0526",
+                        f"nothing tells how the axes of {text} are divided among its slices",
+                        "let another argument fix the rank of all slices but one, for instance as an int parameter of "
+                        "that name",
+                    ),
                     function.signature.span,
                 )
 
@@ -202,7 +235,13 @@ class _Walk(Frame):
         found = match_results(signature, results, names)
         for arg in dict.fromkeys(v.arg for v in found.violations):
             texts = [v.text for v in found.violations if v.arg == arg]
-            problem = Problem("E0524", texts[0], "return a value of the declared type, or declare the type that is returned", tuple(texts[1:]), (0,))
+            problem = Problem(
+                "E0524",
+                texts[0],
+                "return a value of the declared type, or declare the type that is returned",
+                tuple(texts[1:]),
+                (0,),
+            )
             self.report(problem, function.returns[arg].span, (function.returns[arg],))
         for name, variable in function.exit_names:
             self._name(variable, found.bindings.shape_of(name))
@@ -239,7 +278,18 @@ class _Walk(Frame):
             case Var() | Const() as atom:
                 return [self.shape(atom)]
             case Prim() as prim:
-                return [apply(Operation(prim.op, tuple(map(self.base, prim.args)), tuple(map(self.shape, prim.args)), prim.form, prim.cell, prim.attrs))]
+                return [
+                    apply(
+                        Operation(
+                            prim.op,
+                            tuple(map(self.base, prim.args)),
+                            tuple(map(self.shape, prim.args)),
+                            prim.form,
+                            prim.cell,
+                            prim.attrs,
+                        )
+                    )
+                ]
             case Call() as c:
                 return call(self, self.analyzer, c, len(let.targets), let.span)
             case GlobalGet(name=name):
@@ -259,7 +309,8 @@ class _Walk(Frame):
                 first = next(i for i, other in enumerate(shapes) if disjoint(other, shape))
                 raise Fails(
                     "E0514",
-                    f"the elements of an array need equal shapes, but element {first} is {self._show(elements[first])} and element {position} is {self._show(elements[position])}",
+                    f"the elements of an array need equal shapes, but element {first} is "
+                    f"{self._show(elements[first])} and element {position} is {self._show(elements[position])}",
                     notes=(first_difference(shapes[first], shape),),
                     operands=(first, position),
                     help="make all elements the same shape",
@@ -279,7 +330,12 @@ class _Walk(Frame):
         """The value of a test, if it is known."""
         shape = self.shape(test)
         if not shape.never and shape.min_rank > 0:
-            problem = Problem("E0515", f"{what} must be a scalar bool, but this is {self._show(test)}", "reduce it to one bool, with all or any", operands=(0,))
+            problem = Problem(
+                "E0515",
+                f"{what} must be a scalar bool, but this is {self._show(test)}",
+                "reduce it to one bool, with all or any",
+                operands=(0,),
+            )
             self.report(problem, test.span, (test,))
         return None if shape.value is None or shape.rank != 0 else bool(shape.value[0])
 
@@ -343,7 +399,13 @@ class _Walk(Frame):
         both = meet(shape, declared)
         if both.never:
             difference = first_difference(outer(shape, len(check.cell)), outer(declared, len(check.cell)))
-            problem = Problem("E0523", f"{check.what} is {check.text}, but the value is {found_type(slot, shape)}", "change the type, or reshape the value", (difference,), (0,))
+            problem = Problem(
+                "E0523",
+                f"{check.what} is {check.text}, but the value is {found_type(slot, shape)}",
+                "change the type, or reshape the value",
+                (difference,),
+                (0,),
+            )
             self.report(problem, check.span, (check.value,))
         elif isinstance(check.value, Var):
             self.narrow(check.value.name, both)

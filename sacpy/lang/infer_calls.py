@@ -1,9 +1,12 @@
 """Calls in inference: which instances are left, what they declare, and what their bodies say about these arguments.
 
-In: a frame, a `Call`, and the `Analyzer` that remembers what function bodies give for which argument shapes. Out: the shapes of the results. Reports what is certain to fail in the call itself; what is wrong inside a callee is the callee's own report, but
-for inline functions of other files (the library's operators): what certainly goes wrong in those is said at the call.
+In: a frame, a `Call`, and the `Analyzer` that remembers what function bodies give for which argument shapes. Out: the
+shapes of the results. Reports what is certain to fail in the call itself; what is wrong inside a callee is the callee's
+own report, but for inline functions of other files (the library's operators): what certainly goes wrong in those is
+said at the call.
 
-Recursion starts from bottom (a call in progress gives what has been found so far), is bounded by the declared results, and widens. The nested calls of one function forget values first, then extents, then all but the declared shape.
+Recursion starts from bottom (a call in progress gives what has been found so far), is bounded by the declared results,
+and widens. The nested calls of one function forget values first, then extents, then all but the declared shape.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ _ROUNDS = 8
 
 
 class Outcome(Node):
-    """What a body gives for certain argument shapes: its results, the entry conditions that it certainly violates, and what certainly goes wrong in it."""
+    """What a body gives for certain argument shapes: its results, the entry conditions that it certainly violates, and
+    what certainly goes wrong in it."""
 
     results: tuple[Shape, ...]
     violated: tuple[str, ...] = ()
@@ -45,7 +49,8 @@ Run = Callable[[Function, Sequence[Shape]], Outcome]
 
 
 class Analyzer(Record):
-    """Remembers results of bodies by function and argument shapes. `run` walks a body without reporting; `steps` and `depth` bound the work."""
+    """Remembers results of bodies by function and argument shapes. `run` walks a body without reporting; `steps` and
+    `depth` bound the work."""
 
     program: Program
     run: Run
@@ -117,7 +122,9 @@ class Analyzer(Record):
                 if not active.asked:
                     active.outcome = found
                     break
-                results = tuple(widen(old, new, d, round_) for old, new, d in zip(active.outcome.results, found.results, declared))
+                results = tuple(
+                    widen(old, new, d, round_) for old, new, d in zip(active.outcome.results, found.results, declared)
+                )
                 stable = results == active.outcome.results
                 active.outcome = Outcome(results, found.violated, found.failure)
                 if stable:
@@ -134,7 +141,9 @@ class Analyzer(Record):
 
 def _key(signature: Signature, shapes: Sequence[Shape]) -> Key:
     """What a result is remembered by; 0.0 and -0.0 are different arguments."""
-    return signature.key, tuple((s, tuple(map(repr, s.value))) if s.value and isinstance(s.value[0], float) else s for s in shapes)
+    return signature.key, tuple(
+        (s, tuple(map(repr, s.value))) if s.value and isinstance(s.value[0], float) else s for s in shapes
+    )
 
 
 def _worth_following(signature: Signature, shapes: Sequence[Shape]) -> bool:
@@ -190,12 +199,17 @@ def call(frame: Frame, analyzer: Analyzer, c: Call, count: int, span: Span) -> l
     return results
 
 
-def _left(frame: Frame, c: Call, signatures: Sequence[Signature], resolution: Resolution, shapes: Sequence[Shape]) -> Sequence[Signature]:
+def _left(
+    frame: Frame, c: Call, signatures: Sequence[Signature], resolution: Resolution, shapes: Sequence[Shape]
+) -> Sequence[Signature]:
     """The instances that the call may take."""
     everything = tuple(range(len(shapes)))
     slots = signatures[0].params
     named = len(slots) == len(shapes)
-    types = ", ".join(found_type(slots[i], s) if named and slots[i].cell else show(frame.base(a), s) for i, (a, s) in enumerate(zip(c.args, shapes)))
+    types = ", ".join(
+        found_type(slots[i], s) if named and slots[i].cell else show(frame.base(a), s)
+        for i, (a, s) in enumerate(zip(c.args, shapes))
+    )
     match resolution:
         case Certain(signature):
             return (signature,)
@@ -210,8 +224,16 @@ def _left(frame: Frame, c: Call, signatures: Sequence[Signature], resolution: Re
                 help="add an instance that is at least as specific as these in every parameter",
             )
         case NoneFits(reasons):
-            message = f"no instance of {c.name} takes ({types})" if len(reasons) > 1 else f"{c.name} does not take ({types}): {reasons[0]}"
-            notes = tuple(f"{s.text}: {reason}" for s, reason in zip(signatures, reasons)) if len(reasons) > 1 else (f"candidate: {signatures[0].text}",)
+            message = (
+                f"no instance of {c.name} takes ({types})"
+                if len(reasons) > 1
+                else f"{c.name} does not take ({types}): {reasons[0]}"
+            )
+            notes = (
+                tuple(f"{s.text}: {reason}" for s, reason in zip(signatures, reasons))
+                if len(reasons) > 1
+                else (f"candidate: {signatures[0].text}",)
+            )
             bracketed = _bracketed(signatures, shapes)
             other = "pass arguments of a rank that an instance takes, apply it element by element, or add an instance"
             help = "a vector is wanted here: write {}" if bracketed else f"{other} for these shapes"
@@ -235,14 +257,22 @@ def _instance(analyzer: Analyzer, c: Call, signature: Signature, shapes: Sequenc
     found = match_arguments(signature, shapes)
     if found.violations:
         texts = [v.text for v in found.violations]
-        involved = {v.arg for v in found.violations} | {v.origin.arg for v in found.violations if v.origin is not None and not v.origin.is_result}
+        involved = {v.arg for v in found.violations} | {
+            v.origin.arg for v in found.violations if v.origin is not None and not v.origin.is_result
+        }
         differences = [
-            first_difference(shapes[v.origin.arg], shapes[v.arg]) for v in found.violations if v.origin is not None and not v.origin.is_result and v.origin.arg != v.arg
+            first_difference(shapes[v.origin.arg], shapes[v.arg])
+            for v in found.violations
+            if v.origin is not None and not v.origin.is_result and v.origin.arg != v.arg
         ]
         raise Fails(
             "E0503",
             f"the arguments of {c.name} do not match its patterns: {texts[0]}",
-            notes=(*texts[1:], *(d for d in dict.fromkeys(differences) if d.startswith("axis")), f"the function is {signature.text}"),
+            notes=(
+                *texts[1:],
+                *(d for d in dict.fromkeys(differences) if d.startswith("axis")),
+                f"the function is {signature.text}",
+            ),
             operands=tuple(sorted(involved)),
             help="a name in a pattern stands for the same number, or shape, wherever it is used: make the shapes agree",
         )
@@ -261,7 +291,13 @@ def _instance(analyzer: Analyzer, c: Call, signature: Signature, shapes: Sequenc
         )
     if outcome.failure is not None and signature.inlining == "inline" and signature.span.source is not span.source:
         problem = outcome.failure
-        raise Fails(problem.code, problem.message, help=problem.help, notes=(*problem.notes, f"found in {signature.text}"), operands=tuple(range(len(shapes))))
+        raise Fails(
+            problem.code,
+            problem.message,
+            help=problem.help,
+            notes=(*problem.notes, f"found in {signature.text}"),
+            operands=tuple(range(len(shapes))),
+        )
     return [result if result.never else _narrowed(result, d) for result, d in zip(outcome.results, declared)]
 
 

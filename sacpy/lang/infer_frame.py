@@ -1,6 +1,7 @@
 """What inference knows while it walks one function: the shapes of its variables, and where to report.
 
-`Frame` is the part that statements, calls and with-loops share. The walk itself (`block`) is in `infer`; the frame only declares it, so that the rules of with-loops can walk bodies without importing it.
+`Frame` is the part that statements, calls and with-loops share. The walk itself (`block`) is in `infer`; the frame only
+declares it, so that the rules of with-loops can walk bodies without importing it.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ _ROUNDS = 10  # widening has reached the top long before
 
 
 class Frame(ABC):
-    """The state of one walk. `shapes` is what is known now; `types` joins what was known at each visit. `sink` collects diagnostics, None: nothing is reported. `certain`: every execution comes here;
-    `failure` is the first problem found where that holds, so the function fails whenever it is called like this."""
+    """The state of one walk. `shapes` is what is known now; `types` joins what was known at each visit. `sink` collects
+    diagnostics, None: nothing is reported. `certain`: every execution comes here; `failure` is the first problem found
+    where that holds, so the function fails whenever it is called like this."""
 
     def __init__(self, sink: list[Diagnostic] | None) -> None:
         self.sink = sink
@@ -59,7 +61,8 @@ class Frame(ABC):
         self.types[bind.name] = join(self.types.get(bind.name, BOTTOM), shape)
 
     def narrow(self, name: str, shape: Shape) -> None:
-        """What an assertion tells of a variable, from here on; where it may not be reached, behind it nothing is told."""
+        """What an assertion tells of a variable, from here on; where it may not be reached, behind it nothing is
+        told."""
         if self.narrowed:
             self.narrowed[-1].setdefault(name, self.shapes[name])
         self.shapes[name] = shape
@@ -99,7 +102,9 @@ class Frame(ABC):
             self.sink += found
         return state
 
-    def _silently(self, run: Callable[[list[Shape]], list[Shape]], state: list[Shape]) -> tuple[list[Shape], list[Diagnostic]]:
+    def _silently(
+        self, run: Callable[[list[Shape]], list[Shape]], state: list[Shape]
+    ) -> tuple[list[Shape], list[Diagnostic]]:
         outer, found = self.sink, list[Diagnostic]()
         self.sink = None if outer is None else found
         try:

@@ -1,6 +1,8 @@
-"""Index sets of with-loops in inference: how long an index is, which indices are legal, and whether a partition is empty or leaves the result.
+"""Index sets of with-loops in inference: how long an index is, which indices are legal, and whether a partition is
+empty or leaves the result.
 
-In: a frame and the bounds of partitions. Out: `Legal` for the whole with-loop, an `IndexSet` per partition. Reports bounds whose lengths disagree, known indices outside of the result, and steps below 1.
+In: a frame and the bounds of partitions. Out: `Legal` for the whole with-loop, an `IndexSet` per partition. Reports
+bounds whose lengths disagree, known indices outside of the result, and steps below 1.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ Extents = tuple[int | None, ...]
 
 
 class Legal(Node):
-    """The indices that are legal in all results: their `length` and, per axis, the extent, where known. `frames`: the outer shape of each genarray."""
+    """The indices that are legal in all results: their `length` and, per axis, the extent, where known. `frames`: the
+    outer shape of each genarray."""
 
     length: int | None
     extents: Extents | None
@@ -79,13 +82,31 @@ def _frame_shape(frame: Frame, op: Genarray) -> Shape:
     if shape.never:
         return shape
     if shape.min_rank > 1:
-        frame.report(Problem("E0507", "the shape of genarray must be a vector", "write one extent per axis, as in genarray([n,m])", operands=(0,)), op.shape.span, (op.shape,))
+        frame.report(
+            Problem(
+                "E0507",
+                "the shape of genarray must be a vector",
+                "write one extent per axis, as in genarray([n,m])",
+                operands=(0,),
+            ),
+            op.shape.span,
+            (op.shape,),
+        )
         return ANY
     value = int_vector(shape)
     if value is not None:
         if any(v < 0 for v in value):
             text = ",".join(map(str, value))
-            frame.report(Problem("E0510", f"a shape cannot have a negative extent, but this is [{text}]", operands=(0,), help="extents are 0 or more"), op.shape.span, (op.shape,))
+            frame.report(
+                Problem(
+                    "E0510",
+                    f"a shape cannot have a negative extent, but this is [{text}]",
+                    operands=(0,),
+                    help="extents are 0 or more",
+                ),
+                op.shape.span,
+                (op.shape,),
+            )
             return of_rank(len(value))
         return known(value)
     if shape.rank == 0:
@@ -98,13 +119,24 @@ def _lengths(frame: Frame, partition: Partition) -> list[_Length]:
     result = []
     if partition.scalars is not None:
         result.append(_Length(len(partition.scalars), "the list of index names", None, partition.index.span))
-    parts = (("the lower bound", partition.lower), ("the upper bound", partition.upper), ("the step", partition.step), ("the width", partition.width))
+    parts = (
+        ("the lower bound", partition.lower),
+        ("the upper bound", partition.upper),
+        ("the step", partition.step),
+        ("the width", partition.width),
+    )
     for what, atom in parts:
         if atom is None:
             continue
         shape = frame.shape(atom)
         if shape.min_rank > 1:
-            frame.report(Problem("E0518", f"{what} must be a vector or a scalar", operands=(0,), help="write one number per axis"), atom.span, (atom,))
+            frame.report(
+                Problem(
+                    "E0518", f"{what} must be a vector or a scalar", operands=(0,), help="write one number per axis"
+                ),
+                atom.span,
+                (atom,),
+            )
         elif shape.rank == 1 and shape.extents is not None and shape.extents[0] is not None:
             result.append(_Length(shape.extents[0], what, atom, atom.span))
     return result
@@ -135,7 +167,16 @@ def _agree(frame: Frame, lengths: list[_Length]) -> int | None:
 def _too_long(frame: Frame, op: Modarray, length: int, lengths: list[_Length], span: Span) -> None:
     rank = frame.shape(op.array).rank
     where = lengths[0].span if lengths else span
-    frame.report(Problem("E0518", f"{lengths[0].what} has length {length}, but the array of modarray has rank {rank}", "an index has at most as many components as the array has axes", operands=(0,)), where, (op.array,))
+    frame.report(
+        Problem(
+            "E0518",
+            f"{lengths[0].what} has length {length}, but the array of modarray has rank {rank}",
+            "an index has at most as many components as the array has axes",
+            operands=(0,),
+        ),
+        where,
+        (op.array,),
+    )
 
 
 # ---------------------------------------------------------------- one partition
@@ -180,11 +221,22 @@ def _steps(frame: Frame, partition: Partition, atom: Atom | None, what: str, len
         return (1,) * length
     result = _bound(frame, atom, length, 0)
     if any(v is not None and v < 1 for v in result):
-        frame.report(Problem("E0520", f"a {what} must be at least 1 on every axis", f"a {what} of 1 is the default: leave it out", operands=(0,)), atom.span, (atom,))
+        frame.report(
+            Problem(
+                "E0520",
+                f"a {what} must be at least 1 on every axis",
+                f"a {what} of 1 is the default: leave it out",
+                operands=(0,),
+            ),
+            atom.span,
+            (atom,),
+        )
     return result
 
 
-def _check_inside(frame: Frame, partition: Partition, pairs: list[tuple[int, int]], steps: Extents, widths: Extents, legal: Legal) -> None:
+def _check_inside(
+    frame: Frame, partition: Partition, pairs: list[tuple[int, int]], steps: Extents, widths: Extents, legal: Legal
+) -> None:
     """Reports an index set that certainly holds an illegal index."""
     extents = legal.extents or (None,) * len(pairs)
     for axis, (low, high) in enumerate(pairs):
@@ -207,9 +259,16 @@ def _last(low: int, high: int, step: int | None, width: int | None) -> int | Non
 
 
 def _leaves(frame: Frame, partition: Partition, atom: Atom | None, axis: int, index: int, extent: int | None) -> None:
-    limit = "" if extent is None else f", which has the indices 0 to {extent - 1} there" if extent else ", which is empty"
+    limit = (
+        "" if extent is None else f", which has the indices 0 to {extent - 1} there" if extent else ", which is empty"
+    )
     frame.report(
-        Problem("E0519", f"this partition leaves the result{limit}: on axis {axis} it reaches index {index}", "bring the bounds inside the result, or write a dot for the smallest or largest legal index", operands=(0,)),
+        Problem(
+            "E0519",
+            f"this partition leaves the result{limit}: on axis {axis} it reaches index {index}",
+            "bring the bounds inside the result, or write a dot for the smallest or largest legal index",
+            operands=(0,),
+        ),
         partition.span if atom is None else atom.span,
         () if atom is None else (atom,),
     )

@@ -1,6 +1,8 @@
 """The shape rule of every primitive, with constant folding.
 
-In: an `Operation` (operands with base types and shapes, form, cell, attributes). Out: the result's shape, with its value where all that is needed is known and small. Raises `Fails` where the operation cannot succeed. One row per primitive in `RULES`.
+In: an `Operation` (operands with base types and shapes, form, cell, attributes). Out: the result's shape, with its
+value where all that is needed is known and small. Raises `Fails` where the operation cannot succeed. One row per
+primitive in `RULES`.
 """
 
 from __future__ import annotations
@@ -42,7 +44,12 @@ def _check_form(operation: Operation) -> Operation:
         if disjoint(shape, wanted):
             name = f"_{operation.op}_{'x'.join(operation.form)}_"
             word = "scalar" if letter == "S" else "vector"
-            raise Fails("E0517", f"argument {arg + 1} of {name} must be a {word}, but it is {operation.show(arg)}", operands=(arg,), help="call the form of the primitive with the letter A, or the library's function")
+            raise Fails(
+                "E0517",
+                f"argument {arg + 1} of {name} must be a {word}, but it is {operation.show(arg)}",
+                operands=(arg,),
+                help="call the form of the primitive with the letter A, or the library's function",
+            )
         shapes[arg] = meet(shape, wanted)
     return Operation(operation.op, operation.bases, tuple(shapes), "", operation.cell, operation.attrs)
 
@@ -116,11 +123,21 @@ def _check_defined(o: Operation, a: Shape, b: Shape) -> None:
     if b.value is None or base not in BITS or (a.rank != 0 and b.rank == 0 and not size(a)):
         return
     if o.op in ("div", "mod") and 0 in b.value:
-        raise Fails("E0508", f"{'division' if o.op == 'div' else 'remainder'} by zero", operands=(1,), help="test the divisor first")
+        raise Fails(
+            "E0508",
+            f"{'division' if o.op == 'div' else 'remainder'} by zero",
+            operands=(1,),
+            help="test the divisor first",
+        )
     if o.op in ("shl", "shr"):
         bad = [v for v in b.value if not 0 <= v < BITS[base]]
         if bad:
-            raise Fails("E0509", f"{base} has {BITS[base]} bits, so it cannot be shifted by {bad[0]}", operands=(1,), help=f"shift by 0 to {BITS[base] - 1}")
+            raise Fails(
+                "E0509",
+                f"{base} has {BITS[base]} bits, so it cannot be shifted by {bad[0]}",
+                operands=(1,),
+                help=f"shift by 0 to {BITS[base] - 1}",
+            )
 
 
 def _mask(o: Operation) -> Shape:

@@ -1,6 +1,8 @@
 """What inference knows of a program's with-loops before it runs.
 
-In: a function of core with its inference. Out: with-loops with their partitions, and of a partition's index space what is known: its rank, whether it may be zero-based and dense, all of it where every bound is known. `Found` lists the partitions that a call comes to, through the functions that it calls.
+In: a function of core with its inference. Out: with-loops with their partitions, and of a partition's index space what
+is known: its rank, whether it may be zero-based and dense, all of it where every bound is known. `Found` lists the
+partitions that a call comes to, through the functions that it calls.
 """
 
 from __future__ import annotations
@@ -9,7 +11,21 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from sacpy.lang.ast import Pragma
-from sacpy.lang.core import Atom, Block, Call, Const, Function, Genarray, If, Let, Loop, Modarray, Partition, Program, WithLoop
+from sacpy.lang.core import (
+    Atom,
+    Block,
+    Call,
+    Const,
+    Function,
+    Genarray,
+    If,
+    Let,
+    Loop,
+    Modarray,
+    Partition,
+    Program,
+    WithLoop,
+)
 from sacpy.lang.dispatch import Certain
 from sacpy.lang.infer import Inference, infer
 from sacpy.lang.lattice import constant, int_vector
@@ -22,7 +38,8 @@ DEEPEST = 6  # calls within calls
 
 
 class Found(Node):
-    """A partition of a with-loop: the function that it stands in, its place, the pragmas of the with-loop (`shared`) and its own, and its index space; None where bounds are known only when it runs."""
+    """A partition of a with-loop: the function that it stands in, its place, the pragmas of the with-loop (`shared`)
+    and its own, and its index space; None where bounds are known only when it runs."""
 
     function: str
     span: Span
@@ -32,11 +49,18 @@ class Found(Node):
 
 
 def partitions(program: Program, function: Function, arguments: Sequence[Shape] | None, most: int) -> list[Found]:
-    """The partitions of the with-loops that a call of the function with such arguments (None: those it declares) comes to, the first `most`."""
+    """The partitions of the with-loops that a call of the function with such arguments (None: those it declares) comes
+    to, the first `most`."""
     return list(islice(_partitions(program, function, arguments, DEEPEST, set()), most))
 
 
-def _partitions(program: Program, function: Function, arguments: Sequence[Shape] | None, depth: int, seen: set[tuple[str, tuple[Shape, ...]]]) -> Iterator[Found]:
+def _partitions(
+    program: Program,
+    function: Function,
+    arguments: Sequence[Shape] | None,
+    depth: int,
+    seen: set[tuple[str, tuple[Shape, ...]]],
+) -> Iterator[Found]:
     at = function.signature.key, tuple(arguments or ())
     if at in seen or not depth:
         return
@@ -46,7 +70,9 @@ def _partitions(program: Program, function: Function, arguments: Sequence[Shape]
         if isinstance(let.rhs, WithLoop):
             name = function.signature.name.removeprefix("_MAIN::")
             for partition in let.rhs.partitions:
-                yield Found(name, partition.span, let.rhs.pragmas, partition.pragmas, index_space(known, let.rhs, partition))
+                yield Found(
+                    name, partition.span, let.rhs.pragmas, partition.pragmas, index_space(known, let.rhs, partition)
+                )
         elif isinstance(let.rhs, Call):
             instance = known.resolution(let.rhs)
             if isinstance(instance, Certain) and instance.signature.native is None:
@@ -75,7 +101,8 @@ def lets(block: Block) -> Iterator[Let]:
 
 
 class Outline(Node):
-    """What is known of an index space whatever its bounds turn out to be. `rank` None: unknown. `zero_based` is false only where it is known to be, and so is `dense`, which tells of each axis, or of none."""
+    """What is known of an index space whatever its bounds turn out to be. `rank` None: unknown. `zero_based` is false
+    only where it is known to be, and so is `dense`, which tells of each axis, or of none."""
 
     rank: int | None
     zero_based: bool
@@ -85,14 +112,20 @@ class Outline(Node):
 def outline(known: Inference, loop: WithLoop, partition: Partition) -> Outline:
     """The outline of a partition's index space."""
     lower = None if partition.lower is None else int_vector(_shape(known, partition.lower))
-    zero_based = partition.lower_inclusive if partition.lower is None else lower is None or all(n + (not partition.lower_inclusive) == 0 for n in lower)
+    zero_based = (
+        partition.lower_inclusive
+        if partition.lower is None
+        else lower is None or all(n + (not partition.lower_inclusive) == 0 for n in lower)
+    )
     step = (1,) if partition.step is None else int_vector(_shape(known, partition.step))
     width = (1,) if partition.width is None else int_vector(_shape(known, partition.width))
     rank = _rank(known, loop, partition)
     if step is None or width is None or rank is None:
         return Outline(rank, zero_based, ())
     steps, widths = (v * (rank if len(v) == 1 else 1) for v in (step, width))
-    return Outline(rank, zero_based, tuple(t <= w for t, w in zip(steps, widths)) if len(steps) == len(widths) == rank else ())
+    return Outline(
+        rank, zero_based, tuple(t <= w for t, w in zip(steps, widths)) if len(steps) == len(widths) == rank else ()
+    )
 
 
 def _rank(known: Inference, loop: WithLoop, partition: Partition) -> int | None:
@@ -100,9 +133,16 @@ def _rank(known: Inference, loop: WithLoop, partition: Partition) -> int | None:
     if partition.scalars is not None:
         return len(partition.scalars)
     index = known.types.get(partition.index.name)
-    if index is not None and index.shape.extents is not None and len(index.shape.extents) == 1 and index.shape.extents[0] is not None:
+    if (
+        index is not None
+        and index.shape.extents is not None
+        and len(index.shape.extents) == 1
+        and index.shape.extents[0] is not None
+    ):
         return index.shape.extents[0]
-    vectors = [_shape(known, a) for a in (partition.lower, partition.upper, partition.step, partition.width) if a is not None]
+    vectors = [
+        _shape(known, a) for a in (partition.lower, partition.upper, partition.step, partition.width) if a is not None
+    ]
     lengths = [s.extents[0] for s in vectors if s.rank == 1 and s.extents is not None and s.extents[0] is not None]
     if lengths:
         return lengths[0]
@@ -117,9 +157,20 @@ def index_space(known: Inference, loop: WithLoop, partition: Partition) -> Index
     if length is None or (partition.upper is None and extents is None):
         return None
     lower = _vector(known, partition.lower, length, 0, 0 if partition.lower_inclusive else 1)
-    upper = _vector(known, partition.upper, length, 0, 1 if partition.upper_inclusive else 0) if partition.upper is not None else tuple(e - (not partition.upper_inclusive) for e in extents or ())[:length]
+    upper = (
+        _vector(known, partition.upper, length, 0, 1 if partition.upper_inclusive else 0)
+        if partition.upper is not None
+        else tuple(e - (not partition.upper_inclusive) for e in extents or ())[:length]
+    )
     step, width = _vector(known, partition.step, length, 1, 0), _vector(known, partition.width, length, 1, 0)
-    if lower is None or upper is None or step is None or width is None or len(upper) != length or min((*step, *width), default=1) < 1:
+    if (
+        lower is None
+        or upper is None
+        or step is None
+        or width is None
+        or len(upper) != length
+        or min((*step, *width), default=1) < 1
+    ):
         return None
     return IndexSpace.of(lower, upper, step, width)
 
@@ -148,6 +199,11 @@ def _extents(known: Inference, loop: WithLoop) -> Vector | None:
 
 def _shape(known: Inference, atom: Atom) -> Shape:
     if isinstance(atom, Const):
-        return constant(atom.shape, None if any(isinstance(v, bytes) for v in atom.value) else [v for v in atom.value if not isinstance(v, bytes)])
+        return constant(
+            atom.shape,
+            None
+            if any(isinstance(v, bytes) for v in atom.value)
+            else [v for v in atom.value if not isinstance(v, bytes)],
+        )
     type = known.types.get(atom.name)
     return type.shape if type is not None else Shape()

@@ -1,6 +1,8 @@
-"""Shape rules of the structural primitives: shape, selection, update, reshaping, joining, and those that only elaboration makes.
+"""Shape rules of the structural primitives: shape, selection, update, reshaping, joining, and those that only
+elaboration makes.
 
-In: an `Operation`. Out: the result's shape, its value where all that is needed is known. Raises `Fails`. Indices are checked here, for all who use them.
+In: an `Operation`. Out: the result's shape, its value where all that is needed is known. Raises `Fails`. Indices are
+checked here, for all who use them.
 """
 
 from __future__ import annotations
@@ -68,13 +70,26 @@ def check_index(o: Operation, index_arg: int, array_arg: int) -> int | None:
     return length
 
 
-def check_bounds(index: tuple[int, ...], extents: tuple[int | None, ...], array: str, operands: tuple[int, ...]) -> None:
+def check_bounds(
+    index: tuple[int, ...], extents: tuple[int | None, ...], array: str, operands: tuple[int, ...]
+) -> None:
     """Compares a known index with the extents that are known."""
     for axis, (i, extent) in enumerate(zip(index, extents)):
         if i < 0 or (extent is not None and i >= extent):
             text = f"[{','.join(map(str, index))}]"
-            limit = "" if extent is None else f": axis {axis} has the indices 0 to {extent - 1}" if extent else f": axis {axis} is empty"
-            raise Fails("E0506", f"the index {text} is outside of {array}{limit}", operands=operands, help="indices count from 0, and every one must be below the extent of its axis")
+            limit = (
+                ""
+                if extent is None
+                else f": axis {axis} has the indices 0 to {extent - 1}"
+                if extent
+                else f": axis {axis} is empty"
+            )
+            raise Fails(
+                "E0506",
+                f"the index {text} is outside of {array}{limit}",
+                operands=operands,
+                help="indices count from 0, and every one must be below the extent of its axis",
+            )
 
 
 def _sel(o: Operation) -> Shape:
@@ -129,14 +144,22 @@ def extents_of(o: Operation, arg: int) -> tuple[int, ...] | None:
     index_length(o, arg)
     value = int_vector(o.shapes[arg])
     if value is not None and any(v < 0 for v in value):
-        raise Fails("E0510", f"a shape cannot have a negative extent, but this is [{','.join(map(str, value))}]", operands=(arg,))
+        raise Fails(
+            "E0510",
+            f"a shape cannot have a negative extent, but this is [{','.join(map(str, value))}]",
+            operands=(arg,),
+        )
     return value
 
 
 def _reshape(o: Operation) -> Shape:
     array = o.shapes[1]
     extents = extents_of(o, 0)
-    own = known(array.extents[len(array.extents) - o.cell :]) if array.extents is not None and len(array.extents) >= o.cell else of_rank(o.cell)
+    own = (
+        known(array.extents[len(array.extents) - o.cell :])
+        if array.extents is not None and len(array.extents) >= o.cell
+        else of_rank(o.cell)
+    )
     if extents is None:
         length = index_length(o, 0)
         return at_least(o.cell) if length is None else concat(of_rank(length), own)
@@ -156,7 +179,12 @@ def _reshape(o: Operation) -> Shape:
 
 def _need_axis(o: Operation, arg: int, words: str) -> None:
     if outer(o.shapes[arg], o.cell).rank == 0:
-        raise Fails("E0512", f"{words} needs arrays, but this is the scalar {o.show(arg)}", operands=(arg,), help="write [x] to make a vector of a scalar")
+        raise Fails(
+            "E0512",
+            f"{words} needs arrays, but this is the scalar {o.show(arg)}",
+            operands=(arg,),
+            help="write [x] to make a vector of a scalar",
+        )
 
 
 def _cat(o: Operation) -> Shape:
@@ -166,8 +194,17 @@ def _cat(o: Operation) -> Shape:
     if a.extents is None or b.extents is None:
         return a if a.extents is None and b.extents is None else of_rank(a.rank if a.rank is not None else b.rank or 1)
     if a.rank != b.rank or disjoint(known(a.extents[1:]), known(b.extents[1:])):
-        why = f"rank {a.rank} against {b.rank}" if a.rank != b.rank else first_difference(known((None, *a.extents[1:])), known((None, *b.extents[1:])))
-        raise Fails("E0512", f"{o.show(0)} and {o.show(1)} cannot be joined: they may differ in the first axis only", notes=(why,), operands=(0, 1))
+        why = (
+            f"rank {a.rank} against {b.rank}"
+            if a.rank != b.rank
+            else first_difference(known((None, *a.extents[1:])), known((None, *b.extents[1:])))
+        )
+        raise Fails(
+            "E0512",
+            f"{o.show(0)} and {o.show(1)} cannot be joined: they may differ in the first axis only",
+            notes=(why,),
+            operands=(0, 1),
+        )
     first = None if a.extents[0] is None or b.extents[0] is None else a.extents[0] + b.extents[0]
     rest = tuple(y if x is None else x for x, y in zip(a.extents[1:], b.extents[1:]))
     extents = full_extents(known((first, *rest)))
@@ -187,7 +224,12 @@ def _take_drop(o: Operation) -> Shape:
         return known((None, *rest))
     n = abs(value[0])
     if extent is not None and n > extent:
-        raise Fails("E0513", f"{o.op} of {value[0]} from {o.show(1)}: its first axis has only {extent}", operands=(0, 1), help="the library's take and drop accept any count")
+        raise Fails(
+            "E0513",
+            f"{o.op} of {value[0]} from {o.show(1)}: its first axis has only {extent}",
+            operands=(0, 1),
+            help="the library's take and drop accept any count",
+        )
     left = n if o.op == "take" else None if extent is None else extent - n
     extents = full_extents(known((left, *rest)))
     if extents is None or array.value is None or left is None or not extent:
@@ -211,7 +253,11 @@ def _slice(o: Operation) -> Shape:
     extents = found.extents
     spare = len(extents) - len(spec.replace("*", ""))
     if spare < 0:
-        raise Fails("E0507", f"{len(spec.replace('*', ''))} indices are too many for {o.show(0)}, which has rank {len(extents)}", operands=(0,))
+        raise Fails(
+            "E0507",
+            f"{len(spec.replace('*', ''))} indices are too many for {o.show(0)}, which has rank {len(extents)}",
+            operands=(0,),
+        )
     full = spec.replace("*", "." * spare) if "*" in spec else spec + "." * spare
     indices = iter(range(1, len(o.shapes)))
     for axis, letter in enumerate(full):
@@ -222,7 +268,8 @@ def _slice(o: Operation) -> Shape:
 
 
 def place_order(spec: str, own: int) -> list[int] | None:
-    """Where each axis of the placed result comes from: the axes of the argument, its index axes first and then its `own` ones; own axes that nothing names come last. None if the specification names more own axes than there are."""
+    """Where each axis of the placed result comes from: the axes of the argument, its index axes first and then its
+    `own` ones; own axes that nothing names come last. None if the specification names more own axes than there are."""
     indices = spec.count("i")
     stars = own - spec.count(".")
     if stars < 0:
@@ -242,7 +289,11 @@ def _place(o: Operation) -> Shape:
     order = place_order(spec, own)
     if order is None:
         dots = f"{spec.count('.')} dot{'s' if spec.count('.') != 1 else ''}"
-        raise Fails("E0507", f"the left side of this comprehension has {dots} for the axes of the value, but the value has rank {own}", help="write one dot per axis of the value, or ... for all that remain")
+        raise Fails(
+            "E0507",
+            f"the left side of this comprehension has {dots} for the axes of the value, but the value has rank {own}",
+            help="write one dot per axis of the value, or ... for all that remain",
+        )
     return known(tuple(found.extents[axis] for axis in order) + array.extents[len(found.extents) :])
 
 
@@ -256,7 +307,12 @@ def _like(o: Operation) -> Shape:
     a, b = o.shapes
     if disjoint(a, b):
         whose = f" of {o.attrs[0]}" if o.attrs and o.attrs[0] else ""
-        raise Fails("E0505", f"this is {o.show(0)}, but it must have the shape{whose}, which is {o.show(1)}", notes=(first_difference(a, b),), operands=(0, 1))
+        raise Fails(
+            "E0505",
+            f"this is {o.show(0)}, but it must have the shape{whose}, which is {o.show(1)}",
+            notes=(first_difference(a, b),),
+            operands=(0, 1),
+        )
     return meet(a, without_value(b))
 
 

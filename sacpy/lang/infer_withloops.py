@@ -1,6 +1,7 @@
 """With-loops in inference: index sets against results, and the shapes of what the operators make.
 
-In: a frame and a `WithLoop`. Out: one shape per result. What is certain to be wrong is reported: bounds of the wrong length, partitions that leave the result, steps below 1, cells of different shapes.
+In: a frame and a `WithLoop`. Out: one shape per result. What is certain to be wrong is reported: bounds of the wrong
+length, partitions that leave the result, steps below 1, cells of different shapes.
 """
 
 from __future__ import annotations
@@ -98,7 +99,8 @@ def _common_cell(frame: Frame, cells: Sequence[_Cell]) -> Shape:
             frame.report(
                 Problem(
                     "E0521",
-                    f"the cells of one result need equal shapes, but {first.what} is {show(first.base, first.shape)} and {other.what} is {show(other.base, other.shape)}",
+                    f"the cells of one result need equal shapes, but {first.what} is {show(first.base, first.shape)} "
+                    f"and {other.what} is {show(other.base, other.shape)}",
                     "make all parts and the default the same shape",
                     (first_difference(first.shape, other.shape),),
                     (0, 1),
@@ -116,7 +118,9 @@ def _common_cell(frame: Frame, cells: Sequence[_Cell]) -> Shape:
     return shape
 
 
-def _cells(frame: Frame, loop: WithLoop, sets: Sequence[IndexSet], shapes: Sequence[Shape], position: int) -> list[_Cell]:
+def _cells(
+    frame: Frame, loop: WithLoop, sets: Sequence[IndexSet], shapes: Sequence[Shape], position: int
+) -> list[_Cell]:
     cells = []
     for number, (partition, set_, shape) in enumerate(zip(loop.partitions, sets, shapes), 1):
         atom = partition.values[position]
@@ -130,24 +134,49 @@ def _position(loop: WithLoop, wanted: Genarray | Modarray) -> int:
     return next(at for op, at in _starts(loop) if op is wanted)
 
 
-def _genarray(frame: Frame, loop: WithLoop, op: Genarray, legal: Legal, sets: Sequence[IndexSet], shapes: Sequence[Shape], span: Span) -> Shape:
+def _genarray(
+    frame: Frame,
+    loop: WithLoop,
+    op: Genarray,
+    legal: Legal,
+    sets: Sequence[IndexSet],
+    shapes: Sequence[Shape],
+    span: Span,
+) -> Shape:
     cells = _cells(frame, loop, sets, shapes, _position(loop, op))
     if op.default is not None:
-        cells.insert(0, _Cell(without_value(frame.shape(op.default)), frame.base(op.default), "the default", op.default.span, op.default, True))
+        cells.insert(
+            0,
+            _Cell(
+                without_value(frame.shape(op.default)),
+                frame.base(op.default),
+                "the default",
+                op.default.span,
+                op.default,
+                True,
+            ),
+        )
     if cells:
         cell = _common_cell(frame, cells)
     else:
         cell = without_value(join_all(shapes)) if shapes else SCALAR
         if not cell.never and (cell.extents is None or None in cell.extents):
             frame.report(
-                Problem("W0530", "no cell of this array is ever computed, and the shape of its cells cannot be told", "give genarray a default; it tells the shape of a cell", (f"the cell's type may be {show('', cell) or 'a scalar'}",)),
+                Problem(
+                    "W0530",
+                    "no cell of this array is ever computed, and the shape of its cells cannot be told",
+                    "give genarray a default; it tells the shape of a cell",
+                    (f"the cell's type may be {show('', cell) or 'a scalar'}",),
+                ),
                 span,
             )
     frame_shape = legal.of(op)
     return concat(frame_shape, cell)
 
 
-def _modarray(frame: Frame, loop: WithLoop, op: Modarray, legal: Legal, sets: Sequence[IndexSet], shapes: Sequence[Shape]) -> Shape:
+def _modarray(
+    frame: Frame, loop: WithLoop, op: Modarray, legal: Legal, sets: Sequence[IndexSet], shapes: Sequence[Shape]
+) -> Shape:
     array = without_value(frame.shape(op.array))
     length = legal.length
     wanted = drop_axes(array, length)
@@ -156,7 +185,8 @@ def _modarray(frame: Frame, loop: WithLoop, op: Modarray, legal: Legal, sets: Se
             frame.report(
                 Problem(
                     "E0521",
-                    f"{cell.what} is {show(cell.base, cell.shape)}, but the part of the array that an index of length {length} selects is {show(cell.base, wanted)}",
+                    f"{cell.what} is {show(cell.base, cell.shape)}, but the part of the array that an index of length "
+                    f"{length} selects is {show(cell.base, wanted)}",
                     "let the body yield a value of the shape of the part it replaces",
                     (first_difference(wanted, cell.shape),),
                     (0, 1),

@@ -1,6 +1,7 @@
 """The lattice of shapes: order, join, meet, widening, printing.
 
-In and out: `Shape`s of `lang/types`. `a <= b` (`is_below`) says that everything `a` may be, `b` may be too. Joins follow branches, meets combine what two sources know of one value, widening makes loops and recursion end.
+In and out: `Shape`s of `lang/types`. `a <= b` (`is_below`) says that everything `a` may be, `b` may be too. Joins
+follow branches, meets combine what two sources know of one value, widening makes loops and recursion end.
 """
 
 from __future__ import annotations
@@ -62,7 +63,12 @@ def without_value(shape: Shape) -> Shape:
 
 def same_value(a: tuple[Scalar, ...] | None, b: tuple[Scalar, ...] | None) -> bool:
     """Whether two known values are the same bits (NaN is itself, 0.0 and -0.0 differ)."""
-    return a is not None and b is not None and len(a) == len(b) and all(type(x) is type(y) and repr(x) == repr(y) for x, y in zip(a, b))
+    return (
+        a is not None
+        and b is not None
+        and len(a) == len(b)
+        and all(type(x) is type(y) and repr(x) == repr(y) for x, y in zip(a, b))
+    )
 
 
 def is_below(a: Shape, b: Shape) -> bool:
@@ -118,7 +124,8 @@ def disjoint(a: Shape, b: Shape) -> bool:
 
 
 def widen(old: Shape, new: Shape, declared: Shape, round_: int) -> Shape:
-    """The join of two rounds of an iteration. The first two rounds keep all that the join knows; then the value goes, then extents that change, then the rank, then all but `declared`."""
+    """The join of two rounds of an iteration. The first two rounds keep all that the join knows; then the value goes,
+    then extents that change, then the rank, then all but `declared`."""
     joined = join(old, new)
     if joined == old or round_ < 2:
         return joined
@@ -162,7 +169,11 @@ def outer(shape: Shape, cell: int) -> Shape:
     """The shape without the element's own last `cell` axes."""
     if cell == 0 or shape.never:
         return without_value(shape)
-    return at_least(max(0, shape.min_rank - cell)) if shape.extents is None else known(shape.extents[: len(shape.extents) - cell])
+    return (
+        at_least(max(0, shape.min_rank - cell))
+        if shape.extents is None
+        else known(shape.extents[: len(shape.extents) - cell])
+    )
 
 
 def inner(shape: Shape, cell: int) -> tuple[int | None, ...]:
@@ -199,12 +210,16 @@ def show_value(shape: Shape) -> str:
     texts = [str(v).lower() if isinstance(v, bool) else repr(v) for v in shape.value]
     for axis in reversed(range(len(shape.extents))):
         extent = shape.extents[axis] or 0
-        texts = [f"[{','.join(texts[i * extent : (i + 1) * extent])}]" for i in range(prod(e or 0 for e in shape.extents[:axis]))]
+        texts = [
+            f"[{','.join(texts[i * extent : (i + 1) * extent])}]"
+            for i in range(prod(e or 0 for e in shape.extents[:axis]))
+        ]
     return texts[0]
 
 
 def first_difference(a: Shape, b: Shape) -> str:
-    """Where two shapes certainly differ, in words: "rank 1 against 2", "axis 1: 3 against 4"; "" if they may be equal."""
+    """Where two shapes certainly differ, in words: "rank 1 against 2", "axis 1: 3 against 4"; "" if they may be
+    equal."""
     if a.extents is None or b.extents is None:
         return "" if not disjoint(a, b) else f"rank {_rank_text(a)} against {_rank_text(b)}"
     if a.rank != b.rank:

@@ -1,6 +1,7 @@
 """Preprocessed tokens to those the parser reads.
 
-In: what the preprocessor lets through. Out: the same with runs of operator characters cut into operators, values on numbers, characters and strings, adjacent strings joined, and a report of everything that cannot be read.
+In: what the preprocessor lets through. Out: the same with runs of operator characters cut into operators, values on
+numbers, characters and strings, adjacent strings joined, and a report of everything that cannot be read.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from sacpy.lang.operators import Cutter
 from sacpy.lang.source import Span
 from sacpy.lang.tokens import Token
 
-_QUOTES = {"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u2212": "-", "\u2013": "-", "\u00d7": "*", "\u2264": "<=", "\u2265": ">=", "\u2260": "!=", "\u00a0": " ", "\u200b": "", "\ufeff": ""}  # fmt: skip
+_QUOTES = {"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u2212": "-", "\u2013": "-",
+    "\u00d7": "*", "\u2264": "<=", "\u2265": ">=", "\u2260": "!=", "\u00a0": " ", "\u200b": "",
+    "\ufeff": ""}  # fmt: skip
 
 _NO_TEXT = "bytes that are not UTF-8 text"
 
@@ -106,7 +109,8 @@ class _Finisher:
         return at
 
     def _report(self, found: Diagnostic) -> None:
-        """Hands a diagnostic on, but for those about the rest of a file that turned out to be no text: one says it all."""
+        """Hands a diagnostic on, but for those about the rest of a file that turned out to be no text: one says it
+        all."""
         source = id(found.span.source)
         if source not in self._no_text:
             self._hear(found)
@@ -118,9 +122,15 @@ class _Finisher:
         if any(0xDC80 <= ord(letter) <= 0xDCFF for letter in shown):
             help, what = "save the file as UTF-8 text", _NO_TEXT
         elif text[0] == "#":
-            help, what = "a directive stands on a line of its own; only `#pragma` may stand within one", f"stray `{text}`"
+            help, what = (
+                "a directive stands on a line of its own; only `#pragma` may stand within one",
+                f"stray `{text}`",
+            )
         elif text[0].isalpha():
-            help, what = "names are made of the letters A to Z and a to z, digits and `_`", f"`{shown}` cannot stand in a name"
+            help, what = (
+                "names are made of the letters A to Z and a to z, digits and `_`",
+                f"`{shown}` cannot stand in a name",
+            )
         elif text[0].isprintable() and text[0].isascii():
             help, what = "remove it, or define an operator of this name", f"stray `{shown}`"
         else:
@@ -130,16 +140,51 @@ class _Finisher:
         if meant is not None:
             help = f"write `{meant}`" if meant.strip() else "write an ordinary blank" if meant else "remove it"
         mends = meant is not None and meant not in ("'", '"') and span.macro is None
-        self._report(Diagnostic("E0108", what, span, "belongs to no token", help=help, edit=Edit(span, meant) if meant is not None and mends else None))
+        self._report(
+            Diagnostic(
+                "E0108",
+                what,
+                span,
+                "belongs to no token",
+                help=help,
+                edit=Edit(span, meant) if meant is not None and mends else None,
+            )
+        )
 
     def _bad(self, token: Token) -> None:
         start = token.span
         if token.value == "comment":
-            self._report(Diagnostic("E0101", "this comment has no end", Span(start.source, start.start, start.start + 2), "opened here", help="close it with `*/`", incomplete=True))
+            self._report(
+                Diagnostic(
+                    "E0101",
+                    "this comment has no end",
+                    Span(start.source, start.start, start.start + 2),
+                    "opened here",
+                    help="close it with `*/`",
+                    incomplete=True,
+                )
+            )
         elif token.value == "string":
-            self._report(Diagnostic("E0102", "this string has no end on its line", start, "opened here", help='close it with `"`; a long string is written as several side by side, a new line in it as `\\n`'))
+            self._report(
+                Diagnostic(
+                    "E0102",
+                    "this string has no end on its line",
+                    start,
+                    "opened here",
+                    help='close it with `"`; a long string is written as several side by side, a new line in it as '
+                    "`\\n`",
+                )
+            )
         else:
-            self._report(Diagnostic("E0103", "this character literal has no end", start, "opened here", help="close it with `'`; a string stands between double quotes"))
+            self._report(
+                Diagnostic(
+                    "E0103",
+                    "this character literal has no end",
+                    start,
+                    "opened here",
+                    help="close it with `'`; a string stands between double quotes",
+                )
+            )
             self._out.append(token._replace(kind="char", value=0))
 
     def _flaws(self, token: Token, flaws: Sequence[literals.Flaw]) -> None:
@@ -148,5 +193,7 @@ class _Finisher:
             edit = None
             if span.macro is None and span.end - span.start == len(token.text):
                 edit = Edit(span, flaw.becomes) if flaw.becomes else None
-                span = Span(span.source, span.start + flaw.start, span.end if flaw.end is None else span.start + flaw.end)
+                span = Span(
+                    span.source, span.start + flaw.start, span.end if flaw.end is None else span.start + flaw.end
+                )
             self._report(Diagnostic(flaw.code, flaw.message, span, flaw.label, help=flaw.help, edit=edit))

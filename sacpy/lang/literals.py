@@ -1,6 +1,7 @@
 """What number, character and string literals mean.
 
-In: the spelling of one literal. Out: its value, or a `Flaw` that says what is wrong with it; the lexer adds the place. Strings have a character per byte of their UTF-8 form, as C has them.
+In: the spelling of one literal. Out: its value, or a `Flaw` that says what is wrong with it; the lexer adds the place.
+Strings have a character per byte of their UTF-8 form, as C has them.
 """
 
 from __future__ import annotations
@@ -11,9 +12,21 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 SUFFIXES = {
-    "b": "byte", "s": "short", "i": "int", "l": "long", "ll": "longlong", "ub": "ubyte", "us": "ushort", "u": "uint", "ui": "uint", "ul": "ulong", "ull": "ulonglong", "f": "float", "d": "double", "": "int",
+    "b": "byte", "s": "short", "i": "int", "l": "long", "ll": "longlong", "ub": "ubyte", "us": "ushort", "u": "uint",
+    "ui": "uint", "ul": "ulong", "ull": "ulonglong", "f": "float", "d": "double", "": "int",
 }  # fmt: skip
-WIDTHS = {"byte": 8, "short": 16, "int": 32, "long": 64, "longlong": 64, "ubyte": 8, "ushort": 16, "uint": 32, "ulong": 64, "ulonglong": 64}
+WIDTHS = {
+    "byte": 8,
+    "short": 16,
+    "int": 32,
+    "long": 64,
+    "longlong": 64,
+    "ubyte": 8,
+    "ushort": 16,
+    "uint": 32,
+    "ulong": 64,
+    "ulonglong": 64,
+}
 WIDER = (("int", ""), ("uint", "ui"), ("long", "l"), ("ulong", "ul"))
 
 _DECIMAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -38,7 +51,8 @@ class Flaw(NamedTuple):
 
 
 def number(text: str) -> tuple[str, int | float] | Flaw:
-    """Base type and value of a number. The magnitude may be one more than the largest of a signed type: a minus may stand before it, which the parser knows."""
+    """Base type and value of a number. The magnitude may be one more than the largest of a signed type: a minus may
+    stand before it, which the parser knows."""
     hexadecimal = text[:2] in ("0x", "0X")
     if hexadecimal and (match := re.match(_HEX_FLOAT, text)):
         return _real(text, match.end(), float.fromhex)
@@ -46,7 +60,12 @@ def number(text: str) -> tuple[str, int | float] | Flaw:
         return _whole(text, match.end(), 16)
     match = _DECIMAL.match(text)
     if match is None or hexadecimal:
-        return Flaw("E0104", f"`{text}` is not a number", "hexadecimal digits expected behind `0x`", "write at least one digit, such as `0x0`")
+        return Flaw(
+            "E0104",
+            f"`{text}` is not a number",
+            "hexadecimal digits expected behind `0x`",
+            "write at least one digit, such as `0x0`",
+        )
     digits, suffix = match.group(), text[match.end() :].lower()
     if "." in digits or "e" in digits.lower() or suffix in ("f", "d"):
         return _real(text, match.end(), float)
@@ -70,9 +89,21 @@ def _bad_suffix(text: str, at: int, real: bool) -> Flaw:
     if (meant := _meant(text, at)) is not None:
         return Flaw("E0104", f"`{text}` is not a number of SaC", meant[0], f"write `{meant[1]}`", becomes=meant[1])
     if suffix[0] in "eE" and not real:
-        return Flaw("E0104", f"`{text}` is not a number", "the exponent has no digits", "write the exponent's digits, such as `1e6`", at)
+        return Flaw(
+            "E0104",
+            f"`{text}` is not a number",
+            "the exponent has no digits",
+            "write the exponent's digits, such as `1e6`",
+            at,
+        )
     allowed = "`f` (float) and `d` (double)" if real else "`b s i l ll`, `u` before one of these, `f` and `d`"
-    return Flaw("E0104", f"`{suffix}` is not a suffix of {'a number with a fraction or exponent' if real else 'a number'}", "unknown suffix", f"the suffixes are {allowed}; a name cannot begin with a digit", at)
+    return Flaw(
+        "E0104",
+        f"`{suffix}` is not a suffix of {'a number with a fraction or exponent' if real else 'a number'}",
+        "unknown suffix",
+        f"the suffixes are {allowed}; a name cannot begin with a digit",
+        at,
+    )
 
 
 def _meant(text: str, at: int) -> tuple[str, str] | None:
@@ -121,7 +152,12 @@ def _whole(text: str, at: int, radix: int) -> tuple[str, int] | Flaw:
             help = f"write `{text[:at]}{suffix}` for {'an' if other == 'int' else 'a'} {other}"
             break
     else:
-        help = f"the largest whole number is {_largest('ulong')} (ulong); for a double write `{shown if at > 80 or radix != 10 else text[:at]}.0`" if radix == 10 else "no type holds a number this large"
+        help = (
+            f"the largest whole number is {_largest('ulong')} (ulong); for a double write "
+            f"`{shown if at > 80 or radix != 10 else text[:at]}.0`"
+            if radix == 10
+            else "no type holds a number this large"
+        )
     return Flaw("E0105", f"`{shown}` is too large for {base}", f"{base} ends at {largest}", help, becomes=becomes)
 
 
@@ -130,7 +166,8 @@ def _largest(base: str) -> int:
 
 
 def codes(body: str) -> tuple[str, list[Flaw]]:
-    """The characters (codes 0 to 255) that stand between a literal's quotes, escapes resolved, and what is odd about its escapes; flaws count from the opening quote."""
+    """The characters (codes 0 to 255) that stand between a literal's quotes, escapes resolved, and what is odd about
+    its escapes; flaws count from the opening quote."""
     if "\\" not in body:
         return (body, []) if body.isascii() else (body.encode("utf-8", "surrogateescape").decode("latin-1"), [])
     parts: list[str] = []
@@ -149,15 +186,39 @@ def _escape(match: re.Match[str], flaws: list[Flaw]) -> str:
     place = (match.start() + 1, match.end() + 1)
     if letter is not None:
         if letter not in _SIMPLE:
-            flaws.append(Flaw("W0106", f"unknown escape sequence `\\{letter}`", f"taken as `{letter}`", f"for a backslash write `\\\\`; otherwise write `{letter}` alone", *place))
+            flaws.append(
+                Flaw(
+                    "W0106",
+                    f"unknown escape sequence `\\{letter}`",
+                    f"taken as `{letter}`",
+                    f"for a backslash write `\\\\`; otherwise write `{letter}` alone",
+                    *place,
+                )
+            )
             return letter.encode("utf-8", "surrogateescape").decode("latin-1")
         return chr(_SIMPLE[letter])
     if hexadecimal == "":
-        flaws.append(Flaw("E0107", "`\\x` without hexadecimal digits", "digits expected here", "write one or two hexadecimal digits, such as `\\x1b`; for a backslash write `\\\\`", *place))
+        flaws.append(
+            Flaw(
+                "E0107",
+                "`\\x` without hexadecimal digits",
+                "digits expected here",
+                "write one or two hexadecimal digits, such as `\\x1b`; for a backslash write `\\\\`",
+                *place,
+            )
+        )
         return "x"
     value = int(octal, 8) if octal is not None else int(hexadecimal[-4:], 16)
     if value > 255 or (hexadecimal and len(hexadecimal.lstrip("0")) > 2):
-        flaws.append(Flaw("E0107", f"`{match.group()[:20]}` is no character code", "larger than 255", "a character is a byte: its code is at most `\\xff`, or `\\377`", *place))
+        flaws.append(
+            Flaw(
+                "E0107",
+                f"`{match.group()[:20]}` is no character code",
+                "larger than 255",
+                "a character is a byte: its code is at most `\\xff`, or `\\377`",
+                *place,
+            )
+        )
     return chr(value & 255)
 
 
@@ -167,9 +228,20 @@ def char(text: str) -> tuple[int, list[Flaw]]:
     if len(found) == 1 or any(flaw.code[0] == "E" for flaw in flaws):
         return ord(found[0]), flaws
     if not found:
-        return 0, [Flaw("E0103", "a character literal without a character", "empty", "for the character of code 0 write `'\\0'`")]
+        return 0, [
+            Flaw(
+                "E0103", "a character literal without a character", "empty", "for the character of code 0 write `'\\0'`"
+            )
+        ]
     if len(codes(text[1:-1])[0]) > 1 and len(text) == 3:
-        return 0, [Flaw("E0103", f"`{text}` is more than one byte long", f"{len(found)} bytes in UTF-8", "a char is one byte; use a string")]
+        return 0, [
+            Flaw(
+                "E0103",
+                f"`{text}` is more than one byte long",
+                f"{len(found)} bytes in UTF-8",
+                "a char is one byte; use a string",
+            )
+        ]
     return 0, [
         Flaw(
             "E0103",

@@ -1,7 +1,9 @@
 """Macros: what a `#define` says, and how a use of it is replaced.
 
-In: the tokens of a definition; a use with the tokens that follow it. Out: the replacement, macros in it replaced as C says: arguments are expanded before they are put in, save beside `#` and `##`; the result is read again together
-with what follows; a macro's name inside its own expansion is never expanded again, wherever it ends up (its token gets the kind "painted").
+In: the tokens of a definition; a use with the tokens that follow it. Out: the replacement, macros in it replaced as C
+says: arguments are expanded before they are put in, save beside `#` and `##`; the result is read again together with
+what follows; a macro's name inside its own expansion is never expanded again, wherever it ends up (its token gets the
+kind "painted").
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ PREDEFINED = ("__FILE__", "__LINE__", "__DATE__", "__TIME__")
 
 
 class Macro(Node):
-    """`params` is None for a macro used without parentheses; a variadic one's last parameter takes all remaining arguments. `span` is the name in the definition. The arguments of the parameters `expanded` are expanded before they are put in."""
+    """`params` is None for a macro used without parentheses; a variadic one's last parameter takes all remaining
+    arguments. `span` is the name in the definition. The arguments of the parameters `expanded` are expanded before they
+    are put in."""
 
     name: str
     params: tuple[str, ...] | None
@@ -31,7 +35,9 @@ class Macro(Node):
 
     def same(self, other: Macro) -> bool:
         """Whether a second definition may repeat this one silently."""
-        return (self.params, self.variadic) == (other.params, other.variadic) and [t.text for t in self.body] == [t.text for t in other.body]
+        return (self.params, self.variadic) == (other.params, other.variadic) and [t.text for t in self.body] == [
+            t.text for t in other.body
+        ]
 
 
 def define(line: Sequence[Token], directive: Token) -> Macro:
@@ -41,32 +47,59 @@ def define(line: Sequence[Token], directive: Token) -> Macro:
         return SacError(Diagnostic("E0112", message, at, label, help=help))
 
     if not line or line[0].kind != "name":
-        raise wrong("`#define` without a name", line[0].span if line else directive.span, "a name belongs here", "write `#define NAME replacement`")
+        raise wrong(
+            "`#define` without a name",
+            line[0].span if line else directive.span,
+            "a name belongs here",
+            "write `#define NAME replacement`",
+        )
     name = line[0]
     if name.text == "defined":
-        raise wrong("`defined` cannot be a macro", name.span, "has a meaning of its own in `#if`", "choose another name")
+        raise wrong(
+            "`defined` cannot be a macro", name.span, "has a meaning of its own in `#if`", "choose another name"
+        )
     params: tuple[str, ...] | None = None
     variadic = False
     body = list(line[1:])
     if body and body[0].text == "(" and not body[0].spaced:
         close = next((i for i, token in enumerate(body) if token.text == ")"), None)
         if close is None:
-            raise wrong(f"the parameters of macro `{name.text}` have no end", body[0].span, "opened here", "close the list with `)` on the same line")
+            raise wrong(
+                f"the parameters of macro `{name.text}` have no end",
+                body[0].span,
+                "opened here",
+                "close the list with `)` on the same line",
+            )
         params, variadic = _parameters(body[1:close], wrong)
         body = body[close + 1 :]
     if body and "##" in (body[0].text, body[-1].text):
-        raise wrong(f"`##` at an end of macro `{name.text}`", (body[0] if body[0].text == "##" else body[-1]).span, "nothing to join with", "put a token on either side of `##`")
+        raise wrong(
+            f"`##` at an end of macro `{name.text}`",
+            (body[0] if body[0].text == "##" else body[-1]).span,
+            "nothing to join with",
+            "put a token on either side of `##`",
+        )
     if params is not None:
         for i, token in enumerate(body):
             after = body[i + 1] if i + 1 < len(body) else token
-            if token.text == "#" and token.kind == "op" and after.text not in params and after.text not in ("pragma", "#"):
+            if (
+                token.text == "#"
+                and token.kind == "op"
+                and after.text not in params
+                and after.text not in ("pragma", "#")
+            ):
                 raise wrong(
-                    f"`#` in macro `{name.text}` is not followed by a parameter", token.span, "makes a string of a parameter", f"the parameters are: {', '.join(params) or 'none'}"
+                    f"`#` in macro `{name.text}` is not followed by a parameter",
+                    token.span,
+                    "makes a string of a parameter",
+                    f"the parameters are: {', '.join(params) or 'none'}",
                 )
     return Macro(name.text, params, variadic, tuple(body), name.span, _expanded(params or (), body))
 
 
-def _parameters(tokens: Sequence[Token], wrong: Callable[[str, Span, str, str], SacError]) -> tuple[tuple[str, ...], bool]:
+def _parameters(
+    tokens: Sequence[Token], wrong: Callable[[str, Span, str, str], SacError]
+) -> tuple[tuple[str, ...], bool]:
     names: dict[str, None] = {}
     for i, token in enumerate(tokens):
         last = i == len(tokens) - 1
@@ -75,7 +108,12 @@ def _parameters(tokens: Sequence[Token], wrong: Callable[[str, Span, str, str], 
         if i % 2 == 1 and token.text == "..." and last:
             return tuple(names), True
         if (token.kind != "name" or token.text in names) if i % 2 == 0 else (token.text != "," or last):
-            raise wrong("a macro's parameters are names, each once, with commas between", token.span, "unexpected here", "write `#define NAME(a, b) ...`, or `(a, ...)` for any number")
+            raise wrong(
+                "a macro's parameters are names, each once, with commas between",
+                token.span,
+                "unexpected here",
+                "write `#define NAME(a, b) ...`, or `(a, ...)` for any number",
+            )
         if i % 2 == 0:
             names[token.text] = None
     return tuple(names), False
@@ -114,7 +152,8 @@ class _Level(Record):
 
 
 class Budget:
-    """How much more may be produced by macros. Raises Overflow when it is used up, so that no program can make us run for ever."""
+    """How much more may be produced by macros. Raises Overflow when it is used up, so that no program can make us run
+    for ever."""
 
     def __init__(self, amount: int) -> None:
         self.amount = amount
@@ -123,27 +162,44 @@ class Budget:
         self.amount -= amount
         if self.amount < 0:
             raise Overflow(
-                Diagnostic("E0122", f"the macros of this file expand to too much text, at last `{macro.name}`", use, "while expanding this", (Label(macro.span, "defined here"),), help="look for macros that double their argument again and again")
+                Diagnostic(
+                    "E0122",
+                    f"the macros of this file expand to too much text, at last `{macro.name}`",
+                    use,
+                    "while expanding this",
+                    (Label(macro.span, "defined here"),),
+                    help="look for macros that double their argument again and again",
+                )
             )
 
 
 class Expander:
     """Replaces macros. `macros` is the table that directives change while a file is read."""
 
-    def __init__(self, macros: dict[str, Macro | None], report: Callable[[Diagnostic], None], budget: Budget, predefined: Callable[[str, Span], Token]) -> None:
+    def __init__(
+        self,
+        macros: dict[str, Macro | None],
+        report: Callable[[Diagnostic], None],
+        budget: Budget,
+        predefined: Callable[[str, Span], Token],
+    ) -> None:
         self.macros, self._report, self._budget, self._predefined = macros, report, budget, predefined
 
     def expand(self, name: Token, reader: Reader) -> list[Token]:
         """The replacement of a macro's use in a file; `name` has been read."""
         return self._run([name], reader, None, 0, frozenset())
 
-    def expand_all(self, tokens: Sequence[Token], use: Span | None = None, nesting: int = 0, disabled: frozenset[str] = frozenset()) -> list[Token]:
+    def expand_all(
+        self, tokens: Sequence[Token], use: Span | None = None, nesting: int = 0, disabled: frozenset[str] = frozenset()
+    ) -> list[Token]:
         """The tokens of a whole list, such as an argument, with macros replaced."""
         if not any(token.kind == "name" and token.text in self.macros for token in tokens):
             return list(tokens)
         return self._run(tokens, _Nothing(), use, nesting, disabled)
 
-    def _run(self, tokens: Sequence[Token], reader: Reader, use: Span | None, nesting: int, disabled: frozenset[str]) -> list[Token]:
+    def _run(
+        self, tokens: Sequence[Token], reader: Reader, use: Span | None, nesting: int, disabled: frozenset[str]
+    ) -> list[Token]:
         out: list[Token] = []
         stack = [_Level("", tokens)]
         active = set(disabled)
@@ -174,8 +230,18 @@ class Expander:
             active.add(token.text)
         return out
 
-    def _use(self, name: Token, stack: list[_Level], active: set[str], disabled: frozenset[str], reader: Reader, use: Span | None, nesting: int) -> list[Token] | None:
-        """The tokens that replace a use, not yet read again; None where a macro with parameters stands without parentheses."""
+    def _use(
+        self,
+        name: Token,
+        stack: list[_Level],
+        active: set[str],
+        disabled: frozenset[str],
+        reader: Reader,
+        use: Span | None,
+        nesting: int,
+    ) -> list[Token] | None:
+        """The tokens that replace a use, not yet read again; None where a macro with parameters stands without
+        parentheses."""
         macro = self.macros[name.text]
         span = use or Span(name.span.source, name.span.start, name.span.end)
         if macro is None:
@@ -192,7 +258,15 @@ class Expander:
         if following is None or following.text != "(" or following.kind != "op":
             return None
         if nesting >= NESTED_LIMIT:
-            raise Overflow(Diagnostic("E0122", "macro calls stand too deep within one another", span, f"more than {NESTED_LIMIT} calls deep", help="take the expression apart"))
+            raise Overflow(
+                Diagnostic(
+                    "E0122",
+                    "macro calls stand too deep within one another",
+                    span,
+                    f"more than {NESTED_LIMIT} calls deep",
+                    help="take the expression apart",
+                )
+            )
         arguments, close = self._arguments(name, macro, stack, active, disabled, reader)
         if use is None:
             span = span.to(close.span) if close.span.macro is None else span
@@ -210,7 +284,9 @@ class Expander:
         self._budget.spend(len(macro.body) + sum(map(len, expanded.values())) + 1, macro, span)
         return self._substitute(macro, raw, expanded, span)
 
-    def _arguments(self, name: Token, macro: Macro, stack: list[_Level], active: set[str], disabled: frozenset[str], reader: Reader) -> tuple[list[list[Token]], Token]:
+    def _arguments(
+        self, name: Token, macro: Macro, stack: list[_Level], active: set[str], disabled: frozenset[str], reader: Reader
+    ) -> tuple[list[list[Token]], Token]:
         arguments: list[list[Token]] = [[]]
         depth = 0
         opened: Token | None = None
@@ -231,7 +307,13 @@ class Expander:
                 at = opened.span if opened is not None else name.span
                 raise SacError(
                     Diagnostic(
-                        "E0120", f"the call of macro `{name.text}` has no end", at, "this parenthesis is never closed", (Label(macro.span, "the macro is defined here"),), help="close the arguments with `)`", incomplete=isinstance(reader, _Nothing) is False
+                        "E0120",
+                        f"the call of macro `{name.text}` has no end",
+                        at,
+                        "this parenthesis is never closed",
+                        (Label(macro.span, "the macro is defined here"),),
+                        help="close the arguments with `)`",
+                        incomplete=isinstance(reader, _Nothing) is False,
                     )
                 )
             text = token.text
@@ -247,7 +329,11 @@ class Expander:
                     depth -= 1
                     if depth == 0:
                         return arguments, token
-                elif text == "," and depth == 1 and not (macro.variadic and macro.params and len(arguments) >= len(macro.params)):
+                elif (
+                    text == ","
+                    and depth == 1
+                    and not (macro.variadic and macro.params and len(arguments) >= len(macro.params))
+                ):
                     arguments.append([])
                     continue
             arguments[-1].append(token)
@@ -263,8 +349,14 @@ class Expander:
             return arguments
         wanted = f"at least {len(params) - 1}" if macro.variadic else str(len(params))
         plural = "" if wanted in ("1", "at least 1") else "s"
-        bracketed = len(arguments) > len(params) and any(token.text in ("[", "{") for argument in arguments for token in argument)
-        extra = ("a comma within `[ ]` or `{ }` separates macro arguments too: put such an argument in parentheses",) if bracketed else ()
+        bracketed = len(arguments) > len(params) and any(
+            token.text in ("[", "{") for argument in arguments for token in argument
+        )
+        extra = (
+            ("a comma within `[ ]` or `{ }` separates macro arguments too: put such an argument in parentheses",)
+            if bracketed
+            else ()
+        )
         self._report(
             Diagnostic(
                 "E0119",
@@ -278,7 +370,9 @@ class Expander:
         )
         return None
 
-    def _substitute(self, macro: Macro, raw: dict[str, list[Token]], expanded: dict[str, list[Token]], use: Span) -> list[Token]:
+    def _substitute(
+        self, macro: Macro, raw: dict[str, list[Token]], expanded: dict[str, list[Token]], use: Span
+    ) -> list[Token]:
         """The body with arguments put in."""
         out: list[Token] = []
         body = macro.body
@@ -286,7 +380,13 @@ class Expander:
         while at < len(body):
             token = body[at]
             after = body[at + 1] if at + 1 < len(body) else None
-            if token.text == "#" and token.kind == "op" and macro.params is not None and after is not None and after.text in raw:
+            if (
+                token.text == "#"
+                and token.kind == "op"
+                and macro.params is not None
+                and after is not None
+                and after.text in raw
+            ):
                 piece = [self._string(raw[after.text], token, macro, use)]
                 at += 1
             elif token.text == "##" and token.kind == "op" and after is not None:
@@ -321,7 +421,16 @@ class Expander:
         self._budget.spend(len(text) // 8, macro, use)
         return Token("string", f'"{text}"', self._placed(mark, use), None, mark.spaced)
 
-    def _paste(self, out: list[Token], mark: Token, after: Token, before: Token, raw: dict[str, list[Token]], macro: Macro, use: Span) -> None:
+    def _paste(
+        self,
+        out: list[Token],
+        mark: Token,
+        after: Token,
+        before: Token,
+        raw: dict[str, list[Token]],
+        macro: Macro,
+        use: Span,
+    ) -> None:
         """Joins the last token of `out` with the first of what stands behind `##`."""
         right = list(raw[after.text]) if after.text in raw else [after._replace(span=self._placed(after, use))]
         if not right:
@@ -344,14 +453,18 @@ class Expander:
         if len(made) != 1 or made[0].kind == "bad":
             self._report(
                 Diagnostic(
-                    "E0121", f"`{left.text[:40]}` and `{right[0].text[:40]}` joined by `##` are not one token", use, f"in this use of `{macro.name}`", (Label(mark.span, "joined here"),), help="leave out the `##`, or a blank where it stands"
+                    "E0121",
+                    f"`{left.text[:40]}` and `{right[0].text[:40]}` joined by `##` are not one token",
+                    use,
+                    f"in this use of `{macro.name}`",
+                    (Label(mark.span, "joined here"),),
+                    help="leave out the `##`, or a blank where it stands",
                 )
             )
             out += right
             return
         out[-1] = made[0]._replace(span=self._placed(mark, use), spaced=left.spaced)
         out += right[1:]
-
 
 
 def _expanded(params: Sequence[str], body: Sequence[Token]) -> frozenset[str]:

@@ -1,6 +1,8 @@
 """Modules: from a module's name to its definitions.
 
-In: a name, and where to look (beside the program, `-L` folders, the standard library). Out: a `ModuleInfo`, whose function definitions are decoded one at a time. What has been parsed of the standard library is kept in one file in the cache folder, so that start-up does not grow with it.
+In: a name, and where to look (beside the program, `-L` folders, the standard library). Out: a `ModuleInfo`, whose
+function definitions are decoded one at a time. What has been parsed of the standard library is kept in one file in the
+cache folder, so that start-up does not grow with it.
 """
 
 from __future__ import annotations
@@ -11,15 +13,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from sacpy import kept
+from sacpy.base import kept
+from sacpy.base.plain import Packing
 from sacpy.base.spelling import closest
-from sacpy.lang import ast
+from sacpy.lang import ast, ast_expressions
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
 from sacpy.lang.files import stamps
 from sacpy.lang.image import IMAGE, joined, parts, read_image, sources, write_image
 from sacpy.lang.source import NOWHERE, STDLIB, Source, Span, library_place, library_source
 from sacpy.nodes import Record, field
-from sacpy.plain import Packing
 
 
 class ModuleInfo(Record, repr=False):
@@ -49,7 +51,20 @@ class ModuleInfo(Record, repr=False):
 
 def module_info(module: ast.Module, library: bool = False, diagnostics: tuple[Diagnostic, ...] = ()) -> ModuleInfo:
     """Sorts a module's definitions into tables."""
-    info = ModuleInfo(module.name, module.kind, module.deprecated, module.classtype, (), {}, {}, {}, {}, module.span, library, diagnostics)
+    info = ModuleInfo(
+        module.name,
+        module.kind,
+        module.deprecated,
+        module.classtype,
+        (),
+        {},
+        {},
+        {},
+        {},
+        module.span,
+        library,
+        diagnostics,
+    )
     interfaces: list[ast.Interface] = []
     problems: list[Diagnostic] = []
     for definition in module.definitions:
@@ -80,7 +95,16 @@ def _define(
         table[name] = definition  # type: ignore[assignment]
     else:
         help = "rename one of the two, or remove it"
-        problems.append(Diagnostic("E0304", f"{name} is defined twice", definition.span, "defined again", (Label(earlier.span, "first defined here"),), help=help))
+        problems.append(
+            Diagnostic(
+                "E0304",
+                f"{name} is defined twice",
+                definition.span,
+                "defined again",
+                (Label(earlier.span, "first defined here"),),
+                help=help,
+            )
+        )
 
 
 class Loader(Record, repr=False):
@@ -135,14 +159,22 @@ class Loader(Record, repr=False):
             span,
             "no such module",
             notes=(f"searched: {searched or 'no folder'}, then the standard library",),
-            help=f"did you mean {near[0]}?" if near else "put the module beside the program, or name its folder with -L DIR",
+            help=f"did you mean {near[0]}?"
+            if near
+            else "put the module beside the program, or name its folder with -L DIR",
             edit=Edit(span, near[0]) if near else None,
         )
 
 
 def _not_that_module(name: str, path: Path, info: ModuleInfo, span: Span) -> Diagnostic:
     what = "a program" if info.kind == "program" else f"the {info.kind} {info.name}"
-    return Diagnostic("E0302", f"{path} is {what}, not the module {name}", span, "wanted here", help=f"begin that file with 'module {name};' or rename it")
+    return Diagnostic(
+        "E0302",
+        f"{path} is {what}, not the module {name}",
+        span,
+        "wanted here",
+        help=f"begin that file with 'module {name};' or rename it",
+    )
 
 
 def parse_file(
@@ -159,7 +191,9 @@ def parse_file(
     try:
         text = (texts or {}).get(str(path)) or path.read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
-        raise SacError(Diagnostic("E0303", f"cannot read {path}: {error.strerror}", NOWHERE, help=other_file(path))) from None
+        raise SacError(
+            Diagnostic("E0303", f"cannot read {path}: {error.strerror}", NOWHERE, help=other_file(path))
+        ) from None
     return parse_source(Source(str(path), text), include_path, defines, library, search)
 
 
@@ -173,11 +207,19 @@ def other_file(path: Path) -> str:
     return f"did you mean {path.parent / near[0]}?" if near else "check the file's name and its permissions"
 
 
-def parse_source(source: Source, include_path: Sequence[Path] = (), defines: Mapping[str, str] | None = None, library: bool = False, search: Sequence[Path] = ()) -> ModuleInfo:
+def parse_source(
+    source: Source,
+    include_path: Sequence[Path] = (),
+    defines: Mapping[str, str] | None = None,
+    library: bool = False,
+    search: Sequence[Path] = (),
+) -> ModuleInfo:
     """Parses a source into a `ModuleInfo`. Raises `SacError` with the errors that the parser found."""
     from sacpy.lang.parser import parse_module
 
-    parsed = parse_module(source, defines=defines or {}, include_path=tuple(include_path), operators=used_operators(source, search))
+    parsed = parse_module(
+        source, defines=defines or {}, include_path=tuple(include_path), operators=used_operators(source, search)
+    )
     if any(d.severity == "error" for d in parsed.diagnostics):
         raise SacError(*parsed.diagnostics)
     return module_info(parsed.module, library, parsed.diagnostics)
@@ -214,7 +256,9 @@ def library_digest() -> str:
 
 
 class Library(Mapping[str, bytes]):
-    """The standard library: module name -> packed `ModuleInfo`. What has been parsed is kept in the cache file (written atomically), which another time begins with; the first time begins with the image that the installer left. What neither has is parsed when it is first asked for, together with the modules that it mentions."""
+    """The standard library: module name -> packed `ModuleInfo`. What has been parsed is kept in the cache file (written
+    atomically), which another time begins with; the first time begins with the image that the installer left. What
+    neither has is parsed when it is first asked for, together with the modules that it mentions."""
 
     def __init__(self, path: Path | None, image: Path = IMAGE) -> None:
         self._path = path
@@ -277,7 +321,8 @@ class Library(Mapping[str, bytes]):
 
 
 def load_library(cache: Path | None, image: Path = IMAGE) -> Library:
-    """The standard library, as far as it has been parsed before, where the cache file or the image is whole and current."""
+    """The standard library, as far as it has been parsed before, where the cache file or the image is whole and
+    current."""
     return Library(parsed_library(cache) if cache else None, image)
 
 
@@ -324,4 +369,4 @@ def packing() -> Packing:
     from sacpy.lang import diagnostics, source
 
     texts = {Source: ("text", library_place, library_source)}
-    return Packing(ast, diagnostics, source, sys.modules[__name__], special=texts, merged=True)
+    return Packing(ast, ast_expressions, diagnostics, source, sys.modules[__name__], special=texts, merged=True)

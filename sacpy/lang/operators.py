@@ -1,6 +1,7 @@
 """Which operators there are, and how a run of operator characters is cut into them.
 
-Any run of operator characters may name a function, so `a+++^b` can only be read with the program's definitions at hand. The rule: from left to right, the longest of the language's own tokens and the operators known.
+Any run of operator characters may name a function, so `a+++^b` can only be read with the program's definitions at hand.
+The rule: from left to right, the longest of the language's own tokens and the operators known.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from collections.abc import Iterable, Iterator
 from sacpy.lang.tokens import Token
 
 LANGUAGE = frozenset(
-    ["+", "-", "*", "/", "%", "<", ">", "=", "!", "&", "|", "^", "~", ".", ":", "?", "&&", "||", "==", "!=", "<=", ">=", "<<", ">>", "++", "--", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", ">>=", "->", "::", "...", "++^", "#", "##"]
+    ["+", "-", "*", "/", "%", "<", ">", "=", "!", "&", "|", "^", "~", ".", ":", "?", "&&", "||", "==", "!=", "<=", ">=",
+        "<<", ">>", "++", "--", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", ">>=", "->", "::", "...", "++^",
+        "#", "##"]
 )  # fmt: skip
 _LISTS = frozenset(("use", "import", "export", "provide"))
 
@@ -49,7 +52,8 @@ class Cutter:
 def defined(tokens: Iterable[Token]) -> set[str]:
     """The operators that the tokens of a file define, or name in the lists of use, import, export and provide.
 
-    A definition's name is the run right before the first parenthesis of a head: what stands outside all braces, behind a `;` or `}`."""
+    A definition's name is the run right before the first parenthesis of a head: what stands outside all braces, behind
+    a `;` or `}`."""
     found: set[str] = set()
     depth = 0
     first = before = ""  # the first and the latest token of the head

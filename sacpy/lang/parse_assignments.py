@@ -86,9 +86,13 @@ class AssignmentParser(WithLoopParser):
         extents = "[..]"
         if self.keys[closing] == "]":
             extents = self.spans[opening].to(self.spans[closing]).text
-            edit = Edit(type.to(self.spans[closing]), f"{type.text}{extents if extents != '[]' else '[.]'} {self.keys[name]}")
+            edit = Edit(
+                type.to(self.spans[closing]), f"{type.text}{extents if extents != '[]' else '[.]'} {self.keys[name]}"
+            )
         self.fail(
-            "E0234", "extents stand behind the type, not behind the name", self.spans[opening].to(self.spans[min(closing, len(self.spans) - 1)]), label="belongs to the type", edit=edit,
+            "E0234", "extents stand behind the type, not behind the name",
+            self.spans[opening].to(self.spans[min(closing, len(self.spans) - 1)]), label="belongs to the type",
+            edit=edit,
             help=f"write `{type.text}{extents if extents != '[]' else '[.]'} {self.keys[name]}`",
         )  # fmt: skip
 
@@ -134,12 +138,25 @@ class AssignmentParser(WithLoopParser):
             return
         self.refuse_assignment()
         if key in (")", "]"):
-            self.fail("E0208", f"this `{key}` closes nothing", label="not opened", help="remove it, or open it before", edit=Edit(self.spans[self.pos], ""))
+            self.fail(
+                "E0208",
+                f"this `{key}` closes nothing",
+                label="not opened",
+                help="remove it, or open it before",
+                edit=Edit(self.spans[self.pos], ""),
+            )
         sure = key == "}" or self.on_new_line(self.pos) or self.kinds[self.pos] == "end"
         if not sure and self.starts_operand(self.pos):
             self.missing_operator("`;`")
         edit = Edit(self.behind(), ";") if sure else None
-        self.report("E0202", f"expected `;`, found {self.describe(self.pos)}", self.behind(), label="expected `;`", help="a `;` ends every statement and declaration", edit=edit)
+        self.report(
+            "E0202",
+            f"expected `;`, found {self.describe(self.pos)}",
+            self.behind(),
+            label="expected `;`",
+            help="a `;` ends every statement and declaration",
+            edit=edit,
+        )
         if not sure:
             raise Abandon
 
@@ -180,7 +197,9 @@ class AssignmentParser(WithLoopParser):
         help, edit = "assign it to a variable, or leave it out", None
         if isinstance(expr, ast.Binary) and expr.operator.name == "==" and isinstance(expr.left, ast.Name):
             help, edit = "`=` assigns, `==` compares", Edit(expr.operator.span, "=")
-        self.report("E0222", "this expression does nothing", expr.span, label="its value is not used", help=help, edit=edit)
+        self.report(
+            "E0222", "this expression does nothing", expr.span, label="its value is not used", help=help, edit=edit
+        )
         self.reported_at = -1
 
     def _assigned(self, start: int, targets: tuple[ast.Target, ...], operator: ast.QName | None) -> ast.Stmt:
@@ -204,11 +223,22 @@ class AssignmentParser(WithLoopParser):
             self.pos += 1
             targets.append(self._target(self.postfix(self.pos, self.primary())))
         if self.keys[self.pos] in ASSIGNMENT and self.keys[self.pos] != "=":
-            self.fail("E0232", f"`{self.keys[self.pos]}` has one variable on its left side", label="with several variables", help="write one statement for each variable")
+            self.fail(
+                "E0232",
+                f"`{self.keys[self.pos]}` has one variable on its left side",
+                label="with several variables",
+                help="write one statement for each variable",
+            )
         self.expect("=", "behind the variables")
         statement = self._assigned(start, tuple(targets), None)
         if self.keys[self.pos] == ",":
-            self.fail("E0232", "an assignment has one expression on its right side", label="a second one", help="write one assignment for each variable; only a call, a with-loop or a comprehension has several results")
+            self.fail(
+                "E0232",
+                "an assignment has one expression on its right side",
+                label="a second one",
+                help="write one assignment for each variable; only a call, a with-loop or a comprehension has several "
+                "results",
+            )
         return statement
 
     def _target(self, expr: ast.Expr) -> ast.Target:
@@ -217,7 +247,11 @@ class AssignmentParser(WithLoopParser):
         inner = expr
         while isinstance(inner, ast.Select | ast.Field):
             if isinstance(inner, ast.Select):
-                path.append(ast.IndexStep(inner.indices, Span(inner.span.source, inner.array.span.end, inner.span.end, inner.span.macro)))
+                path.append(
+                    ast.IndexStep(
+                        inner.indices, Span(inner.span.source, inner.array.span.end, inner.span.end, inner.span.macro)
+                    )
+                )
                 inner = inner.array
             else:
                 path.append(ast.FieldStep(inner.name, inner.name_span))
@@ -226,9 +260,27 @@ class AssignmentParser(WithLoopParser):
             self.locals.add(inner.name.name)
             return ast.Target(inner.name.name, tuple(reversed(path)), expr.span, inner.span)
         if isinstance(inner, ast.Unary) and inner.operator.name == "*":
-            self.fail("E0218", "SaC has no pointers", inner.operator.span, label="`*` before a variable", help="arrays are values: assign to `a[i]`, or return the new value")
+            self.fail(
+                "E0218",
+                "SaC has no pointers",
+                inner.operator.span,
+                label="`*` before a variable",
+                help="arrays are values: assign to `a[i]`, or return the new value",
+            )
         if isinstance(inner, ast.Name):
-            self.fail("E0232", "what belongs to another module cannot be assigned", expr.span, label="qualified name", help="an object changes through the functions of its class")
+            self.fail(
+                "E0232",
+                "what belongs to another module cannot be assigned",
+                expr.span,
+                label="qualified name",
+                help="an object changes through the functions of its class",
+            )
         if not isinstance(inner, ast.BadExpr):
-            self.report("E0232", "this cannot be assigned to", expr.span, label="not a variable", help="left of the sign stand variables, elements `a[i]` and fields `s.f`")
+            self.report(
+                "E0232",
+                "this cannot be assigned to",
+                expr.span,
+                label="not a variable",
+                help="left of the sign stand variables, elements `a[i]` and fields `s.f`",
+            )
         raise Abandon

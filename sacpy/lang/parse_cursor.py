@@ -1,7 +1,9 @@
 """The parser's hold on its tokens: looking, advancing, reporting, skipping.
 
-In: the tokens of one file. Out: the base class of the grammar's parts (`parse_types`, `parse_expressions`, `parse_withloops`, `parse_statements`, `parse_definitions`). A mistake is reported once and raises `Abandon`, which the
-nearest statement or definition catches; it skips to a place where a new one can begin. So one mistake gives one diagnostic, and several mistakes several.
+In: the tokens of one file. Out: the base class of the grammar's parts (`parse_types`, `parse_expressions`,
+`parse_withloops`, `parse_statements`, `parse_definitions`). A mistake is reported once and raises `Abandon`, which the
+nearest statement or definition catches; it skips to a place where a new one can begin. So one mistake gives one
+diagnostic, and several mistakes several.
 """
 
 from __future__ import annotations
@@ -18,14 +20,37 @@ MAX_DEPTH = 500  # of nested expressions and blocks; later passes recurse over t
 MAX_CHAIN = 10_000  # of operators, selections or fields in a row: a chain leans to the left, one level each
 
 PRECEDENCE = {
-    "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7, "++": 8, "<<": 9, ">>": 9, "+": 10, "-": 10, "*": 11, "/": 11, "%": 11,
+    "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7, "++": 8, "<<": 9,
+    ">>": 9, "+": 10, "-": 10, "*": 11, "/": 11, "%": 11,
 }  # fmt: skip
 USER_OPERATOR = 12
 PREFIX = 13
 POSTFIX = 14
 
 ASSIGNMENT = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
-PUNCTUATION = {"(", ")", "[", "]", "{", "}", ",", ";", ":", "::", ".", "..", "...", "?", "->", "=", "#", "@", "$", "\\", "`"} | ASSIGNMENT
+PUNCTUATION = {
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ";",
+    ":",
+    "::",
+    ".",
+    "..",
+    "...",
+    "?",
+    "->",
+    "=",
+    "#",
+    "@",
+    "$",
+    "\\",
+    "`",
+} | ASSIGNMENT
 
 BASE_TYPES = frozenset(BUILTIN)
 INTERFACES = frozenset({"use", "import", "export", "provide"})
@@ -64,7 +89,11 @@ class Cursor:
         self.laid_out: set[int] = set()  # the pragmas that belong to with-loops
         self.spans = [t.span for t in self.tokens]
         self.kinds = [t.kind for t in self.tokens] + ["end", "end", "end"]
-        self.keys = [t.text if t.kind in ("name", "op") else "#" + t.kind for t in self.tokens] + ["#end", "#end", "#end"]
+        self.keys = [t.text if t.kind in ("name", "op") else "#" + t.kind for t in self.tokens] + [
+            "#end",
+            "#end",
+            "#end",
+        ]
         self.level = self._levels()
         self.infix = [self._infix_of(i) for i in range(len(self.tokens))] + [0, 0, 0]
         self.types: set[str] = set()
@@ -93,7 +122,8 @@ class Cursor:
         return 0
 
     def _scan_names(self) -> None:
-        """Collects the types, objects and operators that the file defines, wherever it does: a cast may come before the typedef."""
+        """Collects the types, objects and operators that the file defines, wherever it does: a cast may come before the
+        typedef."""
         keys, kinds = self.keys, self.kinds
         for i, key in enumerate(keys):
             if kinds[i] == "op":
@@ -223,17 +253,22 @@ class Cursor:
     # ------------------------------------------------------------ reporting
 
     def report(
-        self, code: str, message: str, span: Span | None = None, *, label: str = "", labels: tuple[Label, ...] = (), notes: tuple[str, ...] = (), help: str = "", edit: Edit | None = None,
+        self, code: str, message: str, span: Span | None = None, *, label: str = "", labels: tuple[Label, ...] = (),
+        notes: tuple[str, ...] = (), help: str = "", edit: Edit | None = None,
     ) -> None:  # fmt: skip
-        """Records a diagnostic at `span` (default: the current token), unless one is recorded for this very place: a second one would be its consequence."""
+        """Records a diagnostic at `span` (default: the current token), unless one is recorded for this very place: a
+        second one would be its consequence."""
         if self.reported_at == self.pos and self.diagnostics:
             return
         self.reported_at = self.pos
         span = span or self.spans[self.pos]
-        self.diagnostics.append(Diagnostic(code, message, span, label, labels, notes, help, edit, incomplete=self.kinds[self.pos] == "end"))
+        self.diagnostics.append(
+            Diagnostic(code, message, span, label, labels, notes, help, edit, incomplete=self.kinds[self.pos] == "end")
+        )
 
     def fail(
-        self, code: str, message: str, span: Span | None = None, *, label: str = "", labels: tuple[Label, ...] = (), notes: tuple[str, ...] = (), help: str = "", edit: Edit | None = None,
+        self, code: str, message: str, span: Span | None = None, *, label: str = "", labels: tuple[Label, ...] = (),
+        notes: tuple[str, ...] = (), help: str = "", edit: Edit | None = None,
     ) -> NoReturn:  # fmt: skip
         """Records a diagnostic and gives up what is being parsed."""
         self.report(code, message, span, label=label, labels=labels, notes=notes, help=help, edit=edit)
@@ -246,8 +281,19 @@ class Cursor:
             return self.pos - 1
         where = f" {what}" if what else ""
         if self.kinds[self.pos] == "end" or self.on_new_line(self.pos):
-            self.fail("E0201", f"expected `{key}`{where}, found {self.describe(self.pos)}", self.behind(), label=f"expected `{key}`", help=help or f"write `{key}` here")
-        self.fail("E0201", f"expected `{key}`{where}, found {self.describe(self.pos)}", label=f"expected `{key}`", help=help or f"write `{key}` here")
+            self.fail(
+                "E0201",
+                f"expected `{key}`{where}, found {self.describe(self.pos)}",
+                self.behind(),
+                label=f"expected `{key}`",
+                help=help or f"write `{key}` here",
+            )
+        self.fail(
+            "E0201",
+            f"expected `{key}`{where}, found {self.describe(self.pos)}",
+            label=f"expected `{key}`",
+            help=help or f"write `{key}` here",
+        )
 
     def expect_name(self, what: str) -> str:
         """Steps over a name that is not reserved and returns it, or fails."""
@@ -256,8 +302,18 @@ class Cursor:
             self.pos += 1
             return key
         if self.kinds[self.pos] == "name":
-            self.fail("E0228", f"`{key}` is a word of the language and cannot be the name of {what}", label="reserved word", help=f"choose another name, for instance `{key}_`")
-        self.fail("E0201", f"expected the name of {what}, found {self.describe(self.pos)}", label="expected a name", help="a name is made of letters, digits and `_`, and begins with no digit")
+            self.fail(
+                "E0228",
+                f"`{key}` is a word of the language and cannot be the name of {what}",
+                label="reserved word",
+                help=f"choose another name, for instance `{key}_`",
+            )
+        self.fail(
+            "E0201",
+            f"expected the name of {what}, found {self.describe(self.pos)}",
+            label="expected a name",
+            help="a name is made of letters, digits and `_`, and begins with no digit",
+        )
 
     def matching(self, opening: int) -> int:
         """The index of the bracket that closes the one at token `opening`; -1 if the brackets between do not match."""
@@ -274,7 +330,8 @@ class Cursor:
         return -1
 
     def close(self, opening: int, more: str = "", *, operands: bool = True, condition: bool = False) -> None:
-        """Steps over the bracket that closes the one at index `opening`, or fails; `more` names what else might have come. `operands`: expressions stand between the brackets; `condition`: a truth value does."""
+        """Steps over the bracket that closes the one at index `opening`, or fails; `more` names what else might have
+        come. `operands`: expressions stand between the brackets; `condition`: a truth value does."""
         key = self.keys[self.pos]
         closing = CLOSER[self.keys[opening]]
         if key == closing:
@@ -285,12 +342,18 @@ class Cursor:
         expected = f"{more}`{closing}`"
         if operands and self.starts_operand(self.pos) and not self.on_new_line(self.pos) and key != "{":
             self.missing_operator(expected, opened)
-        edit = Edit(self.behind(), closing) if key in (";", "{", "}", ")", "]") or self.kinds[self.pos] == "end" else None
+        edit = (
+            Edit(self.behind(), closing) if key in (";", "{", "}", ")", "]") or self.kinds[self.pos] == "end" else None
+        )
         help = f"write `{closing}` here, or look for a mistake between the `{self.keys[opening]}` and this place"
         if key == ":" and closing == "]":
-            help = "SaC has no slices: `take([n], a)` and `drop([n], a)` are its ends, and `tile(shape, offset, a)` is any part of it"
+            help = (
+                "SaC has no slices: `take([n], a)` and `drop([n], a)` are its ends, and `tile(shape, offset, a)` "
+                "is any part of it"
+            )
         self.fail(
-            "E0203", f"expected {expected}, found {self.describe(self.pos)}", self.behind(), label=f"expected {expected}", labels=(opened,),
+            "E0203", f"expected {expected}, found {self.describe(self.pos)}", self.behind(),
+            label=f"expected {expected}", labels=(opened,),
             help=help, edit=edit,
         )  # fmt: skip
 
@@ -312,14 +375,25 @@ class Cursor:
         """Fails if an assignment operator stands where an expression should go on."""
         key = self.keys[self.pos]
         if key in ("++", "--"):
-            self.fail("E0216", f"`{key}` changes a variable and is not an expression", label="a statement of its own", help="write it as a statement before or behind this one")
+            self.fail(
+                "E0216",
+                f"`{key}` changes a variable and is not an expression",
+                label="a statement of its own",
+                help="write it as a statement before or behind this one",
+            )
         if key == "=":
             self.fail(
-                "E0216", "an assignment is not an expression", label="`=` assigns", edit=Edit(self.spans[self.pos], "==") if condition else None,
+                "E0216", "an assignment is not an expression", label="`=` assigns",
+                edit=Edit(self.spans[self.pos], "==") if condition else None,
                 help="`==` compares; to assign, write a statement of its own",
             )  # fmt: skip
         if key in ASSIGNMENT:
-            self.fail("E0216", f"`{key}` assigns, and an assignment is not an expression", label="assignment", help="write the assignment as a statement of its own")
+            self.fail(
+                "E0216",
+                f"`{key}` assigns, and an assignment is not an expression",
+                label="assignment",
+                help="write the assignment as a statement of its own",
+            )
 
     def deeper(self) -> None:
         """Counts one more level of nesting."""
@@ -329,13 +403,19 @@ class Cursor:
 
     def too_deep(self) -> NoReturn:
         """The program nests beyond what the passes over the tree can follow; nothing after this place is parsed."""
-        self.report("E0223", f"this is nested more than {MAX_DEPTH} levels deep", label="too deep", help="name intermediate results, or move the inner part to a function of its own")
+        self.report(
+            "E0223",
+            f"this is nested more than {MAX_DEPTH} levels deep",
+            label="too deep",
+            help="name intermediate results, or move the inner part to a function of its own",
+        )
         raise GiveUp
 
     # ------------------------------------------------------------ skipping
 
     def skip_statement(self, level: int) -> None:
-        """Moves behind the `;` that ends a broken statement at brace depth `level`, or to the `}` that ends its block, or to a definition at the start of a line."""
+        """Moves behind the `;` that ends a broken statement at brace depth `level`, or to the `}` that ends its block,
+        or to a definition at the start of a line."""
         keys, kinds, levels = self.keys, self.kinds, self.level
         while kinds[self.pos] != "end":
             key, here = keys[self.pos], levels[self.pos]
@@ -362,7 +442,11 @@ class Cursor:
     def skip_definition(self) -> None:
         """Moves to the next place at brace depth 0 where a definition starts."""
         while self.kinds[self.pos] != "end":
-            if (not self.level[self.pos] or self.on_margin(self.pos)) and self.definition_ahead(self.pos) and self.begins_line(self.pos):
+            if (
+                (not self.level[self.pos] or self.on_margin(self.pos))
+                and self.definition_ahead(self.pos)
+                and self.begins_line(self.pos)
+            ):
                 return
             self.pos += 1
 

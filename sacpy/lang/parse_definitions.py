@@ -1,4 +1,5 @@
-"""Parsing of whole files: headers of modules and classes, interfaces, types, objects; `parse_functions` has the functions."""
+"""Parsing of whole files: headers of modules and classes, interfaces, types, objects; `parse_functions` has the
+functions."""
 
 from __future__ import annotations
 
@@ -32,21 +33,26 @@ class DefinitionParser(FunctionParser):
         return ast.Module(kind, name, deprecated, classtype, definitions, pragmas, trivia, self.span(0))
 
     def _header(self, kind: str) -> tuple[str, str | None]:
-        """ ("module" | "class") Id ["deprecated" Str] ";" """
+        """("module" | "class") Id ["deprecated" Str] ";" """
         self.pos += 1
         name = self.expect_name(f"the {kind}")
         deprecated = None
         if self.keys[self.pos] == "deprecated":
             self.pos += 1
             if self.kinds[self.pos] != "string":
-                self.fail("E0201", f"expected a string behind `deprecated`, found {self.describe(self.pos)}", label="expected a string", help='say what to use instead: `module Old deprecated "use New";`')
+                self.fail(
+                    "E0201",
+                    f"expected a string behind `deprecated`, found {self.describe(self.pos)}",
+                    label="expected a string",
+                    help='say what to use instead: `module Old deprecated "use New";`',
+                )
             deprecated = str(self.tokens[self.pos].value)
             self.pos += 1
         self.semicolon()
         return name, deprecated
 
     def _class_type(self) -> ast.TypeExpr | None:
-        """ ("classtype" type | "external" "classtype") ";" """
+        """("classtype" type | "external" "classtype") ";" """
         type = None
         if self.keys[self.pos] == "external" and self.keys[self.pos + 1] == "classtype":
             self.pos += 2
@@ -54,7 +60,12 @@ class DefinitionParser(FunctionParser):
             self.pos += 1
             type = self.type()
         else:
-            self.fail("E0238", f"expected `classtype`, found {self.describe(self.pos)}", label="expected the type of the class", help="behind `class C;` stands `classtype double[.];` or `external classtype;`")
+            self.fail(
+                "E0238",
+                f"expected `classtype`, found {self.describe(self.pos)}",
+                label="expected the type of the class",
+                help="behind `class C;` stands `classtype double[.];` or `external classtype;`",
+            )
         self.semicolon()
         return type
 
@@ -95,13 +106,18 @@ class DefinitionParser(FunctionParser):
         if key == "objdef":
             return self._object()
         if key in ("module", "class") and self.kinds[self.pos + 1] == "name":
-            self.fail("E0238", f"`{key}` stands only at the very beginning of a file", label="too late", help="move it before everything else; a file holds one module or class")
+            self.fail(
+                "E0238",
+                f"`{key}` stands only at the very beginning of a file",
+                label="too late",
+                help="move it before everything else; a file holds one module or class",
+            )
         return self.function()
 
     # ------------------------------------------------------------ interfaces
 
     def _interface(self) -> ast.Interface:
-        """ ("use" | "import") Id ":" symbols ";" | ("export" | "provide") ":"? symbols ";" """
+        """("use" | "import") Id ":" symbols ";" | ("export" | "provide") ":"? symbols ";" """
         start = self.pos
         kind = self.keys[start]
         self.pos += 1
@@ -111,8 +127,10 @@ class DefinitionParser(FunctionParser):
             module = self.expect_name("a module")
             if self.keys[self.pos] != ":":
                 self.fail(
-                    "E0201", f"expected `:` behind the module's name, found {self.describe(self.pos)}", self.behind(), label="expected `:`", help=f"write `{kind} {module}: all;` or `{kind} {module}: {{f, g}};`",
-                    edit=Edit(self.behind(), ": all") if self.keys[self.pos] == ";" or self.kinds[self.pos] == "end" else None,
+                    "E0201", f"expected `:` behind the module's name, found {self.describe(self.pos)}", self.behind(),
+                    label="expected `:`", help=f"write `{kind} {module}: all;` or `{kind} {module}: {{f, g}};`",
+                    edit=Edit(self.behind(),
+                        ": all") if self.keys[self.pos] == ";" or self.kinds[self.pos] == "end" else None,
                 )  # fmt: skip
             self.pos += 1
         every = self.keys[self.pos] == "all"
@@ -131,7 +149,12 @@ class DefinitionParser(FunctionParser):
         """ "{" [symbol {"," symbol}] "}", a symbol being any name or operator"""
         opening = self.pos
         if self.keys[opening] != "{":
-            self.fail("E0239", f"expected `all` or a list of symbols, found {self.describe(opening)}", label="expected `all` or `{`", help="write `all`, `all except {f, g}` or `{f, g}`")
+            self.fail(
+                "E0239",
+                f"expected `all` or a list of symbols, found {self.describe(opening)}",
+                label="expected `all` or `{`",
+                help="write `all`, `all except {f, g}` or `{f, g}`",
+            )
         self.pos += 1
         symbols: list[tuple[str, Span]] = []
         while self.keys[self.pos] != "}":
@@ -144,7 +167,13 @@ class DefinitionParser(FunctionParser):
             elif self.keys[start] == ",":
                 self.pos += 1
             else:
-                self.fail("E0239", f"expected a symbol, found {self.describe(start)}", label="expected a name or an operator", labels=(Label(self.spans[opening], "list opened here"),), help="the list holds names and operators, as in `{sum, +, ++}`")
+                self.fail(
+                    "E0239",
+                    f"expected a symbol, found {self.describe(start)}",
+                    label="expected a name or an operator",
+                    labels=(Label(self.spans[opening], "list opened here"),),
+                    help="the list holds names and operators, as in `{sum, +, ++}`",
+                )
         self.pos += 1
         return tuple(symbols)
 
@@ -179,7 +208,13 @@ class DefinitionParser(FunctionParser):
         fields: list[tuple[ast.TypeExpr, str, Span]] = []
         while self.keys[self.pos] != "}":
             if self.kinds[self.pos] == "end":
-                self.report("E0204", "this brace is never closed", self.spans[opening], label="opened here", help="write the missing `}`")
+                self.report(
+                    "E0204",
+                    "this brace is never closed",
+                    self.spans[opening],
+                    label="opened here",
+                    help="write the missing `}`",
+                )
                 raise Abandon
             first = self.pos
             type = self.type()

@@ -1,8 +1,10 @@
 """Parsing of expressions: operator precedence by climbing, everything else by recursive descent.
 
-One ambiguity is decided here. `(name)[i]` is a cast of an array to the type `name`, or a selection from the variable `name`; which types exist is known only when modules are. The rule (`cast_ahead`): built-in types, `struct S` and
-types this file defines make a cast; any other name makes one where an operand follows that cannot continue an expression, unless a variable, parameter or object of that name is known by then. `(name) - x` is a
-difference, unless the name is such a type or qualified.
+One ambiguity is decided here. `(name)[i]` is a cast of an array to the type `name`, or a selection from the variable
+`name`; which types exist is known only when modules are. The rule (`cast_ahead`): built-in types, `struct S` and types
+this file defines make a cast; any other name makes one where an operand follows that cannot continue an expression,
+unless a variable, parameter or object of that name is known by then. `(name) - x` is a difference, unless the name is
+such a type or qualified.
 """
 
 from __future__ import annotations
@@ -49,7 +51,12 @@ class ExpressionParser(OperandParser):
         except Several as several:
             values = several.values
             if self.keys[self.pos] != ends:
-                self.fail("E0201", f"expected `{ends}` behind several results, found {self.describe(self.pos)}", label=f"expected `{ends}`", help="several results are no value to compute with")
+                self.fail(
+                    "E0201",
+                    f"expected `{ends}` behind several results, found {self.describe(self.pos)}",
+                    label=f"expected `{ends}`",
+                    help="several results are no value to compute with",
+                )
         self.stops, self.depth = stops, depth
         return values
 
@@ -64,7 +71,8 @@ class ExpressionParser(OperandParser):
         if self.keys[self.pos] != ":":
             self.refuse_assignment()
             self.fail(
-                "E0207", f"expected `:` and the other value of `?`, found {self.describe(self.pos)}", label="expected `:`", labels=(Label(self.spans[question], "this `?`"),),
+                "E0207", f"expected `:` and the other value of `?`, found {self.describe(self.pos)}",
+                label="expected `:`", labels=(Label(self.spans[question], "this `?`"),),
                 help="a conditional expression has two values: `condition ? a : b`",
             )  # fmt: skip
         self.pos += 1
@@ -79,7 +87,9 @@ class ExpressionParser(OperandParser):
         length = 0
         while (precedence := infix[self.pos]) >= minimum:
             key = keys[self.pos]
-            if self.stops and ((key == "|" and self.stops & STOP_BAR) or (key in COMPARISONS and self.stops & STOP_LESS)):
+            if self.stops and (
+                (key == "|" and self.stops & STOP_BAR) or (key in COMPARISONS and self.stops & STOP_LESS)
+            ):
                 break
             if key in ("++", "--") and not self._operand_follows(self.pos + 1):
                 break
@@ -104,7 +114,14 @@ class ExpressionParser(OperandParser):
         key = self.keys[self.pos]
         right = {"<": "<=", ">": ">="}.get(key, key)
         span = self.spans[self.pos].to(self.spans[self.pos + 1])
-        self.fail("E0217", f"there is no operator `{key}=`", span, label="unknown operator", help=f"SaC compares with `{right}`", edit=Edit(span, right))
+        self.fail(
+            "E0217",
+            f"there is no operator `{key}=`",
+            span,
+            label="unknown operator",
+            help=f"SaC compares with `{right}`",
+            edit=Edit(span, right),
+        )
 
     def _operator(self) -> ast.QName:
         """[Id "::"] operator"""
@@ -141,13 +158,20 @@ class ExpressionParser(OperandParser):
         operator = self._operator()
         if self.keys[self.pos] == "(" and not self.cast_ahead(self.pos):
             return self._prefix_call(start, operator)
-        if operator.name == "-" and not operator.module and self.kinds[self.pos] == "number" and self._smallest(self.pos):
+        if (
+            operator.name == "-"
+            and not operator.module
+            and self.kinds[self.pos] == "number"
+            and self._smallest(self.pos)
+        ):
             return self._smallest_literal(start)
         if operator.name == "&" and "&" not in self.operators and self.kinds[self.pos] == "name":
             self.pos = start
             self.fail(
-                "E0218", "SaC has no addresses", self.spans[start], label="`&` before an argument", edit=Edit(self.spans[start], ""),
-                help="leave the `&` out: a reference parameter is marked in the function's head, the call passes the variable",
+                "E0218", "SaC has no addresses", self.spans[start], label="`&` before an argument",
+                edit=Edit(self.spans[start], ""),
+                help="leave the `&` out: a reference parameter is marked in the function's head, the call passes the "
+                    "variable",
             )  # fmt: skip
         self.deeper()
         operand = self.operand()
@@ -155,10 +179,15 @@ class ExpressionParser(OperandParser):
         return ast.Unary(operator, operand, self.span(start))
 
     def _prefix_call(self, start: int, operator: ast.QName) -> ast.Expr:
-        """`+(a, b)` is a call and so is `-(a)[0]`, where the index belongs to the result; `-(a)` is kept as a prefix operator."""
+        """`+(a, b)` is a call and so is `-(a)[0]`, where the index belongs to the result; `-(a)` is kept as a prefix
+        operator."""
         opening = self.pos
         args = self._arguments()
-        if len(args) == 1 and self.keys[self.pos] != "[" and not (self.keys[self.pos] == "." and self.kinds[self.pos + 1] == "name"):
+        if (
+            len(args) == 1
+            and self.keys[self.pos] != "["
+            and not (self.keys[self.pos] == "." and self.kinds[self.pos + 1] == "name")
+        ):
             return ast.Unary(operator, ast.Paren(args[0], self.span(opening)), self.span(start))
         return self.postfix(start, ast.Call(operator, args, self.span(start)))
 
@@ -194,4 +223,8 @@ class ExpressionParser(OperandParser):
             return name in self.types or not variable
         if variable:
             return False
-        return keys[after] in ("!", "~") or (qualified and keys[after] == "-") or (name in self.types and self.infix[after] > 0)
+        return (
+            keys[after] in ("!", "~")
+            or (qualified and keys[after] == "-")
+            or (name in self.types and self.infix[after] > 0)
+        )

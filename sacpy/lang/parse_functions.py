@@ -35,7 +35,22 @@ class FunctionParser(StatementParser):
             self._end_declaration(start, name)
         pragmas = self.pragmas()
         doc = self.tokens[start].doc
-        return ast.FunDef(typevars, inlining, linkage, results, varresults, name, params, varargs, conditions, body, pragmas, doc, self.span(start), name_span)
+        return ast.FunDef(
+            typevars,
+            inlining,
+            linkage,
+            results,
+            varresults,
+            name,
+            params,
+            varargs,
+            conditions,
+            body,
+            pragmas,
+            doc,
+            self.span(start),
+            name_span,
+        )
 
     def _attributes(self) -> tuple[str, str]:
         """{"inline" | "noinline" | "external" | "specialize"}; "thread" is read and means nothing here"""
@@ -43,11 +58,23 @@ class FunctionParser(StatementParser):
         while (key := self.keys[self.pos]) in FUNCTION_ATTRIBUTES and self.keys[self.pos + 1] != "(":
             if key in ("inline", "noinline"):
                 if linkage or (inlining and inlining != key):
-                    self.report("E0240", f"a function cannot be both `{linkage or inlining}` and `{key}`", label="contradicts the word before", help="keep one of the two", edit=Edit(self.spans[self.pos], ""))
+                    self.report(
+                        "E0240",
+                        f"a function cannot be both `{linkage or inlining}` and `{key}`",
+                        label="contradicts the word before",
+                        help="keep one of the two",
+                        edit=Edit(self.spans[self.pos], ""),
+                    )
                 inlining = key
             elif key != "thread":
                 if inlining or (linkage and linkage != key):
-                    self.report("E0240", f"a function cannot be both `{linkage or inlining}` and `{key}`", label="contradicts the word before", help="keep one of the two", edit=Edit(self.spans[self.pos], ""))
+                    self.report(
+                        "E0240",
+                        f"a function cannot be both `{linkage or inlining}` and `{key}`",
+                        label="contradicts the word before",
+                        help="keep one of the two",
+                        edit=Edit(self.spans[self.pos], ""),
+                    )
                 linkage = key
             self.pos += 1
         return inlining, linkage
@@ -63,7 +90,12 @@ class FunctionParser(StatementParser):
             name = self.expect_name("a type variable")
             self.expect(":", "and the kind of the type variable", "type variables are written `<T: num>`")
             if self.kinds[self.pos] != "name":
-                self.fail("E0201", f"expected the kind of a type variable, found {self.describe(self.pos)}", label="expected a kind", help="kinds are num, int, signed, unsigned, real, builtin and any")
+                self.fail(
+                    "E0201",
+                    f"expected the kind of a type variable, found {self.describe(self.pos)}",
+                    label="expected a kind",
+                    help="kinds are num, int, signed, unsigned, real, builtin and any",
+                )
             kind = self.keys[self.pos]
             self.pos += 1
             while self.keys[self.pos] == "+" and self.kinds[self.pos + 1] == "name":
@@ -82,9 +114,20 @@ class FunctionParser(StatementParser):
         if key in ("void", "struct", "...") or key in BASE_TYPES:
             return
         if key == "}":
-            self.fail("E0208", "this `}` closes nothing", label="not opened", help="remove it, or look for a `}` too many before it")
+            self.fail(
+                "E0208",
+                "this `}` closes nothing",
+                label="not opened",
+                help="remove it, or look for a `}` too many before it",
+            )
         if key == "{":
-            self.fail("E0209", "a block stands only behind the head of a function", label="no function's head before it", help="give the function a head, as in `int f(int x) { .. }`; a `;` behind the head makes it a declaration")
+            self.fail(
+                "E0209",
+                "a block stands only behind the head of a function",
+                label="no function's head before it",
+                help="give the function a head, as in `int f(int x) { .. }`; a `;` behind the head makes it a "
+                "declaration",
+            )
         statement = key in STATEMENTS or self._looks_like_statement(i)
         if statement:
             notes: tuple[str, ...] = ()
@@ -92,13 +135,30 @@ class FunctionParser(StatementParser):
             if i and self.keys[i - 1] == "}":
                 labels = (Label(self.spans[i - 1], "the definition before it ends here"),)
                 notes = ("a `}` too many ends a function early",)
-            self.fail("E0209", "a statement stands only inside a function", label="statement outside a function", labels=labels, notes=notes, help="put it into a function, for instance `int main() { .. return 0; }`")
+            self.fail(
+                "E0209",
+                "a statement stands only inside a function",
+                label="statement outside a function",
+                labels=labels,
+                notes=notes,
+                help="put it into a function, for instance `int main() { .. return 0; }`",
+            )
         if self.kinds[i] != "name" or key in RESERVED:
-            self.fail("E0209", f"expected a definition, found {self.describe(i)}", label="expected a definition", help="a file holds `use` and `import` lines, types, objects and functions")
+            self.fail(
+                "E0209",
+                f"expected a definition, found {self.describe(i)}",
+                label="expected a definition",
+                help="a file holds `use` and `import` lines, types, objects and functions",
+            )
         if following == "(" and start == i:
             return  # the missing result type is reported with the head
         if self.kinds[i + 1] not in ("name", "op"):
-            self.fail("E0209", f"expected a definition, found {self.describe(i)}", label="expected a definition", help="a file holds `use` and `import` lines, types, objects and functions")
+            self.fail(
+                "E0209",
+                f"expected a definition, found {self.describe(i)}",
+                label="expected a definition",
+                help="a file holds `use` and `import` lines, types, objects and functions",
+            )
 
     def _looks_like_statement(self, i: int) -> bool:
         """An assignment or a call where a definition should start."""
@@ -152,11 +212,27 @@ class FunctionParser(StatementParser):
         if self.kinds[at] == "name" and (key not in RESERVED or (key == "thread")):
             self.pos += 1
             if not results and (at == start or self.keys[at - 1] not in ("void", "...")):
-                self.report("E0237", f"the function `{key}` has no result type", self.spans[at], label="expected a type before it", help="write the type of its result, or `void` if it has none")
+                self.report(
+                    "E0237",
+                    f"the function `{key}` has no result type",
+                    self.spans[at],
+                    label="expected a type before it",
+                    help="write the type of its result, or `void` if it has none",
+                )
             return key
         if key in RESERVED:
-            self.fail("E0228", f"`{key}` is a word of the language and cannot be the name of a function", label="reserved word", help=f"choose another name, for instance `{key}_`")
-        self.fail("E0201", f"expected the function's name, found {self.describe(at)}", label="expected a name", help="a definition begins with the types of its results and its name: `int f(..)`")
+            self.fail(
+                "E0228",
+                f"`{key}` is a word of the language and cannot be the name of a function",
+                label="reserved word",
+                help=f"choose another name, for instance `{key}_`",
+            )
+        self.fail(
+            "E0201",
+            f"expected the function's name, found {self.describe(at)}",
+            label="expected a name",
+            help="a definition begins with the types of its results and its name: `int f(..)`",
+        )
 
     def _open_parameters(self, start: int, name: str) -> int:
         """ "(" behind the function's name"""
@@ -167,15 +243,28 @@ class FunctionParser(StatementParser):
         if key in ("=", ";", ",", "["):
             self.fail(
                 "E0241", "SaC has no global variables", self.span(start), label="a variable outside all functions",
-                help="pass it to the functions that need it; a constant can be a function, or `#define`d; for state shared by the program see `objdef`",
+                help="pass it to the functions that need it; a constant can be a function, or `#define`d; for state "
+                    "shared by the program see `objdef`",
             )  # fmt: skip
-        self.fail("E0201", f"expected `(` behind the name of the function `{name}`, found {self.describe(self.pos)}", self.behind(), label="expected `(`", help=f"its parameters stand in parentheses, which may be empty: `{name}()`")
+        self.fail(
+            "E0201",
+            f"expected `(` behind the name of the function `{name}`, found {self.describe(self.pos)}",
+            self.behind(),
+            label="expected `(`",
+            help=f"its parameters stand in parentheses, which may be empty: `{name}()`",
+        )
 
     def _parameters(self, opening: int) -> tuple[tuple[ast.Param, ...], bool]:
         """params = [param {"," param} ["," "..."] | "..."] ")" """
         params: list[ast.Param] = []
         if self.keys[self.pos] == "void" and self.keys[self.pos + 1] == ")":
-            self.report("E0242", "an empty list of parameters is written `()`", label="not a parameter", help="leave the `void` out", edit=Edit(self.spans[self.pos], ""))
+            self.report(
+                "E0242",
+                "an empty list of parameters is written `()`",
+                label="not a parameter",
+                help="leave the `void` out",
+                edit=Edit(self.spans[self.pos], ""),
+            )
             self.pos += 1
         if self.keys[self.pos] == ")":
             self.pos += 1
@@ -197,22 +286,43 @@ class FunctionParser(StatementParser):
         """param = type ["&"] Id"""
         start = self.pos
         if self.kinds[start] == "name" and self.keys[start] not in RESERVED and self.keys[start + 1] in (",", ")"):
-            self.fail("E0243", "a parameter is a type and a name", label="one of the two is missing", help=f"write the type before it, or the name behind it, as in `int {self.keys[start]}`")
+            self.fail(
+                "E0243",
+                "a parameter is a type and a name",
+                label="one of the two is missing",
+                help=f"write the type before it, or the name behind it, as in `int {self.keys[start]}`",
+            )
         type = self.type()
         by_reference = self.keys[self.pos] == "&"
         if by_reference:
             self.pos += 1
         if self.keys[self.pos] in (",", ")"):
-            self.fail("E0243", "a parameter is a type and a name", self.span(start), label="the name is missing", help="write a name behind the type; it need not be used")
+            self.fail(
+                "E0243",
+                "a parameter is a type and a name",
+                self.span(start),
+                label="the name is missing",
+                help="write a name behind the type; it need not be used",
+            )
         if self.keys[self.pos] == "*":
-            self.fail("E0218", "SaC has no pointers", label="`*` behind a type", help="an array parameter is written `int[.] a`, a parameter that the function changes `int &a`")
+            self.fail(
+                "E0218",
+                "SaC has no pointers",
+                label="`*` behind a type",
+                help="an array parameter is written `int[.] a`, a parameter that the function changes `int &a`",
+            )
         at = self.pos
         name = self.expect_name("a parameter")
         self.locals.add(name)
         if self.keys[self.pos] == "[":
             self.refuse_declarator(start, at)
         if self.keys[self.pos] == "=":
-            self.fail("E0243", "a parameter has no default value", label="default value", help="overload the function: a second instance without the parameter calls this one")
+            self.fail(
+                "E0243",
+                "a parameter has no default value",
+                label="default value",
+                help="overload the function: a second instance without the parameter calls this one",
+            )
         return ast.Param(type, name, by_reference, self.span(start))
 
     def _conditions(self) -> tuple[ast.Expr, ...]:
@@ -234,17 +344,29 @@ class FunctionParser(StatementParser):
             self.pos += 1
             return
         if self.keys[self.pos] == "->":
-            self.fail("E0244", "the result types stand before the function's name", label="not behind the head", help=f"write `int {name}(..) {{ .. }}`")
+            self.fail(
+                "E0244",
+                "the result types stand before the function's name",
+                label="not behind the head",
+                help=f"write `int {name}(..) {{ .. }}`",
+            )
         self.fail(
-            "E0244", f"expected the body of `{name}` or `;`, found {self.describe(self.pos)}", self.behind(), label="expected `{` or `;`", labels=(Label(self.spans[start], "of this function"),),
-            help="a definition has a block behind its head, a declaration a `;`", edit=None if self.definition_ahead(self.pos) or self.kinds[self.pos] == "end" else Edit(self.behind(), " {"),
+            "E0244", f"expected the body of `{name}` or `;`, found {self.describe(self.pos)}", self.behind(),
+            label="expected `{` or `;`", labels=(Label(self.spans[start], "of this function"),),
+            help="a definition has a block behind its head, a declaration a `;`",
+            edit=None if self.definition_ahead(self.pos) or self.kinds[self.pos] == "end" else Edit(self.behind(),
+                " {"),
         )  # fmt: skip
 
     def _operator_name(self) -> str:
         """An operator's name; one that nothing defines yet comes as several tokens without space between."""
         name = self.keys[self.pos]
         self.pos += 1
-        while self.kinds[self.pos] == "op" and (self.infix[self.pos] or self.keys[self.pos] in ("=", ".", ":")) and not self.tokens[self.pos].spaced:
+        while (
+            self.kinds[self.pos] == "op"
+            and (self.infix[self.pos] or self.keys[self.pos] in ("=", ".", ":"))
+            and not self.tokens[self.pos].spaced
+        ):
             name += self.keys[self.pos]
             self.pos += 1
         return name

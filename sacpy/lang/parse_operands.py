@@ -1,4 +1,5 @@
-"""Parsing of operands: literals, names, calls, arrays, struct values, parentheses, and the indices and fields behind them."""
+"""Parsing of operands: literals, names, calls, arrays, struct values, parentheses, and the indices and fields behind
+them."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ STOP_BRACE = 4  # `{`, in the conditions before a function's body
 
 GENERATOR_WORDS = frozenset({"step", "width"})
 CONVERSIONS = {
-    "byte": "tob", "short": "tos", "int": "toi", "long": "tol", "longlong": "toll", "ubyte": "toub", "ushort": "tous", "uint": "toui", "ulong": "toul", "ulonglong": "toull", "float": "tof", "double": "tod", "bool": "tobool",
+    "byte": "tob", "short": "tos", "int": "toi", "long": "tol", "longlong": "toll", "ubyte": "toub", "ushort": "tous",
+    "uint": "toui", "ulong": "toul", "ulonglong": "toull", "float": "tof", "double": "tod", "bool": "tobool",
     "char": "tochar",
 }  # fmt: skip
 TRUTH_VALUES = {"True": "true", "TRUE": "true", "False": "false", "FALSE": "false"}
@@ -64,7 +66,13 @@ class OperandParser(TypeParser):
                 self.pos += 2
                 result = ast.Field(result, keys[self.pos - 1], self.spans[self.pos - 1], self.span(start))
             elif key == "->" and self.kinds[self.pos + 1] == "name":
-                self.fail("E0218", "SaC has no pointers", label="`->` reaches through a pointer", help="write `.` for the field of a struct", edit=Edit(self.spans[self.pos], "."))
+                self.fail(
+                    "E0218",
+                    "SaC has no pointers",
+                    label="`->` reaches through a pointer",
+                    help="write `.` for the field of a struct",
+                    edit=Edit(self.spans[self.pos], "."),
+                )
             else:
                 return result
             length += 1
@@ -103,13 +111,23 @@ class OperandParser(TypeParser):
 
     def refuse_second_dots(self) -> None:
         """`...` twice in one index"""
-        self.report("E0219", "`...` stands at most once among indices", label="the second one", help="it keeps all the axes the other indices leave; write `.` for each axis that this one should keep")
+        self.report(
+            "E0219",
+            "`...` stands at most once among indices",
+            label="the second one",
+            help="it keeps all the axes the other indices leave; write `.` for each axis that this one should keep",
+        )
 
     def _dots(self, allowed: bool) -> ast.Expr:
         """ "." | "..." among indices"""
         key, span = self.keys[self.pos], self.spans[self.pos]
         if not allowed:
-            self.fail("E0219", f"`{key}` stands only for an axis of a selection", label="not an index", help="inside an array literal write a value; `a[., 1]` and `{ [., i] -> .. }` are where dots belong")
+            self.fail(
+                "E0219",
+                f"`{key}` stands only for an axis of a selection",
+                label="not an index",
+                help="inside an array literal write a value; `a[., 1]` and `{ [., i] -> .. }` are where dots belong",
+            )
         self.pos += 1
         return ast.Dot(span) if key == "." else ast.Dots(span)
 
@@ -142,18 +160,22 @@ class OperandParser(TypeParser):
         return self._no_expression()
 
     def _placement(self) -> bool:
-        """Whether `local with ..`, `spawn f(..)` or `rspawn f(..)` stands here: where to compute something, which means nothing here."""
+        """Whether `local with ..`, `spawn f(..)` or `rspawn f(..)` stands here: where to compute something, which means
+        nothing here."""
         key, following = self.keys[self.pos], self.keys[self.pos + 1]
         if key == "local":
             return following == "with"
-        return key in ("spawn", "rspawn") and self.kinds[self.pos + 1] == "name" and self.keys[self.pos + 2] in ("(", "::")
+        return (
+            key in ("spawn", "rspawn") and self.kinds[self.pos + 1] == "name" and self.keys[self.pos + 2] in ("(", "::")
+        )
 
     def _number(self) -> ast.Expr:
         token = self.tokens[self.pos]
         base, value = cast("tuple[str, int | float | bool]", token.value)
         if base in SIGNED and self._smallest(self.pos):
             self.report(
-                "E0224", f"`{token.text}` is too large for {'an' if base == 'int' else 'a'} {base}", label=f"the largest {base} is {value - 1}",
+                "E0224", f"`{token.text}` is too large for {'an' if base == 'int' else 'a'} {base}",
+                label=f"the largest {base} is {value - 1}",
                 help=f"`-{token.text}` is legal: the sign must stand right before the number",
             )  # fmt: skip
             value -= 1
@@ -163,7 +185,12 @@ class OperandParser(TypeParser):
     def _smallest(self, i: int) -> bool:
         """Whether number i is one more than its type's largest value, so that it needs the minus before it."""
         value = self.tokens[i].value
-        return isinstance(value, tuple) and value[0] in SIGNED and isinstance(value[1], int) and value[1] >= 1 << (SIGNED[value[0]] - 1)
+        return (
+            isinstance(value, tuple)
+            and value[0] in SIGNED
+            and isinstance(value[1], int)
+            and value[1] >= 1 << (SIGNED[value[0]] - 1)
+        )
 
     def _string(self) -> ast.Expr:
         """string {string}"""
@@ -175,7 +202,9 @@ class OperandParser(TypeParser):
         while self.kinds[self.pos] == "string":
             self.pos += 1
         parts = self.tokens[start : self.pos]
-        return ast.StringLiteral("".join(str(t.value) for t in parts), " ".join(t.text for t in parts), self.span(start))
+        return ast.StringLiteral(
+            "".join(str(t.value) for t in parts), " ".join(t.text for t in parts), self.span(start)
+        )
 
     def _named(self) -> ast.Expr:
         """[Id "::"] Id ["(" args ")" | "{" fields "}"] | "true" | "false" | with-loop"""
@@ -192,7 +221,14 @@ class OperandParser(TypeParser):
             return self._struct(start, ast.QName(None, key, self.spans[start]))
         span = self.spans[start]
         if key in TRUTH_VALUES and key not in self.locals and key not in self.objects:
-            self.report("E0229", f"`{key}` is not a truth value in SaC", span, label="unknown", help=f"write `{TRUTH_VALUES[key]}`", edit=Edit(span, TRUTH_VALUES[key]))
+            self.report(
+                "E0229",
+                f"`{key}` is not a truth value in SaC",
+                span,
+                label="unknown",
+                help=f"write `{TRUTH_VALUES[key]}`",
+                edit=Edit(span, TRUTH_VALUES[key]),
+            )
             return ast.BadExpr(span)
         return ast.Name(ast.QName(None, key, span), span)
 
@@ -200,7 +236,12 @@ class OperandParser(TypeParser):
         """Id "::" Id ..., from the `::` on"""
         if self.kinds[start + 2] != "name":
             self.pos += 1
-            self.fail("E0201", f"expected a name behind `{self.keys[start]}::`, found {self.describe(self.pos)}", label="expected a name", help="write the name of a function or object of that module")
+            self.fail(
+                "E0201",
+                f"expected a name behind `{self.keys[start]}::`, found {self.describe(self.pos)}",
+                label="expected a name",
+                help="write the name of a function or object of that module",
+            )
         self.pos += 2
         name = ast.QName(self.keys[start], self.keys[start + 2], self.span(start))
         if self.keys[self.pos] == "(":
@@ -220,8 +261,19 @@ class OperandParser(TypeParser):
         if key in BASE_TYPES:
             function = CONVERSIONS[key]
             if self.keys[self.pos + 1] == "(":
-                self.fail("E0220", f"`{key}` is a type and cannot be called", label="a type", help=f"write `{function}(..)` to convert", edit=Edit(span, function))
-            self.fail("E0220", f"expected an expression, found the type `{key}`", label="a type", help=f"`(({key}[2,3]) e)` asserts a shape, `{function}(e)` converts, `[:{key}]` is an empty vector")
+                self.fail(
+                    "E0220",
+                    f"`{key}` is a type and cannot be called",
+                    label="a type",
+                    help=f"write `{function}(..)` to convert",
+                    edit=Edit(span, function),
+                )
+            self.fail(
+                "E0220",
+                f"expected an expression, found the type `{key}`",
+                label="a type",
+                help=f"`(({key}[2,3]) e)` asserts a shape, `{function}(e)` converts, `[:{key}]` is an empty vector",
+            )
         return self._no_expression()
 
     def _no_expression(self) -> ast.Expr:
@@ -237,7 +289,13 @@ class OperandParser(TypeParser):
         elif key in ("}", "|", ")", "]", ";", ",") or self.kinds[self.pos] == "end":
             help = "write the missing value"
         span = self.behind() if self.kinds[self.pos] == "end" or self.on_new_line(self.pos) else None
-        self.fail("E0205", f"expected an expression, found {self.describe(self.pos)}", span, label="expected an expression", help=help)
+        self.fail(
+            "E0205",
+            f"expected an expression, found {self.describe(self.pos)}",
+            span,
+            label="expected an expression",
+            help=help,
+        )
 
     def _arguments(self) -> tuple[ast.Expr, ...]:
         """ "(" [expr {"," expr}] ")" """
@@ -273,15 +331,31 @@ class OperandParser(TypeParser):
         while self.keys[self.pos] != "}":
             if self.keys[self.pos] == "." and self.kinds[self.pos + 1] == "name" and self.keys[self.pos + 2] == "=":
                 if positional:
-                    self.fail("E0221", "a struct's values are either all named or all in order", label="named value", help="name every value, or none")
+                    self.fail(
+                        "E0221",
+                        "a struct's values are either all named or all in order",
+                        label="named value",
+                        help="name every value, or none",
+                    )
                 self.pos += 3
                 named.append((self.keys[self.pos - 2], self.expression()))
             else:
                 if named:
-                    self.fail("E0221", "a struct's values are either all named or all in order", label="value without a name", help="write `.field = ` before it, or name none")
+                    self.fail(
+                        "E0221",
+                        "a struct's values are either all named or all in order",
+                        label="value without a name",
+                        help="write `.field = ` before it, or name none",
+                    )
                 if self.keys[self.pos + 1] == "=" and self.kinds[self.pos] == "name":
                     span = self.spans[self.pos]
-                    self.fail("E0221", "a named value of a struct begins with a dot", label="field", help=f"write `.{self.keys[self.pos]} = ..`", edit=Edit(span, "." + self.keys[self.pos]))
+                    self.fail(
+                        "E0221",
+                        "a named value of a struct begins with a dot",
+                        label="field",
+                        help=f"write `.{self.keys[self.pos]} = ..`",
+                        edit=Edit(span, "." + self.keys[self.pos]),
+                    )
                 positional.append(self.expression())
             if self.keys[self.pos] != ",":
                 break
@@ -309,7 +383,13 @@ class OperandParser(TypeParser):
         if self.keys[self.pos] == ")":
             self.pos += 1
         elif self.keys[self.pos] == ",":
-            self.fail("E0245", "a parenthesis holds one value", label="a second value", help="several values stand in brackets, `[a, b]`, or behind the `return` of a function of several results")
+            self.fail(
+                "E0245",
+                "a parenthesis holds one value",
+                label="a second value",
+                help="several values stand in brackets, `[a, b]`, or behind the `return` of a function of several "
+                "results",
+            )
         else:
             self.close(start)
         return ast.Paren(inner, self.span(start))

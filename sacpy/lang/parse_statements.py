@@ -12,7 +12,8 @@ from sacpy.nodes import replace
 
 
 class Unclosed(Exception):
-    """A definition begins where a block should have ended: the block's brace was never closed (and that is reported)."""
+    """A definition begins where a block should have ended: the block's brace was never closed (and that is
+    reported)."""
 
 
 class StatementParser(AssignmentParser):
@@ -83,7 +84,12 @@ class StatementParser(AssignmentParser):
         if braces > 0:
             self._report_unclosed(opening)
             raise Unclosed
-        self.fail("E0235", "a definition stands only outside all functions", label="begins here", help="functions do not nest: move it before or behind this function")
+        self.fail(
+            "E0235",
+            "a definition stands only outside all functions",
+            label="begins here",
+            help="functions do not nest: move it before or behind this function",
+        )
 
     def _report_unclosed(self, opening: int) -> None:
         """Reports the brace that is not closed: by indentation, if that tells, else the innermost one still open."""
@@ -92,12 +98,16 @@ class StatementParser(AssignmentParser):
             outer -= 1
         culprit = self._badly_indented(outer, opening)
         span = self.spans[culprit]
-        self.diagnostics = [d for d in self.diagnostics if d.span.source is not span.source or d.span.start < span.start]
+        self.diagnostics = [
+            d for d in self.diagnostics if d.span.source is not span.source or d.span.start < span.start
+        ]
         here = "the end of the input" if self.kinds[self.pos] == "end" else "the next definition"
+        by_indentation = "; by the indentation of the text, this is the brace that lacks it"
         self.reported_at = -1
         self.report(
-            "E0204", "this brace is never closed", span, label="opened here", labels=(Label(self.behind(), f"{here} is reached"),),
-            help="write the missing `}`; by the indentation of the text, this is the brace that lacks it" if culprit != opening else "write the missing `}`",
+            "E0204", "this brace is never closed", span, label="opened here",
+            labels=(Label(self.behind(), f"{here} is reached"),),
+            help="write the missing `}`" + by_indentation * (culprit != opening),
         )  # fmt: skip
 
     def _badly_indented(self, first: int, otherwise: int) -> int:
@@ -121,10 +131,16 @@ class StatementParser(AssignmentParser):
         """A return is the last statement of a function's body."""
         if (outermost and self.keys[self.pos] == "}") or self.kinds[self.pos] == "end":
             return
-        help = "assign the result to a variable in each branch, and return it at the end" if not outermost else "remove the statements behind it, or move the return to the end"
+        help = (
+            "assign the result to a variable in each branch, and return it at the end"
+            if not outermost
+            else "remove the statements behind it, or move the return to the end"
+        )
         span = self.spans[start]
         self.reported_at = -1
-        self.report("E0215", "`return` stands only at the end of a function's body", span, label="not at the end", help=help)
+        self.report(
+            "E0215", "`return` stands only at the end of a function's body", span, label="not at the end", help=help
+        )
 
     # ------------------------------------------------------------ statements
 
@@ -144,7 +160,12 @@ class StatementParser(AssignmentParser):
         if self.kinds[self.pos] == "name":
             self._refuse_foreign(key)
         elif key == "{" and not self._comprehension_ahead():
-            self.fail("E0231", "a block stands only behind `if`, `else`, `while`, `do` and `for`", label="bare block", help="remove the braces: SaC has no scopes inside a function")
+            self.fail(
+                "E0231",
+                "a block stands only behind `if`, `else`, `while`, `do` and `for`",
+                label="bare block",
+                help="remove the braces: SaC has no scopes inside a function",
+            )
         statement = self._simple()
         self.semicolon()
         return statement
@@ -163,14 +184,24 @@ class StatementParser(AssignmentParser):
     def _refuse_foreign(self, key: str) -> None:
         """Words that begin a statement in C, and an `else` without its `if`."""
         following = self.keys[self.pos + 1]
-        if key in C_JUMPS and (following in (";", "(", ":") or self.kinds[self.pos + 1] in ("name", "number", "char")) and key not in self.locals and not (following == "(" and key != "switch"):
+        if (
+            key in C_JUMPS
+            and (following in (";", "(", ":") or self.kinds[self.pos + 1] in ("name", "number", "char"))
+            and key not in self.locals
+            and not (following == "(" and key != "switch")
+        ):
             self._refuse_statement(key)
         if (key == "then" and self.kinds[self.pos - 1] == "op") or (
             key in ("elif", "elsif", "elseif") and following == "("
         ):
             self._refuse_statement(key)
         if key == "else":
-            self.fail("E0233", "this `else` belongs to no `if`", label="no `if` before it", help="look at the braces before it; `if (c) { .. } else { .. }` has no `;` before the `else`")
+            self.fail(
+                "E0233",
+                "this `else` belongs to no `if`",
+                label="no `if` before it",
+                help="look at the braces before it; `if (c) { .. } else { .. }` has no `;` before the `else`",
+            )
 
     def _refuse_statement(self, word: str) -> NoReturn:
         """A statement that SaC does not have."""
@@ -185,7 +216,12 @@ class StatementParser(AssignmentParser):
         """ "(" expr ")" behind `if` or `while`"""
         if self.keys[self.pos] != "(":
             key = self.keys[word]
-            self.fail("E0201", f"expected `(` behind `{key}`, found {self.describe(self.pos)}", label="expected `(`", help=f"the condition stands in parentheses: `{key} (c) {{ .. }}`")
+            self.fail(
+                "E0201",
+                f"expected `(` behind `{key}`, found {self.describe(self.pos)}",
+                label="expected `(`",
+                help=f"the condition stands in parentheses: `{key} (c) {{ .. }}`",
+            )
         opening = self.pos
         self.pos += 1
         depth, stops = self.depth, self.stops
@@ -216,7 +252,13 @@ class StatementParser(AssignmentParser):
             self.pos += 1
             return ()
         if key == "}" or self.kinds[self.pos] == "end":
-            self.fail("E0201", f"expected a statement or a block, found {self.describe(self.pos)}", self.behind(), label="expected a statement", help="write `{}` for nothing")
+            self.fail(
+                "E0201",
+                f"expected a statement or a block, found {self.describe(self.pos)}",
+                self.behind(),
+                label="expected a statement",
+                help="write `{}` for nothing",
+            )
         start = self.pos
         self.deeper()
         if self._declaration_ahead(start):
@@ -256,7 +298,14 @@ class StatementParser(AssignmentParser):
         self.pos += 1
         body = self._body()
         if self.keys[self.pos] != "while":
-            self.fail("E0201", f"expected `while` behind the body of `do`, found {self.describe(self.pos)}", self.behind(), label="expected `while`", labels=(Label(self.spans[start], "this `do`"),), help="write `do { .. } while (c);`")
+            self.fail(
+                "E0201",
+                f"expected `while` behind the body of `do`, found {self.describe(self.pos)}",
+                self.behind(),
+                label="expected `while`",
+                labels=(Label(self.spans[start], "this `do`"),),
+                help="write `do { .. } while (c);`",
+            )
         word = self.pos
         self.pos += 1
         condition = self._condition(word)
@@ -293,7 +342,13 @@ class StatementParser(AssignmentParser):
         if self.keys[self.pos] != ";":
             return self.expression()
         edit = Edit(self.spans[self.pos], " true;")
-        self.fail("E0236", "a `for` loop needs a condition", label="condition missing", help="write the condition of another round; for a loop without end write `true`", edit=edit)
+        self.fail(
+            "E0236",
+            "a `for` loop needs a condition",
+            label="condition missing",
+            help="write the condition of another round; for a loop without end write `true`",
+            edit=edit,
+        )
 
     def _for_semicolon(self, opening: int) -> None:
         if self.keys[self.pos] == ";":
@@ -302,7 +357,8 @@ class StatementParser(AssignmentParser):
         self.refuse_assignment()
         edit = self._semicolons(opening) if self.keys[self.pos] == "," else None
         self.fail(
-            "E0202", f"expected `;` in the head of the `for` loop, found {self.describe(self.pos)}", self.behind(), label="expected `;`", labels=(Label(self.spans[opening], "head of the loop"),),
+            "E0202", f"expected `;` in the head of the `for` loop, found {self.describe(self.pos)}", self.behind(),
+            label="expected `;`", labels=(Label(self.spans[opening], "head of the loop"),),
             help="a loop reads `for (i = 0; i < n; i++)`", edit=edit,
         )  # fmt: skip
 
@@ -350,6 +406,11 @@ class StatementParser(AssignmentParser):
         if self.keys[self.pos] != ";" and self.keys[self.pos] != "}":
             values = self.results(";")
             if self.keys[self.pos] == ",":
-                self.fail("E0232", "several results stand in parentheses", label="a second result", help="write `return (a, b);`")
+                self.fail(
+                    "E0232",
+                    "several results stand in parentheses",
+                    label="a second result",
+                    help="write `return (a, b);`",
+                )
         self.semicolon()
         return ast.Return(values, self.span(start))

@@ -44,8 +44,20 @@ class TypeParser(Cursor):
             following = self.keys[self.pos + 1]
             name = "u" + following if following in BASE_TYPES else "uint"
             edit = Edit(self.spans[self.pos].to(self.spans[self.pos + 1]), name) if following in BASE_TYPES else None
-            self.fail("E0210", "SaC has no `unsigned`", label="not a type", help=f"unsigned types are `ubyte`, `ushort`, `uint`, `ulong`, `ulonglong`: write `{name}`", edit=edit)
-        self.fail("E0210", f"SaC has no `{word}`", label="not a type", help="every variable is a value: leave the word out", edit=Edit(self.spans[self.pos], ""))
+            self.fail(
+                "E0210",
+                "SaC has no `unsigned`",
+                label="not a type",
+                help=f"unsigned types are `ubyte`, `ushort`, `uint`, `ulong`, `ulonglong`: write `{name}`",
+                edit=edit,
+            )
+        self.fail(
+            "E0210",
+            f"SaC has no `{word}`",
+            label="not a type",
+            help="every variable is a value: leave the word out",
+            edit=Edit(self.spans[self.pos], ""),
+        )
 
     def _pattern(self) -> tuple[ast.Feature, ...]:
         """ "[" [feature {"," feature}] "]" """
@@ -61,7 +73,13 @@ class TypeParser(Cursor):
         self.close(opening, "`,` or ", operands=False)
         loose = [f for f in features if isinstance(f, ast.AnyShape | ast.SomeShape)]
         if len(loose) > 1:
-            self.report("E0211", "a type pattern holds at most one `*` or `+`", loose[1].span, label="one too many", help="name the parts instead, as in `int[o:outer,i:inner]`")
+            self.report(
+                "E0211",
+                "a type pattern holds at most one `*` or `+`",
+                loose[1].span,
+                label="one too many",
+                help="name the parts instead, as in `int[o:outer,i:inner]`",
+            )
         return tuple(features)
 
     def _feature(self) -> ast.Feature:
@@ -83,7 +101,12 @@ class TypeParser(Cursor):
             self.locals.add(key)
         else:
             self.pos = start
-            self.fail("E0211", f"expected an extent in a type, found {self.describe(start)}", label="expected `.`, `*`, `+`, a number or a name", help="see type patterns: `int[3]`, `int[.]`, `int[n,m]`, `int[d:shp]`")
+            self.fail(
+                "E0211",
+                f"expected an extent in a type, found {self.describe(start)}",
+                label="expected `.`, `*`, `+`, a number or a name",
+                help="see type patterns: `int[3]`, `int[.]`, `int[n,m]`, `int[d:shp]`",
+            )
         minimum = None
         if self.keys[self.pos] == ">" and kind == "name" and self.kinds[self.pos + 1] == "number":
             minimum = self._extent(self.pos + 1)
@@ -94,7 +117,13 @@ class TypeParser(Cursor):
             self.locals.add(shape)
             return ast.RankSlice(rank, shape, minimum, self.span(start))
         if minimum is not None:
-            self.fail("E0211", "a condition on a rank needs the shape's name behind it", self.span(start), label="no shape named", help=f"write `{key}>{minimum}:shp`")
+            self.fail(
+                "E0211",
+                "a condition on a rank needs the shape's name behind it",
+                self.span(start),
+                label="no shape named",
+                help=f"write `{key}>{minimum}:shp`",
+            )
         if isinstance(rank, int):
             return ast.FixedExtent(rank, self.spans[start])
         return ast.NamedExtent(rank, self.spans[start])
@@ -104,4 +133,10 @@ class TypeParser(Cursor):
         value = self.tokens[i].value
         if isinstance(value, tuple) and value[0] == "int" and isinstance(value[1], int):
             return value[1]
-        self.fail("E0211", f"an extent is a whole number, not {self.describe(i)}", self.spans[i], label="not an int", help="write a whole number, `.` for any extent, or a name")
+        self.fail(
+            "E0211",
+            f"an extent is a whole number, not {self.describe(i)}",
+            self.spans[i],
+            label="not an int",
+            help="write a whole number, `.` for any extent, or a name",
+        )

@@ -27,7 +27,9 @@ class WithLoopParser(ExpressionParser):
         opening = self.pos
         if self.keys[opening] != "{":
             help = "the partitions stand in braces: `with { (lb <= iv < ub) : e; } : genarray(shp)`"
-            self.fail("E0225", f"expected `{{` behind `with`, found {self.describe(opening)}", label="expected `{`", help=help)
+            self.fail(
+                "E0225", f"expected `{{` behind `with`, found {self.describe(opening)}", label="expected `{`", help=help
+            )
         self.pos += 1
         self.deeper()
         pragmas = self._own_pragmas()
@@ -48,8 +50,22 @@ class WithLoopParser(ExpressionParser):
             return
         opened = Label(self.spans[opening], "the with-loop's braces open here")
         if self.keys[self.pos] == ":":
-            self.fail("E0204", "the braces of this with-loop are not closed", self.behind(), label="expected `}`", labels=(opened,), help="write `}` before the `:`", edit=Edit(self.behind(), " }"))
-        self.fail("E0226", f"expected a partition or `}}`, found {self.describe(self.pos)}", label="expected `(`", labels=(opened,), help="a partition begins with its generator in parentheses: `(lb <= iv < ub) : e;`")
+            self.fail(
+                "E0204",
+                "the braces of this with-loop are not closed",
+                self.behind(),
+                label="expected `}`",
+                labels=(opened,),
+                help="write `}` before the `:`",
+                edit=Edit(self.behind(), " }"),
+            )
+        self.fail(
+            "E0226",
+            f"expected a partition or `}}`, found {self.describe(self.pos)}",
+            label="expected `(`",
+            labels=(opened,),
+            help="a partition begins with its generator in parentheses: `(lb <= iv < ub) : e;`",
+        )
 
     def _colon(self, start: int) -> None:
         if self.keys[self.pos] == ":":
@@ -57,7 +73,8 @@ class WithLoopParser(ExpressionParser):
             return
         edit = Edit(self.behind(), " :") if self.keys[self.pos] in OPERATORS or self.keys[self.pos] == "(" else None
         self.fail(
-            "E0225", f"expected `:` and what the with-loop makes, found {self.describe(self.pos)}", self.behind(), label="expected `:`", labels=(Label(self.spans[start], "of this with-loop"),),
+            "E0225", f"expected `:` and what the with-loop makes, found {self.describe(self.pos)}", self.behind(),
+            label="expected `:`", labels=(Label(self.spans[start], "of this with-loop"),),
             help="an operator follows the braces, as in `with {..} : genarray(shp)`", edit=edit,
         )  # fmt: skip
 
@@ -105,7 +122,14 @@ class WithLoopParser(ExpressionParser):
             edit = Edit(self.behind(), ";") if self.keys[self.pos] in ("}", "(") or self.on_new_line(self.pos) else None
             if edit is None and self.starts_operand(self.pos):
                 self.missing_operator("`;`")
-            self.report("E0202", f"expected `;` at the end of the partition, found {self.describe(self.pos)}", self.behind(), label="expected `;`", help="every partition ends with `;`", edit=edit)
+            self.report(
+                "E0202",
+                f"expected `;` at the end of the partition, found {self.describe(self.pos)}",
+                self.behind(),
+                label="expected `;`",
+                help="every partition ends with `;`",
+                edit=edit,
+            )
             if edit is None:
                 self.skip_statement(self.level[start])
         self.stops = stops
@@ -122,7 +146,9 @@ class WithLoopParser(ExpressionParser):
         upper_inclusive = self._comparison(opening)
         upper = self._bound(0)
         step, width = self._step_width()
-        return ast.Generator(lower, lower_inclusive, vector, scalars, upper_inclusive, upper, step, width, self.span(start), index_span)
+        return ast.Generator(
+            lower, lower_inclusive, vector, scalars, upper_inclusive, upper, step, width, self.span(start), index_span
+        )
 
     def _bound(self, stop: int) -> ast.Expr | None:
         """bound = "." | expr"""
@@ -147,14 +173,26 @@ class WithLoopParser(ExpressionParser):
             edit = Edit(span, "<=")
         if key in (">", ">="):
             help = "write it the other way round: " + help
-        self.fail("E0226", f"expected `<` or `<=` in the generator, found {self.describe(self.pos)}", label="expected `<` or `<=`", labels=(Label(self.spans[opening], "generator"),), help=help, edit=edit)
+        self.fail(
+            "E0226",
+            f"expected `<` or `<=` in the generator, found {self.describe(self.pos)}",
+            label="expected `<` or `<=`",
+            labels=(Label(self.spans[opening], "generator"),),
+            help=help,
+            edit=edit,
+        )
 
     def _index(self) -> tuple[str | None, tuple[str, ...] | None]:
         """idx = iv | "[" [i {"," j}] "]" | iv "=" "[" [i {"," j}] "]" """
         if self.keys[self.pos] == "[":
             return None, self._index_names()
         if self.kinds[self.pos] != "name":
-            self.fail("E0226", f"expected the index of the generator, found {self.describe(self.pos)}", label="expected a name or `[i,j]`", help="a generator reads `lb <= iv < ub` or `lb <= [i,j] < ub`")
+            self.fail(
+                "E0226",
+                f"expected the index of the generator, found {self.describe(self.pos)}",
+                label="expected a name or `[i,j]`",
+                help="a generator reads `lb <= iv < ub` or `lb <= [i,j] < ub`",
+            )
         vector = self.expect_name("an index")
         self.locals.add(vector)
         if self.keys[self.pos] == "=" and self.keys[self.pos + 1] == "[":
@@ -169,7 +207,12 @@ class WithLoopParser(ExpressionParser):
         names: list[str] = []
         while self.keys[self.pos] != "]":
             if self.kinds[self.pos] != "name":
-                self.fail("E0226", f"expected the name of an index, found {self.describe(self.pos)}", label="expected a name", help="between the bounds stands the index: `lb <= iv < ub` or `lb <= [i,j] < ub`")
+                self.fail(
+                    "E0226",
+                    f"expected the name of an index, found {self.describe(self.pos)}",
+                    label="expected a name",
+                    help="between the bounds stands the index: `lb <= iv < ub` or `lb <= [i,j] < ub`",
+                )
             names.append(self.expect_name("an index"))
             if self.keys[self.pos] != ",":
                 break
@@ -186,7 +229,12 @@ class WithLoopParser(ExpressionParser):
             step = self.expression()
         if self.keys[self.pos] == "width":
             if step is None:
-                self.report("E0226", "a width needs a step", label="`width` without `step`", help="write `step s width w`; the width is how many of each s indices are taken")
+                self.report(
+                    "E0226",
+                    "a width needs a step",
+                    label="`width` without `step`",
+                    help="write `step s width w`; the width is how many of each s indices are taken",
+                )
             self.pos += 1
             width = self.expression()
         return step, width
@@ -215,7 +263,12 @@ class WithLoopParser(ExpressionParser):
         start = self.pos
         key = self.keys[start]
         if key not in OPERATORS:
-            self.fail("E0227", f"expected what the with-loop makes, found {self.describe(start)}", label="expected an operator", help="the operators are `genarray`, `modarray`, `fold`, `foldfix`, `propagate`, and `void` for none")
+            self.fail(
+                "E0227",
+                f"expected what the with-loop makes, found {self.describe(start)}",
+                label="expected an operator",
+                help="the operators are `genarray`, `modarray`, `fold`, `foldfix`, `propagate`, and `void` for none",
+            )
         self.pos += 1
         opening = self.expect("(", f"behind `{key}`")
         if key in ("fold", "foldfix"):
@@ -226,8 +279,17 @@ class WithLoopParser(ExpressionParser):
             self.pos += 1
             default = self.expression()
         if self.keys[self.pos] == ",":
-            help = "write `genarray(shape)` or `genarray(shape, default)`" if key == "genarray" else "`genarray(shape, default)` is the only one with a default"
-            self.fail("E0227", f"`{key}` takes {'at most two arguments' if key == 'genarray' else 'one argument'}", label="one too many", help=help)
+            help = (
+                "write `genarray(shape)` or `genarray(shape, default)`"
+                if key == "genarray"
+                else "`genarray(shape, default)` is the only one with a default"
+            )
+            self.fail(
+                "E0227",
+                f"`{key}` takes {'at most two arguments' if key == 'genarray' else 'one argument'}",
+                label="one too many",
+                help=help,
+            )
         self.close(opening, "`,` or " if key == "genarray" and default is None else "")
         if key == "genarray":
             return ast.GenarrayOp(first, default, self.span(start))
@@ -241,13 +303,23 @@ class WithLoopParser(ExpressionParser):
         args = self.arguments() if self.keys[self.pos] == "(" else ()
         form = "`fold(f, neutral)`" if key == "fold" else "`foldfix(f, neutral, stop)`"
         if self.keys[self.pos] != ",":
-            self.fail("E0227", f"`{key}` needs the neutral element of its function", label="expected `,`", help=f"write {form}, as in `fold(+, 0)`")
+            self.fail(
+                "E0227",
+                f"`{key}` needs the neutral element of its function",
+                label="expected `,`",
+                help=f"write {form}, as in `fold(+, 0)`",
+            )
         self.pos += 1
         neutral = self.expression()
         stop = None
         if key == "foldfix":
             if self.keys[self.pos] != ",":
-                self.fail("E0227", "`foldfix` needs the value it stops at", label="expected `,`", help=f"write {form}, as in `foldfix(&, true, false)`")
+                self.fail(
+                    "E0227",
+                    "`foldfix` needs the value it stops at",
+                    label="expected `,`",
+                    help=f"write {form}, as in `foldfix(&, true, false)`",
+                )
             self.pos += 1
             stop = self.expression()
         self.close(opening)
@@ -259,7 +331,12 @@ class WithLoopParser(ExpressionParser):
         if self.infix[start]:
             return self._operator()
         if self.kinds[start] != "name":
-            self.fail("E0227", f"expected the function to fold with, found {self.describe(start)}", label="expected a function", help="its name goes first, as in `fold(+, 0)` or `fold(max, minint())`")
+            self.fail(
+                "E0227",
+                f"expected the function to fold with, found {self.describe(start)}",
+                label="expected a function",
+                help="its name goes first, as in `fold(+, 0)` or `fold(max, minint())`",
+            )
         name = self.expect_name("a function")
         if self.keys[self.pos] != "::":
             return ast.QName(None, name, self.spans[start])
@@ -296,7 +373,12 @@ class WithLoopParser(ExpressionParser):
             vector = self.expect_name("an index")
             self.locals.add(vector)
         else:
-            self.fail("E0230", f"expected the index of a comprehension, found {self.describe(start)}", label="expected a name or `[i,j]`", help="a comprehension reads `{ [i,j] -> e | [i,j] < shp }`")
+            self.fail(
+                "E0230",
+                f"expected the index of a comprehension, found {self.describe(start)}",
+                label="expected a name or `[i,j]`",
+                help="a comprehension reads `{ [i,j] -> e | [i,j] < shp }`",
+            )
         lhs_span = self.span(start)
         if self.keys[self.pos] != "->":
             colon = self.keys[self.pos] == ":"
@@ -334,7 +416,12 @@ class WithLoopParser(ExpressionParser):
                 items.append(ast.Dot(span) if key == "." else ast.Dots(span))
             else:
                 if self.kinds[self.pos] != "name":
-                    self.fail("E0230", f"the index of a comprehension holds names and dots, not {self.describe(self.pos)}", label="expected a name", help="put the computation behind the `->`")
+                    self.fail(
+                        "E0230",
+                        f"the index of a comprehension holds names and dots, not {self.describe(self.pos)}",
+                        label="expected a name",
+                        help="put the computation behind the `->`",
+                    )
                 name = self.expect_name("an index")
                 self.locals.add(name)
                 items.append(name)
@@ -342,7 +429,12 @@ class WithLoopParser(ExpressionParser):
                 break
             self.pos += 1
         if self.infix[self.pos]:
-            self.fail("E0230", "the index of a comprehension holds names and dots, no computation", label="computed", help="put the computation behind the `->`")
+            self.fail(
+                "E0230",
+                "the index of a comprehension holds names and dots, no computation",
+                label="computed",
+                help="put the computation behind the `->`",
+            )
         self.close(opening, "`,` or ", operands=False)
         return tuple(items)
 
@@ -377,7 +469,8 @@ class WithLoopParser(ExpressionParser):
         if found != ((vector, None) if vector else (None, names)):
             written = vector or f"[{','.join(names)}]"
             self.fail(
-                "E0230", f"the range of this comprehension must be one of its index `{written}`", self.span(start), label=f"`{written}` expected",
+                "E0230", f"the range of this comprehension must be one of its index `{written}`", self.span(start),
+                label=f"`{written}` expected",
                 help=f"write `lb <= {written} < ub`, `{written} < ub` or `lb <= {written}`",
             )  # fmt: skip
 
@@ -386,4 +479,6 @@ def _is_index(expr: ast.Expr, vector: str | None, names: tuple[str, ...]) -> boo
     """Whether an expression is just the index of the comprehension."""
     if vector is not None:
         return isinstance(expr, ast.Name) and str(expr.name) == vector
-    return isinstance(expr, ast.ArrayLiteral) and [str(e.name) if isinstance(e, ast.Name) else None for e in expr.elements] == list(names)
+    return isinstance(expr, ast.ArrayLiteral) and [
+        str(e.name) if isinstance(e, ast.Name) else None for e in expr.elements
+    ] == list(names)

@@ -1,10 +1,12 @@
 """The parser: source text to tree.
 
-In: a `Source`. Out: the tree, and diagnostics for what could not be understood; a tree is always given, without the broken definitions and statements. Hand-written recursive descent; the grammar is in the docstrings of
+In: a `Source`. Out: the tree, and diagnostics for what could not be understood; a tree is always given, without the
+broken definitions and statements. Hand-written recursive descent; the grammar is in the docstrings of
 
 - `parse_definitions` (files, interfaces, types) and `parse_functions`,
 - `parse_statements` (blocks, control flow) and `parse_assignments` (declarations, simple statements),
-- `parse_withloops` (with-loops and comprehensions), `parse_expressions` (operator precedence, casts), `parse_operands`, `parse_types`;
+- `parse_withloops` (with-loops and comprehensions), `parse_expressions` (operator precedence, casts), `parse_operands`,
+  `parse_types`;
 - `parse_cursor` holds the tokens, reports and recovers.
 
 `parse_module` reads a file, `parse_expression` one expression, `parse_input` what somebody types at a prompt.
@@ -32,7 +34,8 @@ from sacpy.nodes import Node, field
 
 T = TypeVar("T")
 
-# Frames of the parser for one level of nesting are at most a handful for each of the thirteen levels of precedence; MAX_DEPTH of them must fit.
+# Frames of the parser for one level of nesting are at most a handful for each of the thirteen levels of precedence;
+# MAX_DEPTH of them must fit.
 _FRAMES = 30_000
 
 
@@ -53,7 +56,8 @@ class ParsedExpression(Node):
 
 
 class ParsedInput(Node):
-    """What was typed: definitions, statements and expressions in their order. An expression with a `;` behind it is a `CallStmt`. `macros`: those defined now. `incomplete`: nothing is wrong but that it ends too early."""
+    """What was typed: definitions, statements and expressions in their order. An expression with a `;` behind it is a
+    `CallStmt`. `macros`: those defined now. `incomplete`: nothing is wrong but that it ends too early."""
 
     nodes: tuple[ast.Definition | ast.Stmt | ast.Expr, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -117,8 +121,15 @@ class Parser(DefinitionParser):
             super().semicolon()
 
 
-def parse_module(source: Source, *, defines: Mapping[str, str] = {}, include_path: Sequence[Path] = (), operators: Collection[str] = ()) -> Parsed:
-    """The tree of a file. `operators` are those of the modules it uses, which the lexer must know to cut runs of operator characters."""
+def parse_module(
+    source: Source,
+    *,
+    defines: Mapping[str, str] = {},
+    include_path: Sequence[Path] = (),
+    operators: Collection[str] = (),
+) -> Parsed:
+    """The tree of a file. `operators` are those of the modules it uses, which the lexer must know to cut runs of
+    operator characters."""
     tokens = tokenize(source, defines=defines, include_path=include_path, operators=operators)
     return parse_tokens(tokens)
 
@@ -131,7 +142,8 @@ def parse_tokens(tokens: Tokens) -> Parsed:
 
 
 def parse_expression(
-    source: Source, *, defines: Mapping[str, str] = {}, include_path: Sequence[Path] = (), operators: Collection[str] = (), variables: Sequence[str] = (),
+    source: Source, *, defines: Mapping[str, str] = {}, include_path: Sequence[Path] = (),
+    operators: Collection[str] = (), variables: Sequence[str] = (),
 ) -> ParsedExpression:  # fmt: skip
     """The tree of an expression, a `;` behind it allowed. `variables` are the names that are no types."""
     tokens = tokenize(source, defines=defines, include_path=include_path, operators=operators)
@@ -143,17 +155,23 @@ def parse_expression(
             parser.pos += 1
         if parser.kinds[parser.pos] != "end":
             parser.semicolon()
-            parser.fail("E0201", f"expected the end of the expression, found {parser.describe(parser.pos)}", label="not part of it")
+            parser.fail(
+                "E0201",
+                f"expected the end of the expression, found {parser.describe(parser.pos)}",
+                label="not part of it",
+            )
     except (Abandon, GiveUp, Unclosed):
         pass
     return ParsedExpression(expr, _all_diagnostics(tokens, parser), tokens.included)
 
 
 def parse_input(
-    source: Source, *, defines: Mapping[str, str] = {}, include_path: Sequence[Path] = (), operators: Collection[str] = (), variables: Sequence[str] = (),
+    source: Source, *, defines: Mapping[str, str] = {}, include_path: Sequence[Path] = (),
+    operators: Collection[str] = (), variables: Sequence[str] = (),
     macros: Mapping[str, Macro | None] | None = None,
 ) -> ParsedInput:  # fmt: skip
-    """What is typed at a prompt: definitions, statements, expressions in any order. `variables` are the names already defined that are no types, `macros` those that earlier inputs have defined."""
+    """What is typed at a prompt: definitions, statements, expressions in any order. `variables` are the names already
+    defined that are no types, `macros` those that earlier inputs have defined."""
     tokens = tokenize(source, defines=defines, include_path=include_path, operators=operators, macros=macros)
     parser = Parser(tokens.tokens, variables)
     parser.prompt = True
@@ -162,7 +180,8 @@ def parse_input(
 
 
 def _all_diagnostics(tokens: Tokens, parser: Parser) -> tuple[Diagnostic, ...]:
-    """The lexer's diagnostics and the parser's. What the parser finds wrong behind text that could not be read is a consequence."""
+    """The lexer's diagnostics and the parser's. What the parser finds wrong behind text that could not be read is a
+    consequence."""
     unread = [d for d in tokens.diagnostics if d.severity == "error"]
     found = parser.diagnostics
     if parser.keys.count("}") > parser.keys.count("{"):
@@ -177,7 +196,9 @@ def _all_diagnostics(tokens: Tokens, parser: Parser) -> tuple[Diagnostic, ...]:
 
 def _misplaced_pragmas(parser: Parser) -> list[Diagnostic]:
     """What there is to say of pragmas that lay out with-loops and stand elsewhere."""
-    elsewhere = [parser.pragma(i) for i, kind in enumerate(parser.kinds) if kind == "pragma" and i not in parser.laid_out]
+    elsewhere = [
+        parser.pragma(i) for i, kind in enumerate(parser.kinds) if kind == "pragma" and i not in parser.laid_out
+    ]
     found = [p for p in elsewhere if p.text.split(None, 1)[:1] and p.text.split(None, 1)[0] in MAPPING]
     if not found:
         return []

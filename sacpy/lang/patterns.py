@@ -1,9 +1,12 @@
 """Matching the type patterns of a signature against shapes of which more or less is known.
 
-In: the slots of a signature and the `Shape`s found (of arguments, or of results). Out: a `Match`: what the pattern names are bound to, as far as that is known, and everything that is certainly violated. The checker calls it with partly
-known shapes, the interpreter, once a step of the signature's `Plan` has failed, with the actual ones (`lattice.constant(extents, value)`, with the value of int scalars and vectors, which patterns may name).
+In: the slots of a signature and the `Shape`s found (of arguments, or of results). Out: a `Match`: what the pattern
+names are bound to, as far as that is known, and everything that is certainly violated. The checker calls it with partly
+known shapes, the interpreter, once a step of the signature's `Plan` has failed, with the actual ones
+(`lattice.constant(extents, value)`, with the value of int scalars and vectors, which patterns may name).
 
-Named ranks are solved by propagation: whatever is determined by what is known so far is bound or checked, until nothing changes.
+Named ranks are solved by propagation: whatever is determined by what is known so far is bound or checked, until nothing
+changes.
 """
 
 from __future__ import annotations
@@ -28,7 +31,8 @@ class Origin(Node):
 
 
 class Bindings(Record):
-    """What pattern names stand for: ints (None where not known) and shapes (None where not even the length is known, None for extents that are not)."""
+    """What pattern names stand for: ints (None where not known) and shapes (None where not even the length is known,
+    None for extents that are not)."""
 
     ints: dict[str, int | None] = field(default_factory=dict)
     shapes: dict[str, Extents | None] = field(default_factory=dict)
@@ -46,7 +50,8 @@ class Bindings(Record):
 
 
 class Violation(Node):
-    """One thing that is wrong: in words (`text`), with the slot, the name that disagrees ("" if none) and where that was bound first."""
+    """One thing that is wrong: in words (`text`), with the slot, the name that disagrees ("" if none) and where that
+    was bound first."""
 
     arg: int
     is_result: bool
@@ -71,7 +76,13 @@ def match_arguments(signature: Signature, shapes: Sequence[Shape]) -> Match:
         if signature.params[arg].pattern is None:
             bindings.ints[name] = values[0] if values else None
         else:
-            bindings.shapes[name] = values if values is not None else (None,) * (shape.extents[0] or 0) if shape.rank == 1 and shape.extents and shape.extents[0] is not None else None
+            bindings.shapes[name] = (
+                values
+                if values is not None
+                else (None,) * (shape.extents[0] or 0)
+                if shape.rank == 1 and shape.extents and shape.extents[0] is not None
+                else None
+            )
     return matcher.run(shapes)
 
 
@@ -81,7 +92,8 @@ def match_results(signature: Signature, shapes: Sequence[Shape], bindings: Bindi
 
 
 def names_of(signature: Signature) -> Bindings:
-    """The names inside a function of which nothing but the signature is known: all unknown, shapes of fixed rank (`2:shp`) with their length."""
+    """The names inside a function of which nothing but the signature is known: all unknown, shapes of fixed rank
+    (`2:shp`) with their length."""
     return match_arguments(signature, declared_shapes(signature.params)).bindings
 
 
@@ -202,7 +214,12 @@ class _Matcher:
         unknown = [f for f, c in zip(pattern, counts) if c is None]
         total = sum(c for c in counts if c is not None)
         for feature, count in zip(pattern, counts):
-            if isinstance(feature, RankSlice) and isinstance(feature.rank, str) and count is not None and count < least(feature):
+            if (
+                isinstance(feature, RankSlice)
+                and isinstance(feature.rank, str)
+                and count is not None
+                and count < least(feature)
+            ):
                 return self._minimum_violation(arg, slot, feature.rank, count, least(feature))
         minimum = total + sum(map(least, unknown))
         if rank < minimum or (not unknown and rank != total):
@@ -224,7 +241,9 @@ class _Matcher:
         match feature:
             case FixedExtent(value=value):
                 if axes[0] is not None and axes[0] != value:
-                    self._add(arg, ("fixed", at), f"{self._subject(arg, slot, shape)}, which needs {value} on axis {at}")
+                    self._add(
+                        arg, ("fixed", at), f"{self._subject(arg, slot, shape)}, which needs {value} on axis {at}"
+                    )
             case NamedExtent(name=name) if name != "_":
                 self._int(arg, slot, shape, name, axes[0])
             case RankSlice(shape=name) if name != "_":
@@ -238,7 +257,12 @@ class _Matcher:
         own = shape.extents[max(0, len(shape.extents) - count) :]
         if len(own) == count and all(a is None or b is None or a == b for a, b in zip(own, slot.cell)):
             return True
-        self._add(arg, ("cell",), f"{self._place(arg, slot)} is {slot.base}{brackets(without_value(shape))} underneath, which is no array of {_type_name(slot)}")
+        self._add(
+            arg,
+            ("cell",),
+            f"{self._place(arg, slot)} is {slot.base}{brackets(without_value(shape))} underneath, which is no array "
+            f"of {_type_name(slot)}",
+        )
         return False
 
     # ---- names
@@ -250,7 +274,12 @@ class _Matcher:
                 self.bindings.ints[name] = found
             self.bindings.origins.setdefault(name, Origin(arg, self.is_result))
         elif found is not None and found != bound:
-            self._add(arg, (name,), f"{self._subject(arg, slot, shape)}, where {name} is {found}, but {self._bound(name, str(bound))}", name)
+            self._add(
+                arg,
+                (name,),
+                f"{self._subject(arg, slot, shape)}, where {name} is {found}, but {self._bound(name, str(bound))}",
+                name,
+            )
 
     def _shape(self, arg: int, slot: Slot, shape: Shape, name: str, found: Extents) -> None:
         bound = self.bindings.shapes.get(name)
@@ -258,7 +287,10 @@ class _Matcher:
             self.bindings.shapes[name] = found
             self.bindings.origins.setdefault(name, Origin(arg, self.is_result))
         elif len(bound) != len(found) or any(a != b for a, b in zip(bound, found) if a is not None and b is not None):
-            text = f"{self._subject(arg, slot, shape)}, where {name} is {_vector(found)}, but {self._bound(name, _vector(bound))}"
+            text = (
+                f"{self._subject(arg, slot, shape)}, where {name} is {_vector(found)}, but "
+                f"{self._bound(name, _vector(bound))}"
+            )
             self._add(arg, (name,), self._whole(arg, name) or text, name)
         else:
             self.bindings.shapes[name] = tuple(b if a is None else a for a, b in zip(bound, found))
@@ -266,7 +298,11 @@ class _Matcher:
     # ---- words
 
     def _rank_violation(self, arg: int, slot: Slot, shape: Shape, wanted: int, *, exact: bool) -> bool:
-        ranks = [f.rank for f in slot.pattern or () if isinstance(f, RankSlice) and isinstance(f.rank, str) and self.bindings.ints.get(f.rank) is not None]
+        ranks = [
+            f.rank
+            for f in slot.pattern or ()
+            if isinstance(f, RankSlice) and isinstance(f.rank, str) and self.bindings.ints.get(f.rank) is not None
+        ]
         why = "".join(f" ({self._bound(name, str(self.bindings.ints[name]))})" for name in dict.fromkeys(ranks))
         text = f"{self._subject(arg, slot, shape)}, which needs rank {'' if exact else 'at least '}{wanted}{why}"
         self._add(arg, ("rank",), (ranks and self._whole(arg, ranks[0])) or text, ranks[0] if ranks else "")
@@ -282,10 +318,19 @@ class _Matcher:
         if slices[0] is None or slices[0] != slices[1]:
             return ""
         types = [found_type(slots[i], self.found[i]) for i in (other, arg)]
-        return f"{place(slots, other)} and {place(slots, arg)} must have the same shape, but they are {types[0]} and {types[1]}"
+        return (
+            f"{place(slots, other)} and {place(slots, arg)} must have the same shape, but they are {types[0]} and "
+            f"{types[1]}"
+        )
 
     def _minimum_violation(self, arg: int, slot: Slot, name: str, found: int, minimum: int) -> bool:
-        self._add(arg, ("minimum", name), f"{self._place(arg, slot)} takes {slot.text}, which needs {name} to be at least {minimum}, but {self._bound(name, str(found))}", name)
+        self._add(
+            arg,
+            ("minimum", name),
+            f"{self._place(arg, slot)} takes {slot.text}, which needs {name} to be at least {minimum}, but "
+            f"{self._bound(name, str(found))}",
+            name,
+        )
         return False
 
     def _add(self, arg: int, what: tuple[object, ...], text: str, name: str = "") -> None:
@@ -317,7 +362,8 @@ def _whole_slice(slot: Slot) -> tuple[int | str, str] | None:
 
 
 def _starts(counts: Sequence[int | None], rank: int) -> list[int | None]:
-    """Where each feature starts: from the front up to the first feature of unknown length, from the back behind the last one."""
+    """Where each feature starts: from the front up to the first feature of unknown length, from the back behind the
+    last one."""
     starts: list[int | None] = []
     at: int | None = 0
     for count in counts:
@@ -335,7 +381,12 @@ def _starts(counts: Sequence[int | None], rank: int) -> list[int | None]:
 
 def position(slots: Sequence[Slot], arg: int) -> int:
     """The programmer's position (from 1) of a slot: the fields of a struct count as one."""
-    return len(dict.fromkeys(s.bind.source.split(".")[0] if "." in s.bind.source else (i, s.bind.source) for i, s in enumerate(slots[: arg + 1])))
+    return len(
+        dict.fromkeys(
+            s.bind.source.split(".")[0] if "." in s.bind.source else (i, s.bind.source)
+            for i, s in enumerate(slots[: arg + 1])
+        )
+    )
 
 
 def place(slots: Sequence[Slot], arg: int, *, is_result: bool = False) -> str:
@@ -359,4 +410,17 @@ def _vector(extents: Extents) -> str:
     return f"[{','.join('.' if e is None else str(e) for e in extents)}]"
 
 
-__all__ = ["Bindings", "Match", "Origin", "Violation", "declared_shapes", "found_type", "instantiate", "match_arguments", "match_results", "names_of", "place", "position"]
+__all__ = [
+    "Bindings",
+    "Match",
+    "Origin",
+    "Violation",
+    "declared_shapes",
+    "found_type",
+    "instantiate",
+    "match_arguments",
+    "match_results",
+    "names_of",
+    "place",
+    "position",
+]

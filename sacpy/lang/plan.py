@@ -1,12 +1,15 @@
 """The check of a signature's type patterns as a list of simple steps, worked out once per signature.
 
-In: a `Signature`. Out: a `Plan`, whose `entry` steps check the arguments of a call and bind the pattern names, and whose `exit` steps check its results. The interpreter turns the steps into straight Python code: each
-is one comparison or one assignment, in an order in which whatever a step reads has been checked or bound by an earlier one. Steps only say pass or fail; once one fails, `patterns.match` works out everything that is
-wrong with the call, and says it in words.
+In: a `Signature`. Out: a `Plan`, whose `entry` steps check the arguments of a call and bind the pattern names, and
+whose `exit` steps check its results. The interpreter turns the steps into straight Python code: each is one comparison
+or one assignment, in an order in which whatever a step reads has been checked or bound by an earlier one. Steps only
+say pass or fail; once one fails, `patterns.match` works out everything that is wrong with the call, and says it in
+words.
 
-How to read the steps. `arg` is the position of a parameter (in `entry`) or a result (in `exit`); `rank` and `extents` below are the *whole* core rank and extents of that value, the element's own `cell` axes
-included. A name is an int (extent or rank) or a tuple of ints (shape) as it stands in `Plan.ints` and `Plan.shapes`. A `Length` is a number plus the present values of some int names; a `Place` is an axis, counted from
-the front or from the back:
+How to read the steps. `arg` is the position of a parameter (in `entry`) or a result (in `exit`); `rank` and `extents`
+below are the *whole* core rank and extents of that value, the element's own `cell` axes included. A name is an int
+(extent or rank) or a tuple of ints (shape) as it stands in `Plan.ints` and `Plan.shapes`. A `Length` is a number plus
+the present values of some int names; a `Place` is an axis, counted from the front or from the back:
 
     length(l)  =  l.fixed + sum(value of n for n in l.names)
     axis(p)    =  length(p.length)            if not p.from_back
@@ -15,7 +18,8 @@ the front or from the back:
     RankIs(arg, l)                fail unless rank == length(l)
     RankAtLeast(arg, l)           fail unless rank >= length(l)
     ExtentIs(arg, p, v)           fail unless extents[axis(p)] == v
-    TakeParameter(n, arg)         n := the argument itself: an int for a scalar, a tuple of its elements for a vector (the body has it under the parameter's own name already)
+    TakeParameter(n, arg)         n := the argument itself: an int for a scalar, a tuple of its elements for a vector
+                                  (the body has it under the parameter's own name already)
     BindExtent(n, arg, p)         n := extents[axis(p)]
     CheckExtent(n, arg, p)        fail unless extents[axis(p)] == n
     BindRank(n, arg, l, times)    n := (rank - length(l)) / times; fail if that is negative or no whole number
@@ -26,7 +30,10 @@ the front or from the back:
 
 For example `double[n] f(double[n,d:shp] a, int[d] b)` has entry
 
-    RankAtLeast(0, 1), RankIs(1, 1), BindExtent("n", 0, 0), BindRank("d", 0, 1), BindShape("shp", 0, 1, d + 1), CheckExtent("d", 1, 0)        and exit  RankIs(0, 1), CheckExtent("n", 0, 0).
+    RankAtLeast(0, 1), RankIs(1, 1), BindExtent("n", 0, 0), BindRank("d", 0, 1), BindShape("shp", 0, 1, d + 1),
+    CheckExtent("d", 1, 0)
+
+and exit `RankIs(0, 1), CheckExtent("n", 0, 0)`.
 """
 
 from __future__ import annotations
@@ -121,12 +128,25 @@ class CheckShape(Node):
     stop: Place
 
 
-Step = RankIs | RankAtLeast | ExtentIs | TakeParameter | BindExtent | CheckExtent | BindRank | BindLength | AtLeast | BindShape | CheckShape
+Step = (
+    RankIs
+    | RankAtLeast
+    | ExtentIs
+    | TakeParameter
+    | BindExtent
+    | CheckExtent
+    | BindRank
+    | BindLength
+    | AtLeast
+    | BindShape
+    | CheckShape
+)
 
 
 class Plan(Node):
-    """`ints` and `shapes`: the names bound once `entry` has run (parameters among them only where a pattern reads them). `exit_ints`, `exit_shapes`: those that `exit` binds in addition. `unsolved`: texts of patterns whose slices nothing fixes, an
-    error in the definition; their steps are missing."""
+    """`ints` and `shapes`: the names bound once `entry` has run (parameters among them only where a pattern reads
+    them). `exit_ints`, `exit_shapes`: those that `exit` binds in addition. `unsolved`: texts of patterns whose slices
+    nothing fixes, an error in the definition; their steps are missing."""
 
     entry: tuple[Step, ...]
     exit: tuple[Step, ...]
@@ -171,13 +191,19 @@ def least(feature: Feature) -> int:
 
 def is_open(feature: Feature) -> bool:
     """Whether the number of axes a feature stands for is not written in it."""
-    return isinstance(feature, AnyShape | SomeShape) or (isinstance(feature, RankSlice) and isinstance(feature.rank, str))
+    return isinstance(feature, AnyShape | SomeShape) or (
+        isinstance(feature, RankSlice) and isinstance(feature.rank, str)
+    )
 
 
 def parameter_names(signature: Signature) -> dict[str, int]:
     """The int parameters, scalars and vectors, that patterns name, with their positions."""
     used = names_used((*signature.params, *signature.results))
-    return {s.bind.source: i for i, s in enumerate(signature.params) if s.base == "int" and not s.cell and s.bind.source in used}
+    return {
+        s.bind.source: i
+        for i, s in enumerate(signature.params)
+        if s.base == "int" and not s.cell and s.bind.source in used
+    }
 
 
 def names_used(slots: Iterable[Slot]) -> set[str]:
@@ -205,7 +231,15 @@ def compile_plan(signature: Signature) -> Plan:
     state.steps, state.parameters = [], set()
     _first_checks(signature.results, state)
     unsolved += _solve(signature.results, state)
-    return Plan(entry, tuple(state.steps), ints, shapes, tuple(state.ints)[len(ints) :], tuple(state.shapes)[len(shapes) :], tuple(unsolved))
+    return Plan(
+        entry,
+        tuple(state.steps),
+        ints,
+        shapes,
+        tuple(state.ints)[len(ints) :],
+        tuple(state.shapes)[len(shapes) :],
+        tuple(unsolved),
+    )
 
 
 def _first_checks(slots: Sequence[Slot], state: _State) -> None:
@@ -258,7 +292,13 @@ class _Pending:
     def _lengths(self, state: _State) -> None:
         """Ranks that follow from the length of a shape already bound."""
         for feature in self.pattern:
-            if isinstance(feature, RankSlice) and isinstance(feature.rank, str) and feature.rank != "_" and feature.rank not in state.ints and feature.shape in state.shapes:
+            if (
+                isinstance(feature, RankSlice)
+                and isinstance(feature.rank, str)
+                and feature.rank != "_"
+                and feature.rank not in state.ints
+                and feature.shape in state.shapes
+            ):
                 state.steps.append(BindLength(feature.rank, feature.shape))
                 self._bind_int(feature.rank, state)
 
@@ -285,7 +325,11 @@ class _Pending:
             return
         self.rank_checked = True
         for feature in self.pattern:
-            if isinstance(feature, RankSlice) and isinstance(feature.rank, str) and (least(feature) > 0 or feature.rank in state.parameters):
+            if (
+                isinstance(feature, RankSlice)
+                and isinstance(feature.rank, str)
+                and (least(feature) > 0 or feature.rank in state.parameters)
+            ):
                 state.steps.append(AtLeast(feature.rank, least(feature)))
 
     @staticmethod
@@ -293,7 +337,8 @@ class _Pending:
         state.ints[name] = None
 
     def _place(self, i: int, state: _State) -> Place | None:
-        """Where feature `i` starts: counted from the front where all before it have a known size, else from the back."""
+        """Where feature `i` starts: counted from the front where all before it have a known size, else from the
+        back."""
         front: Length | None = Length(0)
         for feature in self.pattern[:i]:
             size = state.size(feature)
@@ -331,6 +376,8 @@ class _Pending:
         stop = self._place(i + 1, state)
         if stop is None or not self.rank_checked:
             return False
-        state.steps.append((CheckShape if feature.shape in state.shapes else BindShape)(feature.shape, self.arg, place, stop))
+        state.steps.append(
+            (CheckShape if feature.shape in state.shapes else BindShape)(feature.shape, self.arg, place, stop)
+        )
         state.shapes[feature.shape] = None
         return True

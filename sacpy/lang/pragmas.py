@@ -1,6 +1,7 @@
 """Where a pragma ends.
 
-sac2c reads a pragma by its grammar, not by its line: macros put several, and the definition behind them, on one line. So does this: the words known take their operands; whatever follows belongs to the program. An unknown word takes the
+sac2c reads a pragma by its grammar, not by its line: macros put several, and the definition behind them, on one line.
+So does this: the words known take their operands; whatever follows belongs to the program. An unknown word takes the
 whole line.
 """
 
@@ -15,8 +16,26 @@ MAPPING = frozenset(
     ("gpukernel", "gpuparam", "gpumem", "commutative", "noncommutative")
 )  # may be broken anywhere between tokens, over several lines
 _NO_OPERAND = frozenset(("safe", "nocuda", "commutative", "noncommutative"))
-_OPERANDS = frozenset(["linkname", "linkobj", "linkwith", "linksign", "refcounting", "effect", "header", "copyfun", "freefun", "ctype", "sacarg", "wlcomp", "gpukernel", "gpumem"])
-_PLAIN = frozenset(("Gen", "global"))  # take no arguments: a parenthesis behind them, on the next line say, is the generator's
+_OPERANDS = frozenset(
+    [
+        "linkname",
+        "linkobj",
+        "linkwith",
+        "linksign",
+        "refcounting",
+        "effect",
+        "header",
+        "copyfun",
+        "freefun",
+        "ctype",
+        "sacarg",
+        "wlcomp",
+        "gpukernel",
+        "gpumem",
+    ]
+)
+# take no arguments: a parenthesis behind them, on the next line say, is the generator's
+_PLAIN = frozenset(("Gen", "global"))
 _FOREIGN = frozenset("<>=;{}:.")  # in no operand: they belong to the program behind a pragma that is not closed
 _CLOSING = {"(": ")", "[": "]"}
 
@@ -28,7 +47,8 @@ def asks(text: str) -> bool:
 
 
 def read(tokens: Sequence[Token], at: int, start: int, whole: bool = False) -> tuple[Token, int]:
-    """The pragma whose word `pragma` is `tokens[at]`, and where the tokens behind it begin. `start` is the offset of its `#`; `whole`: an unknown one reaches to the end of the tokens, otherwise only over its word."""
+    """The pragma whose word `pragma` is `tokens[at]`, and where the tokens behind it begin. `start` is the offset of
+    its `#`; `whole`: an unknown one reaches to the end of the tokens, otherwise only over its word."""
     end = at + 1
     word = tokens[end].text if end < len(tokens) else ""
     if word in _NO_OPERAND:
@@ -49,7 +69,13 @@ def read(tokens: Sequence[Token], at: int, start: int, whole: bool = False) -> t
         text += token.text
     first, last = tokens[at].span, tokens[end - 1].span
     stop = last.end if last.source is first.source else first.end
-    return Token("pragma", "#pragma " + text, Span(first.source, min(start, first.start), max(stop, first.end), first.macro), Written(text, tuple(words)), True), end
+    return Token(
+        "pragma",
+        "#pragma " + text,
+        Span(first.source, min(start, first.start), max(stop, first.end), first.macro),
+        Written(text, tuple(words)),
+        True,
+    ), end
 
 
 def _operands(tokens: Sequence[Token], at: int) -> int:
@@ -90,7 +116,8 @@ def _operand(tokens: Sequence[Token], at: int) -> int:
 
 
 def _group(tokens: Sequence[Token], at: int) -> int:
-    """Past the bracket that closes `tokens[at]`. Where none does, the pragma ends in front of the line that cannot belong to it."""
+    """Past the bracket that closes `tokens[at]`. Where none does, the pragma ends in front of the line that cannot
+    belong to it."""
     opening = tokens[at].text
     depth = 0
     for i in range(at, len(tokens)):

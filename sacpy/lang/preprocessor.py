@@ -1,6 +1,7 @@
 """The preprocessor's directives: which tokens of a program's files reach the parser.
 
-In: a `Source`, names defined from outside, and the folders to look for included files in. Out: `Tokens`, ready for the parser. `scanner` reads the text, `macros` replaces names, `conditionals` decides `#if`, `lexer` gives the tokens that
+In: a `Source`, names defined from outside, and the folders to look for included files in. Out: `Tokens`, ready for the
+parser. `scanner` reads the text, `macros` replaces names, `conditionals` decides `#if`, `lexer` gives the tokens that
 are left their values; this module obeys the directives between them.
 """
 
@@ -14,8 +15,8 @@ from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
 
+from sacpy.base.collection import without_collection
 from sacpy.base.spelling import closest
-from sacpy.collection import without_collection
 from sacpy.lang import lexer, pragmas
 from sacpy.lang.conditionals import evaluate
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
@@ -33,16 +34,24 @@ REPORTS = 30
 DIRECTIVE = 200_000  # characters
 COMMAND_LINE = "<command line>"
 CONFINED: ContextVar[bool] = ContextVar("CONFINED", default=False)
-"""Whether only files beside the including one, and in the folders for included files, may be read: for programs that nobody vouches for."""
+"""Whether only files beside the including one, and in the folders for included files, may be read: for programs that
+nobody vouches for."""
 _WORD = re.compile(r"\s*([a-z]+)")
 C_HEADERS = {"stdio.h": "StdIO", "math.h": "Math", "string.h": "String", "ctype.h": "Char", "limits.h": "Constants"}
 _INCLUDED = re.compile(r'\s*include\s*(?:"([^"\n]+)"|<([^>\n]+)>)')
 
 
 def tokenize(
-    source: Source, *, defines: Mapping[str, str] | None = None, include_path: Sequence[Path] = (), operators: Collection[str] = (), macros: Mapping[str, Macro | None] | None = None
+    source: Source,
+    *,
+    defines: Mapping[str, str] | None = None,
+    include_path: Sequence[Path] = (),
+    operators: Collection[str] = (),
+    macros: Mapping[str, Macro | None] | None = None,
 ) -> Tokens:
-    """The tokens of a text after preprocessing. Never raises: what is wrong is in `diagnostics`. `operators` are user operators that other modules define (see `defined_operators`). `macros` are those of an earlier text that this one goes on from (`Tokens.macros`)."""
+    """The tokens of a text after preprocessing. Never raises: what is wrong is in `diagnostics`. `operators` are user
+    operators that other modules define (see `defined_operators`). `macros` are those of an earlier text that this one
+    goes on from (`Tokens.macros`)."""
     with without_collection():
         state = _Preprocessor(include_path, len(source.text), macros or {})
         ready: list[Token] = []
@@ -51,7 +60,9 @@ def tokenize(
             lexer.finish(tokens, Cutter(defined(tokens) | set(operators)), state.report, ready)
         end = len(source.text)
         ready.append(Token("end", "", Span(source, end, end)))
-        found = sorted(state.diagnostics, key=lambda diagnostic: diagnostic.span.start if diagnostic.span.source is source else -1)
+        found = sorted(
+            state.diagnostics, key=lambda diagnostic: diagnostic.span.start if diagnostic.span.source is source else -1
+        )
         return Tokens(ready, found, tuple(state.trivia), tuple(state.included), state.macros)
 
 
@@ -68,7 +79,8 @@ class _TooMany(Exception):
 
 
 class _Condition:
-    """An `#if` that is open. `taken`: one of its parts has been chosen already, or none may be because the whole stands in a part left out."""
+    """An `#if` that is open. `taken`: one of its parts has been chosen already, or none may be because the whole stands
+    in a part left out."""
 
     def __init__(self, directive: Token, taken: bool) -> None:
         self.directive, self.taken = directive, taken
@@ -131,7 +143,8 @@ class _Preprocessor:
         }
 
     def report(self, diagnostic: Diagnostic) -> None:
-        """Takes a diagnostic. Beyond a number nothing is to be learnt from further ones: warnings are dropped, errors end the reading."""
+        """Takes a diagnostic. Beyond a number nothing is to be learnt from further ones: warnings are dropped, errors
+        end the reading."""
         self._reported[diagnostic.severity] += 1
         if self._reported[diagnostic.severity] <= REPORTS:
             self.diagnostics.append(diagnostic)
@@ -179,7 +192,15 @@ class _Preprocessor:
         end = len(source.text)
         edit = Edit(Span(source, end, end), "#endif\n" if source.text.endswith("\n") else "\n#endif\n")
         self.report(
-            Diagnostic("E0114", f"`#{word}` without `#endif`", condition.directive.span, "opened here", help="close it with a line `#endif`", edit=edit, incomplete=True)
+            Diagnostic(
+                "E0114",
+                f"`#{word}` without `#endif`",
+                condition.directive.span,
+                "opened here",
+                help="close it with a line `#endif`",
+                edit=edit,
+                incomplete=True,
+            )
         )
 
     def _predefined(self, name: str, use: Span) -> Token:
@@ -193,7 +214,15 @@ class _Preprocessor:
 
     def _obey(self, directive: Token, file: _File) -> None:
         if len(directive.text) > DIRECTIVE:
-            self.report(Diagnostic("E0111", "this directive is too long", Span(directive.span.source, directive.span.start, directive.span.start + 1), f"more than {DIRECTIVE} characters", help="take it apart"))
+            self.report(
+                Diagnostic(
+                    "E0111",
+                    "this directive is too long",
+                    Span(directive.span.source, directive.span.start, directive.span.start + 1),
+                    f"more than {DIRECTIVE} characters",
+                    help="take it apart",
+                )
+            )
             return
         line = scan_line(directive) if directive.text else []
         if not line or line[0].kind == "number":  # a lone `#`, or a line mark of another preprocessor
@@ -211,7 +240,9 @@ class _Preprocessor:
                     f"unknown directive `#{word.text[:40]}`",
                     word.span,
                     "not a directive",
-                    help=f"did you mean `#{near[0]}`?" if near else "the directives are those of C: #include, #define, #if, #pragma, ...",
+                    help=f"did you mean `#{near[0]}`?"
+                    if near
+                    else "the directives are those of C: #include, #define, #if, #pragma, ...",
                     edit=Edit(word.span, near[0]) if near else None,
                 )
             )
@@ -231,9 +262,13 @@ class _Preprocessor:
         if len(line) > 1 and line[1].text == "once":
             self._once.add(directive.span.source.name)
             return
-        if len(line) > 1 and line[1].text in pragmas.MAPPING:  # may go on in the next lines: left to the lexer, which sees them
+        # may go on in the next lines: left to the lexer, which sees them
+        if len(line) > 1 and line[1].text in pragmas.MAPPING:
             start = directive.span
-            self.tokens += [Token("op", "#", Span(start.source, start.start, start.start + 1, start.macro), spaced=True), *line]
+            self.tokens += [
+                Token("op", "#", Span(start.source, start.start, start.start + 1, start.macro), spaced=True),
+                *line,
+            ]
             return
         token, taken = pragmas.read(line, 0, directive.span.start, whole=True)
         self.tokens.append(token)
@@ -245,7 +280,12 @@ class _Preprocessor:
         if before is not None and not before.same(macro):
             self.report(
                 Diagnostic(
-                    "W0123", f"macro `{macro.name}` is defined again, and differently", macro.span, "holds from here on", (Label(before.span, "first defined here"),), help=f"write `#undef {macro.name}` before it where that is meant"
+                    "W0123",
+                    f"macro `{macro.name}` is defined again, and differently",
+                    macro.span,
+                    "holds from here on",
+                    (Label(before.span, "first defined here"),),
+                    help=f"write `#undef {macro.name}` before it where that is meant",
                 )
             )
         self.macros[macro.name] = macro
@@ -254,7 +294,15 @@ class _Preprocessor:
         """The name that an #undef, #ifdef or #ifndef is about."""
         if len(line) < 2 or line[1].kind != "name":
             span = line[1].span if len(line) > 1 else directive.span
-            raise SacError(Diagnostic("E0111", f"`#{line[0].text}` without a name", span, "a macro's name belongs here", help=f"write `#{line[0].text} NAME`"))
+            raise SacError(
+                Diagnostic(
+                    "E0111",
+                    f"`#{line[0].text}` without a name",
+                    span,
+                    "a macro's name belongs here",
+                    help=f"write `#{line[0].text} NAME`",
+                )
+            )
         return line[1]
 
     def _undef(self, directive: Token, line: list[Token], file: _File) -> None:
@@ -263,7 +311,15 @@ class _Preprocessor:
     def _error(self, directive: Token, line: list[Token], file: _File) -> None:
         text = directive.text.strip().removeprefix(line[0].text).strip()
         if line[0].text == "error":
-            self.report(Diagnostic("E0117", f"#error: {text}", directive.span, "the program stops itself here", help="see the conditions around this line"))
+            self.report(
+                Diagnostic(
+                    "E0117",
+                    f"#error: {text}",
+                    directive.span,
+                    "the program stops itself here",
+                    help="see the conditions around this line",
+                )
+            )
         else:
             self.report(Diagnostic("W0118", f"#warning: {text}", directive.span))
 
@@ -286,7 +342,15 @@ class _Preprocessor:
                 texts = [t.text for t in line[at : at + 3]]
                 size = 3 if len(texts) == 3 and texts[0] == "(" and texts[2] == ")" else 1
                 if at + size > len(line) or line[at + size // 2].kind != "name":
-                    raise SacError(Diagnostic("E0116", "`defined` without a name", token.span, "which macro?", help="write `defined(NAME)`"))
+                    raise SacError(
+                        Diagnostic(
+                            "E0116",
+                            "`defined` without a name",
+                            token.span,
+                            "which macro?",
+                            help="write `defined(NAME)`",
+                        )
+                    )
                 known = line[at + size // 2].text in self.macros
                 out.append(Token("number", "1" if known else "0", token.span))
                 at += size
@@ -332,7 +396,16 @@ class _Preprocessor:
 
     def _astray(self, directive: Token, line: list[Token], labels: tuple[Label, ...]) -> None:
         why = "behind `#else`" if labels else "without `#if`"
-        self.report(Diagnostic("E0115", f"`#{line[0].text}` {why}", directive.span, "belongs to nothing", labels, help="remove it" if labels else "remove it, or add the `#if` it is to end"))
+        self.report(
+            Diagnostic(
+                "E0115",
+                f"`#{line[0].text}` {why}",
+                directive.span,
+                "belongs to nothing",
+                labels,
+                help="remove it" if labels else "remove it, or add the `#if` it is to end",
+            )
+        )
 
     def _skip(self, file: _File) -> None:
         """Leaves out tokens up to the part that holds, or past the `#endif`."""
@@ -382,9 +455,18 @@ class _Preprocessor:
         self._includes += 1
         if len(self._nesting) >= NESTED_INCLUDES or self._includes > INCLUDES:
             again = path in self._nesting
-            message = f"`{name}` includes itself, directly or by way of others" if again else "too many files are included"
+            message = (
+                f"`{name}` includes itself, directly or by way of others" if again else "too many files are included"
+            )
             raise Overflow(
-                Diagnostic("E0124", message, span, "included again and again" if again else f"more than {NESTED_INCLUDES} deep, or {INCLUDES} in all", help="put the file between `#ifndef NAME_H`, `#define NAME_H` and `#endif`, or begin it with `#pragma once`")
+                Diagnostic(
+                    "E0124",
+                    message,
+                    span,
+                    "included again and again" if again else f"more than {NESTED_INCLUDES} deep, or {INCLUDES} in all",
+                    help="put the file between `#ifndef NAME_H`, `#define NAME_H` and `#endif`, or begin it with "
+                    "`#pragma once`",
+                )
             )
         if path not in self._scanned:
             self._scanned[path] = scan(Source(str(path), text)).tokens
@@ -400,7 +482,15 @@ class _Preprocessor:
         if len(expanded) == 1 and expanded[0].kind == "string" and len(expanded[0].text) > 2:
             return expanded[0].text[1:-1], line[1].span.to(line[-1].span)
         span = line[1].span.to(line[-1].span) if len(line) > 1 else directive.span
-        raise SacError(Diagnostic("E0111", "`#include` without a file's name", span, "a name in quotes or angle brackets belongs here", help='write `#include "file.h"` or `#include <file.h>`'))
+        raise SacError(
+            Diagnostic(
+                "E0111",
+                "`#include` without a file's name",
+                span,
+                "a name in quotes or angle brackets belongs here",
+                help='write `#include "file.h"` or `#include <file.h>`',
+            )
+        )
 
     def _find(self, name: str, span: Span) -> tuple[Path, str]:
         beside = Path(span.source.name)
@@ -408,7 +498,15 @@ class _Preprocessor:
         if CONFINED.get():
             folders = folders if beside.is_file() else folders[1:]
             if Path(name).is_absolute() or ".." in Path(name).parts:
-                raise SacError(Diagnostic("E0750", f"this session has no access to files, so the program cannot include `{name[:80]}`", span, "not in a folder for included files", help="name a file within the session's include_path, or open the session with access to files"))
+                raise SacError(
+                    Diagnostic(
+                        "E0750",
+                        f"this session has no access to files, so the program cannot include `{name[:80]}`",
+                        span,
+                        "not in a folder for included files",
+                        help="name a file within the session's include_path, or open the session with access to files",
+                    )
+                )
         for folder in folders:
             path = folder / name
             try:
@@ -416,8 +514,24 @@ class _Preprocessor:
                     return path, path.read_bytes().decode("utf-8", "surrogateescape")
             except (OSError, ValueError) as error:
                 reason = getattr(error, "strerror", None) or str(error)
-                raise SacError(Diagnostic("E0113", f"`{name[:80]}` cannot be read: {reason}", span, "included here", help="check the file's name and permissions")) from None
+                raise SacError(
+                    Diagnostic(
+                        "E0113",
+                        f"`{name[:80]}` cannot be read: {reason}",
+                        span,
+                        "included here",
+                        help="check the file's name and permissions",
+                    )
+                ) from None
         searched = tuple(dict.fromkeys(f"looked in {folder}" for folder in folders))
         module = C_HEADERS.get(name)
-        help = f"SaC uses modules in place of C's headers: `use {module}: all;`" if module else "check the name, or add the file's folder with `-I FOLDER`"
-        raise SacError(Diagnostic("E0113", f"there is no file `{name[:80]}` to include", span, "not found", notes=searched, help=help))
+        help = (
+            f"SaC uses modules in place of C's headers: `use {module}: all;`"
+            if module
+            else "check the name, or add the file's folder with `-I FOLDER`"
+        )
+        raise SacError(
+            Diagnostic(
+                "E0113", f"there is no file `{name[:80]}` to include", span, "not found", notes=searched, help=help
+            )
+        )

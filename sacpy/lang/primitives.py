@@ -1,6 +1,8 @@
-"""The primitives of core: their names, arities and kinds. One row per primitive here (base types), one in `infer` (shapes), one in `interp/primitives` (evaluation); a test checks that no layer lacks one.
+"""The primitives of core: their names, arities and kinds. One row per primitive here (base types), one in `infer`
+(shapes), one in `interp/primitives` (evaluation); a test checks that no layer lacks one.
 
-A program may call a primitive directly, as `_add_SxV_(a, b)`: `parse` splits such a name into the operation and the rank each argument must have (S scalar, V vector, A any).
+A program may call a primitive directly, as `_add_SxV_(a, b)`: `parse` splits such a name into the operation and the
+rank each argument must have (S scalar, V vector, A any).
 """
 
 from __future__ import annotations
@@ -10,7 +12,9 @@ from sacpy.nodes import Node
 
 
 class Primitive(Node):
-    """`args` has a kind per argument: "T" (all such arguments share one base type out of `over`), or a base type's name. `result` likewise; "T" is that shared type. `structural` primitives also take typedefs and structs as T, and heed `cell`."""
+    """`args` has a kind per argument: "T" (all such arguments share one base type out of `over`), or a base type's
+    name. `result` likewise; "T" is that shared type. `structural` primitives also take typedefs and structs as T, and
+    heed `cell`."""
 
     op: str
     args: tuple[str, ...]
@@ -25,27 +29,61 @@ def _rows() -> dict[str, Primitive]:
     # Element-wise, two arguments: scalars and arrays in every mix; two arrays must have equal shapes.
     rows += [Primitive(op, ("T", "T"), "T", num) for op in ("add", "sub", "mul", "div")]
     rows += [Primitive(op, ("T", "T"), "T", num) for op in ("min", "max")]
-    rows += [Primitive(op, ("T", "T"), "T", ints) for op in ("mod", "aplmod")]  # C's remainder; floored, x where the divisor is 0
+    # C's remainder; floored, x where the divisor is 0
+    rows += [Primitive(op, ("T", "T"), "T", ints) for op in ("mod", "aplmod")]
     rows += [Primitive(op, ("T", "T"), "T", ints) for op in ("bitand", "bitor", "bitxor", "shl", "shr")]
     rows += [Primitive(op, ("bool", "bool"), "bool") for op in ("and", "or")]
     rows += [Primitive(op, ("T", "T"), "bool", BUILTIN) for op in ("eq", "neq", "lt", "le", "gt", "ge")]
     # Element-wise, one argument.
-    rows += [Primitive("neg", ("T",), "T", num), Primitive("abs", ("T",), "T", num), Primitive("reciproc", ("T",), "T", REAL)]
+    rows += [
+        Primitive("neg", ("T",), "T", num),
+        Primitive("abs", ("T",), "T", num),
+        Primitive("reciproc", ("T",), "T", REAL),
+    ]
     rows += [Primitive("not", ("bool",), "bool"), Primitive("bitnot", ("T",), "T", ints)]
     conversions = {
-        "tob": "byte", "tos": "short", "toi": "int", "tol": "long", "toll": "longlong", "toub": "ubyte", "tous": "ushort", "toui": "uint", "toul": "ulong", "toull": "ulonglong", "tof": "float",
+        "tob": "byte", "tos": "short", "toi": "int", "tol": "long", "toll": "longlong", "toub": "ubyte",
+        "tous": "ushort", "toui": "uint", "toul": "ulong", "toull": "ulonglong", "tof": "float",
         "tod": "double", "tobool": "bool", "toc": "char",
     }  # fmt: skip
     rows += [Primitive(op, ("T",), base, BUILTIN) for op, base in conversions.items()]
     real1 = [
-        "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2", "expm1",
-        "log", "log2", "log10", "log1p", "sqrt", "cbrt", "floor", "ceil", "rint", "round", "trunc", "erf", "erfc", "tgamma",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "sqrt",
+        "cbrt",
+        "floor",
+        "ceil",
+        "rint",
+        "round",
+        "trunc",
+        "erf",
+        "erfc",
+        "tgamma",
         "lgamma",
     ]
     rows += [Primitive(op, ("T",), "T", REAL) for op in real1]
     rows += [Primitive(op, ("T",), "bool", REAL) for op in ("isnan", "isinf", "isfinite")]
     rows += [Primitive(op, ("T", "T"), "T", REAL) for op in ("atan2", "pow", "hypot", "fmod", "copysign")]
-    # Structure. `sel(iv, a)` selects an element or a sub-array; `modarray(a, iv, v)` replaces one; `cat`, `take`, `drop` work on the first axis (take and drop of a negative count: from the end).
+    # Structure. `sel(iv, a)` selects an element or a sub-array; `modarray(a, iv, v)` replaces one; `cat`, `take`,
+    # `drop` work on the first axis (take and drop of a negative count: from the end).
     rows += [
         Primitive("dim", ("T",), "int", BUILTIN, True),
         Primitive("shape", ("T",), "int", BUILTIN, True),
@@ -68,11 +106,15 @@ def _rows() -> dict[str, Primitive]:
         Primitive("hideValue", ("int", "T"), "T", BUILTIN, True),
         Primitive("hideShape", ("int", "T"), "T", BUILTIN, True),
         Primitive("hideDim", ("int", "T"), "T", BUILTIN, True),
-        # Made by elaboration only. `ravel`: a scalar as a vector of one, a vector as it is. `like`: the first argument, which must have the second's shape (attrs: whose shape it is, for the message). `slice`: attrs = (spec,), a string over "i" (an int index, one further argument each, in order), "." (keep one axis), "*" (keep the remaining axes); args = (array, index...).
+        # Made by elaboration only. `ravel`: a scalar as a vector of one, a vector as it is. `like`: the first argument,
+        # which must have the second's shape (attrs: whose shape it is, for the message). `slice`: attrs = (spec,), a
+        # string over "i" (an int index, one further argument each, in order), "." (keep one axis), "*" (keep the
+        # remaining axes); args = (array, index...).
         Primitive("ravel", ("int",), "int"),
         Primitive("like", ("T", "T"), "T", BUILTIN, True),
         Primitive("slice", ("T", "..."), "T", BUILTIN, True),
-        # `place`: attrs = (spec,) as above over the left side of a comprehension: the argument's first axes are those of the indices ("i"), the value's own axes go where "." and "*" stand.
+        # `place`: attrs = (spec,) as above over the left side of a comprehension: the argument's first axes are those
+        # of the indices ("i"), the value's own axes go where "." and "*" stand.
         Primitive("place", ("T",), "T", BUILTIN, True),
     ]
     return {row.op: row for row in rows}
@@ -85,12 +127,18 @@ _FORMS = {"S", "V", "A"}
 
 
 def parse(name: str) -> tuple[str, str] | None:
-    """Operation and form of a primitive's name as a program writes it: `_add_SxV_` is ("add", "SV"), `_dim_A_` is ("dim", "A"). None if there is no such primitive."""
+    """Operation and form of a primitive's name as a program writes it: `_add_SxV_` is ("add", "SV"), `_dim_A_` is
+    ("dim", "A"). None if there is no such primitive."""
     if len(name) < 3 or name[0] != "_" or name[-1] != "_":
         return None
     op, _, form = name[1:-1].rpartition("_")
     letters = form.split("x")
-    if op in PRIMITIVES and op not in INTERNAL and all(x in _FORMS for x in letters) and len(letters) == len(PRIMITIVES[op].args):
+    if (
+        op in PRIMITIVES
+        and op not in INTERNAL
+        and all(x in _FORMS for x in letters)
+        and len(letters) == len(PRIMITIVES[op].args)
+    ):
         return op, "".join(letters)
     return None
 

@@ -1,6 +1,7 @@
 """Trees to SaC text: `print_module`, `print_definition`, `print_stmt`, `print_expr`, `print_type`.
 
-What is printed parses to the same tree. Parentheses stand where the tree has `Paren` and, for trees made by hand, where the text would mean something else without them. Comments are not printed: they are kept beside the tree.
+What is printed parses to the same tree. Parentheses stand where the tree has `Paren` and, for trees made by hand, where
+the text would mean something else without them. Comments are not printed: they are kept beside the tree.
 """
 
 from __future__ import annotations
@@ -105,7 +106,11 @@ class _Printer:
                 text = self.expr(value, POSTFIX)
                 return f"({text}).{name}" if isinstance(value, ast.Literal) else f"{text}.{name}"
             case ast.StructLiteral(name, positional, named):
-                values = self.all(positional) if positional else ", ".join(f".{field} = {self.expr(value, 0)}" for field, value in named)
+                values = (
+                    self.all(positional)
+                    if positional
+                    else ", ".join(f".{field} = {self.expr(value, 0)}" for field, value in named)
+                )
                 return f"{name}{{{values}}}"
             case ast.With():
                 return self._with(expr)
@@ -123,7 +128,8 @@ class _Printer:
         text = self.expr(operand, PREFIX)
         if isinstance(operand, ast.Select | ast.Field) and text.startswith("("):
             text = f"({text})"
-        # A Paren around several operands cannot occur, so a prefix operator before one is read as such. Operators must not run together.
+        # A Paren around several operands cannot occur, so a prefix operator before one is read as such. Operators must
+        # not run together.
         tight = text[0].isalnum() or text[0] in "_([{\"'"
         return f"{operator}{text}" if tight and not expr.operator.module else f"{operator} {text}"
 
@@ -224,7 +230,10 @@ class _Printer:
             case ast.DoWhile(body, condition):
                 return f"do {self.block(body)} while ({self.expr(condition, 0)});"
             case ast.For(init, condition, update, body):
-                head = f"{', '.join(map(self._simple, init))}; {self.expr(condition, 0)}; {', '.join(map(self._simple, update))}"
+                head = (
+                    f"{', '.join(map(self._simple, init))}; {self.expr(condition, 0)}; "
+                    f"{', '.join(map(self._simple, update))}"
+                )
                 return f"for ({head}) {self.block(body)}"
             case ast.Return(values):
                 return f"return {self._results(values)};" if values else "return;"
@@ -243,7 +252,10 @@ class _Printer:
         raise TypeError(f"{type(statement).__name__} is no simple statement")
 
     def _target(self, target: ast.Target) -> str:
-        return target.name + "".join(f"[{self.all(step.indices)}]" if isinstance(step, ast.IndexStep) else f".{step.name}" for step in target.path)
+        return target.name + "".join(
+            f"[{self.all(step.indices)}]" if isinstance(step, ast.IndexStep) else f".{step.name}"
+            for step in target.path
+        )
 
     # ------------------------------------------------------------ definitions
 
@@ -268,7 +280,9 @@ class _Printer:
         if function.typevars:
             words.append(f"<{', '.join(f'{v.name}: {v.kind}' for v in function.typevars)}>")
         results = [print_type(t) for t in function.results] + (["..."] if function.varresults else [])
-        params = [f"{print_type(p.type)} {'&' if p.by_reference else ''}{p.name}" for p in function.params] + (["..."] if function.varargs else [])
+        params = [f"{print_type(p.type)} {'&' if p.by_reference else ''}{p.name}" for p in function.params] + (
+            ["..."] if function.varargs else []
+        )
         head = " ".join(filter(None, [*words, ", ".join(results) or "void", f"{function.name}({', '.join(params)})"]))
         if function.conditions:
             head += f"\n{INDENT}| {self.all(function.conditions)}"
@@ -301,7 +315,11 @@ def _exposes(expr: ast.Expr, operators: tuple[str, ...]) -> bool:
     """Whether one of the (unqualified) operators would stand in the expression's text outside all brackets."""
     match expr:
         case ast.Binary(operator, left, right):
-            return (operator.module is None and operator.name in operators) or _exposes(left, operators) or _exposes(right, operators)
+            return (
+                (operator.module is None and operator.name in operators)
+                or _exposes(left, operators)
+                or _exposes(right, operators)
+            )
         case ast.Logical(_, left, right):
             return _exposes(left, operators) or _exposes(right, operators)
         case ast.Conditional(condition, then, otherwise):
@@ -350,7 +368,9 @@ def print_module(module: ast.Module) -> str:
         deprecated = f' deprecated "{_escaped(module.deprecated)}"' if module.deprecated is not None else ""
         lines.append(f"{module.kind} {module.name}{deprecated};")
         if module.kind == "class":
-            lines.append("external classtype;" if module.classtype is None else f"classtype {print_type(module.classtype)};")
+            lines.append(
+                "external classtype;" if module.classtype is None else f"classtype {print_type(module.classtype)};"
+            )
             lines += pragmas
     for before, definition in zip((None, *module.definitions), module.definitions, strict=False):
         if lines and (isinstance(definition, ast.FunDef) or type(before) is not type(definition)):

@@ -1,6 +1,7 @@
 """What a `printf` format says about the arguments of the call.
 
-In: a format, and the base types of the arguments. Out: its pieces, and the first thing that is wrong, if any. Elaboration checks calls whose format is a literal; the formatter itself checks the others.
+In: a format, and the base types of the arguments. Out: its pieces, and the first thing that is wrong, if any.
+Elaboration checks calls whose format is a literal; the formatter itself checks the others.
 """
 
 from __future__ import annotations
@@ -16,13 +17,20 @@ INTEGER_LETTERS = frozenset("diuxXo")
 REAL_LETTERS = frozenset("fFeEgGaA")
 LETTERS = INTEGER_LETTERS | REAL_LETTERS | {"c", "s"}
 
-_SPEC = rb"(?s)%(?P<flags>[-+ #0']*)(?P<width>\*|\d+)?(?:\.(?P<prec>\*|-?\d*))?(?P<length>hh|h|ll|l|L|q|j|z|t)?(?P<conv>.|\Z)"  # compiled, and kept by `re`, when there is a format
-_FITTING = {"float": "%f, %e or %g", "double": "%f, %e or %g", "char": "%c", STRING: "%s", "bool": "%d"} | {base: "%d" if base in SIGNED else "%u" for base in BITS}
+# compiled, and kept by `re`, when there is a format
+_SPEC = (
+    rb"(?s)%(?P<flags>[-+ "
+    rb"#0']*)(?P<width>\*|\d+)?(?:\.(?P<prec>\*|-?\d*))?(?P<length>hh|h|ll|l|L|q|j|z|t)?(?P<conv>.|\Z)"
+)
+_FITTING = {"float": "%f, %e or %g", "double": "%f, %e or %g", "char": "%c", STRING: "%s", "bool": "%d"} | {
+    base: "%d" if base in SIGNED else "%u" for base in BITS
+}
 _FITTING |= {"long": "%ld", "longlong": "%lld", "ulong": "%lu", "ulonglong": "%llu"}
 
 
 class Spec(Node):
-    """One conversion. `width` and `precision` are None where absent and -1 where the format has `*`, -2 is a negative precision (which counts as none)."""
+    """One conversion. `width` and `precision` are None where absent and -1 where the format has `*`, -2 is a negative
+    precision (which counts as none)."""
 
     text: str
     offset: int
@@ -75,7 +83,15 @@ def _spec(match: re.Match[bytes]) -> Spec:
     width = None if match["width"] is None else -1 if match["width"] == b"*" else _number(match["width"])
     prec = match["prec"]
     precision = None if prec is None else -1 if prec == b"*" else -2 if prec.startswith(b"-") else _number(prec or b"0")
-    return Spec(match[0].decode("latin-1"), match.start(), match["flags"].decode(), width, precision, (match["length"] or b"").decode(), match["conv"].decode("latin-1"))
+    return Spec(
+        match[0].decode("latin-1"),
+        match.start(),
+        match["flags"].decode(),
+        width,
+        precision,
+        (match["length"] or b"").decode(),
+        match["conv"].decode("latin-1"),
+    )
 
 
 def _number(digits: bytes) -> int:
@@ -91,13 +107,26 @@ def problem(pieces: Sequence[bytes | Spec], bases: Sequence[str]) -> Problem | N
             continue
         if spec.letter not in LETTERS:
             what = "a lone % at the end" if not spec.letter else f"`{spec.text}`"
-            return Problem("E0654", f"{what} (at byte {spec.offset + 1} of the format) is not a conversion", "write %% for a percent sign")
+            return Problem(
+                "E0654",
+                f"{what} (at byte {spec.offset + 1} of the format) is not a conversion",
+                "write %% for a percent sign",
+            )
         stars = [what for star, what in ((spec.width, "width"), (spec.precision, "precision")) if star == -1]
         for what in (*stars, ""):
             if wanted >= len(bases):
-                return Problem("E0653", f"there is no argument for {spec.place}: the format needs more than the {_count(len(bases))} given", "add an argument, or drop the conversion")
+                return Problem(
+                    "E0653",
+                    f"there is no argument for {spec.place}: the format needs more than the {_count(len(bases))} given",
+                    "add an argument, or drop the conversion",
+                )
             if what and bases[wanted] not in BITS:
-                return Problem("E0652", f"the {what} `*` of {spec.place} takes an int, but argument {wanted + 1} is {_a(bases[wanted])}", "give the number as an int", wanted)
+                return Problem(
+                    "E0652",
+                    f"the {what} `*` of {spec.place} takes an int, but argument {wanted + 1} is {_a(bases[wanted])}",
+                    "give the number as an int",
+                    wanted,
+                )
             if not what and not _fits(spec, bases[wanted]):
                 return _mismatch(spec, bases[wanted], wanted)
             wanted += 1
@@ -116,7 +145,11 @@ def _fits(spec: Spec, base: str) -> bool:
 
 def _mismatch(spec: Spec, base: str, index: int) -> Problem:
     fitting = _FITTING.get(base)
-    help = f"{_a(base)} is printed with {fitting}" if fitting else "print such a value with `print`, or its parts one by one"
+    help = (
+        f"{_a(base)} is printed with {fitting}"
+        if fitting
+        else "print such a value with `print`, or its parts one by one"
+    )
     return Problem("E0652", f"{spec.place} does not fit argument {index + 1}, which is {_a(base)}", help, index)
 
 

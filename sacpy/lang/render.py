@@ -1,6 +1,8 @@
 """Diagnostics as text with carets, and as JSON.
 
-In: diagnostics. Out: for each its message, the lines it is about with marks under the places, then notes, help, the edit that mends it, and the call stack, in the manner of Rust's compiler. What it shows of a line is clipped to the width, so a line of a million characters does no harm.
+In: diagnostics. Out: for each its message, the lines it is about with marks under the places, then notes, help, the
+edit that mends it, and the call stack, in the manner of Rust's compiler. What it shows of a line is clipped to the
+width, so a line of a million characters does no harm.
 """
 
 from __future__ import annotations
@@ -19,7 +21,15 @@ WIDTH = 140
 NARROW = 40  # no narrower than this
 TAB = 4
 STACK_TOP, STACK_BOTTOM = 8, 6
-_COLOURS = {"error": "1;31", "warning": "1;33", "note": "1;32", "frame": "1;34", "bold": "1", "added": "32", "removed": "31"}
+_COLOURS = {
+    "error": "1;31",
+    "warning": "1;33",
+    "note": "1;32",
+    "frame": "1;34",
+    "bold": "1",
+    "added": "32",
+    "removed": "31",
+}
 
 
 class _Mark(NamedTuple):
@@ -43,9 +53,14 @@ class _Shown(NamedTuple):
         return self.columns[min(max(character - self.first, 0), len(self.columns) - 1)]
 
 
-def render_text(diagnostics: Iterable[Diagnostic], *, color: bool = False, width: int | None = None, wrap: bool = False) -> str:
-    """The diagnostics as text with carets, a blank line between them. `color`: with ANSI escapes. `width`: columns to fit source lines into; with `wrap` sentences too, which are one line each without it."""
-    return "\n\n".join(_Renderer(diagnostic, color, max(width or WIDTH, NARROW), wrap).text() for diagnostic in diagnostics)
+def render_text(
+    diagnostics: Iterable[Diagnostic], *, color: bool = False, width: int | None = None, wrap: bool = False
+) -> str:
+    """The diagnostics as text with carets, a blank line between them. `color`: with ANSI escapes. `width`: columns to
+    fit source lines into; with `wrap` sentences too, which are one line each without it."""
+    return "\n\n".join(
+        _Renderer(diagnostic, color, max(width or WIDTH, NARROW), wrap).text() for diagnostic in diagnostics
+    )
 
 
 class _Renderer:
@@ -83,7 +98,9 @@ class _Renderer:
 
     def _row(self, number: int | None, mark: str, text: str) -> None:
         shown = str(number) if number is not None else ""
-        self._out.append((self._paint("frame", f"{shown:>{self._gutter}} {mark}") + (" " + text if text else "")).rstrip())
+        self._out.append(
+            (self._paint("frame", f"{shown:>{self._gutter}} {mark}") + (" " + text if text else "")).rstrip()
+        )
 
     def _remark(self, kind: str, text: str) -> None:
         head = f"{kind}: " if kind else ""
@@ -100,14 +117,26 @@ class _Renderer:
         first, *rest = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
         if not indent:
             return [first, *rest]
-        return [first, *textwrap.wrap(" ".join(rest), self._width, initial_indent=" " * indent, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)]
+        return [
+            first,
+            *textwrap.wrap(
+                " ".join(rest),
+                self._width,
+                initial_indent=" " * indent,
+                subsequent_indent=" " * indent,
+                break_long_words=False,
+                break_on_hyphens=False,
+            ),
+        ]
 
     # Places and marks.
 
     def _places(self) -> None:
         """The primary place with the labels of its file, then the other files', then where macros are defined."""
         diagnostic = self._diagnostic
-        by_source: dict[Source, list[tuple[Span, str, int]]] = {diagnostic.span.source: [(diagnostic.span, diagnostic.label, 0)]}
+        by_source: dict[Source, list[tuple[Span, str, int]]] = {
+            diagnostic.span.source: [(diagnostic.span, diagnostic.label, 0)]
+        }
         for order, label in enumerate(diagnostic.labels, 1):
             by_source.setdefault(label.span.source, []).append((label.span, label.text, order))
         for order, (source, places) in enumerate(by_source.items()):
@@ -143,7 +172,11 @@ class _Renderer:
         """A source line, marks under it, and their labels: the rightmost behind its marks, others below on stems."""
         shown = _show(line, min(marks, key=lambda mark: mark.order).start, self._width - self._gutter - 3)
         self._row(number, "|", shown.text)
-        rows = [sorted(marks, key=lambda mark: mark.start)] if _apart(marks) else [[mark] for mark in sorted(marks, key=lambda mark: mark.order)]
+        rows = (
+            [sorted(marks, key=lambda mark: mark.start)]
+            if _apart(marks)
+            else [[mark] for mark in sorted(marks, key=lambda mark: mark.order)]
+        )
         for row in rows:
             self._marks(row, shown)
 
@@ -162,7 +195,9 @@ class _Renderer:
             for mark in hanging[:count]:
                 column = shown.column(mark.start)
                 last = mark is hanging[count - 1]
-                stems += " " * (column - at) + (self._labelled(mark)[1:] if last else self._paint(self._kind(mark), "|"))
+                stems += " " * (column - at) + (
+                    self._labelled(mark)[1:] if last else self._paint(self._kind(mark), "|")
+                )
                 at = column + 1
             self._row(None, "|", stems)
 
@@ -205,8 +240,11 @@ class _Renderer:
         start = shown.column(len(before))
         mark = "+" if span.start == span.end else "~"
         self._row(first, "|", shown.text)
-        self._row(None, "|", " " * start + self._paint("added", mark * max(shown.column(len(before) + len(edit.text)) - start, 1)))
-
+        self._row(
+            None,
+            "|",
+            " " * start + self._paint("added", mark * max(shown.column(len(before) + len(edit.text)) - start, 1)),
+        )
 
     def _several(self, edits: Sequence[Edit]) -> None:
         """A line with several changes in it."""
@@ -249,14 +287,21 @@ def _by_line(edits: Sequence[Edit]) -> list[list[Edit]]:
 
 
 def _stack(frames: Sequence[Frame]) -> Iterator[str]:
-    """A line for each call, innermost first: rounds of a recursion are counted, the middle of a long stack is left out."""
+    """A line for each call, innermost first: rounds of a recursion are counted, the middle of a long stack is left
+    out."""
     lines: list[str] = []
     at = 0
     while at < len(frames):
         period, rounds = _repeats(frames, at)
-        lines += [f"in {frame.function}" + (f" at {frame.span!r}" if _has_text(frame.span) else "") for frame in frames[at : at + period]]
+        lines += [
+            f"in {frame.function}" + (f" at {frame.span!r}" if _has_text(frame.span) else "")
+            for frame in frames[at : at + period]
+        ]
         if rounds > 1:
-            lines.append(f"... {'this call' if period == 1 else f'these {period} calls'} {rounds - 1} more time{'s' if rounds > 2 else ''}")
+            lines.append(
+                f"... {'this call' if period == 1 else f'these {period} calls'} {rounds - 1} more "
+                f"time{'s' if rounds > 2 else ''}"
+            )
         at += period * rounds
     if len(lines) > STACK_TOP + STACK_BOTTOM + 1:
         left_out = len(lines) - STACK_TOP - STACK_BOTTOM
@@ -265,7 +310,8 @@ def _stack(frames: Sequence[Frame]) -> Iterator[str]:
 
 
 def _repeats(frames: Sequence[Frame], at: int) -> tuple[int, int]:
-    """How many calls make up a round that begins at `at`, and how many rounds follow one another. Rounds are worth counting where there are three, or two of more than one call."""
+    """How many calls make up a round that begins at `at`, and how many rounds follow one another. Rounds are worth
+    counting where there are three, or two of more than one call."""
     for period in range(1, 5):
         rounds = 1
         while frames[at : at + period] == frames[at + period * rounds : at + period * (rounds + 1)]:
@@ -293,7 +339,10 @@ def _marks(span: Span, label: str, order: int) -> list[_Mark]:
     line, ending = span.source.line(first), span.source.line(last)
     end = span.source.position(max(span.start, span.end - 1))[1]
     indent = len(ending) - len(ending.lstrip())
-    return [_Mark(first, start, max(len(line.rstrip()), start + 1), "", order), _Mark(last, min(indent, end - 1), end, label, order)]
+    return [
+        _Mark(first, start, max(len(line.rstrip()), start + 1), "", order),
+        _Mark(last, min(indent, end - 1), end, label, order),
+    ]
 
 
 def _apart(marks: Sequence[_Mark]) -> bool:
@@ -324,14 +373,24 @@ def _columns(text: str) -> int:
     """How many columns a terminal takes for a text."""
     if text.isascii():
         return len(text)
-    return sum(0 if unicodedata.category(letter) in ("Mn", "Me", "Cf") else 2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
+    return sum(
+        0
+        if unicodedata.category(letter) in ("Mn", "Me", "Cf")
+        else 2
+        if unicodedata.east_asian_width(letter) in "WF"
+        else 1
+        for letter in text
+    )
 
 
 def _printable(text: str) -> str:
     """A text with what a terminal cannot show, or would obey, replaced."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(letter if letter == "\n" or (letter.isprintable() or unicodedata.category(letter) in ("Mn", "Me")) else "\ufffd" for letter in text)
+    return "".join(
+        letter if letter == "\n" or (letter.isprintable() or unicodedata.category(letter) in ("Mn", "Me")) else "\ufffd"
+        for letter in text
+    )
 
 
 def to_json(diagnostics: Iterable[Diagnostic]) -> str:
@@ -341,7 +400,13 @@ def to_json(diagnostics: Iterable[Diagnostic]) -> str:
 
 def _place(span: Span) -> dict[str, object]:
     end_line, end_column = span.source.position(span.end)
-    return {"file": span.source.name, "line": span.line, "column": span.column, "endLine": end_line, "endColumn": end_column}
+    return {
+        "file": span.source.name,
+        "line": span.line,
+        "column": span.column,
+        "endLine": end_line,
+        "endColumn": end_column,
+    }
 
 
 def _edit_as_json(edit: Edit) -> dict[str, object]:

@@ -1,16 +1,40 @@
 """What a `scanf` format says about the results of the call: one base type for each conversion that stores a value.
 
-In: the text of a format. Out: the base types in order, for elaboration (the variables that such a call sets) and for the scanner itself.
+In: the text of a format. Out: the base types in order, for elaboration (the variables that such a call sets) and for
+the scanner itself.
 """
 
 from __future__ import annotations
 
 import re
 
-CONVERSION = r"(?s)%(?P<skip>\*?)(?P<width>\d*)(?P<length>hh|h|ll|l|L|q|j|z|t)?(?P<letter>\[\^?\]?[^\]]*\]|.|\Z)"  # compiled, and kept by `re`, when there is a format
+# compiled, and kept by `re`, when there is a format
+CONVERSION = r"(?s)%(?P<skip>\*?)(?P<width>\d*)(?P<length>hh|h|ll|l|L|q|j|z|t)?(?P<letter>\[\^?\]?[^\]]*\]|.|\Z)"
 
-_SIGNED = {"hh": "byte", "h": "short", "": "int", "l": "long", "ll": "longlong", "L": "longlong", "q": "longlong", "j": "long", "z": "long", "t": "long"}
-_UNSIGNED = {"hh": "ubyte", "h": "ushort", "": "uint", "l": "ulong", "ll": "ulonglong", "L": "ulonglong", "q": "ulonglong", "j": "ulong", "z": "ulong", "t": "ulong"}
+_SIGNED = {
+    "hh": "byte",
+    "h": "short",
+    "": "int",
+    "l": "long",
+    "ll": "longlong",
+    "L": "longlong",
+    "q": "longlong",
+    "j": "long",
+    "z": "long",
+    "t": "long",
+}
+_UNSIGNED = {
+    "hh": "ubyte",
+    "h": "ushort",
+    "": "uint",
+    "l": "ulong",
+    "ll": "ulonglong",
+    "L": "ulonglong",
+    "q": "ulonglong",
+    "j": "ulong",
+    "z": "ulong",
+    "t": "ulong",
+}
 STRING = "String::string"
 
 
@@ -30,7 +54,8 @@ def base_of(letter: str, length: str) -> str | None:
 
 
 def scan_bases(fmt: str) -> tuple[str, ...]:
-    """The base types that a call of `scanf` with this format sets, the count of conversions not included: "%d %*d %lf" gives ("int", "double")."""
+    """The base types that a call of `scanf` with this format sets, the count of conversions not included: "%d %*d %lf"
+    gives ("int", "double")."""
     bases = []
     for match in re.finditer(CONVERSION, fmt):
         base = base_of(match["letter"], match["length"] or "")

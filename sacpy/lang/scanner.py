@@ -1,13 +1,16 @@
 """Text to preprocessing tokens: one regular expression reads all.
 
-In: a `Source` (or a stretch of it). Out: a list of `Token`s that the preprocessor works on. They are as the parser will see them except that
+In: a `Source` (or a stretch of it). Out: a list of `Token`s that the preprocessor works on. They are as the parser will
+see them except that
 
 - a whole directive line is one token of kind "directive" (its text without the `#`),
-- a run of operator characters is one "op" token (`+++^`, `=-`): where it is cut depends on the operators the program defines (see `operators`),
+- a run of operator characters is one "op" token (`+++^`, `=-`): where it is cut depends on the operators the program
+  defines (see `operators`),
 - numbers, characters and strings have no value yet, for only those that survive preprocessing must be right,
 - what cannot be read is of kind "bad"; its `value` is "string", "char" or "comment".
 
-A backslash at the end of a line joins it with the next before anything else is looked at, as in C; offsets are mapped back.
+A backslash at the end of a line joins it with the next before anything else is looked at, as in C; offsets are mapped
+back.
 """
 
 from __future__ import annotations
@@ -25,9 +28,13 @@ _CHAR = r"'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'"
 _COMMENT = r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|//[^\n]*+"
 _NUMBER = r"""(?:0[xX](?:[0-9a-fA-F]*+\.?[0-9a-fA-F]*[pP][+-]?[0-9]+|[0-9a-fA-F]*+)
     |[0-9]++(?:\.(?!\.)[0-9]*+)?+(?:[eE][+-]?[0-9]++)?+|\.[0-9]++(?:[eE][+-]?[0-9]++)?+)[A-Za-z0-9_]*+"""
-# Everything that is neither ASCII nor anything else may stand in an operator's name: what no operator takes is reported as a stray character later.
+# Everything that is neither ASCII nor anything else may stand in an operator's name: what no operator takes is reported
+# as a stray character later.
 _RUN = r"""(?:[^\t-\r "\#'(),./0-9;A-Z\[\]_a-z{}]++|/(?![*/])|\.(?![0-9]))++"""
-_REST = rf"""(?P<name>[A-Za-z_][A-Za-z0-9_]*+)|(?P<mark>[()\[\]{{}},;])|(?P<number>{_NUMBER})|(?P<run>{_RUN})|(?P<comment>{_COMMENT})|(?P<string>{_STRING})|(?P<char>{_CHAR})"""
+_REST = (
+    rf"(?P<name>[A-Za-z_][A-Za-z0-9_]*+)|(?P<mark>[()\[\]{{}},;])|(?P<number>{_NUMBER})|(?P<run>{_RUN})"
+    rf"|(?P<comment>{_COMMENT})|(?P<string>{_STRING})|(?P<char>{_CHAR})"
+)
 _BAD = r"""(?P<badstring>"[^\r\n]*+)|(?P<badchar>'[^\r\n]*+)|(?P<badcomment>/\*[\s\S]*+)"""
 # A directive reaches to the end of its line; a comment that begins on it may reach further.
 _DIRECTIVE = rf"""\#(?P<directive>(?:[^"'/\n]++|{_COMMENT}|{_STRING}|{_CHAR}|/\*[\s\S]*+|[^\n])*+)"""
@@ -36,7 +43,9 @@ _SPACE = r"[ \t\r\n\f\v]*+"
 _TEXT = re.compile(f"{_SPACE}(?:{_REST}|{_DIRECTIVE}|{_BAD})", re.VERBOSE)
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n")
 
-_NAME, _MARK, _NUMBER_, _OP, _COMMENT_, _STRING_, _CHAR_ = (_TEXT.groupindex[group] for group in ("name", "mark", "number", "run", "comment", "string", "char"))
+_NAME, _MARK, _NUMBER_, _OP, _COMMENT_, _STRING_, _CHAR_ = (
+    _TEXT.groupindex[group] for group in ("name", "mark", "number", "run", "comment", "string", "char")
+)
 _PLAIN = {_NAME: "name", _MARK: "op", _NUMBER_: "number", _OP: "op", _STRING_: "string", _CHAR_: "char"}
 _BEFORE_DOC = frozenset((";", "}"))
 _DECORATION = re.compile(r"^[ \t]*(?:/\*+|//+|\*+(?!/))?[ \t]?")
@@ -106,7 +115,10 @@ class _Scanner:
             elif group == _COMMENT_:
                 span = self.span(start, stop)
                 self.trivia.append((span.start, span.text))
-                if not tokens or ((tokens[-1].text in _BEFORE_DOC or tokens[-1].kind == "directive") and text.find("\n", last, start) >= 0):
+                if not tokens or (
+                    (tokens[-1].text in _BEFORE_DOC or tokens[-1].kind == "directive")
+                    and text.find("\n", last, start) >= 0
+                ):
                     self._comments.append((start, stop))
                 continue
             else:
@@ -134,7 +146,10 @@ class _Scanner:
         for begin, end in reversed(comments):
             if self.text.count("\n", end, start) > 1:
                 break
-            lines += [_DECORATION.sub("", line).rstrip() for line in reversed(self.text[begin:end].removesuffix("*/").split("\n"))]
+            lines += [
+                _DECORATION.sub("", line).rstrip()
+                for line in reversed(self.text[begin:end].removesuffix("*/").split("\n"))
+            ]
             start = begin
         return "\n".join(reversed(lines)).strip()
 
@@ -157,7 +172,9 @@ def scan_line(directive: Token) -> list[Token]:
     span = directive.span
     if _CONTINUED.search(span.text):
         joined = _Joined(span.text, span.start)
-        return _Scanner(span.source, joined.text, joined).run(_line(), joined.text.find("#") + 1, len(joined.text)).tokens
+        return (
+            _Scanner(span.source, joined.text, joined).run(_line(), joined.text.find("#") + 1, len(joined.text)).tokens
+        )
     return _Scanner(span.source, span.source.text).run(_line(), span.start + 1, span.end).tokens
 
 

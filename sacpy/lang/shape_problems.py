@@ -1,4 +1,5 @@
-"""What inference found certain to fail, before it is known where: the operation's rule raises `Fails`, the walk over the statements adds spans and operands and makes a `Diagnostic` of it."""
+"""What inference found certain to fail, before it is known where: the operation's rule raises `Fails`, the walk over
+the statements adds spans and operands and makes a `Diagnostic` of it."""
 
 from __future__ import annotations
 

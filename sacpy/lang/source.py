@@ -1,7 +1,8 @@
 """Source texts and places in them.
 
-In: the text of a file (or of a string given to the REPL). Out: `Source`, which maps offsets to lines and columns, and `Span`, a stretch of one source that every token, AST node and core node carries. A token that
-came out of a macro has the span of the macro's *use*; its `macro` is the span inside the definition.
+In: the text of a file (or of a string given to the REPL). Out: `Source`, which maps offsets to lines and columns, and
+`Span`, a stretch of one source that every token, AST node and core node carries. A token that came out of a macro has
+the span of the macro's *use*; its `macro` is the span inside the definition.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ _LIBRARY = f"{STDLIB}{os.sep}"
 
 
 class Source:
-    """A named text. The text of a file is read when first needed, so a cached program that keeps its spans stays small."""
+    """A named text. The text of a file is read when first needed, so a cached program that keeps its spans stays
+    small."""
 
     __slots__ = ("_lines", "_text", "name")
 

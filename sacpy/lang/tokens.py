@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
 
 class Token(NamedTuple):
-    """`kind`: "name", "number" (value: (base type, value)), "char" (value: its code), "string" (value: the text with escapes resolved, a character per byte), "op" (operators and punctuation), "pragma" (value: a `Written`, the text behind `#pragma`), "end".
-    `spaced`: white space or a comment stands before it. `doc`: the text of the comment right above, for definitions. A tuple because a large program has hundreds of thousands of them and tuples are made quickest."""
+    """`kind`: "name", "number" (value: (base type, value)), "char" (value: its code), "string" (value: the text with
+    escapes resolved, a character per byte), "op" (operators and punctuation), "pragma" (value: a `Written`, the text
+    behind `#pragma`), "end". `spaced`: white space or a comment stands before it. `doc`: the text of the comment right
+    above, for definitions. A tuple because a large program has hundreds of thousands of them and tuples are made
+    quickest."""
 
     kind: str
     text: str
@@ -37,7 +40,9 @@ class Written(Node):
 
 
 class Tokens(Node):
-    """What `tokenize` gives: the tokens, the last of them of kind "end"; what was wrong, in the order of the text; the comments of the main text by offset; the files that were included, each once; the macros that are defined at its end."""
+    """What `tokenize` gives: the tokens, the last of them of kind "end"; what was wrong, in the order of the text; the
+    comments of the main text by offset; the files that were included, each once; the macros that are defined at its
+    end."""
 
     tokens: list[Token]
     diagnostics: list[Diagnostic]

@@ -2,9 +2,12 @@
 
 A core value has a base type, which is static, and a shape, of which more or less may be known:
 
-    value known  <  shape known  <  rank known  <  rank at least k  <  anything        (and bottom, below all: no value yet)
+    value known  <  shape known  <  rank known  <  rank at least k  <  anything
 
-Base types of core are the fourteen built-in ones and opaque ones such as `String::string`; typedefs and structs are gone by then.
+and below all bottom: no value yet.
+
+Base types of core are the fourteen built-in ones and opaque ones such as `String::string`; typedefs and structs are
+gone by then.
 """
 
 from __future__ import annotations
@@ -31,8 +34,9 @@ Scalar = int | float | bool
 class Shape(Node):
     """What is known of a value's shape, and perhaps its value.
 
-    `rank` None: unknown, at least `min_rank`. `extents` has `rank` entries, None where unknown (and is None where the rank is). `value` holds all elements, flat in row-major order, where they are known (small arrays only).
-    `never` marks bottom."""
+    `rank` None: unknown, at least `min_rank`. `extents` has `rank` entries, None where unknown (and is None where the
+    rank is). `value` holds all elements, flat in row-major order, where they are known (small arrays only). `never`
+    marks bottom."""
 
     rank: int | None = None
     extents: tuple[int | None, ...] | None = None

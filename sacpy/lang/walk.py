@@ -1,6 +1,7 @@
 """Walking over core: the atoms, blocks and definitions of a statement, its free variables, and its renaming.
 
-In: core statements. Out: sets of names, or rewritten statements. Ownership analysis, preparation and code generation all need these.
+In: core statements. Out: sets of names, or rewritten statements. Ownership analysis, preparation and code generation
+all need these.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def operands(rhs: Rhs) -> tuple[Atom, ...]:
         case GlobalGet():
             return ()
         case WithLoop(partitions=partitions, operators=operators):
-            return tuple(a for o in operators for a in operator_atoms(o)) + tuple(a for p in partitions for a in partition_atoms(p))
+            return tuple(a for o in operators for a in operator_atoms(o)) + tuple(
+                a for p in partitions for a in partition_atoms(p)
+            )
 
 
 def operator_atoms(operator: Operator) -> tuple[Atom, ...]:
@@ -83,7 +86,8 @@ def loops(block: Block) -> bool:
 
 
 def statements(block: Block) -> Iterator[Stmt]:
-    """The statements of a block and of the blocks in it, outer ones first; bodies of with-loops are expressions of their own."""
+    """The statements of a block and of the blocks in it, outer ones first; bodies of with-loops are expressions of
+    their own."""
     for s in block.statements:
         yield s
         match s:
@@ -155,7 +159,11 @@ def free_of(statement: Stmt) -> set[str]:
         case Let(rhs=rhs):
             return names(operands(rhs))
         case If(condition=condition, then=then, otherwise=otherwise, merges=merges):
-            return names((condition,)) | block_free(then, tuple(m.then for m in merges)) | block_free(otherwise, tuple(m.otherwise for m in merges))
+            return (
+                names((condition,))
+                | block_free(then, tuple(m.then for m in merges))
+                | block_free(otherwise, tuple(m.otherwise for m in merges))
+            )
         case Loop(carried=carried):
             return names(tuple(c.initial for c in carried)) | loop_free(statement)
         case GlobalSet(value=value) | Check(value=value):
@@ -181,7 +189,13 @@ class Renamer:
             case If():
                 test_first = self.atom(s.condition)
                 then, otherwise = self.block(s.then), self.block(s.otherwise)
-                yield If(test_first, then, otherwise, tuple(Merge(self.bind(m.target), self.atom(m.then), self.atom(m.otherwise)) for m in s.merges), s.span)
+                yield If(
+                    test_first,
+                    then,
+                    otherwise,
+                    tuple(Merge(self.bind(m.target), self.atom(m.then), self.atom(m.otherwise)) for m in s.merges),
+                    s.span,
+                )
             case Loop():
                 initial = [self.atom(c.initial) for c in s.carried]
                 targets = [self.bind(c.target) for c in s.carried]
@@ -231,4 +245,14 @@ class Renamer:
         index = self.bind(p.index)
         scalars = None if p.scalars is None else tuple(map(self.bind, p.scalars))
         body = self.block(p.body)
-        return replace(p, lower=lower, upper=upper, step=step, width=width, index=index, scalars=scalars, body=body, values=self.atoms(p.values))
+        return replace(
+            p,
+            lower=lower,
+            upper=upper,
+            step=step,
+            width=width,
+            index=index,
+            scalars=scalars,
+            body=body,
+            values=self.atoms(p.values),
+        )

@@ -12,13 +12,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sacpy.distribution import extra
+from sacpy.base.distribution import extra
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import NOWHERE
 
 
-def serve(search: Sequence[Path] = (), include_path: Sequence[Path] = (), defines: Mapping[str, str] | None = None) -> int:
-    """Serves an editor on standard input and output until it says goodbye. Raises `SacError` (E0790) where pygls is not installed."""
+def serve(
+    search: Sequence[Path] = (), include_path: Sequence[Path] = (), defines: Mapping[str, str] | None = None
+) -> int:
+    """Serves an editor on standard input and output until it says goodbye. Raises `SacError` (E0790) where pygls is not
+    installed."""
     try:
         import pygls  # noqa: F401
     except ImportError:
@@ -27,6 +30,9 @@ def serve(search: Sequence[Path] = (), include_path: Sequence[Path] = (), define
     from sacpy.lsp.server import make_server
 
     if sys.stdin.isatty():
-        sys.stderr.write("sacpy lsp waits for an editor on standard input; docs/editors.md says how editors start it. Ctrl-C ends it.\n")
+        sys.stderr.write(
+            "sacpy lsp waits for an editor on standard input; docs/editors.md says how editors start it. Ctrl-C ends "
+            "it.\n"
+        )
     make_server(search, include_path, defines or {}).start_io()
     return 0

@@ -1,6 +1,7 @@
 """What is known of one text: its tree, its names, the checked program, and the types of its variables.
 
-In: a text with its place, and the settings that programs share. Out: an `Analysis`. There always is one: of a text with mistakes, what can be understood of it.
+In: a text with its place, and the settings that programs share. Out: an `Analysis`. There always is one: of a text with
+mistakes, what can be understood of it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Settings:
 
     def loader(self, home: Path, texts: Mapping[str, str] | None = None) -> Loader:
         """Finds the modules of a program in the folder `home`. `texts`: what stands for those of files, by name."""
-        from sacpy.kept import cache_folder
+        from sacpy.base.kept import cache_folder
         from sacpy.lang.modules import load_library
 
         if self.library is None:
@@ -105,7 +106,9 @@ class Analysis:
         if call is not None:
             exact = [key for _, variables in self.functions for key in variables.calls.get((call.start, call.end), ())]
             if exact:
-                return list(dict.fromkeys(self.program.instances[key].entry for key in exact if key in self.program.instances))
+                return list(
+                    dict.fromkeys(self.program.instances[key].entry for key in exact if key in self.program.instances)
+                )
         try:
             if symbol.module:
                 return list(scope.qualified(symbol.module, symbol.name, scope.info.span))
@@ -116,7 +119,9 @@ class Analysis:
 
     def function_at(self, offset: int) -> ast.FunDef | None:
         """The function definition that a place is in."""
-        found = (d for d in self.module.definitions if isinstance(d, ast.FunDef) and d.span.start <= offset <= d.span.end)
+        found = (
+            d for d in self.module.definitions if isinstance(d, ast.FunDef) and d.span.start <= offset <= d.span.end
+        )
         return next(found, None)
 
 
@@ -138,7 +143,12 @@ def _analyse(
 ) -> Analysis:
     """The analysis of a text, with others in the place of those of these files."""
     source = Source(str(path), text)
-    tokens = tokenize(source, defines=settings.defines, include_path=settings.include_path, operators=used_operators(source, settings.search))
+    tokens = tokenize(
+        source,
+        defines=settings.defines,
+        include_path=settings.include_path,
+        operators=used_operators(source, settings.search),
+    )
     parsed = parse_tokens(tokens)
     broken = any(d.severity == "error" for d in parsed.diagnostics)
     found: list[Diagnostic] = list(parsed.diagnostics)

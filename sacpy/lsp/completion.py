@@ -1,6 +1,7 @@
 """What could be typed next, and which arguments a call wants.
 
-In: the text up to the cursor, and the latest `Analysis`, which may be of a slightly older text. Out: `Candidate`s; a `Call`.
+In: the text up to the cursor, and the latest `Analysis`, which may be of a slightly older text. Out: `Candidate`s; a
+`Call`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ _ARRAYS = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A text that could stand there. `kind`: "variable", "function", "type", "field", "module", "object", "macro", "keyword", "pragma"."""
+    """A text that could stand there. `kind`: "variable", "function", "type", "field", "module", "object", "macro",
+    "keyword", "pragma"."""
 
     text: str
     kind: str
@@ -53,7 +55,11 @@ def complete(analysis: Analysis, before: str, offset: int) -> list[Candidate]:
         return []
     pragma = _PRAGMA.search(before)
     if pragma:
-        words = [c.text for c in _words(("GridBlock", "Gen", *COMBINATORS), "pragma")] if pragma[1] in ("gpukernel", "gpuparam") else list(WORDS)
+        words = (
+            [c.text for c in _words(("GridBlock", "Gen", *COMBINATORS), "pragma")]
+            if pragma[1] in ("gpukernel", "gpuparam")
+            else list(WORDS)
+        )
         return [Candidate(word, "pragma") for word in words]
     if _DIRECTIVE.search(before):
         return list(_words(DIRECTIVES, "keyword"))
@@ -74,7 +80,11 @@ def _unread(before: str) -> bool:
     if scanned.tokens and scanned.tokens[-1].kind == "bad":
         return True
     line = before[before.rfind("\n") + 1 :]
-    ends_in_comment = bool(scanned.trivia) and scanned.trivia[-1][0] + len(scanned.trivia[-1][1]) == len(before) and scanned.trivia[-1][1].startswith("//")
+    ends_in_comment = (
+        bool(scanned.trivia)
+        and scanned.trivia[-1][0] + len(scanned.trivia[-1][1]) == len(before)
+        and scanned.trivia[-1][1].startswith("//")
+    )
     return ends_in_comment or re.search(r"(?<![\w.])\d[\w.]*\Z", line) is not None
 
 
@@ -87,7 +97,11 @@ def _variables(analysis: Analysis, offset: int) -> Iterator[Candidate]:
     function = analysis.function_at(offset)
     if function is None:
         return
-    inside = [o for o in analysis.occurrences if o.symbol.kind == "variable" and function.span.start <= o.span.start <= function.span.end]
+    inside = [
+        o
+        for o in analysis.occurrences
+        if o.symbol.kind == "variable" and function.span.start <= o.span.start <= function.span.end
+    ]
     yield from _words(dict.fromkeys(o.symbol.name for o in inside), "variable")
 
 
@@ -98,9 +112,15 @@ def _names(analysis: Analysis) -> Iterator[Candidate]:
         try:
             functions, objects, types = scope.names("functions"), scope.names("objects"), scope.names("types")
         except SacError:  # a module that is not there
-            functions, objects, types = frozenset(scope.info.functions), frozenset(scope.info.objects), frozenset((*scope.info.typedefs, *scope.info.structs))
+            functions, objects, types = (
+                frozenset(scope.info.functions),
+                frozenset(scope.info.objects),
+                frozenset((*scope.info.typedefs, *scope.info.structs)),
+            )
         own = scope.info.functions
-        yield from _words(sorted((n for n in functions if _ARRAYS.match(n)), key=lambda n: (n not in own, n)), "function")
+        yield from _words(
+            sorted((n for n in functions if _ARRAYS.match(n)), key=lambda n: (n not in own, n)), "function"
+        )
         yield from _words(sorted(objects), "object")
         yield from _words(sorted(types), "type")
     yield from _words((n for n, m in analysis.tokens.macros.items() if m is not None), "macro")
@@ -113,7 +133,12 @@ def _modules(analysis: Analysis) -> Iterator[Candidate]:
     if analysis.program is None:
         return
     loader = analysis.program.world.loader
-    beside = [path.stem for folder in loader.search for path in folder.glob("*.sac") if re.search(rf"\b(?:module|class)\s+{path.stem}\b", path.read_text(errors="replace"))]
+    beside = [
+        path.stem
+        for folder in loader.search
+        for path in folder.glob("*.sac")
+        if re.search(rf"\b(?:module|class)\s+{path.stem}\b", path.read_text(errors="replace"))
+    ]
     yield from _words(sorted({*loader.read_library(), *beside}), "module")
 
 
@@ -131,7 +156,12 @@ def _exported(analysis: Analysis, module: str) -> Iterator[Candidate]:
 
 def _fields(analysis: Analysis, variable: str, struct: str) -> Iterator[Candidate]:
     """The fields of a variable's struct; where that is not known, of all structs."""
-    known = {k.field.partition(".")[0] for _, variables in analysis.functions for k in variables.known if k.name == variable and k.field}
+    known = {
+        k.field.partition(".")[0]
+        for _, variables in analysis.functions
+        for k in variables.known
+        if k.name == variable and k.field
+    }
     scopes = analysis.program.world.scopes.values() if analysis.program else ()
     structs = [s for scope in scopes for s in scope.info.structs.values() if not struct or s.name == struct]
     for definition in structs:

@@ -1,6 +1,7 @@
 """The open texts, each with what is known of it, and the way between offsets and an editor's positions.
 
-In: texts as the editor has them. Out: `Document`s with their `Analysis`, made when first asked for. Files that are not open are read from disk.
+In: texts as the editor has them. Out: `Document`s with their `Analysis`, made when first asked for. Files that are not
+open are read from disk.
 """
 
 from __future__ import annotations

@@ -53,11 +53,14 @@ def _types(analysis: Analysis) -> Iterator[Hint]:
         at = (symbol.owner, symbol.name)
         if found is not None and said.get(at) != found.short:
             said[at] = found.short
-            yield Hint(here.span.end, "type", f": {found.short}", f"{symbol.name} = {found.value}" if found.value else "")
+            yield Hint(
+                here.span.end, "type", f": {found.short}", f"{symbol.name} = {found.value}" if found.value else ""
+            )
 
 
 def _plain_targets(module: ast.Module) -> set[int]:
-    """Where names stand whose type is written beside them: parameters, declarations, index names, and what a literal is assigned to."""
+    """Where names stand whose type is written beside them: parameters, declarations, index names, and what a literal is
+    assigned to."""
     found: set[int] = set()
 
     def look(node: object) -> None:
@@ -102,7 +105,12 @@ def _mappings(analysis: Analysis, strategy: str, device: str) -> Iterator[Hint]:
             assert isinstance(loop, core.WithLoop)
             if let.span.source is not analysis.source or let.span.macro is not None:
                 continue
-            unmapped = [p for p in loop.partitions if not any("gpukernel" in pragma.text for pragma in (*loop.pragmas, *p.pragmas))]  # the others say themselves
+            # the others say themselves
+            unmapped = [
+                p
+                for p in loop.partitions
+                if not any("gpukernel" in pragma.text for pragma in (*loop.pragmas, *p.pragmas))
+            ]
             spaces = [(p, index_space(variables.inference, loop, p)) for p in unmapped]
             for partition, space in spaces:
                 if space is not None:
@@ -113,7 +121,11 @@ def _mappings(analysis: Analysis, strategy: str, device: str) -> Iterator[Hint]:
 
 def _unknown(loop: core.WithLoop, first: core.Partition, inference: Inference) -> Hint:
     rank, count = outline(inference, loop, first).rank, len(loop.partitions)
-    parts = [*([] if rank is None else [f"rank {rank}"]), *([] if count == 1 else [f"{count} partitions"]), "extents at run time"]
+    parts = [
+        *([] if rank is None else [f"rank {rank}"]),
+        *([] if count == 1 else [f"{count} partitions"]),
+        "extents at run time",
+    ]
     return Hint(first.span.end, "mapping", ", ".join(parts), "The mapping is chosen when the with-loop is first run.")
 
 
@@ -123,5 +135,13 @@ def _mapping(offset: int, space: IndexSpace, strategy: str, device: str) -> Hint
         return Hint(offset, "mapping", size, "")
     choice = choose(strategy, space, DEVICES[device])
     mapping = choice.chain.map(space, DEVICES[device])
-    numbers = f"grid {list(mapping.grid)}, block {list(mapping.block)}, {mapping.threads} threads of which {mapping.idle} idle"
-    return Hint(offset, "mapping", f"{size}: {choice.chain}", f"{strategy} on {device}: {'; '.join(choice.reasons)}\n\n{numbers}")
+    numbers = (
+        f"grid {list(mapping.grid)}, block {list(mapping.block)}, {mapping.threads} threads of which "
+        f"{mapping.idle} idle"
+    )
+    return Hint(
+        offset,
+        "mapping",
+        f"{size}: {choice.chain}",
+        f"{strategy} on {device}: {'; '.join(choice.reasons)}\n\n{numbers}",
+    )

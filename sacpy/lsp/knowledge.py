@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sacpy.documentation import KINDS_IN_WORDS, head_comment, split_comment
-from sacpy.explanations import section
+from sacpy.documents.library import KINDS_IN_WORDS, head_comment, split_comment
+from sacpy.documents.pages import section
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.elaborate.functions import head_text
@@ -81,7 +81,8 @@ def code(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class VariableType:
-    """The type of a variable, and its value where that is known; for a struct the fields with theirs, and `type` "" where it has no name."""
+    """The type of a variable, and its value where that is known; for a struct the fields with theirs, and `type` ""
+    where it has no name."""
 
     type: str
     value: str = ""
@@ -104,7 +105,9 @@ def variable_type(analysis: Analysis, here: Occurrence) -> VariableType | None:
             return VariableType(found[0].type, found[0].value)
         if found:
             return _struct_type(analysis, found)
-        constant = variables.constants.get((span.start, span.end)) or _assigned_constant(analysis, here, variables.constants)
+        constant = variables.constants.get((span.start, span.end)) or _assigned_constant(
+            analysis, here, variables.constants
+        )
         if constant:
             return VariableType(constant)
     declared = _declared(analysis, here)
@@ -116,7 +119,9 @@ def _struct_type(analysis: Analysis, found: list[Known]) -> VariableType:
     types = {k.field: k.type for k in found}
     wholes = {k.whole for k in found}
     outermost = {field.partition(".")[0] for field in types}
-    structs = [s for scope in scopes(analysis) for s in scope.info.structs.values() if outermost <= {f[1] for f in s.fields}]
+    structs = [
+        s for scope in scopes(analysis) for s in scope.info.structs.values() if outermost <= {f[1] for f in s.fields}
+    ]
     if len(structs) == 1 and outermost == types.keys():
         fields = tuple((name, types.get(name, print_type(type))) for type, name, _ in structs[0].fields)
     else:
@@ -124,10 +129,15 @@ def _struct_type(analysis: Analysis, found: list[Known]) -> VariableType:
     whole = wholes.pop() if len(wholes) == 1 else ""
     if whole.removeprefix("struct ").partition("[")[0] in {s.name for s in structs}:
         return VariableType(whole, fields=fields)
-    plain = {name for type, name, _ in structs[0].fields if type.pattern is None and type.base.name in BASE_TYPES} if len(structs) == 1 else set()
+    plain = (
+        {name for type, name, _ in structs[0].fields if type.pattern is None and type.base.name in BASE_TYPES}
+        if len(structs) == 1
+        else set()
+    )
     if not plain:
         return VariableType("", fields=fields)
-    sample = next((k for k in found if k.field in plain), None)  # one number for each struct: it has the shape of the array of structs
+    # one number for each struct: it has the shape of the array of structs
+    sample = next((k for k in found if k.field in plain), None)
     extents = sample.type.partition("[")[1:] if sample else ("", "")  # a constant: a single struct
     return VariableType(f"struct {structs[0].name}{''.join(extents)}", fields=fields)
 
@@ -135,7 +145,11 @@ def _struct_type(analysis: Analysis, found: list[Known]) -> VariableType:
 def _holds(analysis: Analysis, head: Span, here: Occurrence) -> bool:
     """Whether a place is in the function with this head."""
     definition = analysis.function_at(here.span.start)
-    return definition is not None and head.source is analysis.source and definition.span.start <= head.start <= definition.span.end
+    return (
+        definition is not None
+        and head.source is analysis.source
+        and definition.span.start <= head.start <= definition.span.end
+    )
 
 
 def _assigned_constant(analysis: Analysis, here: Occurrence, constants: dict[tuple[int, int], str]) -> str:
@@ -143,7 +157,13 @@ def _assigned_constant(analysis: Analysis, here: Occurrence, constants: dict[tup
     definition = analysis.function_at(here.span.start)
     found = ""
     for statement in _statements(definition.body or ()) if definition else ():
-        if isinstance(statement, ast.Assign) and statement.operator is None and len(statement.targets) == 1 and statement.targets[0].name == here.symbol.name and not statement.targets[0].path:
+        if (
+            isinstance(statement, ast.Assign)
+            and statement.operator is None
+            and len(statement.targets) == 1
+            and statement.targets[0].name == here.symbol.name
+            and not statement.targets[0].path
+        ):
             if statement.span.start > here.span.start:
                 break
             value = statement.value
@@ -379,7 +399,9 @@ def _type_spans(analysis: Analysis, symbol: Symbol) -> list[Span]:
 
 def parameters(entry: Entry) -> list[str]:
     """The parameters of a definition, as its head shows them."""
-    head = head_text(entry.definition).removesuffix(" | " + ", ".join(print_expr(c) for c in entry.definition.conditions))
+    head = head_text(entry.definition).removesuffix(
+        " | " + ", ".join(print_expr(c) for c in entry.definition.conditions)
+    )
     inside = head[head.index(f" {entry.definition.name}(") + len(entry.definition.name) + 2 : head.rindex(")")]
     out, depth, start = [], 0, 0
     for i, letter in enumerate(inside):

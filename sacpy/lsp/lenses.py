@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sacpy.documentation import split_comment
+from sacpy.documents.library import split_comment
 from sacpy.lang import ast
 from sacpy.lang.source import Span
 from sacpy.lsp.analysis import Analysis, Settings

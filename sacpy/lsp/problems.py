@@ -7,17 +7,22 @@ from __future__ import annotations
 
 from lsprotocol import types as lsp
 
-from sacpy.explanations import address
+from sacpy.documents.pages import address
 from sacpy.lang.diagnostics import Diagnostic
 from sacpy.lang.source import Span
 from sacpy.lsp.analysis import Analysis
 from sacpy.lsp.documents import Documents
 
-_SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticSeverity.Warning, "note": lsp.DiagnosticSeverity.Information}
+_SEVERITIES = {
+    "error": lsp.DiagnosticSeverity.Error,
+    "warning": lsp.DiagnosticSeverity.Warning,
+    "note": lsp.DiagnosticSeverity.Information,
+}
 
 
 def problems(documents: Documents, analysis: Analysis) -> list[lsp.Diagnostic]:
-    """What is wrong with a text. What is wrong elsewhere, in a module that it uses, stands at its first line with the place."""
+    """What is wrong with a text. What is wrong elsewhere, in a module that it uses, stands at its first line with the
+    place."""
     return [_problem(documents, analysis, d) for d in analysis.diagnostics]
 
 
@@ -26,10 +31,16 @@ def _problem(documents: Documents, analysis: Analysis, found: Diagnostic) -> lsp
     text = [found.message if own else f"{found.message} (in {found.span.source.name}:{found.span.line})"]
     text += [f"note: {note}" for note in found.notes]
     text += [f"help: {found.help}"] if found.help else []
-    places = [(label.span, label.text) for label in found.labels] + ([] if own else [(found.span, found.label or found.message)])
+    places = [(label.span, label.text) for label in found.labels] + (
+        [] if own else [(found.span, found.label or found.message)]
+    )
     if found.span.macro is not None:
         places.append((found.span.macro, "in the definition of this macro"))
-    related = [lsp.DiagnosticRelatedInformation(location, said) for span, said in places if (location := documents.location(span)) is not None]
+    related = [
+        lsp.DiagnosticRelatedInformation(location, said)
+        for span, said in places
+        if (location := documents.location(span)) is not None
+    ]
     where = _visible(found.span) if own else Span(analysis.source, 0, 0)
     link = address(found.code)
     return lsp.Diagnostic(
@@ -62,5 +73,13 @@ def repairs(documents: Documents, uri: str, range_: lsp.Range) -> list[lsp.CodeA
         shown = _visible(found.span)
         if shown.start <= end and start <= shown.end:
             change = lsp.WorkspaceEdit({uri: [lsp.TextEdit(documents.range(e.span), e.text) for e in edit.parts]})
-            out.append(lsp.CodeAction(found.help or found.message, lsp.CodeActionKind.QuickFix, [_problem(documents, analysis, found)], edit=change, is_preferred=True))
+            out.append(
+                lsp.CodeAction(
+                    found.help or found.message,
+                    lsp.CodeActionKind.QuickFix,
+                    [_problem(documents, analysis, found)],
+                    edit=change,
+                    is_preferred=True,
+                )
+            )
     return out

@@ -1,6 +1,7 @@
 """Where something is used, and giving it another name.
 
-In: an `Analysis` and a place. Out: spans. A name is changed only where nothing can go wrong: in what one text alone can see, and after the changed text has been read again, with the same names standing for the same things.
+In: an `Analysis` and a place. Out: spans. A name is changed only where nothing can go wrong: in what one text alone can
+see, and after the changed text has been read again, with the same names standing for the same things.
 """
 
 from __future__ import annotations
@@ -31,7 +32,12 @@ def references(documents: Documents, uri: str, symbol: Symbol, with_definition: 
     spans = []
     for other in documents.related(uri, symbol.name):
         for o in other.occurrences:
-            if o.symbol.kind == symbol.kind and o.symbol.name == symbol.name and (with_definition or not o.sets) and _identity(other, o.symbol) & mine:
+            if (
+                o.symbol.kind == symbol.kind
+                and o.symbol.name == symbol.name
+                and (with_definition or not o.sets)
+                and _identity(other, o.symbol) & mine
+            ):
                 spans.append(o.span)
     return spans
 
@@ -64,7 +70,12 @@ def renamed_at(analysis: Analysis, offset: int) -> Occurrence:
         definitions = [e.scope.info for e in analysis.entries(symbol)] if symbol.kind == "function" else []
         if not own or any(info is not analysis.scope.info for info in definitions if analysis.scope):
             raise Refused("it is defined in another file")
-    if any(token.text == symbol.name for macro in analysis.tokens.macros.values() if macro is not None for token in macro.body):
+    if any(
+        token.text == symbol.name
+        for macro in analysis.tokens.macros.values()
+        if macro is not None
+        for token in macro.body
+    ):
         raise Refused("a macro mentions it")
     if not _NAME.match(symbol.name):
         raise Refused("it is an operator")
@@ -98,6 +109,10 @@ def _meanings(analysis: Analysis, name: str) -> list[tuple[object, ...]]:
     out: list[tuple[object, ...]] = []
     for o in analysis.occurrences:
         number = numbers.setdefault(o.symbol, len(numbers))
-        functions = tuple(e.qualified for e in analysis.entries(o.symbol)) if o.symbol.kind == "function" and o.symbol.name != name else ()
+        functions = (
+            tuple(e.qualified for e in analysis.entries(o.symbol))
+            if o.symbol.kind == "function" and o.symbol.name != name
+            else ()
+        )
         out.append((o.symbol.kind, number, o.sets, functions))
     return out

@@ -1,6 +1,7 @@
 """The protocol: an editor's questions, answered from `documents`.
 
-In: requests and notifications of the Language Server Protocol, through pygls. Out: answers, and diagnostics a moment after the last change.
+In: requests and notifications of the Language Server Protocol, through pygls. Out: answers, and diagnostics a moment
+after the last change.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ class _Place(Protocol):
 
 
 class SacServer(LanguageServer):
-    """The server with its open texts. `strategy` and `device` are what mappings are shown for; an editor sets them with `initializationOptions`."""
+    """The server with its open texts. `strategy` and `device` are what mappings are shown for; an editor sets them with
+    `initializationOptions`."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__("sacpy", __version__)
@@ -91,7 +93,9 @@ class SacServer(LanguageServer):
         return self.documents.analysis(uri), self.documents.offset(uri, params.position)
 
 
-def make_server(search: Sequence[Path] = (), include_path: Sequence[Path] = (), defines: Mapping[str, str] | None = None) -> SacServer:
+def make_server(
+    search: Sequence[Path] = (), include_path: Sequence[Path] = (), defines: Mapping[str, str] | None = None
+) -> SacServer:
     """The server, ready to be started."""
     server = SacServer(Settings(search, include_path, defines or {}))
     _texts(server)
@@ -143,7 +147,11 @@ def _looking(server: SacServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(params: lsp.HoverParams) -> lsp.Hover | None:
         found = knowledge.hover(*server.place(params))
-        return None if found is None else lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, found[0]), documents.range(found[1]))
+        return (
+            None
+            if found is None
+            else lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, found[0]), documents.range(found[1]))
+        )
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     def definition(params: lsp.DefinitionParams) -> list[lsp.Location]:
@@ -189,14 +197,22 @@ def _writing(server: SacServer) -> None:
     """What helps while typing, and what changes the text."""
     documents = server.documents
 
-    @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", ":", "#"], resolve_provider=True))
+    @server.feature(
+        lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", ":", "#"], resolve_provider=True)
+    )
     def completion(params: lsp.CompletionParams) -> lsp.CompletionList:
         uri = params.text_document.uri
         offset = documents.offset(uri, params.position)
         analysis, before = documents.latest(uri), documents.open[uri].text[:offset]
         found = ranked(analysis, complete(analysis, before, offset), before, offset)
         items = [
-            lsp.CompletionItem(c.text, kind=_KINDS[c.kind], detail=c.detail or None, sort_text=f"{i:05}", data={"uri": uri, "kind": c.kind})
+            lsp.CompletionItem(
+                c.text,
+                kind=_KINDS[c.kind],
+                detail=c.detail or None,
+                sort_text=f"{i:05}",
+                data={"uri": uri, "kind": c.kind},
+            )
             for i, c in enumerate(found)
         ]
         return lsp.CompletionList(False, items)
@@ -212,7 +228,9 @@ def _writing(server: SacServer) -> None:
         if symbol.kind == "function":
             entries = analysis.entries(symbol)
             if entries:
-                item.detail = head_text(entries[0].definition) + (f"  and {len(entries) - 1} more" if len(entries) > 1 else "")
+                item.detail = head_text(entries[0].definition) + (
+                    f"  and {len(entries) - 1} more" if len(entries) > 1 else ""
+                )
                 text = knowledge.functions_text(entries)
         elif symbol.kind == "module":
             text = knowledge.module_text(analysis, symbol.name)
@@ -245,10 +263,16 @@ def _writing(server: SacServer) -> None:
         analysis = documents.analysis(uri)
         settings = documents.settings
         try:
-            new = format_text(analysis.source.text, analysis.source.name, settings.include_path, settings.defines, settings.search)
+            new = format_text(
+                analysis.source.text, analysis.source.name, settings.include_path, settings.defines, settings.search
+            )
         except SacError as error:
             first = error.diagnostics[0]
-            server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, f"not formatted: {first.message} (line {first.span.line})"))
+            server.window_show_message(
+                lsp.ShowMessageParams(
+                    lsp.MessageType.Warning, f"not formatted: {first.message} (line {first.span.line})"
+                )
+            )
             return []
         whole = Span(analysis.source, 0, len(analysis.source.text))
         return [lsp.TextEdit(documents.range(whole), new)] if new != analysis.source.text else []
@@ -268,7 +292,9 @@ def _writing(server: SacServer) -> None:
         except Refused as refused:
             server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, f"not renamed: {refused}"))
             return None
-        return lsp.WorkspaceEdit({params.text_document.uri: [lsp.TextEdit(documents.range(span), params.new_name) for span in spans]})
+        return lsp.WorkspaceEdit(
+            {params.text_document.uri: [lsp.TextEdit(documents.range(span), params.new_name) for span in spans]}
+        )
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix]))
     def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
@@ -282,7 +308,11 @@ def _listing(server: SacServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def symbols(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
         analysis = documents.analysis(params.text_document.uri)
-        return [_symbol(documents, d) for d in analysis.module.definitions if not isinstance(d, ast.Interface) and d.span.source is analysis.source]
+        return [
+            _symbol(documents, d)
+            for d in analysis.module.definitions
+            if not isinstance(d, ast.Interface) and d.span.source is analysis.source
+        ]
 
     @server.feature(lsp.WORKSPACE_SYMBOL)
     def everywhere(params: lsp.WorkspaceSymbolParams) -> list[lsp.WorkspaceSymbol]:
@@ -297,7 +327,11 @@ def _listing(server: SacServer) -> None:
                 if not isinstance(definition, ast.Interface) and query in definition.name.lower():
                     location = documents.location(_name_span(definition))
                     if location is not None:
-                        found.append(lsp.WorkspaceSymbol(location, definition.name, _symbol_kind(definition), container_name=path.name))
+                        found.append(
+                            lsp.WorkspaceSymbol(
+                                location, definition.name, _symbol_kind(definition), container_name=path.name
+                            )
+                        )
         return found
 
 
@@ -311,10 +345,19 @@ def _symbol(documents: Documents, definition: _Named) -> lsp.DocumentSymbol:
         detail = head_text(definition)
     elif isinstance(definition, ast.StructDef):
         children = [
-            lsp.DocumentSymbol(name, lsp.SymbolKind.Field, documents.range(span), documents.range(span), print_type(type))
+            lsp.DocumentSymbol(
+                name, lsp.SymbolKind.Field, documents.range(span), documents.range(span), print_type(type)
+            )
             for type, name, span in definition.fields
         ]
-    return lsp.DocumentSymbol(definition.name, _symbol_kind(definition), whole, documents.range(_name_span(definition)), detail, children=children)
+    return lsp.DocumentSymbol(
+        definition.name,
+        _symbol_kind(definition),
+        whole,
+        documents.range(_name_span(definition)),
+        detail,
+        children=children,
+    )
 
 
 def _symbol_kind(definition: _Named) -> lsp.SymbolKind:

@@ -1,7 +1,8 @@
 """Names in a text, and what each stands for.
 
-In: a tree and its tokens. Out: `Occurrence`s: a span and the `Symbol` that is named there. Variables belong to a function, and those that a generator binds, or that only a with-loop's body sets, to that part alone. Names that come out of a macro's body have no place in
-the text and are left out.
+In: a tree and its tokens. Out: `Occurrence`s: a span and the `Symbol` that is named there. Variables belong to a
+function, and those that a generator binds, or that only a with-loop's body sets, to that part alone. Names that come
+out of a macro's body have no place in the text and are left out.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from sacpy.nodes import Node, field_names
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """`kind`: "variable", "function", "type", "field", "module", "object". `owner`: for variables where their scope begins in the text; `module`: the module before `::`, or that a list of symbols belongs to."""
+    """`kind`: "variable", "function", "type", "field", "module", "object". `owner`: for variables where their scope
+    begins in the text; `module`: the module before `::`, or that a list of symbols belongs to."""
 
     kind: str
     name: str
@@ -64,14 +66,25 @@ class _Scope:
 class _Finder:
     def __init__(self, module: ast.Module, tokens: Tokens, source: Source) -> None:
         self.source = source
-        self.words: list[Token] = [t for t in tokens.tokens if t.span.source is source and t.span.macro is None and t.kind in ("name", "op")]
+        self.words: list[Token] = [
+            t for t in tokens.tokens if t.span.source is source and t.span.macro is None and t.kind in ("name", "op")
+        ]
         self.starts = [t.span.start for t in self.words]
         self.objects = {d.name for d in module.definitions if isinstance(d, ast.ObjDef)}
         self.found: list[Occurrence] = []
 
     # ------------------------------------------------------------ noting
 
-    def note(self, kind: str, name: str, span: Span, sets: bool = False, owner: int = 0, module: str = "", whole: Span | None = None) -> None:
+    def note(
+        self,
+        kind: str,
+        name: str,
+        span: Span,
+        sets: bool = False,
+        owner: int = 0,
+        module: str = "",
+        whole: Span | None = None,
+    ) -> None:
         """Notes a name whose exact span is known."""
         if span.source is self.source and span.macro is None and span.text == name:
             self.found.append(Occurrence(span, Symbol(kind, name, owner, module), sets, whole))
@@ -94,7 +107,9 @@ class _Finder:
         """A function that is called or named."""
         if name.module:
             self.note("module", name.module, self.within(name.span, name.module))
-        self.note("function", name.name, self.within(name.span, name.name, last=True), module=name.module or "", whole=whole)
+        self.note(
+            "function", name.name, self.within(name.span, name.name, last=True), module=name.module or "", whole=whole
+        )
 
     def variable(self, name: str, span: Span, scope: _Scope, sets: bool = False) -> None:
         """A variable, or an object of the program."""
@@ -130,7 +145,9 @@ class _Finder:
                 self.fundef(definition)
 
     def fundef(self, definition: ast.FunDef) -> None:
-        names = {p.name for p in definition.params} | {n for t in (*definition.results, *(p.type for p in definition.params)) for n in _pattern_names(t)}
+        names = {p.name for p in definition.params} | {
+            n for t in (*definition.results, *(p.type for p in definition.params)) for n in _pattern_names(t)
+        }
         scope = _Scope(definition.span.start, names | _assigned(definition.body or ()))
         self.note("function", definition.name, definition.name_span, True, whole=definition.span)
         for type in definition.results:
@@ -144,7 +161,12 @@ class _Finder:
 
     def type(self, type: ast.TypeExpr, scope: _Scope) -> None:
         if type.base.name not in BASE_TYPES:
-            self.note("type", type.base.name, self.within(type.base.span, type.base.name, last=True), module=type.base.module or "")
+            self.note(
+                "type",
+                type.base.name,
+                self.within(type.base.span, type.base.name, last=True),
+                module=type.base.module or "",
+            )
         if type.base.module:
             self.note("module", type.base.module, self.within(type.base.span, type.base.module))
         for feature in type.pattern or ():
@@ -193,7 +215,19 @@ class _Finder:
             self.statement(node, scope)
         elif isinstance(node, Span) or not isinstance(node, Node):
             return
-        elif isinstance(node, ast.If | ast.While | ast.DoWhile | ast.For | ast.Return | ast.CallStmt | ast.GenarrayOp | ast.ModarrayOp | ast.PropagateOp | ast.TensorRange):
+        elif isinstance(
+            node,
+            ast.If
+            | ast.While
+            | ast.DoWhile
+            | ast.For
+            | ast.Return
+            | ast.CallStmt
+            | ast.GenarrayOp
+            | ast.ModarrayOp
+            | ast.PropagateOp
+            | ast.TensorRange,
+        ):
             for field in field_names(node):
                 self.inside(getattr(node, field), scope)
         else:
@@ -245,7 +279,8 @@ class _Finder:
                     self.expr(tensor.value, inner)
                     self.inside(tensor.range, scope)
                     for name in sorted(names) if tensor.range else ():
-                        for token in self.tokens(Span(self.source, tensor.value.span.end, tensor.span.end)):  # the names are said again in the range
+                        # the names are said again in the range
+                        for token in self.tokens(Span(self.source, tensor.value.span.end, tensor.span.end)):
                             if token.text == name:
                                 self.variable(name, token.span, inner)
             case _:

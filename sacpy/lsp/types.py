@@ -1,7 +1,8 @@
 """The types of the variables of a function, in the programmer's terms.
 
-In: a function in core with its inference. Out: `Variables`: the type at each place where a variable is set or used, and which definitions each call may take. Core knows neither typedefs nor structs; parameters and results of calls have the names of their types, and they are handed
-on from there.
+In: a function in core with its inference. Out: `Variables`: the type at each place where a variable is set or used, and
+which definitions each call may take. Core knows neither typedefs nor structs; parameters and results of calls have the
+names of their types, and they are handed on from there.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _SHOWN = 8  # elements of a known value that are shown
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The type of a variable at a place: for a struct one for each field, `whole` being the struct's where its name is known."""
+    """The type of a variable at a place: for a struct one for each field, `whole` being the struct's where its name is
+    known."""
 
     name: str
     field: str
@@ -35,7 +37,8 @@ class Known:
 
 @dataclass(slots=True)
 class Variables:
-    """What is known of a function's variables. `loops`: its with-loops; `calls`: by the offsets of a call, the keys of the definitions it may take."""
+    """What is known of a function's variables. `loops`: its with-loops; `calls`: by the offsets of a call, the keys of
+    the definitions it may take."""
 
     inference: Inference
     known: list[Known] = field(default_factory=list)
@@ -97,7 +100,17 @@ class _Collector:
         of_struct = named.startswith("struct ")
         text = named if named and not of_struct else show(found.base, found.shape)
         short = found.shape.value is not None and len(found.shape.value) <= _SHOWN
-        self.out.known.append(Known(name, member, text, named if of_struct else "", show_value(found.shape) if short else "", found.shape, span))
+        self.out.known.append(
+            Known(
+                name,
+                member,
+                text,
+                named if of_struct else "",
+                show_value(found.shape) if short else "",
+                found.shape,
+                span,
+            )
+        )
 
     def atom(self, atom: core.Atom | None) -> None:
         match atom:

@@ -1,6 +1,8 @@
-"""A cell of a notebook: statements, definitions and expressions, and lines that are commands of the prompt, in any order.
+"""A cell of a notebook: statements, definitions and expressions, and lines that are commands of the prompt, in any
+order.
 
-In: a cell's text. Out: values as bundles to whoever shows them, output to the engine's world, and an `Outcome` with everything there is to say. What stands before a mistake is done, what stands behind it is not.
+In: a cell's text. Out: values as bundles to whoever shows them, output to the engine's world, and an `Outcome` with
+everything there is to say. What stands before a mistake is done, what stands behind it is not.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ COLUMNS = 100  # of messages; pages wrap what is wider
 
 @dataclass(slots=True)
 class Cells:
-    """Runs cells one after the other. `result` gets the values of expressions, `show` the pictures that were asked for."""
+    """Runs cells one after the other. `result` gets the values of expressions, `show` the pictures that were asked
+    for."""
 
     engine: Engine
     result: Callable[[Bundle], None]
@@ -42,7 +45,9 @@ class Cells:
             said.append(Diagnostic("E0702", "the run was interrupted", NOWHERE))
         except Exception as error:  # a page must have an answer, or it waits for ever
             help = "this is a defect of sacpy, not of your program: report it with the cell"
-            said.append(Diagnostic("E0799", f"sacpy itself failed: {type(error).__name__}: {error}", NOWHERE, help=help))
+            said.append(
+                Diagnostic("E0799", f"sacpy itself failed: {type(error).__name__}: {error}", NOWHERE, help=help)
+            )
         finally:
             self.engine.world.flush()
         return Outcome(tuple(said))
@@ -76,4 +81,6 @@ def remarks(outcome: Outcome, *, color: bool) -> str:
 
 def report(outcome: Outcome, *, color: bool) -> str:
     """What is wrong as text."""
-    return render_text([d for d in outcome.diagnostics if d.severity == "error"], color=color, width=COLUMNS).rstrip("\n")
+    return render_text([d for d in outcome.diagnostics if d.severity == "error"], color=color, width=COLUMNS).rstrip(
+        "\n"
+    )

@@ -1,6 +1,9 @@
-"""How values look on a page: bundles of the same thing in several formats, of which the page takes the richest it knows.
+"""How values look on a page: bundles of the same thing in several formats, of which the page takes the richest it
+knows.
 
-In: variables, or the words behind `:img`, `:plot` and `:picture`. Out: `Bundle`s, MIME type -> text (pictures in base64), as Jupyter's messages want them. A display is a function from the engine and an argument to bundles; `DISPLAYS` lists those that have a command of their own, in the place of the prompt's commands of these names.
+In: variables, or the words behind `:img`, `:plot` and `:picture`. Out: `Bundle`s, MIME type -> text (pictures in
+base64), as Jupyter's messages want them. A display is a function from the engine and an argument to bundles; `DISPLAYS`
+lists those that have a command of their own, in the place of the prompt's commands of these names.
 """
 
 from __future__ import annotations
@@ -69,11 +72,16 @@ def show_mappings(engine: Engine, text: str) -> list[Bundle]:
     return bundles or [{PLAIN: "no with-loop that is certain to run"}]
 
 
-DISPLAYS: dict[str, Callable[[Engine, str], list[Bundle]]] = {"img": show_images, "plot": show_plots, "picture": show_mappings}
+DISPLAYS: dict[str, Callable[[Engine, str], list[Bundle]]] = {
+    "img": show_images,
+    "plot": show_plots,
+    "picture": show_mappings,
+}
 
 
 def display_for(word: str, rest: str) -> Callable[[Engine, str], list[Bundle]] | None:
-    """What shows a command on the page; None where the prompt's command does what is wanted, as with a picture that goes into a file."""
+    """What shows a command on the page; None where the prompt's command does what is wanted, as with a picture that
+    goes into a file."""
     return None if into_file(rest)[1] is not None else DISPLAYS.get(word)
 
 

@@ -1,6 +1,7 @@
 """What was entered in this session, as Jupyter's history messages ask for it.
 
-In: a request's fields. Out: (session, number, text) triples, oldest first; with outputs the text is a pair. There is one session, the present one: it is 1, and 0 stands for it too.
+In: a request's fields. Out: (session, number, text) triples, oldest first; with outputs the text is a pair. There is
+one session, the present one: it is 1, and 0 stands for it too.
 """
 
 from __future__ import annotations

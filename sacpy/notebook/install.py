@@ -1,6 +1,7 @@
 """`sacpy kernel install` and `sacpy kernel uninstall`: tells Jupyter about the kernel.
 
-In: where to. Out: what was done, in words. Raises `SacError` (E0760) where a package is missing, a folder cannot be written, or nothing is installed.
+In: where to. Out: what was done, in words. Raises `SacError` (E0760) where a package is missing, a folder cannot be
+written, or nothing is installed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from sacpy.distribution import extra
+from sacpy.base.distribution import extra
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import NOWHERE
 
@@ -39,17 +40,22 @@ def specification(python: str = sys.executable, options: Sequence[str] = ()) -> 
 
 
 def install(*, user: bool = False, prefix: str | None = None, name: str = "sac", options: Sequence[str] = ()) -> str:
-    """Installs for the user, under a prefix, or, with neither, in the virtual environment that runs this, else for the user. Gives the words to say."""
+    """Installs for the user, under a prefix, or, with neither, in the virtual environment that runs this, else for the
+    user. Gives the words to say."""
     manager = _manager(check_kernel=True)
     if not user and prefix is None:
         user, prefix = (False, sys.prefix) if sys.prefix != sys.base_prefix else (True, None)
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "kernel.json").write_text(json.dumps(specification(options=options), indent=1) + "\n", encoding="utf-8")
+        Path(folder, "kernel.json").write_text(
+            json.dumps(specification(options=options), indent=1) + "\n", encoding="utf-8"
+        )
         shutil.copyfile(LOGO, Path(folder, "logo-svg.svg"))
         try:
             where = manager.install_kernel_spec(folder, name, user=user, prefix=prefix)
         except (OSError, ValueError) as error:
-            raise _refusal(f"the kernel cannot be installed: {_reason(error)}", "choose another place: --user, or --prefix DIR") from None
+            raise _refusal(
+                f"the kernel cannot be installed: {_reason(error)}", "choose another place: --user, or --prefix DIR"
+            ) from None
     return f"installed the SaC kernel in {where}; jupyter lab, jupyter notebook and editors offer it as SaC\n"
 
 
@@ -66,7 +72,9 @@ def uninstall(*, name: str = "sac") -> str:
     except NoSuchKernel:
         raise _refusal(f"no kernel {name} is installed", "jupyter kernelspec list shows what is installed") from None
     except OSError as error:
-        raise _refusal(f"the kernel cannot be removed: {_reason(error)}", "jupyter kernelspec list shows where it is") from None
+        raise _refusal(
+            f"the kernel cannot be removed: {_reason(error)}", "jupyter kernelspec list shows where it is"
+        ) from None
     return f"removed {where}\n"
 
 

@@ -1,6 +1,8 @@
 """The Jupyter kernel: `python -m sacpy.notebook -f CONNECTION_FILE`, which Jupyter starts.
 
-In: Jupyter's requests, which ipykernel receives. Out: their answers: cells run, values as tables and pictures, messages with carets, completion, documentation, history. One kernel has one engine: what a cell defines the next one knows. An interrupt stops the run and loses nothing.
+In: Jupyter's requests, which ipykernel receives. Out: their answers: cells run, values as tables and pictures, messages
+with carets, completion, documentation, history. One kernel has one engine: what a cell defines the next one knows. An
+interrupt stops the run and loses nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from ipykernel._version import kernel_protocol_version
 from ipykernel.kernelbase import Kernel
 
 from sacpy import __version__
+from sacpy.commands.options import prompt_workspace
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.notebook.cells import Cells, remarks, report
 from sacpy.notebook.display import PLAIN, PNG, Bundle, bundle, encoded
@@ -22,13 +25,13 @@ from sacpy.notebook.history import History
 from sacpy.notebook.install import OPTIONS
 from sacpy.notebook.lookup import documentation, name_at
 from sacpy.notebook.streams import Page, open_world
-from sacpy.options import prompt_workspace
 from sacpy.repl.completion import complete
 from sacpy.repl.engine import Engine, Outcome
 from sacpy.repl.parts import is_command, is_whole, parts
 
 Content = dict[str, Any]
-PAGED = re.compile(r"\s*(?:\?(?P<name>[^?\n]+)|(?P<before>[\w:]+)\?)\s*$")  # `?name`, and `name?` as in Python's notebooks
+# `?name`, and `name?` as in Python's notebooks
+PAGED = re.compile(r"\s*(?:\?(?P<name>[^?\n]+)|(?P<before>[\w:]+)\?)\s*$")
 INDENT = "    "
 ABOUT = 100  # candidates whose signature is looked up; of more nobody reads it
 
@@ -57,7 +60,9 @@ class SacKernel(Kernel):
         world = open_world(self._ask, Page(lambda: self._send("clear_output", {"wait": True})))
         world.screen = self._screen
         self._on_screen: set[str] = set()
-        self._cells = Cells(Engine(prompt_workspace(shlex.split(os.environ.get(OPTIONS, ""))), world), self._result, self._show)
+        self._cells = Cells(
+            Engine(prompt_workspace(shlex.split(os.environ.get(OPTIONS, ""))), world), self._result, self._show
+        )
         self._history = History()
 
     @property
@@ -75,13 +80,27 @@ class SacKernel(Kernel):
     # ------------------------------------------------------------ running
 
     async def kernel_info_request(self, stream: Any, ident: Any, parent: Any) -> None:
-        """What this kernel is. It has neither a debugger nor subshells, which ipykernel would promise for it: one cell runs at a time."""
+        """What this kernel is. It has neither a debugger nor subshells, which ipykernel would promise for it: one cell
+        runs at a time."""
         names = ("implementation", "implementation_version", "language_info", "banner", "help_links")
-        content = {"status": "ok", "protocol_version": kernel_protocol_version, **{name: getattr(self, name) for name in names}, "supported_features": []}
+        content = {
+            "status": "ok",
+            "protocol_version": kernel_protocol_version,
+            **{name: getattr(self, name) for name in names},
+            "supported_features": [],
+        }
         cast(Any, self.session).send(stream, "kernel_info_reply", content, parent, ident)
 
     async def do_execute(
-        self, code: str, silent: bool, store_history: bool = True, user_expressions: Content | None = None, allow_stdin: bool = False, *, cell_meta: Any = None, cell_id: Any = None
+        self,
+        code: str,
+        silent: bool,
+        store_history: bool = True,
+        user_expressions: Content | None = None,
+        allow_stdin: bool = False,
+        *,
+        cell_meta: Any = None,
+        cell_id: Any = None,
     ) -> Content:
         """Runs a cell."""
         self._allow_stdin, self._silent, self._shown = allow_stdin, silent, ""
@@ -97,7 +116,9 @@ class SacKernel(Kernel):
             return self._failed(outcome)
         if outcome.status is not None:
             return self._ended(code, outcome.status)
-        return self._done(user_expressions={name: self._expression(text) for name, text in (user_expressions or {}).items()})
+        return self._done(
+            user_expressions={name: self._expression(text) for name, text in (user_expressions or {}).items()}
+        )
 
     def _done(self, **more: Any) -> Content:
         return {"status": "ok", "execution_count": self.execution_count, "payload": [], "user_expressions": {}, **more}
@@ -109,7 +130,13 @@ class SacKernel(Kernel):
         if not self._silent:
             self._flush()
             self._send("error", error)
-        return {"status": "error", "execution_count": self.execution_count, "payload": [], "user_expressions": {}, **error}
+        return {
+            "status": "error",
+            "execution_count": self.execution_count,
+            "payload": [],
+            "user_expressions": {},
+            **error,
+        }
 
     def _ended(self, code: str, status: int) -> Content:
         """`:quit` ends the kernel; a program that ends itself does not."""
@@ -147,7 +174,14 @@ class SacKernel(Kernel):
         self._on_screen.add(name)
         if not self._silent:
             self._flush()
-            self._send(kind, {"data": {PNG: encoded(picture), PLAIN: f"<display {number}>"}, "metadata": {}, "transient": {"display_id": name}})
+            self._send(
+                kind,
+                {
+                    "data": {PNG: encoded(picture), PLAIN: f"<display {number}>"},
+                    "metadata": {},
+                    "transient": {"display_id": name},
+                },
+            )
 
     def _page(self, name: str) -> Content:
         """Documentation, in the pager of the page."""
@@ -182,14 +216,36 @@ class SacKernel(Kernel):
         """What may stand at the cursor."""
         position = len(code) if cursor_pos is None else cursor_pos
         found = complete(self.engine, code, position)
-        kinds = [{"start": found.start, "end": position, "text": c.text, "type": c.kind, "signature": c.about() if k < ABOUT else ""} for k, c in enumerate(found.candidates)]
-        return {"status": "ok", "matches": [c.text for c in found.candidates], "cursor_start": found.start, "cursor_end": position, "metadata": {"_jupyter_types_experimental": kinds}}
+        kinds = [
+            {
+                "start": found.start,
+                "end": position,
+                "text": c.text,
+                "type": c.kind,
+                "signature": c.about() if k < ABOUT else "",
+            }
+            for k, c in enumerate(found.candidates)
+        ]
+        return {
+            "status": "ok",
+            "matches": [c.text for c in found.candidates],
+            "cursor_start": found.start,
+            "cursor_end": position,
+            "metadata": {"_jupyter_types_experimental": kinds},
+        }
 
-    async def do_inspect(self, code: str, cursor_pos: int | None, detail_level: int = 0, omit_sections: Any = ()) -> Content:
+    async def do_inspect(
+        self, code: str, cursor_pos: int | None, detail_level: int = 0, omit_sections: Any = ()
+    ) -> Content:
         """What the name at the cursor is."""
         name = name_at(code, len(code) if cursor_pos is None else cursor_pos)
         text = documentation(self.engine, name) if name else None
-        return {"status": "ok", "found": text is not None, "data": {} if text is None else {PLAIN: text}, "metadata": {}}
+        return {
+            "status": "ok",
+            "found": text is not None,
+            "data": {} if text is None else {PLAIN: text},
+            "metadata": {},
+        }
 
     async def do_history(self, *arguments: Any, **request: Any) -> Content:
         """What was entered before."""

@@ -15,7 +15,8 @@ _NAME = re.compile(r"(?:[A-Za-z_]\w*::)?[A-Za-z_]\w*", re.ASCII)
 
 
 def name_at(code: str, cursor: int) -> str | None:
-    """The name that the cursor is in or behind; where there is none, that of the function whose arguments it is among."""
+    """The name that the cursor is in or behind; where there is none, that of the function whose arguments it is
+    among."""
     for match in _NAME.finditer(code):
         if match.start() <= cursor <= match.end():
             return match[0]
@@ -28,10 +29,14 @@ def name_at(code: str, cursor: int) -> str | None:
 
 
 def documentation(engine: Engine, name: str) -> str | None:
-    """What is known of a name: a variable's type and value, the definitions and documentation of a function, type or module; of a name that its module hands on, what is known of it elsewhere. None for nothing."""
+    """What is known of a name: a variable's type and value, the definitions and documentation of a function, type or
+    module; of a name that its module hands on, what is known of it elsewhere. None for nothing."""
     variable = engine.variables.get(name)
     text, outcome = obey(engine, f"?{name}")
-    parts = [*([f"{name}: {variable.text}"] if variable is not None else []), *([] if outcome.failed else [text.rstrip()])]
+    parts = [
+        *([f"{name}: {variable.text}"] if variable is not None else []),
+        *([] if outcome.failed else [text.rstrip()]),
+    ]
     if not parts and "::" in name:
         return documentation(engine, name.rpartition("::")[2])
     return "\n\n".join(part for part in parts if part) or None

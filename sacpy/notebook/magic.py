@@ -1,7 +1,9 @@
 """SaC in notebooks of Python: `%load_ext sacpy`, then cells that begin with `%%sac`, and `%sac` in front of a line.
 
-In: SaC text, and the Python names of the notebook. Out: values on the page, names for Python, and for a mistake the message with its carets in the place of Python's traceback. Python's names are the truth: a cell sees what they are when it begins, and what it sets is a Python name when it ends. Between cells SaC keeps the definitions, and the types
-of what it set, so that a `float` that Python has only looked at is a `float` again.
+In: SaC text, and the Python names of the notebook. Out: values on the page, names for Python, and for a mistake the
+message with its carets in the place of Python's traceback. Python's names are the truth: a cell sees what they are when
+it begins, and what it sets is a Python name when it ends. Between cells SaC keeps the definitions, and the types of
+what it set, so that a `float` that Python has only looked at is a `float` again.
 
 Functions that cells define are Python names, too, which call what is defined by then.
 
@@ -24,6 +26,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from IPython.core.magic import no_var_expand
 
+from sacpy.commands.options import prompt_workspace, with_options
 from sacpy.embedding.arguments import Misfit, converter
 from sacpy.embedding.evaluations import Evaluation
 from sacpy.embedding.functions import Function
@@ -43,7 +46,6 @@ from sacpy.notebook.cells import Cells, remarks, report
 from sacpy.notebook.display import PLAIN, PNG, Bundle, encoded
 from sacpy.notebook.matcher import matcher
 from sacpy.notebook.streams import Page, open_world
-from sacpy.options import prompt_workspace, with_options
 from sacpy.repl.completion import Completions, complete
 from sacpy.repl.diagnostics import as_said_here
 from sacpy.repl.engine import ANSWER, Engine, Outcome, Variable
@@ -57,7 +59,8 @@ UNKNOWN = ("E0305", "E0307")
 
 
 class SacCellError(Exception):
-    """A mistake in a SaC cell: a notebook shows the messages, and stops running the cells behind it. `diagnostics` has them as data."""
+    """A mistake in a SaC cell: a notebook shows the messages, and stops running the cells behind it. `diagnostics` has
+    them as data."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic], text: str) -> None:
         super().__init__(next((d.message for d in diagnostics if d.severity == "error"), text))
@@ -108,7 +111,8 @@ class Magic:
 
     @no_var_expand
     def line(self, line: str) -> Any:
-        """`%sac EXPR` gives the value of an expression, for Python: `total = %sac sum(a)`. Of a statement, definition or command None."""
+        """`%sac EXPR` gives the value of an expression, for Python: `total = %sac sum(a)`. Of a statement, definition
+        or command None."""
         if is_command(line):
             return self._run(line)
         if not line.rstrip().endswith(";"):
@@ -185,7 +189,8 @@ class Magic:
     # ------------------------------------------------------------ names
 
     def _take(self, text: str) -> dict[str, str]:
-        """Makes SaC's names what Python's are, as far as the text mentions them. Gives the names whose values SaC cannot take, and why."""
+        """Makes SaC's names what Python's are, as far as the text mentions them. Gives the names whose values SaC
+        cannot take, and why."""
         refused: dict[str, str] = {}
         taken: dict[str, Variable] = {}
         hidden = self._shell.user_ns_hidden
@@ -282,7 +287,11 @@ def _is_current(engine: Engine, type: BaseType) -> bool:
 def _explained(found: Diagnostic, refused: dict[str, str]) -> Diagnostic:
     """A message about an unknown name that Python knows, with what is in the way."""
     name = found.span.text if found.code in UNKNOWN else ""
-    return found if name not in refused else replace(found, notes=(*found.notes, f"in Python {refused[name]}"), help="", edit=None)
+    return (
+        found
+        if name not in refused
+        else replace(found, notes=(*found.notes, f"in Python {refused[name]}"), help="", edit=None)
+    )
 
 
 # ---------------------------------------------------------------- the page

@@ -1,6 +1,7 @@
 """Completion where a notebook of Python holds SaC: behind `%%sac` and `%sac`.
 
-In: IPython's completion contexts. Out: the candidates for the SaC text at the cursor, in the place of Python's; nothing in cells of Python.
+In: IPython's completion contexts. Out: the candidates for the SaC text at the cursor, in the place of Python's; nothing
+in cells of Python.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ _LINE = re.compile(r"(?:^|=)[ \t]*%sac[ \t]")
 
 
 def matcher(complete: Callable[[str, int], Completions]) -> Any:
-    """A matcher for IPython's completer. `complete`: a SaC text and the cursor's place in it -> what could stand there."""
+    """A matcher for IPython's completer. `complete`: a SaC text and the cursor's place in it -> what could stand
+    there."""
 
     def sac_matcher(context: CompletionContext) -> Any:
         text = context.full_text
@@ -32,7 +34,12 @@ def matcher(complete: Callable[[str, int], Completions]) -> Any:
             return {"completions": []}
         found = complete(text[begin:end], cursor - begin)
         candidates = [SimpleCompletion(c.text, type=c.kind) for c in found.candidates]
-        return {"completions": candidates, "matched_fragment": text[begin + found.start : cursor], "suppress": True, "ordered": True}
+        return {
+            "completions": candidates,
+            "matched_fragment": text[begin + found.start : cursor],
+            "suppress": True,
+            "ordered": True,
+        }
 
     return cast(Any, context_matcher)(identifier="sac")(sac_matcher)
 

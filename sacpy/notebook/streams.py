@@ -1,6 +1,8 @@
 """A notebook's page as the terminal of a program.
 
-In: what a program writes, and functions that reach the page. Out: the world for the interpreter. Programs that clear the terminal to draw their next picture clear the output of their cell; those that read ask the reader of the page for a line.
+In: what a program writes, and functions that reach the page. Out: the world for the interpreter. Programs that clear
+the terminal to draw their next picture clear the output of their cell; those that read ask the reader of the page for a
+line.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from sacpy.grants import World
+from sacpy.embedding.grants import World
 from sacpy.interp import world as interp
 
 CLEARED = re.compile(r"(?:\x1b\[(?:\d*;?\d*)H)*\x1b\[[23]J(?:\x1b\[(?:\d*;?\d*)H)*|\x1bc")
@@ -47,4 +49,6 @@ class Asked:
 
 def open_world(ask: Callable[[], str | None], stdout: Any = None) -> interp.World:
     """The world of a notebook: everything that the command line allows."""
-    return World(files=True, processes=True, environment=True, libraries=True, stdin=Asked(ask), stdout=stdout).open((b"sacpy",), None)
+    return World(files=True, processes=True, environment=True, libraries=True, stdin=Asked(ask), stdout=stdout).open(
+        (b"sacpy",), None
+    )

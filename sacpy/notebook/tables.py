@@ -1,6 +1,7 @@
 """Arrays and structs as HTML tables, for pages that people scroll.
 
-In: a base type and a value's components. Out: HTML with the type, the shape and the elements under their indices; of a large array the ends of each axis. Values that are no tables (scalars, strings) have none: `table` gives None.
+In: a base type and a value's components. Out: HTML with the type, the shape and the elements under their indices; of a
+large array the ends of each axis. Values that are no tables (scalars, strings) have none: `table` gives None.
 """
 
 from __future__ import annotations
@@ -71,10 +72,18 @@ def _plane(value: Array, outer: tuple[int, ...], base: str) -> str:
     """A matrix, or a vector as one row; each element may be an array itself."""
     rows: list[int | None] = [0] if len(outer) == 1 else _ends(outer[0], ROWS)
     columns = _ends(outer[-1], COLUMNS)
-    lines = ["<thead><tr>", *([] if len(outer) == 1 else ["<th></th>"]), *(f"<th>{_GAP if j is None else j}</th>" for j in columns), "</tr></thead><tbody>"]
+    lines = [
+        "<thead><tr>",
+        *([] if len(outer) == 1 else ["<th></th>"]),
+        *(f"<th>{_GAP if j is None else j}</th>" for j in columns),
+        "</tr></thead><tbody>",
+    ]
     for i in rows:
         head = [] if len(outer) == 1 else [f"<th>{_GAP if i is None else i}</th>"]
-        cells = (_GAP if i is None or j is None else _element(value[j] if len(outer) == 1 else value[i, j], base) for j in columns)
+        cells = (
+            _GAP if i is None or j is None else _element(value[j] if len(outer) == 1 else value[i, j], base)
+            for j in columns
+        )
         lines += ["<tr>", *head, *(f"<td>{c}</td>" for c in cells), "</tr>"]
     return _framed("".join(lines))
 
@@ -90,7 +99,11 @@ def _ends(extent: int, most: int) -> list[int | None]:
 
 def _element(element: Any, base: str) -> str:
     if isinstance(element, np.ndarray):
-        text = f"[{', '.join(_text(e, base) for e in element.ravel().tolist())}]" if element.ndim <= 1 else notation(element, base)
+        text = (
+            f"[{', '.join(_text(e, base) for e in element.ravel().tolist())}]"
+            if element.ndim <= 1
+            else notation(element, base)
+        )
     else:
         text = _text(element.item() if isinstance(element, np.generic) else element, base)
     return escape(text if len(text) <= TEXT else text[: TEXT - 1] + "…", quote=False)
@@ -112,7 +125,10 @@ def _struct(type: BaseType, values: Sequence[Value]) -> str | None:
     fields = [(name, base, values[_components(type, name)]) for name, base, _ in type.fields]
     outer = shape_of(values[0])[: len(shape_of(values[0])) - len(type.components[0].cell)]
     if not outer:
-        rows = "".join(f"<tr><th style='text-align: left'>.{escape(name)}</th><td>{_summary(base, parts)}</td></tr>" for name, base, parts in fields)
+        rows = "".join(
+            f"<tr><th style='text-align: left'>.{escape(name)}</th><td>{_summary(base, parts)}</td></tr>"
+            for name, base, parts in fields
+        )
         return _framed(f"<tbody>{rows}")
     if len(outer) > 1 or any(base.is_struct or len(parts) != 1 for _, base, parts in fields):
         return None
@@ -133,11 +149,21 @@ def _components(type: BaseType, name: str) -> slice:
 def _summary(type: BaseType, values: Sequence[Value]) -> str:
     """The value of a field in a few words."""
     if type.is_struct:
-        return "{" + ", ".join(f".{escape(name)} = {_summary(base, values[_components(type, name)])}" for name, base, _ in type.fields) + "}"
+        return (
+            "{"
+            + ", ".join(
+                f".{escape(name)} = {_summary(base, values[_components(type, name)])}" for name, base, _ in type.fields
+            )
+            + "}"
+        )
     value = values[0]
     if not isinstance(value, np.ndarray):
         return _element(value, type.core)
     if value.dtype == np.uint8 and type.core == "char" and value.ndim == 1:
         return escape(notation(value[:TEXT].tobytes(), "char"))
-    shown = ", ".join(_element(e, type.core) for e in itertools.islice(value.flat, COLUMNS)) + (f", {_GAP}" if value.size > COLUMNS else "")
-    return f"[{shown}]" + (f" of shape [{','.join(map(str, value.shape))}]" if value.ndim > 1 or value.size > COLUMNS else "")
+    shown = ", ".join(_element(e, type.core) for e in itertools.islice(value.flat, COLUMNS)) + (
+        f", {_GAP}" if value.size > COLUMNS else ""
+    )
+    return f"[{shown}]" + (
+        f" of shape [{','.join(map(str, value.shape))}]" if value.ndim > 1 or value.size > COLUMNS else ""
+    )

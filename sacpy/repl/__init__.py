@@ -1,1 +1,2 @@
-"""The prompt: `engine` understands what is typed and keeps the names, `display` shows values, `commands` are the lines that begin with a colon, `prompt` talks to a terminal."""
+"""The prompt: `engine` understands what is typed and keeps the names, `display` shows values, `commands` are the lines
+that begin with a colon, `prompt` talks to a terminal."""

@@ -1,6 +1,7 @@
 """The bracket that belongs to the one at the cursor is marked.
 
-In: the text being edited. Out: the two brackets' places; as a processor of prompt_toolkit, a style for them. Brackets in strings and comments are no brackets.
+In: the text being edited. Out: the two brackets' places; as a processor of prompt_toolkit, a style for them. Brackets
+in strings and comments are no brackets.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ AT_CURSOR, OTHER = " class:matching-bracket.cursor ", " class:matching-bracket.o
 
 
 def pair(text: str, cursor: int) -> tuple[int, int] | None:
-    """The places of the bracket at the cursor, or of a closing one right before it, and of the one that belongs to it. None where there are no such two."""
+    """The places of the bracket at the cursor, or of a closing one right before it, and of the one that belongs to it.
+    None where there are no such two."""
     at = cursor if text[cursor : cursor + 1] in MARKS else cursor - 1
     if at < 0 or text[at] not in (MARKS if at == cursor else CLOSERS):
         return None  # as for most keystrokes: the text need not be looked at

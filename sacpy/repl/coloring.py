@@ -1,6 +1,7 @@
 """Colours for what is typed: the SaC lexer run line by line.
 
-In: the text being edited. Out: each line's fragments for prompt_toolkit. A line is coloured anew only if it, or the state in which the line before it ends, has changed: what a keystroke costs does not grow with the text.
+In: the text being edited. Out: each line's fragments for prompt_toolkit. A line is coloured anew only if it, or the
+state in which the line before it ends, has changed: what a keystroke costs does not grow with the text.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ States = tuple[str, ...]
 _COMMAND = re.compile(r"\s*(?::\w*|\?{1,2})")
 _PROMPT = re.compile(r"[ \t]*(?:>>>|\.\.\.)(?: |$)")
 
-# Kinds of Pygments tokens, in the sixteen colours that every theme defines; names and operators keep the colour of text.
+# Kinds of Pygments tokens, in the sixteen colours that every theme defines; names and operators keep the colour of
+# text.
 _COLORS = {
     "pygments.comment": "ansibrightblack",
     "pygments.comment.preproc": "ansimagenta",

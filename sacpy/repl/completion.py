@@ -1,6 +1,7 @@
 """What could stand at the cursor.
 
-In: an engine, a text and the cursor's place in it. Out: `Completions`: the candidates, and where the word begins that they replace. The prompt and notebooks share it; it knows nothing of terminals. Never raises for what is half typed.
+In: an engine, a text and the cursor's place in it. Out: `Completions`: the candidates, and where the word begins that
+they replace. The prompt and notebooks share it; it knows nothing of terminals. Never raises for what is half typed.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +46,8 @@ _INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]*)\Z", re.MULT
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A text that could stand there. `about` gives its signature, type or purpose, worked out only when somebody looks; `kind`: "variable", "function", "type", "field", "module", "keyword", "command", "pragma", "file"."""
+    """A text that could stand there. `about` gives its signature, type or purpose, worked out only when somebody looks;
+    `kind`: "variable", "function", "type", "field", "module", "keyword", "command", "pragma", "file"."""
 
     text: str
     kind: str
@@ -105,10 +108,15 @@ def _last_word(before: str) -> str:
 
 
 def _chosen(cursor: int, typed: str, candidates: Iterable[Candidate]) -> Completions:
-    """Those that begin as typed; if there are none, regardless of case; if there are none, those that have it within."""
+    """Those that begin as typed; if there are none, regardless of case; if there are none, those that have it
+    within."""
     unique = list({c.text: c for c in reversed(list(candidates))}.values())[::-1]
     low = typed.lower()
-    tests: tuple[Callable[[str], bool], ...] = (lambda t: t.startswith(typed), lambda t: t.lower().startswith(low), lambda t: low in t.lower())
+    tests: tuple[Callable[[str], bool], ...] = (
+        lambda t: t.startswith(typed),
+        lambda t: t.lower().startswith(low),
+        lambda t: low in t.lower(),
+    )
     for test in tests:
         found = tuple(c for c in unique if test(c.text))
         if found:
@@ -120,7 +128,8 @@ def _chosen(cursor: int, typed: str, candidates: Iterable[Candidate]) -> Complet
 
 
 def _names(engine: Engine, text: str = "") -> Iterator[Candidate]:
-    """Variables, names that stand in a text, functions, types and words, in this order, each in that of the alphabet."""
+    """Variables, names that stand in a text, functions, types and words, in this order, each in that of the
+    alphabet."""
     for name, variable in sorted(engine.variables.items()):
         yield Candidate(name, "variable", lambda variable=variable: variable.type_text)  # type: ignore[misc]
     scope = engine.program.main
@@ -203,7 +212,7 @@ def _is_module(path: Path) -> bool:
 
 def _module_about(engine: Engine, module: str) -> str:
     """The first sentence of the comment at the head of a module's file."""
-    from sacpy.documentation import first_sentence, head_comment
+    from sacpy.documents.library import first_sentence, head_comment
 
     try:
         return first_sentence(head_comment(engine.loader.load(module)))
@@ -215,7 +224,8 @@ def _module_about(engine: Engine, module: str) -> str:
 
 
 def _fields(engine: Engine, owner: str, before: str) -> Iterator[Candidate]:
-    """The fields of what `owner` (such as `rods[3].end`) is; what it is follows from a variable's type or from `struct NAME owner` in the text."""
+    """The fields of what `owner` (such as `rods[3].end`) is; what it is follows from a variable's type or from
+    `struct NAME owner` in the text."""
     first, *steps = (step for step in _STEPS.split(owner) if step)
     type = engine.variables[first].type if first in engine.variables else None
     declared = re.findall(rf"\bstruct\s+(\w+)\s*(?:\[[^\]]*\]\s*)?&?\s*{re.escape(first)}\b", before, re.ASCII)
@@ -243,17 +253,22 @@ def _pragma(word: str | None) -> Iterator[Candidate]:
         yield from (Candidate(w, "pragma") for w in PRAGMAS)
     elif word == "gpukernel":
         yield Candidate("GridBlock", "pragma", lambda: "GridBlock(outer axes of the grid, chain)")
-        yield from (Candidate(n, "pragma", lambda c=c: (c.__doc__ or "").strip().partition("\n")[0]) for n, c in COMBINATORS.items())  # type: ignore[misc]
+        yield from (Candidate(n, "pragma", partial(_first_paragraph, c)) for n, c in COMBINATORS.items())
         yield Candidate("Gen", "pragma", lambda: "the generator's index space")
     elif word == "gpumem":
         yield from (Candidate(w, "pragma") for w in ("shared", "global"))
+
+
+def _first_paragraph(about: object) -> str:
+    """What a docstring says first, in one line."""
+    return " ".join((about.__doc__ or "").partition("\n\n")[0].split())
 
 
 def _commands() -> Iterator[Candidate]:
     from sacpy.repl.commands import COMMANDS
 
     for name, command in sorted(COMMANDS.items(), key=lambda item: (item[0] != item[1].name, item[0])):
-        yield Candidate(name, "command", lambda command=command: f"{command.usage.partition(' ')[2]}  {command.summary}".strip())  # type: ignore[misc]
+        yield Candidate(name, "command", f"{command.usage.partition(' ')[2]}  {command.summary}".strip)
 
 
 def _for_command(engine: Engine, name: str, rest: str, cursor: int) -> Completions:
@@ -263,7 +278,8 @@ def _for_command(engine: Engine, name: str, rest: str, cursor: int) -> Completio
     command = COMMANDS.get(name)
     if command is None:
         return Completions(cursor)
-    first = tuple(Candidate(word, "command", lambda what=what: what) for word, what in command.words.items()) if " " not in rest else ()  # type: ignore[misc]
+    words = command.words if " " not in rest else {}
+    first = tuple(Candidate(word, "command", what.__str__) for word, what in words.items())
     typed = rest.rpartition(" ")[2]
     match command.arguments:
         case "file":
@@ -302,6 +318,7 @@ def _files(typed: str, cursor: int, suffixes: tuple[str, ...] | None) -> Complet
     except OSError:
         return Completions(cursor)
     wanted = [e for e in found if e.name.startswith(name) and (name.startswith(".") or not e.name.startswith("."))]
-    names = [e.name + "/" for e in wanted if e.is_dir()] + [e.name for e in wanted if not e.is_dir() and (suffixes is None or e.name.endswith(suffixes))]
+    names = [e.name + "/" for e in wanted if e.is_dir()] + [
+        e.name for e in wanted if not e.is_dir() and (suffixes is None or e.name.endswith(suffixes))
+    ]
     return Completions(cursor - len(name), tuple(Candidate(n, "file") for n in sorted(names)))
-

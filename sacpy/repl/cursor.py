@@ -1,6 +1,8 @@
-"""The pieces of a text that is being typed, for whoever must know where the cursor is: in a comment or string, in which call, how deep in brackets.
+"""The pieces of a text that is being typed, for whoever must know where the cursor is: in a comment or string, in which
+call, how deep in brackets.
 
-In: any text. Out: its pieces without white space and comments. It is cruder than the front end's scanner, and takes what that refuses.
+In: any text. Out: its pieces without white space and comments. It is cruder than the front end's scanner, and takes
+what that refuses.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Values as the prompt shows them: the type with its shape, then the elements.
 
-In: a base type, a value's components, and a page. Out: text. A vector stands in one line, or in lines that begin with the index of their first element; a matrix in aligned columns; an array of higher rank slice by slice, each behind its
-index (`[0,.,.]`); a struct field by field. What does not fit the page is left out in the middle of an axis, and the text says how much.
+In: a base type, a value's components, and a page. Out: text. A vector stands in one line, or in lines that begin with
+the index of their first element; a matrix in aligned columns; an array of higher rank slice by slice, each behind its
+index (`[0,.,.]`); a struct field by field. What does not fit the page is left out in the middle of an axis, and the
+text says how much.
 """
 
 from __future__ import annotations
@@ -109,7 +111,8 @@ def _shortened(text: str, page: Page, size: int = 0) -> str:
 
 
 def _entry(value: Any, base: str, digits: int) -> str:
-    """An element as SaC writes it; reals with so many digits that columns stay narrow, integers without their suffix (the type has been named)."""
+    """An element as SaC writes it; reals with so many digits that columns stay narrow, integers without their suffix
+    (the type has been named)."""
     if isinstance(value, np.ndarray):
         return f"[{', '.join(_entry(v, base, digits) for v in value)}]"
     if isinstance(value, np.floating):
@@ -236,7 +239,8 @@ def _fitting(view: _View, rows: Sequence[int], room: int) -> list[int]:
 
 
 def _ends(count: int, most: int) -> list[int]:
-    """All positions on an axis; the first and the last ones where there are more than `most`, a line between them left free."""
+    """All positions on an axis; the first and the last ones where there are more than `most`, a line between them left
+    free."""
     if count <= max(most, 1):
         return list(range(count))
     kept = max(most - 1, 2)
@@ -250,7 +254,10 @@ def _aligned(texts: list[str]) -> list[str]:
         behind = max(len(dot + tail) for _, dot, tail in parts)
         texts = [head + (dot + tail).ljust(behind) if dot else head for head, dot, tail in parts]
         fronts = max(len(head) for head, dot, _ in parts if dot)
-        texts = [t if not dot else head.rjust(fronts) + (dot + tail).ljust(behind) for t, (head, dot, tail) in zip(texts, parts, strict=True)]
+        texts = [
+            t if not dot else head.rjust(fronts) + (dot + tail).ljust(behind)
+            for t, (head, dot, tail) in zip(texts, parts, strict=True)
+        ]
     room = max(map(width, texts))
     return [_right(t, room) for t in texts]
 

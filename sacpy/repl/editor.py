@@ -1,6 +1,7 @@
 """The line editor: everything between a key and a whole input, on a terminal.
 
-In: an engine, which may still be on its way. Out: the texts that were handed over. Colours, keys, completion, history and the signature line are modules of their own; here they are put together.
+In: an engine, which may still be on its way. Out: the texts that were handed over. Colours, keys, completion, history
+and the signature line are modules of their own; here they are put together.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.output import ColorDepth
 
+from sacpy.base.terminal import has_color
 from sacpy.repl.brackets import Brackets
 from sacpy.repl.coloring import Coloring, style
 from sacpy.repl.history import history
 from sacpy.repl.keys import bindings
 from sacpy.repl.parts import is_whole
 from sacpy.repl.transcript import CONTINUED, PROMPT, inputs, is_transcript
-from sacpy.terminal import has_color
 
 if TYPE_CHECKING:
     from sacpy.repl.engine import Engine
@@ -36,8 +37,14 @@ MENU_LINES = 6
 class Editor:
     """Reads inputs. `read` gives the next one; raises `KeyboardInterrupt` for Ctrl-C and `EOFError` for Ctrl-D."""
 
-    def __init__(self, begin: Callable[[Callable[[], None]], None], engine: Callable[[], Engine], ready: Callable[[], Engine | None]) -> None:
-        """`begin` starts loading the engine, and calls what it is given when that is done, `engine` waits for it, `ready` gives it if it is there."""
+    def __init__(
+        self,
+        begin: Callable[[Callable[[], None]], None],
+        engine: Callable[[], Engine],
+        ready: Callable[[], Engine | None],
+    ) -> None:
+        """`begin` starts loading the engine, and calls what it is given when that is done, `engine` waits for it,
+        `ready` gives it if it is there."""
         self._engine, self._ready = engine, ready
         self._session: PromptSession[str] = PromptSession(
             lambda: self._prompt("class:prompt", PROMPT),
@@ -57,7 +64,9 @@ class Editor:
             enable_open_in_editor=True,
             tempfile_suffix=".sac",
             enable_suspend=True,
-            prompt_continuation=lambda width, number, wrapped: self._prompt("class:continued", " " * len(CONTINUED) if wrapped else CONTINUED),
+            prompt_continuation=lambda width, number, wrapped: self._prompt(
+                "class:continued", " " * len(CONTINUED) if wrapped else CONTINUED
+            ),
         )
         self._session.app.before_render += self._before_render
         self._session.app.after_render += lambda app: begin(app.invalidate)
@@ -83,7 +92,8 @@ class Editor:
             return True
 
     def _before_render(self, app: Application[str]) -> None:
-        """Puts the signature of the function being called into the last line of the screen, and takes the line away where there is none."""
+        """Puts the signature of the function being called into the last line of the screen, and takes the line away
+        where there is none."""
         self._session.bottom_toolbar = None if app.is_done else (self._hint() or None)
 
     def _hint(self) -> StyleAndTextTuples:
@@ -98,7 +108,16 @@ class Editor:
             return []
         columns = self._session.app.output.get_size().columns
         more = f"  and {found.more} more" if found.more else ""
-        return cut([("", found.before), ("class:hint.parameter", found.parameter), ("", found.after), ("class:hint.more", more)], len(found.before), columns - 1)
+        return cut(
+            [
+                ("", found.before),
+                ("class:hint.parameter", found.parameter),
+                ("", found.after),
+                ("class:hint.more", more),
+            ],
+            len(found.before),
+            columns - 1,
+        )
 
 
 def cut(parts: StyleAndTextTuples, start: int, columns: int) -> StyleAndTextTuples:

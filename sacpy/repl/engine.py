@@ -1,7 +1,9 @@
 """What a prompt remembers, and what it does with an input; it knows nothing of terminals.
 
-In: texts: definitions, statements and expressions in any order. Out: effects on the world (the values of expressions are shown on its standard output), and diagnostics. Definitions are kept as a module that grows, names as values; each statement or expression
-becomes a function of core whose parameters are the names it uses and whose results are the names it sets. An error leaves everything as it was before the statement that failed.
+In: texts: definitions, statements and expressions in any order. Out: effects on the world (the values of expressions
+are shown on its standard output), and diagnostics. Definitions are kept as a module that grows, names as values; each
+statement or expression becomes a function of core whose parameters are the names it uses and whose results are the
+names it sets. An error leaves everything as it was before the statement that failed.
 """
 
 from __future__ import annotations
@@ -51,11 +53,24 @@ LATER = ("E0307", "E0310")  # an unknown function or type: at a prompt it may be
 AGAIN = "W0123"  # a macro that is defined again: at a prompt that is no mistake
 MODULE_ALONE = re.compile(r"\s*(?:use|import)\s+\w+\s*")  # the rest is on no second line: it has been forgotten
 ANSWER = "ans"
-_State = tuple[ModuleInfo, ElaboratedProgram, Evaluator, dict[str, ModuleInfo], dict[str, Variable], list[Step], set[Problem], Mapping[str, Macro | None], dict[Path, tuple[Path, ...]]]
+_State = tuple[
+    ModuleInfo,
+    ElaboratedProgram,
+    Evaluator,
+    dict[str, ModuleInfo],
+    dict[str, Variable],
+    list[Step],
+    set[Problem],
+    Mapping[str, Macro | None],
+    dict[Path, tuple[Path, ...]],
+]
 
 
 class Engine:
-    """The state of a prompt. `variables` are the named values (`ans` the last value shown), `definitions` the module of everything that was defined, `macros` those of the preprocessor, `steps` what has been done, `loaded` the files that were read, each with those that it includes. `present` gets each value that is to be shown (a notebook shows pictures and tables); by default it is written to the world's standard output."""
+    """The state of a prompt. `variables` are the named values (`ans` the last value shown), `definitions` the module of
+    everything that was defined, `macros` those of the preprocessor, `steps` what has been done, `loaded` the files that
+    were read, each with those that it includes. `present` gets each value that is to be shown (a notebook shows
+    pictures and tables); by default it is written to the world's standard output."""
 
     definitions: ModuleInfo
     program: ElaboratedProgram
@@ -82,7 +97,9 @@ class Engine:
         self.steps: list[Step] = []
         self.loaded: dict[Path, tuple[Path, ...]] = {}
         self.last_input = ""
-        self.macros: Mapping[str, Macro | None] = tokenize(Source("<command line>", ""), defines=self.workspace.defines).macros
+        self.macros: Mapping[str, Macro | None] = tokenize(
+            Source("<command line>", ""), defines=self.workspace.defines
+        ).macros
         self._known_problems: set[Problem] = set()
         self._use(library_in_scope(), {})
 
@@ -110,7 +127,8 @@ class Engine:
         return printed(node)
 
     def enter(self, text: str, name: str = "") -> Outcome:
-        """Obeys an input. What stands before a mistake is done. `name`: how messages call the text; by default inputs are numbered."""
+        """Obeys an input. What stands before a mistake is done. `name`: how messages call the text; by default inputs
+        are numbered."""
         self._inputs, self._entries = self._inputs + 1, 0
         outcome = self._obey(Source(name or self.next_name(), text))
         self.last_input = text if text.strip() else self.last_input
@@ -137,10 +155,14 @@ class Engine:
         return self._obey(source, path)
 
     def reload(self) -> Outcome:
-        """Reads the loaded files again, and the modules that are in use. If something is wrong in them, everything stays as it was."""
+        """Reads the loaded files again, and the modules that are in use. If something is wrong in them, everything
+        stays as it was."""
         before = self._state()
-        self.variables = {n: replace(v, alone=()) for n, v in self.variables.items()}  # their arrays may be wanted again
-        for name in [n for n, info in self.loader.modules.items() if not info.library and info is not self.program.main.info]:
+        # their arrays may be wanted again
+        self.variables = {n: replace(v, alone=()) for n, v in self.variables.items()}
+        for name in [
+            n for n, info in self.loader.modules.items() if not info.library and info is not self.program.main.info
+        ]:
             del self.loader.modules[name]
         said: list[Diagnostic] = []
         try:
@@ -161,10 +183,30 @@ class Engine:
         return Outcome(tuple(said))
 
     def _state(self) -> _State:
-        return self.definitions, self.program, self.evaluator, dict(self.loader.modules), dict(self.variables), list(self.steps), self._known_problems, self.macros, dict(self.loaded)
+        return (
+            self.definitions,
+            self.program,
+            self.evaluator,
+            dict(self.loader.modules),
+            dict(self.variables),
+            list(self.steps),
+            self._known_problems,
+            self.macros,
+            dict(self.loaded),
+        )
 
     def _restore(self, state: _State) -> None:
-        self.definitions, self.program, self.evaluator, self.loader.modules, self.variables, self.steps, self._known_problems, self.macros, self.loaded = state
+        (
+            self.definitions,
+            self.program,
+            self.evaluator,
+            self.loader.modules,
+            self.variables,
+            self.steps,
+            self._known_problems,
+            self.macros,
+            self.loaded,
+        ) = state
 
     def type_of(self, text: str) -> str:
         """The types of an expression's values, as far as they are known without evaluating it. Raises `SacError`."""
@@ -190,7 +232,14 @@ class Engine:
         if isinstance(node, ast.CallStmt):
             return node.call
         if not isinstance(node, ast.Expr):
-            raise SacError(Diagnostic("E0730", f"{command} wants one expression", Span(source, 0, len(text)), help=f"write it behind the word, as in {command} iota(3) + 1"))
+            raise SacError(
+                Diagnostic(
+                    "E0730",
+                    f"{command} wants one expression",
+                    Span(source, 0, len(text)),
+                    help=f"write it behind the word, as in {command} iota(3) + 1",
+                )
+            )
         return node
 
     def values_of(self, text: str, command: str) -> tuple[Variable, ...]:
@@ -200,7 +249,8 @@ class Engine:
         return results
 
     def function_of(self, text: str, command: str) -> tuple[Expression, list[Shape]]:
-        """A command's expression as a function of core, and the shapes of its arguments, with small values. Raises `SacError`."""
+        """A command's expression as a function of core, and the shapes of its arguments, with small values. Raises
+        `SacError`."""
         entered = self._entered(self.expression(text, command))
         return entered, [known_shape(v) for v in self._arguments(entered)]
 
@@ -237,7 +287,8 @@ class Engine:
         self._use(self.definitions, self.evaluator.globals)
 
     def run_on(self, **settings: Any) -> None:
-        """Changes how functions run: `target`, `threads`, `strict_fp` of the workspace. All names and definitions stay."""
+        """Changes how functions run: `target`, `threads`, `strict_fp` of the workspace. All names and definitions
+        stay."""
         self.settle(replace(self.workspace, **settings, _engine=None))
 
     def settle(self, workspace: Workspace) -> None:
@@ -276,7 +327,9 @@ class Engine:
     def _forget_macros(self, files: Collection[Path]) -> None:
         """Forgets what these files have defined; among it what keeps them from being included twice."""
         names = {str(path) for path in files}
-        self.macros = {name: macro for name, macro in self.macros.items() if macro is None or macro.span.source.name not in names}
+        self.macros = {
+            name: macro for name, macro in self.macros.items() if macro is None or macro.span.source.name not in names
+        }
 
     def _obey(self, source: Source, file: Path | None = None) -> Outcome:
         """Obeys a text; that of a file, if it is one."""
@@ -288,7 +341,11 @@ class Engine:
         self.macros = parsed.macros
         closed = closing(source) if file is None and "/" in source.text else ()
         said = [d for d in parsed.diagnostics if d.code != AGAIN]
-        remarks = [f"{d.message.split('`')[1]} replaces the macro of {d.labels[0].span.source.name.strip('<>')}" for d in parsed.diagnostics if d.code == AGAIN]
+        remarks = [
+            f"{d.message.split('`')[1]} replaces the macro of {d.labels[0].span.source.name.strip('<>')}"
+            for d in parsed.diagnostics
+            if d.code == AGAIN
+        ]
         status: int | None = None
         try:
             for group in groups(parsed.nodes):
@@ -328,11 +385,20 @@ class Engine:
 
     def _parse(self, source: Source) -> ParsedInput:
         scopes = [self.definitions, *(s.info for s in self.program.world.scopes.values() if not s.info.library)]
-        operators = {name for info in scopes for name in info.functions if not (name[0].isalnum() or name[0] == "_")} | used_operators(source, self.loader.search)
-        return parse_input(source, include_path=tuple(self.workspace.include_path), operators=operators, variables=tuple(self.variables), macros=self.macros)
+        operators = {
+            name for info in scopes for name in info.functions if not (name[0].isalnum() or name[0] == "_")
+        } | used_operators(source, self.loader.search)
+        return parse_input(
+            source,
+            include_path=tuple(self.workspace.include_path),
+            operators=operators,
+            variables=tuple(self.variables),
+            macros=self.macros,
+        )
 
     def _use(self, definitions: ModuleInfo, objects: Mapping[str, Value]) -> None:
-        """Makes these the definitions, with a program and an evaluator of their own; global objects keep their values."""
+        """Makes these the definitions, with a program and an evaluator of their own; global objects keep their
+        values."""
         self.definitions = definitions
         self.program = elaborate(replace(definitions), self.loader)
         self._evaluate_with(objects)
@@ -345,7 +411,8 @@ class Engine:
         self.evaluator.globals.update(objects)
 
     def _define(self, definitions: Sequence[ast.Definition]) -> list[Diagnostic]:
-        """Takes definitions up. Raises `SacError`, and leaves everything as it was, if they are wrong; what they lack may be defined later."""
+        """Takes definitions up. Raises `SacError`, and leaves everything as it was, if they are wrong; what they lack
+        may be defined later."""
         added = module_info(ast.Module("program", "", None, None, tuple(definitions), (), (), NOWHERE))
         old = self.definitions, self.program, self.evaluator
         source = definitions[0].span.source if definitions else None
@@ -376,7 +443,15 @@ class Engine:
             now = self.program.main.own_type(own)
             if now is None or (now.components, now.fields) != (variable.type.components, variable.type.fields):
                 del self.variables[name]
-                said.append(Diagnostic("W0731", f"{name} is forgotten: {variable.type.shown} is another type now", span, "because of this", help="make it anew"))
+                said.append(
+                    Diagnostic(
+                        "W0731",
+                        f"{name} is forgotten: {variable.type.shown} is another type now",
+                        span,
+                        "because of this",
+                        help="make it anew",
+                    )
+                )
         return said
 
     def _do(self, node: ast.Expr | ast.Stmt) -> None:
@@ -414,12 +489,20 @@ class Engine:
 
     def _refuse_certain(self, entered: Expression, arguments: Sequence[Value]) -> None:
         """Raises `SacError` if it is certain to fail with these arguments."""
-        certain = [d for d in infer(self.program.function(entered.key), [_shape(a) for a in arguments], self.program).diagnostics if d.severity == "error"]
+        certain = [
+            d
+            for d in infer(self.program.function(entered.key), [_shape(a) for a in arguments], self.program).diagnostics
+            if d.severity == "error"
+        ]
         if certain:
             raise SacError(*certain)
 
-    def _call(self, entered: Expression, arguments: Sequence[Value], given: Sequence[bool]) -> tuple[tuple[Variable, ...], dict[str, Variable]]:
-        values, alone = self.workspace.guard(self._watchdog, lambda: self.evaluator.call_giving(entered.key, arguments, given))
+    def _call(
+        self, entered: Expression, arguments: Sequence[Value], given: Sequence[bool]
+    ) -> tuple[tuple[Variable, ...], dict[str, Variable]]:
+        values, alone = self.workspace.guard(
+            self._watchdog, lambda: self.evaluator.call_giving(entered.key, arguments, given)
+        )
         made: list[Variable] = []
         at = 0
         for type in (*entered.results, *entered.changed_types):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sacpy.distribution import extra
+from sacpy.base.distribution import extra
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import NOWHERE
 from sacpy.repl.diagrams import Diagram

@@ -34,7 +34,9 @@ def read_source(path: Path) -> Source:
     try:
         text = path.read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
-        raise SacError(Diagnostic("E0303", f"cannot read {path}: {error.strerror}", NOWHERE, help=other_file(path))) from None
+        raise SacError(
+            Diagnostic("E0303", f"cannot read {path}: {error.strerror}", NOWHERE, help=other_file(path))
+        ) from None
     module = _MODULE.match(text)
     if module is None:
         return Source(str(path), text)

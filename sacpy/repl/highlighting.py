@@ -1,6 +1,8 @@
 """SaC for Pygments: one lexer for the prompt, notebooks and documentation pages.
 
-In: any text, a broken or half-typed one too. Out: Pygments tokens whose texts together are the input. The lexer never looks further than a line ahead, and carries nothing from line to line but its stack of states, so that the prompt can colour line by line.
+In: any text, a broken or half-typed one too. Out: Pygments tokens whose texts together are the input. The lexer never
+looks further than a line ahead, and carries nothing from line to line but its stack of states, so that the prompt can
+colour line by line.
 """
 
 from __future__ import annotations
@@ -32,12 +34,22 @@ class SacLexer(ExtendedRegexLexer):  # type: ignore[misc]
     tokens = {  # noqa: RUF012
         "root": [
             (r"\A#!.*", Comment.Hashbang),
-            (r"^([ \t]*#[ \t]*include\b)([ \t]*)(<[^>\n]*>?|\"[^\"\n]*\"?)", bygroups(Comment.Preproc, Whitespace, Comment.PreprocFile)),
-            (rf"^([ \t]*#[ \t]*(?:define|undef|ifdef|ifndef)\b)([ \t]*)({_NAME})?", bygroups(Comment.Preproc, Whitespace, Name.Constant)),
+            (
+                r"^([ \t]*#[ \t]*include\b)([ \t]*)(<[^>\n]*>?|\"[^\"\n]*\"?)",
+                bygroups(Comment.Preproc, Whitespace, Comment.PreprocFile),
+            ),
+            (
+                rf"^([ \t]*#[ \t]*(?:define|undef|ifdef|ifndef)\b)([ \t]*)({_NAME})?",
+                bygroups(Comment.Preproc, Whitespace, Name.Constant),
+            ),
             (r"(#[ \t]*pragma\b)([ \t]*)", bygroups(Comment.Preproc, Whitespace), "pragma"),
             (r"#[ \t]*(?:[a-z]+\b|#)?", Comment.Preproc),
             (r"\b(?:export|provide)\b", Keyword.Namespace, "listed"),
-            (rf"\b(use|import|module|class)(?:([ \t]+)({_NAME}))?(?!\w)", bygroups(Keyword.Namespace, Whitespace, Name.Namespace), "listed"),
+            (
+                rf"\b(use|import|module|class)(?:([ \t]+)({_NAME}))?(?!\w)",
+                bygroups(Keyword.Namespace, Whitespace, Name.Namespace),
+                "listed",
+            ),
             include("code"),
         ],
         "code": [
@@ -49,7 +61,10 @@ class SacLexer(ExtendedRegexLexer):  # type: ignore[misc]
             (r"'(?:[^'\\\n]|\\.)*'", String.Char),
             (r"[\"'].*", Error),
             (r"0[xX][0-9a-fA-F]*(?:\.[0-9a-fA-F]*)?(?:[pP][+-]?\d+)?\w*", Number.Hex),
-            (rf"(?:\d+\.(?!\.)\d*(?:{_EXPONENT})?|\.\d+(?:{_EXPONENT})?|\d+{_EXPONENT}|\d+(?=[fFdD]\b))\w*", Number.Float),
+            (
+                rf"(?:\d+\.(?!\.)\d*(?:{_EXPONENT})?|\.\d+(?:{_EXPONENT})?|\d+{_EXPONENT}|\d+(?=[fFdD]\b))\w*",
+                Number.Float,
+            ),
             (r"\d\w*", Number.Integer),
             (words(sorted(BASE_TYPES | {"void"}), prefix=r"\b", suffix=r"\b"), Keyword.Type),
             (words(("true", "false"), prefix=r"\b", suffix=r"\b"), Keyword.Constant),

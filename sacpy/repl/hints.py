@@ -1,6 +1,7 @@
 """The signature of the function whose call the cursor is in.
 
-In: an engine, a text and the cursor's place in it. Out: a `Hint`, one line of text with the parameter that is being written marked; None outside of calls. Never raises for what is half typed.
+In: an engine, a text and the cursor's place in it. Out: a `Hint`, one line of text with the parameter that is being
+written marked; None outside of calls. Never raises for what is half typed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ FAR = 4000  # characters before the cursor that are looked at
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A function's head in three parts: the parameter at the cursor is in the middle, "" if there is none. `more`: how many other definitions would do as well."""
+    """A function's head in three parts: the parameter at the cursor is in the middle, "" if there is none. `more`: how
+    many other definitions would do as well."""
 
     before: str
     parameter: str
@@ -76,7 +78,8 @@ def _arguments(found: Sequence[Piece]) -> list[list[Piece]]:
 
 
 def _fitting(engine: Engine, called: tuple[str | None, str], arguments: Sequence[Sequence[Piece]]) -> list[ast.FunDef]:
-    """The definitions that take as many arguments, of these those whose base types agree with the arguments that are plain names or numbers; all, where there are none."""
+    """The definitions that take as many arguments, of these those whose base types agree with the arguments that are
+    plain names or numbers; all, where there are none."""
     module, name = called
     scope = engine.program.main
     try:
@@ -88,7 +91,9 @@ def _fitting(engine: Engine, called: tuple[str | None, str], arguments: Sequence
     except SacError:
         return []
     definitions = [e.definition for e in entries]
-    enough = [d for d in definitions if len(d.params) >= len(arguments) or d.varargs or (not d.params and arguments == [[]])]
+    enough = [
+        d for d in definitions if len(d.params) >= len(arguments) or d.varargs or (not d.params and arguments == [[]])
+    ]
     types = [_base_type(engine, argument) for argument in arguments]
     agreeing = [d for d in enough if all(_agree(d, p, t) for p, t in zip(d.params, types))]
     return agreeing or enough or definitions

@@ -1,6 +1,8 @@
 """What was typed, kept on disk.
 
-In: inputs. Out: a history for the prompt, the newest first. It is shared by all prompts of a user; an input that repeats the one before is kept once, the inputs of a pasted transcript one by one. A disk that cannot be written is no error: then the history ends with the session.
+In: inputs. Out: a history for the prompt, the newest first. It is shared by all prompts of a user; an input that
+repeats the one before is kept once, the inputs of a pasted transcript one by one. A disk that cannot be written is no
+error: then the history ends with the session.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from pathlib import Path
 
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
-from sacpy import kept
+from sacpy.base import kept
 from sacpy.repl.transcript import inputs
 
 KEPT = 5000

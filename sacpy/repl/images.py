@@ -1,6 +1,7 @@
 """Pictures on the terminal.
 
-In: 8-bit pixels, and what the terminal can do. Out: text that makes it show them: as a picture in the protocols of Kitty, iTerm2 or Sixel (DEC STD 070, chapter 9), or two pixels to a character cell, as half blocks in 24-bit colours.
+In: 8-bit pixels, and what the terminal can do. Out: text that makes it show them: as a picture in the protocols of
+Kitty, iTerm2 or Sixel (DEC STD 070, chapter 9), or two pixels to a character cell, as half blocks in 24-bit colours.
 """
 
 from __future__ import annotations
@@ -25,12 +26,14 @@ SIXEL_ABLE = "4"  # among the attributes that a terminal names
 
 
 def as_text(pixels: Picture, protocol: str, page: Page) -> str:
-    """The text that shows a picture with at least one pixel, without a line end behind it. `protocol`: "kitty", "iterm", "sixel" or "blocks"."""
+    """The text that shows a picture with at least one pixel, without a line end behind it. `protocol`: "kitty",
+    "iterm", "sixel" or "blocks"."""
     return PROTOCOLS[protocol](pixels, page)
 
 
 def protocol(environ: Mapping[str, str], ask: Callable[[], str]) -> str:
-    """What the terminal can do, best first; "file" where it has no colours. `ask` gives the attributes that the terminal names (DA1), "" if it does not answer."""
+    """What the terminal can do, best first; "file" where it has no colours. `ask` gives the attributes that the
+    terminal names (DA1), "" if it does not answer."""
     term, program = environ.get("TERM", "dumb"), environ.get("TERM_PROGRAM", "")
     if term == "dumb" or environ.get("NO_COLOR"):
         return "file"
@@ -74,7 +77,9 @@ def _kitty(pixels: Picture, page: Page) -> str:
     data = base64.b64encode(encode(_sized(pixels, page))).decode()
     chunks = [data[at : at + CHUNK] for at in range(0, len(data), CHUNK)]
     last = len(chunks) - 1
-    return "".join(f"\x1b_G{'f=100,a=T,' if i == 0 else ''}m={int(i < last)};{chunk}\x1b\\" for i, chunk in enumerate(chunks))
+    return "".join(
+        f"\x1b_G{'f=100,a=T,' if i == 0 else ''}m={int(i < last)};{chunk}\x1b\\" for i, chunk in enumerate(chunks)
+    )
 
 
 def _iterm(pixels: Picture, page: Page) -> str:
@@ -103,7 +108,10 @@ def _runs(codes: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
     """Characters, equal ones counted."""
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     lengths = np.diff(starts, append=len(codes))
-    return "".join(chr(codes[s]) * n if n < 4 else f"!{n}{chr(codes[s])}" for s, n in zip(starts.tolist(), lengths.tolist(), strict=True))
+    return "".join(
+        chr(codes[s]) * n if n < 4 else f"!{n}{chr(codes[s])}"
+        for s, n in zip(starts.tolist(), lengths.tolist(), strict=True)
+    )
 
 
 def _blocks(pixels: Picture, page: Page) -> str:
@@ -112,7 +120,11 @@ def _blocks(pixels: Picture, page: Page) -> str:
     factor = max(width / page.columns, height / (2 * page.lines), 1.0)
     if factor > 1:
         pixels = resized(pixels, max(round(height / factor), 1), max(round(width / factor), 1))
-    elif (larger := min(SMALLEST_BLOCKS // width, SMALLEST_BLOCKS // height, page.columns // width, 2 * page.lines // height)) > 1:
+    elif (
+        larger := min(
+            SMALLEST_BLOCKS // width, SMALLEST_BLOCKS // height, page.columns // width, 2 * page.lines // height
+        )
+    ) > 1:
         pixels = np.repeat(np.repeat(pixels, larger, 0), larger, 1)
     lines = []
     for top in range(0, len(pixels), 2):
@@ -127,14 +139,21 @@ def _blocks(pixels: Picture, page: Page) -> str:
     return "\n".join(lines)
 
 
-PROTOCOLS: dict[str, Callable[[Picture, Page], str]] = {"kitty": _kitty, "iterm": _iterm, "sixel": _sixel, "blocks": _blocks}
+PROTOCOLS: dict[str, Callable[[Picture, Page], str]] = {
+    "kitty": _kitty,
+    "iterm": _iterm,
+    "sixel": _sixel,
+    "blocks": _blocks,
+}
 
 
 def _sized(pixels: Picture, page: Page) -> Picture:
     """Not so large that sending it takes long, nor so small that nothing can be seen."""
     longest = max(pixels.shape[:2])
     if longest > SHARPEST:
-        return resized(pixels, max(pixels.shape[0] * SHARPEST // longest, 1), max(pixels.shape[1] * SHARPEST // longest, 1))
+        return resized(
+            pixels, max(pixels.shape[0] * SHARPEST // longest, 1), max(pixels.shape[1] * SHARPEST // longest, 1)
+        )
     factor = -(-SMALLEST // longest)
     return np.ascontiguousarray(np.repeat(np.repeat(pixels, factor, 0), factor, 1))
 

@@ -1,6 +1,7 @@
 """Inputs and the compiler: an input that merely calls functions is not compiled itself.
 
-In: the engine that decides what runs natively. Out: one that leaves such inputs alone. Each is run once, while the functions that it calls are compiled once for all inputs.
+In: the engine that decides what runs natively. Out: one that leaves such inputs alone. Each is run once, while the
+functions that it calls are compiled once for all inputs.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ class Inputs:
         """As the engine does it."""
         return self._engine.prepared(program)
 
-    def wrap(self, evaluator: Evaluator, function: Function, interpreted: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+    def wrap(
+        self, evaluator: Evaluator, function: Function, interpreted: Callable[[], Callable[..., Any]]
+    ) -> Callable[..., Any]:
         """As the engine does it, but for inputs without loops."""
         if function.signature.key.startswith(PREFIX) and not loops(function.body):
             return interpreted()

@@ -1,6 +1,7 @@
 """What the keys do that a line editor does not do by itself: Enter, Tab, brackets, pasting.
 
-In: whether a text is a whole input. Out: key bindings. Enter hands over a whole input and begins an indented line in one that is not; two blank lines at the end hand it over as it is; Alt-Enter always begins a line.
+In: whether a text is a whole input. Out: key bindings. Enter hands over a whole input and begins an indented line in
+one that is not; two blank lines at the end hand it over as it is; Alt-Enter always begins a line.
 """
 
 from __future__ import annotations
@@ -115,7 +116,8 @@ def _given_up(buffer: Buffer) -> bool:
 
 
 def complete(buffer: Buffer) -> None:
-    """Puts in the only candidate, or what all begin with and a menu of them. At once, so that what is typed right behind Tab goes behind it."""
+    """Puts in the only candidate, or what all begin with and a menu of them. At once, so that what is typed right
+    behind Tab goes behind it."""
     found = list(buffer.completer.get_completions(buffer.document, CompleteEvent(completion_requested=True)))
     if len(found) == 1:
         buffer.apply_completion(found[0])
@@ -125,7 +127,9 @@ def complete(buffer: Buffer) -> None:
 
 
 def begin_line(buffer: Buffer) -> None:
-    """Breaks the line at the cursor. The new one is indented as the last that is not blank, deeper if that leaves a bracket open; a closing bracket behind the cursor goes to a line of its own where the opening one is right before it."""
+    """Breaks the line at the cursor. The new one is indented as the last that is not blank, deeper if that leaves a
+    bracket open; a closing bracket behind the cursor goes to a line of its own where the opening one is right before
+    it."""
     document = buffer.document
     line = document.current_line_before_cursor
     indent = line[: len(line) - len(line.lstrip())]

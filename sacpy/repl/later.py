@@ -1,6 +1,7 @@
 """A value that is made while somebody types.
 
-In: an action. Out: its result, whenever that is needed. The prompt appears before the front end and the library are loaded; they are loaded behind it.
+In: an action. Out: its result, whenever that is needed. The prompt appears before the front end and the library are
+loaded; they are loaded behind it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ T = TypeVar("T")
 
 
 class Later(Generic[T]):
-    """`begin` starts to make the value in a thread, which calls `then` when it is there; `get` waits for it, and raises what making it raised; `ready` gives it only if it is there."""
+    """`begin` starts to make the value in a thread, which calls `then` when it is there; `get` waits for it, and raises
+    what making it raised; `ready` gives it only if it is there."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make

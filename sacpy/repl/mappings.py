@@ -1,6 +1,7 @@
 """How the with-loops that an expression comes to would be laid out on a GPU.
 
-In: partitions with their index spaces (`lang.infer_spaces`). Out: their mappings, by the pragma that the program gives, else by a strategy, and drawings of them in characters.
+In: partitions with their index spaces (`lang.infer_spaces`). Out: their mappings, by the pragma that the program gives,
+else by a strategy, and drawings of them in characters.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ def laid_out(found: Found, strategy: str, device: DeviceLimits) -> LaidOut | str
 
 
 def drawing(found: Found, strategy: str, device: DeviceLimits, columns: int) -> str:
-    """A partition: where it stands, its index space, the mapping with the reasons for it, and what each step makes of the space."""
+    """A partition: where it stands, its index space, the mapping with the reasons for it, and what each step makes of
+    the space."""
     place = f"{THE_INPUT if found.function.startswith(PREFIX) else found.function}, line {found.span.line}"
     made = laid_out(found, strategy, device)
     if isinstance(made, str):
@@ -57,7 +59,9 @@ def drawing(found: Found, strategy: str, device: DeviceLimits, columns: int) -> 
     lines = [f"{place}: {mapping.space}", f"{mapping.chain}", *(f"  {reason}" for reason in made.reasons)]
     lines.append(f"grid {mapping.grid}, block {mapping.block}: {mapping.threads} threads, {mapping.idle} of them idle")
     text = steps(mapping.chain, mapping.space, columns)
-    return "\n".join([*lines, "", *(line if len(line) <= columns else f"{line[: columns - 4]} ..." for line in text.split("\n"))])
+    return "\n".join(
+        [*lines, "", *(line if len(line) <= columns else f"{line[: columns - 4]} ..." for line in text.split("\n"))]
+    )
 
 
 def _chosen(space: IndexSpace, strategy: str, device: DeviceLimits) -> tuple[Chain, tuple[str, ...]]:

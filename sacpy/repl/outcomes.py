@@ -14,7 +14,8 @@ from sacpy.repl.page import Page
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A named value: its base type, and one run-time value per component; `alone` says of each whether certainly no other value reaches its array, the other variables left aside."""
+    """A named value: its base type, and one run-time value per component; `alone` says of each whether certainly no
+    other value reaches its array, the other variables left aside."""
 
     type: BaseType
     values: tuple[Value, ...]
@@ -37,7 +38,8 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of an input: everything there is to say about it, the status to end with where the program asked for that, and remarks on what went well ("f replaces ..")."""
+    """What came of an input: everything there is to say about it, the status to end with where the program asked for
+    that, and remarks on what went well ("f replaces ..")."""
 
     diagnostics: tuple[Diagnostic, ...] = ()
     status: int | None = None

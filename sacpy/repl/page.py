@@ -1,6 +1,7 @@
 """How much room there is to show values in.
 
-In: the user's settings, and the terminal. Out: a `Page`, which everything that shows values asks for widths, digits and colour.
+In: the user's settings, and the terminal. Out: a `Page`, which everything that shows values asks for widths, digits and
+colour.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import shutil
 import sys
 from dataclasses import dataclass
 
-from sacpy.terminal import has_color
+from sacpy.base.terminal import has_color
 
 COLUMNS, LINES = 100, 24  # without a terminal
 PROMPT_LINES = 3  # of a terminal, left for the prompt and the line that was typed
@@ -17,7 +18,8 @@ PROMPT_LINES = 3  # of a terminal, left for the prompt and the line that was typ
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`columns` and `lines` that a value may take; significant `digits` of reals inside arrays; whether there are colours."""
+    """`columns` and `lines` that a value may take; significant `digits` of reals inside arrays; whether there are
+    colours."""
 
     columns: int = COLUMNS
     lines: int = LINES

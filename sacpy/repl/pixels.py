@@ -1,6 +1,8 @@
 """Arrays as pictures.
 
-In: a value that can be looked at: a matrix of numbers (grey), an array of shape (height, width, 3) (red, green, blue; 4: with an opacity, which is dropped), a matrix of `Color8` colours. Out: 8-bit pixels, and how numbers became brightness. Raises `SacError` (E0761) for everything else.
+In: a value that can be looked at: a matrix of numbers (grey), an array of shape (height, width, 3) (red, green, blue;
+4: with an opacity, which is dropped), a matrix of `Color8` colours. Out: 8-bit pixels, and how numbers became
+brightness. Raises `SacError` (E0761) for everything else.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ NOT_A_NUMBER = (220, 40, 60)
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """Pixels of shape (height, width, 3), and how values became colours: "black is 0.0, white is 2.5"; "" where that is plain."""
+    """Pixels of shape (height, width, 3), and how values became colours: "black is 0.0, white is 2.5"; "" where that is
+    plain."""
 
     pixels: png.Picture
     scale: str = ""
@@ -61,7 +64,8 @@ def looks_like_image(variable: Variable) -> bool:
 
 
 def _brightness(value: Array) -> tuple[png.Picture, str]:
-    """Numbers from 0 to 255: integers as they are where they lie there, reals from 0 to 1; others from the smallest to the largest."""
+    """Numbers from 0 to 255: integers as they are where they lie there, reals from 0 to 1; others from the smallest to
+    the largest."""
     if value.dtype.kind == "b":
         return value.astype(np.uint8) * np.uint8(255), ""
     finite = value[np.isfinite(value)] if value.dtype.kind == "f" else value
@@ -75,5 +79,8 @@ def _brightness(value: Array) -> tuple[png.Picture, str]:
 
 
 def _refusal(type_text: str, why: str) -> SacError:
-    help = "a picture is a matrix (grey), an array of shape [height, width, 3] (red, green, blue), or a matrix of Color8 colours"
+    help = (
+        "a picture is a matrix (grey), an array of shape [height, width, 3] (red, green, blue), or a matrix of "
+        "Color8 colours"
+    )
     return SacError(Diagnostic("E0761", f"{type_text}{why} is no picture", NOWHERE, help=help))

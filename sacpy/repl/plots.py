@@ -187,7 +187,7 @@ def _legend(series: Sequence[Series], page: Page) -> list[str]:
         sign = f"\x1b[{COLOURS[number % len(COLOURS)]}m━━\x1b[0m" if page.colour else f" {_letter(number)}"
         lines[-1] += f"{'' if room == page.columns else '  '}{sign} {word}"
         room -= len(word) + 5
-    return [line[:page.columns] if not page.colour else line for line in lines]
+    return [line[: page.columns] if not page.colour else line for line in lines]
 
 
 def _left_out(diagram: Diagram, kept: Sequence[Array]) -> list[str]:

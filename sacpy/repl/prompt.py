@@ -1,6 +1,8 @@
-"""The prompt itself: on a terminal with an editor; on a dumb one with plain lines; with input from a pipe or file, no prompt and an exit status that tells whether all went well.
+"""The prompt itself: on a terminal with an editor; on a dumb one with plain lines; with input from a pipe or file, no
+prompt and an exit status that tells whether all went well.
 
-In: settings, and what is to be done before the first input. Out: the exit status. Ctrl-C at the prompt clears the input, while something runs it stops that; names stay. Ctrl-D ends.
+In: settings, and what is to be done before the first input. Out: the exit status. Ctrl-C at the prompt clears the
+input, while something runs it stops that; names stay. Ctrl-D ends.
 """
 
 from __future__ import annotations
@@ -11,12 +13,12 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sacpy.base.terminal import has_color, has_escapes, is_terminal
 from sacpy.repl.later import Later
 from sacpy.repl.transcript import CONTINUED, PROMPT, inputs
-from sacpy.terminal import has_color, has_escapes, is_terminal
 
 if TYPE_CHECKING:
-    from sacpy.progress import Progress
+    from sacpy.commands.progress import Progress
     from sacpy.repl.editor import Editor
     from sacpy.repl.engine import Engine
     from sacpy.repl.outcomes import Outcome
@@ -27,8 +29,15 @@ OWN_SCREEN = ("edit", "sh")  # commands that hand the terminal over to another p
 First = Callable[["Engine"], "Outcome"]
 
 
-def run(workspace: Callable[[], Workspace], first: First | None = None, loaded: Callable[[], None] = lambda: None, debug: bool = False) -> int:
-    """Talks to whoever sits at standard input, until it ends. Gives the exit status. `workspace` makes the settings; `first` is done before the first input; `loaded` is called when everything has been loaded; `debug`: a defect of sacpy ends the session with its traceback."""
+def run(
+    workspace: Callable[[], Workspace],
+    first: First | None = None,
+    loaded: Callable[[], None] = lambda: None,
+    debug: bool = False,
+) -> int:
+    """Talks to whoever sits at standard input, until it ends. Gives the exit status. `workspace` makes the settings;
+    `first` is done before the first input; `loaded` is called when everything has been loaded; `debug`: a defect of
+    sacpy ends the session with its traceback."""
     if sys.stdin is None:  # closed: there is nothing to read
         return 0
     on_terminal = is_terminal(sys.stdin) and is_terminal(sys.stdout)
@@ -97,7 +106,8 @@ class Talker:
         return None
 
     def survived(self, text: str) -> Outcome:
-        """Obeys an input. A defect of sacpy's own is said and does not end the session: the names in it may be the work of hours."""
+        """Obeys an input. A defect of sacpy's own is said and does not end the session: the names in it may be the work
+        of hours."""
         from sacpy.lang.diagnostics import Diagnostic
         from sacpy.lang.source import NOWHERE
         from sacpy.repl.outcomes import Outcome
@@ -108,7 +118,10 @@ class Talker:
             if self.debug:
                 raise
             message = f"sacpy itself failed: {type(error).__name__}: {error}"
-            help = "this is a defect of sacpy, not of your input; all names are as they were. sacpy repl --debug shows more"
+            help = (
+                "this is a defect of sacpy, not of your input; all names are as they were. sacpy repl --debug "
+                "shows more"
+            )
             return self._said(Outcome((Diagnostic("E0799", message, NOWHERE, help=help),)), remarks=True)
 
     def begin(self, first: First | None, remarks: bool) -> Outcome | None:
@@ -133,7 +146,12 @@ class Talker:
                 self.progress.clear_line()
             self.progress.end_line()
             on_terminal = is_terminal(sys.stderr)
-            sys.stderr.write(render_text(said, color=has_color(sys.stderr), width=page.columns if on_terminal else None, wrap=on_terminal).rstrip("\n") + "\n")
+            sys.stderr.write(
+                render_text(
+                    said, color=has_color(sys.stderr), width=page.columns if on_terminal else None, wrap=on_terminal
+                ).rstrip("\n")
+                + "\n"
+            )
             sys.stderr.flush()
         return outcome
 
@@ -142,8 +160,8 @@ def _talker(workspace: Callable[[], Workspace], loaded: Callable[[], None], debu
     """Loads the colours, the front end and the library."""
     if colours:
         import sacpy.repl.highlighting  # noqa: F401  (the first key needs it)
+    from sacpy.commands.progress import Progress
     from sacpy.interp.world import World
-    from sacpy.progress import Progress
     from sacpy.repl.engine import Engine
 
     world = World.system((b"sacpy",))
@@ -215,13 +233,22 @@ def _terminal(talker: Later[Talker], first: First | None) -> int:
         from sacpy.lang.diagnostics import Diagnostic, SacError
         from sacpy.lang.source import NOWHERE
 
-        raise SacError(Diagnostic("E0735", f"the prompt needs {error.name}, which is not installed", NOWHERE, help="pip install prompt-toolkit; sacpy doctor says what else is missing")) from None
+        raise SacError(
+            Diagnostic(
+                "E0735",
+                f"the prompt needs {error.name}, which is not installed",
+                NOWHERE,
+                help="pip install prompt-toolkit; sacpy doctor says what else is missing",
+            )
+        ) from None
     print(_greeting())
     if first is not None:
         began = talker.get().begin(first, remarks=True)
         if began is not None and began.status is not None:
             return began.status
-    editor = Editor(talker.begin, lambda: talker.get().engine, lambda: talker.ready.engine if talker.ready is not None else None)
+    editor = Editor(
+        talker.begin, lambda: talker.get().engine, lambda: talker.ready.engine if talker.ready is not None else None
+    )
     while True:
         with suppress(KeyboardInterrupt):  # Ctrl-C while one is being dealt with
             return _converse(editor, talker)

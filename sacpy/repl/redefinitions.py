@@ -1,6 +1,7 @@
 """New definitions among those that there are.
 
-In: the definitions so far, and new ones. Out: which belong together; a line for each that is replaced; errors that may be mended by later ones, as warnings; and the definitions without those of certain files, for reading these again.
+In: the definitions so far, and new ones. Out: which belong together; a line for each that is replaced; errors that may
+be mended by later ones, as warnings; and the definitions without those of certain files, for reading these again.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def replaced(old: ModuleInfo, new: Sequence[ast.Definition]) -> list[str]:
                 before = old.typedefs.get(name) or old.structs.get(name)
                 said += [f"the type {name} replaces that of {_place(before)}"] if before is not None else []
             case ast.ObjDef(name=name):
-                said += [f"the object {name} replaces that of {_place(old.objects[name])}"] if name in old.objects else []
+                said += (
+                    [f"the object {name} replaces that of {_place(old.objects[name])}"] if name in old.objects else []
+                )
     return said
 
 
@@ -61,7 +64,9 @@ def without_files(info: ModuleInfo, files: Collection[Path]) -> ModuleInfo:
     def kept(table: dict[str, T]) -> dict[str, T]:
         return {n: d for n, d in table.items() if d.span.source.name not in names}
 
-    functions: dict[str, list[ast.FunDef | bytes]] = {n: [d for d in info.definitions(n) if d.span.source.name not in names] for n in info.functions}
+    functions: dict[str, list[ast.FunDef | bytes]] = {
+        n: [d for d in info.definitions(n) if d.span.source.name not in names] for n in info.functions
+    }
     return replace(
         info,
         interfaces=tuple(i for i in info.interfaces if i.span.source.name not in names),
@@ -78,5 +83,11 @@ def identity(diagnostic: Diagnostic) -> Problem:
 
 
 def postponed(error: Diagnostic) -> Diagnostic:
-    """An error in a definition that is kept all the same: using the definition gives the error, unless it is mended by then."""
-    return replace(error, code="W0732", notes=(*error.notes, "the definition is kept; using it fails until this is mended"), edit=None)
+    """An error in a definition that is kept all the same: using the definition gives the error, unless it is mended by
+    then."""
+    return replace(
+        error,
+        code="W0732",
+        notes=(*error.notes, "the definition is kept; using it fails until this is mended"),
+        edit=None,
+    )

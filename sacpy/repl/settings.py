@@ -51,10 +51,24 @@ SETTINGS: dict[str, Setting] = {
     "width": Setting("columns that a value may take", AUTO, "auto (the terminal's), or a number from 16", _room(16)),
     "height": Setting("lines that a value may take", AUTO, "auto (the terminal's), or a number from 4", _room(4)),
     "keys": Setting("keys of the line editor", "emacs", "emacs or vi", _one_of("emacs", "vi")),
-    "strategy": Setting("who lays out with-loops on a GPU", "auto", f"one of {', '.join(STRATEGIES)}", _one_of(*STRATEGIES)),
-    "device": Setting("the GPU that :picture lays them out for", "sm_90", f"one of {', '.join(DEVICES)}", _one_of(*DEVICES)),
-    "strict-fp": Setting("sums of reals in the order that the program says, to the last bit, compiled too", "off", "on or off", _one_of("on", "off")),
-    "images": Setting("how :img shows pictures", AUTO, f"auto (what the terminal can do), {', '.join(PROTOCOLS)}", _one_of(AUTO, *PROTOCOLS)),
+    "strategy": Setting(
+        "who lays out with-loops on a GPU", "auto", f"one of {', '.join(STRATEGIES)}", _one_of(*STRATEGIES)
+    ),
+    "device": Setting(
+        "the GPU that :picture lays them out for", "sm_90", f"one of {', '.join(DEVICES)}", _one_of(*DEVICES)
+    ),
+    "strict-fp": Setting(
+        "sums of reals in the order that the program says, to the last bit, compiled too",
+        "off",
+        "on or off",
+        _one_of("on", "off"),
+    ),
+    "images": Setting(
+        "how :img shows pictures",
+        AUTO,
+        f"auto (what the terminal can do), {', '.join(PROTOCOLS)}",
+        _one_of(AUTO, *PROTOCOLS),
+    ),
 }
 
 
@@ -62,7 +76,9 @@ SETTINGS: dict[str, Setting] = {
 class Settings:
     """The present values."""
 
-    values: dict[str, str] = field(default_factory=lambda: {name: setting.default for name, setting in SETTINGS.items()})
+    values: dict[str, str] = field(
+        default_factory=lambda: {name: setting.default for name, setting in SETTINGS.items()}
+    )
 
     def __getitem__(self, name: str) -> str:
         return self.values[name]
@@ -71,4 +87,8 @@ class Settings:
         """The room for values, on a terminal or elsewhere."""
         page = terminal_page(int(self["digits"])) if terminal else replace(plain, digits=int(self["digits"]))
         width, height = self["width"], self["height"]
-        return replace(page, columns=page.columns if width == AUTO else int(width), lines=page.lines if height == AUTO else int(height))
+        return replace(
+            page,
+            columns=page.columns if width == AUTO else int(width),
+            lines=page.lines if height == AUTO else int(height),
+        )

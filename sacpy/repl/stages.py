@@ -29,10 +29,17 @@ class Unit:
 
 
 def units(engine: Engine, text: str) -> list[Unit]:
-    """The instances of a function, if the text is its name (`f`, `Module::f`), else the expression. Raises `SacError`."""
+    """The instances of a function, if the text is its name (`f`, `Module::f`), else the expression. Raises
+    `SacError`."""
     module, _, name = text.strip().rpartition("::")
     scope = engine.program.main
-    entries = scope.qualified(module, name, engine.definitions.span) if module else scope.own(name) if name not in engine.variables else ()
+    entries = (
+        scope.qualified(module, name, engine.definitions.span)
+        if module
+        else scope.own(name)
+        if name not in engine.variables
+        else ()
+    )
     keys = [engine.program.key(e, ()) for e in entries if not e.definition.typevars and e.definition.body is not None]
     if keys:
         return [Unit(engine.program.function(key), None) for key in keys]
@@ -42,7 +49,11 @@ def units(engine: Engine, text: str) -> list[Unit]:
 
 def tokens(engine: Engine, text: str) -> str:
     """The tokens behind macros, with their places."""
-    rows = [(f"{t.span.line}:{t.span.column}", t.kind, t.text, "" if t.value is None else str(t.value)) for t in tokenize(Source("<input>", text), macros=engine.macros).tokens if t.kind != "end"]
+    rows = [
+        (f"{t.span.line}:{t.span.column}", t.kind, t.text, "" if t.value is None else str(t.value))
+        for t in tokenize(Source("<input>", text), macros=engine.macros).tokens
+        if t.kind != "end"
+    ]
     return "\n".join(f"{place:<6} {kind:<7} {word}{'  ' if value else ''}{value}" for place, kind, word, value in rows)
 
 
@@ -126,7 +137,8 @@ def sass(engine: Engine, text: str) -> str:
 
 
 def _compiled(engine: Engine, text: str, stage: str) -> str:
-    """What the compiler makes of an expression for the arguments at hand; of a function for those that it was called with, else for what it declares."""
+    """What the compiler makes of an expression for the arguments at hand; of a function for those that it was called
+    with, else for what it declares."""
     from sacpy.jit.failures import Unsupported
     from sacpy.jit.kinds import Detail, Kind, kind_of
     from sacpy.jit.reports.stages import emission
@@ -136,7 +148,11 @@ def _compiled(engine: Engine, text: str, stage: str) -> str:
     options = engine.workspace.options
     own = units(engine, text)
     if own[0].arguments is None:
-        seen: list[tuple[str, Kind]] = [(site.key, kind) for site in (engine.compiler.entered() if engine.compiler is not None else ()) for kind in site.versions]
+        seen: list[tuple[str, Kind]] = [
+            (site.key, kind)
+            for site in (engine.compiler.entered() if engine.compiler is not None else ())
+            for kind in site.versions
+        ]
         return emission(engine.program, stage, text.strip().rpartition("::")[2], options, seen).rstrip("\n")
     signature = own[0].function.signature
     shapes = [tuple(e or 0 for e in s.extents or ()) for s in own[0].arguments]
@@ -147,4 +163,17 @@ def _compiled(engine: Engine, text: str, stage: str) -> str:
         return f"stays interpreted: {refusal.reason}"
 
 
-STAGES: dict[str, Callable[[Engine, str], str]] = {"tokens": tokens, "tree": tree, "core": core, "types": types, "python": python, "graph": graph, "llvm": llvm, "asm": asm, "kernel": kernel, "nvvm": nvvm, "ptx": ptx, "sass": sass}
+STAGES: dict[str, Callable[[Engine, str], str]] = {
+    "tokens": tokens,
+    "tree": tree,
+    "core": core,
+    "types": types,
+    "python": python,
+    "graph": graph,
+    "llvm": llvm,
+    "asm": asm,
+    "kernel": kernel,
+    "nvvm": nvvm,
+    "ptx": ptx,
+    "sass": sass,
+}

@@ -1,6 +1,7 @@
 """Numbers about a value, for `:info`.
 
-In: a value. Out: text: its type, how many elements and bytes it has, and of numbers the least, the greatest and the mean; of reals that are not finite, how many.
+In: a value. Out: text: its type, how many elements and bytes it has, and of numbers the least, the greatest and the
+mean; of reals that are not finite, how many.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ def statistics(variable: Variable) -> str:
     components = variable.type.components
     if len(components) == 1:
         return f"{head}: {_numbers(variable.values[0])}"
-    return "\n".join([head, *(f"  .{c.path}: {_numbers(value)}" for c, value in zip(components, variable.values, strict=True))])
+    return "\n".join(
+        [head, *(f"  .{c.path}: {_numbers(value)}" for c, value in zip(components, variable.values, strict=True))]
+    )
 
 
 def _numbers(value: Value) -> str:

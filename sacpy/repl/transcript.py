@@ -1,6 +1,7 @@
 """Sessions copied from somewhere else, prompts, output and all.
 
-In: a pasted text. Out: the inputs in it. In a text with prompts (`>>> `, and `... ` where an input goes on) lines without one are output and dropped; a text without prompts is one input as it is.
+In: a pasted text. Out: the inputs in it. In a text with prompts (`>>> `, and `... ` where an input goes on) lines
+without one are output and dropped; a text without prompts is one input as it is.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def inputs(text: str) -> list[str]:
 
 
 def cleaned(text: str) -> str:
-    """A pasted text as it goes into the line being edited: without output lines; prompts stay where there are several inputs, so that each can be told from the next."""
+    """A pasted text as it goes into the line being edited: without output lines; prompts stay where there are several
+    inputs, so that each can be told from the next."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4).rstrip("\n")
     found = inputs(text)
     if len(found) < 2:

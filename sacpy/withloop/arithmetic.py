@@ -1,7 +1,9 @@
 """The arithmetic in which indices are recovered.
 
-A combinator's `recover` is written once, over the protocol `Arithmetic`. Here are the arithmetics that need no code generator: `Plain` for integers and NumPy arrays, `Words` for integers as the threads have them (divisions by multiplication, a
-word size that must suffice), and `Ranges` for all threads of a launch at once, which tells what word size suffices. Code generation brings its own, over IR values.
+A combinator's `recover` is written once, over the protocol `Arithmetic`. Here are the arithmetics that need no code
+generator: `Plain` for integers and NumPy arrays, `Words` for integers as the threads have them (divisions by
+multiplication, a word size that must suffice), and `Ranges` for all threads of a launch at once, which tells what word
+size suffices. Code generation brings its own, over IR values.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ G = TypeVar("G")  # a truth value of the same kind
 
 
 class Slot(Node):
-    """A number of the host that `recover` needs: a bound, or a divisor (then at least 1). `known`: the kernel may have it as a constant, otherwise it is read from the parameter block at `position` (a divisor: followed by multiplier and shift)."""
+    """A number of the host that `recover` needs: a bound, or a divisor (then at least 1). `known`: the kernel may have
+    it as a constant, otherwise it is read from the parameter block at `position` (a divisor: followed by multiplier and
+    shift)."""
 
     name: str
     value: int
@@ -80,7 +84,8 @@ PLAIN = Plain()
 
 
 class Words:
-    """Python integers in words of `bits` bits, with the divisions that a thread does. `OverflowError` where a result does not fit: a word size was chosen that does not suffice."""
+    """Python integers in words of `bits` bits, with the divisions that a thread does. `OverflowError` where a result
+    does not fit: a word size was chosen that does not suffice."""
 
     def __init__(self, bits: int) -> None:
         self.bits = bits

@@ -1,7 +1,9 @@
 """The default strategy.
 
-In: an index space, a device's limits, and which axis has unit stride in the written array. Out: a mapping that always fits the device: neighbouring threads write neighbouring elements, x is a multiple of the warp, blocks have 128 to 256 threads (fewer
-where the space could not fill the device otherwise), threads of large spaces do several elements each. Candidates are compared by the work they waste: idle threads, and divisions to recover an index.
+In: an index space, a device's limits, and which axis has unit stride in the written array. Out: a mapping that always
+fits the device: neighbouring threads write neighbouring elements, x is a multiple of the warp, blocks have 128 to 256
+threads (fewer where the space could not fill the device otherwise), threads of large spaces do several elements each.
+Candidates are compared by the work they waste: idle threads, and divisions to recover an index.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from sacpy.withloop.devices import DeviceLimits
 from sacpy.withloop.spaces import IndexSpace, Vector
 
 THREADS = 256  # of a block, where the space is large enough
-COMPRESS_BELOW = 0.5  # share of an axis that belongs to the space, up to which leaving out the rest pays for recovering the index
+# share of an axis that belongs to the space, up to which leaving out the rest pays for recovering the index
+COMPRESS_BELOW = 0.5
 DIVISION_COST = 0.06  # of one division per index, as a share of the work of a typical element
 WAVES = 8  # how often the device is filled with blocks before threads take more than one index instead
 
@@ -30,7 +33,8 @@ class _Candidate(Node):
 
 
 def auto(space: IndexSpace, device: DeviceLimits, unit_axis: int | None = None) -> Choice:
-    """The mapping of the space. `unit_axis`: the axis along which the written array is contiguous, the last one unless told."""
+    """The mapping of the space. `unit_axis`: the axis along which the written array is contiguous, the last one unless
+    told."""
     space = space.normalised()
     if not space.rank:
         return Choice(chain_of([], 0), ("rank 0 is one thread",))
@@ -45,7 +49,9 @@ def auto(space: IndexSpace, device: DeviceLimits, unit_axis: int | None = None) 
     total = math.prod(extents)
     threads = _threads(total, device)
     if threads < THREADS:
-        reasons.append(f"{threads} threads a block, as {total} indices fill {device.processors} multiprocessors with no more")
+        reasons.append(
+            f"{threads} threads a block, as {total} indices fill {device.processors} multiprocessors with no more"
+        )
     best = min(_candidates(extents, threads, device.warp), key=lambda c: c.cost)
     reasons.append(best.words)
     resident = min(device.blocks_per_processor, device.threads_per_processor // threads)
@@ -118,11 +124,23 @@ def _candidates(extents: Vector, threads: int, warp: int) -> list[_Candidate]:
         for width in (w for w in (threads // 2, threads // 4, threads // 8) if w >= warp):
             height = threads // width
             waste = _padded(x, width) * _padded(y, height)
-            words = f"tiles of {height} x {width} threads over the last two axes, {extents[-2]} x {extents[-1]}" + _folded(folds)
-            found.append(_Candidate(waste * (1 + DIVISION_COST * folds), (*outer, *_tile(min(rank, 3), height, width)), 2, words))
-        words = f"all {rank} axes folded into one, in blocks of {threads} threads, as rows of {extents[-1]} would leave too many idle"
+            words = (
+                f"tiles of {height} x {width} threads over the last two axes, {extents[-2]} x {extents[-1]}"
+                + _folded(folds)
+            )
+            found.append(
+                _Candidate(waste * (1 + DIVISION_COST * folds), (*outer, *_tile(min(rank, 3), height, width)), 2, words)
+            )
+        words = (
+            f"all {rank} axes folded into one, in blocks of {threads} threads, as rows of {extents[-1]} would "
+            "leave too many idle"
+        )
         waste = _padded(max(1, math.prod(extents)), threads)
-        found.append(_Candidate(waste * (1 + DIVISION_COST * (rank - 1)), (*[FoldLast2()] * (rank - 1), SplitLast(threads)), 1, words))
+        found.append(
+            _Candidate(
+                waste * (1 + DIVISION_COST * (rank - 1)), (*[FoldLast2()] * (rank - 1), SplitLast(threads)), 1, words
+            )
+        )
     return found
 
 
@@ -136,7 +154,8 @@ def _folded(folds: int) -> str:
 
 
 def _fold_outer(rank: int) -> tuple[tuple[Combinator, ...], int]:
-    """Steps that leave the last two axes and make one of all others, where there are more than three; and how many divisions that costs."""
+    """Steps that leave the last two axes and make one of all others, where there are more than three; and how many
+    divisions that costs."""
     if rank <= 3:
         return (), 0
     bring_back = Permute((2, 0, 1))

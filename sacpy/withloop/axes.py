@@ -1,6 +1,7 @@
 """One axis of an index space: a set of integers that repeats itself, and the cutting of one by another.
 
-In: two such sets. Out: what they share and what only the first has, each as a few sets of the same kind. Splitting partitions into disjoint pieces is this, axis by axis.
+In: two such sets. Out: what they share and what only the first has, each as a few sets of the same kind. Splitting
+partitions into disjoint pieces is this, axis by axis.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ class TooManyPieces(Exception):
 
 
 class Axis(Node):
-    """`{ i | low <= i < high, (i - low) mod step < width }` with `low < high` and `1 <= width <= step`; step and width are 1 where they are equal."""
+    """`{ i | low <= i < high, (i - low) mod step < width }` with `low < high` and `1 <= width <= step`; step and width
+    are 1 where they are equal."""
 
     low: int
     high: int
@@ -29,7 +31,8 @@ class Axis(Node):
         return self.step == self.width
 
     def clip(self, low: int, high: int) -> list[Axis]:
-        """The positions from `low` up to, but not including, `high`. A run that `low` cuts becomes a piece of its own, so that what follows keeps its step and width."""
+        """The positions from `low` up to, but not including, `high`. A run that `low` cuts becomes a piece of its own,
+        so that what follows keeps its step and width."""
         low, high = max(low, self.low), min(high, self.high)
         if low >= high:
             return []
@@ -60,7 +63,8 @@ def around(a: Axis, b: Axis) -> tuple[list[Axis], list[Axis]]:
 
 
 def within(a: Axis, b: Axis) -> tuple[list[Axis], list[Axis]]:
-    """Of the positions of `a` between the bounds of `b`: those that `b` has too, and those that it does not have. `TooManyPieces` where the two periods go together too badly."""
+    """Of the positions of `a` between the bounds of `b`: those that `b` has too, and those that it does not have.
+    `TooManyPieces` where the two periods go together too badly."""
     low, high = max(a.low, b.low), min(a.high, b.high)
     if low >= high:
         return [], []
@@ -109,7 +113,8 @@ def _without(ours: Runs, theirs: Runs) -> Runs:
 
 
 def _repeat(runs: Runs, low: int, high: int, period: int) -> list[Axis]:
-    """The runs of one period, repeated up to `high`, as axes. A run that goes on from one period into the next is one run, and its first part a piece by itself."""
+    """The runs of one period, repeated up to `high`, as axes. A run that goes on from one period into the next is one
+    run, and its first part a piece by itself."""
     pieces = []
     if high - low > period and len(runs) > 1 and runs[0][0] == low and runs[-1][1] == low + period:
         (_, end), (start, _) = runs[0], runs[-1]

@@ -1,6 +1,7 @@
 """Chains of combinators, and what one makes of a concrete index space.
 
-In: a chain, an index space, the limits of a device. Out: a `Mapping`: extents of grid and block, the index of each thread, and the parameter block that lets one kernel serve all spaces of the same form.
+In: a chain, an index space, the limits of a device. Out: a `Mapping`: extents of grid and block, the index of each
+thread, and the parameter block that lets one kernel serve all spaces of the same form.
 """
 
 from __future__ import annotations
@@ -49,10 +50,15 @@ class Chain(Node):
         return tuple(dict.fromkeys([*opened, *self.grid_block.parameters()]))
 
     def bind(self, **values: int) -> Chain:
-        """The chain with open numbers set. `MappingError` for a name it does not have, or a value that its pragma does not list."""
+        """The chain with open numbers set. `MappingError` for a name it does not have, or a value that its pragma does
+        not list."""
         unknown = set(values) - {p.name for p in self.parameters}
         if unknown:
-            raise MappingError("E0813", f"the mapping has no parameter {min(unknown)}", f"it has {', '.join(p.name for p in self.parameters) or 'none'}")
+            raise MappingError(
+                "E0813",
+                f"the mapping has no parameter {min(unknown)}",
+                f"it has {', '.join(p.name for p in self.parameters) or 'none'}",
+            )
         return Chain(tuple(step.bind(values) for step in self.steps), self.grid_block.bind(values))
 
     def spaces(self, space: IndexSpace) -> tuple[IndexSpace, ...]:
@@ -71,23 +77,32 @@ class Chain(Node):
             yield Stage(step, before, after, step.form(before), step.slots(before))
             before = after
 
-    def check(self, rank: int, device: DeviceLimits | None = None, zero_based: bool = True, dense: Sequence[bool] = ()) -> None:
-        """What is wrong with the chain whatever the bounds are, before any are known, with any of the values that its open numbers may have: `MappingError`. `zero_based` says false where the partition is known not to be, `dense` along which axes (nothing: it may be along all)."""
+    def check(
+        self, rank: int, device: DeviceLimits | None = None, zero_based: bool = True, dense: Sequence[bool] = ()
+    ) -> None:
+        """What is wrong with the chain whatever the bounds are, before any are known, with any of the values that its
+        open numbers may have: `MappingError`. `zero_based` says false where the partition is known not to be, `dense`
+        along which axes (nothing: it may be along all)."""
         first = 0 if zero_based else 1
         gaps = [not d for d in dense] or [False] * rank
-        smallest = IndexSpace.of((first,) * rank, [first + (3 if g else 1) for g in gaps], [2 if g else 1 for g in gaps])
+        smallest = IndexSpace.of(
+            (first,) * rank, [first + (3 if g else 1) for g in gaps], [2 if g else 1 for g in gaps]
+        )
         self.map(smallest, device)
         for parameter in self.parameters:
             for value in parameter.choices:
                 self.bind(**{parameter.name: value}).map(smallest, device)
 
     def map(self, space: IndexSpace, device: DeviceLimits | None = None) -> Mapping:
-        """The mapping of a concrete space. Without a device no limits apply. `MappingError` where a combinator's requirement does not hold or the result does not fit the device; it says where. Remembered for spaces seen before."""
+        """The mapping of a concrete space. Without a device no limits apply. `MappingError` where a combinator's
+        requirement does not hold or the result does not fit the device; it says where. Remembered for spaces seen
+        before."""
         return _mapped(self, space, device)
 
 
 class Mapping(Node):
-    """A chain applied to one space: every thread of grid and block has at most one index of the space, and every index has exactly one thread."""
+    """A chain applied to one space: every thread of grid and block has at most one index of the space, and every index
+    has exactly one thread."""
 
     chain: Chain
     space: IndexSpace
@@ -120,7 +135,8 @@ class Mapping(Node):
         return self.recover(PLAIN, (0,) * len(self.placement.grid), (0,) * len(self.placement.block))[1] is not None
 
     def recover(self, a: Arithmetic[V, G], block: Sequence[V], thread: Sequence[V]) -> tuple[tuple[V, ...], G | None]:
-        """The index of a thread: from its block's position in the (whole) grid and its own in the block, outermost axis first. The guard says whether the thread has an index; None: it always has."""
+        """The index of a thread: from its block's position in the (whole) grid and its own in the block, outermost axis
+        first. The guard says whether the thread has an index; None: it always has."""
         index: tuple[V, ...] = (*block, *thread)
         guard: G | None = None
         for stage in reversed(self.stages):
@@ -138,14 +154,19 @@ class Mapping(Node):
 
     def work(self, block: Sequence[int]) -> Iterator[Vector]:
         """The positions in the whole grid whose work a launched block does, its own first."""
-        return itertools.product(*(range(b, extent, step) for b, extent, step in zip(block, self.placement.grid, self.placement.launched)))
+        return itertools.product(
+            *(range(b, extent, step) for b, extent, step in zip(block, self.placement.grid, self.placement.launched))
+        )
 
     @property
     def slots(self) -> tuple[Slot, ...]:
-        """The parameter block: bounds and divisors of every stage, then the extents of those grid axes that are strided over."""
+        """The parameter block: bounds and divisors of every stage, then the extents of those grid axes that are strided
+        over."""
         slots = [slot for stage in self.stages for slot in stage.slots if not slot.known]
         position = sum(3 if slot.divisor else 1 for slot in slots)
-        names = AXES[3 - len(self.placement.grid) :] if len(self.placement.grid) <= 3 else range(len(self.placement.grid))
+        names = (
+            AXES[3 - len(self.placement.grid) :] if len(self.placement.grid) <= 3 else range(len(self.placement.grid))
+        )
         for name, extent, strided in zip(names, self.placement.grid, self.placement.strided):
             if strided:
                 slots.append(Slot(f"grid.{name}", extent, position=position))
@@ -153,7 +174,8 @@ class Mapping(Node):
         return tuple(slots)
 
     def words(self, bits: int) -> tuple[int, ...]:
-        """The parameter block as numbers of `bits` bits: each bound, and for each divisor the divisor, its multiplier and its shift (see `division`)."""
+        """The parameter block as numbers of `bits` bits: each bound, and for each divisor the divisor, its multiplier
+        and its shift (see `division`)."""
         numbers: list[int] = []
         for slot in self.slots:
             numbers.append(slot.value)
@@ -163,8 +185,9 @@ class Mapping(Node):
         return tuple(numbers)
 
     def bits(self, addresses: Iterable[int] = ()) -> int:
-        """The word size in which indices are recovered: 32 where every value that comes up in any thread, idle ones too, and every one of `addresses` (the largest element offsets accessed) fits a signed word of 32 bits, 64 otherwise.
-        `MappingError` where 64 do not suffice either."""
+        """The word size in which indices are recovered: 32 where every value that comes up in any thread, idle ones
+        too, and every one of `addresses` (the largest element offsets accessed) fits a signed word of 32 bits, 64
+        otherwise. `MappingError` where 64 do not suffice either."""
         ranges = Ranges()
         for address in addresses:
             ranges.value(address, address)
@@ -174,13 +197,26 @@ class Mapping(Node):
         thread = [ranges.value(0, max(0, extent - 1)) for extent in self.placement.block]
         self.recover(ranges, block, thread)
         if ranges.high >= 1 << 63 or ranges.low < -(1 << 63):
-            raise MappingError("E0811", f"indices up to {ranges.high} come up, and the largest words have 64 bits", "fold fewer axes, or split the with-loop", (f"the space is {self.space}",))
+            raise MappingError(
+                "E0811",
+                f"indices up to {ranges.high} come up, and the largest words have 64 bits",
+                "fold fewer axes, or split the with-loop",
+                (f"the space is {self.space}",),
+            )
         return ranges.bits
 
     @property
     def key(self) -> Hashable:
-        """All that a kernel's code depends on beside the word size: equal keys share a kernel, with their own parameter blocks."""
-        steps = tuple((stage.combinator.name, stage.form, tuple((slot.name, slot.value if slot.known else None) for slot in stage.slots)) for stage in self.stages)
+        """All that a kernel's code depends on beside the word size: equal keys share a kernel, with their own parameter
+        blocks."""
+        steps = tuple(
+            (
+                stage.combinator.name,
+                stage.form,
+                tuple((slot.name, slot.value if slot.known else None) for slot in stage.slots),
+            )
+            for stage in self.stages
+        )
         return self.space.rank, steps, len(self.placement.grid), len(self.placement.block), self.placement.strided
 
 

@@ -21,7 +21,9 @@ class Choice(Node):
     reasons: tuple[str, ...]
 
 
-def chain_of(steps: Iterable[Combinator], block_axes: int, most_blocks: int | None = None, stride: bool = False) -> Chain:
+def chain_of(
+    steps: Iterable[Combinator], block_axes: int, most_blocks: int | None = None, stride: bool = False
+) -> Chain:
     """The chain of these steps, innermost first, under GridBlock."""
     return Chain(tuple(steps), GridBlock(block_axes, stride, most_blocks))
 

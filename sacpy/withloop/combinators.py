@@ -1,9 +1,13 @@
 """The combinators: small steps from an index space to a thread space, and back.
 
-In: an index space on the way out, a thread's index on the way back. Out: the next space; the index before the step, with the condition under which the thread has one at all. After Janssen and Scholz, "On Mapping N-Dimensional
-Data-Parallelism Efficiently into GPU-Thread-Spaces" (IFL 2021), sections 4 and 6; PruneGrid is sac2c's. Each class says once what it does; `recover` is written over an abstract arithmetic, so that what is tested with integers is what is emitted.
+In: an index space on the way out, a thread's index on the way back. Out: the next space; the index before the step,
+with the condition under which the thread has one at all. After Janssen and Scholz, "On Mapping N-Dimensional
+Data-Parallelism Efficiently into GPU-Thread-Spaces" (IFL 2021), sections 4 and 6; PruneGrid is sac2c's. Each class says
+once what it does; `recover` is written over an abstract arithmetic, so that what is tested with integers is what is
+emitted.
 
-`form` is all that the emitted code depends on beside the combinator itself; every other number of the space travels in `slots`.
+`form` is all that the emitted code depends on beside the combinator itself; every other number of the space travels in
+`slots`.
 """
 
 from __future__ import annotations
@@ -24,7 +28,8 @@ Form = tuple[int, ...]
 
 
 class Parameter(Node):
-    """A number left open in the kernel: what the pragma `gpuparam` lists as `choices`, and the one picked for a launch. One that a strategy works out for each launch has no choices."""
+    """A number left open in the kernel: what the pragma `gpuparam` lists as `choices`, and the one picked for a launch.
+    One that a strategy works out for each launch has no choices."""
 
     name: str
     choices: tuple[int, ...] = ()
@@ -39,7 +44,8 @@ Number = int | Parameter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Combinator(ABC):
-    """A step between two spaces. `span` and `argument_span` are where its name and its argument stand in the pragma, if it came from one."""
+    """A step between two spaces. `span` and `argument_span` are where its name and its argument stand in the pragma, if
+    it came from one."""
 
     span: Offsets | None = field(default=None, compare=False, repr=False)
     argument_span: Offsets | None = field(default=None, compare=False, repr=False)
@@ -55,11 +61,14 @@ class Combinator(ABC):
         return ""
 
     def forward(self, space: IndexSpace) -> IndexSpace:
-        """The space after the step. `MappingError` where `space` or the arguments are not as the combinator requires."""
+        """The space after the step. `MappingError` where `space` or the arguments are not as the combinator
+        requires."""
         if self.needs_zero_based and not space.zero_based:
             raise self.error("E0807", f"{self.name} needs a zero-based space", "put ShiftLB inside it", space)
         if self.needs_dense and not space.dense:
-            raise self.error("E0808", f"{self.name} needs a dense space", "put CompressGrid or PruneGrid inside it", space)
+            raise self.error(
+                "E0808", f"{self.name} needs a dense space", "put CompressGrid or PruneGrid inside it", space
+            )
         return self._forward(space)
 
     @abstractmethod
@@ -74,13 +83,19 @@ class Combinator(ABC):
         return ()
 
     @abstractmethod
-    def recover(self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]) -> tuple[Index[V], G | None]:
+    def recover(
+        self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]
+    ) -> tuple[Index[V], G | None]:
         """The index before the step, and the condition under which there is one; None: always."""
 
-    def error(self, code: str, message: str, help: str, space: IndexSpace | None = None, argument: bool = False) -> MappingError:
+    def error(
+        self, code: str, message: str, help: str, space: IndexSpace | None = None, argument: bool = False
+    ) -> MappingError:
         """An error at this combinator, or at its argument."""
         notes = () if space is None else (f"the space it is applied to is {space}",)
-        return MappingError(code, message, help, notes, self.argument_span if argument and self.argument_span else self.span)
+        return MappingError(
+            code, message, help, notes, self.argument_span if argument and self.argument_span else self.span
+        )
 
     def parameters(self) -> tuple[Parameter, ...]:
         """The numbers left open."""
@@ -108,7 +123,9 @@ class ShiftLB(Combinator):
     def slots(self, space: IndexSpace) -> tuple[Slot, ...]:
         return tuple(Slot(f"lower{k}", low) for k, low in enumerate(space.lower))
 
-    def recover(self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]) -> tuple[Index[V], G | None]:
+    def recover(
+        self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]
+    ) -> tuple[Index[V], G | None]:
         return tuple(a.add(i, a.bound(low)) for i, low in zip(index, slots)), None
 
 
@@ -127,7 +144,13 @@ class CompressGrid(Combinator):
             raise _list_length(self, self.mask, space)
         if not set(self.mask) <= {0, 1}:
             wrong = next(m for m in self.mask if m not in (0, 1))
-            raise self.error("E0805", f"the list of CompressGrid has 1 for an axis to compress and 0 for one to leave, and {wrong} is neither", "write 0 or 1", argument=True)
+            raise self.error(
+                "E0805",
+                f"the list of CompressGrid has 1 for an axis to compress and 0 for one to leave, and {wrong} is "
+                "neither",
+                "write 0 or 1",
+                argument=True,
+            )
         chosen = [m == 1 and t > 1 for m, t in zip(self.mask, space.step)]
         upper = tuple(count if c else u for c, count, u in zip(chosen, space.counts, space.upper))
         step = tuple(1 if c else t for c, t in zip(chosen, space.step))
@@ -136,7 +159,9 @@ class CompressGrid(Combinator):
 
     def form(self, space: IndexSpace) -> Form:
         """Per axis: 0 it stays, 1 single rows are `step` apart, 2 rows come in groups of `width`."""
-        return tuple(0 if not m or t <= w else 1 if w == 1 else 2 for m, t, w in zip(self.mask, space.step, space.width))
+        return tuple(
+            0 if not m or t <= w else 1 if w == 1 else 2 for m, t, w in zip(self.mask, space.step, space.width)
+        )
 
     def slots(self, space: IndexSpace) -> tuple[Slot, ...]:
         slots = []
@@ -147,7 +172,9 @@ class CompressGrid(Combinator):
                 slots.append(Slot(f"width{k}", space.width[k], divisor=True))
         return tuple(slots)
 
-    def recover(self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]) -> tuple[Index[V], G | None]:
+    def recover(
+        self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]
+    ) -> tuple[Index[V], G | None]:
         number = iter(slots)
         recovered = []
         for i, kind in zip(index, form):
@@ -178,9 +205,15 @@ class PruneGrid(Combinator):
 
     def slots(self, space: IndexSpace) -> tuple[Slot, ...]:
         gaps = [k for k, gap in enumerate(self.form(space)) if gap]
-        return tuple(slot for k in gaps for slot in (Slot(f"step{k}", space.step[k], divisor=True), Slot(f"width{k}", space.width[k])))
+        return tuple(
+            slot
+            for k in gaps
+            for slot in (Slot(f"step{k}", space.step[k], divisor=True), Slot(f"width{k}", space.width[k]))
+        )
 
-    def recover(self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]) -> tuple[Index[V], G | None]:
+    def recover(
+        self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]
+    ) -> tuple[Index[V], G | None]:
         number = iter(slots)
         guard: G | None = None
         for i, gap in zip(index, form):
@@ -203,15 +236,24 @@ class Permute(Combinator):
         if len(self.order) != space.rank:
             raise _list_length(self, self.order, space)
         if sorted(self.order) != list(range(space.rank)):
-            raise self.error("E0806", f"{list(self.order)} is not a permutation of the axes", f"name each axis from 0 to {space.rank - 1} once", argument=True)
-        lower, upper, step, width = (tuple(vector[p] for p in self.order) for vector in (space.lower, space.upper, space.step, space.width))
+            raise self.error(
+                "E0806",
+                f"{list(self.order)} is not a permutation of the axes",
+                f"name each axis from 0 to {space.rank - 1} once",
+                argument=True,
+            )
+        lower, upper, step, width = (
+            tuple(vector[p] for p in self.order) for vector in (space.lower, space.upper, space.step, space.width)
+        )
         return IndexSpace(lower, upper, step, width)
 
     def form(self, space: IndexSpace) -> Form:
         """The order itself."""
         return self.order
 
-    def recover(self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]) -> tuple[Index[V], G | None]:
+    def recover(
+        self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]
+    ) -> tuple[Index[V], G | None]:
         return tuple(index[form.index(axis)] for axis in range(len(index))), None
 
 
@@ -224,13 +266,20 @@ class FoldLast2(Combinator):
 
     def _forward(self, space: IndexSpace) -> IndexSpace:
         if space.rank < 2:
-            raise self.error("E0809", f"FoldLast2 needs at least two axes, and here {_axes(space.rank)}", "leave it out, or put SplitLast inside it", space)
+            raise self.error(
+                "E0809",
+                f"FoldLast2 needs at least two axes, and here {_axes(space.rank)}",
+                "leave it out, or put SplitLast inside it",
+                space,
+            )
         return IndexSpace.box((*space.upper[:-2], space.upper[-2] * space.upper[-1]))
 
     def slots(self, space: IndexSpace) -> tuple[Slot, ...]:
         return (Slot("extent", max(1, space.upper[-1]), divisor=True),)  # an empty axis has no thread that divides
 
-    def recover(self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]) -> tuple[Index[V], G | None]:
+    def recover(
+        self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]
+    ) -> tuple[Index[V], G | None]:
         return (*index[:-1], *a.divide(index[-1], slots[0])), None
 
 
@@ -253,11 +302,17 @@ class _ByNumber(Combinator):
         """The argument's value. `MappingError` where it is open or below 1."""
         n = value_of(self, self.n)
         if n < 1:
-            raise self.error("E0803", f"{self.name} needs a number of at least 1, and {n} is not", "write how many positions the last axis is to have, or to be a multiple of", argument=True)
+            raise self.error(
+                "E0803",
+                f"{self.name} needs a number of at least 1, and {n} is not",
+                "write how many positions the last axis is to have, or to be a multiple of",
+                argument=True,
+            )
         return n
 
     def form(self, space: IndexSpace) -> Form:
-        """Whether threads without an index must be found out: always where the number is open, so that one kernel serves all of them."""
+        """Whether threads without an index must be found out: always where the number is open, so that one kernel
+        serves all of them."""
         return (int(isinstance(self.n, Parameter) or bool(space.upper and space.upper[-1] % self.number())),)
 
 
@@ -271,13 +326,23 @@ class SplitLast(_ByNumber):
     def _forward(self, space: IndexSpace) -> IndexSpace:
         n = self.number()
         if space.rank < 1:
-            raise self.error("E0809", f"SplitLast needs at least one axis, and here {_axes(space.rank)}", "leave it out: rank 0 is one thread, GridBlock(0, Gen)", space)
+            raise self.error(
+                "E0809",
+                f"SplitLast needs at least one axis, and here {_axes(space.rank)}",
+                "leave it out: rank 0 is one thread, GridBlock(0, Gen)",
+                space,
+            )
         return IndexSpace.box((*space.upper[:-1], -(-space.upper[-1] // n), n))
 
     def slots(self, space: IndexSpace) -> tuple[Slot, ...]:
-        return (Slot("n", self.number(), known=isinstance(self.n, int)), *([Slot("extent", space.upper[-1])] if self.form(space)[0] else []))
+        return (
+            Slot("n", self.number(), known=isinstance(self.n, int)),
+            *([Slot("extent", space.upper[-1])] if self.form(space)[0] else []),
+        )
 
-    def recover(self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]) -> tuple[Index[V], G | None]:
+    def recover(
+        self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]
+    ) -> tuple[Index[V], G | None]:
         last = a.add(a.multiply(index[-2], a.bound(slots[0])), index[-1])
         return (*index[:-2], last), a.less(last, a.bound(slots[1])) if form[0] else None
 
@@ -295,20 +360,29 @@ class PadLast(_ByNumber):
     def slots(self, space: IndexSpace) -> tuple[Slot, ...]:
         return (Slot("extent", space.upper[-1]),) if space.rank and self.form(space)[0] else ()
 
-    def recover(self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]) -> tuple[Index[V], G | None]:
+    def recover(
+        self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]
+    ) -> tuple[Index[V], G | None]:
         return index, a.less(index[-1], a.bound(slots[0])) if slots else None
 
 
-COMBINATORS: dict[str, type[Combinator]] = {c.__name__: c for c in (ShiftLB, CompressGrid, PruneGrid, Permute, FoldLast2, SplitLast, PadLast)}
+COMBINATORS: dict[str, type[Combinator]] = {
+    c.__name__: c for c in (ShiftLB, CompressGrid, PruneGrid, Permute, FoldLast2, SplitLast, PadLast)
+}
 
 
 def bound(n: Number, values: dict[str, int]) -> Number:
-    """The number with its value set, where it is open and `values` has one. `MappingError` where that is none of its choices."""
+    """The number with its value set, where it is open and `values` has one. `MappingError` where that is none of its
+    choices."""
     if not isinstance(n, Parameter) or n.name not in values:
         return n
     value = values[n.name]
     if n.choices and value not in n.choices:
-        raise MappingError("E0814", f"{value} is not among the values of the parameter {n.name}", f"pick one of {', '.join(map(str, n.choices))}")
+        raise MappingError(
+            "E0814",
+            f"{value} is not among the values of the parameter {n.name}",
+            f"pick one of {', '.join(map(str, n.choices))}",
+        )
     return replace(n, value=value)
 
 
@@ -317,7 +391,12 @@ def value_of(combinator: Any, n: Number) -> int:
     if isinstance(n, int):
         return n
     if n.value is None and not n.choices:
-        raise combinator.error("E0813", f"the parameter {n.name} has no value", f"put `#pragma gpuparam {n.name} = ...` before this pragma", argument=True)
+        raise combinator.error(
+            "E0813",
+            f"the parameter {n.name} has no value",
+            f"put `#pragma gpuparam {n.name} = ...` before this pragma",
+            argument=True,
+        )
     return n.choices[0] if n.value is None else n.value
 
 
@@ -328,4 +407,10 @@ def _axes(rank: int) -> str:
 def _list_length(combinator: Combinator, given: Vector, space: IndexSpace) -> MappingError:
     entries = "1 entry" if len(given) == 1 else f"{len(given)} entries"
     axes = "1 axis" if space.rank == 1 else f"{space.rank} axes"
-    return combinator.error("E0804", f"the list of {combinator.name} has {entries}, and the space {axes}", "write one entry for each axis", space, argument=True)
+    return combinator.error(
+        "E0804",
+        f"the list of {combinator.name} has {entries}, and the space {axes}",
+        "write one entry for each axis",
+        space,
+        argument=True,
+    )

@@ -1,6 +1,7 @@
 """What a device allows, as plain numbers.
 
-In: nothing; a runtime that sees a real device makes a `DeviceLimits` from what it reports. Out: the limits that mappings must keep, with a table of the GPU generations for machines without one.
+In: nothing; a runtime that sees a real device makes a `DeviceLimits` from what it reports. Out: the limits that
+mappings must keep, with a table of the GPU generations for machines without one.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from sacpy.nodes import Node, replace
 
 
 class DeviceLimits(Node):
-    """Limits of one device. Extents are written as index spaces are: z, y, x. Memory in bytes; `shared_per_block` is what a kernel may ask for at most. `processors` is the number of multiprocessors."""
+    """Limits of one device. Extents are written as index spaces are: z, y, x. Memory in bytes; `shared_per_block` is
+    what a kernel may ask for at most. `processors` is the number of multiprocessors."""
 
     name: str
     processors: int
@@ -28,12 +30,17 @@ class DeviceLimits(Node):
         return replace(self, processors=processors)
 
 
-def _generation(name: str, processors: int, threads: int, blocks: int, shared_per_block: int, shared_per_processor: int) -> DeviceLimits:
+def _generation(
+    name: str, processors: int, threads: int, blocks: int, shared_per_block: int, shared_per_processor: int
+) -> DeviceLimits:
     return DeviceLimits(name, processors, threads, blocks, shared_per_block << 10, shared_per_processor << 10)
 
 
-# Compared on 2026-11-21 with NVIDIA's own table of architectures, `arch_traits` in libcu++ (NVIDIA/cccl, libcudacxx/include/cuda/__device/arch_traits.h), which has the figures of "Technical Specifications per Compute Capability" in the CUDA Programming Guide;
-# a block may have a kilobyte less shared memory than a multiprocessor has, as the driver keeps that, but for sm_75. Processors: of a common card (T4, A100, A10, Jetson AGX Orin, L40, H100, B200), which no architecture fixes.
+# Compared on 2026-11-21 with NVIDIA's own table of architectures, `arch_traits` in libcu++ (NVIDIA/cccl,
+# libcudacxx/include/cuda/__device/arch_traits.h), which has the figures of "Technical Specifications per Compute
+# Capability" in the CUDA Programming Guide; a block may have a kilobyte less shared memory than a multiprocessor has,
+# as the driver keeps that, but for sm_75. Processors: of a common card (T4, A100, A10, Jetson AGX Orin, L40, H100,
+# B200), which no architecture fixes.
 DEVICES: dict[str, DeviceLimits] = {
     limits.name: limits
     for limits in (

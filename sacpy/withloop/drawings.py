@@ -1,6 +1,9 @@
-"""Mappings drawn as the figures of Janssen and Scholz are: the index space and the thread space behind each combinator side by side, cells coloured by the block that does their work, idle threads hatched.
+"""Mappings drawn as the figures of Janssen and Scholz are: the index space and the thread space behind each combinator
+side by side, cells coloured by the block that does their work, idle threads hatched.
 
-In: a mapping. Out: a `Scene`, and SVG text of it. Planes of spaces of rank 3 stand in a row, those of rank 4 in a table, further axes one below the other; of long axes the first and last positions are drawn, with how many are left out.
+In: a mapping. Out: a `Scene`, and SVG text of it. Planes of spaces of rank 3 stand in a row, those of rank 4 in a
+table, further axes one below the other; of long axes the first and last positions are drawn, with how many are left
+out.
 """
 
 from __future__ import annotations
@@ -35,7 +38,8 @@ HEAD = 52.0  # above the cells of a panel
 
 
 class _Cell(Node):
-    """What a position stands for. `block`: the launched block that does its work, None where it is no index of the space; `active`: its thread has an index."""
+    """What a position stands for. `block`: the launched block that does its work, None where it is no index of the
+    space; `active`: its thread has an index."""
 
     block: Vector | None
     active: bool
@@ -66,7 +70,12 @@ def scene(mapping: Mapping, step: int | None = None, title: str = "") -> Scene:
     panels = _panels(mapping)
     if step is not None:
         if not 1 <= step < len(panels):
-            raise ValueError(f"the mapping has no step {step}; its steps are {', '.join(f'{k} {p.title}' for k, p in enumerate(panels) if k)}" if len(panels) > 1 else "the mapping has no steps")
+            raise ValueError(
+                f"the mapping has no step {step}; its steps are "
+                f"{', '.join(f'{k} {p.title}' for k, p in enumerate(panels) if k)}"
+                if len(panels) > 1
+                else "the mapping has no steps"
+            )
         panels = panels[step - 1 : step + 1]
     items: list[Item] = []
     y = 0.0
@@ -82,7 +91,11 @@ def scene(mapping: Mapping, step: int | None = None, title: str = "") -> Scene:
             x, y, row = 0.0, y + row + 26, 0.0
         if k:
             middle = y + HEAD + TALL / 2
-            items.append(Line(x + 14, middle, x + GAP - 14, middle, arrow=True) if x else Line(8, middle, GAP - 22, middle, arrow=True))
+            items.append(
+                Line(x + 14, middle, x + GAP - 14, middle, arrow=True)
+                if x
+                else Line(8, middle, GAP - 22, middle, arrow=True)
+            )
             x += GAP if x else GAP - 12
         items += part.moved(x, y)
         x += part.width
@@ -97,9 +110,16 @@ def scene(mapping: Mapping, step: int | None = None, title: str = "") -> Scene:
 def _legend(mapping: Mapping, y: float) -> tuple[list[Item], float]:
     """What the colours mean, and the numbers of the launch."""
     placement = mapping.placement
-    numbers = f"grid {_product(placement.launched)}, block {_product(placement.block)}: {mapping.threads} thread{'s' * (mapping.threads != 1)}, {mapping.idle} idle"
+    numbers = (
+        f"grid {_product(placement.launched)}, block {_product(placement.block)}: {mapping.threads} "
+        f"thread{'s' * (mapping.threads != 1)}, {mapping.idle} idle"
+    )
     if any(placement.strided):
-        numbers += f"; a block works for {_product(tuple(-(-g // n) for g, n in zip(placement.grid, placement.launched)))} of the grid {_product(placement.grid)}"
+        numbers += (
+            "; a block works for "
+            f"{_product(tuple(-(-g // n) for g, n in zip(placement.grid, placement.launched)))} of the grid "
+            f"{_product(placement.grid)}"
+        )
     items: list[Item] = [*(Box(k * 11.0, y, 11, 11, c) for k, c in enumerate(COLOURS[:4]))]
     x = 50.0
     items.append(Text(x, y + 9.5, "one colour per block", 10, PALE))
@@ -188,7 +208,9 @@ def _drawn(mapping: Mapping, panel: _Panel) -> Scene:
             if fixed:
                 items.append(Text(x, y + 10, f"[{','.join(map(str, fixed))},.,.]", 10, INK))
                 top += 16
-            items += _plane(mapping, panel, fixed, (rows, columns), (x, top), cell, names if x == side and y == HEAD else ())
+            items += _plane(
+                mapping, panel, fixed, (rows, columns), (x, top), cell, names if x == side and y == HEAD else ()
+            )
             x += plane[0] + 18
         right = max(right, x - 18)
         y += plane[1] + (16 if outer else 0) + 14
@@ -217,7 +239,8 @@ def _shown(low: int, high: int, most: int) -> _Positions:
     if high - low <= most:
         return tuple(range(low, high))
     tail = 2 if most > 5 else 1
-    return (*range(low, low + max(1, most - tail - 1)), None, *range(high - tail, high))  # the gap takes the room of a position
+    # the gap takes the room of a position
+    return (*range(low, low + max(1, most - tail - 1)), None, *range(high - tail, high))
 
 
 def _left_out(low: int, high: int, shown: _Positions) -> int:
@@ -248,7 +271,15 @@ def _label(space: IndexSpace, position: Vector) -> str:
 # ---------------------------------------------------------------- cells
 
 
-def _plane(mapping: Mapping, panel: _Panel, fixed: Vector, shown: tuple[_Positions, _Positions], at: tuple[float, float], cell: float, names: Sequence[str]) -> list[Item]:
+def _plane(
+    mapping: Mapping,
+    panel: _Panel,
+    fixed: Vector,
+    shown: tuple[_Positions, _Positions],
+    at: tuple[float, float],
+    cell: float,
+    names: Sequence[str],
+) -> list[Item]:
     """The cells of the last two axes, with the axes' names where they are given."""
     space, (rows, columns), (left, top) = panel.space, shown, at
     items: list[Item] = []
@@ -299,18 +330,27 @@ def _drawn_cell(cell: _Cell, number: int, label: str, box: tuple[float, float, f
     return [Box(*box, colour, "#ffffff", about=cell.about), Text(*middle, label, 9.5, LABEL, "middle")]
 
 
-def _ellipsis(space: IndexSpace, fixed: Vector, shown: tuple[_Positions, _Positions], at: tuple[int | None, int | None], box: tuple[float, float, float, float]) -> Text:
+def _ellipsis(
+    space: IndexSpace,
+    fixed: Vector,
+    shown: tuple[_Positions, _Positions],
+    at: tuple[int | None, int | None],
+    box: tuple[float, float, float, float],
+) -> Text:
     """What stands for positions left out: how many, in the middle of the row or column."""
     x, y, width, height = box
     axis = space.rank - 1 if at[0] is not None else space.rank - 2
     positions = shown[1] if at[0] is not None else shown[0]
-    counted = (at[0] is not None and at[0] == next(p for p in shown[0] if p is not None)) or (at[0] is None and at[1] == next(p for p in shown[1] if p is not None))
+    counted = (at[0] is not None and at[0] == next(p for p in shown[0] if p is not None)) or (
+        at[0] is None and at[1] == next(p for p in shown[1] if p is not None)
+    )
     words = f"+{_left_out(min(0, space.lower[axis]), space.upper[axis], positions)}" if counted else ".."
     return Text(x + width / 2, y + height / 2 + 3.4, words, 9.0, PALE, "middle")
 
 
 def _cell(mapping: Mapping, panel: _Panel, position: Vector) -> _Cell:
-    """What a position of the panel's space stands for: it is followed back to its index, which is followed on to its thread."""
+    """What a position of the panel's space stands for: it is followed back to its index, which is followed on to its
+    thread."""
     if position not in panel.space:
         return _Cell(None, False)
     index, active = position, True

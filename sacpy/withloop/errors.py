@@ -1,14 +1,17 @@
 """What can be wrong with a mapping.
 
-In: nothing. Out: the exception that combinators, chains and pragmas raise. It carries everything a diagnostic says but the place in a file: whoever knows where the pragma stands adds that.
+In: nothing. Out: the exception that combinators, chains and pragmas raise. It carries everything a diagnostic says but
+the place in a file: whoever knows where the pragma stands adds that.
 """
 
 from __future__ import annotations
 
 
 class MappingError(Exception):
-    """A mapping that cannot be. `code` such as "E0807"; `message` one sentence; `help` what to do; `notes` further facts; `span` the offsets at which the offending text starts and ends in the pragma, where it came from one; `place` the number of the offending
-    combinator in its chain, counted from the innermost; `word` the pragma that it is about."""
+    """A mapping that cannot be. `code` such as "E0807"; `message` one sentence; `help` what to do; `notes` further
+    facts; `span` the offsets at which the offending text starts and ends in the pragma, where it came from one; `place`
+    the number of the offending combinator in its chain, counted from the innermost; `word` the pragma that it is
+    about."""
 
     def __init__(
         self,

@@ -1,6 +1,7 @@
 """Where an index goes: through each combinator, from the with-loop's index space to its thread.
 
-In: a mapping and an index. Out: the position behind each step, and the block that does its work. Threads never need this, they recover indices; pictures do, which show a few cells of spaces too large to walk through.
+In: a mapping and an index. Out: the position behind each step, and the block that does its work. Threads never need
+this, they recover indices; pictures do, which show a few cells of spaces too large to walk through.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ def onward(stage: Stage, index: Vector) -> Vector:
         case ShiftLB():
             return tuple(i - low for i, low in zip(index, before.lower))
         case CompressGrid():
-            return tuple(i // t * w + i % t if kind else i for i, t, w, kind in zip(index, before.step, before.width, stage.form))
+            return tuple(
+                i // t * w + i % t if kind else i for i, t, w, kind in zip(index, before.step, before.width, stage.form)
+            )
         case Permute():
             return tuple(index[k] for k in step.order)
         case FoldLast2():
@@ -28,7 +31,8 @@ def onward(stage: Stage, index: Vector) -> Vector:
 
 
 def journey(mapping: Mapping, index: Vector) -> list[Vector]:
-    """The index, then its position behind each stage; the last one is that of its thread: block, then thread in the block."""
+    """The index, then its position behind each stage; the last one is that of its thread: block, then thread in the
+    block."""
     found = [index]
     for stage in mapping.stages:
         found.append(onward(stage, found[-1]))

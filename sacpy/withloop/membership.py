@@ -1,6 +1,7 @@
 """Whether an index belongs to a space, asked by a thread.
 
-In: an index space, an index in some arithmetic. Out: the condition. This is the first-match test of frames that are not worth splitting, and what a check mode asks; like `recover` it is written once over an abstract arithmetic.
+In: an index space, an index in some arithmetic. Out: the condition. This is the first-match test of frames that are not
+worth splitting, and what a check mode asks; like `recover` it is written once over an abstract arithmetic.
 """
 
 from __future__ import annotations
@@ -24,7 +25,11 @@ def slots(space: IndexSpace) -> tuple[Slot, ...]:
         numbers += [Slot(f"below{k}", space.lower[k] - 1), Slot(f"upper{k}", space.upper[k])]
         if gap:
             step = space.step[k]
-            numbers += [Slot(f"phase{k}", -space.lower[k] % step), Slot(f"step{k}", step, divisor=True), Slot(f"width{k}", space.width[k])]
+            numbers += [
+                Slot(f"phase{k}", -space.lower[k] % step),
+                Slot(f"step{k}", step, divisor=True),
+                Slot(f"width{k}", space.width[k]),
+            ]
     return tuple(numbers)
 
 

@@ -1,6 +1,7 @@
 """Index spaces and mappings drawn in characters, as the figures of Janssen and Scholz are.
 
-In: a small space, or a chain and a small space. Out: text. Every cell shows its index; dots are gaps, and threads that do nothing. Spaces of rank 3 and more are drawn plane by plane.
+In: a small space, or a chain and a small space. Out: text. Every cell shows its index; dots are gaps, and threads that
+do nothing. Spaces of rank 3 and more are drawn plane by plane.
 """
 
 from __future__ import annotations
@@ -24,10 +25,14 @@ def picture(space: IndexSpace) -> str:
 
 
 def steps(chain: Chain, space: IndexSpace, columns: int = 120, step: int | None = None) -> str:
-    """The space and the thread space behind each combinator, from left to right, each under the step that made it; below one another where they are wider than `columns`. `step`: before and behind the combinator with this number only, counted from the innermost, 1. `MappingError` where the chain does not fit the space."""
+    """The space and the thread space behind each combinator, from left to right, each under the step that made it;
+    below one another where they are wider than `columns`. `step`: before and behind the combinator with this number
+    only, counted from the innermost, 1. `MappingError` where the chain does not fit the space."""
     stages = list(chain.stages(space))
     drawn = [("Gen", picture(space))]
-    drawn += [(_title(stage.combinator), _draw(stage.after, _active(stages[: k + 1]))) for k, stage in enumerate(stages)]
+    drawn += [
+        (_title(stage.combinator), _draw(stage.after, _active(stages[: k + 1]))) for k, stage in enumerate(stages)
+    ]
     if step is not None:
         drawn = drawn[step - 1 : step + 1]
     panels = [[title, "", *text.split("\n")] for title, text in drawn]
@@ -63,7 +68,8 @@ def _active(stages: list[Stage]) -> Callable[[Vector], bool]:
 
 
 def _draw(space: IndexSpace, there: Callable[[Vector], bool]) -> str:
-    """The cells of the box around the space, one line for each row, planes with a blank line and their outer index between."""
+    """The cells of the box around the space, one line for each row, planes with a blank line and their outer index
+    between."""
     origin = tuple(min(0, low) for low in space.lower)
     axes = [range(low, high) for low, high in zip(origin, space.upper)]
     cells = 1
@@ -82,6 +88,9 @@ def _draw(space: IndexSpace, there: Callable[[Vector], bool]) -> str:
     planes = []
     for outer in itertools.product(*axes[:-2]):
         rows = [outer] if len(axes) == 1 else [(*outer, i) for i in axes[-2]]
-        lines = [" ".join((names[index] if there(index) else blank).rjust(width) for index in ((*row, j) for j in axes[-1])) for row in rows]
+        lines = [
+            " ".join((names[index] if there(index) else blank).rjust(width) for index in ((*row, j) for j in axes[-1]))
+            for row in rows
+        ]
         planes.append("\n".join([f"[{', '.join(map(str, outer))}, *, *]", *lines] if outer else lines))
     return "\n\n".join(planes)

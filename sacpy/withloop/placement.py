@@ -1,7 +1,8 @@
 """GridBlock: which axes are the grid and which the block.
 
-In: the thread space that the other combinators made, and the limits of a device or none. Out: extents of grid and block, and how many blocks are launched. The paper counts the block's axes, sac2c's code the grid's; here the paper is followed, and
-where only the other reading fits the device, that one is taken and said so.
+In: the thread space that the other combinators made, and the limits of a device or none. Out: extents of grid and
+block, and how many blocks are launched. The paper counts the block's axes, sac2c's code the grid's; here the paper is
+followed, and where only the other reading fits the device, that one is taken and said so.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ AXES = "zyx"
 
 
 class Placement(Node):
-    """Grid and block extents, outermost axis first, x last; at most three each where a device was given. `launched` is the grid that runs: where it is smaller than `grid`, each block also does the work of those `launched` further on, axis by axis."""
+    """Grid and block extents, outermost axis first, x last; at most three each where a device was given. `launched` is
+    the grid that runs: where it is smaller than `grid`, each block also does the work of those `launched` further on,
+    axis by axis."""
 
     grid: Vector
     block: Vector
@@ -32,8 +35,9 @@ class Placement(Node):
 
 
 class GridBlock(Node):
-    """The innermost `axes` axes are the block, the others the grid. `either_reading`: the number may be meant as sac2c means it (so in pragmas).
-    `stride`: a grid beyond the device's limits, or of more than `most_blocks` blocks, is walked over in strides instead of refused."""
+    """The innermost `axes` axes are the block, the others the grid. `either_reading`: the number may be meant as sac2c
+    means it (so in pragmas). `stride`: a grid beyond the device's limits, or of more than `most_blocks` blocks, is
+    walked over in strides instead of refused."""
 
     axes: Number
     stride: bool = False
@@ -48,13 +52,18 @@ class GridBlock(Node):
     def bind(self, values: dict[str, int]) -> GridBlock:
         return replace(self, axes=bound(self.axes, values))
 
-    def error(self, code: str, message: str, help: str, space: IndexSpace | None = None, argument: bool = False) -> MappingError:
+    def error(
+        self, code: str, message: str, help: str, space: IndexSpace | None = None, argument: bool = False
+    ) -> MappingError:
         """An error at GridBlock, or at its number."""
         notes = () if space is None else (f"the space it is applied to is {space}",)
-        return MappingError(code, message, help, notes, self.argument_span if argument and self.argument_span else self.span)
+        return MappingError(
+            code, message, help, notes, self.argument_span if argument and self.argument_span else self.span
+        )
 
     def place(self, space: IndexSpace, device: DeviceLimits | None = None) -> Placement:
-        """Grid and block. Without a device no limit applies but that of the rank. `MappingError` where the space is not zero-based and dense, or does not fit."""
+        """Grid and block. Without a device no limit applies but that of the rank. `MappingError` where the space is not
+        zero-based and dense, or does not fit."""
         if not space.zero_based:
             raise self.error("E0807", "GridBlock needs a zero-based space", "put ShiftLB inside it", space)
         if not space.dense:
@@ -62,7 +71,13 @@ class GridBlock(Node):
         count = value_of(self, self.axes)
         if not 0 <= count <= space.rank:
             axes = "1 axis" if space.rank == 1 else f"{space.rank} axes"
-            raise self.error("E0810", f"GridBlock asks for {count} block axes, and the space has {axes}", f"write a number from 0 to {min(3, space.rank)}", space, argument=True)
+            raise self.error(
+                "E0810",
+                f"GridBlock asks for {count} block axes, and the space has {axes}",
+                f"write a number from 0 to {min(3, space.rank)}",
+                space,
+                argument=True,
+            )
         if device is None:
             return self._cut(space, count, None)
         problem = self._problem(space, count, device)
@@ -70,7 +85,10 @@ class GridBlock(Node):
             return self._cut(space, count, device)
         other = space.rank - count
         if self.either_reading and other != count and self._problem(space, other, device) is None:
-            return replace(self._cut(space, other, device), note=f"{count} is taken for the number of grid axes, as sac2c does: {problem.message}")
+            return replace(
+                self._cut(space, other, device),
+                note=f"{count} is taken for the number of grid axes, as sac2c does: {problem.message}",
+            )
         raise problem
 
     def _cut(self, space: IndexSpace, count: int, device: DeviceLimits | None) -> Placement:
@@ -88,22 +106,51 @@ class GridBlock(Node):
         at = space.rank - count
         grid, block = space.upper[:at], space.upper[at:]
         if count > 3:
-            return self.error("E0810", f"the block would have {count} axes, and a GPU has three", "fold some with FoldLast2, or make the number smaller", space, argument=True)
+            return self.error(
+                "E0810",
+                f"the block would have {count} axes, and a GPU has three",
+                "fold some with FoldLast2, or make the number smaller",
+                space,
+                argument=True,
+            )
         if at > 3:
-            return self.error("E0810", f"the grid would have {at} axes, and a GPU has three", "fold some with FoldLast2", space, argument=True)
+            return self.error(
+                "E0810",
+                f"the grid would have {at} axes, and a GPU has three",
+                "fold some with FoldLast2",
+                space,
+                argument=True,
+            )
         for axis, extent, limit in zip(AXES[3 - count :], block, device.block[3 - count :]):
             if extent > limit:
-                return self.error("E0811", f"axis {axis} of the block has extent {extent}, and {device.name} allows {limit}", "split that axis with SplitLast", space)
+                return self.error(
+                    "E0811",
+                    f"axis {axis} of the block has extent {extent}, and {device.name} allows {limit}",
+                    "split that axis with SplitLast",
+                    space,
+                )
         if math.prod(block) > device.threads_per_block:
-            return self.error("E0811", f"the block {' x '.join(map(str, block))} has {math.prod(block)} threads, and {device.name} allows {device.threads_per_block}", "split an axis of the block with SplitLast", space)
+            return self.error(
+                "E0811",
+                f"the block {' x '.join(map(str, block))} has {math.prod(block)} threads, and {device.name} allows "
+                f"{device.threads_per_block}",
+                "split an axis of the block with SplitLast",
+                space,
+            )
         for axis, extent, limit in zip(AXES[3 - at :], grid, device.grid[3 - at :]):
             if extent > limit and not self.stride:
-                return self.error("E0811", f"axis {axis} of the grid has extent {extent}, and {device.name} allows {limit}", "bring the long axis last among the grid's with Permute, or fold and split it anew", space)
+                return self.error(
+                    "E0811",
+                    f"axis {axis} of the grid has extent {extent}, and {device.name} allows {limit}",
+                    "bring the long axis last among the grid's with Permute, or fold and split it anew",
+                    space,
+                )
         return None
 
 
 def _fewer(grid: Vector, most: int) -> Vector:
-    """The grid cut to at most `most` blocks, outer axes first, so that neighbouring blocks keep working side by side."""
+    """The grid cut to at most `most` blocks, outer axes first, so that neighbouring blocks keep working side by
+    side."""
     launched = list(grid)
     for k in range(len(grid)):
         inner = max(1, math.prod(launched[k + 1 :]))

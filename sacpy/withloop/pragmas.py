@@ -1,6 +1,7 @@
 """The pragmas that say how a with-loop runs on a GPU.
 
-In: the text of a pragma (what stands behind the word `pragma`, or all of it), however it is broken over lines. Out: its meaning, with the offset of every part, so that an error found later still knows its place.
+In: the text of a pragma (what stands behind the word `pragma`, or all of it), however it is broken over lines. Out: its
+meaning, with the offset of every part, so that an error found later still knows its place.
 
     pragma  = "gpukernel" chain | "gpuparam" NAME "=" INT {"," INT} | "gpumem" memory | "commutative" | "noncommutative"
     chain   = "GridBlock" "(" number "," inner ")"
@@ -18,7 +19,17 @@ from typing import Literal, NoReturn
 from sacpy.base.spelling import closest
 from sacpy.nodes import Node, replace
 from sacpy.withloop.chains import Chain
-from sacpy.withloop.combinators import COMBINATORS, Combinator, CompressGrid, Number, Offsets, PadLast, Parameter, Permute, SplitLast
+from sacpy.withloop.combinators import (
+    COMBINATORS,
+    Combinator,
+    CompressGrid,
+    Number,
+    Offsets,
+    PadLast,
+    Parameter,
+    Permute,
+    SplitLast,
+)
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.placement import GridBlock
 
@@ -40,7 +51,8 @@ class GpuParam(Node):
 
 
 class GpuMem(Node):
-    """`gpumem shared(a, b)` or `gpumem global`, with the place of each name; `arguments`: sac2c's `gpumem [0,2]` on an external function, which of its arguments live on the device."""
+    """`gpumem shared(a, b)` or `gpumem global`, with the place of each name; `arguments`: sac2c's `gpumem [0,2]` on an
+    external function, which of its arguments live on the device."""
 
     mode: Literal["shared", "global", "arguments"]
     names: tuple[str, ...] = ()
@@ -59,7 +71,8 @@ Pragma = GpuKernel | GpuParam | GpuMem | Order
 
 
 def parse(text: str, parameters: Mapping[str, tuple[int, ...]] | None = None) -> Pragma | None:
-    """The meaning of a pragma; None where it is none of `WORDS` (not this module's business). `parameters`: the values of the `gpuparam` pragmas before it. `MappingError`, with offsets in `text`, for everything wrong with it."""
+    """The meaning of a pragma; None where it is none of `WORDS` (not this module's business). `parameters`: the values
+    of the `gpuparam` pragmas before it. `MappingError`, with offsets in `text`, for everything wrong with it."""
     tokens = _tokens(text)
     at = 0
     if tokens[0].text == "#" and tokens[1].text == "pragma":
@@ -72,7 +85,8 @@ def parse(text: str, parameters: Mapping[str, tuple[int, ...]] | None = None) ->
 
 
 def parse_all(texts: Iterable[str]) -> list[Pragma]:
-    """The pragmas in front of one partition or with-loop, in order; those of others are left out. A `gpuparam` serves the pragmas behind it. `MappingError` also where one is said twice."""
+    """The pragmas in front of one partition or with-loop, in order; those of others are left out. A `gpuparam` serves
+    the pragmas behind it. `MappingError` also where one is said twice."""
     parameters: dict[str, tuple[int, ...]] = {}
     found: list[Pragma] = []
     for text in texts:
@@ -81,17 +95,28 @@ def parse_all(texts: Iterable[str]) -> list[Pragma]:
             continue
         if isinstance(pragma, GpuParam):
             if pragma.name in parameters:
-                raise MappingError("E0814", f"the parameter {pragma.name} has its values already", "leave one of the two pragmas out", span=pragma.span)
+                raise MappingError(
+                    "E0814",
+                    f"the parameter {pragma.name} has its values already",
+                    "leave one of the two pragmas out",
+                    span=pragma.span,
+                )
             parameters[pragma.name] = pragma.values
         elif any(type(other) is type(pragma) for other in found):
             start = text.index(word := _word(pragma))
-            raise MappingError("E0801", f"there is a second `{word}` pragma here", "leave one of the two out", span=(start, start + len(word)))
+            raise MappingError(
+                "E0801",
+                f"there is a second `{word}` pragma here",
+                "leave one of the two out",
+                span=(start, start + len(word)),
+            )
         found.append(pragma)
     return found
 
 
 def effective(shared: Iterable[str], own: Iterable[str]) -> list[Pragma]:
-    """The pragmas that hold for a partition: its own, and those of the whole with-loop that it does not replace. Parameters of the with-loop serve both. `MappingError` as for `parse_all`."""
+    """The pragmas that hold for a partition: its own, and those of the whole with-loop that it does not replace.
+    Parameters of the with-loop serve both. `MappingError` as for `parse_all`."""
     outer = parse_all(shared)
     parameters = {p.name: p.values for p in outer if isinstance(p, GpuParam)}
     inner: list[Pragma] = []
@@ -103,7 +128,12 @@ def effective(shared: Iterable[str], own: Iterable[str]) -> list[Pragma]:
             parameters[pragma.name] = pragma.values
         elif any(type(other) is type(pragma) for other in inner):
             start = text.index(word := _word(pragma))
-            raise MappingError("E0801", f"there is a second `{word}` pragma here", "leave one of the two out", span=(start, start + len(word)))
+            raise MappingError(
+                "E0801",
+                f"there is a second `{word}` pragma here",
+                "leave one of the two out",
+                span=(start, start + len(word)),
+            )
         inner.append(pragma)
     replaced = {type(p) for p in inner} - {GpuParam}
     return [*(p for p in outer if type(p) not in replaced), *inner]
@@ -137,7 +167,9 @@ class _Token(Node):
         return self.start, self.end
 
 
-_TOKEN = re.compile(r"(?:\s|\\\r?\n|//[^\n]*|/\*.*?\*/)*(?:(?P<name>[A-Za-z_]\w*)|(?P<number>-?\d+\b)|(?P<sign>[^\s]))?", re.DOTALL)
+_TOKEN = re.compile(
+    r"(?:\s|\\\r?\n|//[^\n]*|/\*.*?\*/)*(?:(?P<name>[A-Za-z_]\w*)|(?P<number>-?\d+\b)|(?P<sign>[^\s]))?", re.DOTALL
+)
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -199,7 +231,12 @@ class _Parser:
         outer = self.here
         if outer.text != "GridBlock":
             if outer.text == "Gen" or outer.text in COMBINATORS:
-                raise MappingError("E0802", "GridBlock is the outermost combinator of every mapping", f"write GridBlock(b, {outer.text}...) with b the number of block axes", span=outer.span)
+                raise MappingError(
+                    "E0802",
+                    "GridBlock is the outermost combinator of every mapping",
+                    f"write GridBlock(b, {outer.text}...) with b the number of block axes",
+                    span=outer.span,
+                )
             self.unknown(outer, ("GridBlock",), "GridBlock")
         self.take()
         self.sign("(", "behind GridBlock")
@@ -211,7 +248,12 @@ class _Parser:
         self.take()
         steps = []
         if self.here.text == "(" and self.tokens[self.at + 1].text == ")":
-            raise MappingError("E0803", "Gen takes no arguments and no parentheses", "write Gen", span=(self.here.start, self.tokens[self.at + 1].end))
+            raise MappingError(
+                "E0803",
+                "Gen takes no arguments and no parentheses",
+                "write Gen",
+                span=(self.here.start, self.tokens[self.at + 1].end),
+            )
         for step, token in reversed(opened):
             self.close(step.name, token)
             steps.append(step)
@@ -220,7 +262,9 @@ class _Parser:
 
     def close(self, name: str, opened: _Token) -> None:
         if self.here.text == ",":
-            raise MappingError("E0803", f"{name} has more arguments than it takes", f"write {_SHAPES[name]}", span=self.here.span)
+            raise MappingError(
+                "E0803", f"{name} has more arguments than it takes", f"write {_SHAPES[name]}", span=self.here.span
+            )
         if self.here.text != ")":
             self.fail("`)`", f"close the parenthesis of {name}")
         self.take()
@@ -244,11 +288,18 @@ class _Parser:
         elif kind is SplitLast or kind is PadLast:
             number, span = self.number(token.text, "a number")
             if isinstance(number, int) and number < 1:
-                raise MappingError("E0803", f"{token.text} needs a number of at least 1, and {number} is not", _HELP_NUMBER, span=span)
+                raise MappingError(
+                    "E0803", f"{token.text} needs a number of at least 1, and {number} is not", _HELP_NUMBER, span=span
+                )
             step = SplitLast(number) if kind is SplitLast else PadLast(number)
         else:
             if self.here.kind == "number" or self.here.text == "[":
-                raise MappingError("E0803", f"{token.text} takes no argument but the mapping inside it", f"write {_SHAPES[token.text]}", span=self.here.span)
+                raise MappingError(
+                    "E0803",
+                    f"{token.text} takes no argument but the mapping inside it",
+                    f"write {_SHAPES[token.text]}",
+                    span=self.here.span,
+                )
             return replace(kind(), span=token.span), token
         self.sign(",", f"between the argument of {token.text} and the mapping inside it")
         return replace(step, span=token.span, argument_span=span), token
@@ -266,25 +317,40 @@ class _Parser:
         if token.kind == "number":
             value = self.integer()
             if value < 0:
-                raise MappingError("E0803", f"{name} needs {what}, and {value} is negative", f"write {_SHAPES[name]}", span=token.span)
+                raise MappingError(
+                    "E0803", f"{name} needs {what}, and {value} is negative", f"write {_SHAPES[name]}", span=token.span
+                )
             return value, token.span
         if token.kind == "name" and token.text not in COMBINATORS and token.text != "Gen":
             return self.parameter(self.take()), token.span
         if token.text == "[":
-            raise MappingError("E0803", f"{name} needs {what}, and not a list", f"write {_SHAPES[name]}", span=token.span)
-        raise MappingError("E0803", f"{name} needs {what} in front of the mapping inside it", f"write {_SHAPES[name]}", span=token.span)
+            raise MappingError(
+                "E0803", f"{name} needs {what}, and not a list", f"write {_SHAPES[name]}", span=token.span
+            )
+        raise MappingError(
+            "E0803", f"{name} needs {what} in front of the mapping inside it", f"write {_SHAPES[name]}", span=token.span
+        )
 
     def parameter(self, token: _Token) -> Parameter:
         if token.text not in self.params:
             near = closest(token.text, self.params)
-            help = f"did you mean {near[0]}?" if near else f"put `#pragma gpuparam {token.text} = 32, 64` before this pragma"
+            help = (
+                f"did you mean {near[0]}?"
+                if near
+                else f"put `#pragma gpuparam {token.text} = 32, 64` before this pragma"
+            )
             raise MappingError("E0813", f"the parameter {token.text} has no values", help, span=token.span)
         return Parameter(token.text, self.params[token.text])
 
     def list(self, name: str) -> tuple[tuple[int, ...], Offsets]:
         """ "[" [INT {"," INT}] "]" """
         if self.here.text != "[":
-            raise MappingError("E0803", f"{name} needs a list in front of the mapping inside it", f"write {_SHAPES[name]}", span=self.here.span)
+            raise MappingError(
+                "E0803",
+                f"{name} needs a list in front of the mapping inside it",
+                f"write {_SHAPES[name]}",
+                span=self.here.span,
+            )
         start = self.take().start
         entries: tuple[int, ...] = ()
         if self.here.text != "]":
@@ -315,16 +381,31 @@ class _Parser:
         if token.kind != "name":
             self.fail("the name of a parameter", "write `gpuparam B = 32, 64, 128`")
         if token.text in COMBINATORS or token.text in ("Gen", "GridBlock"):
-            raise MappingError("E0814", f"{token.text} is a combinator and cannot name a parameter", "take another name", span=token.span)
+            raise MappingError(
+                "E0814",
+                f"{token.text} is a combinator and cannot name a parameter",
+                "take another name",
+                span=token.span,
+            )
         self.take()
         self.sign("=", "behind the name")
         start = self.here.start
         values = self.integers("write the values, with commas between them")
         span = (start, self.tokens[self.at - 1].end)
         if min(values) < 1:
-            raise MappingError("E0814", f"the values of a parameter are at least 1, and {min(values)} is not", "leave it out", span=span)
+            raise MappingError(
+                "E0814",
+                f"the values of a parameter are at least 1, and {min(values)} is not",
+                "leave it out",
+                span=span,
+            )
         if len(set(values)) < len(values):
-            raise MappingError("E0814", f"{next(v for v in values if values.count(v) > 1)} is listed twice", "list each value once", span=span)
+            raise MappingError(
+                "E0814",
+                f"{next(v for v in values if values.count(v) > 1)} is listed twice",
+                "list each value once",
+                span=span,
+            )
         return GpuParam(token.text, values, token.span)
 
     def gpumem(self) -> GpuMem:
@@ -334,7 +415,11 @@ class _Parser:
             return GpuMem("arguments", arguments=self.list("gpumem")[0])
         if token.text not in ("shared", "global"):
             near = closest(token.text, ("shared", "global"))
-            self.fail("`shared(...)` or `global`", f"did you mean {near[0]}?" if near else "name the arrays to stage: `gpumem shared(a, b)`", "E0815")
+            self.fail(
+                "`shared(...)` or `global`",
+                f"did you mean {near[0]}?" if near else "name the arrays to stage: `gpumem shared(a, b)`",
+                "E0815",
+            )
         self.take()
         if token.text == "global":
             return GpuMem("global")

@@ -21,7 +21,8 @@ FONT = "DejaVu Sans Mono, Menlo, Consolas, monospace"
 
 
 class Box(Node):
-    """A rectangle. `fill` "" leaves it empty; `hatched`: with slanted lines; `about`: what a viewer shows when it is pointed at."""
+    """A rectangle. `fill` "" leaves it empty; `hatched`: with slanted lines; `about`: what a viewer shows when it is
+    pointed at."""
 
     x: float
     y: float
@@ -96,7 +97,9 @@ def stacked(scenes: Sequence[Scene], gap: float = 28, margin: float = 16) -> Sce
 def arrow_head(line: Line, length: float = 7.0) -> tuple[tuple[float, float], ...]:
     """The three corners of an arrow's head."""
     angle = math.atan2(line.y2 - line.y1, line.x2 - line.x1)
-    sides = [(line.x2 - length * math.cos(angle + turn), line.y2 - length * math.sin(angle + turn)) for turn in (0.45, -0.45)]
+    sides = [
+        (line.x2 - length * math.cos(angle + turn), line.y2 - length * math.sin(angle + turn)) for turn in (0.45, -0.45)
+    ]
     return ((line.x2, line.y2), *sides)
 
 
@@ -107,7 +110,10 @@ def to_svg(scene: Scene, *, inline: bool = False) -> str:
     """The scene as an SVG file on white; `inline`: as a part of a page, on its background, in the colour of its text,
     and as wide as there is room."""
     wide, high = math.ceil(scene.width), math.ceil(scene.height)
-    hatch = "<pattern id='idle' width='6' height='6' patternUnits='userSpaceOnUse'><path d='M-1 1L1 -1M0 6L6 0M5 7L7 5' stroke='#7d8590' stroke-width='0.9'/></pattern>"
+    hatch = (
+        "<pattern id='idle' width='6' height='6' patternUnits='userSpaceOnUse'><path d='M-1 1L1 -1M0 6L6 0M5 7L7 "
+        "5' stroke='#7d8590' stroke-width='0.9'/></pattern>"
+    )
     body = "".join(map(_svg, scene.items))
     head = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {wide} {high}' font-family='{FONT}'"
     if inline:
@@ -127,9 +133,19 @@ def _svg(item: Item) -> str:
             text = f"<rect {place} fill='{item.fill or 'none'}' stroke='{item.edge}' stroke-width='0.8'>{title}</rect>"
             return text + (f"<rect {place} fill='url(#idle)'>{title}</rect>" if item.hatched else "")
         case Line():
-            tip = f"<polygon points='{' '.join(f'{x:.1f},{y:.1f}' for x, y in arrow_head(item))}' fill='{item.colour}'/>" if item.arrow else ""
-            return f"<path d='M{item.x1:.1f} {item.y1:.1f}L{item.x2:.1f} {item.y2:.1f}' stroke='{item.colour}' stroke-width='{item.width}'/>{tip}"
+            tip = (
+                f"<polygon points='{' '.join(f'{x:.1f},{y:.1f}' for x, y in arrow_head(item))}' fill='{item.colour}'/>"
+                if item.arrow
+                else ""
+            )
+            return (
+                f"<path d='M{item.x1:.1f} {item.y1:.1f}L{item.x2:.1f} {item.y2:.1f}' stroke='{item.colour}' "
+                f"stroke-width='{item.width}'/>{tip}"
+            )
         case Text():
             weight = " font-weight='bold'" if item.bold else ""
             anchor = "" if item.anchor == "start" else f" text-anchor='{item.anchor}'"
-            return f"<text x='{item.x:.1f}' y='{item.y:.1f}' font-size='{item.size:g}' fill='{item.colour}'{anchor}{weight}>{escape(item.words)}</text>"
+            return (
+                f"<text x='{item.x:.1f}' y='{item.y:.1f}' font-size='{item.size:g}' "
+                f"fill='{item.colour}'{anchor}{weight}>{escape(item.words)}</text>"
+            )

@@ -1,6 +1,7 @@
 """Index spaces: the sets of indices that the partitions of a with-loop are over.
 
-In: bounds, step and width as plain integers. Out: membership, size, enumeration in row-major order, intersection, and the questions that mappings ask (zero-based? dense?). Sizes are Python integers, so no space is too large to talk about.
+In: bounds, step and width as plain integers. Out: membership, size, enumeration in row-major order, intersection, and
+the questions that mappings ask (zero-based? dense?). Sizes are Python integers, so no space is too large to talk about.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ Vector = tuple[int, ...]
 class IndexSpace(Node):
     """`{ iv | lower <= iv < upper, (iv - lower) mod step < width }`, one entry per axis in each of the four vectors.
 
-    An upper bound below the lower one leaves the axis empty; a width over the step counts as the step. Steps and widths are at least 1: `ValueError` otherwise, and where the vectors differ in length."""
+    An upper bound below the lower one leaves the axis empty; a width over the step counts as the step. Steps and widths
+    are at least 1: `ValueError` otherwise, and where the vectors differ in length."""
 
     lower: Vector
     upper: Vector
@@ -26,15 +28,25 @@ class IndexSpace(Node):
 
     def __post_init__(self) -> None:
         if not len(self.lower) == len(self.upper) == len(self.step) == len(self.width):
-            raise ValueError(f"bounds, step and width differ in length: {self.lower}, {self.upper}, {self.step}, {self.width}")
+            raise ValueError(
+                f"bounds, step and width differ in length: {self.lower}, {self.upper}, {self.step}, {self.width}"
+            )
         if any(t < 1 for t in self.step) or any(w < 1 for w in self.width):
             raise ValueError(f"step {self.step} and width {self.width} must be at least 1 on every axis")
 
     @classmethod
-    def of(cls, lower: Sequence[int], upper: Sequence[int], step: Sequence[int] | None = None, width: Sequence[int] | None = None) -> IndexSpace:
+    def of(
+        cls,
+        lower: Sequence[int],
+        upper: Sequence[int],
+        step: Sequence[int] | None = None,
+        width: Sequence[int] | None = None,
+    ) -> IndexSpace:
         """The space with these vectors, step and width 1 where they are left out, normalised."""
         ones = (1,) * len(lower)
-        return cls(tuple(lower), tuple(upper), ones if step is None else tuple(step), ones if width is None else tuple(width)).normalised()
+        return cls(
+            tuple(lower), tuple(upper), ones if step is None else tuple(step), ones if width is None else tuple(width)
+        ).normalised()
 
     @classmethod
     def box(cls, extents: Sequence[int]) -> IndexSpace:
@@ -43,7 +55,11 @@ class IndexSpace(Node):
 
     def normalised(self) -> IndexSpace:
         """The same set with `upper >= lower`, `width <= step`, and step and width 1 where they are equal."""
-        if self.step == self.width and all(t == 1 for t in self.step) and all(u >= lo for lo, u in zip(self.lower, self.upper)):
+        if (
+            self.step == self.width
+            and all(t == 1 for t in self.step)
+            and all(u >= lo for lo, u in zip(self.lower, self.upper))
+        ):
             return self
         upper = tuple(map(max, self.lower, self.upper))
         full = [w >= t for t, w in zip(self.step, self.width)]
@@ -94,7 +110,10 @@ class IndexSpace(Node):
     def __contains__(self, index: Sequence[int]) -> bool:
         if len(index) != self.rank:
             return False
-        return all(lo <= i < u and (i - lo) % t < w for i, lo, u, t, w in zip(index, self.lower, self.upper, self.step, self.width))
+        return all(
+            lo <= i < u and (i - lo) % t < w
+            for i, lo, u, t, w in zip(index, self.lower, self.upper, self.step, self.width)
+        )
 
     def axis(self, k: int) -> Iterator[int]:
         """The positions along axis `k`, upwards."""

@@ -1,7 +1,9 @@
 """Partitions made disjoint and complete.
 
-In: the shape a with-loop's partitions range over (its frame) and their index spaces, earlier ones having priority. Out: index spaces that do not overlap and together are the whole frame, each with the partition that computes it or none (the
-default element, or a copy of the source array). What lies around a partition with step and width is cut as in Janssen and Scholz, section 2.2: slabs outside of its bounds, axis by axis, then what lies between its rows.
+In: the shape a with-loop's partitions range over (its frame) and their index spaces, earlier ones having priority. Out:
+index spaces that do not overlap and together are the whole frame, each with the partition that computes it or none (the
+default element, or a copy of the source array). What lies around a partition with step and width is cut as in Janssen
+and Scholz, section 2.2: slabs outside of its bounds, axis by axis, then what lies between its rows.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ class Piece(Node):
 
 
 class Split(Node):
-    """Disjoint pieces that together are the frame. Where they would be too many, `first_match` is true and the only piece is the whole frame, of no partition: each index asks `owner`."""
+    """Disjoint pieces that together are the frame. Where they would be too many, `first_match` is true and the only
+    piece is the whole frame, of no partition: each index asks `owner`."""
 
     pieces: tuple[Piece, ...]
     partitions: tuple[IndexSpace, ...]
@@ -39,7 +42,9 @@ class Split(Node):
 
 
 def split(frame: Sequence[int], partitions: Sequence[IndexSpace]) -> Split:
-    """The disjoint, complete pieces of the index box of shape `frame`: those of each partition in order, then the default's. What a partition has outside of the frame is left out. Empty pieces are not listed; an empty frame has none.
+    """The disjoint, complete pieces of the index box of shape `frame`: those of each partition in order, then the
+    default's. What a partition has outside of the frame is left out. Empty pieces are not listed; an empty frame has
+    none.
 
     `ValueError` where a partition's rank is not the frame's length. Remembered for bounds seen before."""
     return _split(tuple(frame), tuple(partitions))
@@ -64,7 +69,9 @@ def _split(frame: Vector, partitions: tuple[IndexSpace, ...]) -> Split:
 
 def _covers(space: IndexSpace, whole: IndexSpace) -> bool:
     """Every index of the box belongs to the space."""
-    return space.dense and all(low <= 0 and high >= extent for low, high, extent in zip(space.lower, space.upper, whole.upper))
+    return space.dense and all(
+        low <= 0 and high >= extent for low, high, extent in zip(space.lower, space.upper, whole.upper)
+    )
 
 
 def _cut(frame: Box, partitions: list[Box | None]) -> list[Piece]:
@@ -94,7 +101,8 @@ def _minus(boxes: list[Box], taken: Box) -> list[Box]:
 
 
 def _difference(box: Box, taken: Box) -> list[Box]:
-    """What of `box` is not in `taken`: for each axis the slabs below and above the bounds of `taken`, then for each axis the rows that `taken` leaves out between its bounds."""
+    """What of `box` is not in `taken`: for each axis the slabs below and above the bounds of `taken`, then for each
+    axis the rows that `taken` leaves out between its bounds."""
     if any(a.low >= b.high or a.high <= b.low for a, b in zip(box, taken)):
         return [box]
     shared = [within(a, b) for a, b in zip(box, taken)]
@@ -116,7 +124,8 @@ def _shared(box: Box, frame: Box) -> list[Box]:
 
 
 def intersect(a: IndexSpace, b: IndexSpace) -> tuple[IndexSpace, ...]:
-    """The indices in both, as disjoint index spaces: none where nothing is shared, more than one where periods interleave. `TooManyPieces` where they interleave too finely; `ValueError` where the ranks differ."""
+    """The indices in both, as disjoint index spaces: none where nothing is shared, more than one where periods
+    interleave. `TooManyPieces` where they interleave too finely; `ValueError` where the ranks differ."""
     if a.rank != b.rank:
         raise ValueError(f"spaces of rank {a.rank} and {b.rank} have no intersection")
     ours, theirs = _axes(a), _axes(b)
@@ -141,4 +150,6 @@ def _axes(space: IndexSpace) -> Box | None:
 
 
 def _space(box: Box) -> IndexSpace:
-    return IndexSpace(tuple(a.low for a in box), tuple(a.high for a in box), tuple(a.step for a in box), tuple(a.width for a in box))
+    return IndexSpace(
+        tuple(a.low for a in box), tuple(a.high for a in box), tuple(a.step for a in box), tuple(a.width for a in box)
+    )

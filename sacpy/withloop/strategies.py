@@ -69,7 +69,8 @@ def _jing(
 
 
 def jing_ext(space: IndexSpace, device: DeviceLimits) -> Choice | Refusal:
-    """Section 7.2: neighbouring axes are folded in pairs, the innermost left alone where their number is odd, until at most five are left; then as `jing`."""
+    """Section 7.2: neighbouring axes are folded in pairs, the innermost left alone where their number is odd, until at
+    most five are left; then as `jing`."""
     steps: list[Combinator] = [ShiftLB(), *gaps(space)]
     reasons = []
     rank = space.rank
@@ -128,7 +129,9 @@ def _foldall_block(size: int, device: DeviceLimits) -> tuple[int, str]:
     return threads, f"split into blocks of {threads}, as {why}"
 
 
-def _fitting(name: str, chain: Chain, space: IndexSpace, device: DeviceLimits, reasons: tuple[str, ...]) -> Choice | Refusal:
+def _fitting(
+    name: str, chain: Chain, space: IndexSpace, device: DeviceLimits, reasons: tuple[str, ...]
+) -> Choice | Refusal:
     try:
         chain.map(space, device)
     except MappingError as error:
@@ -146,8 +149,9 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def choose(name: str, space: IndexSpace, device: DeviceLimits, unit_axis: int | None = None) -> Choice:
-    """The mapping that the named strategy gives the space; where it has none, that of `auto`, its reasons led by why. Every choice fits the device. `unit_axis`: the axis along which the written array is contiguous, for `auto`. `KeyError` for a name that
-    is no strategy."""
+    """The mapping that the named strategy gives the space; where it has none, that of `auto`, its reasons led by why.
+    Every choice fits the device. `unit_axis`: the axis along which the written array is contiguous, for `auto`.
+    `KeyError` for a name that is no strategy."""
     space = space.normalised()
     found = auto(space, device, unit_axis) if name == "auto" else STRATEGIES[name](space, device)
     if isinstance(found, Choice):

@@ -77,7 +77,14 @@ def test_an_array_that_python_keeps_is_not_written(session: sacpy.Session) -> No
 
 @pytest.mark.parametrize(
     ("function", "words"),
-    [(lambda a: 1, "tuple of 2 values"), (lambda a: (1.5, [1.0, 2.0]), "result 1"), (lambda a: (1, "x"), "result 2"), (lambda a: (1, [1.0]), "violates its declaration"), (lambda: 1, "cannot be called with 1 argument"), (lambda a: None, "tuple of 2 values")],
+    [
+        (lambda a: 1, "tuple of 2 values"),
+        (lambda a: (1.5, [1.0, 2.0]), "result 1"),
+        (lambda a: (1, "x"), "result 2"),
+        (lambda a: (1, [1.0]), "violates its declaration"),
+        (lambda: 1, "cannot be called with 1 argument"),
+        (lambda a: None, "tuple of 2 values"),
+    ],
 )
 def test_results_are_checked(session: sacpy.Session, function: Any, words: str) -> None:
     session.bind("pair", function)
@@ -108,7 +115,9 @@ def test_binding_again_and_unbound(session: sacpy.Session) -> None:
 
 
 def test_python_and_sac_call_each_other(session: sacpy.Session) -> None:
-    m = session.compile("use Array: all; external int other(int n); int f(int n) { return n <= 0 ? 0 : 1 + other(n - 1); }")
+    m = session.compile(
+        "use Array: all; external int other(int n); int f(int n) { return n <= 0 ? 0 : 1 + other(n - 1); }"
+    )
     session.bind("other", lambda n: m.f(n))
     assert m.f(20) == 20
     assert error(m.f, 10_000).diagnostics[0].code == "E0701"
@@ -116,7 +125,9 @@ def test_python_and_sac_call_each_other(session: sacpy.Session) -> None:
 
 
 def test_a_module_of_external_functions(session: sacpy.Session, tmp_path: Any) -> None:
-    (tmp_path / "Py.sac").write_text("module Py; export all; external int add(int a, int b); external double add(double a, double b);")
+    (tmp_path / "Py.sac").write_text(
+        "module Py; export all; external int add(int a, int b); external double add(double a, double b);"
+    )
     session = sacpy.Session(search=[tmp_path])
     session.bind("Py::add", lambda a, b: a + b)
     session.define("use Py: all;")

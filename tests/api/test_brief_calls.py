@@ -1,4 +1,5 @@
-"""Calls that have come to know their compiled code and go there directly: nobody can tell, but by the time they take."""
+"""Calls that have come to know their compiled code and go there directly: nobody can tell, but by the time they
+take."""
 
 from __future__ import annotations
 
@@ -15,9 +16,11 @@ from sacpy.embedding.runner import Runner
 from sacpy.jit.run import versions
 
 SOURCE = """use Array: all;
-double[.] same(double[n] a) { s = 0.0; for (i = 0; i < n; i++) { s += a[i] * s; } if (s > 1.0e300) { a[0] = s; } return a; }
+double[.] same(double[n] a) { s = 0.0; for (i = 0; i < n; i++) { s += a[i] * s; } if (s > 1.0e300) { a[0] = s;
+  } return a; }
 double total(double[.] a) { return sum(a * a); }
-double[.], int, double split(double[n] a) { s = 0.0; for (i = 0; i < n; i++) { s += a[i] * a[i]; } return (a + s, n, s); }
+double[.], int, double split(double[n] a) { s = 0.0; for (i = 0; i < n; i++) { s += a[i] * a[i]; } return (a + s, n, s);
+  }
 double at(double[.] a, int i) { s = 0.0; for (k = 0; k < 40; k++) { s += a[i + k]; } return s; }
 """
 
@@ -34,7 +37,8 @@ def module() -> sacpy.Module:
 
 
 def directly(f: Any, *args: Any) -> Any:
-    """The result of a call once the function has been called often enough to be compiled; nearly all calls do not go the usual way then."""
+    """The result of a call once the function has been called often enough to be compiled; nearly all calls do not go
+    the usual way then."""
     for _ in range(4000):
         f(*args)
     with patch.object(Runner, "run", autospec=True, side_effect=Runner.run) as usual:
@@ -97,7 +101,10 @@ def test_what_is_defined_anew_is_called() -> None:
 LONG = """
 import signal, sys, threading, sacpy
 
-module = sacpy.Session(target="cpu").compile("use Array: all; int f(int n) { s = 0; for (i = 0; i < n; i++) { s = (s * 31 + i) % 1000003; } return s; }")
+session = sacpy.Session(target="cpu")
+module = session.compile(
+    "use Array: all; int f(int n) { s = 0; for (i = 0; i < n; i++) { s = (s * 31 + i) % 1000003; } return s; }"
+)
 for _ in range(300):
     module.f(1000)
 assert module._runner.direct

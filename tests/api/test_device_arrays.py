@@ -1,4 +1,5 @@
-"""Arrays on a device, from Python: on the emulator they are in memory of their own, and go the same ways as on a GPU."""
+"""Arrays on a device, from Python: on the emulator they are in memory of their own, and go the same ways as on a
+GPU."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ complex[n] twice(complex[n] z) { return { [i] -> z[i] + z[i] | [i] < [n] }; }
 
 @pytest.fixture(scope="module")
 def module() -> Any:
-    return sacpy.Session(target="emulator").define(SOURCE.replace("use Array: all;", "use Structures: all;\nuse Array: all;"))
+    return sacpy.Session(target="emulator").define(
+        SOURCE.replace("use Array: all;", "use Structures: all;\nuse Array: all;")
+    )
 
 
 def on_device(a: Any) -> Any:
@@ -81,7 +84,10 @@ def test_functions_choose_by_shape(module: Any) -> None:
 
 def test_an_update_does_not_reach_the_argument(module: Any) -> None:
     session = sacpy.Session(target="emulator")
-    poked = session.define("use Array: all;\ndouble[n] poked(double[n] v) { w = { [i] -> v[i] + 1.0 | [i] < [n] }; v[0] = 77.0; return v + w; }").poked
+    poked = session.define(
+        "use Array: all;\ndouble[n] poked(double[n] v) { w = { [i] -> v[i] + 1.0 | [i] < [n] }; v[0] = 77.0; return v "
+        "+ w; }"
+    ).poked
     v = on_device(np.arange(50_000.0))
     assert poked(v).numpy()[0] == 78.0
     assert v.numpy()[0] == 0.0
@@ -106,7 +112,11 @@ def test_errors_are_those_of_any_call(module: Any) -> None:
 
 @pytest.mark.parametrize("target", ["interp", "cpu"])
 def test_sessions_without_a_device_take_them_too(target: str) -> None:
-    following = sacpy.Session(target=target).define("use Array: all;\ndouble[n] next(double[n] v) { return { [i] -> v[i] + 1.0 | [i] < [n] }; }").next
+    following = (
+        sacpy.Session(target=target)
+        .define("use Array: all;\ndouble[n] next(double[n] v) { return { [i] -> v[i] + 1.0 | [i] < [n] }; }")
+        .next
+    )
     assert following(on_device(np.arange(3.0))).tolist() == [1.0, 2.0, 3.0]
 
 
@@ -199,7 +209,15 @@ def test_arrays_of_others_come_in_through_capsules(module: Any) -> None:
 
 @pytest.mark.parametrize(
     ("shape", "strides", "dense"),
-    [((2, 3), None, True), ((2, 3), (3, 1), True), ((2, 3), (1, 2), False), ((1, 3), (99, 1), True), ((0, 3), (7, 7), True), ((), (), True), ((3,), (-1,), False)],
+    [
+        ((2, 3), None, True),
+        ((2, 3), (3, 1), True),
+        ((2, 3), (1, 2), False),
+        ((1, 3), (99, 1), True),
+        ((0, 3), (7, 7), True),
+        ((), (), True),
+        ((3,), (-1,), False),
+    ],
 )
 def test_dense(shape: tuple[int, ...], strides: tuple[int, ...] | None, dense: bool) -> None:
     assert is_dense(shape, strides) == dense

@@ -19,8 +19,8 @@ ERRORS = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
 
 
 class Reader:
-    """Who goes through the guide: its examples share their names, in order. One that is run without those before it runs
-    them first."""
+    """Who goes through the guide: its examples share their names, in order. One that is run without those before it
+    runs them first."""
 
     def __init__(self) -> None:
         self.names: dict[str, Any] = {"__name__": "guide"}
@@ -42,7 +42,9 @@ def reader() -> Reader:
     return Reader()
 
 
-@pytest.mark.parametrize("number", range(len(EXAMPLES)), ids=re.findall(r"```python\n(?:import \w+.*\n|\n)*(.{1,30})", GUIDE))
+@pytest.mark.parametrize(
+    "number", range(len(EXAMPLES)), ids=re.findall(r"```python\n(?:import \w+.*\n|\n)*(.{1,30})", GUIDE)
+)
 def test_example(reader: Reader, number: int) -> None:
     code, expected = EXAMPLES[number]
     if "flask" in code:
@@ -59,12 +61,19 @@ def test_the_first_example_needs_nothing_else(tmp_path: Path) -> None:
 
 
 def test_every_code_has_a_section() -> None:
-    sources = [*(ROOT / "sacpy" / "embedding").glob("*.py"), ROOT / "sacpy" / "session.py", ROOT / "sacpy" / "interp" / "foreign.py"]
+    sources = [
+        *(ROOT / "sacpy" / "embedding").glob("*.py"),
+        ROOT / "sacpy" / "session.py",
+        ROOT / "sacpy" / "interp" / "foreign.py",
+    ]
     used = {code for path in sources for code in re.findall(r'"(E07\d\d)"', path.read_text(encoding="utf-8"))}
     assert used - set(re.findall(r"^## (E\d{4}):", ERRORS, re.MULTILINE)) == set()
 
 
-@pytest.mark.parametrize(("expected", "code"), re.findall(r"^## (E\d{4}):(?:(?!^## ).)*?```python\n(.*?)```", ERRORS, re.DOTALL | re.MULTILINE))
+@pytest.mark.parametrize(
+    ("expected", "code"),
+    re.findall(r"^## (E\d{4}):(?:(?!^## ).)*?```python\n(.*?)```", ERRORS, re.DOTALL | re.MULTILINE),
+)
 def test_every_section_has_an_example_that_gives_the_code(expected: str, code: str) -> None:
     with pytest.raises(sacpy.SacError) as caught:
         exec(code, {"sacpy": sacpy, "session": sacpy.Session()})

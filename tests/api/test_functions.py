@@ -60,7 +60,8 @@ def error(call: Callable[..., Any], *args: Any, **named: Any) -> sacpy.Diagnosti
 @pytest.mark.parametrize(
     ("value", "instance"),
     [
-        (1, 1), (2.0, 2), (True, 3), (2**31, 4), (np.int64(1), 4), (np.int32(1), 1), (np.zeros(3, np.float32), 5), ([1, 2, 3], 6), ([1, 2], 8), ([[1]], 7), (np.zeros((1, 1), np.int32), 7), (b"ab", 9), ("ab", 9),
+        (1, 1), (2.0, 2), (True, 3), (2**31, 4), (np.int64(1), 4), (np.int32(1), 1), (np.zeros(3, np.float32), 5),
+        ([1, 2, 3], 6), ([1, 2], 8), ([[1]], 7), (np.zeros((1, 1), np.int32), 7), (b"ab", 9), ("ab", 9),
         ([1.5], 10), (np.zeros((2, 2)), 10), ([], 6), (np.float64(1.0), 2),
     ],
 )  # fmt: skip
@@ -214,8 +215,12 @@ def test_errors_in_a_source_come_all_at_once() -> None:
 
 
 def test_loading_a_module_file_beside_others(tmp_path: Path) -> None:
-    (tmp_path / "Low.sac").write_text("module Low; export all; use ScalarArith: all; /* Adds 1. */ int up(int x) { return x + 1; }")
-    (tmp_path / "High.sac").write_text("module High; import Low: all; export all; use ScalarArith: all; int upup(int x) { return up(up(x)); }")
+    (tmp_path / "Low.sac").write_text(
+        "module Low; export all; use ScalarArith: all; /* Adds 1. */ int up(int x) { return x + 1; }"
+    )
+    (tmp_path / "High.sac").write_text(
+        "module High; import Low: all; export all; use ScalarArith: all; int upup(int x) { return up(up(x)); }"
+    )
     high = sacpy.Session().load(tmp_path / "High.sac")
     assert high.upup(1) == 3
     assert high.up(1) == 2
@@ -225,14 +230,18 @@ def test_loading_a_module_file_beside_others(tmp_path: Path) -> None:
 
 
 def test_warnings_are_kept() -> None:
-    module = sacpy.Session().compile("use ScalarArith: all; int f(int[n,n] a) { return 1; } int f(int[n,m] a) { return 2; }")
+    module = sacpy.Session().compile(
+        "use ScalarArith: all; int f(int[n,n] a) { return 1; } int f(int[n,m] a) { return 2; }"
+    )
     assert module.f(np.zeros((2, 2), np.int32)) == 2
     assert [d.severity for d in module.warnings] == ["warning"]
 
 
 def test_global_objects_live_as_long_as_the_module(tmp_path: Path) -> None:
     (tmp_path / "Counter.sac").write_text(
-        "class Counter; classtype int; export all; use ScalarArith: all; Counter make() { return to_Counter(0); } void bump(Counter &c) { c = to_Counter(from_Counter(c) + 1); } int get(Counter &c) { return from_Counter(c); } objdef Counter it = make();"
+        "class Counter; classtype int; export all; use ScalarArith: all; Counter make() { return to_Counter(0); } "
+        "void bump(Counter &c) { c = to_Counter(from_Counter(c) + 1); } int get(Counter &c) { return from_Counter(c); "
+        "} objdef Counter it = make();"
     )
     module = sacpy.Session(search=[tmp_path]).compile("use Counter: all; int next() { bump(it); return get(it); }")
     assert [module.next(), module.next(), module.next()] == [1, 2, 3]

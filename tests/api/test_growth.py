@@ -40,7 +40,9 @@ def test_what_ran_an_expression_goes_with_it() -> None:
     assert len(alive) <= 1 + ENDED
 
 
-@pytest.mark.parametrize("text", ["unknown{} + 1", "[1, 2][{}]", "1 + + {}"], ids=["unknown name", "wrong index", "wrong text"])
+@pytest.mark.parametrize(
+    "text", ["unknown{} + 1", "[1, 2][{}]", "1 + + {}"], ids=["unknown name", "wrong index", "wrong text"]
+)
 def test_errors_leave_nothing_behind(text: str) -> None:
     session = sacpy.Session(target="interp")
 

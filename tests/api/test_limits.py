@@ -18,7 +18,8 @@ from sacpy.nodes import replace
 from tests.tools import run_text
 
 SOURCE = """
-use Structures: all; use StdIO: all; use Process: all; use Environment: all; use RuntimeError: all; use Clock: all; use Dir: all; use FileSystem: all;
+use Structures: all; use StdIO: all; use Process: all; use Environment: all; use RuntimeError: all;
+use Clock: all; use Dir: all; use FileSystem: all;
 int[*] with_loop(int n) { return with { (. <= iv <= .) : 1; } : genarray([n,n,n]); }
 int[*] filled(int n) { return genarray([n,n,n], 1); }
 int[*] indices(int n) { return iota([n,n,n]); }
@@ -56,8 +57,10 @@ def module(session: sacpy.Session) -> sacpy.Module:
 @pytest.mark.parametrize(
     ("name", "code"),
     [
-        ("with_loop", "E0703"), ("filled", "E0703"), ("indices", "E0703"), ("wide", "E0703"), ("recursion", "E0701"), ("loop", "E0704"), ("fold_loop", "E0704"), ("sleeping", "E0704"), ("output", "E0705"),
-        ("errors", "E0705"), ("file", "E0750"), ("removing", "E0750"), ("process", "E0751"), ("environment", "E0752"), ("exiting", "E0706"),
+        ("with_loop", "E0703"), ("filled", "E0703"), ("indices", "E0703"), ("wide", "E0703"), ("recursion", "E0701"),
+        ("loop", "E0704"), ("fold_loop", "E0704"), ("sleeping", "E0704"), ("output", "E0705"),
+        ("errors", "E0705"), ("file", "E0750"), ("removing", "E0750"), ("process", "E0751"), ("environment", "E0752"),
+        ("exiting", "E0706"),
     ],
 )  # fmt: skip
 def test_a_hostile_function(session: sacpy.Session, module: sacpy.Module, name: str, code: str) -> None:
@@ -76,7 +79,8 @@ def test_a_hostile_function(session: sacpy.Session, module: sacpy.Module, name: 
 
 @pytest.mark.parametrize(("name", "args"), [("pieces", (2000, np.zeros(1 << 20, np.int32))), ("doubling", (10_000,))])
 def test_memory_taken_in_pieces(name: str, args: tuple[Any, ...]) -> None:
-    module = sacpy.Session(limits=replace(LIMITS, seconds=60.0)).compile(SOURCE)  # the memory is to end it, on a busy machine too
+    # the memory is to end it, on a busy machine too
+    module = sacpy.Session(limits=replace(LIMITS, seconds=60.0)).compile(SOURCE)
     with pytest.raises(sacpy.SacError) as caught:
         module[name](*args)
     assert caught.value.diagnostics[0].code == "E0703"
@@ -106,7 +110,8 @@ def test_the_time_limit_says_where(module: sacpy.Module) -> None:
 def test_time_up_never_strikes_afterwards() -> None:
     session = sacpy.Session()
     module = session.compile("int loop(int n) { while (true) { } return n; }")
-    session._workspace.limits = sacpy.Limits(seconds=0.15)  # for the run alone: reading may take longer on a busy machine
+    # for the run alone: reading may take longer on a busy machine
+    session._workspace.limits = sacpy.Limits(seconds=0.15)
     for _ in range(3):
         try:
             module.loop(1)
@@ -174,7 +179,11 @@ def test_where_output_goes(tmp_path: Path) -> None:
 
 
 def test_reading_a_source_has_the_limits_too() -> None:
-    bomb = "#define A0 1 + 1\n" + "".join(f"#define A{i} A{i - 1} + A{i - 1}\n" for i in range(1, 24)) + "int f() { return A23; }"
+    bomb = (
+        "#define A0 1 + 1\n"
+        + "".join(f"#define A{i} A{i - 1} + A{i - 1}\n" for i in range(1, 24))
+        + "int f() { return A23; }"
+    )
     begin = time.perf_counter()
     with pytest.raises(sacpy.SacError):
         sacpy.Session(limits=LIMITS).compile(bomb)
@@ -204,15 +213,30 @@ def test_a_bound_function_may_end_python() -> None:
     assert module.f() == 1
 
 
-@pytest.mark.parametrize(("flag", "value", "code"), [("--seconds", "0.3", "E0704"), ("--memory", "100M", "E0703"), ("--depth", "2000", "E0701")])
+@pytest.mark.parametrize(
+    ("flag", "value", "code"),
+    [("--seconds", "0.3", "E0704"), ("--memory", "100M", "E0703"), ("--depth", "2000", "E0701")],
+)
 def test_the_command_line_has_the_limits_too(flag: str, value: str, code: str) -> None:
-    text = "use Array: all; int deep(int n) { return 1 + deep(n + 1); } int main() { " + {"E0704": "while (true) { } return 0;", "E0703": "a = [1]; while (true) { a = a ++ a; } return a[0];", "E0701": "return deep(0);"}[code] + " }"
+    text = (
+        "use Array: all; int deep(int n) { return 1 + deep(n + 1); } int main() { "
+        + {
+            "E0704": "while (true) { } return 0;",
+            "E0703": "a = [1]; while (true) { a = a ++ a; } return a[0];",
+            "E0701": "return deep(0);",
+        }[code]
+        + " }"
+    )
     result = run_text(text, flags=[flag, value])
     assert [d.code for d in result.diagnostics] == [code]
 
 
 def test_sizes_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert [cli.parse(["run", "--memory", size, "p.sac"]).memory for size in ("1000", "64K", "1.5G")] == [1000, 65536, 3 << 29]
+    assert [cli.parse(["run", "--memory", size, "p.sac"]).memory for size in ("1000", "64K", "1.5G")] == [
+        1000,
+        65536,
+        3 << 29,
+    ]
     for bad in ("0", "many", "-1M", ""):
         with pytest.raises(SystemExit):
             cli.parse(["run", "--memory", bad, "p.sac"])

@@ -23,6 +23,10 @@ def test_a_large_array_costs_nothing_to_pass() -> None:
 
 
 def test_importing_sacpy_loads_nothing() -> None:
-    script = "import sys; import sacpy; assert not any(m in sys.modules for m in ('numpy', 'llvmlite', 'prompt_toolkit')); sacpy.Session, sacpy.World, sacpy.Limits, sacpy.SacError; assert 'llvmlite' not in sys.modules; print(sorted(sacpy.__all__))"
+    script = (
+        "import sys; import sacpy; assert not any(m in sys.modules for m in ('numpy', 'llvmlite', "
+        "'prompt_toolkit')); sacpy.Session, sacpy.World, sacpy.Limits, sacpy.SacError; assert 'llvmlite' not in "
+        "sys.modules; print(sorted(sacpy.__all__))"
+    )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert "Session" in result.stdout

@@ -78,7 +78,30 @@ def test_names_that_are_none(session: sacpy.Session, name: str) -> None:
     assert codes(caught) == ["E0717"]
 
 
-@pytest.mark.parametrize("name", ["", "while", "int", "_", "a b", "ä", "1x", "a.b", "f()", "::f", "M::", "M::while", "M:f", "M::N::", "=", ".", "+ +", "a+", "::"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "while",
+        "int",
+        "_",
+        "a b",
+        "ä",
+        "1x",
+        "a.b",
+        "f()",
+        "::f",
+        "M::",
+        "M::while",
+        "M:f",
+        "M::N::",
+        "=",
+        ".",
+        "+ +",
+        "a+",
+        "::",
+    ],
+)
 def test_names_that_no_external_function_has(session: sacpy.Session, name: str) -> None:
     with pytest.raises(sacpy.SacError) as caught:
         session.bind(name, abs)
@@ -118,7 +141,12 @@ def test_definitions(session: sacpy.Session) -> None:
 def test_a_definition_that_fails_changes_nothing(session: sacpy.Session) -> None:
     session.define("int f(int x) { return x + 1; }")
     session["x"] = 5
-    for bad in ("int f(int x) { return x + 1.0; }", "int f(int x) { return }", "module M; export all;", "use NoSuchModule: all;"):
+    for bad in (
+        "int f(int x) { return x + 1.0; }",
+        "int f(int x) { return }",
+        "module M; export all;",
+        "use NoSuchModule: all;",
+    ):
         with pytest.raises(sacpy.SacError):
             session.define(bad)
         assert session.eval("f(x)") == 6
@@ -147,7 +175,8 @@ def test_types_and_records(session: sacpy.Session) -> None:
 
 def test_global_objects_survive_definitions(session: sacpy.Session, tmp_path: Path) -> None:
     (tmp_path / "Counter.sac").write_text(
-        "class Counter; classtype int; export all; use ScalarArith: all; Counter make() { return to_Counter(0); } int next(Counter &c) { n = from_Counter(c) + 1; c = to_Counter(n); return n; } objdef Counter it = make();"
+        "class Counter; classtype int; export all; use ScalarArith: all; Counter make() { return to_Counter(0); } int "
+        "next(Counter &c) { n = from_Counter(c) + 1; c = to_Counter(n); return n; } objdef Counter it = make();"
     )
     session = sacpy.Session(search=[tmp_path])
     session.define("use Counter: all;")
@@ -165,7 +194,13 @@ def test_an_object_that_an_expression_changes(session: sacpy.Session) -> None:
 
 def test_errors_in_an_expression(session: sacpy.Session) -> None:
     session["n"] = np.int64(3)
-    for source, code in (("1 +", "E02"), ("nope", "E0305"), ("1 + 1.0", "E0403"), ("n + 1", "E0403"), ("[1,2][5]", "E0")):
+    for source, code in (
+        ("1 +", "E02"),
+        ("nope", "E0305"),
+        ("1 + 1.0", "E0403"),
+        ("n + 1", "E0403"),
+        ("[1,2][5]", "E0"),
+    ):
         with pytest.raises(sacpy.SacError) as caught:
             session.eval(source)
         assert codes(caught)[0].startswith(code)
@@ -202,7 +237,10 @@ def test_running_a_program(session: sacpy.Session, tmp_path: Path, capsys: pytes
 
 def test_a_program_that_fails(session: sacpy.Session, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "p.sac"
-    path.write_text('use StdIO: all; use Structures: all; use CommandLine: all; int main() { printf("before\\n"); x = 1 / (argc() - 1); return x; }')
+    path.write_text(
+        'use StdIO: all; use Structures: all; use CommandLine: all; int main() { printf("before\\n"); x = 1 / (argc() '
+        "- 1); return x; }"
+    )
     with pytest.raises(sacpy.SacError) as caught:
         session.run(path)
     assert codes(caught) == ["E0603"]
@@ -232,7 +270,9 @@ def test_an_unknown_target() -> None:
         (lambda s: pickle.dumps(s.define("int f() { return 1; }").f), "open one in each process"),
     ],
 )
-def test_arguments_of_another_type_are_refused_by_name(session: sacpy.Session, mistake: Callable[[sacpy.Session], object], said: str) -> None:
+def test_arguments_of_another_type_are_refused_by_name(
+    session: sacpy.Session, mistake: Callable[[sacpy.Session], object], said: str
+) -> None:
     with pytest.raises(TypeError, match=re.escape(said)):
         mistake(session)
 

@@ -8,7 +8,10 @@ import numpy as np
 
 import sacpy
 
-SOURCE = "use Array: all; int f(int x, int[.] v) { return x + sum(v * x); } int deep(int n) { return n == 0 ? 0 : 1 + deep(n - 1); }"
+SOURCE = (
+    "use Array: all; int f(int x, int[.] v) { return x + sum(v * x); } int deep(int n) { return n == 0 ? 0 : 1 + "
+    "deep(n - 1); }"
+)
 THREADS, CALLS = 8, 1250
 
 

@@ -66,7 +66,15 @@ def code(call: Any, *args: Any) -> str:
     return diagnostic.code
 
 
-LIMITS = {"byte": (-(2**7), 2**7 - 1), "short": (-(2**15), 2**15 - 1), "int": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1), "ubyte": (0, 2**8 - 1), "uint": (0, 2**32 - 1), "ulong": (0, 2**64 - 1)}
+LIMITS = {
+    "byte": (-(2**7), 2**7 - 1),
+    "short": (-(2**15), 2**15 - 1),
+    "int": (-(2**31), 2**31 - 1),
+    "long": (-(2**63), 2**63 - 1),
+    "ubyte": (0, 2**8 - 1),
+    "uint": (0, 2**32 - 1),
+    "ulong": (0, 2**64 - 1),
+}
 
 
 @pytest.mark.parametrize("base", LIMITS)
@@ -79,11 +87,31 @@ def test_integers_fit_to_the_last_one_and_never_wrap(m: sacpy.Module, base: str)
 
 
 def test_the_message_names_argument_and_range(m: sacpy.Module) -> None:
-    with pytest.raises(sacpy.SacError, match=r"argument 1 \(x\) of f_byte: 128 does not fit byte, whose values are -128 to 127"):
+    with pytest.raises(
+        sacpy.SacError, match=r"argument 1 \(x\) of f_byte: 128 does not fit byte, whose values are -128 to 127"
+    ):
         m.f_byte(128)
 
 
-@pytest.mark.parametrize(("name", "value"), [("f_int", 1.0), ("f_int", True), ("f_int", "1"), ("f_int", None), ("f_bool", 1), ("f_double", "1"), ("f_double", True), ("f_string", 1), ("f_char", 65), ("f_char", "ab"), ("f_complex", "1"), ("a_int", [1, 2.5]), ("a_int", [True]), ("a_bool", [1])])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("f_int", 1.0),
+        ("f_int", True),
+        ("f_int", "1"),
+        ("f_int", None),
+        ("f_bool", 1),
+        ("f_double", "1"),
+        ("f_double", True),
+        ("f_string", 1),
+        ("f_char", 65),
+        ("f_char", "ab"),
+        ("f_complex", "1"),
+        ("a_int", [1, 2.5]),
+        ("a_int", [True]),
+        ("a_bool", [1]),
+    ],
+)
 def test_values_of_another_sort_are_refused(m: sacpy.Module, name: str, value: Any) -> None:
     assert code(m[name], value) in ("E0708", "E0619")
 
@@ -113,7 +141,9 @@ def test_numpy_scalars(m: sacpy.Module) -> None:
 
 
 def test_scalars_come_back_as_python_scalars(m: sacpy.Module) -> None:
-    assert [type(v) for v in (m.f_int(1), m.f_double(1.0), m.f_bool(True), m.f_string("a"), m.f_char("a"), m.f_complex(1j))] == [int, float, bool, str, bytes, complex]
+    assert [
+        type(v) for v in (m.f_int(1), m.f_double(1.0), m.f_bool(True), m.f_string("a"), m.f_char("a"), m.f_complex(1j))
+    ] == [int, float, bool, str, bytes, complex]
 
 
 def test_text(m: sacpy.Module) -> None:
@@ -130,7 +160,19 @@ def test_text(m: sacpy.Module) -> None:
 # ---------------------------------------------------------------- arrays
 
 
-@pytest.mark.parametrize("value", [[], [[]], [1, 2, 3], [[1, 2], [3, 4]], ((1,), (2,)), np.zeros((0, 3), np.int32), np.arange(6, dtype=np.int32).reshape(1, 2, 3), 5])
+@pytest.mark.parametrize(
+    "value",
+    [
+        [],
+        [[]],
+        [1, 2, 3],
+        [[1, 2], [3, 4]],
+        ((1,), (2,)),
+        np.zeros((0, 3), np.int32),
+        np.arange(6, dtype=np.int32).reshape(1, 2, 3),
+        5,
+    ],
+)
 def test_arrays_go_through_unchanged(m: sacpy.Module, value: Any) -> None:
     result = m.a_int(value)
     assert np.array_equal(result, np.array(value, np.int32))
@@ -157,7 +199,9 @@ def test_real_arrays(m: sacpy.Module) -> None:
     assert code(m.a_int, np.array([1.0])) == "E0708"
 
 
-@pytest.mark.parametrize("make", [lambda a: a[::2], lambda a: a.reshape(4, 6).T, lambda a: a.astype(">f8"), lambda a: a[::-1]])
+@pytest.mark.parametrize(
+    "make", [lambda a: a[::2], lambda a: a.reshape(4, 6).T, lambda a: a.astype(">f8"), lambda a: a[::-1]]
+)
 def test_arrays_of_another_layout(m: sacpy.Module, make: Any) -> None:
     array = make(np.arange(24.0))
     assert np.array_equal(m.a_double(array), array)
@@ -310,7 +354,18 @@ def test_fields_that_do_not_fit_are_told(m: sacpy.Module) -> None:
         m.f_int(At(1.0, 2.0))
 
 
-@pytest.mark.parametrize("value", [{"at": {"x": 1.0}, "speed": [1, 2, 3], "id": 7}, BODY | {"more": 1}, {}, BODY | {"speed": [1.0, 2.0]}, BODY | {"id": 1.5}, 5, BODY | {"id": [1, 2]}])
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"at": {"x": 1.0}, "speed": [1, 2, 3], "id": 7},
+        BODY | {"more": 1},
+        {},
+        BODY | {"speed": [1.0, 2.0]},
+        BODY | {"id": 1.5},
+        5,
+        BODY | {"id": [1, 2]},
+    ],
+)
 def test_records_that_do_not_fit(m: sacpy.Module, value: Any) -> None:
     assert code(m.f_body, value) in ("E0707", "E0708")
 

@@ -36,7 +36,8 @@ class Process:
 
 
 def starting(script: Callable[[str], Any], opening: Any = None) -> tuple[runner.Start, list[list[str]]]:
-    """What starts processes that answer each step with what the script says; None: nothing more. And the steps with which they were started."""
+    """What starts processes that answer each step with what the script says; None: nothing more. And the steps with
+    which they were started."""
     begun: list[list[str]] = []
 
     def start(steps: Sequence[str]) -> tuple[Connection, Any]:
@@ -62,7 +63,11 @@ def run(start: runner.Start, steps: Sequence[str], **times: Any) -> dict[str, An
 
 def test_steps_are_told_in_their_order() -> None:
     start, begun = starting(lambda name: {"of": name})
-    assert list(run(start, ["a", "b"]).items()) == [("device", {"device": "a stand-in"}), ("a", {"of": "a"}), ("b", {"of": "b"})]
+    assert list(run(start, ["a", "b"]).items()) == [
+        ("device", {"device": "a stand-in"}),
+        ("a", {"of": "a"}),
+        ("b", {"of": "b"}),
+    ]
     assert begun == [["a", "b"]]
 
 
@@ -142,9 +147,23 @@ def test_the_process_goes_on_after_an_error_if_the_device_does(usable: bool, mon
 
 def test_everything_is_measured_on_the_emulator(tmp_path: Path) -> None:
     """In a process of its own, in which what `make gpu` must do without is not to be had."""
-    (tmp_path / "sitecustomize.py").write_text("import sys\nfor name in ('platformdirs', 'prompt_toolkit', 'pygments', 'pygls', 'ipykernel', 'IPython', 'pytest', 'hypothesis'): sys.modules[name] = None\n")
-    environment = {k: v for k, v in os.environ.items() if k != "SACPY_CACHE_DIR"} | {"OUT": str(tmp_path), "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-m", "benchmarks.gpu", "--emulator"], capture_output=True, text=True, cwd=ROOT, env=environment, timeout=300, check=False)
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\nfor name in ('platformdirs', 'prompt_toolkit', 'pygments', 'pygls', 'ipykernel', 'IPython', "
+        "'pytest', 'hypothesis'): sys.modules[name] = None\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "SACPY_CACHE_DIR"} | {
+        "OUT": str(tmp_path),
+        "PYTHONPATH": str(tmp_path),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.gpu", "--emulator"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment,
+        timeout=300,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads((tmp_path / "gpu.json").read_text())
     assert list(report["steps"]) == names(Settings(emulator=True, peers=()))
@@ -156,7 +175,15 @@ def test_everything_is_measured_on_the_emulator(tmp_path: Path) -> None:
 
 def test_without_a_gpu_the_report_says_so(tmp_path: Path) -> None:
     environment = os.environ | {"OUT": str(tmp_path), "SACPY_GPU": "none"}
-    done = subprocess.run([sys.executable, "-m", "benchmarks.gpu"], capture_output=True, text=True, cwd=ROOT, env=environment, timeout=100, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.gpu"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment,
+        timeout=100,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("nothing to measure: SACPY_GPU is the number of a GPU")
     assert json.loads((tmp_path / "gpu.json").read_text())["error"].startswith("SACPY_GPU is")
@@ -211,7 +238,14 @@ def test_a_peer_that_is_not_there_is_left_out_with_its_reason(monkeypatch: pytes
 
 @pytest.mark.parametrize(
     ("found", "wrong"),
-    [("a 1.00 b\n", ""), ("a 1.000001 b\n", ""), ("a 1.1 b\n", "1 numbers differ, the first: 1.1 instead of 1.00"), ("a 1.00 c\n", "another text, from line 1 on"), ("a 1.00 b\n\n", "another number of lines"), ("a nan b\n", "1 numbers differ, the first: nan instead of 1.00")],
+    [
+        ("a 1.00 b\n", ""),
+        ("a 1.000001 b\n", ""),
+        ("a 1.1 b\n", "1 numbers differ, the first: 1.1 instead of 1.00"),
+        ("a 1.00 c\n", "another text, from line 1 on"),
+        ("a 1.00 b\n\n", "another number of lines"),
+        ("a nan b\n", "1 numbers differ, the first: nan instead of 1.00"),
+    ],
 )
 def test_outputs_are_compared_number_by_number(found: str, wrong: str) -> None:
     assert programs.differs(found, "a 1.00 b\n") == wrong
@@ -224,11 +258,23 @@ def test_a_program_that_prints_something_else_is_told(tmp_path: Path) -> None:
     (tmp_path / "broken.sac").write_text("int main( {}")
     (tmp_path / "broken.out").write_text("")
     found = dict(programs.wrong(sorted(tmp_path.glob("*.sac")), "emulator", lambda: None))
-    assert found["right"] == "" and found["other"] == "1 numbers differ, the first: 1 instead of 2" and found["broken"].startswith("error[")
+    assert (
+        found["right"] == ""
+        and found["other"] == "1 numbers differ, the first: 1 instead of 2"
+        and found["broken"].startswith("error[")
+    )
 
 
 def test_problems_are_sacpys_own() -> None:
-    report = {"steps": {"peer jax": {"error": "not there"}, "checks": {"empty": "", "bytes": "3 differ"}, "case map, 9": {"error": "lost"}, "sanitizer memcheck": {"found": "2 errors"}, "sanitizer racecheck": {"found": 0}}}
+    report = {
+        "steps": {
+            "peer jax": {"error": "not there"},
+            "checks": {"empty": "", "bytes": "3 differ"},
+            "case map, 9": {"error": "lost"},
+            "sanitizer memcheck": {"found": "2 errors"},
+            "sanitizer racecheck": {"found": 0},
+        }
+    }
     assert command.problems(report) == ["checks: bytes: 3 differ", "case map, 9: lost", "sanitizer memcheck: 2 errors"]
 
 
@@ -237,9 +283,16 @@ def test_problems_are_sacpys_own() -> None:
 
 @pytest.mark.parametrize(
     ("says", "status", "found"),
-    [("========= ERROR SUMMARY: 0 errors", 0, 0), ("========= ERROR SUMMARY: 2 errors", 86, "SUMMARY: 2 errors"), ("========= RACECHECK SUMMARY: 0 hazards displayed", 0, 0), ("========= ERROR SUMMARY: 0 errors", 1, "the program failed")],
+    [
+        ("========= ERROR SUMMARY: 0 errors", 0, 0),
+        ("========= ERROR SUMMARY: 2 errors", 86, "SUMMARY: 2 errors"),
+        ("========= RACECHECK SUMMARY: 0 hazards displayed", 0, 0),
+        ("========= ERROR SUMMARY: 0 errors", 1, "the program failed"),
+    ],
 )
-def test_what_the_sanitizer_says(says: str, status: int, found: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_sanitizer_says(
+    says: str, status: int, found: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tool = tmp_path / "compute-sanitizer"
     tool.write_text(f"#!/bin/sh\necho '{says}'\nexit {status}\n")
     tool.chmod(0o755)
@@ -256,7 +309,17 @@ def test_without_the_sanitizer_that_is_told(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_watched_program_runs(tmp_path: Path) -> None:
     program = tmp_path / "watched.sac"
     program.write_text(sanitizer.PROGRAM)
-    outputs = [subprocess.run([sys.executable, "-m", "sacpy", "run", "--target", target, str(program)], capture_output=True, text=True, cwd=ROOT, timeout=100, check=True).stdout for target in ("interp", "emulator")]
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-m", "sacpy", "run", "--target", target, str(program)],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            timeout=100,
+            check=True,
+        ).stdout
+        for target in ("interp", "emulator")
+    ]
     assert outputs[0] == outputs[1] != ""
 
 

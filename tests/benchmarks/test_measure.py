@@ -38,7 +38,9 @@ def test_a_table_shows_limit_and_verdict() -> None:
     assert text.splitlines()[2].split() == ["start", "200", "ms", "100", "300", "100", "ms", "OVER", "a", "note"]
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(1.234, "1.23 s"), (0.0456, "45.6 ms"), (7.8e-6, "7.8 us"), (5e-10, "0.5 ns"), (0.0, "0 ns")])
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(1.234, "1.23 s"), (0.0456, "45.6 ms"), (7.8e-6, "7.8 us"), (5e-10, "0.5 ns"), (0.0, "0 ns")]
+)
 def test_times_have_the_unit_that_suits_them(seconds: float, text: str) -> None:
     assert seconds_text(seconds) == text
 
@@ -53,7 +55,9 @@ def test_a_missing_peer_is_left_out() -> None:
     assert "4 (4..4)" in warm_table("", [one, two])
 
 
-def test_the_report_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys, "argv", ["benchmarks", "startup"])
     monkeypatch.setitem(command.LIMITED, "startup", lambda options: [duration("slow", (9.0,), "s", limit=1.0)])
     monkeypatch.setenv("OUT", str(tmp_path))

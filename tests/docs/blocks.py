@@ -2,7 +2,8 @@
 
 In: a Markdown file. Out: the same text with every output as it is now; a test compares. Two kinds of example:
 
-- a fenced block `sacpy` is a conversation at the prompt: lines after `>>> ` (continued with `... `) are typed, what stands below them is shown. All blocks of a file are one conversation;
+- a fenced block `sacpy` is a conversation at the prompt: lines after `>>> ` (continued with `... `) are typed, what
+  stands below them is shown. All blocks of a file are one conversation;
 - a fenced block `sac` with a `main` is a program; a block `text` right behind it is what it prints.
 
 `python -m tests.docs.blocks FILE..` brings the outputs of files up to date.
@@ -50,7 +51,10 @@ def _conversation(engine: Engine, world: World, block: str) -> str:
     lines: list[str] = []
     inputs = _inputs(block)
     for typed in inputs:
-        lines += [(PROMPT if i == 0 else CONTINUED).rstrip() + (f" {line}" if line else "") for i, line in enumerate(typed.split("\n"))]
+        lines += [
+            (PROMPT if i == 0 else CONTINUED).rstrip() + (f" {line}" if line else "")
+            for i, line in enumerate(typed.split("\n"))
+        ]
         before = len(world.out())
         shown, outcome = obey(engine, typed) if is_command(typed) else ("", engine.enter(typed))
         said = render_text([d for d in outcome.diagnostics if d.severity != "note"])

@@ -27,7 +27,18 @@ SECTION = re.compile(r"^## ([EWN]\d{4}): (.*?)\n(.*?)(?=^## |\Z)", re.MULTILINE 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LIMITS = Limits(depth=20_000, seconds=5, memory=2**30)
 OUTPUT = 10_000
-LIBRARY = ("StdIO", "Structures", "Numerical", "CommandLine", "FibreIO", "Environment", "Process", "System", "SysErr", "RuntimeError")
+LIBRARY = (
+    "StdIO",
+    "Structures",
+    "Numerical",
+    "CommandLine",
+    "FibreIO",
+    "Environment",
+    "Process",
+    "System",
+    "SysErr",
+    "RuntimeError",
+)
 USES = "".join(f"use {m}: all;\n" for m in LIBRARY)
 
 
@@ -53,7 +64,11 @@ def rendering(label: str, example: str, code: str) -> str | None:
     if label in ("gpu", "emulator"):
         attempts = iter([said(p, device="sm_90", target=label) for p in _programs(example)])
     else:
-        attempts = iter([_typed(example)]) if label == "sacpy" else (said(p, allowed) for p in _programs(example) for allowed in (False, True))
+        attempts = (
+            iter([_typed(example)])
+            if label == "sacpy"
+            else (said(p, allowed) for p in _programs(example) for allowed in (False, True))
+        )
     for found in attempts:
         matter = [d for d in found if d.severity != "note" or d.code == code]
         if {d.code for d in matter} == {code}:
@@ -63,13 +78,20 @@ def rendering(label: str, example: str, code: str) -> str | None:
 
 def _programs(example: str) -> tuple[str, ...]:
     """The example as it is; with the library in scope; with a `main` that does nothing; as the body of `main`."""
-    return example, USES + example, f"{USES}{example}\nint main() {{ return 0; }}\n", f"{USES}int main()\n{{\n{example}\nreturn 0;\n}}\n"
+    return (
+        example,
+        USES + example,
+        f"{USES}{example}\nint main() {{ return 0; }}\n",
+        f"{USES}int main()\n{{\n{example}\nreturn 0;\n}}\n",
+    )
 
 
 def _typed(example: str) -> list[Diagnostic]:
     engine = Engine(Workspace(), World.captured())
     typed = [line.removeprefix(">>> ") for line in example.splitlines()]
-    return [d for text in typed for d in (obey(engine, text)[1] if is_command(text) else engine.enter(text)).diagnostics]
+    return [
+        d for text in typed for d in (obey(engine, text)[1] if is_command(text) else engine.enter(text)).diagnostics
+    ]
 
 
 def said(program: str, allowed: bool = True, device: str = "", target: str = "") -> list[Diagnostic]:

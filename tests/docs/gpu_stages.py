@@ -1,4 +1,5 @@
-"""What the stages behind the graph make of functions of `docs/how-it-works.md`: mappings, kernels, launches, the host's part, what the emulator finds.
+"""What the stages behind the graph make of functions of `docs/how-it-works.md`: mappings, kernels, launches, the host's
+part, what the emulator finds.
 
 In: graphs, and what the document says of a stage. Out: text. `stages` calls these.
 """
@@ -20,7 +21,7 @@ from sacpy.jit.ir import kernel as k
 from sacpy.jit.ir.graph import ArrayType, Let, Unit, WithLoop, statements
 from sacpy.jit.ir.kernel_printer import print_kernel
 from sacpy.jit.kernels import KernelOptions, Launch, Template, build
-from sacpy.jit.run.contract import Tools
+from sacpy.jit.run.contract import CompileContext
 from sacpy.jit.run.device_compiler import device_program
 from sacpy.jit.run.on_demand import OnDemand
 from sacpy.nodes import replace
@@ -37,9 +38,15 @@ def chain(words: str) -> str:
     pragma = parse(f"gpukernel {text}")
     assert isinstance(pragma, GpuKernel)
     mapping = pragma.chain.map(IndexSpace.of([int(lower)], [int(upper)]), DEVICES[DEVICE])
-    rows = [("Gen", mapping.space), *((f"{s.combinator.name}({s.combinator.arguments()})".removesuffix("()"), s.after) for s in mapping.stages)]
+    rows = [
+        ("Gen", mapping.space),
+        *((f"{s.combinator.name}({s.combinator.arguments()})".removesuffix("()"), s.after) for s in mapping.stages),
+    ]
     lines = [f"{name:<14} {list(space.lower)} <= iv < {list(space.upper)}" for name, space in rows]
-    lines.append(f"{f'GridBlock({mapping.chain.grid_block.axes})':<14} grid {' x '.join(map(str, mapping.grid))}, block {' x '.join(map(str, mapping.block))}: {mapping.threads} threads, {mapping.idle} of them idle")
+    lines.append(
+        f"{f'GridBlock({mapping.chain.grid_block.axes})':<14} grid {' x '.join(map(str, mapping.grid))}, block "
+        f"{' x '.join(map(str, mapping.block))}: {mapping.threads} threads, {mapping.idle} of them idle"
+    )
     index = next(i for b, t, i in mapping if b[-1] == int(block) and t[-1] == int(thread))
     lines.append(f"thread {thread} of block {block} has the index {list(index) if index is not None else 'none'}")
     return "".join(f"{line}\n" for line in lines)
@@ -50,7 +57,10 @@ def launches(unit: Unit, extent: int) -> str:
     lines = []
     for launch in _launches(_template(unit), extent):
         what = launch.purpose if launch.partition is None else f"{launch.purpose} {launch.partition}"
-        lines.append(f"{what}: {launch.mapping.chain if launch.mapping else ''}, grid {' x '.join(map(str, launch.grid))}, block {' x '.join(map(str, launch.block))}")
+        lines.append(
+            f"{what}: {launch.mapping.chain if launch.mapping else ''}, grid {' x '.join(map(str, launch.grid))}, "
+            f"block {' x '.join(map(str, launch.block))}"
+        )
         lines.append(f"    {launch.kernel.name}({', '.join(map(str, launch.arguments))})")
     return "".join(f"{line}\n" for line in lines)
 
@@ -91,11 +101,16 @@ def moved(unit: Unit, extent: int, rounds: int) -> str:
     assert made is not None
     made.call((np.zeros(extent), rounds))
     counts = device.memory.transfers
-    rows = (f"to the device  {counts.bytes_in} bytes in {counts.times_in} transfers", f"launches       {machine.launches}", f"to the host    {counts.bytes_out} bytes in {counts.times_out} transfers", f"blocks         {counts.allocated} allocated, {counts.reused} used again")
+    rows = (
+        f"to the device  {counts.bytes_in} bytes in {counts.times_in} transfers",
+        f"launches       {machine.launches}",
+        f"to the host    {counts.bytes_out} bytes in {counts.times_out} transfers",
+        f"blocks         {counts.allocated} allocated, {counts.reused} used again",
+    )
     return "".join(f"{row}\n" for row in rows)
 
 
-def _emulator(machine: EmulatorMachine) -> tuple[Device, Tools]:
+def _emulator(machine: EmulatorMachine) -> tuple[Device, CompileContext]:
     engine = OnDemand("emulator", eager=True, defects=True, cache=Cache(None)).engine
     device = Device(Hardware(machine), Policy(always=True))
     engine.tools.device = device
@@ -105,7 +120,13 @@ def _emulator(machine: EmulatorMachine) -> tuple[Device, Tools]:
 def _template(unit: Unit, *, merge: bool = True) -> Template:
     """The function's with-loop as launches."""
     (let,) = (s for s in statements(unit.root.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop))
-    return build(let.rhs, let.targets, {f.name: f for f in unit.functions}, KernelOptions(DEVICES[DEVICE], merge=merge), unit.root.name)
+    return build(
+        let.rhs,
+        let.targets,
+        {f.name: f for f in unit.functions},
+        KernelOptions(DEVICES[DEVICE], merge=merge),
+        unit.root.name,
+    )
 
 
 def _first(unit: Unit, extent: int) -> Launch:
@@ -131,4 +152,8 @@ def _without_barrier(body: tuple[k.BlockStmt, ...]) -> tuple[tuple[k.BlockStmt, 
 def _arguments(kernel: k.Kernel, launch: Launch, extent: int) -> Iterator[Any]:
     numbers = {p.name: a if isinstance(a, int) else extent for p, a in zip(kernel.params, launch.arguments)}
     for p in kernel.params:
-        yield np.zeros([numbers[getattr(e, "name", "")] for e in p.type.extents]) if isinstance(p.type, ArrayType) else numbers[p.name]
+        yield (
+            np.zeros([numbers[getattr(e, "name", "")] for e in p.type.extents])
+            if isinstance(p.type, ArrayType)
+            else numbers[p.name]
+        )

@@ -1,6 +1,7 @@
 """The pictures of `docs/mapping.md`.
 
-In: the combinators with a small space each. Out: SVG files under `docs/mapping`; `python -m tests.docs.mapping_pictures` writes them anew.
+In: the combinators with a small space each. Out: SVG files under `docs/mapping`;
+`python -m tests.docs.mapping_pictures` writes them anew.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ PICTURES = {
     "fold": ("GridBlock(1, SplitLast(4, FoldLast2(Gen)))", IndexSpace.box((2, 5)), 1),
     "split": ("GridBlock(1, SplitLast(4, Gen))", IndexSpace.box((10,)), 1),
     "pad": ("GridBlock(1, PadLast(4, Gen))", IndexSpace.box((4, 7)), 1),
-    "chain": ("GridBlock(1, SplitLast(4, CompressGrid([1, 0], ShiftLB(Gen))))", IndexSpace.of((0, 1), (7, 7), (3, 1), (2, 1)), None),
+    "chain": (
+        "GridBlock(1, SplitLast(4, CompressGrid([1, 0], ShiftLB(Gen))))",
+        IndexSpace.of((0, 1), (7, 7), (3, 1), (2, 1)),
+        None,
+    ),
 }
 STRATEGIES = {"jing": IndexSpace.box((40, 50))}
 

@@ -26,13 +26,22 @@ def updated(text: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         for name, content in FILE.findall(text):
             (Path(folder) / name).write_text(content, encoding="utf-8")
-        text = CONSOLE.sub(lambda m: f"```console\n$ sacpy {m[1]}\n{output(folder, '-m', 'sacpy', *m[1].split())}```", text)
+        text = CONSOLE.sub(
+            lambda m: f"```console\n$ sacpy {m[1]}\n{output(folder, '-m', 'sacpy', *m[1].split())}```", text
+        )
         return PYTHON.sub(lambda m: f"```python\n{m[1]}```\n\n```text\n{output(folder, '-c', m[1])}```", text)
 
 
 def output(folder: str, *arguments: str) -> str:
     """What a run of Python in the folder prints."""
-    done = subprocess.run([sys.executable, *arguments], cwd=folder, env={"PYTHONPATH": str(ROOT), "HOME": folder}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={"PYTHONPATH": str(ROOT), "HOME": folder},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     lines = (done.stdout + done.stderr).rstrip("\n").split("\n")
     return "".join(f"{line.rstrip()}\n" for line in lines)
 

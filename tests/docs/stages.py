@@ -1,6 +1,8 @@
 """What each stage of sacpy makes of the program that `docs/how-it-works.md` follows.
 
-In: the document. Out: the same text with the block behind each `<!-- stage: NAME -->` as it is now. The first `sac` block of the document is the program; a stage that names a function looks for it in the `sac` block before it, then in the program.
+In: the document. Out: the same text with the block behind each `<!-- stage: NAME -->` as it is now. The first `sac`
+block of the document is the program; a stage that names a function looks for it in the `sac` block before it, then in
+the program.
 
 `python -m tests.docs.stages` brings the document up to date.
 """
@@ -215,7 +217,11 @@ def _unit(before: str, whole: str, name: str) -> Unit:
     program = _with(name, before, whole)
     key = _key(program, name)
     shapes = declared_shapes(program.signature(key).params)
-    return specialise(program, key, [Argument(slot.base, shape.extents or ()) for slot, shape in zip(program.signature(key).params, shapes)])
+    return specialise(
+        program,
+        key,
+        [Argument(slot.base, shape.extents or ()) for slot, shape in zip(program.signature(key).params, shapes)],
+    )
 
 
 # ---------------------------------------------------------------- running
@@ -237,7 +243,9 @@ def python(before: str, whole: str, name: str) -> str:
         del evaluator.compile  # type: ignore[attr-defined]
     (text,) = (s for f, s in sources.items() if re.match(rf"<sac:_MAIN::{name}/", f))
     names: dict[str, str] = {}
-    return re.sub(r"\b_k_f\w*?_(\d+)\b", lambda m: names.setdefault(m[0], f"_k{len(names) + 1}"), text).strip("\n") + "\n"
+    return (
+        re.sub(r"\b_k_f\w*?_(\d+)\b", lambda m: names.setdefault(m[0], f"_k{len(names) + 1}"), text).strip("\n") + "\n"
+    )
 
 
 def run(before: str, _: str, __: str) -> str:
@@ -246,7 +254,10 @@ def run(before: str, _: str, __: str) -> str:
         path = Path(folder) / NAME
         path.write_text(before, encoding="utf-8")
         result = run_file(path)
-        return _lines(line.rstrip() for line in (result.stdout.decode() + result.stderr).replace(f"{folder}/", "").rstrip("\n").split("\n"))
+        return _lines(
+            line.rstrip()
+            for line in (result.stdout.decode() + result.stderr).replace(f"{folder}/", "").rstrip("\n").split("\n")
+        )
 
 
 def changed(_: str, program: str, change: str) -> str:
@@ -283,7 +294,28 @@ def _lines(rows: Any) -> str:
 
 
 STAGES: dict[str, Callable[[str, str, str], str]] = {
-    f.__name__: f for f in (tokens, tree, core, types, python, region, specialised, graph, chain, launches, kernel, nvvm, without_barrier, host, moved, run, changed, copies, checked)
+    f.__name__: f
+    for f in (
+        tokens,
+        tree,
+        core,
+        types,
+        python,
+        region,
+        specialised,
+        graph,
+        chain,
+        launches,
+        kernel,
+        nvvm,
+        without_barrier,
+        host,
+        moved,
+        run,
+        changed,
+        copies,
+        checked,
+    )
 }
 
 if __name__ == "__main__":

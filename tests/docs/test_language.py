@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sacpy.explanations import sections
+from sacpy.documents.pages import sections
 from sacpy.lang.parse_cursor import BASE_TYPES, RESERVED
 from sacpy.workspace import Workspace
 from tests.docs.blocks import updated

@@ -28,7 +28,11 @@ def explained(text: str) -> str:
 
     def output(match: re.Match[str]) -> str:
         now = _explain(folder, match[1].split())
-        return match[0] if without_times(now) == without_times(match[2]) else f"<!-- explain: {match[1]} -->\n```text\n{now}```"
+        return (
+            match[0]
+            if without_times(now) == without_times(match[2])
+            else f"<!-- explain: {match[1]} -->\n```text\n{now}```"
+        )
 
     with tempfile.TemporaryDirectory() as folder:
         for name, content in FILE.findall(text):
@@ -41,7 +45,9 @@ def drawn(text: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         for name, content in FILE.findall(text):
             (Path(folder) / name).write_text(content, encoding="utf-8")
-        return CONSOLE.sub(lambda m: f"```console\n$ sacpy {m[1]}\n{output(folder, '-m', 'sacpy', *m[1].split())}```", text)
+        return CONSOLE.sub(
+            lambda m: f"```console\n$ sacpy {m[1]}\n{output(folder, '-m', 'sacpy', *m[1].split())}```", text
+        )
 
 
 def _explain(folder: str, arguments: list[str]) -> str:
@@ -52,7 +58,8 @@ def _explain(folder: str, arguments: list[str]) -> str:
 
 
 def without_times(text: str) -> list[str]:
-    """The lines without what differs from computer to computer: seconds, what the assembler says, if there is one; and what other tests have moved."""
+    """The lines without what differs from computer to computer: seconds, what the assembler says, if there is one; and
+    what other tests have moved."""
     lines = [re.sub(r"in [\d.]+ s", "in .. s", line) for line in text.splitlines() if "register" not in line]
     return [line for line in lines if not line.startswith("to the emulated")]
 
@@ -60,7 +67,9 @@ def without_times(text: str) -> list[str]:
 def test_pictures() -> None:
     found = pictures()
     assert sorted(p.name for p in FOLDER.iterdir()) == sorted(found)
-    assert [name for name, text in found.items() if (FOLDER / name).read_text(encoding="utf-8") != text] == [], "if the new pictures are right: python -m tests.docs.mapping_pictures"
+    assert [name for name, text in found.items() if (FOLDER / name).read_text(encoding="utf-8") != text] == [], (
+        "if the new pictures are right: python -m tests.docs.mapping_pictures"
+    )
     used = re.findall(r"\(mapping/(\w+\.svg)\)", DOCUMENT.read_text(encoding="utf-8"))
     assert set(used) == set(found)
 
@@ -74,7 +83,9 @@ def test_commands() -> None:
 def test_explanations() -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
     assert EXPLAIN.search(text)
-    assert without_times(explained(text)) == without_times(text), "if the new outputs are right: python -m tests.docs.test_mapping"
+    assert without_times(explained(text)) == without_times(text), (
+        "if the new outputs are right: python -m tests.docs.test_mapping"
+    )
 
 
 def test_the_refused_pragma() -> None:

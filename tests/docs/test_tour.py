@@ -22,7 +22,10 @@ def test_examples() -> None:
 @pytest.fixture(scope="module")
 def engine() -> Engine:
     made = Engine(Workspace(), World.captured())
-    assert not made.enter("a = tod(reshape([3, 3], iota(9))); b = a + 1.0; n = 3; m = 3; k = 2; x = 1.5; shp = [3]; c = a > 2.0; mask = c;").failed
+    assert not made.enter(
+        "a = tod(reshape([3, 3], iota(9))); b = a + 1.0; n = 3; m = 3; k = 2; x = 1.5; shp = [3]; c = a > 2.0; mask = "
+        "c;"
+    ).failed
     return made
 
 

@@ -1,4 +1,5 @@
-"""The TextMate grammar gives every kind of token its scope, in samples and in all programs, and the extension's files agree with one another."""
+"""The TextMate grammar gives every kind of token its scope, in samples and in all programs, and the extension's files
+agree with one another."""
 
 import json
 import re
@@ -113,7 +114,9 @@ def test_programs_are_cut_as_sacpy_cuts_them(path: Path) -> None:
         if token.kind in kinds:
             assert all(any(s.startswith(kinds[token.kind]) for s in scopes[i]) for i in range(start, end)), token
         elif token.kind != "directive":
-            assert not any(s.startswith(("comment", "string", "constant.numeric")) for i in range(start, end) for s in scopes[i]), token
+            assert not any(
+                s.startswith(("comment", "string", "constant.numeric")) for i in range(start, end) for s in scopes[i]
+            ), token
 
 
 def test_every_word_of_pragmas_is_known() -> None:
@@ -131,7 +134,11 @@ def test_patterns_are_those_of_oniguruma_too() -> None:
 
 def test_the_files_that_the_extension_names_are_there() -> None:
     contributes = PACKAGE["contributes"]
-    named = [PACKAGE["main"], *(x["configuration"] for x in contributes["languages"]), *(x["path"] for x in contributes["grammars"])]
+    named = [
+        PACKAGE["main"],
+        *(x["configuration"] for x in contributes["languages"]),
+        *(x["path"] for x in contributes["grammars"]),
+    ]
     assert all((EXTENSION / name).is_file() for name in named)
     assert contributes["grammars"][0]["scopeName"] == GRAMMAR.grammar["scopeName"]
     json.loads((EXTENSION / "language-configuration.json").read_text())

@@ -1,6 +1,7 @@
 """A small TextMate engine: enough of it to try a grammar on lines of text.
 
-In: a grammar as JSON, a text. Out: for each character the scopes it is in. `match`, `begin` and `end` with captures, nested patterns and `include` of the grammar's own repository; Python's `re` in the place of Oniguruma.
+In: a grammar as JSON, a text. Out: for each character the scopes it is in. `match`, `begin` and `end` with captures,
+nested patterns and `include` of the grammar's own repository; Python's `re` in the place of Oniguruma.
 """
 
 from __future__ import annotations
@@ -51,7 +52,11 @@ class Grammar:
             top = stack[-1]
             base = tuple(r["name"] for r in stack[1:] if "name" in r)
             candidates = [(compiled(top["end"]), None)] if "end" in top else []
-            candidates += [(compiled(r.get("match") or r["begin"]), r) for r in self.rules(top.get("patterns", [])) if first or not r.get("match", "").startswith("\\A")]
+            candidates += [
+                (compiled(r.get("match") or r["begin"]), r)
+                for r in self.rules(top.get("patterns", []))
+                if first or not r.get("match", "").startswith("\\A")
+            ]
             found = [(m.start(), i, m, r) for i, (p, r) in enumerate(candidates) if (m := p.search(line, at))]
             if not found:
                 marks[at:] = [base] * (len(line) - at)

@@ -52,13 +52,17 @@ def test_diff_shows_what_would_change(file: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out.endswith(f"@@ -1 +1 @@\n-{UGLY}+{NICE}")
 
 
-def test_standard_input_goes_to_standard_output(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_standard_input_goes_to_standard_output(
+    monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(UGLY.encode())))
     assert main(["fmt", "-"]) == 0
     assert capsysbinary.readouterr().out == NICE.encode()
 
 
-def test_what_does_not_parse_is_left_alone_and_the_others_are_formatted(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_does_not_parse_is_left_alone_and_the_others_are_formatted(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     broken = file.parent / "broken.sac"
     broken.write_text("int main( {")
     assert main(["fmt", str(broken), str(file), str(file.parent / "none.sac")]) == 1
@@ -67,7 +71,9 @@ def test_what_does_not_parse_is_left_alone_and_the_others_are_formatted(file: Pa
     assert "error[E02" in err and "error[E0303]: cannot read" in err
 
 
-def test_a_folder_that_cannot_be_written_is_a_message(file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_written_is_a_message(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

@@ -1,4 +1,5 @@
-"""A program's layout does not matter: mangled blanks and line breaks give the same text again, as far as the author's breaks are not kept on purpose."""
+"""A program's layout does not matter: mangled blanks and line breaks give the same text again, as far as the author's
+breaks are not kept on purpose."""
 
 import random
 from pathlib import Path
@@ -22,7 +23,14 @@ def mangled(text: str, chance: random.Random) -> str:
     for piece in read(source).items:
         gap = text[at : piece.start]
         plain = not piece.before and "\n" not in gap and at > 0
-        if plain and not gap and piece.kind == "op" and chance.random() < 0.3 and text[at - 1] not in "+-*/%<>=!&|^~@$?.:" and piece.text in ("(", ")", "[", "]", ",", ";"):
+        if (
+            plain
+            and not gap
+            and piece.kind == "op"
+            and chance.random() < 0.3
+            and text[at - 1] not in "+-*/%<>=!&|^~@$?.:"
+            and piece.text in ("(", ")", "[", "]", ",", ";")
+        ):
             gap = " "
         elif plain and gap and chance.random() < 0.5:
             gap = chance.choice(("  ", "\t", "\n", "   \n  "))
@@ -43,7 +51,13 @@ def test_mangled_programs_mean_the_same_and_settle_at_once(path: Path) -> None:
 
 def test_a_difference_is_seen_wherever_it_is() -> None:
     text = "#define A 1\nint f() { return A + 2; } // two\n"
-    for changed in (text.replace("+", "-"), text.replace("two", "three"), text.replace("A 1", "A 3"), text + ";", text.replace("// two", "")):
+    for changed in (
+        text.replace("+", "-"),
+        text.replace("two", "three"),
+        text.replace("A 1", "A 3"),
+        text + ";",
+        text.replace("// two", ""),
+    ):
         old, new = Source("a.sac", text), Source("a.sac", changed)
         assert difference(read(old), read(new), tokenize(old), tokenize(new)) is not None
         assert difference(read(new), read(old), tokenize(new), tokenize(old)) is not None

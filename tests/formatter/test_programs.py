@@ -57,4 +57,5 @@ def test_programs_have_the_same_core_afterwards(path: Path) -> None:
 def test_code_fits_into_the_width(path: Path) -> None:
     source = Source(str(path), formatted(path))
     words = [piece for piece in read(source).items if piece.kind != "string"]
-    assert [piece.text for piece in words if source.position(piece.end)[1] > WIDTH + 3] == []  # `);` may follow a string that is as wide as the line
+    # `);` may follow a string that is as wide as the line
+    assert [piece.text for piece in words if source.position(piece.end)[1] > WIDTH + 3] == []

@@ -36,7 +36,8 @@ STATEMENTS = {
     "while(a<3)a++;": "while (a < 3) a++;",
     "for(i=0,j=1;i<3;i++,--j){}": "for (i = 0, j = 1; i < 3; i++, --j) { }",
     "do{a--;}while(a>0);": "do {\n  a--;\n} while (a > 0);",
-    "if(a<1){b=1;}\nelse if(a<2){b=2;}\nelse{b=3;}": "if (a < 1) {\n  b = 1;\n} else if (a < 2) {\n  b = 2;\n} else {\n  b = 3;\n}",
+    "if(a<1){b=1;}\nelse if(a<2){b=2;}\nelse{b=3;}": "if (a < 1) {\n  b = 1;\n} else if (a < 2) {\n  b = 2;\n"
+    "} else {\n  b = 3;\n}",
     "if(a)if(b)x=1;else x=2;": "if (a)\n  if (b) x = 1;\n  else x = 2;",
     "x=a<0?1:b;": "x = a < 0 ? 1 : b;",
     "x = 1;\n\n\n\n\ny = 2;": "x = 1;\n\ny = 2;",
@@ -58,10 +59,13 @@ DEFINITIONS = {
     "struct S{\nint a; // how many\n};": "struct S {\n  int a; // how many\n};\n",
     "inline int +( int a,int b ){return a;}": "inline int +(int a, int b) { return a; }\n",
     "int f( File&x,... );": "int f(File &x, ...);\n",
-    "external double g(double x);\n#pragma linkname \"gee\"\n#pragma linksign [0, 1]": 'external double g(double x);\n  #pragma linkname "gee"\n  #pragma linksign [0, 1]\n',
-    "double[n] f(double[n , d : shp] v)|(n>2){return v[0];}": "double[n] f(double[n,d:shp] v) | (n > 2) { return v[0]; }\n",
+    'external double g(double x);\n#pragma linkname "gee"\n#pragma linksign [0, 1]': "external double g(double x);\n"
+    '  #pragma linkname "gee"\n  #pragma linksign [0, 1]\n',
+    "double[n] f(double[n , d : shp] v)|(n>2){return v[0];}": "double[n] f(double[n,d:shp] v) | (n > 2) { return "
+    "v[0]; }\n",
     "objdef World w=create( );": "objdef World w = create();\n",
-    "#define  A( x )  ( x )\n   #if  1\nint f(){ return A( 1 ) ; }\n  #endif": "#define  A( x )  ( x )\n#if  1\nint f() { return A(1); }\n#endif\n",
+    "#define  A( x )  ( x )\n   #if  1\nint f(){ return A( 1 ) ; }\n  #endif": "#define  A( x )  ( x )\n#if  1\n"
+    "int f() { return A(1); }\n#endif\n",
 }
 
 
@@ -74,9 +78,11 @@ def test_definitions(text: str) -> None:
 
 LONG = """\
 double[.] smooth(double[n] values, double[n] weights, double[k] neighbourhood, bool[n] boundary) | (n > 2), (k < n)
-{ return { [i] -> where(boundary[i], values[i], (weights[i - 1] * values[i - 1] + weights[i + 1] * values[i + 1]) / (weights[i - 1] + weights[i + 1])) | [1] <= [i] < [n - 1];
+{ return { [i] -> where(boundary[i], values[i], (weights[i - 1] * values[i - 1] + weights[i + 1] * values[i + 1]) \
+/ (weights[i - 1] + weights[i + 1])) | [1] <= [i] < [n - 1];
 [i] -> values[i] | [i] < [n] }; }
-void report(double total) { printf("after %d steps the total is %g, of which %g were there at the beginning\\n", steps(total), total, beginning(total)); }
+void report(double total) { printf("after %d steps the total is %g, of which %g were there at the beginning\\n", \
+steps(total), total, beginning(total)); }
 """
 BROKEN = """\
 double[.] smooth(double[n] values, double[n] weights, double[k] neighbourhood, bool[n] boundary)
@@ -159,7 +165,9 @@ def test_deep_nesting_is_no_problem() -> None:
 
 
 def test_a_script_keeps_its_first_line() -> None:
-    assert format_text("#!/usr/bin/env sacpy\nint main(){return 0;}") == "#!/usr/bin/env sacpy\nint main() { return 0; }\n"
+    assert (
+        format_text("#!/usr/bin/env sacpy\nint main(){return 0;}") == "#!/usr/bin/env sacpy\nint main() { return 0; }\n"
+    )
     assert format_text("#!/usr/bin/env sacpy\n\n\n// x\n") == "#!/usr/bin/env sacpy\n\n// x\n"
 
 
@@ -174,4 +182,6 @@ def test_long_sums_of_short_terms_fill_lines() -> None:
     total = " + ".join(["a[i]"] * 30)
     new = format_text(f"int f(int[.] a, int i) {{ x = {total}; return x; }}")
     lines = [line for line in new.splitlines() if "a[i] +" in line]
-    assert len(lines) == 3 and all(line.startswith("      + a[i]") for line in lines[1:]) and max(map(len, lines)) <= 100
+    assert (
+        len(lines) == 3 and all(line.startswith("      + a[i]") for line in lines[1:]) and max(map(len, lines)) <= 100
+    )

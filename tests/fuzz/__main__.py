@@ -2,7 +2,10 @@
 
     python -m tests.fuzz --seeds 20000 --time 3600
 
-In: how many programs, and for how many seconds at most. Out: a report of what differed (with the seed, which makes the program again), what was compiled, and how often each operation, statement, pass and way through the engine was seen. The status is 1 if anything differed, was seen less than 200 times in a full run, or if less than 90 % of the functions were compiled.
+In: how many programs, and for how many seconds at most. Out: a report of what differed (with the seed, which makes the
+program again), what was compiled, and how often each operation, statement, pass and way through the engine was seen.
+The status is 1 if anything differed, was seen less than 200 times in a full run, or if less than 90 % of the functions
+were compiled.
 
     python -m tests.fuzz --show 4711        the program of a seed, and what comes of it
 """
@@ -16,8 +19,8 @@ from collections import Counter
 from pathlib import Path
 from time import monotonic
 
+from sacpy.base.kept import write_atomically
 from sacpy.jit.options import cores
-from sacpy.kept import write_atomically
 from tests.fuzz.differential import Outcome, same
 from tests.fuzz.processes import findings
 from tests.fuzz.seeds import case
@@ -36,7 +39,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--time", type=float, default=float("inf"), help="seconds, after which no more are started")
     parser.add_argument("--jobs", type=int, default=cores(), help="processes")
-    parser.add_argument("--save", type=Path, metavar="FILE", help="where what earlier runs have found is kept, to be added to")
+    parser.add_argument(
+        "--save", type=Path, metavar="FILE", help="where what earlier runs have found is kept, to be added to"
+    )
     parser.add_argument("--show", type=int, metavar="SEED", help="one program")
     parsed = parser.parse_args(argv)
     if parsed.show is not None:
@@ -63,14 +68,21 @@ def report(total: Findings, seconds: float) -> str:
     coverage = total.coverage
     seen = dict(coverage.all())
     lines = [
-        f"{total.programs} programs, {total.calls} calls, {total.errors} of them end in an error, {total.refused} programs wrong before they run; {seconds:.0f} s",
+        f"{total.programs} programs, {total.calls} calls, {total.errors} of them end in an error, {total.refused} "
+        f"programs wrong before they run; {seconds:.0f} s",
         *(f"  {count:6} results {verdict}" for verdict, count in total.verdicts.most_common()),
         f"{len(total.failures)} differ",
-        f"{coverage.functions['compiled']} versions of functions compiled, {coverage.functions['refused']} not ({100 * coverage.compiled:.1f} % compiled)",
+        f"{coverage.functions['compiled']} versions of functions compiled, {coverage.functions['refused']} not "
+        f"({100 * coverage.compiled:.1f} % compiled)",
         *(f"  {count:6} {reason}" for reason, count in coverage.reasons.most_common(10)),
-        f"{sum(count >= WANTED for count in seen.values())} of {len(seen)} operations, statements, passes and ways seen at least {WANTED} times; the fewest:",
+        f"{sum(count >= WANTED for count in seen.values())} of {len(seen)} operations, statements, passes and ways "
+        f"seen at least {WANTED} times; the fewest:",
         *(f"  {count:6} {what}" for what, count in sorted(seen.items(), key=lambda item: item[1])[:12]),
-        *(f"  {count:6} {kind} {name}" for kind, counts in (("statement", coverage.statements), ("pass", coverage.passes), ("way", coverage.paths)) for name, count in Counter(counts).most_common()),
+        *(
+            f"  {count:6} {kind} {name}"
+            for kind, counts in (("statement", coverage.statements), ("pass", coverage.passes), ("way", coverage.paths))
+            for name, count in Counter(counts).most_common()
+        ),
     ]
     return "\n".join(lines)
 

@@ -1,8 +1,12 @@
 """What a compiled function may give in the default mode: its graph, computed with intervals.
 
-In: a unit after the passes, and the arguments of a call. Out: `Expected` values (see `intervals`): exact ones must come out to the last bit, the others within their bounds. Compiled code does what this graph says, and from it on nothing is regrouped but the folds and scans that the code generator recognises as sums and products.
+In: a unit after the passes, and the arguments of a call. Out: `Expected` values (see `intervals`): exact ones must come
+out to the last bit, the others within their bounds. Compiled code does what this graph says, and from it on nothing is
+regrouped but the folds and scans that the code generator recognises as sums and products.
 
-`Unclear` is raised where rounding decides what is computed at all: by a condition, a check or an index that is not certain, or by a fold with a function of its own, whose values may be combined in any order. `Fails` is raised where a check fails: then the interpreter runs the call again, and has the last word.
+`Unclear` is raised where rounding decides what is computed at all: by a condition, a check or an index that is not
+certain, or by a fold with a function of its own, whose values may be combined in any order. `Fails` is raised where a
+check fails: then the interpreter runs the call again, and has the last word.
 """
 
 from __future__ import annotations
@@ -80,7 +84,11 @@ class Array:
     def at(self, index: Sequence[int]) -> Expected:
         """The element or sub-array at the first few indices."""
         start, size = self.start(index)
-        return self.items[start] if len(index) == len(self.shape) else Array(self.shape[len(index) :], self.items[start : start + size])
+        return (
+            self.items[start]
+            if len(index) == len(self.shape)
+            else Array(self.shape[len(index) :], self.items[start : start + size])
+        )
 
 
 Expected = Number | Array
@@ -120,7 +128,14 @@ class _Machine:
         self.made: dict[str, Op] = {}  # what the function at hand sets variables to
 
     def call(self, function: Function, args: Sequence[Expected]) -> list[Expected]:
-        around, self.made = self.made, {s.targets[0].name: s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Op)}
+        around, self.made = (
+            self.made,
+            {
+                s.targets[0].name: s.rhs
+                for s in statements(function.body)
+                if isinstance(s, Let) and isinstance(s.rhs, Op)
+            },
+        )
         found = self.block(function.body, {p.name: a for p, a in zip(function.params, args, strict=True)})
         self.made = around
         return found
@@ -222,7 +237,12 @@ class _Machine:
                 (value,) = self.block(scan.values, env)
                 terms.append(operation("neg", scan.base, [value]) if scan.negative else value)
                 self.steps += len(terms)
-                before, now = now, _ANY_ORDER[scan.code](terms, scan.base) if k > lower else operation(scan.code, scan.base, [now, terms[-1]])
+                before, now = (
+                    now,
+                    _ANY_ORDER[scan.code](terms, scan.base)
+                    if k > lower
+                    else operation(scan.code, scan.base, [now, terms[-1]]),
+                )
                 array = self.updated(array, [k], before if scan.exclusive else now)
             values[scan.array.name] = array
             if scan.accumulator is not None:
@@ -256,7 +276,9 @@ class _Machine:
         lower, upper = self.index(p.lower, env), self.index(p.upper, env)
         step = self.index(p.step, env) if p.step else [1] * p.rank
         width = self.index(p.width, env) if p.width else [1] * p.rank
-        return product(*([i for i in range(lo, hi) if (i - lo) % s < w] for lo, hi, s, w in zip(lower, upper, step, width)))
+        return product(
+            *([i for i in range(lo, hi) if (i - lo) % s < w] for lo, hi, s, w in zip(lower, upper, step, width))
+        )
 
     def sink(self, o: Any, frame: tuple[int, ...], env: Env) -> _Sink:
         match o:
@@ -335,8 +357,14 @@ class _Folded(_Sink):
         self.now = self.neutrals
         self.terms: list[list[Expected]] = [[] for _ in o.neutrals]
         found = recognised(o)
-        self.codes = [code if base in REAL and code in _ANY_ORDER else "" for code, base in zip(found.codes, found.bases)] if found else [""] * self.width
-        self.free = found is None and o.stop is None and not any(extents_of(a) for a in o.neutrals) and _rounds(o.combine)
+        self.codes = (
+            [code if base in REAL and code in _ANY_ORDER else "" for code, base in zip(found.codes, found.bases)]
+            if found
+            else [""] * self.width
+        )
+        self.free = (
+            found is None and o.stop is None and not any(extents_of(a) for a in o.neutrals) and _rounds(o.combine)
+        )
         self.count = 0
 
     def begin(self) -> None:
@@ -371,14 +399,23 @@ class _Folded(_Sink):
     def results(self) -> list[Expected]:
         self.join()
         in_order = self.done or self.neutrals
-        return [_ANY_ORDER[code](terms, a.base) if code and len(terms) > 2 else result for code, terms, a, result in zip(self.codes, self.terms, self.o.accumulators, in_order)]
+        return [
+            _ANY_ORDER[code](terms, a.base) if code and len(terms) > 2 else result
+            for code, terms, a, result in zip(self.codes, self.terms, self.o.accumulators, in_order)
+        ]
 
 
 _ANY_ORDER: dict[str, Callable[[Sequence[Number], str], Number]] = {"add": total, "mul": multiplied}
 
 
 def _rounds(block: Block) -> bool:
-    return any(isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.args[0].base in REAL and s.rhs.code in ("add", "sub", "mul", "div") for s in statements(block))
+    return any(
+        isinstance(s, Let)
+        and isinstance(s.rhs, Op)
+        and s.rhs.args[0].base in REAL
+        and s.rhs.code in ("add", "sub", "mul", "div")
+        for s in statements(block)
+    )
 
 
 # ---------------------------------------------------------------- comparing
@@ -387,7 +424,11 @@ def _rounds(block: Block) -> bool:
 def within(found: Any, wanted: Expected) -> bool:
     """Whether a value is one that is expected."""
     if isinstance(wanted, Array):
-        return isinstance(found, np.ndarray) and found.shape == wanted.shape and all(within(x, y) for x, y in zip(found.reshape(-1).tolist(), wanted.items))
+        return (
+            isinstance(found, np.ndarray)
+            and found.shape == wanted.shape
+            and all(within(x, y) for x, y in zip(found.reshape(-1).tolist(), wanted.items))
+        )
     if wanted is UNKNOWN:
         return True
     if isinstance(wanted, Interval):

@@ -1,6 +1,7 @@
 """What random programs are made of: names in scope, types, numbers, and how SaC writes them.
 
-In: a random generator and a `Profile`. Out: bases, shapes, values, literals. Numbers come from the edges of their types, shapes are often odd.
+In: a random generator and a `Profile`. Out: bases, shapes, values, literals. Numbers come from the edges of their
+types, shapes are often odd.
 """
 
 from __future__ import annotations
@@ -17,14 +18,26 @@ from sacpy.interp.values import dtype_of
 from sacpy.lang.types import BITS, BUILTIN, REAL, SIGNED
 
 Shape = tuple[int, ...]
-SUFFIX = {"byte": "b", "short": "s", "int": "", "long": "l", "longlong": "ll", "ubyte": "ub", "ushort": "us", "uint": "ui", "ulong": "ul", "ulonglong": "ull"}
+SUFFIX = {
+    "byte": "b",
+    "short": "s",
+    "int": "",
+    "long": "l",
+    "longlong": "ll",
+    "ubyte": "ub",
+    "ushort": "us",
+    "uint": "ui",
+    "ulong": "ul",
+    "ulonglong": "ull",
+}
 COMPLEX = "complex"
 COMMON = ("int", "int", "double", "double", "double", "float", "bool", "long", COMPLEX)
 
 
 @dataclass(frozen=True)
 class Profile:
-    """How large programs are: `extents` by rank (the last for higher ones), the most elements of an array, the most indices of nested with-loops together, the depth of expressions, and how many there are."""
+    """How large programs are: `extents` by rank (the last for higher ones), the most elements of an array, the most
+    indices of nested with-loops together, the depth of expressions, and how many there are."""
 
     name: str
     extents: tuple[tuple[int, ...], ...]
@@ -36,7 +49,14 @@ class Profile:
 
 SMALL = Profile("small", ((0, 1, 1, 2, 2, 3, 3, 4, 5, 7),), 300, 4000, 4, 60)
 TINY = Profile("tiny", ((0, 1, 2, 3, 4, 5, 9, 17, 40), (0, 1, 2, 3, 5, 8), (0, 1, 2, 3, 4)), 200, 1000, 2, 7)
-LARGE = Profile("large", ((0, 1, 9, 16, 31, 64, 100, 255, 700, 1500), (1, 2, 3, 8, 9, 17, 33, 40), (1, 2, 3, 5, 9, 12)), 1600, 6000, 3, 30)
+LARGE = Profile(
+    "large",
+    ((0, 1, 9, 16, 31, 64, 100, 255, 700, 1500), (1, 2, 3, 8, 9, 17, 33, 40), (1, 2, 3, 5, 9, 12)),
+    1600,
+    6000,
+    3,
+    30,
+)
 
 
 @dataclass(frozen=True)
@@ -96,16 +116,25 @@ def number(r: random.Random, base: str) -> Any:
         return float(np.float32(value)) if base == "float" else value
     bits = BITS[base]
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if base in SIGNED else (0, (1 << bits) - 1)
-    return r.choice([low, high, low + 1, high - 1, 0, 1]) if r.random() < 0.15 else r.randint(max(low, -9), min(high, 9))
+    return (
+        r.choice([low, high, low + 1, high - 1, 0, 1]) if r.random() < 0.15 else r.randint(max(low, -9), min(high, 9))
+    )
 
 
 def plain_number(r: random.Random, base: str) -> Any:
     """A number that sums do not drown in: finite, small, of either sign."""
-    return r.uniform(-8, 8) if base == "double" else float(np.float32(r.uniform(-8, 8))) if base == "float" else number(r, base)
+    return (
+        r.uniform(-8, 8)
+        if base == "double"
+        else float(np.float32(r.uniform(-8, 8)))
+        if base == "float"
+        else number(r, base)
+    )
 
 
 def value(r: random.Random, base: str, shape: Shape) -> Any:
-    """An argument, as the interpreter has it. Most arrays of reals hold neither NaN nor infinities, which would soon be all there is."""
+    """An argument, as the interpreter has it. Most arrays of reals hold neither NaN nor infinities, which would soon be
+    all there is."""
     make = plain_number if r.random() < 0.8 else number
     if base == COMPLEX:
         parts = [make(r, "double") for _ in range(2 * prod(shape))]
@@ -125,7 +154,8 @@ class Chooser:
         self.profile = profile
         self.names: list[Name] = []
         self.indices: list[Index] = []
-        self.given: list[tuple[str, Any]] | None = []  # parameters made on the way: declaration and value; None where there can be none
+        # parameters made on the way: declaration and value; None where there can be none
+        self.given: list[tuple[str, Any]] | None = []
         self.count = 0
         self.budget = profile.budget
         self.around = 1  # indices of the with-loops around, together
@@ -167,7 +197,9 @@ class Chooser:
         """An int vector: written out, or a parameter of which the compiler does not know the values."""
         if self.given is not None and numbers and self.r.random() < 0.3:
             name = self.fresh("q")
-            self.given.append((f"int[{'.' if self.r.random() < 0.5 else len(numbers)}] {name}", np.array(numbers, np.int32)))
+            self.given.append(
+                (f"int[{'.' if self.r.random() < 0.5 else len(numbers)}] {name}", np.array(numbers, np.int32))
+            )
             return name
         return brackets(numbers)
 

@@ -1,6 +1,7 @@
 """Counts what random programs make the compiler do: operations, statements, passes, and ways through the engine.
 
-In: programs that run while `recording`. Out: `Coverage`, counters by name, and what of all that there is has been seen less often than wanted.
+In: programs that run while `recording`. Out: `Coverage`, counters by name, and what of all that there is has been seen
+less often than wanted.
 """
 
 from __future__ import annotations
@@ -22,17 +23,32 @@ from sacpy.jit.run.engine import Engine
 from tests.fuzz.operations import elementwise
 
 STATEMENTS = (
-    "Load", "View", "Reshape", "Cons", "Update", "Call", "If", "Loop", "Loop body first", "For", "Check", "WithLoop", "Genarray", "Modarray", "Fold", "Propagate", "Fold stop", "Fold in order", "dense", "stepped", "overlapping",
+    "Load", "View", "Reshape", "Cons", "Update", "Call", "If", "Loop", "Loop body first", "For", "Check", "WithLoop",
+    "Genarray", "Modarray", "Fold", "Propagate", "Fold stop", "Fold in order", "dense", "stepped", "overlapping",
 )  # fmt: skip
 PATHS = ("native", "run again", "widened", "refused", "from the cache", "threads")
-STAGES = ("REDUCING", "COUNTING", "LOOPING", "JOINING", "SHAPING", "COLOURING", "DIVIDING", "SPLITTING", "WRAPPING", "CLEANING", "PLACING", "FINISHING")
+STAGES = (
+    "REDUCING",
+    "COUNTING",
+    "LOOPING",
+    "JOINING",
+    "SHAPING",
+    "COLOURING",
+    "DIVIDING",
+    "SPLITTING",
+    "WRAPPING",
+    "CLEANING",
+    "PLACING",
+    "FINISHING",
+)
 WORKS = (fold_withloops.run, *(work for stage in STAGES for work in getattr(passes, stage)))
 PASSES = tuple(dict.fromkeys(w.__module__.rpartition(".")[2] for w in WORKS))
 
 
 @dataclass
 class Coverage:
-    """How often each thing was seen. `operations` by code and base type of what it works on; `functions`: compiled and refused."""
+    """How often each thing was seen. `operations` by code and base type of what it works on; `functions`: compiled and
+    refused."""
 
     operations: Counter[tuple[str, str]] = field(default_factory=Counter)
     statements: Counter[str] = field(default_factory=Counter)
@@ -99,7 +115,11 @@ class Coverage:
         """Everything that there is, and how often it was seen."""
         for code, base in elementwise():
             yield f"operation {code} on {base}", self.operations[code, base]
-        for kind, names, counts in (("statement", STATEMENTS, self.statements), ("pass", PASSES, self.passes), ("path", PATHS, self.paths)):
+        for kind, names, counts in (
+            ("statement", STATEMENTS, self.statements),
+            ("pass", PASSES, self.passes),
+            ("path", PATHS, self.paths),
+        ):
             for name in names:
                 yield f"{kind} {name}", counts[name]
 

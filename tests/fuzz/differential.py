@@ -1,6 +1,8 @@
 """Runs one random program in several ways, and compares.
 
-In: a `Case`. Out: an `Outcome`: what the interpreter gives for each call (values, or the code of an error with its place), the ways that give something else, and what was compiled. Natively everything is compiled that the compiler takes, graphs are verified between passes, and a defect of the compiler is an error.
+In: a `Case`. Out: an `Outcome`: what the interpreter gives for each call (values, or the code of an error with its
+place), the ways that give something else, and what was compiled. Natively everything is compiled that the compiler
+takes, graphs are verified between passes, and a defect of the compiler is an error.
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.host import chunks, parallel, tiling, vetting
+from sacpy.jit.host import checks_ahead, chunks, parallel, tiling
 from sacpy.jit.ir.graph import Check, Let, Rhs, Unit, blocks, statements
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
-from sacpy.jit.passes import choosing, dead_code, fold_withloops, scatter
+from sacpy.jit.passes import argmin_strips, dead_code, fold_withloops, scatter
 from sacpy.jit.run import compiler, device_compiler
 from sacpy.jit.run.compiler import Clock
 from sacpy.jit.run.engine import Engine
@@ -40,7 +42,9 @@ Ways = dict[str, Callable[[], Engine]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a case. `expected`: of each call the values, or an error as text; `different`: by way, what it gave instead; `engines`: by way; `verdicts`: how the results of all calls in all ways compare. `refused_before`: the program is wrong before it runs."""
+    """What came of a case. `expected`: of each call the values, or an error as text; `different`: by way, what it gave
+    instead; `engines`: by way; `verdicts`: how the results of all calls in all ways compare. `refused_before`: the
+    program is wrong before it runs."""
 
     case: Case
     expected: list[Result]
@@ -52,7 +56,16 @@ class Outcome:
 
 def native(*, strict_fp: bool, threads: int, opt_level: int = 3, cache: Cache | None = None) -> Engine:
     """An engine that compiles everything, and by default keeps nothing."""
-    return Engine("cpu", threads=threads, strict_fp=strict_fp, opt_level=opt_level, verify=True, eager=True, defects=True, cache=Cache(None) if cache is None else cache)
+    return Engine(
+        "cpu",
+        threads=threads,
+        strict_fp=strict_fp,
+        opt_level=opt_level,
+        verify=True,
+        eager=True,
+        defects=True,
+        cache=Cache(None) if cache is None else cache,
+    )
 
 
 STRICT: Ways = {"strict": lambda: native(strict_fp=True, threads=1)}
@@ -65,7 +78,16 @@ QUICK_DEFAULT: Ways = {"default, quickly": lambda: native(strict_fp=False, threa
 @contextmanager
 def small_chunks() -> Iterator[None]:
     """Inside, loops are spread over threads, and cut into pieces, that have little work."""
-    with patch.object(chunks, "WORTH", 60.0), patch.object(chunks, "PER_CHUNK", 30.0), patch.object(parallel, "WORTH", 60.0), patch.object(scatter, "ROUNDS", 20), patch.object(scatter, "PER_ELEMENT", 1), patch.object(tiling, "WIDE", 1), patch.object(vetting, "STRETCH", 5), patch.object(choosing, "STRETCH", 5):
+    with (
+        patch.object(chunks, "WORTH", 60.0),
+        patch.object(chunks, "PER_CHUNK", 30.0),
+        patch.object(parallel, "WORTH", 60.0),
+        patch.object(scatter, "ROUNDS", 20),
+        patch.object(scatter, "PER_ELEMENT", 1),
+        patch.object(tiling, "WIDE", 1),
+        patch.object(checks_ahead, "STRETCH", 5),
+        patch.object(argmin_strips, "STRETCH", 5),
+    ):
         yield
 
 
@@ -78,7 +100,8 @@ def _workspace() -> Workspace:
 
 
 class Graphs:
-    """A program's functions, specialised and optimised once for all ways: neither depends on the options that ways differ by."""
+    """A program's functions, specialised and optimised once for all ways: neither depends on the options that ways
+    differ by."""
 
     def __init__(self) -> None:
         self.made: dict[tuple[str, Kind], Unit | Unsupported] = {}
@@ -89,7 +112,9 @@ class Graphs:
         """Inside, compilers take them from here."""
         specialised, optimised = compiler.specialised, compiler.optimised
 
-        def first(specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock) -> Unit:
+        def first(
+            specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock
+        ) -> Unit:
             if (key, kind) not in self.made:
                 try:
                     self.made[key, kind] = specialised(specialiser, program, key, kind, options, clock)
@@ -134,9 +159,21 @@ def compare(case: Case, ways: Ways = WAYS) -> Outcome:
         found_by = {name: _run(program, keys, case, engine) for name, engine in outcome.engines.items()}
     for name, results in found_by.items():
         engine = outcome.engines[name]
-        units = [None if engine.options.strict_fp else graphs.of_call(engine, _fitting(program, called, keys[called], _values(args)), tuple(_values(args))) for called, args in case.calls]
-        verdicts = [judged(x, y, unit, _values(args), strict=engine.options.strict_fp) for x, y, unit, (_, args) in zip(expected, results, units, case.calls, strict=True)]
-        vanished = [k for k, (x, y, v) in enumerate(zip(expected, results, verdicts)) if v == DIFFERENT and isinstance(x, str) and not isinstance(y, str)]
+        units = [
+            None
+            if engine.options.strict_fp
+            else graphs.of_call(engine, _fitting(program, called, keys[called], _values(args)), tuple(_values(args)))
+            for called, args in case.calls
+        ]
+        verdicts = [
+            judged(x, y, unit, _values(args), strict=engine.options.strict_fp)
+            for x, y, unit, (_, args) in zip(expected, results, units, case.calls, strict=True)
+        ]
+        vanished = [
+            k
+            for k, (x, y, v) in enumerate(zip(expected, results, verdicts))
+            if v == DIFFERENT and isinstance(x, str) and not isinstance(y, str)
+        ]
         if vanished:
             in_full = _run_in_full(program, keys, case, ways[name])
             for k in vanished:
@@ -148,17 +185,27 @@ def compare(case: Case, ways: Ways = WAYS) -> Outcome:
     return outcome
 
 
-EQUAL, BOUNDED, VANISHED, DIFFERENT = "the same", "within the bounds of rounding", "an error in code whose value nobody uses has vanished", "different"
+EQUAL, BOUNDED, VANISHED, DIFFERENT = (
+    "the same",
+    "within the bounds of rounding",
+    "an error in code whose value nobody uses has vanished",
+    "different",
+)
 
 
 def judged(interpreted: Result, compiled: Result, unit: Unit | None, args: list[Any], *, strict: bool) -> str:
-    """How two results compare: strictly, or, in the default mode, by the bounds that the compiled graph has for these arguments. `unit`: that graph, None where the function was not compiled as a whole."""
+    """How two results compare: strictly, or, in the default mode, by the bounds that the compiled graph has for these
+    arguments. `unit`: that graph, None where the function was not compiled as a whole."""
     if same(interpreted, compiled):
         return EQUAL
     if strict:
         return DIFFERENT
     if unit is None:
-        return "nearly the same, without bounds: the function is not compiled as a whole" if nearly(interpreted, compiled) else DIFFERENT
+        return (
+            "nearly the same, without bounds: the function is not compiled as a whole"
+            if nearly(interpreted, compiled)
+            else DIFFERENT
+        )
     try:
         wanted = bounds.expected(unit, args)
     except bounds.Unclear as unclear:
@@ -167,12 +214,16 @@ def judged(interpreted: Result, compiled: Result, unit: Unit | None, args: list[
         return DIFFERENT  # the interpreter has the last word
     if isinstance(interpreted, str) or isinstance(compiled, str):
         return DIFFERENT
-    fits = all(bounds.within(x, w) and bounds.within(y, w) for x, y, w in zip(interpreted, compiled, wanted, strict=True))
+    fits = all(
+        bounds.within(x, w) and bounds.within(y, w) for x, y, w in zip(interpreted, compiled, wanted, strict=True)
+    )
     return BOUNDED if fits else DIFFERENT
 
 
 def _run(program: Program, keys: Mapping[str, str], case: Case, engine: Engine | None) -> list[Result]:
-    evaluator = Evaluator(program, World.captured(), engine=engine, strict_fp=engine is None or engine.options.strict_fp)
+    evaluator = Evaluator(
+        program, World.captured(), engine=engine, strict_fp=engine is None or engine.options.strict_fp
+    )
     results: list[Result] = []
     for name, args in case.calls:
         values = _values(args)
@@ -183,7 +234,9 @@ def _run(program: Program, keys: Mapping[str, str], case: Case, engine: Engine |
             d = error.diagnostics[0]
             results.append(f"{d.code} {d.message} at {d.span.start if d.span else None}")
         for a, b in zip(values, args):
-            assert not isinstance(a, np.ndarray) or np.array_equal(a, b, equal_nan=a.dtype.kind == "f"), "an argument was changed"
+            assert not isinstance(a, np.ndarray) or np.array_equal(a, b, equal_nan=a.dtype.kind == "f"), (
+                "an argument was changed"
+            )
     return results
 
 
@@ -209,7 +262,11 @@ def _run_in_full(program: Program, keys: Mapping[str, str], case: Case, make: Ca
 
     known = dead_code._Liveness.enter
     with ExitStack() as stack:
-        for owner, name, kept in ((dead_code._Liveness, "enter", enter), (tidy, "_stays", _may_fail), (fold_withloops, "run", lambda unit: unit)):
+        for owner, name, kept in (
+            (dead_code._Liveness, "enter", enter),
+            (tidy, "_stays", _may_fail),
+            (fold_withloops, "run", lambda unit: unit),
+        ):
             stack.enter_context(patch.object(owner, name, kept))
         engine = make()
         engine.tools.cache = Cache(None)  # what others have left there is not kept in full
@@ -232,17 +289,26 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, tuple):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))
     if isinstance(a, np.ndarray):
-        return a.dtype == b.dtype and a.shape == b.shape and (_same_bits(a, b) if a.dtype.kind == "f" else bool((a == b).all()))
+        return (
+            a.dtype == b.dtype
+            and a.shape == b.shape
+            and (_same_bits(a, b) if a.dtype.kind == "f" else bool((a == b).all()))
+        )
     return repr(a) == repr(b)
 
 
 def _same_bits(a: Any, b: Any) -> bool:
     nan = np.isnan(a)
-    return bool(np.array_equal(nan, np.isnan(b)) and np.array_equal(a[~nan], b[~nan]) and np.array_equal(np.signbit(a) | nan, np.signbit(b) | nan))
+    return bool(
+        np.array_equal(nan, np.isnan(b))
+        and np.array_equal(a[~nan], b[~nan])
+        and np.array_equal(np.signbit(a) | nan, np.signbit(b) | nan)
+    )
 
 
 def nearly(a: Any, b: Any) -> bool:
-    """Whether two results agree but for rounding, by a tolerance that has nothing to do with the program: for where there are no bounds."""
+    """Whether two results agree but for rounding, by a tolerance that has nothing to do with the program: for where
+    there are no bounds."""
     if isinstance(a, tuple):
         return isinstance(b, tuple) and len(a) == len(b) and all(nearly(x, y) for x, y in zip(a, b))
     if not isinstance(a, float) and not (isinstance(a, np.ndarray) and a.dtype.kind == "f"):

@@ -14,9 +14,35 @@ from tests.fuzz.templates import Template, at
 
 Makers = list[tuple[float, Callable[[int], str]]]
 CONVERSION = {
-    "byte": "tob", "short": "tosh", "int": "toi", "long": "tol", "longlong": "toll", "ubyte": "toub", "ushort": "tous", "uint": "toui", "ulong": "toul", "ulonglong": "toull", "float": "tof", "double": "tod",
+    "byte": "tob", "short": "tosh", "int": "toi", "long": "tol", "longlong": "toll", "ubyte": "toub", "ushort": "tous",
+    "uint": "toui", "ulong": "toul", "ulonglong": "toull", "float": "tof", "double": "tod",
 }  # fmt: skip
-UNARY = ("sqrt", "exp", "sin", "cos", "tan", "floor", "ceil", "rint", "atan", "asin", "acos", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "log", "log2", "log10", "log1p", "expm1", "cbrt", "fabs")
+UNARY = (
+    "sqrt",
+    "exp",
+    "sin",
+    "cos",
+    "tan",
+    "floor",
+    "ceil",
+    "rint",
+    "atan",
+    "asin",
+    "acos",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "expm1",
+    "cbrt",
+    "fabs",
+)
 BINARY = ("pow", "atan2", "hypot", "fmod", "copysign")
 Signature = tuple[str, list[tuple[str, Shape]], tuple[str, Shape]]
 
@@ -58,24 +84,67 @@ class Expressions(Chooser):
         if base in BITS or base in REAL:
             makers += [
                 (3, self.pair(base, "+", "-", "*")),
-                (1, lambda d: f"{self.r.choice(('min', 'max'))}({self.expression(base, (), d)}, {self.expression(base, (), d)})"),
-                (0.5, lambda d: f"{self.r.choice(('abs', '-'))}({self.expression(base, (), d)})" if base in SIGNED or base in REAL else self.leaf(base, ())),
-                (1.5, lambda d: f"{self.r.choice(('sum', 'sum', 'prod', 'maxval', 'minval'))}({self.expression(base, self.shape(3) or (3,), d)})"),
+                (
+                    1,
+                    lambda d: (
+                        f"{self.r.choice(('min', 'max'))}({self.expression(base, (), d)}, "
+                        f"{self.expression(base, (), d)})"
+                    ),
+                ),
+                (
+                    0.5,
+                    lambda d: (
+                        f"{self.r.choice(('abs', '-'))}({self.expression(base, (), d)})"
+                        if base in SIGNED or base in REAL
+                        else self.leaf(base, ())
+                    ),
+                ),
+                (
+                    1.5,
+                    lambda d: (
+                        f"{self.r.choice(('sum', 'sum', 'prod', 'maxval', 'minval'))}("
+                        f"{self.expression(base, self.shape(3) or (3,), d)})"
+                    ),
+                ),
                 (1.5, lambda d: self.fold(base, d)),
                 (0.2, lambda d: self.stopping(base, d)),
             ]
         if base in CONVERSION:
-            makers.append((0.7, lambda d: f"{CONVERSION[base]}({self.expression(self.r.choice(('int', 'double', 'float', 'long')), (), d)})"))
+            makers.append(
+                (
+                    0.7,
+                    lambda d: (
+                        f"{CONVERSION[base]}("
+                        f"{self.expression(self.r.choice(('int', 'double', 'float', 'long')), (), d)})"
+                    ),
+                )
+            )
         if base in REAL:
             makers += [
                 (0.5, self.pair(base, "/")),
                 (0.8, lambda d: f"{self.r.choice(UNARY)}({self.expression(base, (), d)})"),
-                (0.3, lambda d: f"{self.r.choice(BINARY)}({self.expression(base, (), d)}, {self.expression(base, (), d)})"),
+                (
+                    0.3,
+                    lambda d: (
+                        f"{self.r.choice(BINARY)}({self.expression(base, (), d)}, {self.expression(base, (), d)})"
+                    ),
+                ),
             ]
         if base == "double":
-            makers += [(0.6, lambda d: f"{self.r.choice(('real', 'imag', 'norm', 'normSq', 'arg'))}({self.expression(COMPLEX, (), d)})")]
+            makers += [
+                (
+                    0.6,
+                    lambda d: (
+                        f"{self.r.choice(('real', 'imag', 'norm', 'normSq', 'arg'))}({self.expression(COMPLEX, (), d)})"
+                    ),
+                )
+            ]
         if base in BITS:
-            makers += [(1, lambda d: self.division(base, d)), (0.5, self.pair(base, "&", "|", "^")), (0.4, lambda d: self.shifted(base, d))]
+            makers += [
+                (1, lambda d: self.division(base, d)),
+                (0.5, self.pair(base, "&", "|", "^")),
+                (0.4, lambda d: self.shifted(base, d)),
+            ]
         if base == "int":
             makers += [(0.3, self.of_shape)]
         if base == "bool":
@@ -83,7 +152,10 @@ class Expressions(Chooser):
                 (3, self.comparison),
                 (1, self.pair("bool", "&&", "||", "&", "|")),
                 (0.5, lambda d: f"!({self.expression('bool', (), d)})"),
-                (0.5, lambda d: f"{self.r.choice(('all', 'any'))}({self.expression('bool', self.shape(2) or (2,), d)})"),
+                (
+                    0.5,
+                    lambda d: f"{self.r.choice(('all', 'any'))}({self.expression('bool', self.shape(2) or (2,), d)})",
+                ),
                 (0.3, lambda d: f"{self.r.choice(('isnan', 'isinf'))}({self.expression('double', (), d)})"),
                 (0.2, lambda d: f"tobool({self.expression('int', (), d)})"),
             ]
@@ -98,16 +170,28 @@ class Expressions(Chooser):
             (0.5, self.pair(COMPLEX, "/")),
             (2, lambda d: f"toc({self.expression('double', (), d)}, {self.expression('double', (), d)})"),
             (1, lambda d: f"conj({self.expression(COMPLEX, (), d)})"),
-            (1, lambda d: f"with {{ {self.partitions(self.shape(2), lambda: self.expression(COMPLEX, (), d), bounded=True)} }} : fold(+, toc(0.0, 0.0))"),
+            (
+                1,
+                lambda d: (
+                    f"with {{ {self.partitions(self.shape(2), lambda: self.expression(COMPLEX, (), d), bounded=True)} "
+                    f"}} : fold(+, toc(0.0, 0.0))"
+                ),
+            ),
             (0.7, lambda d: f"sum({self.expression(COMPLEX, self.shape(2) or (3,), d)})"),
         ]
 
     def choice(self, base: str, shape: Shape, d: int) -> str:
-        return f"({self.expression('bool', (), d)} ? {self.expression(base, shape, d)} : {self.expression(base, shape, d)})"
+        return (
+            f"({self.expression('bool', (), d)} ? {self.expression(base, shape, d)} : "
+            f"{self.expression(base, shape, d)})"
+        )
 
     def comparison(self, d: int) -> str:
         base = self.base()
-        return f"({self.expression(base, (), d)} {self.r.choice(('==', '!=', '<', '<=', '>', '>='))} {self.expression(base, (), d)})"
+        return (
+            f"({self.expression(base, (), d)} {self.r.choice(('==', '!=', '<', '<=', '>', '>='))} "
+            f"{self.expression(base, (), d)})"
+        )
 
     def division(self, base: str, d: int) -> str:
         """A quotient or remainder; the divisor is seldom 0, sometimes -1."""
@@ -140,7 +224,10 @@ class Expressions(Chooser):
         if not fits or self.r.random() < 0.5:
             return self.instance(base, shape, d)
         name, params, _ = self.r.choice(fits)
-        args = [str(self.r.randint(0, 3)) if name in self.recursive and k == 0 else self.expression(b, s, d - 1) for k, (b, s) in enumerate(params)]
+        args = [
+            str(self.r.randint(0, 3)) if name in self.recursive and k == 0 else self.expression(b, s, d - 1)
+            for k, (b, s) in enumerate(params)
+        ]
         return f"{name}({', '.join(args)})"
 
     def instance(self, base: str, shape: Shape, d: int) -> str:
@@ -149,7 +236,12 @@ class Expressions(Chooser):
         for t in self.templates:
             wanted, symbolic = t.result
             chosen: dict[str, int] = {}
-            if wanted == base and len(symbolic) == len(shape) and all((chosen.setdefault(s, e) if isinstance(s, str) else s) == e for s, e in zip(symbolic, shape)) and all(e >= t.least for e in chosen.values()):
+            if (
+                wanted == base
+                and len(symbolic) == len(shape)
+                and all((chosen.setdefault(s, e) if isinstance(s, str) else s) == e for s, e in zip(symbolic, shape))
+                and all(e >= t.least for e in chosen.values())
+            ):
                 fits.append((t, chosen))
         if not fits:
             return self.leaf(base, shape)
@@ -167,7 +259,14 @@ class Expressions(Chooser):
             if dotted:
                 return dotted
         rank = len(shape)
-        fits = [n for n in self.names if n.base == base and len(n.shape) > rank and n.shape[len(n.shape) - rank :] == shape and prod(n.shape[: len(n.shape) - rank]) > 0]
+        fits = [
+            n
+            for n in self.names
+            if n.base == base
+            and len(n.shape) > rank
+            and n.shape[len(n.shape) - rank :] == shape
+            and prod(n.shape[: len(n.shape) - rank]) > 0
+        ]
         if fits and self.r.random() < 0.9:
             n = self.r.choice(fits)
             text, whole = n.text, n.shape
@@ -205,24 +304,56 @@ class Expressions(Chooser):
             (1, lambda d: self.call(base, shape, d)),
             (0.5, lambda d: self.choice(base, shape, d)),
             (1, lambda d: self.selection(base, shape, d)),
-            (0.5, lambda d: f"where({self.expression('bool', shape, d)}, {self.expression(base, shape, d)}, {self.expression(base, shape, d)})"),
+            (
+                0.5,
+                lambda d: (
+                    f"where({self.expression('bool', shape, d)}, {self.expression(base, shape, d)}, "
+                    f"{self.expression(base, shape, d)})"
+                ),
+            ),
         ]
         if base in BITS or base in REAL or base == COMPLEX:
             makers += [(3, lambda d: self.operation(base, shape, d))]
         if base in BITS or base in REAL:
             makers += [
-                (0.5, lambda d: f"{self.r.choice(('min', 'max'))}({self.expression(base, shape, d)}, {self.expression(base, shape, d)})"),
-                (0.4, lambda d: f"with {{ {self.partitions((self.r.randint(0, 5),), lambda: self.expression(base, shape, d), bounded=True)} }} : fold(+, {self.expression(base, shape, 0)})"),
-                (0.3, lambda d: f"mask({self.expression('bool', shape, d)}, {self.expression(base, shape, d)}, {self.expression(base, (), d)})"),
+                (
+                    0.5,
+                    lambda d: (
+                        f"{self.r.choice(('min', 'max'))}({self.expression(base, shape, d)}, "
+                        f"{self.expression(base, shape, d)})"
+                    ),
+                ),
+                (
+                    0.4,
+                    lambda d: (
+                        "with { "
+                        + self.partitions(
+                            (self.r.randint(0, 5),), lambda: self.expression(base, shape, d), bounded=True
+                        )
+                        + f" }} : fold(+, {self.expression(base, shape, 0)})"
+                    ),
+                ),
+                (
+                    0.3,
+                    lambda d: (
+                        f"mask({self.expression('bool', shape, d)}, {self.expression(base, shape, d)}, "
+                        f"{self.expression(base, (), d)})"
+                    ),
+                ),
             ]
         if base in REAL:
             makers += [(0.5, lambda d: f"{self.r.choice(UNARY)}({self.expression(base, shape, d)})")]
         if base == "bool":
-            makers += [(2, lambda d: self.compared(shape, d)), (0.5, lambda d: f"!({self.expression('bool', shape, d)})")]
+            makers += [
+                (2, lambda d: self.compared(shape, d)),
+                (0.5, lambda d: f"!({self.expression('bool', shape, d)})"),
+            ]
         if base == "int" and len(shape) == 1:
             makers += [(0.5, lambda d: f"iota({self.integer(shape[0])})")]
         if base in CONVERSION:
-            makers += [(0.4, lambda d: f"{CONVERSION[base]}({self.expression(self.r.choice(('int', 'double')), shape, d)})")]
+            makers += [
+                (0.4, lambda d: f"{CONVERSION[base]}({self.expression(self.r.choice(('int', 'double')), shape, d)})")
+            ]
         return makers
 
     def operation(self, base: str, shape: Shape, d: int) -> str:
@@ -233,44 +364,85 @@ class Expressions(Chooser):
 
     def compared(self, shape: Shape, d: int) -> str:
         base = self.r.choice(("int", "double"))
-        return f"({self.expression(base, shape, d)} {self.r.choice(('==', '<', '>='))} {self.expression(base, shape, d)})"
+        return (
+            f"({self.expression(base, shape, d)} {self.r.choice(('==', '<', '>='))} {self.expression(base, shape, d)})"
+        )
 
     def restructured(self, base: str, shape: Shape, d: int) -> str:
         """take, drop, reverse, rotate, shift, transpose, reshape, tile, ++ along either end."""
         first, rest = shape[0], shape[1:]
-        kinds = ["take", "takes", "drop", "drops", "reverse", "rotate", "rotates", "shift", "transpose", "reshape", "tile", "cat"]
+        kinds = [
+            "take",
+            "takes",
+            "drop",
+            "drops",
+            "reverse",
+            "rotate",
+            "rotates",
+            "shift",
+            "transpose",
+            "reshape",
+            "tile",
+            "cat",
+        ]
         kind = self.r.choice(kinds if base == COMPLEX else [*kinds, "last"])
         more = self.r.randint(0, 3)
         match kind:
             case "take":
                 size = self.r.choice((first + more, max(first - more, 0)))
-                return f"take({self.vector([first if self.r.random() < 0.6 else -first])}, {self.expression(base, (size, *rest), d)})"
+                return (
+                    f"take({self.vector([first if self.r.random() < 0.6 else -first])}, "
+                    f"{self.expression(base, (size, *rest), d)})"
+                )
             case "takes":
                 whole = tuple(max(0, e + self.r.randint(-1, 2)) for e in shape)
-                return f"take({self.vector([e * self.r.choice((1, 1, -1)) for e in shape])}, {self.expression(base, whole, d)})"
+                return (
+                    f"take({self.vector([e * self.r.choice((1, 1, -1)) for e in shape])}, "
+                    f"{self.expression(base, whole, d)})"
+                )
             case "drop":
-                return f"drop({self.vector([more * self.r.choice((1, -1))])}, {self.expression(base, (first + more, *rest), d)})"
+                return (
+                    f"drop({self.vector([more * self.r.choice((1, -1))])}, "
+                    f"{self.expression(base, (first + more, *rest), d)})"
+                )
             case "drops":
                 off = [self.r.randint(-2, 2) for _ in shape]
-                return f"drop({self.vector(off)}, {self.expression(base, tuple(e + abs(o) for e, o in zip(shape, off)), d)})"
+                return (
+                    f"drop({self.vector(off)}, "
+                    f"{self.expression(base, tuple(e + abs(o) for e, o in zip(shape, off)), d)})"
+                )
             case "reverse":
                 return f"reverse({self.r.randrange(len(shape))}, {self.expression(base, shape, d)})"
             case "rotate":
-                return f"rotate({self.r.randrange(len(shape))}, {self.integer(self.r.randint(-4, 4))}, {self.expression(base, shape, d)})"
+                return (
+                    f"rotate({self.r.randrange(len(shape))}, {self.integer(self.r.randint(-4, 4))}, "
+                    f"{self.expression(base, shape, d)})"
+                )
             case "rotates":
-                return f"rotate({self.vector([self.r.randint(-3, 3) for _ in shape])}, {self.expression(base, shape, d)})"
+                return (
+                    f"rotate({self.vector([self.r.randint(-3, 3) for _ in shape])}, {self.expression(base, shape, d)})"
+                )
             case "shift":
-                return f"shift({self.r.randrange(len(shape))}, {self.integer(self.r.randint(-4, 4))}, {self.expression(base, (), d)}, {self.expression(base, shape, d)})"
+                return (
+                    f"shift({self.r.randrange(len(shape))}, {self.integer(self.r.randint(-4, 4))}, "
+                    f"{self.expression(base, (), d)}, {self.expression(base, shape, d)})"
+                )
             case "transpose":
                 return f"transpose({self.expression(base, shape[::-1], d)})"
             case "reshape":
                 return f"reshape({self.vector(shape)}, {self.expression(base, (prod(shape),), d)})"
             case "tile":
                 offset = [self.r.randint(0, 2) for _ in shape]
-                return f"tile({self.vector(shape)}, {self.vector(offset)}, {self.expression(base, tuple(e + o for e, o in zip(shape, offset)), d)})"
+                return (
+                    f"tile({self.vector(shape)}, {self.vector(offset)}, "
+                    f"{self.expression(base, tuple(e + o for e, o in zip(shape, offset)), d)})"
+                )
             case "last":
                 cut = self.r.randint(0, shape[-1])
-                return f"({self.expression(base, (*shape[:-1], cut), d)} ++^ {self.expression(base, (*shape[:-1], shape[-1] - cut), d)})"
+                return (
+                    f"({self.expression(base, (*shape[:-1], cut), d)} ++^ "
+                    f"{self.expression(base, (*shape[:-1], shape[-1] - cut), d)})"
+                )
         cut = self.r.randint(0, first)
         return f"({self.expression(base, (cut, *rest), d)} ++ {self.expression(base, (first - cut, *rest), d)})"
 
@@ -303,5 +475,3 @@ def _subsequence(shape: Shape, whole: Shape) -> set[int] | None:
             kept.add(k)
             at_ += 1
     return kept if at_ == len(shape) else None
-
-

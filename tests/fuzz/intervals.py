@@ -1,12 +1,17 @@
 """Reals as the default mode may have them: exact, or somewhere in an interval, or nobody knows where.
 
-In: an operation and its operands. Out: what it may give when floating point is not strict. A value is a Python number where it is certain to the last bit, an `Interval` of finite numbers, or `UNKNOWN`. What the documentation of the compiler allows is what makes intervals:
+In: an operation and its operands. Out: what it may give when floating point is not strict. A value is a Python number
+where it is certain to the last bit, an `Interval` of finite numbers, or `UNKNOWN`. What the documentation of the
+compiler allows is what makes intervals:
 
 - A product may stay unrounded, in an addition that it becomes one instruction with.
-- A sum of n numbers that a fold adds up may be off by n * eps * the sum of their absolute values; a product likewise, relatively.
-- The mathematical functions may be off by a few units in the last place, the logarithm of the gamma function near its zeros by as much as it may be at 1. Where they are exact (at zeros, infinities, NaN) they are so in every library.
+- A sum of n numbers that a fold adds up may be off by n * eps * the sum of their absolute values; a product likewise,
+  relatively.
+- The mathematical functions may be off by a few units in the last place, the logarithm of the gamma function near its
+  zeros by as much as it may be at 1. Where they are exact (at zeros, infinities, NaN) they are so in every library.
 
-All else is as in the interpreter; so operations on intervals give the interval of all that they might give, rounded outwards.
+All else is as in the interpreter; so operations on intervals give the interval of all that they might give, rounded
+outwards.
 """
 
 from __future__ import annotations
@@ -27,7 +32,27 @@ EPSILON = {"double": 2.0**-52, "float": 2.0**-23}
 ULPS = 8  # that a function of the C library, or of its vector version, may be off
 GAMMA = 20  # that the gamma function may be off: the C library and Python are off by up to ten each
 ROUNDING = frozenset(("floor", "ceil", "rint", "round", "trunc"))
-RISING = frozenset(("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "asin", "atan", "sinh", "tanh", "asinh", "acosh", "atanh", "erf", "sqrt"))
+RISING = frozenset(
+    (
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "cbrt",
+        "asin",
+        "atan",
+        "sinh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "erf",
+        "sqrt",
+    )
+)
 FALLING = frozenset(("acos", "erfc"))
 LIBRARY = frozenset(REAL_FUNCTIONS) - ROUNDING - {"sqrt", "fmod", "copysign"}
 
@@ -75,7 +100,8 @@ def exactly(code: str, base: str, arity: int) -> Callable[..., Any]:
     names = [f"a{k}" for k in range(arity)]
     text = scalar(code, base, names)
     assert text is not None
-    function: Callable[..., Any] = eval(f"lambda {', '.join(names)}: {text}", dict(HELPERS))  # the same text as in generated functions
+    # the same text as in generated functions
+    function: Callable[..., Any] = eval(f"lambda {', '.join(names)}: {text}", dict(HELPERS))
     return function
 
 
@@ -139,10 +165,20 @@ def _beside_special(code: str, args: Sequence[Number]) -> Number:
     special = next(a for a in args if isinstance(a, float) and not math.isfinite(a))
     if code in ("add", "sub", "mul", "div") and special != special:
         return math.nan
-    middle = [a if isinstance(a, float) else (a.low + a.high) / 2 if a.low > 0 or a.high < 0 or code in ("add", "sub") else math.nan for a in args]
+    middle = [
+        a
+        if isinstance(a, float)
+        else (a.low + a.high) / 2
+        if a.low > 0 or a.high < 0 or code in ("add", "sub")
+        else math.nan
+        for a in args
+    ]
     if code in ("add", "sub", "lt", "le", "eq", "neq", "min", "max"):
         found = exactly(code, "double", 2)(*[(a.low + a.high) / 2 if isinstance(a, Interval) else a for a in args])
-        return next((a for a in args if isinstance(a, Interval) and code in ("min", "max") and found == (a.low + a.high) / 2), found)
+        return next(
+            (a for a in args if isinstance(a, Interval) and code in ("min", "max") and found == (a.low + a.high) / 2),
+            found,
+        )
     if code in ("mul", "div") and not any(map(math.isnan, middle)):
         return exactly(code, "double", 2)(*middle)
     return UNKNOWN
@@ -212,9 +248,17 @@ def _function(code: str, base: str, args: Sequence[Number], a: tuple[float, floa
         return _hull([f(x) for x in (*a, 0.0 if a[0] <= 0 <= a[1] else a[0])], base, ULPS)
     if code in ("sin", "cos"):
         middle, half = f((a[0] + a[1]) / 2), (a[1] - a[0]) / 2
-        return _hull([middle - half, middle + half], base, ULPS) if half < 1 else Interval(-1.0 - EPSILON[base], 1.0 + EPSILON[base])
+        return (
+            _hull([middle - half, middle + half], base, ULPS)
+            if half < 1
+            else Interval(-1.0 - EPSILON[base], 1.0 + EPSILON[base])
+        )
     if code == "tan":
-        return _hull([f(x) for x in a], base, ULPS) if a[1] - a[0] < 1 and math.floor(a[0] / math.pi - 0.5) == math.floor(a[1] / math.pi - 0.5) else UNKNOWN
+        return (
+            _hull([f(x) for x in a], base, ULPS)
+            if a[1] - a[0] < 1 and math.floor(a[0] / math.pi - 0.5) == math.floor(a[1] / math.pi - 0.5)
+            else UNKNOWN
+        )
     if code in ("lgamma", "tgamma"):
         return _off(code, f(a[0]), f(a[1]), base) if a[0] > 2 and math.isfinite(f(a[1])) else UNKNOWN
     if code == "hypot" or (code == "pow" and a[0] > 0) or (code == "atan2" and b[0] > 0):
@@ -252,7 +296,11 @@ def multiplied(terms: Sequence[Number], base: str) -> Number:
     result: Number = 1.0
     sizes = [math.log2(max(map(abs, bounds(t)))) for t in terms if any(bounds(t))]
     limit = math.log2(LARGEST[base]) - 1
-    if math.fsum(max(s, 0) for s in sizes) > limit or any(low <= 0 <= high for low, high in map(bounds, terms)) or math.fsum(min(s, 0) for s in sizes) < -limit + 10:
+    if (
+        math.fsum(max(s, 0) for s in sizes) > limit
+        or any(low <= 0 <= high for low, high in map(bounds, terms))
+        or math.fsum(min(s, 0) for s in sizes) < -limit + 10
+    ):
         return UNKNOWN
     for t in terms:
         result = operation("mul", "double", (Interval(*bounds(result)), t))

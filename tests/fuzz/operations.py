@@ -1,6 +1,9 @@
-"""Programs that apply every element-wise operation to every base type, over vectors of numbers from the edges of the types.
+"""Programs that apply every element-wise operation to every base type, over vectors of numbers from the edges of the
+types.
 
-In: a seed. Out: the text of functions, and calls of them. Random expressions hit the common operations often and the others hardly ever; these hit all alike. A function has one operation, or several that are neighbours: loops that fuse, or one with-loop of several operators.
+In: a seed. Out: the text of functions, and calls of them. Random expressions hit the common operations often and the
+others hardly ever; these hit all alike. A function has one operation, or several that are neighbours: loops that fuse,
+or one with-loop of several operators.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ STRIDE = 7919  # coprime to the number of pairs: neighbours are of all kinds
 
 @dataclass(frozen=True)
 class Applied:
-    """An operation on the element at [i]: the base type and text of what it gives, arguments by name: base type and value."""
+    """An operation on the element at [i]: the base type and text of what it gives, arguments by name: base type and
+    value."""
 
     base: str
     text: str
@@ -33,15 +37,21 @@ class Applied:
 
 @cache
 def elementwise() -> tuple[tuple[str, str], ...]:
-    """Every operation on scalars that graphs have, with each base type of its first argument; "select" is the conditional."""
+    """Every operation on scalars that graphs have, with each base type of its first argument; "select" is the
+    conditional."""
     found = []
     for row in PRIMITIVES.values():
         if not row.structural and row.op not in NOT_IN_GRAPHS and len(row.args) <= 2:
-            found += [(row.op, base) for base in (row.over if row.args[0] == "T" else (row.args[0],)) if row.result != base or not row.op.startswith("to")]
+            found += [
+                (row.op, base)
+                for base in (row.over if row.args[0] == "T" else (row.args[0],))
+                if row.result != base or not row.op.startswith("to")
+            ]
     return (*found, *(("select", base) for base in BUILTIN))
 
 
-# Those that are not element-wise or become constants, and two comparisons that the specialiser turns round. So does it leave out conversions from a type to itself.
+# Those that are not element-wise or become constants, and two comparisons that the specialiser turns round. So does it
+# leave out conversions from a type to itself.
 NOT_IN_GRAPHS = frozenset(("all", "any", "zero", "one", "minval", "maxval", "ravel", "mask", "gt", "ge"))
 TURNED_ROUND = {"lt": "gt", "le": "ge"}
 

@@ -1,7 +1,7 @@
 """When native code is entered and left, in tests: at calls and rounds that users never see, whatever that costs.
 
-In: numbers, or a seed. Out: a `Pace` for an engine. With `Steady(None, 1, 1)` each round of each loop is interpreted, then
-one runs natively, and so on, and functions are never compiled as a whole; `Wandering` changes its mind each time.
+In: numbers, or a seed. Out: a `Pace` for an engine. With `Steady(None, 1, 1)` each round of each loop is interpreted,
+then one runs natively, and so on, and functions are never compiled as a whole; `Wandering` changes its mind each time.
 """
 
 from __future__ import annotations

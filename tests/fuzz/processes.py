@@ -1,6 +1,8 @@
-"""Seeds examined in several processes, so that a program that ends its process, or never ends, is a finding like any other.
+"""Seeds examined in several processes, so that a program that ends its process, or never ends, is a finding like any
+other.
 
-In: seeds, and how many processes. Out: `Findings`, seed by seed as they come. What a program makes LLVM or anybody else write to standard error is a finding too.
+In: seeds, and how many processes. Out: `Findings`, seed by seed as they come. What a program makes LLVM or anybody else
+write to standard error is a finding too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Random SaC programs that are well typed, with arguments for them.
 
-In: a seed and a profile. Out: a `Case`: the text of a program with a function `run`, and calls of it, or of others. The same seed gives the same case. Every expression is made for a base type and an actual shape, so programs run; now and then an index or divisor is left unguarded, so that some fail, and have to fail alike everywhere.
+In: a seed and a profile. Out: a `Case`: the text of a program with a function `run`, and calls of it, or of others. The
+same seed gives the same case. Every expression is made for a base type and an actual shape, so programs run; now and
+then an index or divisor is left unguarded, so that some fail, and have to fail alike everywhere.
 """
 
 from __future__ import annotations
@@ -53,17 +55,25 @@ class Generator(Statements):
             self.names.append(Name(f"p{k}", base, shape))
         self.given = []
         body = self.statements(self.r.randint(1, 5))
-        results = [self.r.choice(self.names) for _ in range(self.r.randint(1, 3))] if self.r.random() < 0.4 else [self.names[-1]]
+        results = (
+            [self.r.choice(self.names) for _ in range(self.r.randint(1, 3))]
+            if self.r.random() < 0.4
+            else [self.names[-1]]
+        )
         heads = ", ".join(self.declared(n.base, n.shape) for n in results)
         back = results[0].text if len(results) == 1 else f"({', '.join(n.text for n in results)})"
         params += [text for text, _ in self.given]
         args += [number for _, number in self.given]
         lines = "".join(f"  {line}\n" for line in body)
-        text = f"{HEAD}{''.join(self.structs)}{''.join(self.functions)}{heads} run({', '.join(params)})\n{{\n{lines}  return {back};\n}}\n"
+        text = (
+            f"{HEAD}{''.join(self.structs)}{''.join(self.functions)}{heads} run({', '.join(params)})\n{{\n"
+            f"{lines}  return {back};\n}}\n"
+        )
         return Case(self.seed, text, (("run", tuple(args)), *self.direct()))
 
     def direct(self) -> list[tuple[str, tuple[Any, ...]]]:
-        """Calls of the templates themselves: with many extents, so that versions run out; sometimes with extents that do not agree."""
+        """Calls of the templates themselves: with many extents, so that versions run out; sometimes with extents that
+        do not agree."""
         calls = []
         for t in self.templates:
             for _ in range(self.r.choice((1, 2, 7))):
@@ -105,4 +115,7 @@ class Generator(Statements):
         passed = ", ".join(self.expression(b, s, 1) for b, s in params)
         self.names.append(Name("again", base, shape))
         step = self.expression(base, shape, 2)
-        return f"  if (x0 <= 0) {{\n    r = {basis};\n  }} else {{\n    again = {name}(x0 - 1, {passed});\n    r = {step};\n  }}\n  return r;\n"
+        return (
+            f"  if (x0 <= 0) {{\n    r = {basis};\n  }} else {{\n    again = {name}(x0 - 1, {passed});\n"
+            f"    r = {step};\n  }}\n  return r;\n"
+        )

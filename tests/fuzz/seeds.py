@@ -11,7 +11,8 @@ from tests.fuzz.programs import HEAD, Case, Generator
 from tests.fuzz.single import single
 
 _SOME = ("operations", "single", SMALL, "single", "single", SMALL, "single")
-TURNS = (*_SOME, *_SOME, *_SOME[:-2], "single", LARGE, "single", "single")  # 3 of 23 are operations, 14 of one thing, 6 long
+# 3 of 23 are operations, 14 of one thing, 6 long
+TURNS = (*_SOME, *_SOME, *_SOME[:-2], "single", LARGE, "single", "single")
 
 
 def case(seed: int, profile: Profile | None = None) -> Case:

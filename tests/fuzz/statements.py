@@ -1,4 +1,5 @@
-"""Statements of random programs: assignments, conditionals, loops of every kind, updates of elements and sub-arrays, structs, with-loops of several operators."""
+"""Statements of random programs: assignments, conditionals, loops of every kind, updates of elements and sub-arrays,
+structs, with-loops of several operators."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ class Statements(WithLoops):
 
     def statement(self) -> list[str]:
         kinds: list[tuple[float, Callable[[], list[str]]]] = [
-            (6, self.assignment), (1, self.condition), (1.2, self.loop), (1.2, self.update), (0.6, self.several), (0.5, self.struct),
+            (6, self.assignment), (1, self.condition), (1.2, self.loop), (1.2, self.update), (0.6, self.several),
+            (0.5, self.struct),
         ]  # fmt: skip
         return self.r.choices([k for _, k in kinds], [w for w, _ in kinds])[0]()
 
@@ -51,7 +53,10 @@ class Statements(WithLoops):
 
     def loop(self) -> list[str]:
         """A loop that carries one or two values, and perhaps updates an array; perhaps another loop inside."""
-        carried = [(self.fresh("c"), self.base(), self.shape(2 if self.around == 1 else 1)) for _ in range(self.r.randint(1, 2))]
+        carried = [
+            (self.fresh("c"), self.base(), self.shape(2 if self.around == 1 else 1))
+            for _ in range(self.r.randint(1, 2))
+        ]
         lines = [f"{n} = {self.expression(b, s, 1)};" for n, b, s in carried]
         counter = self.fresh("k")
         rounds = self.r.randint(0, 4) if self.r.random() < 0.8 else self.r.randint(5, 12)
@@ -63,7 +68,9 @@ class Statements(WithLoops):
         for n, b, s in carried:
             if s and prod(s) > 0 and self.r.random() < 0.5:
                 depth = self.r.randint(1, len(s))
-                body.append(f"{n}[{', '.join(self.inside_index(e) for e in s[:depth])}] = {self.expression(b, s[depth:], 2)};")
+                body.append(
+                    f"{n}[{', '.join(self.inside_index(e) for e in s[:depth])}] = {self.expression(b, s[depth:], 2)};"
+                )
             else:
                 body.append(f"{n} = {self.expression(b, s, 2)};")
         self.names, self.indices, self.around = before, indices, around
@@ -104,9 +111,17 @@ class Statements(WithLoops):
         shape = self.shape(3 if self.around == 1 else 1)
         one, two, three = self.base(), self.r.choice(("int", "double")), self.base()
         names = [self.fresh("w") for _ in range(3)]
-        parts = self.partitions(shape, lambda: f"({self.expression(one, (), 2)}, {self.expression(two, (), 1)}, {self.expression(three, (), 1)})", bounded=True)
+        parts = self.partitions(
+            shape,
+            lambda: f"({self.expression(one, (), 2)}, {self.expression(two, (), 1)}, {self.expression(three, (), 1)})",
+            bounded=True,
+        )
         self.names += [Name(names[0], one, shape), Name(names[1], two, ()), Name(names[2], three, shape)]
-        return [f"{', '.join(names)} = with {{ {parts} }} : (genarray({self.vector(shape) if shape else '[]'}, {self.constant(one, ())}), fold(+, {literal(two, 0)}), genarray({self.vector(shape) if shape else '[]'}, {self.constant(three, ())}));"]
+        return [
+            f"{', '.join(names)} = with {{ {parts} }} : (genarray({self.vector(shape) if shape else '[]'}, "
+            f"{self.constant(one, ())}), fold(+, {literal(two, 0)}), "
+            f"genarray({self.vector(shape) if shape else '[]'}, {self.constant(three, ())}));"
+        ]
 
     def struct(self) -> list[str]:
         """A struct whose fields are variables from then on; some are replaced."""

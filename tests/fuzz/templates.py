@@ -1,6 +1,8 @@
 """Functions of shapes in the abstract, for random programs: what SaC programmers write, with symbolic extents.
 
-In: a random generator and a name. Out: a `Template`: the text of a function (with whatever it needs), and its type, of which the extents are numbers or letters that each call may choose. The letters are agreed on: a call that picks the same number for the same letter is right.
+In: a random generator and a name. Out: a `Template`: the text of a function (with whatever it needs), and its type, of
+which the extents are numbers or letters that each call may choose. The letters are agreed on: a call that picks the
+same number for the same letter is right.
 """
 
 from __future__ import annotations
@@ -60,16 +62,45 @@ def product(r: random.Random, name: str) -> Template:
         "{ [i,j] -> with { ([0] <= [l] < [k]) : a[i,l] * b[l,j]; } : fold(+, ZERO) | [i,j] < [n,m] }",
         "{ [i,j] -> sum(a[i] * transpose(b)[j]) | [i,j] < [n,m] }",
     )).replace("ZERO", _zero(b))  # fmt: skip
-    return Template(f"{b}[n,m] {name}({b}[n,k] a, {b}[k,m] b)\n{{\n  return {body};\n}}\n\n", name, ((b, ("n", "k")), (b, ("k", "m"))), (b, ("n", "m")))
+    return Template(
+        f"{b}[n,m] {name}({b}[n,k] a, {b}[k,m] b)\n{{\n  return {body};\n}}\n\n",
+        name,
+        ((b, ("n", "k")), (b, ("k", "m"))),
+        (b, ("n", "m")),
+    )
 
 
 def sums(r: random.Random, name: str) -> Template:
     """Several sums in a cell, as of complex numbers: beside each other, or combined."""
     b = _number(r)
     left, right = r.choice((("a[i,l]", "c[l,j]"), ("a[i,l]", "c[j,l]"), ("w[l]", "c[l,j]")))
-    one, two = (f"sum({{ [l] -> {term} | [l] < [n] }})" for term in r.choice(((f"{left} * {right}", right), (f"{left} - {right}", f"{left} * {right}"), (f"{left} * {right} - {right}", f"{left} * {right} + {left}"))))
-    cell, rank = r.choice(((f"[{one}, {two}]", (2,)), (f"[{two}, {one} - w[j]]", (2,)), (f"{one} - {two}", ()), (f"max({one}, {two}) * w[i]", ()), (f"[{one}, w[j], {two}]", (3,))))
-    return Template(f"{b}[{','.join(('n', 'n', *map(str, rank)))}] {name}({b}[n,n] a, {b}[n,n] c, {b}[n] w)\n{{\n  return {{ [i,j] -> {cell} | [i,j] < [n,n] }};\n}}\n\n", name, ((b, ("n", "n")), (b, ("n", "n")), (b, ("n",))), (b, ("n", "n", *rank)), 1)
+    one, two = (
+        f"sum({{ [l] -> {term} | [l] < [n] }})"
+        for term in r.choice(
+            (
+                (f"{left} * {right}", right),
+                (f"{left} - {right}", f"{left} * {right}"),
+                (f"{left} * {right} - {right}", f"{left} * {right} + {left}"),
+            )
+        )
+    )
+    cell, rank = r.choice(
+        (
+            (f"[{one}, {two}]", (2,)),
+            (f"[{two}, {one} - w[j]]", (2,)),
+            (f"{one} - {two}", ()),
+            (f"max({one}, {two}) * w[i]", ()),
+            (f"[{one}, w[j], {two}]", (3,)),
+        )
+    )
+    return Template(
+        f"{b}[{','.join(('n', 'n', *map(str, rank)))}] {name}({b}[n,n] a, {b}[n,n] c, {b}[n] w)\n{{\n"
+        f"  return {{ [i,j] -> {cell} | [i,j] < [n,n] }};\n}}\n\n",
+        name,
+        ((b, ("n", "n")), (b, ("n", "n")), (b, ("n",))),
+        (b, ("n", "n", *rank)),
+        1,
+    )
 
 
 def accumulated(r: random.Random, name: str) -> Template:
@@ -78,10 +109,18 @@ def accumulated(r: random.Random, name: str) -> Template:
     one = {"i": "for (i = 0; i < n; i++)", "j": "for (j = 0; j < m; j++)", "l": "for (l = 0; l < k; l++)"}
     order = r.choice(("ijl", "ilj", "jil", "jli", "lij", "lji"))
     term = r.choice(("a[i,l] * b[l,j]", "a[i,l] * b[l,j]", "b[l,j] - a[i,l]", "b[l,j]", "max(a[i,l], b[l,j])"))
-    add = r.choice((f"c[i,j] += {term};", f"c[i,j] = c[i,j] + {term};", f"c[i,j] = {term} + c[i,j];", f"t = {term}; c[i,j] += t;"))
+    add = r.choice(
+        (f"c[i,j] += {term};", f"c[i,j] = c[i,j] + {term};", f"c[i,j] = {term} + c[i,j];", f"t = {term}; c[i,j] += t;")
+    )
     start = r.choice(("", "", f"  c = genarray([n,m], {_zero(b)});\n", f"  c = c * {_unit(b)} + c;\n"))
     loops = " { ".join(one[i] for i in order)
-    return Template(f"{b}[n,m] {name}({b}[n,k] a, {b}[k,m] b, {b}[n,m] c)\n{{\n{start}  {loops} {{ {add} }} }} }}\n  return c;\n}}\n\n", name, ((b, ("n", "k")), (b, ("k", "m")), (b, ("n", "m"))), (b, ("n", "m")))
+    return Template(
+        f"{b}[n,m] {name}({b}[n,k] a, {b}[k,m] b, {b}[n,m] c)\n{{\n{start}  {loops} {{ {add} }} }} }}\n  return c;\n"
+        f"}}\n\n",
+        name,
+        ((b, ("n", "k")), (b, ("k", "m")), (b, ("n", "m"))),
+        (b, ("n", "m")),
+    )
 
 
 def chosen(r: random.Random, name: str) -> Template:
@@ -91,14 +130,27 @@ def chosen(r: random.Random, name: str) -> Template:
     how = r.choice(("<", "<=", ">", ">="))
     if b in ("int", "long") and r.random() < 0.4:  # which may be combined in any order
         pair = f"{name}Pair"
-        text = f"struct {pair} {{ {b} value; int place; }};\ninline struct {pair} {name}_first(struct {pair} a, struct {pair} b)\n{{\n  return b.value {how[0]} a.value || (b.value == a.value && b.place < a.place) ? b : a;\n}}\n"
+        text = (
+            f"struct {pair} {{ {b} value; int place; }};\ninline struct {pair} {name}_first(struct {pair} a, "
+            f"struct {pair} b)\n{{\n  return b.value {how[0]} a.value || (b.value == a.value && b.place < a.place) ? "
+            f"b : a;\n}}\n"
+        )
         given = r.choice((("int", "place"), (b, "value")))
-        body = f"  p = with {{ ([0] <= [i] < [n]) : {pair}{{{value}, i}}; }} : fold({name}_first, {pair}{{a[0], 0}});\n  return p.{given[1]};\n"
+        body = (
+            f"  p = with {{ ([0] <= [i] < [n]) : {pair}{{{value}, i}}; }} : fold({name}_first, {pair}{{a[0], "
+            f"0}});\n  return p.{given[1]};\n"
+        )
         return Template(f"{text}{given[0]} {name}({b}[n] a)\n{{\n{body}}}\n\n", name, ((b, ("n",)),), (given[0], ()), 1)
     given = r.choice((("int", "place"), (b, "best"), ("int", "place + seen")))
     more = r.choice(("", "", " && i != 3", f" || {value} == {_zero(b)}"))
-    text = f"  best = {r.choice(('a[n - 1]', _unit(b)))};\n  place = -1;\n  seen = 0;\n  for (i = 0; i < n; i++) {{ if ({value} {how} best{more}) {{ best = {value}; place = i; seen = {r.choice(('i', 'place', '7'))}; }} }}\n"
-    return Template(f"{given[0]} {name}({b}[n] a)\n{{\n{text}  return {given[1]};\n}}\n\n", name, ((b, ("n",)),), (given[0], ()), 1)
+    text = (
+        f"  best = {r.choice(('a[n - 1]', _unit(b)))};\n  place = -1;\n  seen = 0;\n"
+        f"  for (i = 0; i < n; i++) {{ if ({value} {how} best{more}) {{ best = {value}; place = i; seen = "
+        f"{r.choice(('i', 'place', '7'))}; }} }}\n"
+    )
+    return Template(
+        f"{given[0]} {name}({b}[n] a)\n{{\n{text}  return {given[1]};\n}}\n\n", name, ((b, ("n",)),), (given[0], ()), 1
+    )
 
 
 def swept(r: random.Random, name: str) -> Template:
@@ -110,23 +162,53 @@ def swept(r: random.Random, name: str) -> Template:
         "i + 2": r.choice(("mod(i + 2, n)", "(i + 2 < n ? i + 2 : i + 2 - n)")),
     }
     one, two = r.choice(list(wrapped.values())), r.choice(list(wrapped.values()))
-    loop = r.choice(("for (i = 0; i < n; i++)", "for (i = 0; i < n; i++)", "for (i = 1; i < n; i++)", "for (i = 0; i < n; i += 2)", "for (i = 1; i < n; i += 3)"))
+    loop = r.choice(
+        (
+            "for (i = 0; i < n; i++)",
+            "for (i = 0; i < n; i++)",
+            "for (i = 1; i < n; i++)",
+            "for (i = 0; i < n; i += 2)",
+            "for (i = 1; i < n; i += 3)",
+        )
+    )
     if r.random() < 0.5:
-        text = f"  {loop} {{ v[i] = {r.choice(('v[i]', _unit(b)))} {r.choice('+-')} v[{one}] {r.choice('+-')} v[{two}]; }}\n"
+        text = (
+            f"  {loop} {{ v[i] = {r.choice(('v[i]', _unit(b)))} {r.choice('+-')} v[{one}] {r.choice('+-')} "
+            f"v[{two}]; }}\n"
+        )
         return Template(f"{b}[n] {name}({b}[n] v)\n{{\n{text}  return v;\n}}\n\n", name, ((b, ("n",)),), (b, ("n",)), 2)
-    text = f"  for (j = 0; j < m; j++) {{ {loop} {{ v[j,i] = v[{r.choice(('j', 'j', 'mod(j - 1, m)'))},{one}] {r.choice('+-')} v[j,{two}]; }} }}\n"
-    return Template(f"{b}[m,n] {name}({b}[m,n] v)\n{{\n{text}  return v;\n}}\n\n", name, ((b, ("m", "n")),), (b, ("m", "n")), 2)
+    text = (
+        f"  for (j = 0; j < m; j++) {{ {loop} {{ v[j,i] = v[{r.choice(('j', 'j', 'mod(j - 1, m)'))},{one}] "
+        f"{r.choice('+-')} v[j,{two}]; }} }}\n"
+    )
+    return Template(
+        f"{b}[m,n] {name}({b}[m,n] v)\n{{\n{text}  return v;\n}}\n\n", name, ((b, ("m", "n")),), (b, ("m", "n")), 2
+    )
 
 
 def relaxation(r: random.Random, name: str) -> Template:
     """A stencil that wraps around, is clamped, or leaves the border alone."""
     b = r.choice(("double", "float", "int"))
-    sums = " + ".join(r.choice((f"v[{_near(r, 'i', 'n')}, {_near(r, 'j', 'm')}]", f"v[i, {_near(r, 'j', 'm')}]", f"v[{_near(r, 'i', 'n')}, j]")) for _ in range(r.randint(1, 5)))
+    sums = " + ".join(
+        r.choice(
+            (
+                f"v[{_near(r, 'i', 'n')}, {_near(r, 'j', 'm')}]",
+                f"v[i, {_near(r, 'j', 'm')}]",
+                f"v[{_near(r, 'i', 'n')}, j]",
+            )
+        )
+        for _ in range(r.randint(1, 5))
+    )
     if r.random() < 0.4:
-        text = "with { ([1,1] <= [i,j] < [n - 1, m - 1]) : v[i - 1, j] + v[i + 1, j] - v[i, j - 1] * v[i, j + 1]; } : modarray(v)"
+        text = (
+            "with { ([1,1] <= [i,j] < [n - 1, m - 1]) : v[i - 1, j] + v[i + 1, j] - v[i, j - 1] * v[i, j + 1]; } : "
+            "modarray(v)"
+        )
     else:
         text = f"{{ [i,j] -> {sums} | [i,j] < [n,m] }}"
-    return Template(f"{b}[n,m] {name}({b}[n,m] v)\n{{\n  return {text};\n}}\n\n", name, ((b, ("n", "m")),), (b, ("n", "m")), 2)
+    return Template(
+        f"{b}[n,m] {name}({b}[n,m] v)\n{{\n  return {text};\n}}\n\n", name, ((b, ("n", "m")),), (b, ("n", "m")), 2
+    )
 
 
 def assignments(r: random.Random, name: str) -> Template:
@@ -135,15 +217,39 @@ def assignments(r: random.Random, name: str) -> Template:
     first, last = r.choice((("0", "n"), ("1", "n"), ("0", "n - 1"), ("n / 2", "n"), ("2", "1")))
     old = r.choice(("w[i,j]", f"v[{_near(r, 'i', 'n')}, j]", _unit(b)))
     value = f"v[i, {_near(r, 'j', 'm')}] {r.choice(('+', '-', '*'))} {old}"
-    update = r.choice((f"w[i,j] = {value};", f"if (v[i,j] > {_zero(b)}) {{ w[i,j] = {value}; }}", f"if (i == n - 1) {{ w[i,j] = {value}; }} else {{ w[i,j] = v[i,j] * v[i,j]; }}"))
+    update = r.choice(
+        (
+            f"w[i,j] = {value};",
+            f"if (v[i,j] > {_zero(b)}) {{ w[i,j] = {value}; }}",
+            f"if (i == n - 1) {{ w[i,j] = {value}; }} else {{ w[i,j] = v[i,j] * v[i,j]; }}",
+        )
+    )
     start = r.choice(("v", f"genarray([n,m], {_unit(b)})"))
-    loops = r.choice((f"for (i = {first}; i < {last}; i++) {{ for (j = 0; j < m; j++) {{ {update} }} }}", f"for (j = 0; j < m; j++) {{ for (i = {first}; i < {last}; i++) {{ {update} }} }}"))
-    return Template(f"{b}[n,m] {name}({b}[n,m] v)\n{{\n  w = {start};\n  {loops}\n  return w;\n}}\n\n", name, ((b, ("n", "m")),), (b, ("n", "m")), 2)
+    loops = r.choice(
+        (
+            f"for (i = {first}; i < {last}; i++) {{ for (j = 0; j < m; j++) {{ {update} }} }}",
+            f"for (j = 0; j < m; j++) {{ for (i = {first}; i < {last}; i++) {{ {update} }} }}",
+        )
+    )
+    return Template(
+        f"{b}[n,m] {name}({b}[n,m] v)\n{{\n  w = {start};\n  {loops}\n  return w;\n}}\n\n",
+        name,
+        ((b, ("n", "m")),),
+        (b, ("n", "m")),
+        2,
+    )
 
 
 def _near(r: random.Random, index: str, extent: str) -> str:
     offset = r.choice(("- 1", "+ 1", "- 2", "+ 0"))
-    return r.choice((f"mod({index} {offset}, {extent})", f"min(max({index} {offset}, 0), {extent} - 1)", f"({extent} - 1 - {index})", f"({index} + 1 == {extent} ? 0 : {index} + 1)"))
+    return r.choice(
+        (
+            f"mod({index} {offset}, {extent})",
+            f"min(max({index} {offset}, 0), {extent} - 1)",
+            f"({extent} - 1 - {index})",
+            f"({index} + 1 == {extent} ? 0 : {index} + 1)",
+        )
+    )
 
 
 def solver(r: random.Random, name: str) -> Template:
@@ -154,7 +260,7 @@ def solver(r: random.Random, name: str) -> Template:
   rounds = 0;
   change = 1.0;
   while (change > eps && rounds < {r.randint(1, 9)}) {{
-    next = {{ [i] -> 0.25 * v[mod(i - 1, n)] + 0.5 * v[i] + 0.2 * v[{_near(r, 'i', 'n')}] | [i] < [n] }};
+    next = {{ [i] -> 0.25 * v[mod(i - 1, n)] + 0.5 * v[i] + 0.2 * v[{_near(r, "i", "n")}] | [i] < [n] }};
     change = maxval(abs(next - v));
     v = next;
     rounds += 1;
@@ -169,8 +275,21 @@ def solver(r: random.Random, name: str) -> Template:
 def scan(r: random.Random, name: str) -> Template:
     """A for loop that updates an array from its own elements."""
     b = _number(r)
-    step = r.choice((f"v[i] = v[i - 1] {r.choice('+-*')} v[i];", "v[i] = v[n - i] + v[i - 1];", "v[i - 1] = v[i]; v[i] = v[0];", "t = v[i]; v[i] = v[i - 1]; v[i - 1] = t;"))
-    return Template(f"{b}[n] {name}({b}[n] v)\n{{\n  for (i = 1; i < n; i++) {{ {step} }}\n  return v;\n}}\n\n", name, ((b, ("n",)),), (b, ("n",)), 0)
+    step = r.choice(
+        (
+            f"v[i] = v[i - 1] {r.choice('+-*')} v[i];",
+            "v[i] = v[n - i] + v[i - 1];",
+            "v[i - 1] = v[i]; v[i] = v[0];",
+            "t = v[i]; v[i] = v[i - 1]; v[i - 1] = t;",
+        )
+    )
+    return Template(
+        f"{b}[n] {name}({b}[n] v)\n{{\n  for (i = 1; i < n; i++) {{ {step} }}\n  return v;\n}}\n\n",
+        name,
+        ((b, ("n",)),),
+        (b, ("n",)),
+        0,
+    )
 
 
 def elimination(r: random.Random, name: str) -> Template:
@@ -179,14 +298,23 @@ def elimination(r: random.Random, name: str) -> Template:
     inner = r.choice(("a[i,j] = a[i,j] - a[k,j] * a[i,k];", "a[i,j] = a[k,i] + a[i,j];", "a[i] = a[i] - a[k];"))
     first = r.choice(("k + 1", "0", "k"))
     loop = f"for (j = {first}; j < m; j++) {{ {inner} }}" if "j" in inner else inner
-    text = f"{b}[n,m] {name}({b}[n,m] a)\n{{\n  for (k = 0; k < min(n, m); k++) {{\n    for (i = k + 1; i < min(n, m); i++) {{ {loop} }}\n  }}\n  return a;\n}}\n\n"
+    text = (
+        f"{b}[n,m] {name}({b}[n,m] a)\n{{\n  for (k = 0; k < min(n, m); k++) {{\n"
+        f"    for (i = k + 1; i < min(n, m); i++) {{ {loop} }}\n  }}\n  return a;\n}}\n\n"
+    )
     return Template(text, name, ((b, ("n", "m")),), (b, ("n", "m")), 0)
 
 
 def nested(r: random.Random, name: str) -> Template:
     """A loop whose cells are loops, in the shape that makes one of higher rank."""
     b = _number(r)
-    inner = r.choice(("{ [j] -> v[i] * w[j] | [j] < [m] }", "v[i] * w", "with { ([0] <= [j] < [m]) : w[m - 1 - j] - v[i]; } : genarray([m], ZERO)")).replace("ZERO", _zero(b))
+    inner = r.choice(
+        (
+            "{ [j] -> v[i] * w[j] | [j] < [m] }",
+            "v[i] * w",
+            "with { ([0] <= [j] < [m]) : w[m - 1 - j] - v[i]; } : genarray([m], ZERO)",
+        )
+    ).replace("ZERO", _zero(b))
     text = f"{b}[n,m] {name}({b}[n] v, {b}[m] w)\n{{\n  return {{ [i] -> {inner} | [i] < [n] }};\n}}\n\n"
     return Template(text, name, ((b, ("n",)), (b, ("m",))), (b, ("n", "m")))
 
@@ -195,15 +323,28 @@ def scatter(r: random.Random, name: str) -> Template:
     """Additions to elements that the data choose."""
     b = r.choice(("int", "int", "long", "double"))
     size = r.choice((8, 16, 64, 64))  # of a small array the elements become variables
-    text = f"{b}[{size}] {name}(int[n] at, {b}[n] v)\n{{\n  h = genarray([{size}], {_zero(b)});\n  for (i = 0; i < n; i++) {{ h[at[i] & {size - 1}] = h[at[i] & {size - 1}] + v[i]; }}\n  return h;\n}}\n\n"
+    text = (
+        f"{b}[{size}] {name}(int[n] at, {b}[n] v)\n{{\n  h = genarray([{size}], {_zero(b)});\n"
+        f"  for (i = 0; i < n; i++) {{ h[at[i] & {size - 1}] = h[at[i] & {size - 1}] + v[i]; }}\n  return h;\n}}\n\n"
+    )
     return Template(text, name, (("int", ("n",)), (b, ("n",))), (b, (size,)))
 
 
 def accumulation(r: random.Random, name: str) -> Template:
     """A for loop that only accumulates."""
     b = _number(r)
-    step = r.choice(("s += v[i] * w[i];", "s += v[i]; t = max(t, w[i]);", "s = v[i] * t + s;", "s = min(s, v[i]); t = t * w[n - 1 - i];"))
-    text = f"{b} {name}({b}[n] v, {b}[n] w)\n{{\n  s = {_zero(b)};\n  t = {_unit(b)};\n  for (i = {r.randint(0, 1)}; i < n; i++) {{ {step} }}\n  return s + t;\n}}\n\n"
+    step = r.choice(
+        (
+            "s += v[i] * w[i];",
+            "s += v[i]; t = max(t, w[i]);",
+            "s = v[i] * t + s;",
+            "s = min(s, v[i]); t = t * w[n - 1 - i];",
+        )
+    )
+    text = (
+        f"{b} {name}({b}[n] v, {b}[n] w)\n{{\n  s = {_zero(b)};\n  t = {_unit(b)};\n"
+        f"  for (i = {r.randint(0, 1)}; i < n; i++) {{ {step} }}\n  return s + t;\n}}\n\n"
+    )
     return Template(text, name, ((b, ("n",)), (b, ("n",))), (b, ()))
 
 
@@ -217,13 +358,23 @@ def exchanged(r: random.Random, name: str) -> Template:
         "x = a[n - 1]; a[n - 1] = a[0] * a[mod(k, n)]; a[0] = a[0] + x;",
         "for (i = 0; i < n; i++) { x = a[i]; a[i, mod(k, m)] = x[0]; a[n - 1 - i] = x; }",
     ))  # fmt: skip
-    return Template(f"{b}[n,m] {name}({b}[n,m] a, int k)\n{{\n  {body}\n  return a;\n}}\n\n", name, ((b, ("n", "m")), ("int", ())), (b, ("n", "m")), 1)
+    return Template(
+        f"{b}[n,m] {name}({b}[n,m] a, int k)\n{{\n  {body}\n  return a;\n}}\n\n",
+        name,
+        ((b, ("n", "m")), ("int", ())),
+        (b, ("n", "m")),
+        1,
+    )
 
 
 def threaded(r: random.Random, name: str) -> Template:
     """A value that goes through all iterations in order."""
     cell = r.choice(("state + v[i]", "state * 3 + i", "max(state, v[i])"))
-    text = f"int[n], int {name}_both(int[n] v)\n{{\n  state = 1;\n  a, state = with {{ ([0] <= [i] < [n]) {{ state = {cell}; }} : (state, state); }} : (genarray([n], 0), propagate(state));\n  return (a, state);\n}}\n"
+    text = (
+        f"int[n], int {name}_both(int[n] v)\n{{\n  state = 1;\n"
+        f"  a, state = with {{ ([0] <= [i] < [n]) {{ state = {cell}; }} : (state, state); }} : (genarray([n], 0), "
+        f"propagate(state));\n  return (a, state);\n}}\n"
+    )
     text += f"int[n] {name}(int[n] v)\n{{\n  a, s = {name}_both(v);\n  return a + s;\n}}\n\n"
     return Template(text, name, (("int", ("n",)),), ("int", ("n",)))
 
@@ -233,7 +384,10 @@ def histogram(r: random.Random, name: str) -> Template:
     head = r.choice((*("i = 0; i < n; i++",) * 3, "i = n - 1; i >= 0; i--"))
     size = r.choice((16, 32, 64))
     step = r.choice(("+= 1", "+= v[n - 1 - i]", "|= v[i]", "^= v[i] * i"))
-    text = f"int[{size}] {name}(int[n] v)\n{{\n  h = genarray([{size}], {r.randint(0, 3)});\n  for ({head}) {{ h[v[i] & {size - 1}] {step}; }}\n  return h;\n}}\n\n"
+    text = (
+        f"int[{size}] {name}(int[n] v)\n{{\n  h = genarray([{size}], {r.randint(0, 3)});\n"
+        f"  for ({head}) {{ h[v[i] & {size - 1}] {step}; }}\n  return h;\n}}\n\n"
+    )
     return Template(text, name, (("int", ("n",)),), ("int", (size,)))
 
 
@@ -245,7 +399,8 @@ def extreme(r: random.Random, name: str) -> Template:
 inline struct {s} best_{name}(struct {s} a, struct {s} b) {{ return ({less}) ? a : b; }}
 int[2] {name}(int[n] v)
 {{
-  found = with {{ ([0] <= [i] < [n]) : {s}{{v[i], i}}; }} : fold(best_{name}, {s}{{{'2147483647' if '<' in less[:8] else '-2147483647'}, 2147483647}});
+  found = with {{ ([0] <= [i] < [n]) : {s}{{v[i], i}}; }} : fold(best_{name},
+    {s}{{{"2147483647" if "<" in less[:8] else "-2147483647"}, 2147483647}});
   return [found.v, found.k];
 }}
 
@@ -269,7 +424,10 @@ int[2] {name}(int[n] v, int[n] w)
 
 """
         return Template(text, name, (("int", ("n",)), ("int", ("n",))), ("int", (2,)))
-    text = f"""inline int[2,2] times_{name}(int[2,2] a, int[2,2] b) {{ return {{ [i,j] -> a[i,0] * b[0,j] + a[i,1] * b[1,j] | [i,j] < [2,2] }}; }}
+    text = f"""inline int[2,2] times_{name}(int[2,2] a, int[2,2] b)
+{{
+  return {{ [i,j] -> a[i,0] * b[0,j] + a[i,1] * b[1,j] | [i,j] < [2,2] }};
+}}
 int[2,2] {name}(int[n,2,2] m)
 {{
   return with {{ ([0] <= [i] < [n]) : m[i]; }} : fold(times_{name}, [[1,0],[0,1]]);
@@ -281,7 +439,10 @@ int[2,2] {name}(int[n,2,2] m)
 
 def until(r: random.Random, name: str) -> Template:
     """A fold that stops once it has arrived."""
-    text = f"int {name}(int[n] v)\n{{\n  return with {{ ([0] <= [i] < [n]) : v[i] & 15; }} : foldfix(|, 0, {r.choice((3, 7, 15))});\n}}\n\n"
+    text = (
+        f"int {name}(int[n] v)\n{{\n  return with {{ ([0] <= [i] < [n]) : v[i] & 15; }} : foldfix(|, 0, "
+        f"{r.choice((3, 7, 15))});\n}}\n\n"
+    )
     return Template(text, name, (("int", ("n",)),), ("int", ()))
 
 
@@ -292,7 +453,7 @@ def by_rank(r: random.Random, name: str) -> Template:
     text = f"""double {name}(double a) {{ return {step}; }}
 double {name}(double[+] a)
 {{
-  return with {{ ([0] <= [i] < [shape(a)[0]]) : {name}(a[i]); }} : fold({r.choice('+*')}, 1.0);
+  return with {{ ([0] <= [i] < [shape(a)[0]]) : {name}(a[i]); }} : fold({r.choice("+*")}, 1.0);
 }}
 
 """
@@ -312,7 +473,7 @@ def halves(r: random.Random, name: str) -> Template:
     right = {name}(drop([h], v));
     r = {join};
   }} else {{
-    r = {r.choice(('reverse(0, v)', f'v + {_unit(b)}'))};
+    r = {r.choice(("reverse(0, v)", f"v + {_unit(b)}"))};
   }}
   return r;
 }}
@@ -328,7 +489,7 @@ def selected(r: random.Random, name: str) -> Template:
   w = genarray([n], 0);
   k = 0;
   for (i = 0; i < n; i++) {{
-    if (v[i] {r.choice(('>', '<', '!='))} {r.randint(-3, 3)}) {{ w[k] = v[i]; k += 1; }}
+    if (v[i] {r.choice((">", "<", "!="))} {r.randint(-3, 3)}) {{ w[k] = v[i]; k += 1; }}
   }}
   return sum(take([k], w) * iota(k)) + k;
 }}
@@ -353,7 +514,7 @@ def reference(r: random.Random, name: str) -> Template:
 {{
   w = v;
   for (i = 0; i < n; i += {r.randint(1, 3)}) {{ put_{name}(w, i, v[n - 1 - i] + x); }}
-  return w {r.choice(('+ v', '- v', ''))};
+  return w {r.choice(("+ v", "- v", ""))};
 }}
 
 """
@@ -364,12 +525,13 @@ def bodies(r: random.Random, name: str) -> Template:
     """Arrays of structs: fields are arrays."""
     s = f"Body_{name}"
     text = f"""struct {s} {{ double[2] pos; double mass; }};
-inline struct {s} moved_{name}(struct {s} b, double by) {{ b.pos = b.pos + by; b.mass *= {r.choice(('0.5', '2.0'))}; return b; }}
+inline struct {s} moved_{name}(struct {s} b, double by) {{ b.pos = b.pos + by; b.mass *= {r.choice(("0.5", "2.0"))};
+  return b; }}
 double[n,2] {name}(double[n,2] p, double[n] m)
 {{
   all = with {{ ([0] <= [i] < [n]) : {s}{{p[i], m[i]}}; }} : genarray([n], {s}{{}});
   next = with {{ ([0] <= [i] < [n]) : moved_{name}(all[i], m[n - 1 - i]); }} : genarray([n], {s}{{}});
-  next.pos += all.pos {r.choice('+-')} next.mass[0 * n];
+  next.pos += all.pos {r.choice("+-")} next.mass[0 * n];
   return {{ [i] -> with {{ ([0] <= [j] < [n]) : next[j].pos * all[i].mass; }} : fold(+, [0.0, 0.0]) | [i] < [n] }};
 }}
 
@@ -392,11 +554,23 @@ def columns(r: random.Random, name: str) -> Template:
 def contractions(r: random.Random, name: str) -> Template:
     """Sums inside cells that have more to do: before the sum, after it, both for rows and for columns."""
     b = _number(r)
-    term = r.choice(("a[i,l] * c[l,j]", "c[l,j]", "c[l,j] * a[i,l] - a[i,l]", "w[i] * (a[i,l] - c[l,j])", "c[l,j] * w[l]", "a[i,l] * c[j,l]"))
+    term = r.choice(
+        (
+            "a[i,l] * c[l,j]",
+            "c[l,j]",
+            "c[l,j] * a[i,l] - a[i,l]",
+            "w[i] * (a[i,l] - c[l,j])",
+            "c[l,j] * w[l]",
+            "a[i,l] * c[j,l]",
+        )
+    )
     if r.random() < 0.5:
         total = f"sum({{ [l] -> {term} | [l] < [n] }})"
-        body = r.choice((f"{{ [i,j] -> {total} * w[i] | [i,j] < [n,n] }}", f"{{ [i,j] -> max({total}, w[j]) - w[i] | [i,j] < [n,n] }}", f"{{ [i,j] -> a[j,i] + {total} | [i,j] < [n,n] }}",
-                         f"{{ [i,j] -> sum({{ [l] -> a[i,j+l] * w[l] | [l] < [n/2+1] }}) | [i,j] < [n,n/2]; [i,j] -> {total} | [i,j] < [n,n] }}"))  # fmt: skip
+        body = r.choice((f"{{ [i,j] -> {total} * w[i] | [i,j] < [n,n] }}",
+            f"{{ [i,j] -> max({total}, w[j]) - w[i] | [i,j] < [n,n] }}",
+            f"{{ [i,j] -> a[j,i] + {total} | [i,j] < [n,n] }}",
+                         f"{{ [i,j] -> sum({{ [l] -> a[i,j+l] * w[l] | [l] < [n/2+1] }}) | [i,j] < [n,n/2]; [i,j] -> "
+                             f"{total} | [i,j] < [n,n] }}"))  # fmt: skip
     else:
         vector = term.replace("[l,j]", "[l]").replace("[j,l]", "[l]")
         round_ = f"s = s + {vector};" if "c[l]" in vector else f"s += c[l] * {vector};"
@@ -404,9 +578,24 @@ def contractions(r: random.Random, name: str) -> Template:
             f"{{ [i] -> with {{ ([0] <= [l] < [n]) : {vector}; }} : fold(+, genarray([n], {_zero(b)})) | [i] < [n] }}",
             f"{{ [i] -> {name}_row(a, c, w, i) | [i] < [n] }}",
         ))  # fmt: skip
-        row = f"{b}[n] {name}_row({b}[n,n] a, {b}[n,n] c, {b}[n] w, int i)\n{{\n  s = genarray([n], {_unit(b)});\n  for (l = {r.randint(0, 1)}; l < n; l++) {{ {round_} }}\n  return s;\n}}\n"
-        return Template(f"{row}{b}[n,n] {name}({b}[n,n] a, {b}[n,n] c, {b}[n] w)\n{{\n  return {body};\n}}\n\n", name, ((b, ("n", "n")), (b, ("n", "n")), (b, ("n",))), (b, ("n", "n")), 1)
-    return Template(f"{b}[n,n] {name}({b}[n,n] a, {b}[n,n] c, {b}[n] w)\n{{\n  return {body};\n}}\n\n", name, ((b, ("n", "n")), (b, ("n", "n")), (b, ("n",))), (b, ("n", "n")), 1)
+        row = (
+            f"{b}[n] {name}_row({b}[n,n] a, {b}[n,n] c, {b}[n] w, int i)\n{{\n  s = genarray([n], {_unit(b)});\n"
+            f"  for (l = {r.randint(0, 1)}; l < n; l++) {{ {round_} }}\n  return s;\n}}\n"
+        )
+        return Template(
+            f"{row}{b}[n,n] {name}({b}[n,n] a, {b}[n,n] c, {b}[n] w)\n{{\n  return {body};\n}}\n\n",
+            name,
+            ((b, ("n", "n")), (b, ("n", "n")), (b, ("n",))),
+            (b, ("n", "n")),
+            1,
+        )
+    return Template(
+        f"{b}[n,n] {name}({b}[n,n] a, {b}[n,n] c, {b}[n] w)\n{{\n  return {body};\n}}\n\n",
+        name,
+        ((b, ("n", "n")), (b, ("n", "n")), (b, ("n",))),
+        (b, ("n", "n")),
+        1,
+    )
 
 
 def assigned(r: random.Random, name: str) -> Template:
@@ -425,7 +614,10 @@ def assigned(r: random.Random, name: str) -> Template:
     ))  # fmt: skip
     first = r.choice(("k + 1", "0", "k"))
     more = r.choice(("", " a[i,k] = w[i];", " a[k] = a[i] + a[k];"))
-    text = f"{b}[n,m] {name}({b}[n,m] a, {b}[n] w)\n{{\n  for (k = 0; k < min(n, m); k++) {{\n    for (i = {first}; i < n; i++) {{ a[i] = {value};{more} }}\n  }}\n  return a;\n}}\n\n"
+    text = (
+        f"{b}[n,m] {name}({b}[n,m] a, {b}[n] w)\n{{\n  for (k = 0; k < min(n, m); k++) {{\n"
+        f"    for (i = {first}; i < n; i++) {{ a[i] = {value};{more} }}\n  }}\n  return a;\n}}\n\n"
+    )
     return Template(text, name, ((b, ("n", "m")), (b, ("n",))), (b, ("n", "m")), 1)
 
 
@@ -434,8 +626,10 @@ def stepped(r: random.Random, name: str) -> Template:
     b = _number(r)
     unit = _unit(b)
     steps = r.choice((
-        "x = x - w * x;", "x = x + y; y = y - x;", "y = x; x = x * w + y;", "x = { [i] -> x[i] > w[i] ? x[i] - w[i] : x[i] };", "x = { [i] -> x[i] + w[i] * y[n-1-i] }; y = y + x;",
-        "x = where(x > y, x - y, y);", "x = { [i] -> x[n-1-i] + x[i] };", "s = x[0]; x = x + s; y = { [i] -> max(x[i], y[i]) };", f"x, y = {name}_both(x, y, w);",
+        "x = x - w * x;", "x = x + y; y = y - x;", "y = x; x = x * w + y;",
+        "x = { [i] -> x[i] > w[i] ? x[i] - w[i] : x[i] };", "x = { [i] -> x[i] + w[i] * y[n-1-i] }; y = y + x;",
+        "x = where(x > y, x - y, y);", "x = { [i] -> x[n-1-i] + x[i] };",
+        "s = x[0]; x = x + s; y = { [i] -> max(x[i], y[i]) };", f"x, y = {name}_both(x, y, w);",
     ))  # fmt: skip
     loop = r.choice(("for (t = 0; t < (k & 7); t++)", "t = 0; while (t < (k & 7))"))
     count = "" if loop.startswith("for") else " t = t + 1;"
@@ -489,12 +683,27 @@ def drafted(r: random.Random, name: str) -> Template:
 def moving(r: random.Random, name: str) -> Template:
     """A vector of which a part that moves on from round to round is replaced."""
     b = _number(r)
-    lower, upper = r.choice((("t", "t + 2"), ("t", "min(n, 2 * t + 1)"), ("n - t - 2", "n - t"), ("max(t - 3, 0)", "t")))
-    cell = r.choice(("x[n - 1 - i] + w[i]", "x[i / 2] - w[i]", "x[0] + x[n - 1] * w[i]", "max(x[(i * 3) % n], w[i])", "x[max(i - 2, 0)] - w[n - 1 - i]"))
+    lower, upper = r.choice(
+        (("t", "t + 2"), ("t", "min(n, 2 * t + 1)"), ("n - t - 2", "n - t"), ("max(t - 3, 0)", "t"))
+    )
+    cell = r.choice(
+        (
+            "x[n - 1 - i] + w[i]",
+            "x[i / 2] - w[i]",
+            "x[0] + x[n - 1] * w[i]",
+            "max(x[(i * 3) % n], w[i])",
+            "x[max(i - 2, 0)] - w[n - 1 - i]",
+        )
+    )
     if r.random() < 0.5:
-        loop = f"for (t = 0; t < n - 2; t++) {{ x = with {{ ([{lower}] <= [i] < [{upper}]) : {cell}; }} : modarray(x); }}"
+        loop = (
+            f"for (t = 0; t < n - 2; t++) {{ x = with {{ ([{lower}] <= [i] < [{upper}]) : {cell}; }} : modarray(x); }}"
+        )
     else:
-        loop = f"a = 0; e = 1; while (a < n) {{ x = with {{ ([a] <= [i] < [e]) : {cell}; }} : modarray(x); a = e; e = min(n, 2 * e); }}"
+        loop = (
+            f"a = 0; e = 1; while (a < n) {{ x = with {{ ([a] <= [i] < [e]) : {cell}; }} : modarray(x); a = e; e = "
+            f"min(n, 2 * e); }}"
+        )
     text = f"{b}[n] {name}({b}[n] x, {b}[n] w)\n{{\n  {loop}\n  return x;\n}}\n\n"
     return Template(text, name, ((b, ("n",)), (b, ("n",))), (b, ("n",)), 1)
 
@@ -509,41 +718,72 @@ def gathered(r: random.Random, name: str) -> Template:
         "for (i = 0; i < n; i += 3) { h[x[i]] = v[x[n - 1 - i]]; }",
         "for (i = 0; i < n; i++) { j = x[i] + 1; h[j - 1] = h[j / 2] + v[j - 1]; }",
     ))  # fmt: skip
-    text = f"{b}[n] {name}(int[n] at, {b}[n] v)\n{{\n  x = {{ [i] -> mod(at[i], n) | [i] < [n] }};\n  x[n / 2] = min(at[0] & 63, {last});\n  h = v;\n  {loop}\n  return h;\n}}\n\n"
+    text = (
+        f"{b}[n] {name}(int[n] at, {b}[n] v)\n{{\n  x = {{ [i] -> mod(at[i], n) | [i] < [n] }};\n"
+        f"  x[n / 2] = min(at[0] & 63, {last});\n  h = v;\n  {loop}\n  return h;\n}}\n\n"
+    )
     return Template(text, name, (("int", ("n",)), (b, ("n",))), (b, ("n",)), 1)
 
 
 def coloured(r: random.Random, name: str) -> Template:
-    """Points of one colour: those whose indices have an even sum, or an odd one, perhaps with a wrap around; in loops, or all at once."""
+    """Points of one colour: those whose indices have an even sum, or an odd one, perhaps with a wrap around; in loops,
+    or all at once."""
     b = _number(r)
     away = r.choice(("i + j", "i + j", "i - j", "j + 1", "i + 2 * j - 3", "i + j + c"))
     colour = r.choice(("== 0", "== 1", "!= 1", "== c"))
     condition = r.choice((f"({away}) % 2 {colour}", f"mod({away}, 2) {colour}"))
     new = f"v[{_near(r, 'i', 'n')}, j] {r.choice('+-*')} v[i, {r.choice(('j - 1', _near(r, 'j', 'm')))}]"
-    around = f"v[mod(i - 1, n), j] {r.choice('+-*')} v[i, mod(j {r.choice(('+ 1', '- 1', '+ 2'))}, m)] {r.choice('+-')} v[{r.choice(('i, j', 'mod(i + 1, n), j', 'i, mod(j - 1, m)'))}]"
+    around = (
+        f"v[mod(i - 1, n), j] {r.choice('+-*')} v[i, mod(j {r.choice(('+ 1', '- 1', '+ 2'))}, m)] "
+        f"{r.choice('+-')} v[{r.choice(('i, j', 'mod(i + 1, n), j', 'i, mod(j - 1, m)'))}]"
+    )
     c = r.choice("01")
-    mask = f"mask = {{ [i,j] -> {condition}{r.choice(('', ' && i > 0 && j > 0', ' && i > 0 && j > 0 && j < m - 1'))} | [i,j] < [n,m] }};"
+    mask = (
+        f"mask = {{ [i,j] -> {condition}{r.choice(('', ' && i > 0 && j > 0', ' && i > 0 && j > 0 && j < m - 1'))} "
+        f"| [i,j] < [n,m] }};"
+    )
     moved = r.choice(("shift([0,1], v) + v", "rotate([1,0], v)", "rotate([0,1], v) + rotate([0,-1], v)"))
     text = r.choice((
-        f"{mask}\n  w = where(mask, {moved}, v);\n  return where({r.choice(('mask', '!mask'))}, {moved.replace('v', 'w')}, w);",
-        f"for (i = 1; i < n; i++) {{ for (j = {r.choice('12')}; j < m; j++) {{ if ({condition}) {{ v[i,j] = {new}; }} }} }}\n  return v;",
-        f"for (i = 0; i < n; i++) {{ for (j = 1 + (i + c) % 2; j < m; j += {r.choice('223')}) {{ v[i,j] = {new}; }} }}\n  return v;",
+        f"{mask}\n  w = where(mask, {moved}, v);\n  return where({r.choice(('mask', '!mask'))}, "
+            f"{moved.replace('v', 'w')}, w);",
+        f"for (i = 1; i < n; i++) {{ for (j = {r.choice('12')}; j < m; j++) {{ if ({condition}) {{ v[i,j] = {new}; }} "
+            f"}} }}\n  return v;",
+        f"for (i = 0; i < n; i++) {{ for (j = 1 + (i + c) % 2; j < m; j += {r.choice('223')}) {{ v[i,j] = {new}; }} "
+            f"}}\n  return v;",
         f"return with {{ ([1,1] <= [i,j] < [n,m]) : {condition} ? {new} : v[i,j]; }} : modarray(v);",
-        f"return {{ [i,j] -> {condition} ? v[i,j] : {new} | [1,1] <= [i,j] < [n,m - 1]; [i,j] -> v[i,j] | [i,j] < [n,m] }};",
-        f"for (k = 0; k < 3; k++) {{ v = with {{ ([0,c] <= [i,j] < [n,m] step [2,{r.choice('223')}]) : {around}; ([1,{r.choice(('1 - c', 'c', '1'))}] <= [i,j] < [n,m] step [2,2]) : {around}; }} : modarray(v); }}\n  return v;",
+        f"return {{ [i,j] -> {condition} ? v[i,j] : {new} | [1,1] <= [i,j] < [n,m - 1]; [i,j] -> v[i,j] | [i,j] < "
+            f"[n,m] }};",
+        f"for (k = 0; k < 3; k++) {{ v = with {{ ([0,c] <= [i,j] < [n,m] step [2,{r.choice('223')}]) : {around}; "
+            f"([1,{r.choice(('1 - c', 'c', '1'))}] <= [i,j] < [n,m] step [2,2]) : {around}; }} : modarray(v); }}\n"
+                "  return v;",
     ))  # fmt: skip
-    return Template(f"{b}[n,m] {name}({b}[n,m] v)\n{{\n  c = {c};\n  {text}\n}}\n\n", name, ((b, ("n", "m")),), (b, ("n", "m")), 2)
+    return Template(
+        f"{b}[n,m] {name}({b}[n,m] v)\n{{\n  c = {c};\n  {text}\n}}\n\n", name, ((b, ("n", "m")),), (b, ("n", "m")), 2
+    )
 
 
 def refined(r: random.Random, name: str) -> Template:
-    """A finer grid from a coarser one, or the other way round, with indices that are divided or multiplied and may wrap around."""
+    """A finer grid from a coarser one, or the other way round, with indices that are divided or multiplied and may wrap
+    around."""
     b, k = _number(r), r.choice((2, 2, 3, 4))
     if r.random() < 0.4:
-        made = f"{{ [i,j] -> v[mod({k} * i - 1, n), {k} * j] {r.choice('+-')} v[{k} * i, mod({k} * j + {r.choice(('1', '- 1', '2'))}, m)] | [i,j] < [n / {k}, m / {k}] }}"
+        made = (
+            f"{{ [i,j] -> v[mod({k} * i - 1, n), {k} * j] {r.choice('+-')} v[{k} * i, mod({k} * j + "
+            f"{r.choice(('1', '- 1', '2'))}, m)] | [i,j] < [n / {k}, m / {k}] }}"
+        )
         used = f"{{ [i,j] -> w[mod(i, n / {k}), mod(j, m / {k})] | [i,j] < [n,m] }}"
     else:
-        last = r.choice((f"mod((j + {r.choice('12')}) / {k}, m)", f"min((j + {k - 1}) / {k}, m - 1)", f"(j + {k} * m - 1) % ({k} * m) / {k}"))
-        made = f"{{ [i,j] -> v[i / {k}, {last}] {r.choice('+-*')} v[mod((i + 1) / {k}, n), j / {k}]{r.choice(('', f' * v[0, j / {k}]'))} | [i,j] < [{k} * n, {k} * m] }}"
+        last = r.choice(
+            (
+                f"mod((j + {r.choice('12')}) / {k}, m)",
+                f"min((j + {k - 1}) / {k}, m - 1)",
+                f"(j + {k} * m - 1) % ({k} * m) / {k}",
+            )
+        )
+        made = (
+            f"{{ [i,j] -> v[i / {k}, {last}] {r.choice('+-*')} v[mod((i + 1) / {k}, n), j / "
+            f"{k}]{r.choice(('', f' * v[0, j / {k}]'))} | [i,j] < [{k} * n, {k} * m] }}"
+        )
         used = f"{{ [i,j] -> w[{k} * i, {k} * j] + w[{k} * i + 1, {k} * j + {k - 1}] | [i,j] < [n,m] }}"
     text = f"{b}[n,m] {name}({b}[n,m] v)\n{{\n  w = {made};\n  w[0,0] = w[0,0] + {_unit(b)};\n  return {used};\n}}\n\n"
     return Template(text, name, ((b, ("n", "m")),), (b, ("n", "m")), k)
@@ -558,12 +798,19 @@ def pairwise(r: random.Random, name: str) -> Template:
     b, c = _number(r), r.randint(2, 4)
     apart = r.choice(("a[j] - a[i]", "a[i] * a[j]", "a[n - 1 - j] - w[i]"))
     weight = _root(b, r.choice(("sum(d[i,j] * d[i,j])", "sum(abs(d[i,j]))", "d[i,j,0] * d[j,i,1]")))
-    total = r.choice(("f[i] * d[i,.,c]", "{ [j] -> f[i,j] * d[j,i,c] + a[j,c] }", "{ [j] -> f[j,i] * a[j,c] }", f"{{ [j] -> {_root(b, 'a[i,0] * w[j]')} * d[i,j,c] | [j] < [n] }}"))
+    total = r.choice(
+        (
+            "f[i] * d[i,.,c]",
+            "{ [j] -> f[i,j] * d[j,i,c] + a[j,c] }",
+            "{ [j] -> f[j,i] * a[j,c] }",
+            f"{{ [j] -> {_root(b, 'a[i,0] * w[j]')} * d[i,j,c] | [j] < [n] }}",
+        )
+    )
     text = f"""{b}[n,{c}] {name}({b}[n,{c}] a, {b}[n] w)
 {{
   d = {{ [i,j] -> {apart} | [i,j] < [n,n] }};
-  f = {{ [i,j] -> w[j] {r.choice('*+')} {weight} | [i,j] < [n,n] }};
-  return {{ [i,c] -> {r.choice(('', 'a[i,c] - ', 'w[i] * '))}sum({total}) | [i,c] < [n,{c}] }};
+  f = {{ [i,j] -> w[j] {r.choice("*+")} {weight} | [i,j] < [n,n] }};
+  return {{ [i,c] -> {r.choice(("", "a[i,c] - ", "w[i] * "))}sum({total}) | [i,c] < [n,{c}] }};
 }}
 
 """
@@ -574,9 +821,19 @@ def unpacked(r: random.Random, name: str) -> Template:
     """Cells of a few elements, put together from single ones, computed, and taken apart again."""
     b, c = _number(r), r.randint(2, 4)
     planes = r.choice((0, 1, 2))  # into a plane of an array of rank 3, or into a vector
-    elements = ("a[i,K]", "a[i,K] + w[i]", "w[n - 1 - i] * a[i,K]") if not planes or r.random() < 0.3 else ("x[0,i]", f"x[{planes - 1},i]")
+    elements = (
+        ("a[i,K]", "a[i,K] + w[i]", "w[n - 1 - i] * a[i,K]")
+        if not planes or r.random() < 0.3
+        else ("x[0,i]", f"x[{planes - 1},i]")
+    )
     cell = ", ".join(r.choice(elements).replace("K", str(k)) for k in range(c))
-    inner = r.choice(("u[i - 1] * sum(u[i] + u[i + 1])", "(u[i + 1] - u[i - 1]) * sum(u[i] * u[i])", f"u[i] + {_root(b, 'sum(u[i])')}"))
+    inner = r.choice(
+        (
+            "u[i - 1] * sum(u[i] + u[i + 1])",
+            "(u[i + 1] - u[i - 1]) * sum(u[i] * u[i])",
+            f"u[i] + {_root(b, 'sum(u[i])')}",
+        )
+    )
     low, high = r.choice((("1", "n - 1"), ("1", "n"), ("0", "n - 1")))
     row = max(planes - 1, 0)
     bounds = f"[{row},{low}] <= [l,i] < [{row + 1},{high}]" if planes else f"[{low}] <= [i] < [{high}]"
@@ -587,14 +844,14 @@ def unpacked(r: random.Random, name: str) -> Template:
     text = f"""{b}[n] {name}({b}[n,{c}] a, {b}[n] w)
 {{
   x = {first};
-  y = x {r.choice('+-')} w[0];
+  y = x {r.choice("+-")} w[0];
   u = {{ [i] -> [{cell}] | [i] < [n] }};
   v = with {{ ([1] <= [i] < [n - 1]) : {inner}; }} : modarray(u);
-  p = with {{ ({bounds}) : v[{r.choice(('i', 'i', 'i', 'n - 1 - i'))},0]; }} : {into[0]};
+  p = with {{ ({bounds}) : v[{r.choice(("i", "i", "i", "n - 1 - i"))},0]; }} : {into[0]};
   q = with {{ ({bounds}) : v[i,{c - 1}]; }} : {into[1]};
   p[{start}] = {_unit(b)};
   q[{start}] = p[{start}] + q[{start}];
-  return {results[0]} {r.choice('+-*')} {results[1]};
+  return {results[0]} {r.choice("+-*")} {results[1]};
 }}
 
 """
@@ -607,7 +864,7 @@ def growing(r: random.Random, name: str) -> Template:
 {{
   double[*] a;
   a = v;
-  for (j = 0; j < (k & 3); j++) {{ a = [a, a {r.choice('+*')} 2.0]; }}
+  for (j = 0; j < (k & 3); j++) {{ a = [a, a {r.choice("+*")} 2.0]; }}
   return sum(a);
 }}
 
@@ -616,9 +873,16 @@ def growing(r: random.Random, name: str) -> Template:
 
 
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
-    product, sums, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged, assignments,
+    product, sums, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected,
+    conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged, assignments,
     contractions, assigned, gathered, histogram, scatter, scatter, exchanged, assignments,
-    contractions, contractions, scatter, assigned, gathered, nested, columns, drafted, accumulation, product, stepped, stepped,
-    accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, chosen, chosen, swept, swept, swept, swept, extreme, columns, columns, columns, contractions, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted,
-    coloured, coloured, coloured, coloured, refined, refined, drafted, drafted, drafted, drafted, drafted, drafted, drafted, drafted, moving, moving, moving, moving, pairwise, pairwise, unpacked, unpacked, unpacked, unpacked, unpacked, unpacked, chain, accumulated, scatter, scatter, pairwise, pairwise,  # again, since the passes that look for them seldom find one elsewhere
+    contractions, contractions, scatter, assigned, gathered, nested, columns, drafted, accumulation, product, stepped,
+    stepped,
+    accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, accumulated, chosen,
+    chosen, swept, swept, swept, swept, extreme, columns, columns, columns, contractions, drafted, drafted, drafted,
+    drafted, drafted, drafted, drafted, drafted, drafted,
+    # again, since the passes that look for them seldom find one elsewhere
+    coloured, coloured, coloured, coloured, refined, refined, drafted, drafted, drafted, drafted, drafted, drafted,
+    drafted, drafted, moving, moving, moving, moving, pairwise, pairwise, unpacked, unpacked, unpacked, unpacked,
+    unpacked, unpacked, chain, accumulated, scatter, scatter, pairwise, pairwise,
 )  # fmt: skip

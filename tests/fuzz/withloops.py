@@ -1,4 +1,5 @@
-"""With-loops of random programs: every operator; partitions that overlap, leave gaps, are empty, have steps and widths; bodies with statements of their own."""
+"""With-loops of random programs: every operator; partitions that overlap, leave gaps, are empty, have steps and widths;
+bodies with statements of their own."""
 
 from __future__ import annotations
 
@@ -96,10 +97,16 @@ class WithLoops(Expressions):
             lower, upper = self.box(shape, False)
             names = [self.fresh("i") for _ in shape]
             ranges = [Index(n, lo, hi) for n, lo, hi in zip(names, lower, upper)]
-            text = self.inner(ranges, prod(hi - lo for lo, hi in zip(lower, upper)), lambda: self.expression(base, (), d))
-            parts.append(f"{brackets(names)} -> {text} | {self.vector(lower)} <= {brackets(names)} < {self.vector(upper)}")
+            text = self.inner(
+                ranges, prod(hi - lo for lo, hi in zip(lower, upper)), lambda: self.expression(base, (), d)
+            )
+            parts.append(
+                f"{brackets(names)} -> {text} | {self.vector(lower)} <= {brackets(names)} < {self.vector(upper)}"
+            )
         names = [self.fresh("i") for _ in shape]
-        text = self.inner([Index(n, 0, e) for n, e in zip(names, shape)], prod(shape), lambda: self.expression(base, (), d))
+        text = self.inner(
+            [Index(n, 0, e) for n, e in zip(names, shape)], prod(shape), lambda: self.expression(base, (), d)
+        )
         parts.append(f"{brackets(names)} -> ({text}) | {brackets(names)} < {self.vector(shape)}")
         return f"{{ {'; '.join(parts)} }}"
 
@@ -112,4 +119,7 @@ class WithLoops(Expressions):
     def stopping(self, base: str, d: int) -> str:
         """A fold that ends once it has come to a value."""
         text = self.partitions(self.shape(2), lambda: self.expression(base, (), d), bounded=True)
-        return f"with {{ {text} }} : foldfix({self.r.choice(('max', 'min'))}, {literal(base, 1)}, {literal(base, self.r.choice((0, 3, 7)))})"
+        return (
+            f"with {{ {text} }} : foldfix({self.r.choice(('max', 'min'))}, {literal(base, 1)}, "
+            f"{literal(base, self.r.choice((0, 3, 7)))})"
+        )

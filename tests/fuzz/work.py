@@ -1,6 +1,7 @@
 """Some seeds, examined one by one.
 
-In: seeds. Out: `Findings`: what differed, and what was covered. A program that makes the compiler fail with an exception counts as one that differs.
+In: seeds. Out: `Findings`: what differed, and what was covered. A program that makes the compiler fail with an
+exception counts as one that differs.
 """
 
 from __future__ import annotations
@@ -15,14 +16,26 @@ from tempfile import TemporaryDirectory
 from sacpy.jit.cache import Cache
 from tests.fuzz.coverage import Coverage, recording
 from tests.fuzz.devices import EMULATOR
-from tests.fuzz.differential import DEFAULT, QUICK_DEFAULT, QUICK_STRICT, STRICT, Outcome, Ways, compare, native, same, small_chunks
+from tests.fuzz.differential import (
+    DEFAULT,
+    QUICK_DEFAULT,
+    QUICK_STRICT,
+    STRICT,
+    Outcome,
+    Ways,
+    compare,
+    native,
+    same,
+    small_chunks,
+)
 from tests.fuzz.paces import wandering
 from tests.fuzz.seeds import case
 
 
 @dataclass
 class Findings:
-    """What came of some programs. `failures`: a line for each way of each that differs. `verdicts`: how the results of calls compare with the interpreter's."""
+    """What came of some programs. `failures`: a line for each way of each that differs. `verdicts`: how the results of
+    calls compare with the interpreter's."""
 
     programs: int = 0
     calls: int = 0
@@ -70,9 +83,13 @@ def _short(value: object) -> str:
 
 
 def ways(seed: int) -> Ways:
-    """How a seed's program is run: strict and not. In most programs LLVM does as little as it may, in many all that it does for users in one of the two; some go to the emulator of a GPU as well, and some enter and leave their loops in the middle."""
+    """How a seed's program is run: strict and not. In most programs LLVM does as little as it may, in many all that it
+    does for users in one of the two; some go to the emulator of a GPU as well, and some enter and leave their loops in
+    the middle."""
     r = Random(f"ways {seed}")
-    chosen = r.choices((QUICK_STRICT | QUICK_DEFAULT, STRICT | QUICK_DEFAULT, QUICK_STRICT | DEFAULT, STRICT | DEFAULT), (10, 4, 5, 1))[0]
+    chosen = r.choices(
+        (QUICK_STRICT | QUICK_DEFAULT, STRICT | QUICK_DEFAULT, QUICK_STRICT | DEFAULT, STRICT | DEFAULT), (10, 4, 5, 1)
+    )[0]
     if r.random() < 1 / 6:
         chosen = chosen | wandering(seed)
     return chosen | EMULATOR if r.random() < 1 / 24 else chosen
@@ -89,7 +106,10 @@ def examined(seed: int, more: Ways | None = None) -> Outcome | str:
 def each(seeds: range) -> Iterator[Findings]:
     """Examines seeds, one after the other. Some programs are also compiled into a cache, and run out of it."""
     with small_chunks(), TemporaryDirectory() as folder:
-        kept = {way: (lambda: native(strict_fp=True, threads=2, cache=Cache(Path(folder)))) for way in ("strict, kept", "strict, from the cache")}
+        kept = {
+            way: (lambda: native(strict_fp=True, threads=2, cache=Cache(Path(folder))))
+            for way in ("strict, kept", "strict, from the cache")
+        }
         for seed in seeds:
             findings = Findings()
             with recording(findings.coverage):

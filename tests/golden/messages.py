@@ -1,6 +1,8 @@
 """The texts of sacpy's messages, one per code.
 
-In: the examples of `docs/errors.md`, and for what takes several files the folders beside this file: `CODE/main.sac` with the modules it uses. Out: per code, the text as it is now. `CODE.txt` holds what it was; `python -m tests.golden.messages` writes it anew.
+In: the examples of `docs/errors.md`, and for what takes several files the folders beside this file: `CODE/main.sac`
+with the modules it uses. Out: per code, the text as it is now. `CODE.txt` holds what it was;
+`python -m tests.golden.messages` writes it anew.
 """
 
 from __future__ import annotations

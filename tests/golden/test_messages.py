@@ -7,7 +7,9 @@ from tests.golden.messages import FOLDERS, HERE, codes, message
 
 @pytest.mark.parametrize("code", codes())
 def test_text(code: str) -> None:
-    assert message(code) == (HERE / f"{code}.txt").read_text(encoding="utf-8"), "if the new text is right: python -m tests.golden.messages"
+    assert message(code) == (HERE / f"{code}.txt").read_text(encoding="utf-8"), (
+        "if the new text is right: python -m tests.golden.messages"
+    )
 
 
 def test_no_text_is_left_over() -> None:

@@ -24,9 +24,13 @@ def statements(draw: st.DrawFn, depth: int = 2) -> str:
     """A statement over the variables a, b and c, all vectors of four ints."""
     x, y, z, i, j = draw(NAMES), draw(NAMES), draw(NAMES), draw(SMALL), draw(SMALL)
     simple = [
-        f"{x} = {y};", f"{x}[{i}] = {y}[{j}] + {i};", f"{x} = set({y}, {i}, {j});", f"{x} = same({y});", f"{x} = choose({y}, {z}, {y}[{i}] > {j});", f"bump({x});", f"{x} = deep({y}, {j});",
-        f"{x} = fill({y}, {i});", f"{x} = reshape([4], {y});", f"{x} = reshape([2, 2], {y})[{i % 2}] ++ reshape([2, 2], {z})[{j % 2}];", f"{x} = {y} + {z};", f"{x} = genarray([4], {i});",
-        f"{x} = with {{ ([{min(i, j)}] <= [k] < [{max(i, j)}]) : {z}[k] + 1; }} : modarray({y});", f"{x} = with {{ ([0] <= [k] < [{i}]) : k; }} : fold(fill, {y});", f"{x} = [{i}, 2, {j}, 4];",
+        f"{x} = {y};", f"{x}[{i}] = {y}[{j}] + {i};", f"{x} = set({y}, {i}, {j});", f"{x} = same({y});",
+        f"{x} = choose({y}, {z}, {y}[{i}] > {j});", f"bump({x});", f"{x} = deep({y}, {j});",
+        f"{x} = fill({y}, {i});", f"{x} = reshape([4], {y});",
+        f"{x} = reshape([2, 2], {y})[{i % 2}] ++ reshape([2, 2], {z})[{j % 2}];", f"{x} = {y} + {z};",
+        f"{x} = genarray([4], {i});",
+        f"{x} = with {{ ([{min(i, j)}] <= [k] < [{max(i, j)}]) : {z}[k] + 1; }} : modarray({y});",
+        f"{x} = with {{ ([0] <= [k] < [{i}]) : k; }} : fold(fill, {y});", f"{x} = [{i}, 2, {j}, 4];",
         f"m = reshape([2, 2], {y}); m[{i % 2}] = [{i}, {j}]; {x} = reshape([4], m);",
     ]  # fmt: skip
     if x != y:
@@ -35,17 +39,34 @@ def statements(draw: st.DrawFn, depth: int = 2) -> str:
         inner = " ".join(draw(st.lists(statements(depth - 1), min_size=1, max_size=3)))
         other = " ".join(draw(st.lists(statements(depth - 1), min_size=0, max_size=2)))
         name = f"n{depth}"
-        return draw(st.sampled_from([f"if ({x}[{i}] > {j}) {{ {inner} }} else {{ {other} }}", f"for ({name} = 0; {name} < 3; {name}++) {{ {inner} }}", f"{name} = 0; do {{ {inner} {name}++; }} while ({name} < 2);"]))
+        return draw(
+            st.sampled_from(
+                [
+                    f"if ({x}[{i}] > {j}) {{ {inner} }} else {{ {other} }}",
+                    f"for ({name} = 0; {name} < 3; {name}++) {{ {inner} }}",
+                    f"{name} = 0; do {{ {inner} {name}++; }} while ({name} < 2);",
+                ]
+            )
+        )
     return draw(st.sampled_from(simple))
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(statements(), min_size=3, max_size=12))
 def test_updates_in_place_are_never_seen_through_an_alias(body: list[str]) -> None:
-    text = HELPERS + "int main() { a = iota(4); b = a; c = [5, 6, 7, 8]; " + "\n".join(body) + " print(a); print(b); print(c); return 0; }"
+    text = (
+        HELPERS
+        + "int main() { a = iota(4); b = a; c = [5, 6, 7, 8]; "
+        + "\n".join(body)
+        + " print(a); print(b); print(c); return 0; }"
+    )
     assert run(text).out == run(text, always_copy=True).out
 
 
 def test_a_merge_of_one_array_with_itself_shares_it() -> None:
-    text = HELPERS + "int main() { a = iota(4); b = a; if (a[0] > 0) { if (a[0] > 0) { a = a; } else { } } else { } b = fill(b, 3); print(a); return 0; }"
+    text = (
+        HELPERS
+        + "int main() { a = iota(4); b = a; if (a[0] > 0) { if (a[0] > 0) { a = a; } else { } } else { } b = fill(b, "
+        "3); print(a); return 0; }"
+    )
     assert run(text).out == run(text, always_copy=True).out

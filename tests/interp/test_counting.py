@@ -16,39 +16,67 @@ def c_loop(start: int, bound: int, test: str, step: int) -> tuple[int, int]:
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(-4, 4), st.integers(-4, 4), st.sampled_from([("<", "i++"), ("<=", "i++"), (">", "i--"), (">=", "i--"), ("<", "i += 1"), ("<", "i = 1 + i"), ("<", "i += 2")]), st.booleans())
+@given(
+    st.integers(-4, 4),
+    st.integers(-4, 4),
+    st.sampled_from(
+        [("<", "i++"), ("<=", "i++"), (">", "i--"), (">=", "i--"), ("<", "i += 1"), ("<", "i = 1 + i"), ("<", "i += 2")]
+    ),
+    st.booleans(),
+)
 def test_rounds_and_counter_are_those_of_c(start: int, bound: int, kind: tuple[str, str], constant: bool) -> None:
     test, update = kind
     step = {"i++": 1, "i--": -1, "i += 1": 1, "i = 1 + i": 1, "i += 2": 2}[update]
     head = f"i = {start}; n = {bound};" if constant else f"v = [{start}, {bound}]; i = v[0]; n = v[1];"
-    out = main(f'{head} r = 0; for (; i {test} n; {update}) {{ r = r + 1; }} printf("%d %d", r, i); return 0;'.replace("for (;", "for (i = i;")).out
+    out = main(
+        f'{head} r = 0; for (; i {test} n; {update}) {{ r = r + 1; }} printf("%d %d", r, i); return 0;'.replace(
+            "for (;", "for (i = i;"
+        )
+    ).out
     assert tuple(map(int, out.split())) == c_loop(start, bound, test, step)
 
 
 def test_counters_nest_and_read_each_other() -> None:
-    assert main('s = 0; for (i = 0; i < 5; i++) { for (j = i; j < 5; j++) { s = s + j; } } printf("%d", s); return 0;').out == "40"
+    assert (
+        main('s = 0; for (i = 0; i < 5; i++) { for (j = i; j < 5; j++) { s = s + j; } } printf("%d", s); return 0;').out
+        == "40"
+    )
 
 
 def test_a_counter_changed_in_the_body_is_no_counter() -> None:
-    assert main('r = 0; for (i = 0; i < 10; i++) { r++; if (i == 3) { i = 7; } } printf("%d %d", r, i); return 0;').out == "6 10"
+    assert (
+        main('r = 0; for (i = 0; i < 10; i++) { r++; if (i == 3) { i = 7; } } printf("%d %d", r, i); return 0;').out
+        == "6 10"
+    )
 
 
 def test_a_bound_that_the_body_changes_is_no_bound() -> None:
-    assert main('n = 10; r = 0; for (i = 0; i < n; i++) { n = n - 1; r++; } printf("%d %d", r, n); return 0;').out == "5 5"
+    assert (
+        main('n = 10; r = 0; for (i = 0; i < n; i++) { n = n - 1; r++; } printf("%d %d", r, n); return 0;').out == "5 5"
+    )
 
 
 def test_the_step_may_be_read_in_the_body() -> None:
-    assert main('s = 0; i = 0; while (i < 4) { k = i + 1; s = s + k; i = k; } printf("%d %d", s, i); return 0;').out == "10 4"
+    assert (
+        main('s = 0; i = 0; while (i < 4) { k = i + 1; s = s + k; i = k; } printf("%d %d", s, i); return 0;').out
+        == "10 4"
+    )
 
 
 def test_the_largest_int_ends_a_loop() -> None:
-    assert main('r = 0; for (i = 2147483640; i < 2147483647; i++) { r++; } printf("%d %d", r, i); return 0;').out == "7 2147483647"
+    assert (
+        main('r = 0; for (i = 2147483640; i < 2147483647; i++) { r++; } printf("%d %d", r, i); return 0;').out
+        == "7 2147483647"
+    )
 
 
 def test_indices_below_zero_are_still_found() -> None:
     from tests.interp.tools import failure
 
-    assert failure("int main() { a = [1, 2]; s = 0; for (i = -1; i < 2; i++) { s = s + a[i]; } return s; }").code in ("E0601", "E0506")
+    assert failure("int main() { a = [1, 2]; s = 0; for (i = -1; i < 2; i++) { s = s + a[i]; } return s; }").code in (
+        "E0601",
+        "E0506",
+    )
 
 
 @pytest.mark.parametrize("body", ["a[i] = i;", "a = a + 1; a[i] = a[0];"])

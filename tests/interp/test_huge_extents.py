@@ -27,7 +27,8 @@ int inner(int n) { return with { ([0, 0, 3] <= [i, j, k] < [n, 2, 3]) : i; } : f
 int[.] added(int n) { return shape(genarray([n, 0], 1) + 1); }
 int sums(int n) { return sum(genarray([n, 0], 1)); }
 int[.] turned(int n) { return shape(transpose(genarray([n, 0], 1))); }
-int[.] changed(int n) { a = genarray([n, 0], 1); return shape(with { ([0, 0] <= [i, j] < [n, 0]) : 2; } : modarray(a)); }
+int[.] changed(int n) { a = genarray([n, 0], 1); return shape(with { ([0, 0] <= [i, j] < [n, 0]) : 2; } : modarray(a));
+  }
 int[.] joined(int n) { return shape(genarray([n, 0], 1) ++ genarray([n, 0], 1)); }
 int[*] beyond(int n) { return genarray([n, n, 0], 1); }
 """

@@ -16,14 +16,39 @@ from sacpy.interp.values import dtype_of
 from sacpy.lang.primitives import PRIMITIVES
 from sacpy.lang.types import BITS, BUILTIN, REAL
 
-BINARY = ["add", "sub", "mul", "div", "mod", "aplmod", "min", "max", "bitand", "bitor", "bitxor", "eq", "neq", "lt", "le", "gt", "ge"]
+BINARY = [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "mod",
+    "aplmod",
+    "min",
+    "max",
+    "bitand",
+    "bitor",
+    "bitxor",
+    "eq",
+    "neq",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+]
 
 
 def test_no_primitive_is_missing() -> None:
     assert set(EVALUATION) == set(PRIMITIVES)
     for op, primitive in PRIMITIVES.items():
         for base in primitive.over:
-            assert callable(evaluate(op, base if "T" in primitive.args else primitive.args[0], 0, ("i",) if op in ("slice", "place") else ()))
+            assert callable(
+                evaluate(
+                    op,
+                    base if "T" in primitive.args else primitive.args[0],
+                    0,
+                    ("i",) if op in ("slice", "place") else (),
+                )
+            )
 
 
 def _same(a: object, b: object) -> bool:
@@ -36,7 +61,9 @@ def _same(a: object, b: object) -> bool:
 def test_integers_agree_as_scalars_and_arrays_and_wrap(op: str, data: st.DataObject) -> None:
     base = data.draw(st.sampled_from(sorted(BITS)))
     low, high = limits(base)
-    number = st.one_of(st.sampled_from([low, low + 1, -1 if low else 0, 0, 1, 2, high - 1, high]), st.integers(low, high))
+    number = st.one_of(
+        st.sampled_from([low, low + 1, -1 if low else 0, 0, 1, 2, high - 1, high]), st.integers(low, high)
+    )
     a, b = data.draw(number), data.draw(number)
     function = elementwise(op, base)
     arrays = np.array([a], dtype_of(base)), np.array([b], dtype_of(base))
@@ -71,7 +98,25 @@ def test_reals_agree_as_scalars_and_arrays(base: str, op: str, a: float, b: floa
     assert base == "double" or _same(scalar, struct.unpack("f", struct.pack("f", scalar))[0])
 
 
-@pytest.mark.parametrize("op", ["sqrt", "log", "exp", "asin", "acosh", "tgamma", "lgamma", "floor", "rint", "round", "cbrt", "log1p", "atanh", "sinh"])
+@pytest.mark.parametrize(
+    "op",
+    [
+        "sqrt",
+        "log",
+        "exp",
+        "asin",
+        "acosh",
+        "tgamma",
+        "lgamma",
+        "floor",
+        "rint",
+        "round",
+        "cbrt",
+        "log1p",
+        "atanh",
+        "sinh",
+    ],
+)
 @pytest.mark.parametrize("x", [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 2.5, 1000.0, -1000.0, math.inf, -math.inf, math.nan])
 def test_real_functions_never_raise(op: str, x: float) -> None:
     scalar = elementwise(op, "double")(x)
@@ -79,7 +124,17 @@ def test_real_functions_never_raise(op: str, x: float) -> None:
         assert _same(scalar, float(elementwise(op, "double")(np.array([x]))[0]))
 
 
-@pytest.mark.parametrize(("x", "base", "expected"), [(1e10, "int", -(2**31)), (math.nan, "int", -(2**31)), (-3.9, "int", -3), (1e30, "long", -(2**63)), (1.5e19, "ulong", 15 * 10**18), (300.7, "ubyte", 44)])
+@pytest.mark.parametrize(
+    ("x", "base", "expected"),
+    [
+        (1e10, "int", -(2**31)),
+        (math.nan, "int", -(2**31)),
+        (-3.9, "int", -3),
+        (1e30, "long", -(2**63)),
+        (1.5e19, "ulong", 15 * 10**18),
+        (300.7, "ubyte", 44),
+    ],
+)
 def test_conversion_of_a_real_out_of_range(x: float, base: str, expected: int) -> None:
     function = elementwise({"int": "toi", "long": "tol", "ulong": "toul", "ubyte": "toub"}[base], "double")
     with np.errstate(all="ignore"):
@@ -105,7 +160,9 @@ def test_functions_that_work_in_blocks_reach_every_element(size: int) -> None:
     a = np.linspace(0.1, 3.0, size)
     assert np.array_equal(elementwise("sin", "double")(a), [math.sin(x) for x in a])
     turned = np.stack([a, a]).T  # not contiguous
-    assert np.array_equal(elementwise("pow", "double")(turned, 1.5), [[math.pow(x, 1.5)] * 2 for x in a] if size else turned)
+    assert np.array_equal(
+        elementwise("pow", "double")(turned, 1.5), [[math.pow(x, 1.5)] * 2 for x in a] if size else turned
+    )
     assert np.array_equal(elementwise("pow", "double")(2.0, a), [math.pow(2.0, x) for x in a])
     single = a.astype(np.float32)
     roots = elementwise("sin", "float")(single)

@@ -63,11 +63,16 @@ def test_a_named_value_stays(tmp_path: Path) -> None:
 
 def test_integers_wrap(tmp_path: Path) -> None:
     a = np.array([2**31 - 1, -(2**31)], np.int32)
-    np.testing.assert_array_equal(call("int[.] f(int[.] a) { return (a + 1) * 2 - 1; }", tmp_path, a), np.array([-1, 1], np.int32))
+    np.testing.assert_array_equal(
+        call("int[.] f(int[.] a) { return (a + 1) * 2 - 1; }", tmp_path, a), np.array([-1, 1], np.int32)
+    )
 
 
 def test_a_scalar_temporary_meets_an_array(tmp_path: Path) -> None:
-    np.testing.assert_array_equal(call("double[*] f(double[*] s, double[*] a) { return (s + 1.0) * a; }", tmp_path, 2.0, np.array([1.0, 2.0])), [3.0, 6.0])
+    np.testing.assert_array_equal(
+        call("double[*] f(double[*] s, double[*] a) { return (s + 1.0) * a; }", tmp_path, 2.0, np.array([1.0, 2.0])),
+        [3.0, 6.0],
+    )
     assert call("double[*] f(double[*] s, double[*] a) { return (s + 1.0) * a; }", tmp_path, 2.0, 4.0) == 12.0
 
 

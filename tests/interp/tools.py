@@ -30,7 +30,11 @@ def run(text: str, *, head: str = HEAD, always_copy: bool = False, depth_limit: 
     evaluator = Evaluator(program, world, always_copy=always_copy, depth_limit=depth_limit)
     before = Copies.count
     results = evaluator.call(main_key(program), ())
-    return Run(results[0] if results else None, world.out.decode("latin-1") if isinstance(world.out, bytes) else world.out().decode("latin-1"), Copies.count - before)
+    return Run(
+        results[0] if results else None,
+        world.out.decode("latin-1") if isinstance(world.out, bytes) else world.out().decode("latin-1"),
+        Copies.count - before,
+    )
 
 
 def main(body: str, **options: Any) -> Run:

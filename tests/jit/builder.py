@@ -83,7 +83,14 @@ class B:
 
     # ---- with-loops
 
-    def partition(self, lower: Sequence[Atom | int], upper: Sequence[Atom | int], body: Callable[..., Sequence[Atom] | Atom], step: Sequence[Atom | int] | None = None, width: Sequence[Atom | int] | None = None) -> Partition:
+    def partition(
+        self,
+        lower: Sequence[Atom | int],
+        upper: Sequence[Atom | int],
+        body: Callable[..., Sequence[Atom] | Atom],
+        step: Sequence[Atom | int] | None = None,
+        width: Sequence[Atom | int] | None = None,
+    ) -> Partition:
         """`body(b, *index)` gives the values, or the only one."""
         b = self.inner()
         index = tuple(b.var("i", "int") for _ in lower)
@@ -93,7 +100,15 @@ class B:
         widths = None if step is None else self.atoms(width or [1] * len(index))
         return Partition(self.atoms(lower), self.atoms(upper), steps, widths, index, b.block(*results))
 
-    def genarray(self, base: str, frame: Sequence[Atom | int], partitions: Sequence[Partition], default: Atom | int | float = 0, cell: Sequence[Atom | int] = (), **flags: bool) -> Var:
+    def genarray(
+        self,
+        base: str,
+        frame: Sequence[Atom | int],
+        partitions: Sequence[Partition],
+        default: Atom | int | float = 0,
+        cell: Sequence[Atom | int] = (),
+        **flags: bool,
+    ) -> Var:
         d = Const(base, default) if isinstance(default, int | float) else default
         return self.with_loop(frame, partitions, [Genarray(base, self.atoms(cell), d)], **flags)[0]
 
@@ -108,7 +123,13 @@ class B:
         x, y = b.var("acc", neutral.base), b.var("val", neutral.base)
         return Fold((neutral,), (x,), (y,), b.block(b.op(code, x, y)), stop)
 
-    def with_loop(self, frame: Sequence[Atom | int] | None, partitions: Sequence[Partition], operators: Sequence[Operator], **flags: bool) -> tuple[Var, ...]:
+    def with_loop(
+        self,
+        frame: Sequence[Atom | int] | None,
+        partitions: Sequence[Partition],
+        operators: Sequence[Operator],
+        **flags: bool,
+    ) -> tuple[Var, ...]:
         types: list[tuple[str, Sequence[Atom | int] | None]] = []
         for o in operators:
             match o:
@@ -121,16 +142,27 @@ class B:
                     types += [_type(a) for a in o.neutrals]
                 case _:
                     types += [_type(p) for p in o.params]
-        return self.let(WithLoop(None if frame is None else self.atoms(frame), tuple(partitions), tuple(operators), **flags), *types)
+        return self.let(
+            WithLoop(None if frame is None else self.atoms(frame), tuple(partitions), tuple(operators), **flags), *types
+        )
 
     # ---- control
 
-    def if_(self, condition: Atom, then: Callable[[B], Sequence[Atom]], otherwise: Callable[[B], Sequence[Atom]]) -> tuple[Var, ...]:
+    def if_(
+        self, condition: Atom, then: Callable[[B], Sequence[Atom]], otherwise: Callable[[B], Sequence[Atom]]
+    ) -> tuple[Var, ...]:
         a, b = self.inner(), self.inner()
         xs, ys = self.atoms(then(a)), self.atoms(otherwise(b))
         return self.let(If(condition, a.block(*xs), b.block(*ys)), *map(_type, xs))
 
-    def for_(self, lower: Atom | int, upper: Atom | int, initial: Sequence[Atom | int | float], body: Callable[..., Sequence[Atom]], step: int = 1) -> tuple[Var, ...]:
+    def for_(
+        self,
+        lower: Atom | int,
+        upper: Atom | int,
+        initial: Sequence[Atom | int | float],
+        body: Callable[..., Sequence[Atom]],
+        step: int = 1,
+    ) -> tuple[Var, ...]:
         """`body(b, i, *carried)` gives the next values. Arrays keep their extents."""
         b = self.inner()
         start = self.atoms(initial)
@@ -138,7 +170,13 @@ class B:
         block = b.block(*body(b, i, *params))
         return self.let(For(i, self.atom(lower), self.atom(upper), step, params, start, block), *map(_type, start))
 
-    def loop(self, initial: Sequence[Atom | int | float], condition: Callable[..., Atom], body: Callable[..., Sequence[Atom]], body_first: bool = False) -> tuple[Var, ...]:
+    def loop(
+        self,
+        initial: Sequence[Atom | int | float],
+        condition: Callable[..., Atom],
+        body: Callable[..., Sequence[Atom]],
+        body_first: bool = False,
+    ) -> tuple[Var, ...]:
         start = self.atoms(initial)
         params = tuple(self.names.var("c", a.type) for a in start)
         c, b = self.inner(), self.inner()
@@ -151,7 +189,8 @@ def _type(a: Atom) -> tuple[str, Sequence[Atom | int] | None]:
 
 
 def arguments(b: B, *kinds: tuple[str, int]) -> tuple[list[Var], list[Var], tuple[Input, ...]]:
-    """Parameters for arguments of (base, rank): the parameters, the variables of the arguments themselves, and the inputs."""
+    """Parameters for arguments of (base, rank): the parameters, the variables of the arguments themselves, and the
+    inputs."""
     params: list[Var] = []
     values: list[Var] = []
     inputs: list[Input] = []
@@ -166,7 +205,13 @@ def arguments(b: B, *kinds: tuple[str, int]) -> tuple[list[Var], list[Var], tupl
     return params, values, tuple(inputs)
 
 
-def unit(b: B, params: Sequence[Var], inputs: tuple[Input, ...], results: Sequence[Atom | int | float | bool], others: Sequence[Function] = ()) -> Unit:
+def unit(
+    b: B,
+    params: Sequence[Var],
+    inputs: tuple[Input, ...],
+    results: Sequence[Atom | int | float | bool],
+    others: Sequence[Function] = (),
+) -> Unit:
     """A unit whose root has the statements of `b`. Extents of array results are results themselves."""
     atoms: list[Atom] = []
     outputs: list[Output] = []

@@ -1,4 +1,5 @@
-"""Running whole programs natively: everything that the compiler takes is compiled at its first call, and a defect of the compiler is an error of the test."""
+"""Running whole programs natively: everything that the compiler takes is compiled at its first call, and a defect of
+the compiler is an error of the test."""
 
 from __future__ import annotations
 
@@ -20,10 +21,28 @@ class Native(OnDemand):
     """The engine with everything at once; on the emulator every access to memory is checked."""
 
     def __init__(self, *, strict_fp: bool = False, cache: Cache | None = None, target: str = "cpu") -> None:
-        super().__init__(target, eager=True, defects=True, strict_fp=strict_fp, verify=True, threads=2, check=True, cache=Cache(None) if cache is None else cache)
+        super().__init__(
+            target,
+            eager=True,
+            defects=True,
+            strict_fp=strict_fp,
+            verify=True,
+            threads=2,
+            check=True,
+            cache=Cache(None) if cache is None else cache,
+        )
 
 
-def run_natively(path: Path, args: Sequence[str] = (), stdin: bytes = b"", flags: Sequence[str] = (), cwd: Path | None = None, *, strict_fp: bool = False, target: str = "cpu") -> tuple[int, bytes, str, Stats]:
+def run_natively(
+    path: Path,
+    args: Sequence[str] = (),
+    stdin: bytes = b"",
+    flags: Sequence[str] = (),
+    cwd: Path | None = None,
+    *,
+    strict_fp: bool = False,
+    target: str = "cpu",
+) -> tuple[int, bytes, str, Stats]:
     """Status, output, messages, and what ran where."""
     parsed = cli.parse(["run", *flags, "--target", target, *(["--strict-fp"] * strict_fp), str(path.resolve()), *args])
     world = World.captured(stdin, tuple(a.encode() for a in (str(path), *args)))
@@ -39,7 +58,12 @@ def run_natively(path: Path, args: Sequence[str] = (), stdin: bytes = b"", flags
         closed = world.finish()
     shown = [d for d in found if d.severity != "note"]
     started = workspace.engine.started if workspace.engine is not None else None
-    return status if closed is None else closed, world.out(), world.err().decode("utf-8", "replace") + (render_text(shown) if shown else ""), stats(started)
+    return (
+        status if closed is None else closed,
+        world.out(),
+        world.err().decode("utf-8", "replace") + (render_text(shown) if shown else ""),
+        stats(started),
+    )
 
 
 __all__ = ["Engine", "Native", "run_natively"]

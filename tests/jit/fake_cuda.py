@@ -1,6 +1,8 @@
-"""A stand-in for cuda.core that runs nothing on a GPU: its memory is the host's, its streams do everything at once, and it notes what it is asked.
+"""A stand-in for cuda.core that runs nothing on a GPU: its memory is the host's, its streams do everything at once, and
+it notes what it is asked.
 
-It has what `device.cuda` uses, under the names and with the arguments that cuda.core 1.2 declares in its stubs. A launch is handed to `kernels`: by the name of the function, a Python function of grid, block and arguments.
+It has what `device.cuda` uses, under the names and with the arguments that cuda.core 1.2 declares in its stubs. A
+launch is handed to `kernels`: by the name of the function, a Python function of grid, block and arguments.
 """
 
 from __future__ import annotations
@@ -59,7 +61,8 @@ class FakeDriver:
 
 
 class FakeCuda:
-    """Takes the place of the module cuda.core. `memory`: the bytes of the GPU; `calls`: what was asked, in order; `contexts`: the threads in which a device has been made current: elsewhere the driver refuses work."""
+    """Takes the place of the module cuda.core. `memory`: the bytes of the GPU; `calls`: what was asked, in order;
+    `contexts`: the threads in which a device has been made current: elsewhere the driver refuses work."""
 
     def __init__(self, memory: int = 1 << 30, capability: tuple[int, int] = (9, 0), gpus: int = 1) -> None:
         self.memory = memory
@@ -187,9 +190,20 @@ class FakeCuda:
             if config.shmem_size > kernel.attributes.max_dynamic_shared_size_bytes:
                 raise CUDAError("CUDA_ERROR_INVALID_VALUE: invalid argument")
             fake.calls.append(("launch", kernel.name, config.grid, config.block, config.shmem_size))
-            fake.kernels[kernel.name](config.grid, config.block, [a.handle if isinstance(a, Buffer) else a if type(a) is int else a.value for a in args])
+            fake.kernels[kernel.name](
+                config.grid,
+                config.block,
+                [a.handle if isinstance(a, Buffer) else a if type(a) is int else a.value for a in args],
+            )
 
-        self.Buffer, self.Stream, self.Device, self.ObjectCode, self.LegacyPinnedMemoryResource, self.launch = Buffer, Stream, Device, ObjectCode, Pinned, launch
+        self.Buffer, self.Stream, self.Device, self.ObjectCode, self.LegacyPinnedMemoryResource, self.launch = (
+            Buffer,
+            Stream,
+            Device,
+            ObjectCode,
+            Pinned,
+            launch,
+        )
         self.LaunchConfig = SimpleNamespace
         self.LEGACY_DEFAULT_STREAM, self.PER_THREAD_DEFAULT_STREAM = Stream(1), Stream(2)
 
@@ -200,7 +214,10 @@ class FakeCuda:
 
 def _properties(capability: tuple[int, int]) -> SimpleNamespace:
     return SimpleNamespace(
-        compute_capability_major=capability[0], compute_capability_minor=capability[1], multiprocessor_count=132, max_threads_per_multiprocessor=2048, max_blocks_per_multiprocessor=32,
-        max_shared_memory_per_block_optin=227 << 10, max_shared_memory_per_multiprocessor=228 << 10, max_registers_per_multiprocessor=65536, max_threads_per_block=1024,
-        max_block_dim_x=1024, max_block_dim_y=1024, max_block_dim_z=64, max_grid_dim_x=2**31 - 1, max_grid_dim_y=65535, max_grid_dim_z=65535, warp_size=32,
+        compute_capability_major=capability[0], compute_capability_minor=capability[1], multiprocessor_count=132,
+        max_threads_per_multiprocessor=2048, max_blocks_per_multiprocessor=32,
+        max_shared_memory_per_block_optin=227 << 10, max_shared_memory_per_multiprocessor=228 << 10,
+        max_registers_per_multiprocessor=65536, max_threads_per_block=1024,
+        max_block_dim_x=1024, max_block_dim_y=1024, max_block_dim_z=64, max_grid_dim_x=2**31 - 1, max_grid_dim_y=65535,
+        max_grid_dim_z=65535, warp_size=32,
     )  # fmt: skip

@@ -1,7 +1,8 @@
 """Runs graphs in Python: the meaning of the graph IR, in the plainest words, for tests.
 
-In: a unit, and values as the interpreter has them (Python scalars, NumPy arrays), one per argument of the core function. Out: its results; or `CheckFailed`. What the laws of graphs forbid (an index out of range, a shape that is not the declared one, an `exact` operation that
-wraps) is an `AssertionError`: a defect of whoever made the graph.
+In: a unit, and values as the interpreter has them (Python scalars, NumPy arrays), one per argument of the core
+function. Out: its results; or `CheckFailed`. What the laws of graphs forbid (an index out of range, a shape that is not
+the declared one, an `exact` operation that wraps) is an `AssertionError`: a defect of whoever made the graph.
 """
 
 from __future__ import annotations
@@ -312,7 +313,10 @@ class WithLoops:
                 match o:
                     case Genarray() | Modarray():
                         if not covered[iv]:
-                            assert shape_of(mine[0]) == states[k][0].shape[len(iv) :], (shape_of(mine[0]), states[k][0].shape)
+                            assert shape_of(mine[0]) == states[k][0].shape[len(iv) :], (
+                                shape_of(mine[0]),
+                                states[k][0].shape,
+                            )
                             states[k][0][iv] = mine[0]
                     case Fold():
                         if not stopped[k]:
@@ -328,6 +332,12 @@ class WithLoops:
 
     def indices(self, p: Partition) -> Iterator[tuple[int, ...]]:
         lower, upper = self.e.all(p.lower), self.e.all(p.upper)
-        step, width = (self.e.all(p.step), self.e.all(p.width)) if p.step is not None and p.width is not None else ([1] * p.rank, [1] * p.rank)
+        step, width = (
+            (self.e.all(p.step), self.e.all(p.width))
+            if p.step is not None and p.width is not None
+            else ([1] * p.rank, [1] * p.rank)
+        )
         assert all(0 < w <= s for s, w in zip(step, width)), (step, width)
-        return product(*([i for i in range(lo, up) if (i - lo) % s < w] for lo, up, s, w in zip(lower, upper, step, width)))
+        return product(
+            *([i for i in range(lo, up) if (i - lo) % s < w] for lo, up, s, w in zip(lower, upper, step, width))
+        )

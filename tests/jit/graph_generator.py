@@ -1,6 +1,8 @@
-"""Random small graphs, for tests of passes: every kind of node, indices in range by construction or behind a check, operations total.
+"""Random small graphs, for tests of passes: every kind of node, indices in range by construction or behind a check,
+operations total.
 
-`random_unit(seed)` gives a unit and some arguments for it. The same seed gives the same unit. Values are small, so that integers wrap only where constants near the limit are drawn.
+`random_unit(seed)` gives a unit and some arguments for it. The same seed gives the same unit. Values are small, so that
+integers wrap only where constants near the limit are drawn.
 """
 
 from __future__ import annotations
@@ -134,12 +136,35 @@ class Generator:
             self.budget -= 1
             if self.budget < 0:
                 return
-            self.rng.choice((self.arith, self.arith, self.load, self.load, self.compare, self.make, self.conditional, self.fold, self.loop, self.update, self.reshape, self.propagate))()
+            self.rng.choice(
+                (
+                    self.arith,
+                    self.arith,
+                    self.load,
+                    self.load,
+                    self.compare,
+                    self.make,
+                    self.conditional,
+                    self.fold,
+                    self.loop,
+                    self.update,
+                    self.reshape,
+                    self.propagate,
+                )
+            )()
 
     def arith(self) -> None:
         base = self.rng.choice(("int", "double"))
-        code = self.rng.choice(("add", "sub", "mul", "min", "max", "neg", "abs", "tod") if base == "int" else ("add", "sub", "mul", "div", "min", "max", "neg", "toi", "sqrt"))
-        args = (self.scalar(base),) if code in ("neg", "abs", "tod", "toi", "sqrt") else (self.scalar(base), self.scalar(base))
+        code = self.rng.choice(
+            ("add", "sub", "mul", "min", "max", "neg", "abs", "tod")
+            if base == "int"
+            else ("add", "sub", "mul", "div", "min", "max", "neg", "toi", "sqrt")
+        )
+        args = (
+            (self.scalar(base),)
+            if code in ("neg", "abs", "tod", "toi", "sqrt")
+            else (self.scalar(base), self.scalar(base))
+        )
         self.op(code, *args)
 
     def compare(self) -> None:
@@ -192,7 +217,9 @@ class Generator:
         upper = self.op("max", self.op("sub", extent, integer(self.rng.choice((0, 1, 2)))), integer(0))
         return lower, upper
 
-    def partition(self, frame: tuple[Atom, ...], binders: tuple[Var, ...], types: tuple[Type, ...], size: int = 4) -> Partition:
+    def partition(
+        self, frame: tuple[Atom, ...], binders: tuple[Var, ...], types: tuple[Type, ...], size: int = 4
+    ) -> Partition:
         bounds = [self.bounds(e) for e in frame]
         step = width = None
         if self.rng.random() < 0.15:
@@ -220,9 +247,15 @@ class Generator:
         result = self.names.var("f", ScalarType(base))
         code = self.rng.choice(("add", "min", "max", "mul"))
         combine = Block((Let((result,), Op(code, (acc, val))),), (result,))
-        space = extents_of(self.rng.choice(self.arrays)) if self.rng.random() < 0.6 else (integer(self.rng.choice((0, 1, 2, 3))),)
+        space = (
+            extents_of(self.rng.choice(self.arrays))
+            if self.rng.random() < 0.6
+            else (integer(self.rng.choice((0, 1, 2, 3))),)
+        )
         parts = tuple(self.partition(space, (), (ScalarType(base),)) for _ in range(self.rng.choice((1, 1, 2))))
-        self.let("sum", ScalarType(base), WithLoop(None, parts, (Fold((self.constant(base),), (acc,), (val,), combine),)))
+        self.let(
+            "sum", ScalarType(base), WithLoop(None, parts, (Fold((self.constant(base),), (acc,), (val,), combine),))
+        )
 
     def propagate(self) -> None:
         p = self.names.var("p", ScalarType("int"))
@@ -249,19 +282,36 @@ class Generator:
             types += (self.rng.choice(self.arrays).type,)
         initial = tuple(self.of(t) for t in types)
         params = tuple(self.names.var("p", t) for t in types)
-        rounds = self.rng.choice([integer(3), integer(1), integer(0), *(e for a in self.arrays for e in extents_of(a) if isinstance(e, Var))])
+        rounds = self.rng.choice(
+            [integer(3), integer(1), integer(0), *(e for a in self.arrays for e in extents_of(a) if isinstance(e, Var))]
+        )
         targets = tuple(self.names.var("l", t) for t in types)
         rhs: Rhs
         if self.rng.random() < 0.6:
             counter = self.names.var("k", INT)
-            rhs = For(counter, integer(self.rng.choice((0, 1))), rounds, self.rng.choice((1, 1, 2)), params, initial, self.inner((counter, *params), types, 3))
+            rhs = For(
+                counter,
+                integer(self.rng.choice((0, 1))),
+                rounds,
+                self.rng.choice((1, 1, 2)),
+                params,
+                initial,
+                self.inner((counter, *params), types, 3),
+            )
         else:
             rhs, targets = self.counted_loop(types, params, initial, rounds, targets)
         self.out.append(Let(targets, rhs))
         for t in targets:
             (self.arrays if isinstance(t.type, ArrayType) else self.scalars).append(t)
 
-    def counted_loop(self, types: tuple[Type, ...], params: tuple[Var, ...], initial: tuple[Atom, ...], rounds: Atom, targets: tuple[Var, ...]) -> tuple[Loop, tuple[Var, ...]]:
+    def counted_loop(
+        self,
+        types: tuple[Type, ...],
+        params: tuple[Var, ...],
+        initial: tuple[Atom, ...],
+        rounds: Atom,
+        targets: tuple[Var, ...],
+    ) -> tuple[Loop, tuple[Var, ...]]:
         counter, test, after = self.names.var("c", INT), self.names.var("go", BOOL), self.names.var("c", INT)
         body = self.inner((counter, *params), types, 3)
         down = self.rng.random() < 0.3
@@ -317,7 +367,15 @@ def random_unit(seed: int, budget: int = 40) -> tuple[Unit, list[list[Value]]]:
         references = tuple((None, first + j) for j in range(len(extents_of(c))))
         outputs.append(Output("array" if references else "scalar", c.base, (at,), references))
         at += 1
-    inputs = (Input("extent", 0, 0), Input("extent", 1, 1), Input("array", 0), Input("array", 1), Input("array", 2), Input("scalar", 3), Input("scalar", 4))
+    inputs = (
+        Input("extent", 0, 0),
+        Input("extent", 1, 1),
+        Input("array", 0),
+        Input("array", 1),
+        Input("array", 2),
+        Input("scalar", 3),
+        Input("scalar", 4),
+    )
     unit = Unit((Function("f", params, Block(tuple(g.out), tuple(results))),), inputs, tuple(outputs))
     return unit, [_arguments(rng) for _ in range(2)]
 

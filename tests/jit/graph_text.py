@@ -1,4 +1,5 @@
-"""Graphs written as text, for tests: the inverse of `graph_printer`. `unit(text)` reads what `print_unit` writes; the root's inputs and outputs are made up from its parameters and results."""
+"""Graphs written as text, for tests: the inverse of `graph_printer`. `unit(text)` reads what `print_unit` writes; the
+root's inputs and outputs are made up from its parameters and results."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ _LET = re.compile(r"(\w+(?:\[[^\]]*\])? [\w.]+(?:, \w+(?:\[[^\]]*\])? [\w.]+)*) 
 
 
 def unit(text: str) -> Unit:
-    """The functions of a text. An array parameter is an argument, with its extents from its own axes; every other scalar is an argument too."""
+    """The functions of a text. An array parameter is an argument, with its extents from its own axes; every other
+    scalar is an argument too."""
     lines = [(len(line) - len(line.lstrip()), line.strip()) for line in dedent(text).splitlines() if line.strip()]
     reader = _Reader(lines)
     functions = []
@@ -61,11 +63,19 @@ def unit(text: str) -> Unit:
 
 
 def _inputs(f: Function) -> tuple[Input, ...]:
-    extents = {e.name: (a.name, k) for a in f.params if isinstance(a.type, ArrayType) for k, e in reversed(list(enumerate(a.type.extents))) if isinstance(e, Var)}
+    extents = {
+        e.name: (a.name, k)
+        for a in f.params
+        if isinstance(a.type, ArrayType)
+        for k, e in reversed(list(enumerate(a.type.extents)))
+        if isinstance(e, Var)
+    }
     arguments = [p for p in f.params if p.name not in extents]
     number = {p.name: k for k, p in enumerate(arguments)}
     return tuple(
-        Input("extent", number[extents[p.name][0]], extents[p.name][1]) if p.name in extents else Input("array" if isinstance(p.type, ArrayType) else "scalar", number[p.name])
+        Input("extent", number[extents[p.name][0]], extents[p.name][1])
+        if p.name in extents
+        else Input("array" if isinstance(p.type, ArrayType) else "scalar", number[p.name])
         for p in f.params
     )
 
@@ -76,7 +86,9 @@ def _outputs(f: Function) -> tuple[Output, ...]:
     found = []
     for k, a in enumerate(results):
         if isinstance(a.type, ArrayType):
-            extents = tuple(int(e.value) if isinstance(e, Const) else (None, position.get(e.name, -1)) for e in a.type.extents)
+            extents = tuple(
+                int(e.value) if isinstance(e, Const) else (None, position.get(e.name, -1)) for e in a.type.extents
+            )
             found.append(Output("array", a.base, (k,), extents))
         else:
             found.append(Output("scalar", a.base, (k,)))

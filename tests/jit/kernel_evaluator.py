@@ -1,7 +1,9 @@
 """Runs kernels in Python, thread by thread: the meaning of kernel programs, in the plainest words, for tests.
 
-In: a launch and the values and buffers it names. Out: written arrays. Barriers are no-ops, as each phase runs for all threads of a block before the next. Accesses out of range, a store to an array that is not written, two stores to one cell of an array that is written `once`, and `exact` operations that wrap are
-`AssertionError`s. A check that fails is noted in `failed`; the thread goes on.
+In: a launch and the values and buffers it names. Out: written arrays. Barriers are no-ops, as each phase runs for all
+threads of a block before the next. Accesses out of range, a store to an array that is not written, two stores to one
+cell of an array that is written `once`, and `exact` operations that wrap are `AssertionError`s. A check that fails is
+noted in `failed`; the thread goes on.
 """
 
 from __future__ import annotations
@@ -116,10 +118,17 @@ class KernelRun:
                 return value
             case Load():
                 a, at = self.array(r.array), tuple(self.get(i) for i in r.index)
-                assert len(at) == a.ndim and all(0 <= i < e for i, e in zip(at, a.shape)), (self.kernel.name, r, at, a.shape)
+                assert len(at) == a.ndim and all(0 <= i < e for i, e in zip(at, a.shape)), (
+                    self.kernel.name,
+                    r,
+                    at,
+                    a.shape,
+                )
                 return a[at].item()
             case k.Divide():
-                dividend, divisor, multiplier, shift = (self.get(a) for a in (r.dividend, r.divisor, r.multiplier, r.shift))
+                dividend, divisor, multiplier, shift = (
+                    self.get(a) for a in (r.dividend, r.divisor, r.multiplier, r.shift)
+                )
                 assert dividend >= 0 and divisor >= 1, (r, dividend, divisor)
                 bits = self.kernel.bits
                 word = (1 << bits) - 1
@@ -137,7 +146,11 @@ class KernelRun:
                 case k.ForAll():
                     extents = tuple(map(self.get, s.extents))
                     for index in product(*map(range, extents)):
-                        self.at = tuple(i % e for i, e in zip(index, self.extents)) if len(index) == len(self.extents) else index
+                        self.at = (
+                            tuple(i % e for i, e in zip(index, self.extents))
+                            if len(index) == len(self.extents)
+                            else index
+                        )
                         for v, i in zip(s.index, index):
                             self.env[v.name] = i
                         self.thread(s.body)
@@ -206,4 +219,10 @@ class KernelRun:
         a[at] = self.get(s.value)
 
 
-_UNBOUNDED: dict[str, Callable[..., int]] = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "neg": lambda a: -a, "abs": abs}
+_UNBOUNDED: dict[str, Callable[..., int]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "neg": lambda a: -a,
+    "abs": abs,
+}

@@ -1,4 +1,5 @@
-"""Random with-loops under random mappings, for tests of kernels: ranks 0 to 5, bounds, steps, widths, overlaps, empty spaces, several operators, cells that are arrays; chains that are legal for the partition, of all combinators.
+"""Random with-loops under random mappings, for tests of kernels: ranks 0 to 5, bounds, steps, widths, overlaps, empty
+spaces, several operators, cells that are arrays; chains that are legal for the partition, of all combinators.
 
 `random_case(seed)` gives a unit, arguments, and the values picked for open numbers. The same seed gives the same case.
 """
@@ -19,7 +20,17 @@ from sacpy.lang.ast import Pragma
 from sacpy.lang.source import NOWHERE
 from sacpy.nodes import replace
 from sacpy.withloop.chains import Chain
-from sacpy.withloop.combinators import Combinator, CompressGrid, FoldLast2, PadLast, Parameter, Permute, PruneGrid, ShiftLB, SplitLast
+from sacpy.withloop.combinators import (
+    Combinator,
+    CompressGrid,
+    FoldLast2,
+    PadLast,
+    Parameter,
+    Permute,
+    PruneGrid,
+    ShiftLB,
+    SplitLast,
+)
 from sacpy.withloop.devices import DEVICES
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.placement import GridBlock
@@ -32,7 +43,8 @@ _MOST = (1, 17, 8, 5, 4, 3)  # extents by rank
 
 @dataclass(frozen=True)
 class Case:
-    """A unit with its arguments; `chains`: the mappings that its partitions ask for, `spaces` their index spaces; `unmapped`: partitions without one."""
+    """A unit with its arguments; `chains`: the mappings that its partitions ask for, `spaces` their index spaces;
+    `unmapped`: partitions without one."""
 
     unit: Unit
     args: list[Value]
@@ -58,18 +70,29 @@ class Cases:
         folding = rng.random() < 0.4
         rank = rng.randrange(0 if folding else 1, 6)
         most = _MOST[rank]
-        frame = tuple(0 if rng.random() < 0.04 else rng.choice((1, most, most, rng.randint(1, most))) for _ in range(rank))
+        frame = tuple(
+            0 if rng.random() < 0.04 else rng.choice((1, most, most, rng.randint(1, most))) for _ in range(rank)
+        )
         params, values, inputs = arguments(b, *[("int", rank), ("double", 1), ("int", 0)])
         a, v, scalar = values
         cell = tuple(rng.choice((1, 2, 3)) for _ in range(rng.choice((0, 0, 0, 1, 2)))) if not folding else ()
         operators = self.folds() if folding else self.framed(cell, rank, a)
         extents: Sequence[Atom] = a.type.extents if rank else ()  # type: ignore[union-attr]
-        partitions = tuple(self.partition(frame, extents, a, v, scalar, operators, cell) for _ in range(rng.choice((0, 1, 1, 1, 2, 3))))
+        partitions = tuple(
+            self.partition(frame, extents, a, v, scalar, operators, cell) for _ in range(rng.choice((0, 1, 1, 1, 2, 3)))
+        )
         results = b.with_loop(None if folding else extents, partitions, operators)
         u = unit(b, params, inputs, list(results))
         numbers = np.random.default_rng(rng.randrange(1 << 30))
         array: Value = numbers.integers(-50, 50, frame).astype(np.int32) if rank else int(numbers.integers(-50, 50))
-        return Case(u, [array, numbers.integers(-9, 9, 7).astype(np.float64), rng.randrange(-5, 5)], self.parameters, tuple(self.chains), tuple(self.spaces), self.unmapped)
+        return Case(
+            u,
+            [array, numbers.integers(-9, 9, 7).astype(np.float64), rng.randrange(-5, 5)],
+            self.parameters,
+            tuple(self.chains),
+            tuple(self.spaces),
+            self.unmapped,
+        )
 
     # ---- operators
 
@@ -80,7 +103,10 @@ class Cases:
             p, q, r, s = (c.var(n, "int") for n in "pqrs")  # x -> p * x + q, composed: order counts
             block = c.block(c.op("mul", p, r), c.op("add", c.op("mul", q, r), s))
             return [Fold((integer(3), integer(5)), (p, q), (r, s), block, None, False)]
-        return [b.folding(rng.choice(("add", "max", "bitxor")), Const("int", rng.choice((0, 7)))) for _ in range(rng.choice((1, 1, 2)))]
+        return [
+            b.folding(rng.choice(("add", "max", "bitxor")), Const("int", rng.choice((0, 7))))
+            for _ in range(rng.choice((1, 1, 2)))
+        ]
 
     def framed(self, cell: tuple[int, ...], rank: int, a: Var) -> list[Operator]:
         if not cell and self.rng.random() < 0.3:
@@ -91,7 +117,16 @@ class Cases:
 
     # ---- partitions
 
-    def partition(self, frame: tuple[int, ...], extents: Sequence[Atom], a: Var, v: Var, scalar: Var, operators: Sequence[Operator], cell: tuple[int, ...]) -> Partition:
+    def partition(
+        self,
+        frame: tuple[int, ...],
+        extents: Sequence[Atom],
+        a: Var,
+        v: Var,
+        scalar: Var,
+        operators: Sequence[Operator],
+        cell: tuple[int, ...],
+    ) -> Partition:
         rng, b = self.rng, self.b
         lower = [rng.choice((0, 0, 0, 1 if e else 0, rng.randint(0, e))) for e in frame]
         upper = [rng.choice((e, e, e, max(0, e - 1), rng.randint(0, e))) for e in frame]
@@ -108,7 +143,14 @@ class Cases:
             for _ in range(len(o.neutrals) if isinstance(o, Fold) else 1):
                 base = o.base if isinstance(o, Genarray) else "int"
                 values.append(self.value(inner, index, a, v, scalar, base, cell, number))
-        p = Partition(b.atoms(lower), b.atoms(bounds), None if step is None else b.atoms(step), None if width is None else b.atoms(width), index, inner.block(*values))
+        p = Partition(
+            b.atoms(lower),
+            b.atoms(bounds),
+            None if step is None else b.atoms(step),
+            None if width is None else b.atoms(width),
+            index,
+            inner.block(*values),
+        )
         space = IndexSpace.of(lower, upper, step, width)
         chain = self.chain(space) if rng.random() < 0.7 else None
         if chain is None:
@@ -120,7 +162,9 @@ class Cases:
         texts = [*memory, *(f"gpuparam {q.name} = {', '.join(map(str, q.choices))}" for q in chain.parameters)]
         return replace(p, pragmas=tuple(Pragma(t, NOWHERE) for t in [*texts, f"gpukernel {chain}"]), staged=(("a", a),))
 
-    def value(self, b: B, index: tuple[Var, ...], a: Var, v: Var, scalar: Var, base: str, cell: tuple[int, ...], number: int) -> Atom:
+    def value(
+        self, b: B, index: tuple[Var, ...], a: Var, v: Var, scalar: Var, base: str, cell: tuple[int, ...], number: int
+    ) -> Atom:
         rng = self.rng
         x: Atom = b.load(a, *index) if index else a
         for i in index:
@@ -130,9 +174,19 @@ class Cases:
             x = self.neighbour(b, index, at, a, x)
         match rng.randrange(6):
             case 3:
-                x = b.op("add", x, b.fold(rng.choice(("add", "max")), integer(0), [b.partition([rng.randrange(2)], [rng.randrange(8)], lambda c, j: c.op("toi", c.load(v, j)))]))
+                x = b.op(
+                    "add",
+                    x,
+                    b.fold(
+                        rng.choice(("add", "max")),
+                        integer(0),
+                        [b.partition([rng.randrange(2)], [rng.randrange(8)], lambda c, j: c.op("toi", c.load(v, j)))],
+                    ),
+                )
             case 0:
-                (x,) = b.if_(b.op("lt", x, scalar), lambda c: [c.op("sub", x, number)], lambda c: [c.op("mul", x, scalar)])
+                (x,) = b.if_(
+                    b.op("lt", x, scalar), lambda c: [c.op("sub", x, number)], lambda c: [c.op("mul", x, scalar)]
+                )
             case 1:
                 (x,) = b.for_(0, rng.randrange(4), [x], lambda c, k, carried: [c.op("add", carried, k)])
             case 2 if base == "double":
@@ -141,7 +195,17 @@ class Cases:
             x = b.op("add", b.op("tod", x), b.load(v, b.op("aplmod", x, 7)))
         if not cell:
             return x
-        return b.genarray(base, cell, [b.partition([0] * len(cell), cell, lambda c, *j: c.op("add", x, j[-1] if base == "int" else c.op("tod", j[-1])))], disjoint=True, complete=rng.random() < 0.5)
+        return b.genarray(
+            base,
+            cell,
+            [
+                b.partition(
+                    [0] * len(cell), cell, lambda c, *j: c.op("add", x, j[-1] if base == "int" else c.op("tod", j[-1]))
+                )
+            ],
+            disjoint=True,
+            complete=rng.random() < 0.5,
+        )
 
     def neighbour(self, b: B, index: tuple[Var, ...], axis: int, a: Var, x: Atom) -> Atom:
         """An element next to one's own, where there is one."""
@@ -151,7 +215,13 @@ class Cases:
         else:
             near = b.op("lt", b.op("add", index[axis], 1), a.type.extents[axis])  # type: ignore[union-attr]
             offset = 1
-        (y,) = b.if_(near, lambda c: [c.op("add", x, c.load(a, *(c.op("add", i, offset) if n == axis else i for n, i in enumerate(index))))], lambda c: [x])
+        (y,) = b.if_(
+            near,
+            lambda c: [
+                c.op("add", x, c.load(a, *(c.op("add", i, offset) if n == axis else i for n, i in enumerate(index))))
+            ],
+            lambda c: [x],
+        )
         return y
 
     # ---- mappings

@@ -1,4 +1,5 @@
-"""Kernels written by hand, for tests of what stands behind kernel programs: each with arguments, the result that NumPy gives, and the cells that it must write.
+"""Kernels written by hand, for tests of what stands behind kernel programs: each with arguments, the result that NumPy
+gives, and the cells that it must write.
 
 `T` writes the code of a thread; `PROGRAMS` are the kernels by name.
 """
@@ -70,11 +71,26 @@ class T:
         self.statements.append(k.If(condition, tuple(a.statements), tuple(b.statements), (k.Merge(v, x, y),)))
         return v
 
-    def loop(self, lower: Value, upper: Value, initial: Value, body: Callable[[T, Var, Var], Value], step: int = 1) -> Var:
+    def loop(
+        self, lower: Value, upper: Value, initial: Value, body: Callable[[T, Var, Var], Value], step: int = 1
+    ) -> Var:
         start = self.atom(initial)
-        index, carried, inner = self.names.var("i", ScalarType(self.word)), self.names.var("c", ScalarType(start.base)), self.inner()
+        index, carried, inner = (
+            self.names.var("i", ScalarType(self.word)),
+            self.names.var("c", ScalarType(start.base)),
+            self.inner(),
+        )
         update = inner.atom(body(inner, index, carried))
-        self.statements.append(k.SeqFor(index, self.atom(lower), self.atom(upper), step, (k.Carried(carried, start, update),), tuple(inner.statements)))
+        self.statements.append(
+            k.SeqFor(
+                index,
+                self.atom(lower),
+                self.atom(upper),
+                step,
+                (k.Carried(carried, start, update),),
+                tuple(inner.statements),
+            )
+        )
         return carried
 
     def each(self, lower: Value, upper: Value, body: Callable[[T, Var], None], step: int = 1) -> None:
@@ -147,14 +163,25 @@ class P:
         self.body = outer
 
     def kernel(self, slots: Sequence[Var] = ()) -> k.Kernel:
-        made = k.Kernel(self.name, tuple(self.params), tuple(slots), self.block_index, tuple(map(self.atom, self.grid)), tuple(map(self.atom, self.block_extents)), tuple(self.body), tuple(self.written), 32 if self.word == "int" else 64)
+        made = k.Kernel(
+            self.name,
+            tuple(self.params),
+            tuple(slots),
+            self.block_index,
+            tuple(map(self.atom, self.grid)),
+            tuple(map(self.atom, self.block_extents)),
+            tuple(self.body),
+            tuple(self.written),
+            32 if self.word == "int" else 64,
+        )
         verify_kernel(made)
         return made
 
 
 @dataclass
 class Program:
-    """A kernel with its arguments; `wanted`: what the written arrays hold after it, by name; `cover`: the cells that it must write."""
+    """A kernel with its arguments; `wanted`: what the written arrays hold after it, by name; `cover`: the cells that it
+    must write."""
 
     kernel: k.Kernel
     args: list[Any]
@@ -162,9 +189,13 @@ class Program:
     cover: dict[str, Array]
 
 
-def program(p: P, args: Sequence[Any], slots: Sequence[Var] = (), cover: dict[str, Array] | None = None, **wanted: Array) -> Program:
+def program(
+    p: P, args: Sequence[Any], slots: Sequence[Var] = (), cover: dict[str, Array] | None = None, **wanted: Array
+) -> Program:
     """A program that covers its results wholly."""
-    return Program(p.kernel(slots), list(args), wanted, cover or {name: np.ones(a.shape, bool) for name, a in wanted.items()})
+    return Program(
+        p.kernel(slots), list(args), wanted, cover or {name: np.ones(a.shape, bool) for name, a in wanted.items()}
+    )
 
 
 RANDOM = np.random.default_rng(5)
@@ -279,12 +310,24 @@ def matmul() -> Program:
         with p.forall(8, 8) as (t, y, x):
             i, j = t.op("add", top, y), t.op("add", side, x)
             down, across = t.op("add", at, y), t.op("add", at, x)
-            in_left, in_right = t.op("and", t.op("lt", i, m), t.op("lt", across, q)), t.op("and", t.op("lt", down, q), t.op("lt", j, n))
+            in_left, in_right = (
+                t.op("and", t.op("lt", i, m), t.op("lt", across, q)),
+                t.op("and", t.op("lt", down, q), t.op("lt", j, n)),
+            )
             t.store(left, y, x, t.choose(in_left, lambda c: c.load(a, i, across), lambda c: 0))
             t.store(right, y, x, t.choose(in_right, lambda c: c.load(b, down, j), lambda c: 0))
         p.barrier()
         with p.forall(8, 8) as (t, y, x):
-            t.store(acc, 0, t.loop(0, 8, t.load(acc, 0), lambda c, i, s: c.op("add", s, c.op("mul", c.load(left, y, i), c.load(right, i, x)))))
+            t.store(
+                acc,
+                0,
+                t.loop(
+                    0,
+                    8,
+                    t.load(acc, 0),
+                    lambda c, i, s: c.op("add", s, c.op("mul", c.load(left, y, i), c.load(right, i, x))),
+                ),
+            )
         p.barrier()
     with p.forall(8, 8) as (t, y, x):
         i, j = t.op("add", top, y), t.op("add", side, x)
@@ -371,7 +414,12 @@ def unflattened() -> Program:
             g.store(r, column, row, g.load(a, row, column))
     by = magic(7, 32)
     xs = RANDOM.integers(0, 200, (30, 7)).astype(np.uint8)
-    return program(p, [30, 7, xs, np.zeros((7, 30), np.uint8), by.multiplier - (1 << 32 if by.multiplier >> 31 else 0), by.shift], slots, r=xs.T.copy())
+    return program(
+        p,
+        [30, 7, xs, np.zeros((7, 30), np.uint8), by.multiplier - (1 << 32 if by.multiplier >> 31 else 0), by.shift],
+        slots,
+        r=xs.T.copy(),
+    )
 
 
 def unflattened_long() -> Program:
@@ -383,10 +431,17 @@ def unflattened_long() -> Program:
     with p.forall(32) as (t, x):
         i = t.op("add", t.op("mul", p.block_index[0], 32), x)
         with t.when(t.op("lt", i, limit)) as g:
-            g.store(r, i, g.let(k.Divide(g.op("add", g.op("mul", i, 12345678901234), 7), n, slots[0], slots[1]), "long"))
+            g.store(
+                r, i, g.let(k.Divide(g.op("add", g.op("mul", i, 12345678901234), 7), n, slots[0], slots[1]), "long")
+            )
     by = magic(1000003, 64)
     i = np.arange(200, dtype=np.int64)
-    return program(p, [1000003, 200, np.zeros(200, np.int64), by.multiplier - (1 << 64 if by.multiplier >> 63 else 0), by.shift], slots, r=(i * 12345678901234 + 7) // 1000003)
+    return program(
+        p,
+        [1000003, 200, np.zeros(200, np.int64), by.multiplier - (1 << 64 if by.multiplier >> 63 else 0), by.shift],
+        slots,
+        r=(i * 12345678901234 + 7) // 1000003,
+    )
 
 
 def scan() -> Program:
@@ -412,7 +467,11 @@ def scan() -> Program:
 
 
 def _with_the_one_before(t: T, old: Var, x: Var, distance: int) -> Var:
-    return t.choose(t.op("ge", x, distance), lambda c: c.op("add", c.load(old, x), c.load(old, c.op("sub", x, distance))), lambda c: c.load(old, x))
+    return t.choose(
+        t.op("ge", x, distance),
+        lambda c: c.op("add", c.load(old, x), c.load(old, c.op("sub", x, distance))),
+        lambda c: c.load(old, x),
+    )
 
 
 def interior() -> Program:
@@ -431,7 +490,8 @@ def interior() -> Program:
 
 PROGRAMS: dict[str, Callable[[], Program]] = {
     make.__name__: make
-    for make in (elementwise, transposed, strided_grid, tree_sum, stencil, matmul, private_array, scratch_array, block_parameter, unflattened, unflattened_long, scan, interior)
+    for make in (elementwise, transposed, strided_grid, tree_sum, stencil, matmul, private_array, scratch_array,
+        block_parameter, unflattened, unflattened_long, scan, interior)
 } | {"elementwise_long": lambda: elementwise("long")}  # fmt: skip
 
 # ---------------------------------------------------------------- kernels with a fault
@@ -442,7 +502,22 @@ def faulty(kernel: k.Kernel) -> list[tuple[str, k.Kernel]]:
     found: list[tuple[str, k.Kernel]] = []
     for number, body in enumerate(_block_variants(kernel.body)):
         what, statements = body
-        found.append((f"{what} ({number})", k.Kernel(kernel.name, kernel.params, kernel.slots, kernel.block_index, kernel.grid, kernel.block, statements, kernel.writes, kernel.bits)))
+        found.append(
+            (
+                f"{what} ({number})",
+                k.Kernel(
+                    kernel.name,
+                    kernel.params,
+                    kernel.slots,
+                    kernel.block_index,
+                    kernel.grid,
+                    kernel.block,
+                    statements,
+                    kernel.writes,
+                    kernel.bits,
+                ),
+            )
+        )
     return found
 
 
@@ -454,11 +529,16 @@ def _block_variants(body: tuple[Any, ...]) -> list[tuple[str, tuple[Any, ...]]]:
             case k.Barrier():
                 found.append(("no barrier", before + after))
             case k.BlockFor():
-                found += [(w, (*before, k.BlockFor(s.index, s.lower, s.upper, s.step, inner), *after)) for w, inner in _block_variants(s.body)]
+                found += [
+                    (w, (*before, k.BlockFor(s.index, s.lower, s.upper, s.step, inner), *after))
+                    for w, inner in _block_variants(s.body)
+                ]
             case k.BlockIf():
                 found += [(w, (*before, k.BlockIf(s.condition, inner), *after)) for w, inner in _block_variants(s.then)]
             case k.ForAll():
-                found += [(w, (*before, k.ForAll(s.index, s.extents, inner), *after)) for w, inner in _thread_variants(s.body)]
+                found += [
+                    (w, (*before, k.ForAll(s.index, s.extents, inner), *after)) for w, inner in _thread_variants(s.body)
+                ]
     return found
 
 
@@ -471,20 +551,34 @@ def _thread_variants(body: tuple[Any, ...]) -> list[tuple[str, tuple[Any, ...]]]
                 found += [("no bound", (*before, k.Let(s.target, kept), *after)) for kept in (a, b)]
             case k.If():
                 found.append(("no guard", (*before, k.If(TRUE, s.then, s.otherwise, s.merges), *after)))
-                found += [(w, (*before, k.If(s.condition, inner, s.otherwise, s.merges), *after)) for w, inner in _thread_variants(s.then)]
+                found += [
+                    (w, (*before, k.If(s.condition, inner, s.otherwise, s.merges), *after))
+                    for w, inner in _thread_variants(s.then)
+                ]
             case k.SeqFor():
                 higher = Var(s.index.name + "_beyond", s.index.type)
                 beyond = k.Let(higher, Op("add", (s.upper, Const(s.index.base, 1 if s.step > 0 else -1))))
-                found.append(("a bound too wide", (*before, beyond, k.SeqFor(s.index, s.lower, higher, s.step, s.carried, s.body), *after)))
-                found += [(w, (*before, k.SeqFor(s.index, s.lower, s.upper, s.step, s.carried, inner), *after)) for w, inner in _thread_variants(s.body)]
+                found.append(
+                    (
+                        "a bound too wide",
+                        (*before, beyond, k.SeqFor(s.index, s.lower, higher, s.step, s.carried, s.body), *after),
+                    )
+                )
+                found += [
+                    (w, (*before, k.SeqFor(s.index, s.lower, s.upper, s.step, s.carried, inner), *after))
+                    for w, inner in _thread_variants(s.body)
+                ]
     return found
 
 
 # ---------------------------------------------------------------- an operation over many operands
 
 
-def operation(op: str, cases: Sequence[tuple[str, Sequence[str], int]], build: Callable[[tuple[Atom, ...]], Op] | None = None) -> k.Kernel:
-    """A kernel that applies an operation to arrays, element by element. Each case is a name, the base types of the operands and how many elements there are; its arrays are `name.0`, `name.1`, ..., and its result `name.r`."""
+def operation(
+    op: str, cases: Sequence[tuple[str, Sequence[str], int]], build: Callable[[tuple[Atom, ...]], Op] | None = None
+) -> k.Kernel:
+    """A kernel that applies an operation to arrays, element by element. Each case is a name, the base types of the
+    operands and how many elements there are; its arrays are `name.0`, `name.1`, ..., and its result `name.r`."""
     p = P(f"operation_{op}", [1], [64])
     bodies = []
     for name, bases, count in cases:

@@ -1,4 +1,5 @@
-"""What tests of kernels share: running a unit with its with-loops on kernels, and comparing with the plain evaluation of the graph."""
+"""What tests of kernels share: running a unit with its with-loops on kernels, and comparing with the plain evaluation
+of the graph."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ Parameters = dict[str, int]
 
 
 class OnKernels(graph_evaluator.Evaluator):
-    """Evaluates units; with-loops that stand outside of all others run as kernels, unless they are refused. `templates` by the identity of with-loops; `plans`: what ran; `refused`: reasons."""
+    """Evaluates units; with-loops that stand outside of all others run as kernels, unless they are refused. `templates`
+    by the identity of with-loops; `plans`: what ran; `refused`: reasons."""
 
     def __init__(self, unit: Unit, options: KernelOptions | None = None, parameters: Parameters | None = None) -> None:
         super().__init__(unit)
@@ -34,7 +36,9 @@ class OnKernels(graph_evaluator.Evaluator):
         if not isinstance(r, WithLoop):
             return super().rhs(r, targets)
         try:
-            template = self.templates.get(id(r)) or build(r, targets, {f.name: f for f in self.unit.functions}, self.options)
+            template = self.templates.get(id(r)) or build(
+                r, targets, {f.name: f for f in self.unit.functions}, self.options
+            )
         except Refused as refused:
             self.refused.append(refused.reason)
             return graph_evaluator.Evaluator.rhs(_Plain(self), r, targets)
@@ -60,7 +64,9 @@ class _Plain(graph_evaluator.Evaluator):
         self.env = dict(other.env)
 
 
-def on_kernels(unit: Unit, args: Sequence[Value], options: KernelOptions | None = None, parameters: Parameters | None = None) -> tuple[tuple[Value, ...], OnKernels]:
+def on_kernels(
+    unit: Unit, args: Sequence[Value], options: KernelOptions | None = None, parameters: Parameters | None = None
+) -> tuple[tuple[Value, ...], OnKernels]:
     """The results of a unit with its with-loops on kernels, and what ran."""
     params = [graph_evaluator._input(i.kind, args[i.argument], i.at) for i in unit.inputs]
     run = OnKernels(unit, options, parameters)
@@ -69,8 +75,15 @@ def on_kernels(unit: Unit, args: Sequence[Value], options: KernelOptions | None 
     return tuple(graph_evaluator._output(o, found) for o in unit.outputs), run
 
 
-def agree(unit: Unit, args: Sequence[Value], options: KernelOptions | None = None, parameters: Parameters | None = None, close: bool = False) -> OnKernels:
-    """Asserts that kernels give what the graph says, to the bit, or to rounding where `close`. Where checks fail, they fail in both."""
+def agree(
+    unit: Unit,
+    args: Sequence[Value],
+    options: KernelOptions | None = None,
+    parameters: Parameters | None = None,
+    close: bool = False,
+) -> OnKernels:
+    """Asserts that kernels give what the graph says, to the bit, or to rounding where `close`. Where checks fail, they
+    fail in both."""
     verify(unit)
     try:
         wanted = evaluate(unit, args)

@@ -1,6 +1,7 @@
 """Changes the code of a function while a test runs: a bug, put in on purpose.
 
-In: a module's name, the qualified name of a function in it, and a piece of its text with what takes its place. Out: a context in which the function has that bug, for everybody who has imported it.
+In: a module's name, the qualified name of a function in it, and a piece of its text with what takes its place. Out: a
+context in which the function has that bug, for everybody who has imported it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ def mutated(mutant: Mutant) -> Iterator[None]:
     function = _function(module, mutant.function)
     lines, first = inspect.getsourcelines(function)
     text = "".join(lines)
-    assert text.count(mutant.old) == 1, f"{mutant.function} of {mutant.module} does not have the text {mutant.old!r} once: this mutant needs another place"
+    assert text.count(mutant.old) == 1, (
+        f"{mutant.function} of {mutant.module} does not have the text {mutant.old!r} once: this mutant needs another "
+        "place"
+    )
     whole = inspect.getsource(module).splitlines(keepends=True)
     whole[first - 1 : first - 1 + len(lines)] = [text.replace(mutant.old, mutant.new)]
     assert module.__file__ is not None

@@ -54,7 +54,8 @@ def _bits(v: Value) -> tuple[object, ...]:
 
 
 def assert_keeps_meaning(work: Pass, seeds: range, budget: int = 40, raises_checks: bool = False) -> int:
-    """Random units give the same results before and after; a pass that `raises_checks` may make them fail more often. Returns how many results were compared."""
+    """Random units give the same results before and after; a pass that `raises_checks` may make them fail more often.
+    Returns how many results were compared."""
     compared = 0
     for seed in seeds:
         before, arguments = random_unit(seed, budget)

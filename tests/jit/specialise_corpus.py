@@ -1,6 +1,8 @@
-"""Every function that the corpus and the programs call, specialised for its arguments and compared with the interpreter: `python -m tests.jit.specialise_corpus [FILE...]` prints what does not specialise, and why.
+"""Every function that the corpus and the programs call, specialised for its arguments and compared with the
+interpreter: `python -m tests.jit.specialise_corpus [FILE...]` prints what does not specialise, and why.
 
-In: program files. Out: per call, "same", the reason for which it stays interpreted, or what is wrong. Calls with large arguments are left out; the graph evaluator is slow.
+In: program files. Out: per call, "same", the reason for which it stays interpreted, or what is wrong. Calls with large
+arguments are left out; the graph evaluator is slow.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ SAME = "same"
 
 
 def outcomes(path: Path) -> Iterator[tuple[str, str]]:
-    """For each recorded call of a program, with small extents fixed and with open ones: the function's key, and how it went."""
+    """For each recorded call of a program, with small extents fixed and with open ones: the function's key, and how it
+    went."""
     program, recorded = recorded_calls(path)
     specialiser = Specialiser(program)
     for key, calls in recorded.items():
@@ -29,13 +32,20 @@ def outcomes(path: Path) -> Iterator[tuple[str, str]]:
         for args, wanted in calls:
             for fixed in (4, -1):
                 try:
-                    unit = specialiser.specialise(key, [Argument(base, shape) for base, shape in zip(bases, shapes_of(args, fixed=fixed))])
+                    unit = specialiser.specialise(
+                        key, [Argument(base, shape) for base, shape in zip(bases, shapes_of(args, fixed=fixed))]
+                    )
                 except Unsupported as problem:
                     yield key, problem.reason
                     continue
                 verify(unit)
                 got = evaluate(unit, args)
-                yield key, SAME if all(identical(g, w) for g, w in zip(got, wanted, strict=True)) else f"WRONG: {args} gives {got}, not {wanted}"
+                yield (
+                    key,
+                    SAME
+                    if all(identical(g, w) for g, w in zip(got, wanted, strict=True))
+                    else f"WRONG: {args} gives {got}, not {wanted}",
+                )
 
 
 def main(paths: list[Path]) -> None:

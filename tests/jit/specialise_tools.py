@@ -1,4 +1,5 @@
-"""Running functions of SaC text as graphs, for tests: specialised, verified, evaluated, and compared with the interpreter."""
+"""Running functions of SaC text as graphs, for tests: specialised, verified, evaluated, and compared with the
+interpreter."""
 
 from __future__ import annotations
 
@@ -47,12 +48,19 @@ class Subject:
 
     def interpreted(self, *args: Value) -> tuple[Value, ...]:
         """What the interpreter gives; floating-point sums in the program's order."""
-        return Evaluator(self.program, strict_fp=True).call(self.key, tuple(a.copy() if isinstance(a, np.ndarray) else a for a in args))
+        return Evaluator(self.program, strict_fp=True).call(
+            self.key, tuple(a.copy() if isinstance(a, np.ndarray) else a for a in args)
+        )
 
 
 def shapes_of(args: Sequence[Value], *, fixed: int) -> list[tuple[int | None, ...]]:
     """The shapes of arguments, extents above `fixed` left open (but not the lengths of short int vectors)."""
-    return [a.shape if isinstance(a, np.ndarray) and a.ndim == 1 and a.dtype == np.int32 and a.size <= 8 else tuple(e if e <= fixed else None for e in np.shape(a)) for a in args]
+    return [
+        a.shape
+        if isinstance(a, np.ndarray) and a.ndim == 1 and a.dtype == np.int32 and a.size <= 8
+        else tuple(e if e <= fixed else None for e in np.shape(a))
+        for a in args
+    ]
 
 
 def agree(subject: Subject, *args: Value) -> None:
@@ -67,7 +75,13 @@ def agree(subject: Subject, *args: Value) -> None:
 def identical(a: Any, b: Any) -> bool:
     """Whether two values are the same bits."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+        return (
+            isinstance(a, np.ndarray)
+            and isinstance(b, np.ndarray)
+            and a.shape == b.shape
+            and a.dtype == b.dtype
+            and a.tobytes() == b.tobytes()
+        )
     return type(a) is type(b) and repr(a) == repr(b)
 
 
@@ -116,7 +130,8 @@ def _copied(value: Value) -> Value:
 
 
 def recorded_calls(path: Path) -> tuple[Program, dict[str, Calls]]:
-    """The program in a file with its regions, and the calls that came to an end while it ran. What it writes is thrown away."""
+    """The program in a file with its regions, and the calls that came to an end while it ran. What it writes is thrown
+    away."""
     path = path.resolve()
     original, _ = Workspace(search=[path.parent]).load(path)
     program = OutlinedProgram(original)
@@ -124,4 +139,7 @@ def recorded_calls(path: Path) -> tuple[Program, dict[str, Calls]]:
     recorder = Recorder(program, World.captured(given.read_bytes() if given.exists() else b""))
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.suppress(SacError, Exit):
         recorder.call(main_key(original), ())
-    return program, {key: [(a, r) for a, r in calls if len(r) == len(program.signature(key).results)] for key, calls in recorder.calls.items()}
+    return program, {
+        key: [(a, r) for a, r in calls if len(r) == len(program.signature(key).results)]
+        for key, calls in recorder.calls.items()
+    }

@@ -1,4 +1,5 @@
-"""Ctrl-C while LLVM is at work: the caller goes on at once, and what was abandoned does not disturb what comes after it."""
+"""Ctrl-C while LLVM is at work: the caller goes on at once, and what was abandoned does not disturb what comes after
+it."""
 
 import _thread
 import threading

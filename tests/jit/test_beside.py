@@ -18,7 +18,10 @@ from sacpy.jit.run import fork
 from sacpy.jit.run.engine import Engine
 from sacpy.workspace import Workspace
 
-TEXT = "use Array: all; int spun(double end) { s = 0; x = 0.0; while (x < end) { x = x + 0.5; s = (s * 31 + 7) % 1000003; } return s; }"
+TEXT = (
+    "use Array: all; int spun(double end) { s = 0; x = 0.0; while (x < end) { x = x + 0.5; s = (s * 31 + 7) % "
+    "1000003; } return s; }"
+)
 
 
 def test_a_job_gives_what_it_has_made_or_raises() -> None:
@@ -69,14 +72,20 @@ def test_outside_of_jobs_there_are_no_checkpoints() -> None:
 
 def spun(engine: Engine, end: float) -> int:
     program, _ = Workspace().load_text(TEXT)
-    (found,) = Evaluator(program, World.captured(), engine=engine).call(program.key(program.main.own("spun")[0], ()), (end,))
+    (found,) = Evaluator(program, World.captured(), engine=engine).call(
+        program.key(program.main.own("spun")[0], ()), (end,)
+    )
     return int(found)
 
 
 def test_a_loop_without_a_known_end_is_compiled_beside_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[str] = []
     compile_one = Engine._compile
-    monkeypatch.setattr(Engine, "_compile", lambda self, unit, kind: (threads.append(threading.current_thread().name), compile_one(self, unit, kind))[1])
+    monkeypatch.setattr(
+        Engine,
+        "_compile",
+        lambda self, unit, kind: (threads.append(threading.current_thread().name), compile_one(self, unit, kind))[1],
+    )
     monkeypatch.setattr(engines, "cores", lambda: 2)
     monkeypatch.setattr(fork, "may_fork", lambda: False)
     engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
@@ -100,7 +109,10 @@ def test_with_one_core_or_a_limit_on_memory_it_is_not(monkeypatch: pytest.Monkey
 def test_a_session_may_be_changed_while_a_job_is_at_work() -> None:
     session = sacpy.Session(target="auto")
     for k in range(12):
-        module = session.define(f"use Array: all; int g{k}(double end) {{ s = {k}; x = 0.0; while (x < end) {{ x = x + 0.5; s = (s * 31 + 7) % 1000003; }} return s; }}")
+        module = session.define(
+            f"use Array: all; int g{k}(double end) {{ s = {k}; x = 0.0; while (x < end) {{ x = x + 0.5; s = (s * 31 + "
+            f"7) % 1000003; }} return s; }}"
+        )
         found = module[f"g{k}"](30_000.0 + 20_000.0 * k)
         s = k
         for _ in range(60_000 + 40_000 * k):

@@ -1,4 +1,5 @@
-"""The cache of compiled code: what is kept is found again, whole or not at all, and never more than there is room for."""
+"""The cache of compiled code: what is kept is found again, whole or not at all, and never more than there is room
+for."""
 
 import os
 from pathlib import Path
@@ -16,7 +17,13 @@ def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
 
 def test_damaged_files_are_removed(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    for damage in (lambda d: d[:-1], lambda d: d + b"x", lambda d: b"", lambda d: d[:20] + bytes([d[20] ^ 1]) + d[21:], lambda d: d[:-1] + bytes([d[-1] ^ 1])):
+    for damage in (
+        lambda d: d[:-1],
+        lambda d: d + b"x",
+        lambda d: b"",
+        lambda d: d[:20] + bytes([d[20] ^ 1]) + d[21:],
+        lambda d: d[:-1] + bytes([d[-1] ^ 1]),
+    ):
         cache.write("a", b"code")
         path = tmp_path / f"a{SUFFIX}"
         path.write_bytes(damage(path.read_bytes()))

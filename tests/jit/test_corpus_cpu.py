@@ -1,4 +1,5 @@
-"""Every program of `tests/corpus/` does natively what it does interpreted: all that can be compiled is, at its first call."""
+"""Every program of `tests/corpus/` does natively what it does interpreted: all that can be compiled is, at its first
+call."""
 
 import shlex
 from pathlib import Path
@@ -17,6 +18,12 @@ def test_program_prints_what_it_should(program: Path, tmp_path: Path) -> None:
     directives = read_directives(program)
     stdin = first_directive(directives, "stdin")
     flags = [flag.replace("{here}", str(program.parent)) for flag in shlex.split(first_directive(directives, "flags"))]
-    status, out, err, _ = run_natively(program, shlex.split(first_directive(directives, "args")), (program.parent / stdin).read_bytes() if stdin else b"", flags, tmp_path)
+    status, out, err, _ = run_natively(
+        program,
+        shlex.split(first_directive(directives, "args")),
+        (program.parent / stdin).read_bytes() if stdin else b"",
+        flags,
+        tmp_path,
+    )
     assert out.decode("latin-1") == program.with_suffix(".out").read_text(encoding="latin-1"), err
     assert status == int(first_directive(directives, "expect-status", "0")), err

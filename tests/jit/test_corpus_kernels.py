@@ -1,4 +1,5 @@
-"""Every distinct kernel that programs of the corpus and of `programs/` emit is assembled by ptxas: for three generations of GPUs, through libNVVM and through NVPTX. A sample by default."""
+"""Every distinct kernel that programs of the corpus and of `programs/` emit is assembled by ptxas: for three
+generations of GPUs, through libNVVM and through NVPTX. A sample by default."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ KNOWN: set[str] = set()  # kernels that were assembled in this process already, 
 
 
 def kernels_of(program: Path) -> list[Kernel]:
-    """The distinct kernels that a run of a program launches. It gets the arguments, flags and input that its comments name, or the input beside it."""
+    """The distinct kernels that a run of a program launches. It gets the arguments, flags and input that its comments
+    name, or the input beside it."""
     directives = read_directives(program)
     flags = [flag.replace("{here}", str(program.parent)) for flag in shlex.split(first_directive(directives, "flags"))]
     args = shlex.split(first_directive(directives, "args"))
@@ -47,13 +49,22 @@ def kernels_of(program: Path) -> list[Kernel]:
     workspace.use(engine)
     try:
         loaded, found = workspace.load(program)
-        workspace.run(loaded, World.captured(given.read_bytes() if given.exists() else b"", tuple(a.encode() for a in (str(program), *args))), found)
+        workspace.run(
+            loaded,
+            World.captured(
+                given.read_bytes() if given.exists() else b"", tuple(a.encode() for a in (str(program), *args))
+            ),
+            found,
+        )
     except SacError:
         pass  # what it emitted until then counts
     return [ready.kernel for ready in machine.loaded]
 
 
-@pytest.mark.parametrize("program", [pytest.param(p, marks=() if p.stem in SAMPLE else pytest.mark.long, id=name_of(p)) for p in (*PROGRAMS, *LONGER)])
+@pytest.mark.parametrize(
+    "program",
+    [pytest.param(p, marks=() if p.stem in SAMPLE else pytest.mark.long, id=name_of(p)) for p in (*PROGRAMS, *LONGER)],
+)
 def test_kernels_are_assembled(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     kernels = {print_kernel(kernel): kernel for kernel in kernels_of(program)}

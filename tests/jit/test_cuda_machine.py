@@ -1,4 +1,5 @@
-"""What the machine for GPUs asks of cuda.core. There is no GPU here: a stand-in notes the calls, and the emulator does what the kernels would; that the driver does likewise is for `make gpu`."""
+"""What the machine for GPUs asks of cuda.core. There is no GPU here: a stand-in notes the calls, and the emulator does
+what the kernels would; that the driver does likewise is for `make gpu`."""
 
 from __future__ import annotations
 
@@ -115,7 +116,10 @@ def test_a_missing_driver_is_said_to_be_missing() -> None:
     class DynamicLibNotFoundError(RuntimeError):
         pass
 
-    for error in (DynamicLibNotFoundError('"cuda" is an NVIDIA driver library'), RuntimeError("Failed to dlopen libcuda.so.1")):
+    for error in (
+        DynamicLibNotFoundError('"cuda" is an NVIDIA driver library'),
+        RuntimeError("Failed to dlopen libcuda.so.1"),
+    ):
 
         def none(*_: Any, error: Exception = error) -> Any:
             raise error
@@ -199,7 +203,8 @@ def test_without_an_assembler_the_driver_s_takes_its_place(monkeypatch: pytest.M
 SOURCE = """
 use Array: all;
 
-double[n] blur(double[n] v) { return { [i] -> (v[i - 1] + v[i + 1]) / 2.0 | [1] <= [i] < [n - 1]; [i] -> v[i] | [i] < [n] }; }
+double[n] blur(double[n] v) { return { [i] -> (v[i - 1] + v[i + 1]) / 2.0 | [1] <= [i] < [n - 1];
+  [i] -> v[i] | [i] < [n] }; }
 double[n] times(double[n] v, double k) { return { [i] -> v[i] * k | [i] < [n] }; }
 int[.] at(int[n] v, int[m] w) { return { [i] -> v[w[i]] | [i] < [m] }; }
 """
@@ -252,10 +257,19 @@ def test_arrays_on_the_gpu_stay_there() -> None:
 class Foreign:
     """Another library's array: what CuPy shows of one."""
 
-    def __init__(self, gpu: GpuSession, values: Any, strides: tuple[int, ...] | None = None, stream: int | None = None) -> None:
+    def __init__(
+        self, gpu: GpuSession, values: Any, strides: tuple[int, ...] | None = None, stream: int | None = None
+    ) -> None:
         self.block = gpu.hardware.machine.allocate(values.nbytes)
         gpu.hardware.machine.copy_in(self.block.address, values)
-        self.__cuda_array_interface__ = {"shape": values.shape, "typestr": values.dtype.str, "data": (self.block.address, False), "version": 3, "strides": strides, "stream": stream}
+        self.__cuda_array_interface__ = {
+            "shape": values.shape,
+            "typestr": values.dtype.str,
+            "data": (self.block.address, False),
+            "version": 3,
+            "strides": strides,
+            "stream": stream,
+        }
 
 
 def test_arrays_of_other_libraries_come_in_without_a_copy() -> None:
@@ -267,7 +281,8 @@ def test_arrays_of_other_libraries_come_in_without_a_copy() -> None:
     assert len(gpu.fake.asked("copy")) - before <= 1  # the check word
     assert gpu.hardware.memory.transfers.times_in == 0
     assert ("record", 55) in gpu.fake.calls
-    assert gpu.fake.calls.index(("wait", 55)) > gpu.fake.calls.index(gpu.fake.asked("launch")[-1])  # who changes his array now does so behind our kernels
+    # who changes his array now does so behind our kernels
+    assert gpu.fake.calls.index(("wait", 55)) > gpu.fake.calls.index(gpu.fake.asked("launch")[-1])
     assert found.numpy()[1:-1].tolist() == values[1:-1].tolist()
 
 
@@ -343,7 +358,9 @@ def test_an_error_of_the_driver_is_a_message() -> None:
         raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered")
 
     gpu.fake.kernels.update(dict.fromkeys(gpu.fake.kernels, broken))
-    with pytest.raises(Exception, match=r"E0784.*the GPU does not go on: the GPU's driver says: CUDA_ERROR_ILLEGAL_ADDRESS"):
+    with pytest.raises(
+        Exception, match=r"E0784.*the GPU does not go on: the GPU's driver says: CUDA_ERROR_ILLEGAL_ADDRESS"
+    ):
         gpu.module.blur(np.arange(100.0))
 
 
@@ -353,7 +370,12 @@ def test_a_prepared_launch_costs_few_microseconds() -> None:
     v = gpu.hardware.memory.of(np.arange(64, dtype=np.int32), "int")
     gpu.module["at"](v, v)
     gpu.fake.launch = lambda *args: None
-    (program,) = [x.device for s in gpu.session._workspace.engine.engine.entered() for x in s.versions.values() if x.device is not None]
+    (program,) = [
+        x.device
+        for s in gpu.session._workspace.engine.engine.entered()
+        for x in s.versions.values()
+        if x.device is not None
+    ]
     loop = program.runtime.loops[0]
     n = len(v)
     values = tuple(v if name in ("v", "w") else n for name in loop._names)
@@ -377,7 +399,11 @@ def test_auto_takes_the_gpu_where_the_work_is_worth_the_transfers() -> None:
     on_demand = OnDemand("auto")
     on_demand._engine = engine
     session._workspace.use(on_demand)
-    source = "use Array: all;\nuse Math: all;\ndouble[n] much(double[n] v) { return { [i] -> sin(v[i]) + cos(v[i]) + exp(sin(v[i])) + tan(v[i]) | [i] < [n] }; }\ndouble[n] little(double[n] v) { return { [i] -> v[i] + 1.0 | [i] < [n] }; }"
+    source = (
+        "use Array: all;\nuse Math: all;\ndouble[n] much(double[n] v) { return { [i] -> sin(v[i]) + cos(v[i]) + "
+        "exp(sin(v[i])) + tan(v[i]) | [i] < [n] }; }\ndouble[n] little(double[n] v) { return { [i] -> v[i] + 1.0 | "
+        "[i] < [n] }; }"
+    )
     module = session.define(source)
     large = np.linspace(0, 1, 400_000)
     for v, launches in ((large[:100], 0), (large, 1), (large[:100], 1)):
@@ -390,5 +416,7 @@ def test_auto_takes_the_gpu_where_the_work_is_worth_the_transfers() -> None:
 def test_auto_without_a_gpu_asks_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sacpy.jit.device.presence.present", lambda: False)
     monkeypatch.setattr("sacpy.jit.device.context.gpu", lambda *_, **__: pytest.fail("there is none"))
-    module = Session().define("use Array: all;\ndouble[n] next(double[n] v) { return { [i] -> v[i] + 1.0 | [i] < [n] }; }")
+    module = Session().define(
+        "use Array: all;\ndouble[n] next(double[n] v) { return { [i] -> v[i] + 1.0 | [i] < [n] }; }"
+    )
     assert module.next(np.arange(300_000.0))[-1] == 300_000.0

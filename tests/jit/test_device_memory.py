@@ -1,4 +1,5 @@
-"""Arrays move when they are needed elsewhere, and no more; memory that was given back is used again; a full device sends arrays to the host."""
+"""Arrays move when they are needed elsewhere, and no more; memory that was given back is used again; a full device
+sends arrays to the host."""
 
 from __future__ import annotations
 
@@ -107,7 +108,9 @@ def test_a_full_device_sends_away_what_was_not_used_for_longest() -> None:
         memory.let_go()
     assert memory.transfers.spilled
     assert [a.host()[999] for a in arrays] == [0.0, 1.0, 2.0]
-    assert memory.account.notes == ["the memory of the emulated sm_90 is full: arrays that were not used for longest went back to the host"]
+    assert memory.account.notes == [
+        "the memory of the emulated sm_90 is full: arrays that were not used for longest went back to the host"
+    ]
     arrays[0].address()
     assert arrays[0].host()[0] == 0.0
 

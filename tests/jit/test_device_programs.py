@@ -1,4 +1,5 @@
-"""Functions on the emulator, every access checked, against the interpreter: control flow, updates, what stays on the host and why, and that no array of anybody else is ever changed."""
+"""Functions on the emulator, every access checked, against the interpreter: control flow, updates, what stays on the
+host and why, and that no array of anybody else is ever changed."""
 
 from __future__ import annotations
 
@@ -20,14 +21,17 @@ from sacpy.withloop.devices import DEVICES
 
 
 class Both:
-    """The same definitions interpreted, and on the emulator. `policy`: which with-loops go there, by default all; `memory`: the bytes that the device has."""
+    """The same definitions interpreted, and on the emulator. `policy`: which with-loops go there, by default all;
+    `memory`: the bytes that the device has."""
 
     def __init__(self, source: str, policy: Policy | None = None, memory: int | None = None) -> None:
         text = f"use Array: all;\nuse Math: all;\n{source}"
         self.plain = Session(target="interp").define(text)
         self.session = Session(target="emulator")
         engine = OnDemand("emulator", eager=True, defects=True, verify=True, threads=2, cache=Cache(None))
-        self.device = Device(Hardware(EmulatorMachine(DEVICES["sm_90"], check=True, memory=memory)), policy or Policy(always=True))
+        self.device = Device(
+            Hardware(EmulatorMachine(DEVICES["sm_90"], check=True, memory=memory)), policy or Policy(always=True)
+        )
         engine.engine.tools.device = self.device
         self.session._workspace.use(engine)
         self.engine = engine.engine
@@ -232,7 +236,10 @@ double[n] shifted(double[n] v, int rounds)
 
 @pytest.mark.parametrize("n", [0, 1, 2, 255, 256, 257])
 def test_extents_around_the_size_of_a_block(n: int) -> None:
-    both = Both("double[n] squares(int n) { return { [i] -> tod(i * i) | [i] < [n] }; }\ndouble whole(double[n] v) { return sum({ [i] -> v[i] * 2.0 | [i] < [n] }); }")
+    both = Both(
+        "double[n] squares(int n) { return { [i] -> tod(i * i) | [i] < [n] }; }\n"
+        "double whole(double[n] v) { return sum({ [i] -> v[i] * 2.0 | [i] < [n] }); }"
+    )
     both.same("squares", n)
     both.same("whole", np.linspace(0, 1, n))
 
@@ -273,7 +280,11 @@ def test_small_loops_stay_on_the_host_large_ones_do_not() -> None:
 
 
 def test_transfers_are_weighed_against_work() -> None:
-    source = "double[n] next(double[n] v) { return { [i] -> v[i] + 1.0 | [i] < [n] }; }\ndouble[n] many(double[n] v) { return { [i] -> sin(v[i]) + cos(v[i]) + exp(sin(v[i])) + tan(v[i]) + log(v[i] + 2.0) | [i] < [n] }; }"
+    source = (
+        "double[n] next(double[n] v) { return { [i] -> v[i] + 1.0 | [i] < [n] }; }\n"
+        "double[n] many(double[n] v) { return { [i] -> sin(v[i]) + cos(v[i]) + exp(sin(v[i])) + tan(v[i]) + log(v[i] "
+        "+ 2.0) | [i] < [n] }; }"
+    )
     both = Both(source, Policy(transfers=True))
     v = np.arange(1_000_000.0) / 1e6
     both.there["next"](v)

@@ -1,4 +1,5 @@
-"""The engine's decisions, with a compiler that takes what the test says: what is compiled when, in how many versions, and what happens when native code does not come to an end."""
+"""The engine's decisions, with a compiler that takes what the test says: what is compiled when, in how many versions,
+and what happens when native code does not come to an end."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -45,7 +46,9 @@ class Plain(Engine):
         return program
 
 
-def run(text: str, compiler: FakeCompiler, *, target: str = "cpu", eager: bool = True) -> tuple[Callable[..., Any], Plain]:
+def run(
+    text: str, compiler: FakeCompiler, *, target: str = "cpu", eager: bool = True
+) -> tuple[Callable[..., Any], Plain]:
     """The program's functions by name, run with this compiler."""
     program, _ = Workspace().load_text(PRELUDE + text)
     engine = Plain(target, eager=eager, cache=Cache(None), compiler=compiler, defects=True)
@@ -83,7 +86,8 @@ def test_each_call_of_a_recursion_counts_and_the_outermost_is_timed() -> None:
 
 
 def test_after_an_error_in_a_recursion_calls_are_counted_as_before() -> None:
-    call, engine = run("int f(int n) { return n == 0 ? [1,2][n - 1] : f(n - 1); }  int main() { return 0; }", FakeCompiler(), target="auto", eager=False)
+    text = "int f(int n) { return n == 0 ? [1,2][n - 1] : f(n - 1); }  int main() { return 0; }"
+    call, engine = run(text, FakeCompiler(), target="auto", eager=False)
     for _ in range(2):
         with pytest.raises(SacError):
             call("f", 9)
@@ -93,7 +97,8 @@ def test_after_an_error_in_a_recursion_calls_are_counted_as_before() -> None:
 
 def test_a_recursion_that_is_deep_is_compiled_while_it_goes_down() -> None:
     compiler = FakeCompiler(f=lambda args: (1000 + args[0],))
-    call, _ = run("int f(int n) { return n == 0 ? 0 : 1 + f(n - 1); }  int main() { return 0; }", compiler, target="auto", eager=False)
+    text = "int f(int n) { return n == 0 ? 0 : 1 + f(n - 1); }  int main() { return 0; }"
+    call, _ = run(text, compiler, target="auto", eager=False)
     (found,) = call("f", 5000)
     assert 5000 < found <= 6000 and len(compiler.made) == 1
 
@@ -101,8 +106,17 @@ def test_a_recursion_that_is_deep_is_compiled_while_it_goes_down() -> None:
 def test_what_is_small_is_not_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     estimate = Engine.estimate
-    monkeypatch.setattr(Engine, "estimate", lambda self, site, args: (asked.append(site.function.signature.name), estimate(self, site, args))[1])
-    text = "int[.] g(int[.] a) { return { [i] -> a[i] + 1 }; }  int f(int n) { s = 0; for (i = 0; i < n; i++) { s += i; } return s; }  int h() { s = 0; for (i = 0; i < 5000; i++) { s += i; } return s; }  int main() { return 0; }"
+
+    def noted(self: Engine, site: Any, args: tuple[Any, ...]) -> float:
+        asked.append(site.function.signature.name)
+        return estimate(self, site, args)
+
+    monkeypatch.setattr(Engine, "estimate", noted)
+    text = """int[.] g(int[.] a) { return { [i] -> a[i] + 1 }; }
+int f(int n) { s = 0; for (i = 0; i < n; i++) { s += i; } return s; }
+int h() { s = 0; for (i = 0; i < 5000; i++) { s += i; } return s; }
+int main() { return 0; }
+"""
     call, _ = run(text, FakeCompiler(), target="auto", eager=False)
     call("g", np.arange(100, dtype=np.int32))
     call("f", 100)
@@ -153,7 +167,9 @@ def test_a_version_that_is_certainly_slower_than_the_interpreter_is_given_up(n: 
     assert kept or "faster interpreted" in next(iter(engine.sites[0].refused.values())).reason
 
 
-@pytest.mark.parametrize(("trials", "kept"), [([0.5], True), ([0.5, 2.0, 0.5], True), ([0.5, 0.5], False), ([0.1], False)])
+@pytest.mark.parametrize(
+    ("trials", "kept"), [([0.5], True), ([0.5, 2.0, 0.5], True), ([0.5, 0.5], False), ([0.1], False)]
+)
 def test_a_version_is_not_given_up_for_a_trial_in_which_the_machine_was_busy(trials: list[float], kept: bool) -> None:
     """`trials`: how long a call took interpreted, the version's being 1."""
     call, engine = run(LOOP, FakeCompiler(f=lambda args: (-1,)))
@@ -203,7 +219,10 @@ def test_a_deep_recursion_goes_native_on_its_way_down() -> None:
     assert compiler.made == [("f", ((),))]
 
 
-SUM = "double f(double[.] v) { s = 0.0; for (i = 0; i < shape(v)[0]; i++) { s += v[i]; } return s; }  int main() { return 0; }"
+SUM = (
+    "double f(double[.] v) { s = 0.0; for (i = 0; i < shape(v)[0]; i++) { s += v[i]; } return s; }  int main() { "
+    "return 0; }"
+)
 
 
 def test_versions_know_small_extents_and_a_fifth_knows_ranks_only() -> None:
@@ -224,7 +243,10 @@ def test_short_int_vectors_are_known_by_length() -> None:
 
 def test_many_ranks_do_not_make_versions_without_end() -> None:
     compiler = FakeCompiler(f=lambda args: (args[0],))
-    call, engine = run("double[*] f(double[*] v) { for (i = 0; i < 3; i++) { v = v + 1.0; } return v; }  int main() { return 0; }", compiler)
+    call, engine = run(
+        "double[*] f(double[*] v) { for (i = 0; i < 3; i++) { v = v + 1.0; } return v; }  int main() { return 0; }",
+        compiler,
+    )
     for rank in range(1, 30):
         assert call("f", np.ones((9,) * min(rank, 1) + (1,) * (rank - 1)))[0].ndim == rank
     assert len(compiler.made) <= 12
@@ -253,7 +275,9 @@ def test_a_failed_check_means_that_the_interpreter_runs_the_call_again() -> None
 
 
 def test_the_error_behind_a_failed_check_is_the_interpreters() -> None:
-    text = "int f(int[.] v, int n) { s = 0; for (i = 0; i < n; i++) { s += v[i]; } return s; }  int main() { return 0; }"
+    text = (
+        "int f(int[.] v, int n) { s = 0; for (i = 0; i < n; i++) { s += v[i]; } return s; }  int main() { return 0; }"
+    )
     call, engine = run(text, FakeCompiler(f=failing(CheckFailed(0))))
     with pytest.raises(SacError) as caught:
         call("f", np.zeros(3, "i4"), 5)
@@ -270,11 +294,16 @@ def test_checks_that_fail_without_an_error_time_and_again_end_the_version() -> N
         assert call("f", 5) == (10,)
     (site,) = engine.entered()
     assert not site.versions
-    assert [r.reason for r in site.refused.values()] == ["conditions that it was compiled with do not hold in most calls"]
+    assert [r.reason for r in site.refused.values()] == [
+        "conditions that it was compiled with do not hold in most calls"
+    ]
 
 
 def test_a_version_that_fails_at_every_depth_of_a_recursion_ends_once() -> None:
-    text = "int f(int n) { s = 0; for (i = 0; i < 3; i++) { s += i; } return n == 0 ? s : f(n - 1) + s; }  int main() { return 0; }"
+    text = (
+        "int f(int n) { s = 0; for (i = 0; i < 3; i++) { s += i; } return n == 0 ? s : f(n - 1) + s; }  int main() "
+        "{ return 0; }"
+    )
     call, engine = run(text, FakeCompiler(f=failing(*[CheckFailed(0)] * 100)))
     for depth in (1, 20):
         assert call("f", depth) == (3 * (depth + 1),)
@@ -299,7 +328,9 @@ def test_too_deep_a_recursion_is_the_interpreters_error() -> None:
     assert call("f", 50) == (50,)
 
 
-def test_no_room_for_an_array_is_looked_for_by_the_interpreter_at_once_but_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_room_for_an_array_is_looked_for_by_the_interpreter_at_once_but_not_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     call, _ = run(LOOP, FakeCompiler(f=failing(OutOfMemory(3 << 30), OutOfMemory(3 << 30))))
     assert call("f", 5) == (10,)
     monkeypatch.setattr("sacpy.jit.run.engine.SOON", 0.0)
@@ -333,9 +364,15 @@ def test_without_an_engine_the_compiler_is_not_even_imported(tmp_path: Path) -> 
     import subprocess
     import sys
 
-    code = "import sys\nfrom sacpy.cli import main\nstatus = main(sys.argv[1:])\nassert not [m for m in sys.modules if m.startswith(('llvmlite', 'sacpy.jit.run.engine', 'sacpy.jit.ir.graph'))], sys.modules"
+    code = (
+        "import sys\nfrom sacpy.cli import main\nstatus = main(sys.argv[1:])\n"
+        "assert not [m for m in sys.modules if m.startswith(('llvmlite', 'sacpy.jit.run.engine', "
+        "'sacpy.jit.ir.graph'))], sys.modules"
+    )
     program = tmp_path / "hello.sac"
     program.write_text('use StdIO: all;\nint main() { printf("hello\\n"); return 0; }')
     for flags in ([], ["--target", "interp"]):
-        found = subprocess.run([sys.executable, "-c", code, "run", *flags, str(program)], capture_output=True, text=True)
+        found = subprocess.run(
+            [sys.executable, "-c", code, "run", *flags, str(program)], capture_output=True, text=True
+        )
         assert (found.stdout, found.stderr) == ("hello\n", "")

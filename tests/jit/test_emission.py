@@ -34,7 +34,10 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("stage", "shown"), [("core", "ArrayArith::*"), ("graph", "function total"), ("llvm", "define"), ("asm", "sacpy_entry:")])
+@pytest.mark.parametrize(
+    ("stage", "shown"),
+    [("core", "ArrayArith::*"), ("graph", "function total"), ("llvm", "define"), ("asm", "sacpy_entry:")],
+)
 def test_a_function_is_shown_by_name(program: Path, stage: str, shown: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--emit", stage, "--function", "total", str(program)]) == 0
     out = capfd.readouterr().out
@@ -48,7 +51,9 @@ def test_a_line_brings_the_region_around_it(program: Path, capfd: pytest.Capture
     assert out.startswith("// main(") and "with" in out
 
 
-def test_what_cannot_be_compiled_whole_says_why_and_brings_its_regions(program: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_compiled_whole_says_why_and_brings_its_regions(
+    program: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert main(["run", "--emit", "graph", str(program)]) == 0
     out = capfd.readouterr().out
     assert "// stays interpreted: " in out
@@ -102,7 +107,9 @@ def test_threads_must_be_a_number_of_them(threads: object) -> None:
         sacpy.Session(threads=threads)  # type: ignore[arg-type]
 
 
-def test_the_cache_can_be_looked_at_and_cleared(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_cache_can_be_looked_at_and_cleared(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("SACPY_CACHE_DIR", str(tmp_path / "cache"))
     assert main(["run", "--target", "cpu", str(program)]) == 0
     assert main(["cache", "info"]) == 0

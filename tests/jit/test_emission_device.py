@@ -24,9 +24,17 @@ FRONTS = ("libnvvm", "nvptx")
 
 
 def needs(*tools: str) -> pytest.MarkDecorator:
-    there = {"libnvvm": toolchain.libnvvm(), "libdevice": toolchain.libdevice(), "nvjitlink": toolchain.nvjitlink(), "ptxas": toolchain.program("ptxas")}
+    there = {
+        "libnvvm": toolchain.libnvvm(),
+        "libdevice": toolchain.libdevice(),
+        "nvjitlink": toolchain.nvjitlink(),
+        "ptxas": toolchain.program("ptxas"),
+    }
     lacking = [tool for tool in tools if not there[tool]]
-    return pytest.mark.skipif(bool(lacking), reason=f"no {', '.join(lacking)} here: pip install {' '.join(sorted({toolchain.WHEELS[t] for t in lacking}))}")
+    return pytest.mark.skipif(
+        bool(lacking),
+        reason=f"no {', '.join(lacking)} here: pip install {' '.join(sorted({toolchain.WHEELS[t] for t in lacking}))}",
+    )
 
 
 def is_cubin(made: Assembled) -> bool:
@@ -65,7 +73,10 @@ def test_parameters_come_in_order_then_scratch_then_the_check_word() -> None:
     text = device_text(PROGRAMS["scratch_array"]().kernel).text
     (head,) = [line for line in text.splitlines() if line.startswith("define")]
     g = "addrspace(1)*"
-    assert head == f"define void @sac_scratch_array(i32 %p0, i32 %p1, double {g} noalias readonly %p2, double {g} noalias %p3, double {g} noalias %s0.scratch, i32 {g} %failed) {{"
+    assert (
+        head == f"define void @sac_scratch_array(i32 %p0, i32 %p1, double {g} noalias readonly %p2, double {g} noalias "
+        f"%p3, double {g} noalias %s0.scratch, i32 {g} %failed) {{"
+    )
 
 
 def test_bools_are_bytes_outside_of_registers() -> None:
@@ -123,7 +134,11 @@ def test_neither_of_two_products_is_more_exact_where_one_is_subtracted_from_the_
 @needs("libnvvm", "libdevice")
 @pytest.mark.parametrize("front", FRONTS)
 def test_division_and_roots_are_rounded_correctly_and_small_numbers_kept(front: str) -> None:
-    for op, bases, wanted in (("div", ["float", "float"], "div.rn.f32"), ("sqrt", ["float"], "sqrt.rn.f32"), ("sqrt", ["double"], "sqrt.rn.f64")):
+    for op, bases, wanted in (
+        ("div", ["float", "float"], "div.rn.f32"),
+        ("sqrt", ["float"], "sqrt.rn.f32"),
+        ("sqrt", ["double"], "sqrt.rn.f64"),
+    ):
         ptx, _ = translate(device_text(operation(op, [("x", bases, 0)])), "sm_90", front)
         assert wanted in ptx and ".ftz" not in ptx
 
@@ -181,9 +196,21 @@ def test_what_a_kernel_needs_is_told() -> None:
 
 
 def test_resources_are_read_from_the_assembler_s_words() -> None:
-    log = "ptxas info    : Function properties for __internal_slow_path\n    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Function properties for sac_x\n    48 bytes stack frame, 12 bytes spill stores, 16 bytes spill loads\nptxas info    : Used 40 registers, used 1 barriers, 48 bytes cumulative stack size, 2048 bytes smem, 380 bytes cmem[0]\n"
+    log = (
+        "ptxas info    : Function properties for __internal_slow_path\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Function properties for sac_x\n    48 bytes stack frame, 12 bytes spill stores, 16 bytes "
+        "spill loads\nptxas info    : Used 40 registers, used 1 barriers, 48 bytes cumulative stack size, 2048 bytes "
+        "smem, 380 bytes cmem[0]\n"
+    )
     found = resources(log)
-    assert (found.registers, found.shared_bytes, found.stack_bytes, found.spill_stores, found.spill_loads) == (40, 2048, 48, 12, 16)
+    assert (found.registers, found.shared_bytes, found.stack_bytes, found.spill_stores, found.spill_loads) == (
+        40,
+        2048,
+        48,
+        12,
+        16,
+    )
     with pytest.raises(AssemblyError, match="it says nothing"):
         resources("")
 
@@ -236,13 +263,27 @@ def test_generations_that_nobody_knows_are_errors(front: str, back: str) -> None
 
 
 def test_llvm_takes_the_newest_processor_that_it_knows() -> None:
-    assert [nvptx.processor(a) for a in ("sm_75", "sm_88", "sm_90a", "sm_103", "sm_121")] == ["sm_75", "sm_87", "sm_90", "sm_100", "sm_120"]
+    assert [nvptx.processor(a) for a in ("sm_75", "sm_88", "sm_90a", "sm_103", "sm_121")] == [
+        "sm_75",
+        "sm_87",
+        "sm_90",
+        "sm_100",
+        "sm_120",
+    ]
 
 
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine on which nothing of NVIDIA's is installed."""
-    cached = (toolchain.libnvvm, toolchain.libdevice, toolchain.nvjitlink, toolchain.program, libnvvm._library, libnvvm._libdevice, nvjitlink._library)
+    cached = (
+        toolchain.libnvvm,
+        toolchain.libdevice,
+        toolchain.nvjitlink,
+        toolchain.program,
+        libnvvm._library,
+        libnvvm._libdevice,
+        nvjitlink._library,
+    )
     for f in cached:
         f.cache_clear()
     monkeypatch.setattr(toolchain, "_roots", lambda: iter([Path("/nowhere")]))
@@ -257,7 +298,10 @@ def test_without_the_wheels_llvm_makes_ptx_and_the_rest_says_what_to_install(bar
     kernel = PROGRAMS["tree_sum"]().kernel
     ptx, tool = translate(device_text(kernel), "sm_90")
     assert ".visible .entry sac_tree_sum(" in ptx and tool.startswith("NVPTX of LLVM ")
-    with pytest.raises(Unsupported, match=r"no cubin could be made: no nvjitlink or ptxas is installed here: pip install nvidia-nvjitlink$"):
+    with pytest.raises(
+        Unsupported,
+        match=r"no cubin could be made: no nvjitlink or ptxas is installed here: pip install nvidia-nvjitlink$",
+    ):
         cubin(kernel, "sm_90")
     for front, wheel in (("libnvvm", "libnvvm"), ("nvptx", "libdevice")):
         with pytest.raises(AssemblyError, match=f"no {wheel} is installed here: pip install nvidia-nvvm"):
@@ -275,13 +319,19 @@ def test_stages_are_shown() -> None:
 
 
 @needs("nvjitlink")
-@pytest.mark.skipif(not (toolchain.program("nvdisasm") or toolchain.program("cuobjdump")), reason="no nvdisasm or cuobjdump here: pip install nvidia-cuda-nvdisasm")
+@pytest.mark.skipif(
+    not (toolchain.program("nvdisasm") or toolchain.program("cuobjdump")),
+    reason="no nvdisasm or cuobjdump here: pip install nvidia-cuda-nvdisasm",
+)
 def test_machine_code_is_shown() -> None:
     assert "EXIT" in emitted(PROGRAMS["interior"]().kernel, "sass", "sm_90")
 
 
 def test_machine_code_needs_a_disassembler(bare: None) -> None:
-    with pytest.raises(AssemblyError, match="no sass could be made: no nvdisasm or cuobjdump is installed here: pip install nvidia-cuda-nvdisasm"):
+    with pytest.raises(
+        AssemblyError,
+        match="no sass could be made: no nvdisasm or cuobjdump is installed here: pip install nvidia-cuda-nvdisasm",
+    ):
         sass(b"")
 
 

@@ -89,9 +89,21 @@ def test_a_finding_names_kernel_array_index_thread_phase_and_statement() -> None
     outcome, r = check(one_phase(lambda t, r, i: t.store(r, t.op("sub", i, 1), 5)))
     assert list(r) == [5, 5, 5, 7, 7, 7, 7, 7]
     (x,) = outcome.findings
-    assert (x.kernel, x.kind, x.array, x.index, x.block, x.thread, x.phase) == ("faulty", f.OUT_OF_RANGE, "r", (-1,), 0, 0, 1)
+    assert (x.kernel, x.kind, x.array, x.index, x.block, x.thread, x.phase) == (
+        "faulty",
+        f.OUT_OF_RANGE,
+        "r",
+        (-1,),
+        0,
+        0,
+        1,
+    )
     assert x.statement == "r[t.3] := 5"
-    assert str(x) == "kernel faulty: r[-1] is out of range: index -1 on axis 0, extent 8, by thread 0 of block 0 in phase 1: r[t.3] := 5"
+    assert (
+        str(x)
+        == "kernel faulty: r[-1] is out of range: index -1 on axis 0, extent 8, by thread 0 of block 0 in phase 1: "
+        "r[t.3] := 5"
+    )
 
 
 def test_loads_out_of_range_are_not_executed_and_give_zero() -> None:
@@ -171,7 +183,10 @@ def test_what_is_read_before_it_is_set_is_found(space: str) -> None:
 def test_cells_not_written_and_cells_of_others_are_found() -> None:
     cover = np.array([True, True, True, False, True, False, False, False])
     outcome, _ = check(one_phase(lambda t, r, i: t.store(r, i, 1)), cover={"r": cover})
-    assert [(x.kind, x.index, x.thread) for x in outcome.findings] == [(f.NOT_WRITTEN, (4,), -1), (f.NOT_ITS_CELL, (3,), 3)]
+    assert [(x.kind, x.index, x.thread) for x in outcome.findings] == [
+        (f.NOT_WRITTEN, (4,), -1),
+        (f.NOT_ITS_CELL, (3,), 3),
+    ]
 
 
 def test_findings_are_counted_beyond_those_that_are_kept() -> None:
@@ -237,7 +252,9 @@ def test_a_loop_that_begins_with_its_body_runs_once_at_least() -> None:
         c, condition, inner = Var("c", ScalarType("int")), t.inner(), t.inner()
         test = condition.op("lt", c, 0)
         update = inner.op("add", c, 5)
-        t.statements.append(k.While((k.Carried(c, i, update),), tuple(condition.statements), test, tuple(inner.statements), True))
+        t.statements.append(
+            k.While((k.Carried(c, i, update),), tuple(condition.statements), test, tuple(inner.statements), True)
+        )
         t.store(r, i, c)
 
     r = np.zeros(8, np.int32)
@@ -279,7 +296,10 @@ def test_geometry_has_what_a_launch_must_ask_for() -> None:
     assert geometry(q.kernel, q.args).scratch_bytes == (5 * 8 * 16,)
     assert geometry(q.kernel, q.args, [7]).scratch_bytes == (7 * 8 * 16,)
     static = PROGRAMS["stencil"]()
-    assert (geometry(static.kernel, static.args).shared_bytes, geometry(static.kernel, static.args).dynamic_bytes) == (272, 0)
+    assert (geometry(static.kernel, static.args).shared_bytes, geometry(static.kernel, static.args).dynamic_bytes) == (
+        272,
+        0,
+    )
 
 
 def test_geometry_says_what_a_device_does_not_allow() -> None:
@@ -381,7 +401,9 @@ def test_shared_arrays_that_are_not_needed_together_take_one_place() -> None:
         t.store(two, x, x)
     p.barrier()
     with p.forall(32) as (t, x):
-        t.statements.append(k.Check(t.op("eq", t.load(two, t.op("sub", 31, x)), t.op("sub", 31, x)), "the other thread's number"))
+        t.statements.append(
+            k.Check(t.op("eq", t.load(two, t.op("sub", 31, x)), t.op("sub", 31, x)), "the other thread's number")
+        )
     kernel = p.kernel()
     assert geometry(kernel, [None]).shared_bytes == 256
     for checked in (False, True):

@@ -1,4 +1,5 @@
-"""The kernels that with-loops become, on the emulator in check mode and assembled: random with-loops under random mappings."""
+"""The kernels that with-loops become, on the emulator in check mode and assembled: random with-loops under random
+mappings."""
 
 from __future__ import annotations
 
@@ -26,7 +27,10 @@ from tests.jit.kernel_generator import agrees, random_case
 from tests.jit.kernel_tools import agree, options
 
 STRATEGIES = ("auto", "jing", "jing_ext", "jing_printed", "foldall")
-needs_assembler = pytest.mark.skipif(not (toolchain.libnvvm() and toolchain.libdevice() and toolchain.program("ptxas")), reason="needs libNVVM, libdevice and ptxas: pip install nvidia-nvvm nvidia-cuda-nvcc")
+needs_assembler = pytest.mark.skipif(
+    not (toolchain.libnvvm() and toolchain.libdevice() and toolchain.program("ptxas")),
+    reason="needs libNVVM, libdevice and ptxas: pip install nvidia-nvvm nvidia-cuda-nvcc",
+)
 
 
 class OnEmulator:
@@ -37,7 +41,8 @@ class OnEmulator:
         self.compiled: dict[str, Emulated] = {}
 
     def run_plan(self, plan: Plan, values: Mapping[str, Value]) -> tuple[dict[str, Value], list[str]]:
-        """As the plain evaluator's: results by name, and the checks that failed. No launch may have a finding, and the launches of a plan together must write each cell of a result, and none twice."""
+        """As the plain evaluator's: results by name, and the checks that failed. No launch may have a finding, and the
+        launches of a plan together must write each cell of a result, and none twice."""
         memory: dict[str, Any] = dict(values)
         writes: dict[str, Any] = {}
         for buffer in (*plan.results, *plan.temporaries):
@@ -50,7 +55,14 @@ class OnEmulator:
                 verify_kernel(launch.kernel)
                 self.kernels[text] = launch.kernel
                 self.compiled[text] = Emulated(launch.kernel, check=True)
-            args = [np.ascontiguousarray(memory[a]) if isinstance(memory.get(a), np.ndarray) else memory[a] if isinstance(a, str) else a for a in launch.arguments]
+            args = [
+                np.ascontiguousarray(memory[a])
+                if isinstance(memory.get(a), np.ndarray)
+                else memory[a]
+                if isinstance(a, str)
+                else a
+                for a in launch.arguments
+            ]
             self.launched(launch, args)
             outcome = self.compiled[text].launch(args, scratch=[b.size for b in launch.scratch])
             assert outcome.findings == (), f"{outcome.findings[0]}\n{text}"
@@ -62,7 +74,6 @@ class OnEmulator:
             for buffer in plan.results:
                 assert buffer.name not in writes or (writes[buffer.name] >= 1).all(), (buffer, writes[buffer.name])
         return {b.name: memory[b.name].item() if b.scalar else memory[b.name] for b in plan.results}, failed
-
 
     def launched(self, launch: Launch, args: list[Any]) -> None:
         """Before each launch: for those who want to know of it."""
@@ -94,7 +105,9 @@ def bodies(seed: int) -> None:
 
 def assembled(kernels: Mapping[str, Kernel], way: int) -> None:
     for at, (text, kernel) in enumerate(kernels.items()):
-        made = cubin(kernel, ("sm_80", "sm_90", "sm_100")[(way + at) % 3], front=("libnvvm", "nvptx")[(way + at) // 3 % 2])
+        made = cubin(
+            kernel, ("sm_80", "sm_90", "sm_100")[(way + at) % 3], front=("libnvvm", "nvptx")[(way + at) // 3 % 2]
+        )
         assert made.code[:4] == b"\x7fELF", text
 
 
@@ -125,7 +138,8 @@ def test_many_random_mappings_run_without_a_finding(batch: int, emulator: OnEmul
 
 
 def test_many_random_mappings_reach_everything() -> None:
-    """Of those 5,000 with-loops at least 200 have each combinator, each strategy, rank 0, an empty space, an extent that does not divide."""
+    """Of those 5,000 with-loops at least 200 have each combinator, each strategy, rank 0, an empty space, an extent
+    that does not divide."""
     seen: Counter[str] = Counter()
     for seed in range(5000):
         case = random_case(seed)
@@ -137,14 +151,32 @@ def test_many_random_mappings_reach_everything() -> None:
             has |= {"rank 0"} if not space.rank else {"empty"} if not space.size else set()
             has |= {f"{name} of what does not divide" for name in divided_unevenly(mapping)}
         seen.update(has)
-    wanted = [*STRATEGIES, "ShiftLB", "CompressGrid", "PruneGrid", "Permute", "FoldLast2", "SplitLast", "PadLast", "GridBlock", "rank 0", "empty", "SplitLast of what does not divide", "PadLast of what does not divide"]
+    wanted = [
+        *STRATEGIES,
+        "ShiftLB",
+        "CompressGrid",
+        "PruneGrid",
+        "Permute",
+        "FoldLast2",
+        "SplitLast",
+        "PadLast",
+        "GridBlock",
+        "rank 0",
+        "empty",
+        "SplitLast of what does not divide",
+        "PadLast of what does not divide",
+    ]
     assert {name: seen[name] for name in wanted if seen[name] < 200} == {}
 
 
 def divided_unevenly(mapping: Mapped) -> set[str]:
     """The steps of a mapping that cut or fill up an extent which their number does not divide."""
     cuts = [(s.combinator, s.before) for s in mapping.stages]
-    return {type(c).__name__ for c, before in cuts if isinstance(c, SplitLast | PadLast) and before.rank and before.upper[-1] % c.number()}
+    return {
+        type(c).__name__
+        for c, before in cuts
+        if isinstance(c, SplitLast | PadLast) and before.rank and before.upper[-1] % c.number()
+    }
 
 
 @needs_assembler

@@ -1,4 +1,5 @@
-"""Every scalar operation in kernels: on the emulator equal to the interpreter's bit by bit, on GPUs assembled for several generations through both ways to PTX."""
+"""Every scalar operation in kernels: on the emulator equal to the interpreter's bit by bit, on GPUs assembled for
+several generations through both ways to PTX."""
 
 from __future__ import annotations
 
@@ -24,7 +25,10 @@ from tests.jit.test_host_scalars import ELEMENTWISE, cases, edges
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 FRONTS = ("libnvvm", "nvptx")
-needs_assembler = pytest.mark.skipif(not (toolchain.libnvvm() and toolchain.libdevice() and toolchain.program("ptxas")), reason="needs libNVVM, libdevice and ptxas: pip install nvidia-nvvm nvidia-cuda-nvcc")
+needs_assembler = pytest.mark.skipif(
+    not (toolchain.libnvvm() and toolchain.libdevice() and toolchain.program("ptxas")),
+    reason="needs libNVVM, libdevice and ptxas: pip install nvidia-nvvm nvidia-cuda-nvcc",
+)
 
 
 def operand_bases(op: str, base: str) -> list[str]:

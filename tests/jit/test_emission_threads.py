@@ -1,4 +1,6 @@
-"""The text that GPUs get, run by threads of the host: one for each thread of a block, with a real barrier. Special registers and libdevice's functions are calls of Python; blocks run one after the other, so that they share the block's memory."""
+"""The text that GPUs get, run by threads of the host: one for each thread of a block, with a real barrier. Special
+registers and libdevice's functions are calls of Python; blocks run one after the other, so that they share the block's
+memory."""
 
 from __future__ import annotations
 
@@ -24,14 +26,24 @@ from tests.jit.kernel_programs import PROGRAMS, P
 
 AXES = "xyz"
 REGISTERS = [f"{name}.{axis}" for name in ("tid", "ctaid", "ntid", "nctaid") for axis in AXES]
-LIBDEVICE = {"__nv_dsqrt_rn": (math.sqrt, ctypes.c_double), "__nv_fabs": (abs, ctypes.c_double), "__nv_fsqrt_rn": (math.sqrt, ctypes.c_float), "__nv_fabsf": (abs, ctypes.c_float)}
+LIBDEVICE = {
+    "__nv_dsqrt_rn": (math.sqrt, ctypes.c_double),
+    "__nv_fabs": (abs, ctypes.c_double),
+    "__nv_fsqrt_rn": (math.sqrt, ctypes.c_float),
+    "__nv_fabsf": (abs, ctypes.c_float),
+}
 
 
 def on_the_host(text: str) -> str:
-    """The module with special registers and barriers as calls of ordinary functions, and memory for what the launch would ask for."""
+    """The module with special registers and barriers as calls of ordinary functions, and memory for what the launch
+    would ask for."""
     text = re.sub(r"@llvm\.nvvm\.read\.ptx\.sreg\.(\w+)\.(\w)", r"@\1_\2", text)
-    text = text.replace("@llvm.nvvm.barrier0", "@barrier").replace("external addrspace(3) global [0 x i8]", "internal addrspace(3) global [65536 x i8] undef").replace("[0 x i8]", "[65536 x i8]")
-    return re.sub(r'^target .*|^!nvvm.*|^!\d+ = .*|noalias readonly', "", text, flags=re.MULTILINE)
+    text = (
+        text.replace("@llvm.nvvm.barrier0", "@barrier")
+        .replace("external addrspace(3) global [0 x i8]", "internal addrspace(3) global [65536 x i8] undef")
+        .replace("[0 x i8]", "[65536 x i8]")
+    )
+    return re.sub(r"^target .*|^!nvvm.*|^!\d+ = .*|noalias readonly", "", text, flags=re.MULTILINE)
 
 
 class Block:
@@ -42,14 +54,23 @@ class Block:
         self.here = threading.local()
         self.barrier = threading.Barrier(max(self.shape.threads, 1))
         device = device_text(kernel, strict=True)
-        functions: dict[str, Any] = {r.replace(".", "_"): ctypes.CFUNCTYPE(ctypes.c_int32)(lambda r=r: self.here.registers[r]) for r in REGISTERS}
+        functions: dict[str, Any] = {
+            r.replace(".", "_"): ctypes.CFUNCTYPE(ctypes.c_int32)(lambda r=r: self.here.registers[r]) for r in REGISTERS
+        }
         functions |= {name: ctypes.CFUNCTYPE(type_, type_)(f) for name, (f, type_) in LIBDEVICE.items()}
         functions["barrier"] = ctypes.CFUNCTYPE(None)(self.wait)
         self.kept = functions
         addresses = {name: ctypes.cast(f, ctypes.c_void_p).value or 0 for name, f in functions.items()}
-        self.library = Library(compile_object(on_the_host(device.text), Options(opt_level=1)), (device.name,), addresses)
-        types = [ctypes.c_void_p if isinstance(p.type, ArrayType) else np.ctypeslib.as_ctypes_type(DTYPES[p.base]) for p in kernel.params]
-        self.entry = ctypes.CFUNCTYPE(None, *types, *[ctypes.c_void_p] * (len(self.shape.scratch_bytes) + 1))(self.library.address(device.name))
+        self.library = Library(
+            compile_object(on_the_host(device.text), Options(opt_level=1)), (device.name,), addresses
+        )
+        types = [
+            ctypes.c_void_p if isinstance(p.type, ArrayType) else np.ctypeslib.as_ctypes_type(DTYPES[p.base])
+            for p in kernel.params
+        ]
+        self.entry = ctypes.CFUNCTYPE(None, *types, *[ctypes.c_void_p] * (len(self.shape.scratch_bytes) + 1))(
+            self.library.address(device.name)
+        )
 
     def wait(self) -> None:
         self.barrier.wait(timeout=30)
@@ -58,16 +79,29 @@ class Block:
         """Runs all blocks; gives the check word."""
         scratch = [np.empty(size, np.uint8) for size in self.shape.scratch_bytes]
         word = ctypes.c_int32(0)
-        passed = [a.ctypes.data if isinstance(a, np.ndarray) else a for a in (*self.args, *scratch)] + [ctypes.addressof(word)]
-        sizes = {f"{name}.{axis}": e for name, extents in (("ntid", self.shape.block), ("nctaid", self.shape.grid)) for axis, e in zip(AXES, reversed(extents))}
+        passed = [a.ctypes.data if isinstance(a, np.ndarray) else a for a in (*self.args, *scratch)] + [
+            ctypes.addressof(word)
+        ]
+        sizes = {
+            f"{name}.{axis}": e
+            for name, extents in (("ntid", self.shape.block), ("nctaid", self.shape.grid))
+            for axis, e in zip(AXES, reversed(extents))
+        }
 
         def run(block: tuple[int, ...], thread: tuple[int, ...]) -> None:
-            at = {f"{name}.{axis}": i for name, index in (("tid", thread), ("ctaid", block)) for axis, i in zip(AXES, reversed(index))}
+            at = {
+                f"{name}.{axis}": i
+                for name, index in (("tid", thread), ("ctaid", block))
+                for axis, i in zip(AXES, reversed(index))
+            }
             self.here.registers = sizes | at
             self.entry(*passed)
 
         for block in itertools.product(*map(range, self.shape.grid)):
-            threads = [threading.Thread(target=run, args=(block, thread)) for thread in itertools.product(*map(range, self.shape.block))]
+            threads = [
+                threading.Thread(target=run, args=(block, thread))
+                for thread in itertools.product(*map(range, self.shape.block))
+            ]
             for t in threads:
                 t.start()
             for t in threads:
@@ -87,7 +121,10 @@ def test_threads_side_by_side_compute_what_numpy_does(name: str) -> None:
 
 def test_phases_of_other_shapes_than_the_block_cover_each_index_once() -> None:
     p = P("shapes", [2], [2, 3, 2])
-    counts = [p.result(f"r{at}", "int", 2, *extents, once=False) for at, extents in enumerate([(2, 3, 2), (2, 2, 1), (31,), (4, 5), (1, 1, 1)])]
+    counts = [
+        p.result(f"r{at}", "int", 2, *extents, once=False)
+        for at, extents in enumerate([(2, 3, 2), (2, 2, 1), (31,), (4, 5), (1, 1, 1)])
+    ]
     for r, extents in zip(counts, [(2, 3, 2), (2, 2, 1), (31,), (4, 5), (1, 1, 1)]):
         with p.forall(*extents) as (t, *index):
             t.store(r, p.block_index[0], *index, t.op("add", t.load(r, p.block_index[0], *index), 1))

@@ -1,4 +1,5 @@
-"""Least and greatest of reals, compiled: vectorised and in several threads, and yet with NaN and signed zeros as in order."""
+"""Least and greatest of reals, compiled: vectorised and in several threads, and yet with NaN and signed zeros as in
+order."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ double turned(double[n] v) { x = v[0]; for (i = 1; i < n; i++) { x = max(v[i], x
 float single(float[n] v) { return minval(v) + maxval(v); }
 double[n], double half(double[n] v) { v = v * 0.5; w = v + 1.0; return (w, maxval(w - 1.0)); }
 double both(double[n] v) { return sum(v) * 0.0 + minval(v); }
-double apart(double[n] v) { return with { ([0] <= [i] < [n / 2]) : v[i]; ([n / 2] <= [i] < [n]) : -v[i]; } : fold(max, v[0]); }
+double apart(double[n] v) { return with { ([0] <= [i] < [n / 2]) : v[i]; ([n / 2] <= [i] < [n]) : -v[i];
+  } : fold(max, v[0]); }
 """
 FUNCTIONS = ("least", "greatest", "row", "loop", "turned", "single", "half", "both", "apart")
 LENGTH = 30_000
@@ -28,7 +30,12 @@ def vectors() -> dict[str, np.ndarray]:
     rng = np.random.default_rng(5)
     plain = rng.standard_normal(LENGTH)
     found = {"plain": plain, "no zero but one": np.abs(plain), "empty": plain[:0]}
-    for name, places in {"first": [0], "last": [-1], "middle": [LENGTH // 2], "many": range(7, LENGTH - 7, 501)}.items():
+    for name, places in {
+        "first": [0],
+        "last": [-1],
+        "middle": [LENGTH // 2],
+        "many": range(7, LENGTH - 7, 501),
+    }.items():
         found[f"NaN {name}"] = plain.copy()
         found[f"NaN {name}"][list(places)] = math.nan
     for name, (a, b) in {"0.0 last": (-0.0, 0.0), "-0.0 last": (0.0, -0.0)}.items():
@@ -41,7 +48,12 @@ def vectors() -> dict[str, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def sessions() -> list[sacpy.Module]:
-    options = [{"target": "interp"}, {"target": "cpu", "threads": 2}, {"target": "cpu", "threads": 1}, {"target": "cpu", "strict_fp": True}]
+    options = [
+        {"target": "interp"},
+        {"target": "cpu", "threads": 2},
+        {"target": "cpu", "threads": 1},
+        {"target": "cpu", "strict_fp": True},
+    ]
     return [sacpy.Session(**o).compile(TEXT) for o in options]  # type: ignore[arg-type]
 
 
@@ -54,7 +66,9 @@ def test_extremes_are_those_of_the_interpreter(sessions: list[sacpy.Module], fun
     argument = v.reshape(3, -1) if function == "row" else v.astype(np.float32) if function == "single" else v
     first, *others = [getattr(module, function)(argument) for module in sessions]
     for other in others:
-        for a, b in zip(first if isinstance(first, tuple) else (first,), other if isinstance(other, tuple) else (other,)):
+        for a, b in zip(
+            first if isinstance(first, tuple) else (first,), other if isinstance(other, tuple) else (other,)
+        ):
             np.testing.assert_array_equal(a, b)
             np.testing.assert_array_equal(np.signbit(a), np.signbit(b))
 
@@ -66,7 +80,9 @@ def device() -> sacpy.Session:
 
 @pytest.mark.parametrize("function", ["least", "greatest", "row", "single", "apart", "half"])
 @pytest.mark.parametrize("name", vectors())
-def test_extremes_on_a_device_are_those_of_the_interpreter(sessions: list[sacpy.Module], device: sacpy.Session, function: str, name: str) -> None:
+def test_extremes_on_a_device_are_those_of_the_interpreter(
+    sessions: list[sacpy.Module], device: sacpy.Session, function: str, name: str
+) -> None:
     v = vectors()[name]
     if name == "empty" and function not in ("least", "greatest", "half"):
         return
@@ -77,7 +93,10 @@ def test_extremes_on_a_device_are_those_of_the_interpreter(sessions: list[sacpy.
         np.testing.assert_array_equal(np.signbit(a), np.signbit(b))
 
 
-@pytest.mark.parametrize(("name", "again"), [("plain", 0), ("-0.0 last, above", 1), ("NaN middle", 1), ("no zero but one", 0), ("infinite", 0)])
+@pytest.mark.parametrize(
+    ("name", "again"),
+    [("plain", 0), ("-0.0 last, above", 1), ("NaN middle", 1), ("no zero but one", 0), ("infinite", 0)],
+)
 def test_a_device_leaves_to_others_only_what_order_decides(name: str, again: int) -> None:
     session = sacpy.Session(target="emulator")
     session.compile(TEXT).least(vectors()[name])
@@ -90,7 +109,9 @@ def test_they_are_computed_natively() -> None:
     module = session.compile(TEXT)
     for function in FUNCTIONS:
         v = vectors()["plain"]
-        getattr(module, function)(v.reshape(3, -1) if function == "row" else v.astype(np.float32) if function == "single" else v)
+        getattr(module, function)(
+            v.reshape(3, -1) if function == "row" else v.astype(np.float32) if function == "single" else v
+        )
     rows = session.stats().rows
     assert {row.function for row in rows if row.where == "native"} >= {*FUNCTIONS}, rows
 
@@ -99,7 +120,8 @@ def test_llvm_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     """What it is asked to vectorise it can: it would complain on standard error."""
     body = "i == 500 ? far : (i == 600 ? -far : tod(i))"
     text = f"""use Array: all;
-double[3] several(int n) {{ far = 1.0 / 0.0; u = {{ [i] -> {body} | [i] < [n] }}; return [sum(u), maxval(u), minval(u)]; }}
+double[3] several(int n) {{ far = 1.0 / 0.0; u = {{ [i] -> {body} | [i] < [n] }}; return [sum(u), maxval(u), minval(u)];
+  }}
 double nothing(int n) {{ u = {{ [i] -> -0.0 | [i] < [n] }}; return sum(u); }}
 double ones(int n) {{ u = {{ [i] -> 1.0 | [i] < [n] }}; return prod(u); }}"""
     for strict in (False, True):

@@ -1,4 +1,5 @@
-"""A process that is forked while compiled code runs in several threads: its child computes on, with threads of its own."""
+"""A process that is forked while compiled code runs in several threads: its child computes on, with threads of its
+own."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ for _ in range(8):
     if child == 0:
         signal.alarm(5)
         tasks = "/proc/self/task"
-        ok = all(module.f(v) == 800_000.0 for _ in range(5)) and (not os.path.isdir(tasks) or len(os.listdir(tasks)) == 2)
+        ok = all(module.f(v) == 800_000.0 for _ in range(5)) and (not os.path.isdir(tasks) or len(os.listdir(tasks))
+          == 2)
         os._exit(0 if ok else 1)
     assert os.waitpid(child, 0)[1] == 0
 over.set()
@@ -38,5 +40,12 @@ print("done")
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_child_has_threads_of_its_own() -> None:
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", PROGRAM], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROGRAM],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=60,
+        check=False,
+    )
     assert done.stdout == "done\n", done.stderr

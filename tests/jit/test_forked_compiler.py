@@ -20,7 +20,10 @@ from sacpy.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
 
-TEXT = "use Array: all; int spun(double end) { s = 0; x = 0.0; while (x < end) { x = x + 0.5; s = (s * 31 + 7) % 1000003; } return s; }"
+TEXT = (
+    "use Array: all; int spun(double end) { s = 0; x = 0.0; while (x < end) { x = x + 0.5; s = (s * 31 + 7) % "
+    "1000003; } return s; }"
+)
 
 
 def asked(fork: Fork, request: Any) -> Asked[bytes]:
@@ -84,7 +87,11 @@ def test_an_answer_that_is_read_in_part_ends_it(monkeypatch: pytest.MonkeyPatch)
 
 def test_it_holds_no_file_of_the_program() -> None:
     read, write = os.pipe()
-    fork = Fork(lambda request: repr([os.readlink(f"/proc/self/fd/{k}") for k in range(3)] + [len(os.listdir("/proc/self/fd"))]).encode())
+    fork = Fork(
+        lambda request: repr(
+            [os.readlink(f"/proc/self/fd/{k}") for k in range(3)] + [len(os.listdir("/proc/self/fd"))]
+        ).encode()
+    )
     files = eval(asked(fork, 1).result())
     assert files[:3] == [os.devnull] * 3 and files[3] <= 7
     os.close(write)
@@ -110,7 +117,9 @@ def test_processes_that_nobody_has_any_more_end() -> None:
 
 def spun(engine: Engine, end: float) -> int:
     program, _ = Workspace().load_text(TEXT)
-    (found,) = Evaluator(program, World.captured(), engine=engine).call(program.key(program.main.own("spun")[0], ()), (end,))
+    (found,) = Evaluator(program, World.captured(), engine=engine).call(
+        program.key(program.main.own("spun")[0], ()), (end,)
+    )
     return int(found)
 
 
@@ -125,7 +134,14 @@ def forking(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_loop_goes_on_in_code_that_another_process_has_made(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     compile_one = Engine._compile
-    monkeypatch.setattr(Engine, "_compile", lambda self, unit, kind: (made.append((bool(self.tools.delivered), is_beside())), compile_one(self, unit, kind))[1])
+    monkeypatch.setattr(
+        Engine,
+        "_compile",
+        lambda self, unit, kind: (
+            made.append((bool(self.tools.delivered), is_beside())),
+            compile_one(self, unit, kind),
+        )[1],
+    )
     engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
     assert spun(engine, 3.0e7) == spun(Engine("cpu", cache=Cache(None), eager=True), 3.0e7)
     assert made[0] == (True, False)  # what has been delivered, by the thread of the program
@@ -140,14 +156,14 @@ def test_one_process_makes_loops_that_it_has_never_seen(monkeypatch: pytest.Monk
     begun = Fork.__init__
     monkeypatch.setattr(Fork, "__init__", lambda self, *args: (made.append(self), begun(self, *args))[1])
     engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
-    text = TEXT + " ".join(
-        f"int more{k}(double end) {{ s = 0; x = 0.0; while (x < end) {{ x = x + 0.5; s = (s * {k} + 7) % 1000003; }} return s; }}"
-        for k in (5, 6)
-    ) + " int all(double end) { return spun(end) + more5(end) + more6(end); }"
+    others = " ".join(TEXT.partition("; ")[2].replace("spun", f"more{k}").replace("31", str(k)) for k in (5, 6))
+    text = f"{TEXT} {others} int all(double end) {{ return spun(end) + more5(end) + more6(end); }}"
     program, _ = Workspace().load_text(text)
     key = program.key(program.main.own("all")[0], ())
     found = Evaluator(program, World.captured(), engine=engine).call(key, (3.0e7,))
-    assert found == Evaluator(program, World.captured(), engine=Engine("cpu", cache=Cache(None), eager=True)).call(key, (3.0e7,))
+    assert found == Evaluator(program, World.captured(), engine=Engine("cpu", cache=Cache(None), eager=True)).call(
+        key, (3.0e7,)
+    )
     versions = [v for u in engine.units for v in u.versions.values() if v.calls]
     assert len(versions) == 3 and len(made) == 1
 
@@ -155,7 +171,9 @@ def test_one_process_makes_loops_that_it_has_never_seen(monkeypatch: pytest.Monk
 @pytest.mark.usefixtures("forking")
 def test_who_waits_for_code_does_not_make_it(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
-    program, _ = Workspace().load_text("use Array: all; int f(int n) { return sum(with { ([0] <= [i] < [n]) : i % 7; } : genarray([n], 0)); }")
+    program, _ = Workspace().load_text(
+        "use Array: all; int f(int n) { return sum(with { ([0] <= [i] < [n]) : i % 7; } : genarray([n], 0)); }"
+    )
     evaluator = Evaluator(program, World.captured(), engine=engine)
     key = program.key(program.main.own("f")[0], ())
     assert evaluator.call(key, (20_000_000,)) == (59999997,)

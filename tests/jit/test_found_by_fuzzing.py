@@ -1,4 +1,5 @@
-"""What random programs have found, each in the fewest words that show it: interpreted and compiled, strict and not, it is the same."""
+"""What random programs have found, each in the fewest words that show it: interpreted and compiled, strict and not, it
+is the same."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ FOUND: dict[str, tuple[str, tuple[Any, ...]]] = {
         (np.array([2], np.int32),),
     ),
     "a tile of vectors that stay in memory": (
-        "double[n,m] run(double[n,k] a, double[k,m] b) { return { [i,j] -> sum(a[i] * transpose(b)[j]) | [i,j] < [n,m] }; }",
+        "double[n,m] run(double[n,k] a, double[k,m] b) { return { [i,j] -> sum(a[i] * transpose(b)[j]) | [i,j] < "
+        "[n,m] }; }",
         (np.arange(35.0).reshape(5, 7), np.arange(21.0).reshape(7, 3)),
     ),
     "a sum of numbers of which one is NaN wherever it is computed": (
@@ -32,7 +34,8 @@ FOUND: dict[str, tuple[str, tuple[Any, ...]]] = {
         (3,),
     ),
     "a fold on threads in code that is written twice": (
-        "double run(int k, int l, int[3] n) { return with { ([0,0,4] <= iv < [2,2,4]) : 1.0; ([1,2,0] <= iv < n) : min(with { ([k] <= [i] < [l]) : -4.5; } : fold(*, 1.0), 3.2); } : fold(min, 1.0); }",
+        "double run(int k, int l, int[3] n) { return with { ([0,0,4] <= iv < [2,2,4]) : 1.0; ([1,2,0] <= iv < n) : "
+        "min(with { ([k] <= [i] < [l]) : -4.5; } : fold(*, 1.0), 3.2); } : fold(min, 1.0); }",
         (0, 4, np.array([1, 5, 2], np.int32)),
     ),
     "a scan without a round, its bounds outside of the vector": (
@@ -40,7 +43,8 @@ FOUND: dict[str, tuple[str, tuple[Any, ...]]] = {
         (np.ones(9), 100_000, 1),
     ),
     "the remainder of a large number, whose periods were taken off one by one": (
-        "int[n] run(int[n] v) { return { [i] -> 200000000 % ((v[i] & 7) + 1) + (i + 200000000) % ((v[i] & 3) + 5) | [i] < [n] }; }",
+        "int[n] run(int[n] v) { return { [i] -> 200000000 % ((v[i] & 7) + 1) + (i + 200000000) % ((v[i] & 3) + 5) | "
+        "[i] < [n] }; }",
         (INTS,),
     ),
     "a product in order beside an extreme that may be regrouped": (
@@ -51,7 +55,10 @@ FOUND: dict[str, tuple[str, tuple[Any, ...]]] = {
 
 
 def test_of_cells_that_cannot_be_computed_the_shape_is_not_known() -> None:
-    text = "int[*] run(int[2] q, int n) { return with { ([0,1] <= [i,j] < [1,1]) : (genarray([4], n))[4]; } : genarray(q); }"
+    text = (
+        "int[*] run(int[2] q, int n) { return with { ([0,1] <= [i,j] < [1,1]) : (genarray([4], n))[4]; } : "
+        "genarray(q); }"
+    )
     outcome = compare(Case(0, HEAD + text, (("run", (INTS[:2], 1)),)), WAYS | QUICK_STRICT)
     assert "E0614" in str(outcome.expected)
     assert not outcome.different
@@ -62,14 +69,26 @@ def test_compiled_is_interpreted(text: str, args: Sequence[Any]) -> None:
     outcome = compare(Case(0, HEAD + text, (("run", tuple(args)),)), WAYS | QUICK_STRICT | QUICK_DEFAULT)
     assert not outcome.refused_before
     assert not outcome.different, outcome.expected
-    assert all(engine.entered() and all(site.versions for site in engine.entered()) for engine in outcome.engines.values())
+    assert all(
+        engine.entered() and all(site.versions for site in engine.entered()) for engine in outcome.engines.values()
+    )
 
 
 def test_llvm_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     """Loops that LLVM cannot vectorise are not asked to be: it would complain on standard error."""
-    for body in ("v[at[i]]", "v[i] * v[at[i]]", "i < 5 ? v[i] : 0.5", "atanh(4.9)", "(0.0/0.0) * v[i]", "0.0/0.0 - v[i]"):
+    for body in (
+        "v[at[i]]",
+        "v[i] * v[at[i]]",
+        "i < 5 ? v[i] : 0.5",
+        "atanh(4.9)",
+        "(0.0/0.0) * v[i]",
+        "0.0/0.0 - v[i]",
+    ):
         for operation in ("+", "max"):
-            text = f"double run(double[n] v, int[n] at) {{ return with {{ ([0] <= [i] < [n] step [at[1]]) : {body}; ([0] <= [i] < [n]) : {body}; }} : fold({operation}, 0.0); }}"
+            text = (
+                f"double run(double[n] v, int[n] at) {{ return with {{ ([0] <= [i] < [n] step [at[1]]) : {body}; "
+                f"([0] <= [i] < [n]) : {body}; }} : fold({operation}, 0.0); }}"
+            )
             outcome = compare(Case(0, HEAD + text, (("run", (DOUBLES, INTS - 1)),)))
             assert not outcome.different and not outcome.refused_before
     assert capfd.readouterr().err == ""

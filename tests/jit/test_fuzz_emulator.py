@@ -11,11 +11,13 @@ from tests.fuzz.seeds import case
 FEW, MANY = 4, 200
 FOUND = {
     "a with-loop that nobody uses, with a loop in it that may not end": (
-        "int run(int n) { v = with { ([0] <= [i] < [n]) { k = 0; do { k = k + 1; } while (k < n); } : k; } : genarray([n], 0); return n; }",
+        "int run(int n) { v = with { ([0] <= [i] < [n]) { k = 0; do { k = k + 1; } while (k < n); } : k; } : "
+        "genarray([n], 0); return n; }",
         (5,),
     ),
     "an array that the interpreter goes on with where a check has failed": (
-        "float[n] run(int[n] at, float[n] v) { x = { [i] -> mod(at[i], n) | [i] < [n] }; x[n / 2] = min(at[0] & 63, n); h = v;"
+        "float[n] run(int[n] at, float[n] v) { x = { [i] -> mod(at[i], n) | [i] < [n] }; x[n / 2] = min(at[0] & 63, "
+        "n); h = v;"
         " for (i = 0; i < n; i++) { j = x[i] + 1; h[j - 1] = h[j / 2] + v[j - 1]; } return h; }",
         (np.array([4, 3, 7, 5], np.int32), np.ones(4, np.float32)),
     ),

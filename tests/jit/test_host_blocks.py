@@ -1,4 +1,5 @@
-"""Few and long rows: blocks of them are dealt to threads, and every cell is computed once, every value folded once, in order."""
+"""Few and long rows: blocks of them are dealt to threads, and every cell is computed once, every value folded once, in
+order."""
 
 from __future__ import annotations
 
@@ -10,13 +11,15 @@ from tests.fuzz.programs import Case
 
 TEXT = """use Array: all; use Math: all;
 double[n,m] filled(double[n,m] v) { return { [i,j] -> v[i,j] * 2.0 + tod(i - j) | [i,j] < [n,m] }; }
-double[n,m] stencil(double[n,m] v) { return { [i,j] -> v[i,j - 1] + v[i,j + 1] | [0,1] <= [i,j] < [n,m - 1]; [i,j] -> v[i,j] | [i,j] < [n,m] }; }
+double[n,m] stencil(double[n,m] v) { return { [i,j] -> v[i,j - 1] + v[i,j + 1] | [0,1] <= [i,j] < [n,m - 1];
+  [i,j] -> v[i,j] | [i,j] < [n,m] }; }
 double total(double[n,m] v) { return sum(v); }
 double greatest(double[n,m] v) { return maxval(v * v); }
 double part(double[n,m] v) { return with { ([0,3] <= [i,j] < [n,m - 2]) : v[i,j] * tod(j); } : fold(+, 0.5); }
 double[n,m] picked(double[n,m] v, int[k] at) { return { [i,j] -> v[i, at[j]] | [i,j] < [n,m] }; }
 double[n,m,3] cells(double[n,m] v) { return { [i,j,c] -> v[i,j] + tod(c) | [i,j,c] < [n,m,3] }; }
-int[n,m] overlap(double[n,m] v) { return with { ([0,5] <= [i,j] < [n,m - 3]) : i + j; ([0,0] <= [i,j] < [n,m]) : i * j; } : genarray([n,m], 0); }
+int[n,m] overlap(double[n,m] v) { return with { ([0,5] <= [i,j] < [n,m - 3]) : i + j; ([0,0] <= [i,j] < [n,m]) : i * j;
+  } : genarray([n,m], 0); }
 """
 SHAPES = [(1, 5000), (2, 1000), (3, 777), (7, 1000), (63, 257), (64, 300), (5, 255), (5, 256), (65, 10), (2, 6)]
 FUNCTIONS = ("filled", "stencil", "total", "greatest", "part", "picked", "cells", "overlap")

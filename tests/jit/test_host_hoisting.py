@@ -1,4 +1,5 @@
-"""What the bodies of partitions compute for several innermost indices at once: where it goes, and that errors stay where they are."""
+"""What the bodies of partitions compute for several innermost indices at once: where it goes, and that errors stay
+where they are."""
 
 from __future__ import annotations
 
@@ -98,7 +99,10 @@ def test_checks_of_a_row_stand_in_front_of_its_loop(text: str) -> None:
 def test_a_load_stays_behind_the_check_that_it_stood_behind() -> None:
     text = ROWS.replace("bool t.2 = lt t, k", "bool t.2 = lt q, k")
     found = hoisted(partition(parsed(text)))
-    assert any(isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array.name == "w" for s in found.partition.body.statements)
+    assert any(
+        isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array.name == "w"
+        for s in found.partition.body.statements
+    )
 
 
 def test_what_each_index_sets_anew_stays() -> None:
@@ -121,13 +125,18 @@ def test_a_loop_that_needs_the_row_alone_runs_once_for_each_row(loop: str) -> No
     found = hoisted(partition(parsed(SHIFTED.format(loop=loop))))
     (moved,) = [s for s in found.before[1] if isinstance(s, Let) and isinstance(s.rhs, WithLoop | For)]
     assert moved.targets[0].name == "w"
-    assert [s.rhs.code for s in found.partition.body.statements if isinstance(s, Let) and isinstance(s.rhs, Op)] == ["sub", "mul"]
+    assert [s.rhs.code for s in found.partition.body.statements if isinstance(s, Let) and isinstance(s.rhs, Op)] == [
+        "sub",
+        "mul",
+    ]
     assert found.loops(1) and not found.loops(0)
     assert not is_cut(partition(parsed(SHIFTED.format(loop=loop))))  # each piece of a row would run it
 
 
 def test_a_loop_that_needs_the_element_stays() -> None:
-    assert not hoisted(partition(parsed(SHIFTED.format(loop=FOLD.replace("load a[p,k]", "load a[k,q]").replace("[n]", "[m]")))))
+    assert not hoisted(
+        partition(parsed(SHIFTED.format(loop=FOLD.replace("load a[p,k]", "load a[k,q]").replace("[n]", "[m]"))))
+    )
 
 
 def test_a_loop_stays_behind_the_check_that_it_stood_behind() -> None:
@@ -140,7 +149,10 @@ def test_the_results_are_the_same() -> None:
     agree(parsed(ROWS), rng.uniform(size=(7, 33)), rng.uniform(size=19), 3)
     agree(parsed(GATHERED), rng.integers(0, 5, 5, dtype=np.int32), rng.uniform(size=(5, 12)))
     for loop in (FOLD, ROUNDS):
-        agree_on(parsed(SHIFTED.format(loop=loop)), [[rng.uniform(size=shape)] for shape in ((9, 21), (2, 70), (4, 1), (5, 0), (0, 5))])
+        agree_on(
+            parsed(SHIFTED.format(loop=loop)),
+            [[rng.uniform(size=shape)] for shape in ((9, 21), (2, 70), (4, 1), (5, 0), (0, 5))],
+        )
         on_threads(parsed(SHIFTED.format(loop=loop)), rng.uniform(size=(300, 290)))
         on_threads(parsed(SHIFTED.format(loop=loop)), rng.uniform(size=(3, 30000)))
 

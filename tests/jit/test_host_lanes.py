@@ -35,7 +35,8 @@ def test_rows_of_every_length(base: str) -> None:
     rng = np.random.default_rng(3)
     f = compiled(parsed(dot(base)), Options())
     for n in (*range(140), 1000):
-        a, b = (rng.integers(-8, 8, n).astype(np.float32 if base == "float" else np.float64) for _ in range(2))  # sums are exact in any order
+        # sums are exact in any order
+        a, b = (rng.integers(-8, 8, n).astype(np.float32 if base == "float" else np.float64) for _ in range(2))
         for start in {0, min(3, n), n, n + 2}:
             assert f.call((a, b, start))[0] == float(a[start:] @ b[start:])
 

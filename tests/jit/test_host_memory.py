@@ -1,4 +1,5 @@
-"""Blocks of memory in compiled code: what a frame has in use, what it keeps of what was freed, and that all goes back in the end."""
+"""Blocks of memory in compiled code: what a frame has in use, what it keeps of what was freed, and that all goes back
+in the end."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ import pytest
 from sacpy.jit.host import layout
 from sacpy.jit.host.loading import runtime
 from sacpy.jit.host.native import Context
-from sacpy.jit.host.runtime import FREED_BYTES, SMALL
+from sacpy.jit.host.runtime_blocks import FREED_BYTES, SMALL
 
 
 class Frame:
@@ -26,7 +27,9 @@ class Frame:
         self.call("enter", None, self.context.address, ctypes.c_int64(0))
 
     def call(self, name: str, result: object, *args: object) -> int | None:
-        function = ctypes.CFUNCTYPE(result, ctypes.c_void_p, *[type(a) if isinstance(a, ctypes.c_int64) else ctypes.c_void_p for a in args])(runtime()[f"sacpy_{name}"])  # type: ignore[arg-type]
+        function = ctypes.CFUNCTYPE(
+            result, ctypes.c_void_p, *[type(a) if isinstance(a, ctypes.c_int64) else ctypes.c_void_p for a in args]
+        )(runtime()[f"sacpy_{name}"])  # type: ignore[arg-type]
         found: int | None = function(self.address, *args)
         return found
 
@@ -77,7 +80,9 @@ def test_what_is_in_use_is_what_the_blocks_hold() -> None:
     choose, frame, blocks = random.Random(7), Frame(), dict[int, tuple[int, int]]()
     for step in range(6000):
         if blocks and choose.random() < 0.49:
-            block, (size, mark) = blocks.popitem() if choose.random() < 0.5 else (k := choose.choice(list(blocks)), blocks.pop(k))
+            block, (size, mark) = (
+                blocks.popitem() if choose.random() < 0.5 else (k := choose.choice(list(blocks)), blocks.pop(k))
+            )
             assert set(ctypes.string_at(block + layout.HEADER_BYTES, size)) == {mark}
             frame.free(block)
         else:

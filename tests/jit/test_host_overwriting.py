@@ -129,7 +129,9 @@ ODD = "part [1,1] <= [i.1,j.1] < [n,m] step [2,2] width [1,1]\n            yield
         (LAST, "i,0", BETWEEN, None),
     ],
 )
-def test_where_indices_wrap_around_extents_decide(part: str, index: str, more: str, needed: set[tuple[str, int]] | None) -> None:
+def test_where_indices_wrap_around_extents_decide(
+    part: str, index: str, more: str, needed: set[tuple[str, int]] | None
+) -> None:
     function = unit(WRAPPING.format(part=part, index=index, more=more)).root
     (w,) = [s.rhs for s in function.body.statements if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
     found = overwriting(w, "u", 2, Facts.of(function).made)

@@ -1,4 +1,5 @@
-"""Arrays that are made at once where they belong, in a cell of a result or on the stack: with the values that they have anywhere, and without memory of their own."""
+"""Arrays that are made at once where they belong, in a cell of a result or on the stack: with the values that they have
+anywhere, and without memory of their own."""
 
 from __future__ import annotations
 
@@ -31,7 +32,11 @@ LOOP = """double[4] r = for j from 0 to 4 step 1 with double[4] s := {start}
                 next u"""
 BODIES = {
     "a loop": (LOOP.format(start="c", read="0"), False),
-    "a loop over what is made here": ("double x.1 = load a[i,4]\n            double[4] d = array double[4] of x.1, x.1, 1.0, x.1\n            " + LOOP.format(start="d", read="3"), False),
+    "a loop over what is made here": (
+        "double x.1 = load a[i,4]\n            double[4] d = array double[4] of x.1, x.1, 1.0, x.1\n            "
+        + LOOP.format(start="d", read="3"),
+        False,
+    ),
     "updates": (
         """double x = load a[i,1]
             double[4] u = update c[1] with x
@@ -214,7 +219,13 @@ def test_a_small_array_that_is_only_looked_at_needs_no_memory(more: str, read: s
     on_threads(u, np.sin(np.arange(100_000.0)))
 
 
-@pytest.mark.parametrize("handed", ["double[3] d = reshape c to [3]", "double[3] d = for k from 0 to 1 step 1 with double[3] s := c\n            next s"])
+@pytest.mark.parametrize(
+    "handed",
+    [
+        "double[3] d = reshape c to [3]",
+        "double[3] d = for k from 0 to 1 step 1 with double[3] s := c\n            next s",
+    ],
+)
 def test_what_outlives_its_round_does_not_lie_on_the_stack(handed: str) -> None:
     text = f"""
         function f(int n, double[n] a, double[3] start)
@@ -231,6 +242,9 @@ def test_what_outlives_its_round_does_not_lie_on_the_stack(handed: str) -> None:
     agree(unit(text), A[0], A[1][:3].copy())
 
 
+FIRST = "double[3] e = array double[3] of 1.0, 2.0, 3.0\n            double[n,3] r,"
+
+
 def test_a_small_array_that_becomes_part_of_another_needs_no_memory() -> None:
     u = unit("""
         function f(int n, double[n] a, double[n,3] b)
@@ -243,7 +257,7 @@ def test_a_small_array_that_becomes_part_of_another_needs_no_memory() -> None:
                 double[3] u = update before[2] with y
                 next t, u
             return n, r, l
-        """.replace("double[n,3] r,", "double[3] e = array double[3] of 1.0, 2.0, 3.0\n            double[n,3] r,").replace("{start}", "e"))  # fmt: skip
+        """.replace("double[n,3] r,", FIRST).replace("{start}", "e"))  # fmt: skip
     agree(u, A[0], A[:5, :3].copy())
     f = compiled(u)
     f.call((A[0], A[:5, :3].copy()))
@@ -252,8 +266,13 @@ def test_a_small_array_that_becomes_part_of_another_needs_no_memory() -> None:
 
 def test_the_stack_takes_a_few_small_arrays_only() -> None:
     count = MOST // 32 + 50
-    arrays = "\n".join(f"            double[4] c.{k} = array double[4] of x, {k}.0, x, 1.0\n            double y.{k} = load c.{k}[k]" for k in range(1, count))
-    text = TABLE.format(more="int z = add i, 1", read="c").replace("            int k = mod i, 3", f"            int k = mod i, 3\n{arrays}")
+    arrays = "\n".join(
+        f"            double[4] c.{k} = array double[4] of x, {k}.0, x, 1.0\n            double y.{k} = load c.{k}[k]"
+        for k in range(1, count)
+    )
+    text = TABLE.format(more="int z = add i, 1", read="c").replace(
+        "            int k = mod i, 3", f"            int k = mod i, 3\n{arrays}"
+    )
     text = text.replace("yield y", f"double total = add y.1, y.{count - 1}\n            yield total")
     u = unit(text)
     agree(u, A[0])
@@ -263,7 +282,9 @@ def test_the_stack_takes_a_few_small_arrays_only() -> None:
 
 
 def test_a_check_that_fails_half_way_through_a_row() -> None:
-    body = LOOP.format(start="c", read="0").replace("double z =", "bool fine = lt x, 30.0\n                check fine : it is small\n                double z =")
+    body = LOOP.format(start="c", read="0").replace(
+        "double z =", "bool fine = lt x, 30.0\n                check fine : it is small\n                double z ="
+    )
     u = unit(ROWS.format(body=body))
     agree(u, A[:5])
     f = compiled(u)

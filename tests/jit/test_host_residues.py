@@ -1,4 +1,5 @@
-"""Partitions that divide their last index are computed several indices at a time: the same values, from any lower to any upper bound."""
+"""Partitions that divide their last index are computed several indices at a time: the same values, from any lower to
+any upper bound."""
 
 from __future__ import annotations
 
@@ -36,7 +37,22 @@ QUOTIENTS = """int up = add! i, {offset}
             double z = mul y, w
             double v = sub x, z
             yield v"""
-BOUNDS = [(0, 0), (0, 1), (0, 2), (1, 2), (1, 1), (3, 2), (0, 40), (1, 40), (2, 41), (3, 42), (5, 43), (6, 7), (7, 9), (39, 43)]
+BOUNDS = [
+    (0, 0),
+    (0, 1),
+    (0, 2),
+    (1, 2),
+    (1, 1),
+    (3, 2),
+    (0, 40),
+    (1, 40),
+    (2, 41),
+    (3, 42),
+    (5, 43),
+    (6, 7),
+    (7, 9),
+    (39, 43),
+]
 
 
 def found(u: Unit) -> int | None:
@@ -60,7 +76,11 @@ def test_indices_are_taken_together_from_any_bound_to_any(divisor: int, offset: 
 
 
 def test_nothing_is_left_to_divide_where_indices_are_taken_together() -> None:
-    u = parsed(SPREAD.replace("[first]", "[0]").replace("[end]", "[m]").format(body=QUOTIENTS.format(divisor=2, offset=1, remainder="mod")))
+    u = parsed(
+        SPREAD.replace("[first]", "[0]")
+        .replace("[end]", "[m]")
+        .format(body=QUOTIENTS.format(divisor=2, offset=1, remainder="mod"))
+    )
     text = lower(u, STRICT)
     stores = [len(re.findall(r"store double", loop)) for loop in re.split(r"^test\d+", text, flags=re.M)]
     assert 2 in stores and max(stores) == 2
@@ -72,10 +92,13 @@ def test_nothing_is_left_to_divide_where_indices_are_taken_together() -> None:
     "body",
     [
         "int k = div i, 2\n            double y = tod k\n            yield y",  # no index
-        "int h = sub! i, 1\n            int k = div h, 2\n            double y = load a[k]\n            yield y",  # may be negative
-        "int k = div i, 2\n            int l = div i, 3\n            int s = add! k, l\n            double y = load a[s]\n            yield y",
+        # may be negative
+        "int h = sub! i, 1\n            int k = div h, 2\n            double y = load a[k]\n            yield y",
+        "int k = div i, 2\n            int l = div i, 3\n            int s = add! k, l\n"
+        "            double y = load a[s]\n            yield y",
         "int k = div i, n\n            double y = load a[k]\n            yield y",
-        "int k = div i, 2\n            bool c = lt k, n\n            check c : it is in range\n            double y = load a[k]\n            yield y",
+        "int k = div i, 2\n            bool c = lt k, n\n            check c : it is in range\n"
+        "            double y = load a[k]\n            yield y",
     ],
 )
 def test_others_are_taken_one_by_one(body: str) -> None:
@@ -104,4 +127,10 @@ def test_rows_of_a_coarser_grid() -> None:
             return hh, vv, r
         """
     )
-    agree_on(u, [[RNG.standard_normal((n, m)).astype("f8"), n - 1, m - 1] for n, m in ((1, 1), (1, 5), (2, 2), (4, 3), (5, 40))])
+    agree_on(
+        u,
+        [
+            [RNG.standard_normal((n, m)).astype("f8"), n - 1, m - 1]
+            for n, m in ((1, 1), (1, 5), (2, 2), (4, 3), (5, 40))
+        ],
+    )

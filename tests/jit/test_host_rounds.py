@@ -1,4 +1,5 @@
-"""Loops whose rounds write to rows of their own: which ones these are, and that spreading them over threads changes nothing."""
+"""Loops whose rounds write to rows of their own: which ones these are, and that spreading them over threads changes
+nothing."""
 
 from __future__ import annotations
 
@@ -84,7 +85,12 @@ def test_the_rounds_of_an_elimination_step_are_independent_the_steps_are_not() -
         ("0", "int j = load at[i]\n        double[n] u = update b[j] with 1.0", False),
         ("0", "int j = load at[i]\n        double v = load b[j]\n        double[n] u = update b[i] with v", False),
         ("0", "double[n] w = update b[i] with 1.0\n        double[n] u = update w[0] with 2.0", False),
-        ("0", "double[n] w = update b[i] with 1.0\n        double v = load b[i]\n        double[n] u = update w[i] with v", False),
+        (
+            "0",
+            "double[n] w = update b[i] with 1.0\n        double v = load b[i]\n"
+            "        double[n] u = update w[i] with v",
+            False,
+        ),
         ("0", "double[n] u = x", False),
     ],
 )

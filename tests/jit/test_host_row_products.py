@@ -55,7 +55,13 @@ function f(int n, int d, {base}[n,d] q, int m, int d2, {base}[m,d2] k, {base} sc
 
 def scores(base: str = "double", before: str = "", upper: str = "m", factor: str = "scale") -> Unit:
     literal = ":float" if base == "float" else ""
-    return parsed(SCORES.format(base=base, zero=f"0.0{literal}", lowest=f"-1e+30{literal}", before=before, upper=upper, factor=factor).replace("            \n", "").replace("-1e+30:float", "-1000.0:float"))
+    return parsed(
+        SCORES.format(
+            base=base, zero=f"0.0{literal}", lowest=f"-1e+30{literal}", before=before, upper=upper, factor=factor
+        )
+        .replace("            \n", "")
+        .replace("-1e+30:float", "-1000.0:float")
+    )
 
 
 def partition(u: Unit) -> Partition:
@@ -91,8 +97,26 @@ def test_what_is_no_product_stays(change: dict[str, str]) -> None:
 @pytest.mark.parametrize("factor", ["scale", "h"])
 def test_results_are_the_same_for_all_shapes(base: str, dtype: type, factor: str) -> None:
     rng = np.random.default_rng(5)
-    shapes = [(n, m, d) for n, m, d in ((0, 3, 2), (1, 5, 3), (3, 2, 1), (4, 7, 2), (5, 0, 3), (ROWS, 9, 3), (ROWS + 1, 3, 2), (2 * ROWS + 6, 50, 5))]
-    agree_on(scores(base, factor=factor), [(rng.uniform(-1, 1, (n, d)).astype(dtype), rng.uniform(-1, 1, (m, d)).astype(dtype), 0.5) for n, m, d in shapes])
+    shapes = [
+        (n, m, d)
+        for n, m, d in (
+            (0, 3, 2),
+            (1, 5, 3),
+            (3, 2, 1),
+            (4, 7, 2),
+            (5, 0, 3),
+            (ROWS, 9, 3),
+            (ROWS + 1, 3, 2),
+            (2 * ROWS + 6, 50, 5),
+        )
+    ]
+    agree_on(
+        scores(base, factor=factor),
+        [
+            (rng.uniform(-1, 1, (n, d)).astype(dtype), rng.uniform(-1, 1, (m, d)).astype(dtype), 0.5)
+            for n, m, d in shapes
+        ],
+    )
 
 
 def test_blocks_on_threads() -> None:
@@ -105,8 +129,17 @@ def test_blocks_on_threads() -> None:
 
 
 def test_checks_behind_it_are_checked() -> None:
-    text = SCORES.replace("            yield row", "            bool ok = lt top, scale\n            check ok : it is less\n            yield row")
-    f = compiled(parsed(text.format(base="double", zero="0.0", lowest="-1e+30", before="", upper="m", factor="2.0").replace("            \n", "")))
+    text = SCORES.replace(
+        "            yield row",
+        "            bool ok = lt top, scale\n            check ok : it is less\n            yield row",
+    )
+    f = compiled(
+        parsed(
+            text.format(base="double", zero="0.0", lowest="-1e+30", before="", upper="m", factor="2.0").replace(
+                "            \n", ""
+            )
+        )
+    )
     assert len(f.call((np.ones((40, 2)), np.ones((6, 2)), 4.5))) == 3
     with pytest.raises(CheckFailed):
         f.call((np.ones((40, 2)), np.ones((6, 2)), 4.0))

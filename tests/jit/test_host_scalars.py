@@ -1,4 +1,5 @@
-"""Scalar operations of compiled code: each for each base type, on edge values, equal to the interpreter's bit by bit."""
+"""Scalar operations of compiled code: each for each base type, on edge values, equal to the interpreter's bit by
+bit."""
 
 from __future__ import annotations
 
@@ -21,7 +22,10 @@ from sacpy.lang.types import BITS, BUILTIN
 from tests.jit.builder import B, arguments, unit
 from tests.jit.native_tools import compiled, same
 
-FLOAT_EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.49999999999999994, 3.7, -3.7, 1e-300, 5e-324, 1e300, math.inf, -math.inf, math.nan, 127.0, 128.0, -129.0, 255.5, 65536.0, 2.0**31, -(2.0**31), -(2.0**31) - 0.5, -(2.0**31) - 1, 2.0**31 - 0.5, 2.0**32, 2.0**63, -(2.0**63), 1.5 * 2.0**63, 2.0**64, 20.0, -20.0, 171.5, 710.0, 4503599627370497.5]  # fmt: skip
+FLOAT_EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.49999999999999994, 3.7, -3.7, 1e-300, 5e-324, 1e300,
+    math.inf, -math.inf, math.nan, 127.0, 128.0, -129.0, 255.5, 65536.0, 2.0**31, -(2.0**31), -(2.0**31) - 0.5,
+    -(2.0**31) - 1, 2.0**31 - 0.5, 2.0**32, 2.0**63, -(2.0**63), 1.5 * 2.0**63, 2.0**64, 20.0, -20.0, 171.5, 710.0,
+    4503599627370497.5]  # fmt: skip
 
 
 def edges(base: str) -> list[int | float | bool]:
@@ -34,7 +38,26 @@ def edges(base: str) -> list[int | float | bool]:
     if base == "double":
         return list(FLOAT_EDGES)
     low, high = limits(base)
-    return sorted({low, low + 1, max(low, -7), max(low, -2), max(low, -1), 0, 1, 2, 3, 7, 31, min(high, 63), high // 2, high - 1, high, *([2**53 + 1, 2**62 + 2**38] if high > 2**60 else [])})
+    return sorted(
+        {
+            low,
+            low + 1,
+            max(low, -7),
+            max(low, -2),
+            max(low, -1),
+            0,
+            1,
+            2,
+            3,
+            7,
+            31,
+            min(high, 63),
+            high // 2,
+            high - 1,
+            high,
+            *([2**53 + 1, 2**62 + 2**38] if high > 2**60 else []),
+        }
+    )
 
 
 ELEMENTWISE = [op for op, row in PRIMITIVES.items() if not row.structural and op != "ravel"]
@@ -75,7 +98,9 @@ def run(op: str, base: str, rows: list[tuple[int | float | bool, ...]]) -> list[
     params, arrays, inputs = arguments(b, *[(base, 1)] * arity)
     n = params[0]
     result = base if PRIMITIVES[op].result == "T" else PRIMITIVES[op].result
-    r = b.genarray(result, [n], [b.partition([0], [n], lambda c, i: c.op(op, *[c.load(a, i) for a in arrays]))], complete=True)
+    r = b.genarray(
+        result, [n], [b.partition([0], [n], lambda c, i: c.op(op, *[c.load(a, i) for a in arrays]))], complete=True
+    )
     columns = [np.array([row[k] for row in rows], DTYPES[base]) for k in range(arity)]
     (found,) = compiled(unit(b, params, inputs, [r])).call(tuple(columns))
     return [x.item() for x in found]
@@ -105,7 +130,9 @@ def test_division_by_constants(base: str) -> None:
             assert f.call((value,))[0] == scalar_version(op, base)(value, divisor), (op, value, divisor)
 
 
-@pytest.mark.parametrize("op", [op for op in ELEMENTWISE if PRIMITIVES[op].over == ("float", "double") and PRIMITIVES[op].result == "T"])
+@pytest.mark.parametrize(
+    "op", [op for op in ELEMENTWISE if PRIMITIVES[op].over == ("float", "double") and PRIMITIVES[op].result == "T"]
+)
 def test_default_mathematics_is_within_a_few_units_in_the_last_place(op: str) -> None:
     arity = len(PRIMITIVES[op].args)
     points = np.linspace(0.05, 0.95, 37) if op in ("asin", "acos", "atanh") else np.linspace(1.1, 9.3, 37)
@@ -113,8 +140,16 @@ def test_default_mathematics_is_within_a_few_units_in_the_last_place(op: str) ->
         b = B()
         params, arrays, inputs = arguments(b, *[(base, 1)] * arity)
         n = params[0]
-        r = b.genarray(base, [n], [b.partition([0], [n], lambda c, i, arrays=arrays: c.op(op, *[c.load(a, i) for a in arrays]))], complete=True)
+        r = b.genarray(
+            base,
+            [n],
+            [b.partition([0], [n], lambda c, i, arrays=arrays: c.op(op, *[c.load(a, i) for a in arrays]))],
+            complete=True,
+        )
         columns = [points.astype(DTYPES[base]), (points[::-1] / 2).astype(DTYPES[base])][:arity]
         (found,) = compiled(unit(b, params, inputs, [r]), Options()).call(tuple(columns))
         expected = np.array([scalar_version(op, base)(*map(float, row)) for row in zip(*columns)], DTYPES[base])
-        assert (np.abs(found - expected) <= 8 * np.spacing(np.maximum(np.abs(expected), DTYPES[base].type(1 if op == "lgamma" else 0)))).all(), (op, base, found, expected)
+        assert (
+            np.abs(found - expected)
+            <= 8 * np.spacing(np.maximum(np.abs(expected), DTYPES[base].type(1 if op == "lgamma" else 0)))
+        ).all(), (op, base, found, expected)

@@ -1,4 +1,5 @@
-"""Scans: which counting loops are some, and that computing them as vectors and on threads gives what the rounds give."""
+"""Scans: which counting loops are some, and that computing them as vectors and on threads gives what the rounds
+give."""
 
 from __future__ import annotations
 

@@ -54,7 +54,11 @@ def test_cons_and_partial_updates() -> None:
 def test_updates_of_every_size_of_element(base: str) -> None:
     b = B()
     params, (a, x), inputs = arguments(b, (base, 1), (base, 0))
-    agree(unit(b, params, inputs, [b.update(b.update(a, [0], x), [2], x)]), np.array([0, 1, 0], {"bool": "?", "byte": "i1", "float": "f4", "long": "i8", "char": "u1"}[base]), True if base == "bool" else 1.0 if base == "float" else 1)
+    agree(
+        unit(b, params, inputs, [b.update(b.update(a, [0], x), [2], x)]),
+        np.array([0, 1, 0], {"bool": "?", "byte": "i1", "float": "f4", "long": "i8", "char": "u1"}[base]),
+        True if base == "bool" else 1.0 if base == "float" else 1,
+    )
 
 
 def test_an_updated_part_of_itself() -> None:
@@ -82,8 +86,21 @@ def test_if_with_arrays_and_scalars() -> None:
 def test_nested_loops_and_while() -> None:
     b = B()
     params, (n,), inputs = arguments(b, ("int", 0))
-    (total,) = b.for_(0, n, [0], lambda c, i, t: c.for_(i, -3, [t], lambda d, j, u: [d.op("add", d.op("mul", u, 3), j)], step=-2))
-    x, steps = b.loop([n, 0], lambda c, v, k: c.op("neq", v, 1), lambda c, v, k: [*c.if_(c.op("eq", c.op("mod", v, 2), 0), lambda d: [d.op("div", v, 2)], lambda d: [d.op("add", d.op("mul", v, 3), 1)]), c.op("add", k, 1)])
+    (total,) = b.for_(
+        0, n, [0], lambda c, i, t: c.for_(i, -3, [t], lambda d, j, u: [d.op("add", d.op("mul", u, 3), j)], step=-2)
+    )
+    x, steps = b.loop(
+        [n, 0],
+        lambda c, v, k: c.op("neq", v, 1),
+        lambda c, v, k: [
+            *c.if_(
+                c.op("eq", c.op("mod", v, 2), 0),
+                lambda d: [d.op("div", v, 2)],
+                lambda d: [d.op("add", d.op("mul", v, 3), 1)],
+            ),
+            c.op("add", k, 1),
+        ],
+    )
     y = b.loop([n], lambda c, v: c.op("lt", v, 5), lambda c, v: [c.op("add", v, 1)], body_first=True)[0]
     u = unit(b, params, inputs, [total, x, steps, y])
     for k in (1, 2, 27, 6):
@@ -109,7 +126,12 @@ def test_a_carried_array_that_changes_its_length() -> None:
     grown = body.genarray("int", [more], [body.partition([0], [size], lambda c, i: c.load(carried, i))], default=7)
     from sacpy.jit.ir.graph import Loop
 
-    loop = Loop((k, size, carried), (rounds, n, a), test.block(test.op("gt", k, 0)), body.block(body.op("sub", k, 1), more, grown))
+    loop = Loop(
+        (k, size, carried),
+        (rounds, n, a),
+        test.block(test.op("gt", k, 0)),
+        body.block(body.op("sub", k, 1), more, grown),
+    )
     m, e = names.var("m", INT), names.var("e", INT)
     last = names.var("last", ArrayType("int", (e,)))
     b.statements.append(Let((m, e, last), loop))
@@ -125,7 +147,13 @@ def fibonacci() -> tuple[Function, ...]:
     (r,) = b.if_(
         b.op("lt", n, 2),
         lambda c: [n],
-        lambda c: [c.op("add", c.let(Call("fib", (c.op("sub", n, 1),)), ("int", None))[0], c.let(Call("fib", (c.op("sub", n, 2),)), ("int", None))[0])],
+        lambda c: [
+            c.op(
+                "add",
+                c.let(Call("fib", (c.op("sub", n, 1),)), ("int", None))[0],
+                c.let(Call("fib", (c.op("sub", n, 2),)), ("int", None))[0],
+            )
+        ],
     )
     return (Function("fib", (n,), b.block(r)),)
 
@@ -139,7 +167,11 @@ def test_recursion() -> None:
 def sink(deep: int) -> None:
     b = B()
     n = b.names.var("n", INT)
-    (r,) = b.if_(b.op("le", n, 0), lambda c: [n], lambda c: [c.op("add", c.let(Call("down", (c.op("sub", n, 1),)), ("int", None))[0], c.op("mod", n, 7))])
+    (r,) = b.if_(
+        b.op("le", n, 0),
+        lambda c: [n],
+        lambda c: [c.op("add", c.let(Call("down", (c.op("sub", n, 1),)), ("int", None))[0], c.op("mod", n, 7))],
+    )
     down = Function("down", (n,), b.block(r))
     b = B()
     params, (n,), inputs = arguments(b, ("int", 0))
@@ -160,7 +192,13 @@ def test_arrays_through_calls_are_updated_in_place() -> None:
     f = B()
     n, at = f.names.var("n", INT), f.names.var("k", INT)
     a = f.names.var("a", ArrayType("int", (n,)))
-    (r,) = f.if_(f.op("ge", at, n), lambda c: [a], lambda c: [c.let(Call("fill", (n, c.update(a, [at], c.op("mul", at, 3)), c.op("add", at, 1))), ("int", [n]))[0]])
+    (r,) = f.if_(
+        f.op("ge", at, n),
+        lambda c: [a],
+        lambda c: [
+            c.let(Call("fill", (n, c.update(a, [at], c.op("mul", at, 3)), c.op("add", at, 1))), ("int", [n]))[0]
+        ],
+    )
     fill = Function("fill", (n, a, at), f.block(r))
     b = B()
     params, (x,), inputs = arguments(b, ("int", 1))
@@ -196,7 +234,12 @@ def test_updates_in_loops_copy_once() -> None:
     b = B()
     params, (a,), inputs = arguments(b, ("double", 2))
     n = params[0]
-    (r,) = b.for_(0, n, [a], lambda c, i, x: c.for_(0, n, [x], lambda d, j, y: [d.update(y, [i, j], d.op("mul", d.load(y, j, i), 0.5))]))
+    (r,) = b.for_(
+        0,
+        n,
+        [a],
+        lambda c, i, x: c.for_(0, n, [x], lambda d, j, y: [d.update(y, [i, j], d.op("mul", d.load(y, j, i), 0.5))]),
+    )
     u = unit(b, params, inputs, [r])
     agree(u, doubles(5, 5))
     assert allocations(u, doubles(5, 5)) == 1
@@ -258,7 +301,9 @@ function f(int n, double[n] a)
 
 
 @pytest.mark.parametrize(("array", "count"), [("a", 1), ("x", 2)])
-def test_modarray_beside_an_extreme_which_may_be_computed_twice_is_in_place_where_the_array_is_not_read(array: str, count: int) -> None:
+def test_modarray_beside_an_extreme_which_may_be_computed_twice_is_in_place_where_the_array_is_not_read(
+    array: str, count: int
+) -> None:
     u = parsed(EXTREME.replace("ARRAY", array))
     for last in (1.5, -0.0, np.nan):
         values = np.r_[np.zeros(40), -np.ones(9), last, -0.0]
@@ -271,7 +316,9 @@ def test_modarray_that_reads_its_neighbours_is_not() -> None:
     params, (a,), inputs = arguments(b, ("double", 1))
     n = params[0]
     x = b.genarray("double", [n], [b.partition([0], [n], lambda c, i: c.op("mul", c.load(a, i), 2.0))])
-    y = b.modarray(x, [n], [b.partition([1], [n], lambda c, i: c.op("add", c.load(x, c.op("sub", i, 1, exact=True)), 1.0))])
+    y = b.modarray(
+        x, [n], [b.partition([1], [n], lambda c, i: c.op("add", c.load(x, c.op("sub", i, 1, exact=True)), 1.0))]
+    )
     agree(unit(b, params, inputs, [y]), doubles(9))
 
 
@@ -279,7 +326,20 @@ def test_cells_are_built_where_they_belong() -> None:
     b = B()
     params, (a,), inputs = arguments(b, ("int", 2))
     n, m = a.type.extents
-    r = b.genarray("int", [n], [b.partition([0], [n], lambda c, i: c.genarray("int", [m], [c.partition([0], [m], lambda d, j: d.op("add", d.load(a, i, j), i))]))], cell=[m])
+    r = b.genarray(
+        "int",
+        [n],
+        [
+            b.partition(
+                [0],
+                [n],
+                lambda c, i: c.genarray(
+                    "int", [m], [c.partition([0], [m], lambda d, j: d.op("add", d.load(a, i, j), i))]
+                ),
+            )
+        ],
+        cell=[m],
+    )
     u = unit(b, params, inputs, [r])
     agree(u, ints(3, 4))
     assert allocations(u, ints(3, 4)) == 1
@@ -295,7 +355,8 @@ def test_arrays_of_bodies_are_freed() -> None:
         return c.load(t, 7)
 
     total = b.fold("add", integer(0), [b.partition([0], [n], body)])
-    f = compiled(unit(b, params, inputs, [total]), context=Context(memory=1 << 16))  # far less than all of them together
+    # far less than all of them together
+    f = compiled(unit(b, params, inputs, [total]), context=Context(memory=1 << 16))
     assert f.call((1000,)) == evaluate(unit(b, params, inputs, [total]), (1000,))
 
 
@@ -342,7 +403,12 @@ def test_failures_inside_calls_and_loops_leave_nothing_behind() -> None:
     callee = Function("g", (n, a), g.block(a))
     b = B()
     params, (x, k), inputs = arguments(b, ("int", 1), ("int", 0))
-    (r,) = b.for_(0, k, [x], lambda c, i, y: [c.let(Call("g", (params[0], c.update(y, [0], c.op("div", i, 3)))), ("int", [params[0]]))[0]])
+    (r,) = b.for_(
+        0,
+        k,
+        [x],
+        lambda c, i, y: [c.let(Call("g", (params[0], c.update(y, [0], c.op("div", i, 3)))), ("int", [params[0]]))[0]],
+    )
     f = compiled(unit(b, params, inputs, [r], [callee]))
     assert (f.call((ints(4), 3))[0][0]) == 0
     with pytest.raises(CheckFailed):
@@ -381,7 +447,14 @@ def test_several_threads_may_call_at_once() -> None:
     b = B()
     params, (a,), inputs = arguments(b, ("double", 1))
     n = params[0]
-    f = compiled(unit(b, params, inputs, [b.genarray("double", [n], [b.partition([0], [n], lambda c, i: c.op("mul", c.load(a, i), 2.0))])]))
+    f = compiled(
+        unit(
+            b,
+            params,
+            inputs,
+            [b.genarray("double", [n], [b.partition([0], [n], lambda c, i: c.op("mul", c.load(a, i), 2.0))])],
+        )
+    )
     wrong = []
 
     def run(k: int) -> None:
@@ -412,13 +485,24 @@ def test_overhead_of_a_call_on_scalars() -> None:
     assert min(measure() for _ in range(10)) < 5  # microseconds
 
 
-
-
 def test_a_result_takes_the_memory_of_an_array_that_dies() -> None:
     b = B()
     params, (a, rounds), inputs = arguments(b, ("double", 1), ("int", 0))
     n = params[0]
-    (r,) = b.for_(0, rounds, [a], lambda c, i, x: [c.genarray("double", [n], [c.partition([0], [n], lambda d, j: d.op("add", d.op("mul", d.load(x, j), 0.5), 1.0))], complete=True, disjoint=True)])
+    (r,) = b.for_(
+        0,
+        rounds,
+        [a],
+        lambda c, i, x: [
+            c.genarray(
+                "double",
+                [n],
+                [c.partition([0], [n], lambda d, j: d.op("add", d.op("mul", d.load(x, j), 0.5), 1.0))],
+                complete=True,
+                disjoint=True,
+            )
+        ],
+    )
     u = unit(b, params, inputs, [r])
     agree(u, doubles(9), 7)
     assert allocations(u, doubles(9), 7) == 1
@@ -430,7 +514,13 @@ def test_memory_of_an_array_that_others_hold_is_not_taken() -> None:
     n = params[0]
 
     def doubled(x: Var) -> Var:
-        return b.genarray("double", [n], [b.partition([0], [n], lambda c, j: c.op("mul", c.load(x, j), 2.0))], complete=True, disjoint=True)
+        return b.genarray(
+            "double",
+            [n],
+            [b.partition([0], [n], lambda c, j: c.op("mul", c.load(x, j), 2.0))],
+            complete=True,
+            disjoint=True,
+        )
 
     x = doubled(a)
     flat = b.let(Reshape(x, (n,)), ("double", [n]))[0]
@@ -446,12 +536,24 @@ def test_cells_that_are_permutations_of_themselves() -> None:
 
     def reversed_rows(x: Var, kind: str) -> Var:
         def body(c: B, i: Var) -> Var:
-            return c.genarray("double", [m], [c.partition([0], [m], lambda d, j: d.op("add", d.load(x, i, d.op("sub", last, j, exact=True)), 1.0))], complete=True)
+            return c.genarray(
+                "double",
+                [m],
+                [c.partition([0], [m], lambda d, j: d.op("add", d.load(x, i, d.op("sub", last, j, exact=True)), 1.0))],
+                complete=True,
+            )
 
         parts = [b.partition([0], [n], body)]
-        return b.modarray(x, [n], parts) if kind == "modarray" else b.with_loop([n], parts, [Genarray("double", (m,), Const("double", 0.0))], complete=True)[0]
+        return (
+            b.modarray(x, [n], parts)
+            if kind == "modarray"
+            else b.with_loop([n], parts, [Genarray("double", (m,), Const("double", 0.0))], complete=True)[0]
+        )
 
-    agree(unit(b, params, inputs, [reversed_rows(reversed_rows(reversed_rows(a, "genarray"), "genarray"), "modarray")]), doubles(3, 8))
+    agree(
+        unit(b, params, inputs, [reversed_rows(reversed_rows(reversed_rows(a, "genarray"), "genarray"), "modarray")]),
+        doubles(3, 8),
+    )
 
 
 def test_an_array_that_a_loop_carries_and_also_uses() -> None:
@@ -464,7 +566,8 @@ def test_an_array_that_a_loop_carries_and_also_uses() -> None:
     u = unit(b, params, inputs, [y, total])
     agree(u, doubles(5), 9)
     f = compiled(u, context=context)
-    values = [f.call((doubles(20_000), 9)) for _ in range(20)]  # large blocks are kept: one freed too early would come back
+    # large blocks are kept: one freed too early would come back
+    values = [f.call((doubles(20_000), 9)) for _ in range(20)]
     assert len({v[0].__array_interface__["data"][0] for v in values}) == 20
 
 
@@ -473,7 +576,21 @@ def test_two_products_that_are_the_same_differ_by_nothing() -> None:
     b = B()
     params, (x, y, again), inputs = arguments(b, ("double", 1), ("double", 1), ("double", 1))
     n = params[0]
-    r = b.genarray("double", [n], [b.partition([0], [n], lambda c, i: c.op("sub", c.op("mul", c.load(x, i), c.load(y, i)), c.op("mul", c.load(again, i), c.load(x, i))))], complete=True, disjoint=True)
+    r = b.genarray(
+        "double",
+        [n],
+        [
+            b.partition(
+                [0],
+                [n],
+                lambda c, i: c.op(
+                    "sub", c.op("mul", c.load(x, i), c.load(y, i)), c.op("mul", c.load(again, i), c.load(x, i))
+                ),
+            )
+        ],
+        complete=True,
+        disjoint=True,
+    )
     values = doubles(2, 1000)
     (found,) = compiled(unit(b, params, inputs, [r]), Options()).call((values[0], values[1], values[1].copy()))
     assert not found.any()

@@ -1,4 +1,5 @@
-"""Loops spread over threads: results are the same bits for any number of threads, and strict ones those of the interpreter; failures, limits and the stop flag work in helpers too."""
+"""Loops spread over threads: results are the same bits for any number of threads, and strict ones those of the
+interpreter; failures, limits and the stop flag work in helpers too."""
 
 from __future__ import annotations
 
@@ -81,7 +82,15 @@ def test_folds_on_integers_are_exact(code: str) -> None:
         x = RNG.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, N, dtype=dtype, endpoint=True)
         if code == "mul":
             x |= np.array(1, dtype)
-        ufunc = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "bitand": np.bitwise_and, "bitor": np.bitwise_or, "bitxor": np.bitwise_xor}[code]
+        ufunc = {
+            "add": np.add,
+            "mul": np.multiply,
+            "min": np.minimum,
+            "max": np.maximum,
+            "bitand": np.bitwise_and,
+            "bitor": np.bitwise_or,
+            "bitxor": np.bitwise_xor,
+        }[code]
         (found,) = on_threads(fold_of(code, Const(base, 1), base), x)
         assert found == ufunc.reduce(x, dtype=dtype, initial=np.array(1, dtype)).item()
 
@@ -94,7 +103,14 @@ def test_folds_that_are_not_recognised_combine_in_order() -> None:
 
     f = b.inner()
     p, q, r, s = f.var("p", "uint"), f.var("q", "uint"), f.var("r", "uint"), f.var("s", "uint")
-    fold = Fold((Const("uint", 1), Const("uint", 0)), (p, q), (r, s), f.block(f.op("mul", p, r), f.op("add", f.op("mul", p, s), q)), None, False)
+    fold = Fold(
+        (Const("uint", 1), Const("uint", 0)),
+        (p, q),
+        (r, s),
+        f.block(f.op("mul", p, r), f.op("add", f.op("mul", p, s), q)),
+        None,
+        False,
+    )
     rs = b.with_loop(None, [b.partition([0], [params[0]], lambda c, i: [c.load(a, i), c.load(c0, i)])], [fold])
     x, y = (RNG.integers(0, 2**32, 50_000, dtype=np.uint32) | np.uint32(1) for _ in range(2))
     m, k = 1, 0
@@ -113,7 +129,11 @@ def test_nested_and_mixed_with_loops() -> None:
         total = c.fold("add", Const("double", 0.0), [c.partition([0], [m], lambda d, j: d.load(t, j))])
         return [t, total]
 
-    r, s = b.with_loop([n], [b.partition([0], [n], row)], [Genarray("double", (m,), Const("double", 0.0)), b.folding("max", Const("double", -1e300))])
+    r, s = b.with_loop(
+        [n],
+        [b.partition([0], [n], row)],
+        [Genarray("double", (m,), Const("double", 0.0)), b.folding("max", Const("double", -1e300))],
+    )
     x = RNG.standard_normal((333, 257))
     found = on_threads(unit(b, params, inputs, [r, s]), x)
     assert same(found[0], x * 3)
@@ -157,7 +177,9 @@ def test_the_stop_flag_ends_helpers_too() -> None:
         return c.loop([i], lambda d, v: d.op("ge", v, 0), lambda d, v: [d.op("bitxor", v, 1)])[0]
 
     context = Context(threads=2)
-    f = compiled(unit(b, params, inputs, [b.genarray("int", [n], [b.partition([0], [n], forever)])]), Options(), context)
+    f = compiled(
+        unit(b, params, inputs, [b.genarray("int", [n], [b.partition([0], [n], forever)])]), Options(), context
+    )
     timer = threading.Timer(0.02, lambda: setattr(context, "stop", True))
     timer.start()
     started = time.monotonic()

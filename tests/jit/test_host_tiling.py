@@ -1,4 +1,5 @@
-"""Contractions, which are computed in register tiles: equal to the plain nest, bit by bit where floating point is strict."""
+"""Contractions, which are computed in register tiles: equal to the plain nest, bit by bit where floating point is
+strict."""
 
 from __future__ import annotations
 
@@ -43,7 +44,12 @@ def product(left: str, right: str, base: str = "double", lower: tuple[int, int] 
 
 def kinds(u: Unit) -> list[bool]:
     """Of the contractions of a unit, whether they are packed."""
-    parts = [p for s in statements(u.root.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop) for p in s.rhs.partitions]
+    parts = [
+        p
+        for s in statements(u.root.body)
+        if isinstance(s, Let) and isinstance(s.rhs, WithLoop)
+        for p in s.rhs.partitions
+    ]
     return [c.packed for c in map(contraction, parts) if c is not None]
 
 
@@ -68,7 +74,13 @@ def test_all_layouts_are_tiled_and_strict(left: str, right: str) -> None:
         u = product(left, right, base)
         assert kinds(u) == [True]
         sizes = ((1, 1, 1), (9, 27, 3), (17, 50, 5), (0, 3, 2), (3, 0, 2), (8, 24, 0))
-        agree_on(u, [[(1e9 * RNG.standard_normal(s)).astype("i8").astype(dtype) for s in shapes(left, right, *size)] for size in sizes])
+        agree_on(
+            u,
+            [
+                [(1e9 * RNG.standard_normal(s)).astype("i8").astype(dtype) for s in shapes(left, right, *size)]
+                for size in sizes
+            ],
+        )
 
 
 def test_bounds_and_longer_bodies() -> None:
@@ -87,11 +99,26 @@ def test_large_products_on_threads() -> None:
 
 
 def test_what_does_not_reuse_is_not_tiled() -> None:
-    assert not is_tiled(product("ij", "jk"))  # nothing depends on i alone with k, and what depends on k lies side by side along it
+    # nothing depends on i alone with k, and what depends on k lies side by side along it
+    assert not is_tiled(product("ij", "jk"))
     b = B()
     params, (x,), inputs = arguments(b, ("double", 2))
     n = params[0]
-    r = b.genarray("double", [n, n], [b.partition([0, 0], [n, n], lambda c, i, j: c.fold("add", Const("double", 0.0), [c.partition([0], [j], lambda d, k: d.op("mul", d.load(x, i, k), d.load(x, k, j)))]))])
+    r = b.genarray(
+        "double",
+        [n, n],
+        [
+            b.partition(
+                [0, 0],
+                [n, n],
+                lambda c, i, j: c.fold(
+                    "add",
+                    Const("double", 0.0),
+                    [c.partition([0], [j], lambda d, k: d.op("mul", d.load(x, i, k), d.load(x, k, j)))],
+                ),
+            )
+        ],
+    )
     u = unit(b, params, inputs, [r])
     assert not is_tiled(u)
     agree(u, RNG.standard_normal((6, 6)))
@@ -103,7 +130,21 @@ def test_products_of_one_array_with_itself_inside_a_body() -> None:
     m, n = params[0], params[1]
 
     def outer(c: B, p: Var) -> Atom:
-        return c.genarray("double", [n, n], [c.partition([0, 0], [n, n], lambda d, i, j: d.fold("add", Const("double", 0.0), [d.partition([0], [n], lambda e, k: e.op("mul", e.load(x, p, i, k), e.load(x, p, k, j)))]))])
+        return c.genarray(
+            "double",
+            [n, n],
+            [
+                c.partition(
+                    [0, 0],
+                    [n, n],
+                    lambda d, i, j: d.fold(
+                        "add",
+                        Const("double", 0.0),
+                        [d.partition([0], [n], lambda e, k: e.op("mul", e.load(x, p, i, k), e.load(x, p, k, j)))],
+                    ),
+                )
+            ],
+        )
 
     r = b.genarray("double", [m], [b.partition([0], [m], outer)], default=b.genarray("double", [n, n], []), cell=[n, n])
     agree(unit(b, params, inputs, [r]), RNG.standard_normal((3, 10, 10)))
@@ -143,7 +184,13 @@ def test_what_else_a_body_has_runs_for_each_cell(base: str, dtype: str) -> None:
     u = parsed(typed(AROUND, base))
     assert kinds(u) == [True]
     shapes = ((1, 1, 1), (9, 3, 27), (17, 5, 50), (8, 0, 24), (0, 1, 1), (3, 2, 0))
-    agree_on(u, [[(100 * RNG.standard_normal(s)).astype(dtype) for s in ((n, m), (m, k), (n,))] + [np.zeros(n, "i4")] for n, m, k in shapes])
+    agree_on(
+        u,
+        [
+            [(100 * RNG.standard_normal(s)).astype(dtype) for s in ((n, m), (m, k), (n,))] + [np.zeros(n, "i4")]
+            for n, m, k in shapes
+        ],
+    )
 
 
 PARTS = """
@@ -175,16 +222,28 @@ function f(int n, int m, {base}[n,m,2] a, int l, {base}[m,l,2] b, {base}[l] s)
             yield c, im
     return n, l, r, q
 """
-CELLS = "            {base} o = load s[j]\n            {base} far = add re, o\n            {base}[2] c = array {base}[2] of far, im\n            yield c, im"
+CELLS = (
+    "            {base} o = load s[j]\n            {base} far = add re, o\n"
+    "            {base}[2] c = array {base}[2] of far, im\n            yield c, im"
+)
 
 
 @pytest.mark.parametrize(("base", "dtype"), [("double", "f8"), ("float", "f4"), ("int", "i4"), ("ulong", "u8")])
 def test_several_sums_of_a_cell_are_computed_in_one_tile(base: str, dtype: str) -> None:
-    """A product of complex matrices, to cells of two numbers and to arrays of the parts; results of a partition that are and are not its sums."""
+    """A product of complex matrices, to cells of two numbers and to arrays of the parts; results of a partition that
+    are and are not its sums."""
     apart = PARTS.replace("{base}[n,l,2] r", "{base}[n,l] r").replace("cell [2] ", "")
     rows = [(1, 1, 1), (9, 3, 27), (3, 5, 50), (17, 2, 24), (8, 0, 24), (0, 1, 1), (3, 2, 0)]
-    many = [[(1e4 * RNG.standard_normal(s)).astype("i8").astype(dtype) for s in ((n, m, 2), (m, k, 2), (k,))] for n, m, k in rows]
-    for text in (PARTS, apart.replace(CELLS, "            yield re, im"), apart.replace(CELLS, "            yield im, re"), apart.replace(CELLS, "            {base} least = min re, im\n            yield least, {seven}")):
+    many = [
+        [(1e4 * RNG.standard_normal(s)).astype("i8").astype(dtype) for s in ((n, m, 2), (m, k, 2), (k,))]
+        for n, m, k in rows
+    ]
+    for text in (
+        PARTS,
+        apart.replace(CELLS, "            yield re, im"),
+        apart.replace(CELLS, "            yield im, re"),
+        apart.replace(CELLS, "            {base} least = min re, im\n            yield least, {seven}"),
+    ):
         u = parsed(typed(text, base))
         assert kinds(u) == [True]
         agree_on(u, many)
@@ -194,10 +253,13 @@ def test_so_are_the_sums_of_columns_and_those_of_two_folds() -> None:
     """Sums and sums of squares."""
     for sums, rows in (("double r.1, double r.2", 3), ("double r.1, double r.2, double r.3, double r.4", 5)):
         names = re.findall(r"r\.\d", sums)
-        folds = "\n".join(f"""
+        folds = "\n".join(
+            f"""
                     fold from {k}.5 by (double acc.{k}), (double val.{k})
                         double more.{k} = add acc.{k}, val.{k}
-                        give more.{k}""" for k, _ in enumerate(names))
+                        give more.{k}"""
+            for k, _ in enumerate(names)
+        )
         text = f"""
         function f(int n, int m, int l, double[n,m,l] a)
             {", ".join(f"double[n,l] w{k}" for k, _ in enumerate(names))} = with [n,l] disjoint complete
@@ -214,7 +276,13 @@ def test_so_are_the_sums_of_columns_and_those_of_two_folds() -> None:
         """
         u = parsed(text)
         assert kinds(u) == [False]
-        agree_on(u, [[RNG.standard_normal(s)] for s in ((rows, 3, 1), (2, 5, 7), (2, 4, 70), (1, 3, 131), (2, 0, 9), (0, 3, 3), (3, 3, 0))])
+        agree_on(
+            u,
+            [
+                [RNG.standard_normal(s)]
+                for s in ((rows, 3, 1), (2, 5, 7), (2, 4, 70), (1, 3, 131), (2, 0, 9), (0, 3, 3), (3, 3, 0))
+            ],
+        )
 
 
 COLUMNS = """
@@ -322,7 +390,11 @@ def test_what_is_not_is_not(shift: str) -> None:
         ("load a[i,k,j]", "load a[i,i,j]"),  # nothing else is read for another k
         ("[0] <= [k] < [end]", "[0] <= [k] < [j]"),
         ("mul x, y", "div x, y"),
-        ("            {base} offset = load o[j]\n", "            {base} offset = load o[j]\n            bool fine = lt offset, 9\n            check fine : it is small\n"),
+        (
+            "            {base} offset = load o[j]\n",
+            "            {base} offset = load o[j]\n            bool fine = lt offset, 9\n"
+            "            check fine : it is small\n",
+        ),
     ],
 )
 def test_other_sums_are_not_tiled(change: tuple[str, str]) -> None:
@@ -359,7 +431,15 @@ def around(base: str, **changes: str) -> Unit:
     return parsed(typed("\n".join(line for line in text.split("\n") if line.strip()), base))
 
 
-@pytest.mark.parametrize("term", ["int jk = mul j, k\n                    int t = add xy, jk\n                    yield t", "int p = min k, j\n                    int t = load s[p]\n                    int q = mul xy, t\n                    yield q", "yield j"])
+@pytest.mark.parametrize(
+    "term",
+    [
+        "int jk = mul j, k\n                    int t = add xy, jk\n                    yield t",
+        "int p = min k, j\n                    int t = load s[p]\n                    int q = mul xy, t\n"
+        "                    yield q",
+        "yield j",
+    ],
+)
 def test_the_column_s_own_number_is_no_vector(term: str) -> None:
     u = around("int", term=term)
     assert not is_tiled(u)
@@ -377,20 +457,38 @@ def test_what_a_body_checks_is_checked(where: str) -> None:
 
 
 def test_a_branch_before_the_sum_that_differs_by_column() -> None:
-    branch = "bool c = lt i, 2\n            {base} w = if c\n                {base} o = load s[j]\n                give o\n            else\n                give {zero}"
+    branch = (
+        "bool c = lt i, 2\n            {base} w = if c\n                {base} o = load s[j]\n"
+        "                give o\n            else\n                give {zero}"
+    )
     for base, dtype in (("double", "f8"), ("int", "i4")):
-        text = PRODUCT.replace("{before}", branch).replace("{term}", "yield xy").replace("{after}", "{base} end = add sum, w").replace("yield sum", "yield end")
+        text = (
+            PRODUCT.replace("{before}", branch)
+            .replace("{term}", "yield xy")
+            .replace("{after}", "{base} end = add sum, w")
+            .replace("yield sum", "yield end")
+        )
         u = parsed(typed(text, base))
         assert is_tiled(u)
         agree_on(u, [[RNG.integers(-9, 9, s).astype(dtype) for s in ((n, 3), (3, 30), (30,))] for n in (1, 4, 9)])
 
 
 def test_nothing_is_read_where_there_is_no_cell() -> None:
-    text = PRODUCT.replace("part [0] <= [k] < [m]", "part [0] <= [k] < [1000000]").replace("{before}", "").replace("{term}", "yield xy").replace("{after}", "")
+    text = (
+        PRODUCT.replace("part [0] <= [k] < [m]", "part [0] <= [k] < [1000000]")
+        .replace("{before}", "")
+        .replace("{term}", "yield xy")
+        .replace("{after}", "")
+    )
     u = parsed(typed(text, "double"))
     assert kinds(u) == [True]
     assert compiled(u).call((np.zeros((0, 2)), np.zeros((2, 1000)), np.zeros(1000)))[-1].shape == (0, 1000)
-    columns = parsed(typed(COLUMNS.replace("int end = load ends[i]", "int at = load ends[i]\n            int end = load ends[at]"), "double"))
+    columns = parsed(
+        typed(
+            COLUMNS.replace("int end = load ends[i]", "int at = load ends[i]\n            int end = load ends[at]"),
+            "double",
+        )
+    )
     assert kinds(columns) == [False]
     wild = np.array([1 << 30, -(1 << 30)], "i4")
     assert compiled(columns).call((np.zeros((2, 3, 0)), np.zeros(3), wild, np.zeros(0)))[-1].shape == (2, 0)
@@ -418,7 +516,9 @@ def test_bounds_that_depend_on_an_outer_index() -> None:
 
 
 def test_of_two_products_neither_is_more_exact() -> None:
-    u = around("double", term="{base} z = mul y, x\n                    {base} d = sub xy, z\n                    yield d")
+    u = around(
+        "double", term="{base} z = mul y, x\n                    {base} d = sub xy, z\n                    yield d"
+    )
     assert kinds(u) == [True]
     a, b = RNG.standard_normal((9, 7)), RNG.standard_normal((7, 50))
     assert np.array_equal(compiled(u, Options()).call((a, b, np.zeros(50)))[-1], np.zeros((9, 50)))
@@ -428,15 +528,30 @@ def test_tiles_between_borders_lie_in_the_rows_of_these() -> None:
     """An interior and its borders share the loop over the rows; a check of a row is made where it has cells."""
     head, body = COLUMNS.split("        part [0,0] <= [i,j] < [n,l]\n")
     body, end = body.split("    return")
-    border = "\n".join(re.sub(r"\b(i|j|end|ok|offset|sum|acc|val|more|k|x|y|xy|z|result)\b(?! :)", r"\1.1", line) if "check" not in line else "            check ok.1 : rows end in the array" for line in body.split("\n"))
+    border = "\n".join(
+        re.sub(r"\b(i|j|end|ok|offset|sum|acc|val|more|k|x|y|xy|z|result)\b(?! :)", r"\1.1", line)
+        if "check" not in line
+        else "            check ok.1 : rows end in the array"
+        for line in body.split("\n")
+    )
     cut = head.replace("    {base}[n,l] r", "    int cut = min l, 3\n    {base}[n,l] r")
-    text = f"{cut}        part [0,0] <= [i,j] < [n,cut]\n{body}        part [0,cut] <= [i.1,j.1] < [n,l]\n{border}    return{end}"
+    text = (
+        f"{cut}        part [0,0] <= [i,j] < [n,cut]\n{body}        part [0,cut] <= [i.1,j.1] < [n,l]\n"
+        f"{border}    return{end}"
+    )
     u = parsed(typed(text, "double"))
     assert kinds(u) == [False, False]
     assert re.search(r"store <\d+ x double>", lower(u, STRICT))
     many = []
     for n, m, k in ((1, 1, 1), (3, 4, 15), (2, 5, 70), (0, 3, 3), (3, 3, 0)):
-        many.append([RNG.standard_normal((n, m, k)), RNG.standard_normal(m), RNG.integers(-1, m + 1, n).astype("i4"), RNG.standard_normal(k)])
+        many.append(
+            [
+                RNG.standard_normal((n, m, k)),
+                RNG.standard_normal(m),
+                RNG.integers(-1, m + 1, n).astype("i4"),
+                RNG.standard_normal(k),
+            ]
+        )
     agree_on(u, many)
     wild = np.array([0, 9], "i4")
     assert compiled(u).call((np.ones((2, 3, 0)), np.ones(3), wild, np.ones(0)))[-1].shape == (2, 0)
@@ -473,7 +588,9 @@ function f(int n, int l, {base}[n,l] a, int m, {base}[n,m] x, {base}[m,l] y)
 
 @pytest.mark.parametrize(("base", "dtype"), [("double", "f8"), ("float", "f4"), ("int", "i4")])
 @pytest.mark.parametrize(("left", "packed"), [("i,k", True), ("0,k", False)])
-def test_sums_that_begin_with_elements_of_an_array_which_they_take_the_place_of(base: str, dtype: str, left: str, packed: bool) -> None:
+def test_sums_that_begin_with_elements_of_an_array_which_they_take_the_place_of(
+    base: str, dtype: str, left: str, packed: bool
+) -> None:
     u = parsed(typed(BEGUN, base).replace("LEFT", left))
     assert kinds(u) == [packed]
     many = []

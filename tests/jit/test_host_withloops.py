@@ -1,4 +1,5 @@
-"""With-loops, compiled and compared with their evaluation in Python: every operator, ranks 0 to 5, steps and widths, overlap, empty index spaces, several operators at once."""
+"""With-loops, compiled and compared with their evaluation in Python: every operator, ranks 0 to 5, steps and widths,
+overlap, empty index spaces, several operators at once."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def value_of(c: B, index: tuple[Var, ...]) -> Atom:
 
 
 @st.composite
-def spaces(draw: st.DrawFn, rank: int, frame: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...] | None, tuple[int, ...] | None]:
+def spaces(
+    draw: st.DrawFn, rank: int, frame: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...] | None, tuple[int, ...] | None]:
     """Bounds, step and width of a partition within a frame."""
     lower, upper = [], []
     for e in frame:
@@ -46,7 +49,11 @@ def test_random_genarrays_modarrays_folds_and_propagates(data: st.DataObject) ->
     rank = data.draw(st.integers(0, 5))
     frame = tuple(data.draw(st.integers(0, 4)) for _ in range(rank))
     cell = tuple(data.draw(st.lists(st.integers(0, 3), min_size=1 if rank == 0 else 0, max_size=1 if rank == 0 else 2)))
-    kinds = data.draw(st.lists(st.sampled_from(["genarray", "fold", "propagate", *(["modarray"] if rank else [])]), min_size=1, max_size=3))
+    kinds = data.draw(
+        st.lists(
+            st.sampled_from(["genarray", "fold", "propagate", *(["modarray"] if rank else [])]), min_size=1, max_size=3
+        )
+    )
     b = B()
     params, (source, base), inputs = arguments(b, ("int", rank + len(cell)), ("int", 0))
     extents = params[: rank + len(cell)]
@@ -76,7 +83,19 @@ def test_random_genarrays_modarrays_folds_and_propagates(data: st.DataObject) ->
             left = list(threaded)
             for kind in kinds:
                 if kind in ("genarray", "modarray"):
-                    values.append(number if not cell else c.genarray("int", extents[rank:], [c.partition([0] * len(cell), extents[rank:], lambda d, *j: d.op("add", value_of(d, j), number))]))
+                    values.append(
+                        number
+                        if not cell
+                        else c.genarray(
+                            "int",
+                            extents[rank:],
+                            [
+                                c.partition(
+                                    [0] * len(cell), extents[rank:], lambda d, *j: d.op("add", value_of(d, j), number)
+                                )
+                            ],
+                        )
+                    )
                 else:
                     values.append(number if kind == "fold" else c.op("sub", number, left.pop(0)))
             return values
@@ -97,7 +116,12 @@ def test_every_base_type_is_stored_and_filled(base: str) -> None:
     params, (a,), inputs = arguments(b, (base, 1))
     n = params[0]
     code = "not" if base == "bool" else "toc" if base == "char" else "neg"
-    r = b.genarray(base, [n], [b.partition([1], [b.op("sub", n, 1, exact=True)], lambda c, i: c.op(code, c.load(a, i)))], default=True if base == "bool" else 3 if base not in ("float", "double") else 2.5)
+    r = b.genarray(
+        base,
+        [n],
+        [b.partition([1], [b.op("sub", n, 1, exact=True)], lambda c, i: c.op(code, c.load(a, i)))],
+        default=True if base == "bool" else 3 if base not in ("float", "double") else 2.5,
+    )
     dtype = {"bool": "?", "byte": "i1", "ushort": "u2", "long": "i8", "float": "f4", "double": "f8", "char": "u1"}[base]
     for n_ in (0, 1, 2, 3, 100):
         agree(unit(b, params, inputs, [r]), RNG.integers(0, 2, n_).astype(dtype))
@@ -169,18 +193,23 @@ def test_foldfix_stops_each_partition() -> None:
 def test_foldfix_beside_another_operator_runs_on() -> None:
     b = B()
     params, (n, stop), inputs = arguments(b, ("int", 0), ("int", 0))
-    rs = b.with_loop([n], [b.partition([0], [n], lambda c, i: [i, c.op("mul", i, 2)])], [b.folding("add", integer(0), (stop,)), Genarray("int", (), integer(1))])
+    rs = b.with_loop(
+        [n],
+        [b.partition([0], [n], lambda c, i: [i, c.op("mul", i, 2)])],
+        [b.folding("add", integer(0), (stop,)), Genarray("int", (), integer(1))],
+    )
     agree(unit(b, params, inputs, rs), 9, 6)
 
 
 def test_overlap_with_a_fold_beside() -> None:
     b = B()
     params, (n,), inputs = arguments(b, ("int", 0))
-    parts = [b.partition([0], [n], lambda c, i: [c.op("mul", i, 10), i], [2], [1]), b.partition([1], [n], lambda c, i: [i, c.op("mul", i, 100)])]
+    parts = [
+        b.partition([0], [n], lambda c, i: [c.op("mul", i, 10), i], [2], [1]),
+        b.partition([1], [n], lambda c, i: [i, c.op("mul", i, 100)]),
+    ]
     rs = b.with_loop([n], parts, [Genarray("int", (), integer(-1)), b.folding("sub", integer(0))])
     agree(unit(b, params, inputs, rs), 11)
-
-
 
 
 def test_threaded_arrays_are_freed_as_they_go() -> None:
@@ -190,7 +219,11 @@ def test_threaded_arrays_are_freed_as_they_go() -> None:
     p = b.var("p", "int", [m])
 
     def body(c: B, i: Var) -> Atom:
-        return c.genarray("int", [m], [c.partition([0], [m], lambda d, j: d.op("add", d.load(p, d.op("mod", d.op("add", j, 1), m)), i))])
+        return c.genarray(
+            "int",
+            [m],
+            [c.partition([0], [m], lambda d, j: d.op("add", d.load(p, d.op("mod", d.op("add", j, 1), m)), i))],
+        )
 
     (r,) = b.with_loop(None, [b.partition([0], [n], body)], [Propagate((a,), (p,))])
     u = unit(b, params, inputs, [r])

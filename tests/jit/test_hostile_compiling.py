@@ -1,4 +1,5 @@
-"""Sources that make compiling take long: a limit strikes all the same, other sessions compile meanwhile, and neither forks nor the end of the process wait."""
+"""Sources that make compiling take long: a limit strikes all the same, other sessions compile meanwhile, and neither
+forks nor the end of the process wait."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ def function(body: str, result: str = "x") -> str:
 
 def chained(count: int, calls: str) -> str:
     """Functions each of which calls the one before."""
-    more = " ".join(f"int f{k}(int x) {{ y = x * 3 % {1009 + k}; return {calls.format(k - 1)}; }}" for k in range(1, count))
+    more = " ".join(
+        f"int f{k}(int x) {{ y = x * 3 % {1009 + k}; return {calls.format(k - 1)}; }}" for k in range(1, count)
+    )
     return f"{HEAD}int f0(int x) {{ return x * 7 % 1013; }} {more} int f(int n) {{ return f{count - 1}(n); }}"
 
 
@@ -33,29 +36,85 @@ def nested(opening: str, count: int, inner: str) -> str:
     return "".join(opening.format(k) for k in range(count)) + inner + " }" * count
 
 
-PARTITIONS = " ".join(f"([{k % 17},{k % 13}] <= iv < [n - {k % 11}, n - {k % 7}]) : {k} + iv[0] * iv[1];" for k in range(200))
+PARTITIONS = " ".join(
+    f"([{k % 17},{k % 13}] <= iv < [n - {k % 11}, n - {k % 7}]) : {k} + iv[0] * iv[1];" for k in range(200)
+)
 SOURCES: dict[str, Callable[[], str]] = {
-    "an array of many names": lambda: function(" ".join(f"a{k} = x * {k} % 97;" for k in range(20_000)) + f" v = [{', '.join(f'a{k}' for k in range(20_000))}];", "v[n % 20000]"),
+    "an array of many names": lambda: function(
+        " ".join(f"a{k} = x * {k} % 97;" for k in range(20_000))
+        + f" v = [{', '.join(f'a{k}' for k in range(20_000))}];",
+        "v[n % 20000]",
+    ),
     "a literal": lambda: function(f"v = [{', '.join(str(k * 7919 % 1009) for k in range(60_000))}];", "v[n % 60000]"),
     "partitions that overlap": lambda: function(f"v = with {{ {PARTITIONS} }} : genarray([n,n], 0);", "sum(v)"),
-    "conditionals": lambda: function(" ".join(f"if (x % {k % 7 + 2} == 0) {{ x = x + {k}; }} else {{ x = x * 3 % {1009 + k}; }}" for k in range(3000))),
-    "conditionals inside one another": lambda: function(nested("if (x % 2 == {0} % 2) {{ x = x * 3 + {0};", 150, "x = x + 1;")),
-    "choices": lambda: function(" else ".join(f"if (x == {k}) {{ x = x * {k} % 17; }}" for k in range(150)) + " else { x = 0; }"),
-    "loops": lambda: function(" ".join(f"for (i = 0; i < n % {k + 2}; i++) {{ x = x * 3 % {1009 + k} + i; }}" for k in range(1000))),
-    "while loops": lambda: function(" ".join(f"while (x > {k % 50}) {{ x = x * 3 % {1009 + k} - {k}; }}" for k in range(500))),
-    "loops inside one another": lambda: function(nested("for (i{0} = 0; i{0} < n; i{0}++) {{", 60, "x = x * 3 % 1009;")),
+    "conditionals": lambda: function(
+        " ".join(
+            f"if (x % {k % 7 + 2} == 0) {{ x = x + {k}; }} else {{ x = x * 3 % {1009 + k}; }}" for k in range(3000)
+        )
+    ),
+    "conditionals inside one another": lambda: function(
+        nested("if (x % 2 == {0} % 2) {{ x = x * 3 + {0};", 150, "x = x + 1;")
+    ),
+    "choices": lambda: function(
+        " else ".join(f"if (x == {k}) {{ x = x * {k} % 17; }}" for k in range(150)) + " else { x = 0; }"
+    ),
+    "loops": lambda: function(
+        " ".join(f"for (i = 0; i < n % {k + 2}; i++) {{ x = x * 3 % {1009 + k} + i; }}" for k in range(1000))
+    ),
+    "while loops": lambda: function(
+        " ".join(f"while (x > {k % 50}) {{ x = x * 3 % {1009 + k} - {k}; }}" for k in range(500))
+    ),
+    "loops inside one another": lambda: function(
+        nested("for (i{0} = 0; i{0} < n; i{0}++) {{", 60, "x = x * 3 % 1009;")
+    ),
     "a sum of many terms": lambda: function(f"x = {' + '.join(f'x * {k} % {k + 3}' for k in range(150))};" * 20),
     "statements": lambda: function(" ".join(f"x = (x * {k + 3} + {k}) % {10007 + k};" for k in range(10_000))),
     "functions": lambda: chained(400, "f{0}(y) + y"),
     "functions that call twice": lambda: chained(40, "f{0}(y) + f{0}(y + 1)"),
-    "functions with arrays that call twice": lambda: HEAD + "int[.] f0(int[.] v) { return v + 1; } " + " ".join(f"int[.] f{k}(int[.] v) {{ return f{k - 1}(v * {k}) ++ f{k - 1}(v + {k}); }}" for k in range(1, 16)) + " int f(int n) { return sum(f15(iota(n % 10 + 1))); }",
-    "with-loops": lambda: function(" ".join(f"v{k} = {{ [i] -> i * x % {k + 2} | [i] < [n + {k}] }}; x = x + sum(v{k}) % 1009;" for k in range(400))),
-    "with-loops that keep their arrays": lambda: function(" ".join(f"v{k} = {{ [i] -> i * x % {k + 2} | [i] < [n] }};" for k in range(400)), " + ".join(f"v{k}[n / 2]" for k in range(150))),
-    "cells inside one another": lambda: function("v = [x]; " + "v = { [i] -> sum({ [j] -> v[j % shape(v)[0]] * i + j | [j] < [n] }) | [i] < [n] }; " * 60, "sum(v)"),
-    "a stencil of many points": lambda: HEAD + "int f(int n) { a = genarray([5,5,5,5,5,5], n); w = genarray([3,3,3,3,3,3], 2); return sum({ iv -> sum({ ov -> w[ov] * a[iv + ov] | ov < shape(w) }) | iv < shape(a) - shape(w) + 1 }); }",
-    "products of small matrices": lambda: HEAD + "int f(int n) { a = { [i,j] -> i * n + j | [i,j] < [8,8] }; b = a; " + "b = { [i,j] -> sum({ [k] -> a[i,k] * b[k,j] % 101 | [k] < [8] }) | [i,j] < [8,8] }; " * 60 + "return sum(b); }",
-    "arrays chosen": lambda: HEAD + "int f(int n) { v = iota(n); " + " ".join(f"if (n > {k}) {{ v = v + {k}; }} else {{ v = v * 3; }}" for k in range(400)) + " return sum(v); }",
-    "functions that call each other": lambda: HEAD + " ".join(f"int g{k}(int x) {{ return x <= 0 ? {k} : g{(k + 1) % 60}(x - 1) + g{(k * 7 + 3) % 60}(x - 2); }}" for k in range(60)) + " int f(int n) { return g0(n % 20); }",
+    "functions with arrays that call twice": lambda: (
+        HEAD
+        + "int[.] f0(int[.] v) { return v + 1; } "
+        + " ".join(f"int[.] f{k}(int[.] v) {{ return f{k - 1}(v * {k}) ++ f{k - 1}(v + {k}); }}" for k in range(1, 16))
+        + " int f(int n) { return sum(f15(iota(n % 10 + 1))); }"
+    ),
+    "with-loops": lambda: function(
+        " ".join(
+            f"v{k} = {{ [i] -> i * x % {k + 2} | [i] < [n + {k}] }}; x = x + sum(v{k}) % 1009;" for k in range(400)
+        )
+    ),
+    "with-loops that keep their arrays": lambda: function(
+        " ".join(f"v{k} = {{ [i] -> i * x % {k + 2} | [i] < [n] }};" for k in range(400)),
+        " + ".join(f"v{k}[n / 2]" for k in range(150)),
+    ),
+    "cells inside one another": lambda: function(
+        "v = [x]; " + "v = { [i] -> sum({ [j] -> v[j % shape(v)[0]] * i + j | [j] < [n] }) | [i] < [n] }; " * 60,
+        "sum(v)",
+    ),
+    "a stencil of many points": lambda: (
+        HEAD
+        + "int f(int n) { a = genarray([5,5,5,5,5,5], n); w = genarray([3,3,3,3,3,3], 2); return sum({ iv -> sum({ ov "
+        "-> w[ov] * a[iv + ov] | ov < shape(w) }) | iv < shape(a) - shape(w) + 1 }); }"
+    ),
+    "products of small matrices": lambda: (
+        HEAD
+        + "int f(int n) { a = { [i,j] -> i * n + j | [i,j] < [8,8] }; b = a; "
+        + "b = { [i,j] -> sum({ [k] -> a[i,k] * b[k,j] % 101 | [k] < [8] }) | [i,j] < [8,8] }; " * 60
+        + "return sum(b); }"
+    ),
+    "arrays chosen": lambda: (
+        HEAD
+        + "int f(int n) { v = iota(n); "
+        + " ".join(f"if (n > {k}) {{ v = v + {k}; }} else {{ v = v * 3; }}" for k in range(400))
+        + " return sum(v); }"
+    ),
+    "functions that call each other": lambda: (
+        HEAD
+        + " ".join(
+            f"int g{k}(int x) {{ return x <= 0 ? {k} : g{(k + 1) % 60}(x - 1) + g{(k * 7 + 3) % 60}(x - 2); }}"
+            for k in range(60)
+        )
+        + " int f(int n) { return g0(n % 20); }"
+    ),
 }
 
 
@@ -72,7 +131,10 @@ def run(source: str, seconds: float) -> str:
 def works() -> None:
     """Another session compiles and runs."""
     session = sacpy.Session(target="cpu")
-    start = session.compile(HEAD + f"int f(int n) {{ s = {time.monotonic_ns() % 1000003}; for (i = 0; i < n; i++) {{ s = (s * 31 + i) % 1000003; }} return s; }}")
+    start = session.compile(
+        HEAD + f"int f(int n) {{ s = {time.monotonic_ns() % 1000003}; for (i = 0; i < n; i++) {{ s = (s * 31 + i) % "
+        f"1000003; }} return s; }}"
+    )
     assert start.f(200_000) == start.f(200_000)
     assert session.stats().units == 1
 
@@ -114,6 +176,13 @@ print(time.monotonic() - begin < 3.0, flush=True)
 
 def test_neither_forks_nor_the_end_of_the_process_wait() -> None:
     begin = time.monotonic()
-    done = subprocess.run([sys.executable, "-c", ENDS], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", ENDS],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
     assert time.monotonic() - begin < 20.0

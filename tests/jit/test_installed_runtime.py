@@ -70,5 +70,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 def _first(made: Path, cache: Path) -> str:
     """What a first call of compiled code gives in a fresh process, and where it has the runtime from."""
     environment = {**os.environ, "SACPY_CACHE_DIR": str(cache)}
-    done = subprocess.run([sys.executable, "-c", FIRST, str(made)], cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST, str(made)], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
     return done.stdout.strip()

@@ -1,4 +1,5 @@
-"""Ctrl-C at any moment: while a loop is interpreted, compiled beside it, entered, replayed. The session goes on, and gives right results."""
+"""Ctrl-C at any moment: while a loop is interpreted, compiled beside it, entered, replayed. The session goes on, and
+gives right results."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ import sacpy
 
 SOURCE = """use Array: all;
 int spun(double end) { s = 0; x = 0.0; while (x < end) { x = x + 0.5; s = (s * 31 + 7) % 1000003; } return s; }
-double[.,.] swept(double[.,.] a, double end) { x = 0.0; while (x < end) { a = { [i,j] -> a[j,i] * 0.5 + tod(i) | [i,j] < shape(a) }; x = x + 1.0; } return a; }
+double[.,.] swept(double[.,.] a, double end) { x = 0.0; while (x < end) { a = {
+  [i,j] -> a[j,i] * 0.5 + tod(i) | [i,j] < shape(a) }; x = x + 1.0; } return a; }
 int deep(int n) { return n < 2 ? n : deep(n - 1) + deep(n - 2); }
 int failing(int[.] v, int n) { s = 0; for (i = 0; i < n; i++) { s = (s * 31 + v[i / 1000]) % 1000003; } return s; }
 """
@@ -32,7 +34,14 @@ def rounds(count: int, seed: int) -> int:
             if random.random() < 0.05:  # one that has compiled nothing yet
                 session = sacpy.Session()
                 module = session.compile(SOURCE)
-            name, args = random.choice((("spun", (3.0e6,)), ("swept", ([[1.0, 2.0], [3.0, 4.0]], 3.0e5)), ("deep", (24,)), ("failing", (zeros, 3_000_001))))
+            name, args = random.choice(
+                (
+                    ("spun", (3.0e6,)),
+                    ("swept", ([[1.0, 2.0], [3.0, 4.0]], 3.0e5)),
+                    ("deep", (24,)),
+                    ("failing", (zeros, 3_000_001)),
+                )
+            )
             timer = threading.Timer(random.random() ** 3 * 0.3, os.kill, (os.getpid(), signal.SIGINT))
             try:
                 timer.start()

@@ -1,4 +1,5 @@
-"""Kernels of functions of SaC text: bodies with conditionals, loops, calls, inner folds and arrays; folds; rows; structs; what stays on the CPU, and why."""
+"""Kernels of functions of SaC text: bodies with conditionals, loops, calls, inner folds and arrays; folds; rows;
+structs; what stays on the CPU, and why."""
 
 from __future__ import annotations
 
@@ -23,7 +24,10 @@ from tests.jit.test_emission_kernels import OnEmulator
 
 MATRIX = np.arange(6 * 70).reshape(6, 70).astype(np.int32) % 23
 REALS = np.random.default_rng(1).random((5, 40))
-COLLATZ = "int g(int i) { k = i; c = 0; while (k > 1) { if (k % 2 == 0) { k = k / 2; } else { k = 3 * k + 1; } c = c + 1; } return c; } "
+COLLATZ = (
+    "int g(int i) { k = i; c = 0; while (k > 1) { if (k % 2 == 0) { k = k / 2; } else { k = 3 * k + 1; } c = c "
+    "+ 1; } return c; } "
+)
 
 
 def run(text: str, *args: Value, close: bool = False, passes: bool = True, **changes: object) -> OnKernels:
@@ -41,13 +45,30 @@ BODIES = {
     "conditional": ("int[.] f(int[.,.] a) { return { [i] -> a[i,0] > 3 ? a[i,1] / a[i,0] : sum(a[i]) }; }", (MATRIX,)),
     "while": (COLLATZ + "int[.] f(int n) { return { [i] -> g(i) | [i] < [n] }; }", (20,)),
     "column sums": ("int[.] f(int[.,.] a) { return { [j] -> sum({ [i] -> a[i,j] }) | [j] < [70] }; }", (MATRIX,)),
-    "product": ("int[.,.] f(int[.,.] a, int[.,.] b) { return { [i,j] -> sum({ [k] -> a[i,k] * b[k,j] }) }; }", (MATRIX, MATRIX.T.copy())),
+    "product": (
+        "int[.,.] f(int[.,.] a, int[.,.] b) { return { [i,j] -> sum({ [k] -> a[i,k] * b[k,j] }) }; }",
+        (MATRIX, MATRIX.T.copy()),
+    ),
     "rows turned": ("int[.,.] f(int[.,.] a) { return { [i] -> reverse(0, a[i]) }; }", (MATRIX,)),
-    "structs": ("struct V { double x; double y; }; double[.] f(double[.,.] a) { v = { [i] -> V{a[i,0], 2d * a[i,1]} }; w = { [i] -> v[i].x * v[i].y }; return w; }", (REALS,)),
-    "small arrays": ("int[.] f(int[.,.] a) { return { [i] -> { [j] -> a[i,j] | [j] < [5] }[a[i,1] % 5] }; }", (MATRIX,)),
-    "updates": ("int[.] h(int[.] v) { for (k = 1; k < 5; k++) { v[k] = v[k] + v[k-1]; } return v; } int[.,.] f(int[.,.] a) { return { [i] -> h({ [j] -> a[i,j] | [j] < [5] }) }; }", (MATRIX,)),
+    "structs": (
+        "struct V { double x; double y; }; double[.] f(double[.,.] a) { v = { [i] -> V{a[i,0], 2d * a[i,1]} }; w = { "
+        "[i] -> v[i].x * v[i].y }; return w; }",
+        (REALS,),
+    ),
+    "small arrays": (
+        "int[.] f(int[.,.] a) { return { [i] -> { [j] -> a[i,j] | [j] < [5] }[a[i,1] % 5] }; }",
+        (MATRIX,),
+    ),
+    "updates": (
+        "int[.] h(int[.] v) { for (k = 1; k < 5; k++) { v[k] = v[k] + v[k-1]; } return v; } int[.,.] f(int[.,.] a) { "
+        "return { [i] -> h({ [j] -> a[i,j] | [j] < [5] }) }; }",
+        (MATRIX,),
+    ),
     "nothing": ("int[.] f(int n) { return { [i] -> i | [i] < [n] }; }", (0,)),
-    "search": ("int[.] f(int[.,.] a) { return { [i] -> with { ([0] <= [j] < [70]) : a[i,j]; } : foldfix(max, 0, 22) }; }", (MATRIX,)),
+    "search": (
+        "int[.] f(int[.,.] a) { return { [i] -> with { ([0] <= [j] < [70]) : a[i,j]; } : foldfix(max, 0, 22) }; }",
+        (MATRIX,),
+    ),
 }
 
 
@@ -77,7 +98,10 @@ def test_folds_over_everything(threads: int) -> None:
 
 
 def test_a_fold_of_nothing_is_the_neutral_element() -> None:
-    assert run("int f(int n) { return with { ([0] <= [i] < [n]) : i; } : fold(max, -7); }", 0).launches[0].purpose == "total"
+    assert (
+        run("int f(int n) { return with { ([0] <= [i] < [n]) : i; } : fold(max, -7); }", 0).launches[0].purpose
+        == "total"
+    )
 
 
 def test_a_partial_launch_has_as_many_partials_as_blocks() -> None:
@@ -167,10 +191,18 @@ def test_a_block_with_more_to_accumulate_than_there_is_shared_memory() -> None:
 # ---------------------------------------------------------------- rows
 
 
-@pytest.mark.parametrize("text", ["int[.] f(int[.,.] a) { return { [i] -> 2 * sum(a[i]) + i }; }", "int[.] f(int[.,.] a) { return { [i] -> maxval(a[i]) - a[i,0] }; }"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int[.] f(int[.,.] a) { return { [i] -> 2 * sum(a[i]) + i }; }",
+        "int[.] f(int[.,.] a) { return { [i] -> maxval(a[i]) - a[i,0] }; }",
+    ],
+)
 def test_a_block_folds_a_row(text: str) -> None:
     found = run(text, MATRIX, row_length=8)
-    assert [(launch.purpose, launch.grid, launch.block) for launch in found.launches] == [("rows", (1, 1, 6), (1, 1, 32))]
+    assert [(launch.purpose, launch.grid, launch.block) for launch in found.launches] == [
+        ("rows", (1, 1, 6), (1, 1, 32))
+    ]
 
 
 COLUMNS = "int[.] f(int[.,.] a) { return { [j] -> sum({ [i] -> a[i,j] }) + j | [j] < [shape(a)[1]] }; }"
@@ -178,10 +210,15 @@ COLUMNS = "int[.] f(int[.,.] a) { return { [j] -> sum({ [i] -> a[i,j] }) + j | [
 
 def test_neighbouring_columns_share_a_block() -> None:
     found = run(COLUMNS, MATRIX.T.copy(), row_length=8)
-    assert [(launch.purpose, launch.grid, launch.block) for launch in found.launches] == [("rows", (1, 1, 1), (1, 1, 256))]
+    assert [(launch.purpose, launch.grid, launch.block) for launch in found.launches] == [
+        ("rows", (1, 1, 1), (1, 1, 256))
+    ]
 
 
-@pytest.mark.parametrize(("text", "matrix"), [(COLUMNS, MATRIX.T.copy()), ("int[.] f(int[.,.] a) { return { [i] -> sum(a[i]) + i }; }", MATRIX)])
+@pytest.mark.parametrize(
+    ("text", "matrix"),
+    [(COLUMNS, MATRIX.T.copy()), ("int[.] f(int[.,.] a) { return { [i] -> sum(a[i]) + i }; }", MATRIX)],
+)
 def test_few_long_folds_are_cut_into_chunks(text: str, matrix: Value) -> None:
     found = run(text, matrix, row_length=8, fold_threads=4)
     (plan,) = found.plans
@@ -191,7 +228,10 @@ def test_few_long_folds_are_cut_into_chunks(text: str, matrix: Value) -> None:
 
 @pytest.mark.parametrize("threads", [1, 8, 64])
 def test_folds_of_any_function_count_the_neutral_element_once(threads: int) -> None:
-    text = "int g(int a, int b) { return (a * b) % 1000; } int[.] f(int[.,.] a) { return { [i] -> with { ([0] <= [j] < [shape(a)[1]]) : a[i,j] + 1; } : fold(g, 7) | [i] < [shape(a)[0]] }; }"
+    text = (
+        "int g(int a, int b) { return (a * b) % 1000; } int[.] f(int[.,.] a) { return { [i] -> with { ([0] <= [j] "
+        "< [shape(a)[1]]) : a[i,j] + 1; } : fold(g, 7) | [i] < [shape(a)[0]] }; }"
+    )
     assert run(text, MATRIX, row_length=8, fold_threads=threads).launches[0].purpose == "rows"
 
 
@@ -200,20 +240,35 @@ def test_strategies_for_comparison_give_a_cell_one_thread() -> None:
 
 
 def test_short_folds_and_many_columns_have_a_thread_each() -> None:
-    assert run("int[.] f(int[.,.] a) { return { [i] -> sum(a[i]) }; }", MATRIX, row_length=71).launches[0].purpose == "partition"
+    assert (
+        run("int[.] f(int[.,.] a) { return { [i] -> sum(a[i]) }; }", MATRIX, row_length=71).launches[0].purpose
+        == "partition"
+    )
     wide = np.zeros((5, 1100), np.int32)
-    found = run("int[.] f(int[.,.] a) { return { [j] -> sum({ [i] -> a[i,j] }) | [j] < [1100] }; }", wide, row_length=4, device=options().device.with_processors(1))
+    found = run(
+        "int[.] f(int[.,.] a) { return { [j] -> sum({ [i] -> a[i,j] }) | [j] < [1100] }; }",
+        wide,
+        row_length=4,
+        device=options().device.with_processors(1),
+    )
     assert found.launches[0].purpose == "partition"
 
 
 # ---------------------------------------------------------------- shared memory
 
-TILES = "#pragma gpukernel GridBlock(2, Permute([0, 2, 1, 3], SplitLast(8, Permute([1, 2, 0], SplitLast({n}, Permute([1, 0], ShiftLB(Gen)))))))\n"
+TILES = (
+    "#pragma gpukernel GridBlock(2, Permute([0, 2, 1, 3], SplitLast(8, Permute([1, 2, 0], SplitLast({n}, "
+    "Permute([1, 0], ShiftLB(Gen)))))))\n"
+)
 
 
 def stencil(*pragmas: str) -> str:
     lines = "".join(f"{p}\n" for p in pragmas)
-    return "double[.,.] f(double[.,.] a) { return with {\n" + lines + "([1,1] <= [i,j] < shape(a) - 1) : 0.25 * (a[i-1,j] + a[i+1,j] + a[i,j-1] + a[i,j+1]); } : modarray(a); }"
+    return (
+        "double[.,.] f(double[.,.] a) { return with {\n"
+        + lines
+        + "([1,1] <= [i,j] < shape(a) - 1) : 0.25 * (a[i-1,j] + a[i+1,j] + a[i,j-1] + a[i,j+1]); } : modarray(a); }"
+    )
 
 
 def test_tiles_with_halos_are_staged() -> None:
@@ -231,7 +286,10 @@ def test_open_numbers_stay_open_but_for_tiles() -> None:
 
 
 def test_global_memory_and_tiles_that_are_too_large() -> None:
-    assert not any("staged" in launch.kernel.name for launch in run(stencil(TILES.format(n=4), "#pragma gpumem global"), REALS).launches)
+    assert not any(
+        "staged" in launch.kernel.name
+        for launch in run(stencil(TILES.format(n=4), "#pragma gpumem global"), REALS).launches
+    )
     small = options().device
     with pytest.raises(MappingError, match=r"E0819.* take 480 bytes, and a block has 100"):
         run(
@@ -281,15 +339,23 @@ def test_what_a_row_reads_is_staged_where_that_is_asked_for() -> None:
 
 
 def test_many_reads_are_staged_without_being_asked_for() -> None:
-    text = "double[.,.] f(double[.,.] a) { return with { ([2,2] <= [i,j] < shape(a) - 2) : with { ([0,0] <= [p,q] < [5,5]) : a[i+p-2,j+q-2]; } : fold(+, 0d); } : genarray(shape(a), 0d); }"
-    found = run(text, np.random.default_rng(2).random((20, 68)), merge=False, device=options().device.with_processors(1))
+    text = (
+        "double[.,.] f(double[.,.] a) { return with { ([2,2] <= [i,j] < shape(a) - 2) : with { ([0,0] <= [p,q] < "
+        "[5,5]) : a[i+p-2,j+q-2]; } : fold(+, 0d); } : genarray(shape(a), 0d); }"
+    )
+    found = run(
+        text, np.random.default_rng(2).random((20, 68)), merge=False, device=options().device.with_processors(1)
+    )
     assert any("staged" in launch.kernel.name for launch in found.launches)
 
 
 def test_the_blocks_of_a_strided_grid_wait_before_they_load_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = options().device
     device = type(limits)(limits.name, 1, 64, 1, 2**16, 2**16)
-    text = "double[.] f(double[.] a) { return with {\n#pragma gpumem shared(a)\n([1] <= [i] < shape(a) - 1) : a[i-1] + a[i+1]; } : modarray(a); }"
+    text = (
+        "double[.] f(double[.] a) { return with {\n#pragma gpumem shared(a)\n"
+        "([1] <= [i] < shape(a) - 1) : a[i-1] + a[i+1]; } : modarray(a); }"
+    )
     found = run(text, np.random.default_rng(3).random(2000), device=device)
     (launch,) = [x for x in found.launches if "staged" in x.kernel.name]
     assert launch.mapping is not None and any(launch.mapping.placement.strided)
@@ -297,13 +363,21 @@ def test_the_blocks_of_a_strided_grid_wait_before_they_load_anew(monkeypatch: py
 
 # ---------------------------------------------------------------- tiles along a folded axis
 
-SQUARE = "#pragma gpukernel GridBlock(2, Permute([2, 0, 3, 1], SplitLast(4, Permute([1, 2, 0], SplitLast(4, ShiftLB(Gen))))))\n"
+SQUARE = (
+    "#pragma gpukernel GridBlock(2, Permute([2, 0, 3, 1], SplitLast(4, Permute([1, 2, 0], SplitLast(4, "
+    "ShiftLB(Gen))))))\n"
+)
 
 
-def product(*pragmas: str, base: str = "double", neutral: str = "0d", cell: str = "a[i,k] * b[k,j]", fold: str = "+") -> str:
+def product(
+    *pragmas: str, base: str = "double", neutral: str = "0d", cell: str = "a[i,k] * b[k,j]", fold: str = "+"
+) -> str:
     lines = "".join(f"{p}\n" for p in pragmas)
     head = f"{base}[.,.] f({base}[.,.] a, {base}[.,.] b) {{ return with {{\n{lines}"
-    return f"{head}([0,0] <= [i,j] < [shape(a)[0], shape(b)[1]]) : with {{ ([0] <= [k] < [shape(a)[1]]) : {cell}; }} : fold({fold}, {neutral}); }} : genarray([shape(a)[0], shape(b)[1]], {neutral}); }}"
+    return (
+        f"{head}([0,0] <= [i,j] < [shape(a)[0], shape(b)[1]]) : with {{ ([0] <= [k] < [shape(a)[1]]) : {cell}; }} "
+        f": fold({fold}, {neutral}); }} : genarray([shape(a)[0], shape(b)[1]], {neutral}); }}"
+    )
 
 
 def numbers(m: int, n: int, dtype: str = "float64", seed: int = 5) -> Any:
@@ -314,29 +388,64 @@ def is_tiled(found: OnKernels) -> bool:
     return any("tiled" in launch.kernel.name for launch in found.launches)
 
 
-@pytest.mark.parametrize(("m", "length", "n"), [(5, 37, 7), (4, 32, 4), (1, 1, 1), (9, 0, 6), (0, 3, 5), (3, 65, 1), (13, 31, 2)])
+@pytest.mark.parametrize(
+    ("m", "length", "n"), [(5, 37, 7), (4, 32, 4), (1, 1, 1), (9, 0, 6), (0, 3, 5), (3, 65, 1), (13, 31, 2)]
+)
 def test_products_are_loaded_in_strips(m: int, length: int, n: int) -> None:
     found = run(product(SQUARE, "#pragma gpumem shared(a, b)"), numbers(m, length), numbers(length, n))
     assert is_tiled(found) or not m * n
     assert not is_tiled(run(product(SQUARE, "#pragma gpumem global"), numbers(m, length), numbers(length, n)))
 
 
-@pytest.mark.parametrize(("base", "dtype", "neutral"), [("float", "float32", "0f"), ("int", "int32", "0"), ("long", "int64", "0l"), ("short", "int16", "0s"), ("ubyte", "uint8", "0ub"), ("ulong", "uint64", "0ul")])
+@pytest.mark.parametrize(
+    ("base", "dtype", "neutral"),
+    [
+        ("float", "float32", "0f"),
+        ("int", "int32", "0"),
+        ("long", "int64", "0l"),
+        ("short", "int16", "0s"),
+        ("ubyte", "uint8", "0ub"),
+        ("ulong", "uint64", "0ul"),
+    ],
+)
 def test_strips_of_every_kind_of_numbers(base: str, dtype: str, neutral: str) -> None:
-    found = run(product(SQUARE, "#pragma gpumem shared(a, b)", base=base, neutral=neutral), numbers(6, 40, dtype), numbers(40, 5, dtype, 6))
+    found = run(
+        product(SQUARE, "#pragma gpumem shared(a, b)", base=base, neutral=neutral),
+        numbers(6, 40, dtype),
+        numbers(40, 5, dtype, 6),
+    )
     assert is_tiled(found)
 
 
-@pytest.mark.parametrize(("cell", "fold"), [("a[i,k] + b[k,j]", "min"), ("a[i,k] * b[k,j] - a[i,0]", "+"), ("(a[i,k] - b[k,j]) * (a[i,k] - b[k,j])", "max"), ("a[i,k] * tod(k) + b[k,j]", "+")])
+@pytest.mark.parametrize(
+    ("cell", "fold"),
+    [
+        ("a[i,k] + b[k,j]", "min"),
+        ("a[i,k] * b[k,j] - a[i,0]", "+"),
+        ("(a[i,k] - b[k,j]) * (a[i,k] - b[k,j])", "max"),
+        ("a[i,k] * tod(k) + b[k,j]", "+"),
+    ],
+)
 def test_strips_of_other_folds(cell: str, fold: str) -> None:
-    assert is_tiled(run(product(SQUARE, "#pragma gpumem shared(a, b)", cell=cell, fold=fold), numbers(6, 40), numbers(40, 5)))
+    assert is_tiled(
+        run(product(SQUARE, "#pragma gpumem shared(a, b)", cell=cell, fold=fold), numbers(6, 40), numbers(40, 5))
+    )
 
 
 def test_halos_along_all_axes() -> None:
-    text = f"double[.,.] f(double[.,.] a, double[.,.] b) {{ return with {{\n{SQUARE}#pragma gpumem shared(a, b)\n([1,0] <= [i,j] < [5, 6]) : with {{ ([2] <= [k] < [36]) : (a[i-1,k] + a[i+1,k-2]) * b[k+1,j]; }} : fold(+, 0d); }} : genarray([6,6], 0d); }}"
+    text = (
+        f"double[.,.] f(double[.,.] a, double[.,.] b) {{ return with {{\n{SQUARE}#pragma gpumem shared(a, b)\n"
+        f"([1,0] <= [i,j] < [5, 6]) : with {{ ([2] <= [k] < [36]) : (a[i-1,k] + a[i+1,k-2]) * b[k+1,j]; }} : fold(+, "
+        f"0d); }} : genarray([6,6], 0d); }}"
+    )
     found = run(text, numbers(6, 40), numbers(40, 6))
-    (reason,) = {r for launch in found.launches if "tiled" in launch.kernel.name for r in launch.reasons if "tiles" in r}
-    assert reason == "2656 bytes of shared memory: b by tiles of 32 x 4, a by tiles of 6 x 34, along the folded axis 32 at a time"
+    (reason,) = {
+        r for launch in found.launches if "tiled" in launch.kernel.name for r in launch.reasons if "tiles" in r
+    }
+    assert (
+        reason
+        == "2656 bytes of shared memory: b by tiles of 32 x 4, a by tiles of 6 x 34, along the folded axis 32 at a time"
+    )
 
 
 def test_products_are_tiled_without_being_asked_for_where_that_pays() -> None:
@@ -344,12 +453,17 @@ def test_products_are_tiled_without_being_asked_for_where_that_pays() -> None:
     found = run(product(), a, b, row_length=64)
     assert is_tiled(found) and any("squares of cells" in r for launch in found.launches for r in launch.reasons)
     assert not is_tiled(run(product(), numbers(20, 9), numbers(9, 40)))  # nothing much is read twice
-    sums = "double[.] f(double[.,.] a) { return { [i] -> with { ([0] <= [k] < [33]) : a[i,k]; } : fold(+, 0d) | [i] < [20] }; }"
+    sums = (
+        "double[.] f(double[.,.] a) { return { [i] -> with { ([0] <= [k] < [33]) : a[i,k]; } : fold(+, 0d) | [i] < "
+        "[20] }; }"
+    )
     assert not is_tiled(run(sums, a))
 
 
 def test_squares_keep_to_the_limits_of_the_grid() -> None:
-    (template,) = agree(optimise(Subject(product()).unit((None, None), (None, None))), [numbers(3, 40), numbers(40, 3)]).templates.values()
+    (template,) = agree(
+        optimise(Subject(product()).unit((None, None), (None, None))), [numbers(3, 40), numbers(40, 3)]
+    ).templates.values()
     plan = template.plan(tuple(3_000_000 for _ in template.inputs))
     (launch,) = plan.launches
     assert "tiled" in launch.kernel.name and all(n <= most for n, most in zip(launch.grid, options().device.grid))
@@ -382,7 +496,10 @@ def test_what_may_fail_cannot_be_loaded_in_strips() -> None:
 
 
 def test_tiles_are_the_programmers_arrays_wherever_the_function_is_inlined() -> None:
-    text = product(SQUARE, "#pragma gpumem shared(a, b)").replace(" f(", " product(") + " double[.,.] f(double[.,.] x, double[.,.] y) { z = product(x, y); return product(z, y); }"
+    text = (
+        product(SQUARE, "#pragma gpumem shared(a, b)").replace(" f(", " product(")
+        + " double[.,.] f(double[.,.] x, double[.,.] y) { z = product(x, y); return product(z, y); }"
+    )
     found = run(text, numbers(8, 40), numbers(40, 40))
     assert sum("tiled" in launch.kernel.name for launch in found.launches) == 2
 
@@ -393,7 +510,9 @@ def test_tiles_are_the_programmers_arrays_wherever_the_function_is_inlined() -> 
 def test_more_than_64_pieces_are_one_launch() -> None:
     parts = "".join(f"([{2 * i},{3 * i}] <= iv < [{2 * i + 9},{3 * i + 5}]) : {i};" for i in range(14))
     found = run("int[.,.] f() { return with { " + parts + " } : genarray([50,60], -1); }", merge=False)
-    assert [launch.purpose for launch in found.launches] == ["pieces"] and "more than 64 pieces" in found.launches[0].reasons[0]
+    assert [launch.purpose for launch in found.launches] == ["pieces"] and "more than 64 pieces" in found.launches[
+        0
+    ].reasons[0]
 
 
 def crowded(pragma: str, before: int) -> str:
@@ -449,17 +568,40 @@ def test_modarray_may_take_the_place_of_its_array_unless_others_read_it() -> Non
         (template,) = agree(optimise(Subject(text).unit((None, None))), [REALS]).templates.values()
         return template.in_place
 
-    assert list(where("double[.,.] f(double[.,.] a) { return with { ([1,1] <= iv < [3,4]) : a[iv] * 2d; } : modarray(a); }").values()) == ["a"]
+    assert list(
+        where(
+            "double[.,.] f(double[.,.] a) { return with { ([1,1] <= iv < [3,4]) : a[iv] * 2d; } : modarray(a); }"
+        ).values()
+    ) == ["a"]
     assert where(stencil()) == {}
 
 
 @pytest.mark.parametrize(
     ("text", "args", "reason"),
     [
-        ("int fib(int n) { if (n < 2) { r = n; } else { r = fib(n-1) + fib(n-2); } return r; } int[.] f(int n) { return { [i] -> fib(i) | [i] < [n] }; }", (8,), "its body calls fib, which calls itself"),
-        ("int f(int[.] a) { return with { ([0] <= [i] < shape(a)) : a[i]; } : foldfix(max, 0, 5); }", (MATRIX[0],), "foldfix ends at an index that is not known before"),
-        ("int[.] g(int[.] a, int[.] b) { return { [i] -> a[i] + b[69 - i] | [i] < [70] }; } int[.] f(int[.,.] a) { return with { ([0] <= [i] < [shape(a)[0]]) : a[i]; } : fold(g, genarray([70], 0)); }", (MATRIX,), "it folds arrays"),
-        ("int[.] f(int n) { return { [i] -> sum({ [j] -> g(j, i) | [j] < [i] }) | [i] < [n] }; } int g(int j, int i) { v = genarray([i + 1], j); v[i] = 3; return v[i / 2] + sum(v); }", (5,), "a body makes an array whose size is not known before the launch"),
+        (
+            "int fib(int n) { if (n < 2) { r = n; } else { r = fib(n-1) + fib(n-2); } return r; } int[.] f(int n) { "
+            "return { [i] -> fib(i) | [i] < [n] }; }",
+            (8,),
+            "its body calls fib, which calls itself",
+        ),
+        (
+            "int f(int[.] a) { return with { ([0] <= [i] < shape(a)) : a[i]; } : foldfix(max, 0, 5); }",
+            (MATRIX[0],),
+            "foldfix ends at an index that is not known before",
+        ),
+        (
+            "int[.] g(int[.] a, int[.] b) { return { [i] -> a[i] + b[69 - i] | [i] < [70] }; } int[.] f(int[.,.] a) { "
+            "return with { ([0] <= [i] < [shape(a)[0]]) : a[i]; } : fold(g, genarray([70], 0)); }",
+            (MATRIX,),
+            "it folds arrays",
+        ),
+        (
+            "int[.] f(int n) { return { [i] -> sum({ [j] -> g(j, i) | [j] < [i] }) | [i] < [n] }; } int g(int j, int "
+            "i) { v = genarray([i + 1], j); v[i] = 3; return v[i / 2] + sum(v); }",
+            (5,),
+            "a body makes an array whose size is not known before the launch",
+        ),
     ],
 )
 def test_what_stays_on_the_cpu_says_why(text: str, args: tuple[Value, ...], reason: str) -> None:
@@ -477,12 +619,17 @@ HARD: dict[str, tuple[str, tuple[Value, ...], dict[str, object]]] = {
     "chunks of rows": (SHARED_ROWS, (MATRIX,), {"row_length": 8, "fold_threads": 4}),
     "tiles": (stencil(TILES.format(n=4), "#pragma gpumem shared(a)"), (REALS,), {}),
     "tiles of a strided grid": (
-        "double[.] f(double[.] a) { return with {\n#pragma gpumem shared(a)\n([1] <= [i] < shape(a) - 1) : a[i-1] + a[i+1]; } : modarray(a); }",
+        "double[.] f(double[.] a) { return with {\n#pragma gpumem shared(a)\n"
+        "([1] <= [i] < shape(a) - 1) : a[i-1] + a[i+1]; } : modarray(a); }",
         (np.linspace(0, 1, 700),),
         {"device": options().device.with_processors(1)},
     ),
     "strips": (product(SQUARE, "#pragma gpumem shared(a, b)"), (numbers(5, 70), numbers(70, 6)), {}),
-    "strips of a strided grid": (product(SQUARE, "#pragma gpumem shared(a, b)"), (numbers(40, 40), numbers(40, 40)), {"device": type(options().device)("small", 1, 64, 1, 2**16, 2**16)}),
+    "strips of a strided grid": (
+        product(SQUARE, "#pragma gpumem shared(a, b)"),
+        (numbers(40, 40), numbers(40, 40)),
+        {"device": type(options().device)("small", 1, 64, 1, 2**16, 2**16)},
+    ),
     "partial sums": ("int f(int[.,.] a) { return sum(a) + maxval(a); }", (MATRIX,), {"fold_threads": 4}),
 }
 
@@ -497,7 +644,8 @@ def test_phases_run_on_the_emulator_without_a_finding(name: str, monkeypatch: py
 
 
 class WithoutBarriers(OnEmulator):
-    """Runs each launch without one of its barriers first, on copies of the memory. `silent`: kernels in which nothing was found then; `removed`: how many barriers."""
+    """Runs each launch without one of its barriers first, on copies of the memory. `silent`: kernels in which nothing
+    was found then; `removed`: how many barriers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -527,11 +675,27 @@ def test_a_kernel_serves_all_values_of_an_open_number() -> None:
     text = stencil("#pragma gpuparam B = 2, 4", TILES.format(n="B"))
     (template,) = agree(optimise(Subject(text).unit((None, None))), [REALS], options(), {"B": 2}).templates.values()
     numbers = tuple({"a_n": 40, "a_n.1": 60}.get(name, 39 if name == "t" else 59) for name in template.inputs)
-    kernels = [{launch.kernel.name: launch.block for launch in template.plan(numbers, {"B": b}).launches if launch.purpose == "partition"} for b in (2, 4)]
+    kernels = [
+        {
+            launch.kernel.name: launch.block
+            for launch in template.plan(numbers, {"B": b}).launches
+            if launch.purpose == "partition"
+        }
+        for b in (2, 4)
+    ]
     assert kernels[0].keys() == kernels[1].keys() and kernels[0] != kernels[1]
 
 
-@pytest.mark.parametrize("text", ["int f(int[.,.] a) { return sum(a); }", "int[.,.] f(int[.,.] a) { return a + 1; }", SHARED_ROWS, COLUMNS, "int[.,.] f(int[.,.] a) { return { [i,j] -> sum({ [k] -> a[i,k] * a[j,k] }) }; }"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int f(int[.,.] a) { return sum(a); }",
+        "int[.,.] f(int[.,.] a) { return a + 1; }",
+        SHARED_ROWS,
+        COLUMNS,
+        "int[.,.] f(int[.,.] a) { return { [i,j] -> sum({ [k] -> a[i,k] * a[j,k] }) }; }",
+    ],
+)
 def test_more_elements_than_32_bits_can_count(text: str) -> None:
     (template,) = agree(optimise(Subject(text).unit((None, None))), [MATRIX]).templates.values()
     plan = template.plan(tuple(100_000 for _ in template.inputs))

@@ -31,10 +31,17 @@ def test_random_mappings(batch: int) -> None:
         else:
             refused += 1
     assert refused < BATCH / 2
-    assert min(steps[name] for name in ("ShiftLB", "CompressGrid", "PruneGrid", "Permute", "FoldLast2", "SplitLast", "PadLast")) > 0
+    assert (
+        min(
+            steps[name]
+            for name in ("ShiftLB", "CompressGrid", "PruneGrid", "Permute", "FoldLast2", "SplitLast", "PadLast")
+        )
+        > 0
+    )
 
 
-@pytest.mark.parametrize("seed", [s for s in range(120) if s not in (82, 100)])  # those two fold NaNs by max, in another order
+# those two fold NaNs by max, in another order
+@pytest.mark.parametrize("seed", [s for s in range(120) if s not in (82, 100)])
 def test_random_bodies(seed: int) -> None:
     unit, arguments = random_unit(seed)
     for args in arguments:

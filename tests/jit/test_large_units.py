@@ -9,7 +9,10 @@ import sacpy
 CONDITIONALS = 150
 TEXT = (
     "use Array: all; int f(int a, int x) { "
-    + " ".join(f"if (x % {k % 7 + 2} == 0) {{ x = x + {k}; }} else {{ x = x * 3 % {1009 + k}; a = a + 1; }}" for k in range(CONDITIONALS))
+    + " ".join(
+        f"if (x % {k % 7 + 2} == 0) {{ x = x + {k}; }} else {{ x = x * 3 % {1009 + k}; a = a + 1; }}"
+        for k in range(CONDITIONALS)
+    )
     + " return x + a; }"
 )
 
@@ -25,7 +28,11 @@ def expected(a: int, x: int) -> int:
 
 def test_less_effort_is_told(tmp_path: Path) -> None:
     session = sacpy.Session(target="cpu")
-    module = session.compile("use Array: all; use Structures: all; " + TEXT + " int[*] g(int n) { return { [i] -> f(i, i + 5) | [i] < [n] }; }")
+    module = session.compile(
+        "use Array: all; use Structures: all; "
+        + TEXT
+        + " int[*] g(int n) { return { [i] -> f(i, i + 5) | [i] < [n] }; }"
+    )
     assert module.g(3000).tolist() == [expected(i, i + 5) for i in range(3000)]
     text = str(session.stats())
     assert "large (" in text and "few steps" in text

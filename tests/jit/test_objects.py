@@ -51,7 +51,10 @@ def double_of(x: int) -> int:
 
 
 def resolve(name: str) -> int:
-    found = {"outside": ctypes.cast(double_of, ctypes.c_void_p).value, "cos": ctypes.cast(ctypes.CDLL("libm.so.6").cos, ctypes.c_void_p).value}
+    found = {
+        "outside": ctypes.cast(double_of, ctypes.c_void_p).value,
+        "cos": ctypes.cast(ctypes.CDLL("libm.so.6").cos, ctypes.c_void_p).value,
+    }
     return found[name] or 0
 
 
@@ -66,7 +69,11 @@ def test_code_calls_out_reads_tables_and_keeps_its_variables(code: bytes) -> Non
 
 def test_code_cannot_be_written_and_data_cannot_be_executed(code: bytes) -> None:
     image = Image(code, resolve)
-    rights = {line.split()[1] for line in Path("/proc/self/maps").read_text().splitlines() if int(line.split("-")[0], 16) <= image.address("pick") < int(line.split()[0].split("-")[1], 16)}
+    rights = {
+        line.split()[1]
+        for line in Path("/proc/self/maps").read_text().splitlines()
+        if int(line.split("-")[0], 16) <= image.address("pick") < int(line.split()[0].split("-")[1], 16)
+    }
     assert rights == {"r-xp"}
 
 
@@ -108,8 +115,16 @@ def test_a_second_run_of_a_program_loads_no_llvm(tmp_path: Path) -> None:
     import os
 
     program = tmp_path / "p.sac"
-    program.write_text("use Array: all; use StdIO: all; int f(int n) { s = 0; for (i = 0; i < n; i++) { s = (s * 31 + i) % 1000003; } return s; } int main() { print(f(3000000)); return 0; }")
+    program.write_text(
+        "use Array: all; use StdIO: all; int f(int n) { s = 0; for (i = 0; i < n; i++) { s = (s * 31 + i) % 1000003; "
+        "} return s; } int main() { print(f(3000000)); return 0; }"
+    )
     environment = {**os.environ, "SACPY_CACHE_DIR": str(tmp_path / "cache")}
-    outputs = [subprocess.run([sys.executable, "-c", RUN, str(program), which], cwd=ROOT, env=environment, capture_output=True, text=True) for which in ("first", "second")]
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", RUN, str(program), which], cwd=ROOT, env=environment, capture_output=True, text=True
+        )
+        for which in ("first", "second")
+    ]
     assert [o.stderr for o in outputs] == ["", ""]
     assert outputs[0].stdout == outputs[1].stdout

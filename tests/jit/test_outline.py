@@ -41,7 +41,9 @@ def outcome(program: Program, key: str, given: bytes = b"") -> tuple[object, byt
 
 
 def test_work_between_prints_becomes_functions() -> None:
-    program, key, regions = outlined("int main() { a = iota(10); b = a * a + 1; print(sum(b)); c = b * 2; print(sum(c + a)); return 0; }")
+    program, key, regions = outlined(
+        "int main() { a = iota(10); b = a * a + 1; print(sum(b)); c = b * 2; print(sum(c + a)); return 0; }"
+    )
     assert regions == [f"{key}@1", f"{key}@2"]
     calls = [s.rhs for s in program.function(key).body.statements if isinstance(s, Let) and isinstance(s.rhs, Call)]
     assert len(calls) == 4  # two regions, two prints
@@ -54,23 +56,43 @@ def test_results_are_what_is_used_later() -> None:
 
 
 def test_functions_without_effects_stay_whole() -> None:
-    program, key, regions = outlined("int f(int n) { s = 0; for (i = 0; i < n; i++) { s += i; } return s; } int main() { return f(3); }")
+    program, key, regions = outlined(
+        "int f(int n) { s = 0; for (i = 0; i < n; i++) { s += i; } return s; } int main() { return f(3); }"
+    )
     assert regions == []
     assert program.function(key) is program.program.function(key)
 
 
-@pytest.mark.parametrize("body", ["print(1 + 2);", 's = "abc"; print(s); print(strlen(s));', "a = [1, 2, 3]; print(a); print(a[0]);"])
+@pytest.mark.parametrize(
+    "body", ["print(1 + 2);", 's = "abc"; print(s); print(strlen(s));', "a = [1, 2, 3]; print(a); print(a[0]);"]
+)
 def test_too_little_work_stays_where_it_is(body: str) -> None:
     assert outlined(f"int main() {{ {body} return 0; }}")[2] == []
 
 
 def test_loops_with_effects_have_regions_inside() -> None:
-    program, key, regions = outlined("int main() { a = iota(9); for (i = 0; i < 3; i++) { a = a * 2 + i; a = a - i * 3; print(sum(a)); } if (a[0] == 0) { b = a + a; print(sum(b * b)); } return 0; }")
+    program, key, regions = outlined(
+        "int main() { a = iota(9); for (i = 0; i < 3; i++) { a = a * 2 + i; a = a - i * 3; print(sum(a)); } if (a[0] "
+        "== 0) { b = a + a; print(sum(b * b)); } return 0; }"
+    )
     assert len(regions) == 2
     assert outcome(program, key) == outcome(program.program, key)
 
 
-PROGRAMS = ["control-flow", "io-in-loops", "evaluation-order", "output-before-an-error", "violation-at-run-time", "struct-control-flow", "lazy-operators", "kernel-kmeans", "several-results", "ranks-that-change", "wl-void", "input-scan"]
+PROGRAMS = [
+    "control-flow",
+    "io-in-loops",
+    "evaluation-order",
+    "output-before-an-error",
+    "violation-at-run-time",
+    "struct-control-flow",
+    "lazy-operators",
+    "kernel-kmeans",
+    "several-results",
+    "ranks-that-change",
+    "wl-void",
+    "input-scan",
+]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -23,9 +23,20 @@ def product(order: str, lower: str = "0") -> str:
     """A matrix product with its loops in an order."""
     text, outer = "", "a"
     for depth, i in enumerate(order):
-        text += f"{'    ' * (depth + 1)}double[n,m] r{i} = for {i} from {lower if i == 'i' else 0} to {UPPER[i]} step 1 with double[n,m] p{i} := {outer}\n"
+        text += (
+            f"{'    ' * (depth + 1)}double[n,m] r{i} = for {i} from {lower if i == 'i' else 0} to {UPPER[i]} step "
+            f"1 with double[n,m] p{i} := {outer}\n"
+        )
         outer = f"p{i}"
-    lines = ["double x = load u[i,k]", "double y = load v[k,j]", "double t = mul x, y", f"double z = load {outer}[i,j]", "double g = add z, t", f"double[n,m] h = update {outer}[i,j] with g", "next h"]
+    lines = [
+        "double x = load u[i,k]",
+        "double y = load v[k,j]",
+        "double t = mul x, y",
+        f"double z = load {outer}[i,j]",
+        "double g = add z, t",
+        f"double[n,m] h = update {outer}[i,j] with g",
+        "next h",
+    ]
     text += "".join(f"                {line}\n" for line in lines)
     for depth in (1, 0):
         text += f"{'    ' * (depth + 2)}next r{order[depth + 1]}\n"
@@ -82,14 +93,20 @@ def test_bounds_that_leave_the_array_where_nothing_is_added_are_cut() -> None:
     text = product("ijk").replace("to m step", "to hi step")
     assert "min hi, m" in after(accumulating.run, text)
     rng = np.random.default_rng(2)
-    many = [(rng.uniform(size=(3, 4)), rng.uniform(size=(3, l_)), rng.uniform(size=(l_, 4)), 0, hi) for l_, hi in ((0, 1000), (0, -3), (5, 3), (5, 4))]
+    many = [
+        (rng.uniform(size=(3, 4)), rng.uniform(size=(3, l_)), rng.uniform(size=(l_, 4)), 0, hi)
+        for l_, hi in ((0, 1000), (0, -3), (5, 3), (5, 4))
+    ]
     assert repr(agree_on(changed_to(text), many)) == repr(agree_on(unit(text), many))
 
 
 def test_any_terms_are_added_up_inside_where_the_loops_stand_like_that() -> None:
     text = product("ijk").replace("double t = mul x, y", "double w = exp x\n                double t = div w, y")
     assert "for" not in after(accumulating.run, text).split()
-    unchanged(accumulating.run, product("kij").replace("double t = mul x, y", "double w = exp x\n                double t = div w, y"))
+    unchanged(
+        accumulating.run,
+        product("kij").replace("double t = mul x, y", "double w = exp x\n                double t = div w, y"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,7 +120,10 @@ def test_any_terms_are_added_up_inside_where_the_loops_stand_like_that() -> None
         ("to l step 1", "to l step 2"),
         ("for k from 0", "for k from j"),
         ("for j from 0", "for j from lo"),
-        ("double t = mul x, y", "bool c = lt k, hi\n                check c : low\n                double t = mul x, y"),
+        (
+            "double t = mul x, y",
+            "bool c = lt k, hi\n                check c : low\n                double t = mul x, y",
+        ),
     ],
 )
 def test_what_stays(old: str, new: str) -> None:

@@ -1,4 +1,5 @@
-"""Parts of arrays that are assigned: computed in the array where nothing is read that has been overwritten, on printed graphs."""
+"""Parts of arrays that are assigned: computed in the array where nothing is read that has been overwritten, on printed
+graphs."""
 
 from __future__ import annotations
 
@@ -115,7 +116,12 @@ def test_a_matrix_of_an_array_takes_a_loop_for_each_axis() -> None:
     ],
 )
 def test_what_may_differ_or_is_used_otherwise_stays(change: tuple[str, str]) -> None:
-    text = ROW.format(row="k", column="j.1").replace("function f(int n, int k, int i, int m, double[n,n] a)", "function f(int n, int k, int i, int m, bool t, double[n,n] a, double[n,n] b)" if "b" in change[1] else "function f(int n, int k, int i, int m, bool t, double[n,n] a)")
+    text = ROW.format(row="k", column="j.1").replace(
+        "function f(int n, int k, int i, int m, double[n,n] a)",
+        "function f(int n, int k, int i, int m, bool t, double[n,n] a, double[n,n] b)"
+        if "b" in change[1]
+        else "function f(int n, int k, int i, int m, bool t, double[n,n] a)",
+    )
     if "double[n,n] b =" in change[1]:
         text = text.replace(", double[n,n] b)", ")")
     assert change[0] in text
@@ -127,7 +133,15 @@ def test_random_units_keep_their_meaning() -> None:
 
 
 def test_a_statement_that_sets_nothing_is_no_with_loop() -> None:
-    text = ROW.format(row="k", column="j.1").replace("    double[n,n] c =", "    if t\n        bool u = lt i, n\n        check u : it is in range\n        give\n    else\n        give\n    double[n,n] c =").replace("int m, double", "int m, bool t, double")
+    text = (
+        ROW.format(row="k", column="j.1")
+        .replace(
+            "    double[n,n] c =",
+            "    if t\n        bool u = lt i, n\n        check u : it is in range\n        give\n    else\n"
+            "        give\n    double[n,n] c =",
+        )
+        .replace("int m, double", "int m, bool t, double")
+    )
     before = unit(text)
     assert any(not s.targets for s in before.root.body.statements if isinstance(s, Let))
     assert "with [" not in after(assigning.run, text)

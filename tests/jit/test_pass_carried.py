@@ -25,7 +25,15 @@ function f(int n, int m, double[m] x, double[m] y)
         next {result}
     return m, b
 """
-FINE = {"before": "double w = load a[0]", "complete": " complete", "operator": "genarray double default 0.0", "lower": "0", "read": "a[i]", "after": "double q = load c[0]", "result": "c"}
+FINE = {
+    "before": "double w = load a[0]",
+    "complete": " complete",
+    "operator": "genarray double default 0.0",
+    "lower": "0",
+    "read": "a[i]",
+    "after": "double q = load c[0]",
+    "result": "c",
+}
 
 
 def steps(**changed: str) -> str:

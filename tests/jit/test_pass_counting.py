@@ -58,7 +58,10 @@ def test_other_ways_to_count(start: str, test: str, step: str, expected: str) ->
     assert "check" not in text
 
 
-@pytest.mark.parametrize(("start", "test", "step"), [("0", "le k, n", "add k, 1"), ("0", "lt k, n", "add k, 2"), ("m", "neq k, n", "add k, 1")])
+@pytest.mark.parametrize(
+    ("start", "test", "step"),
+    [("0", "le k, n", "add k, 1"), ("0", "lt k, n", "add k, 2"), ("m", "neq k, n", "add k, 1")],
+)
 def test_a_counter_that_could_wrap_is_checked_in_front_of_the_loop(start: str, test: str, step: str) -> None:
     text = after(run, LOOP.format(start=start, test=test, step=step))
     assert text.index("check") < text.index("for k")
@@ -66,7 +69,14 @@ def test_a_counter_that_could_wrap_is_checked_in_front_of_the_loop(start: str, t
 
 @pytest.mark.parametrize(
     ("start", "test", "step"),
-    [("0", "lt k, n", "sub k, 1"), ("0", "gt k, n", "add k, 1"), ("0", "lt k, n", "mul k, 2"), ("9", "neq k, 5", "add k, 1"), ("0", "eq k, n", "add k, 1"), ("0", "lt k, n", "add k, m")],
+    [
+        ("0", "lt k, n", "sub k, 1"),
+        ("0", "gt k, n", "add k, 1"),
+        ("0", "lt k, n", "mul k, 2"),
+        ("9", "neq k, 5", "add k, 1"),
+        ("0", "eq k, n", "add k, 1"),
+        ("0", "lt k, n", "add k, m"),
+    ],
 )
 def test_loops_that_do_not_count_to_their_bound_stay(start: str, test: str, step: str) -> None:
     assert "loop" in after(run, LOOP.format(start=start, test=test, step=step))
@@ -117,8 +127,13 @@ def test_a_bound_that_is_read_from_an_array_is_read_once_after_its_check() -> No
 
 
 def test_a_bound_read_from_an_array_that_the_loop_changes_is_none() -> None:
-    changed = ROW.format(array="r").replace("double s, int last = loop double p := x, ", "double s, int[n] rs, int last = loop double p := x, int[n] r := row, ")
-    changed = changed.replace("            next q, next_k", "            int[n] u = update r[0] with k\n            next q, u, next_k")
+    changed = ROW.format(array="r").replace(
+        "double s, int last = loop double p := x, ",
+        "double s, int[n] rs, int last = loop double p := x, int[n] r := row, ",
+    )
+    changed = changed.replace(
+        "            next q, next_k", "            int[n] u = update r[0] with k\n            next q, u, next_k"
+    )
     assert "while" in after(run, changed)
 
 

@@ -1,4 +1,5 @@
-"""Detaching, on printed graphs: which views become arrays of their own, and of which array is read what an update leaves alone."""
+"""Detaching, on printed graphs: which views become arrays of their own, and of which array is read what an update
+leaves alone."""
 
 from __future__ import annotations
 

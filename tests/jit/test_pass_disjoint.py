@@ -47,7 +47,10 @@ def test_the_later_partition_loses_what_the_earlier_covers() -> None:
 
 
 def test_a_partition_with_a_step_is_left_to_overlap() -> None:
-    text = after(disjoint.run, OVERLAP.format(grid=" step [2] width [1]").replace("yield y", "double z = add y, 1.0\n            yield z"))
+    text = after(
+        disjoint.run,
+        OVERLAP.format(grid=" step [2] width [1]").replace("yield y", "double z = add y, 1.0\n            yield z"),
+    )
     assert "with [n] complete" in text
 
 
@@ -93,7 +96,9 @@ function f(int n, double[n,n] v)
         ("[0,0]", "[1,1]", "[n,n]", "[2,1]", "[1,1]", " disjoint"),
     ],
 )
-def test_partitions_that_take_turns_are_disjoint_and_may_be_complete(first: str, second: str, upper: str, step: str, width: str, words: str) -> None:
+def test_partitions_that_take_turns_are_disjoint_and_may_be_complete(
+    first: str, second: str, upper: str, step: str, width: str, words: str
+) -> None:
     text = after(disjoint.run, CHEQUERED.format(first=first, second=second, upper=upper, step=step, width=width))
     assert f"with [n,n]{words}\n" in text
 
@@ -175,11 +180,21 @@ def test_cells_that_are_with_loops_become_axes() -> None:
 
 def test_a_cell_that_is_not_covered_or_that_takes_work_stays_a_cell() -> None:
     unchanged(flatten.run, NESTED.format(work="tod", lower="1"))
-    unchanged(flatten.run, NESTED.format(work="tod", lower="0").replace("double x = tod i", "double w = tod i\n            double x = sin w"))
+    unchanged(
+        flatten.run,
+        NESTED.format(work="tod", lower="0").replace(
+            "double x = tod i", "double w = tod i\n            double x = sin w"
+        ),
+    )
 
 
 def test_bounds_of_the_outer_loop_come_first() -> None:
-    text = after(flatten.run, NESTED.format(work="tod", lower="0").replace("part [0] <= [i] < [n]", "part [2] <= [i] < [n] step [3] width [2]"))
+    text = after(
+        flatten.run,
+        NESTED.format(work="tod", lower="0").replace(
+            "part [0] <= [i] < [n]", "part [2] <= [i] < [n] step [3] width [2]"
+        ),
+    )
     assert "part [2,0] <= [i,j] < [n,m] step [3,1] width [2,1]" in text
 
 

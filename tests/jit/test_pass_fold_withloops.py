@@ -409,7 +409,11 @@ def test_dear_work_that_two_results_share_is_not_done_once_for_each_place_that_l
 
 
 def test_dear_work_that_a_folded_array_shares_with_one_that_stays_is_not_done_twice() -> None:
-    escapes = "        double[n] v = with [n] disjoint complete\n            genarray double default 0.0\n            part [0] <= [k] < [n]\n                double t.1 = load t[k]\n                double w = neg t.1\n                yield w\n        return n, u, n, v\n"
+    escapes = (
+        "        double[n] v = with [n] disjoint complete\n            genarray double default 0.0\n"
+        "            part [0] <= [k] < [n]\n                double t.1 = load t[k]\n"
+        "                double w = neg t.1\n                yield w\n        return n, u, n, v\n"
+    )
     assert after(run, TWO_RESULTS.format(second="q") + escapes).count("fold") == 1
 
 
@@ -508,10 +512,13 @@ function f(int n, double[n] a, int k)
         (("int t = mod i, 3", "int u = mod i, 2", "bool c = eq t, u"), True),
         (("int t = mod i, k", "int u = mod i, 2", "bool c = eq t, u"), False),  # a division that takes its time
         (("double t = tod i", "double u = sqrt t", "bool c = lt u, 3.5"), False),
-        (("int g = mod i, 5", "int h = mod i, 7", "int t = div i, 3", "int u = add g, h", "bool c = eq t, u"), False),  # much work
+        # much work
+        (("int g = mod i, 5", "int h = mod i, 7", "int t = div i, 3", "int u = add g, h", "bool c = eq t, u"), False),
     ],
 )
-def test_a_mask_is_computed_where_it_is_used_if_it_only_asks_for_the_index(condition: tuple[str, ...], folded: bool) -> None:
+def test_a_mask_is_computed_where_it_is_used_if_it_only_asks_for_the_index(
+    condition: tuple[str, ...], folded: bool
+) -> None:
     text = MASK.format(condition="\n            ".join(condition))
     assert ("load m" not in after(run, text)) is folded
 
@@ -548,7 +555,9 @@ function f(int n, int m, double[n,m] u)
         ("i", "k,j", "i.1,j.1", "i.1,l", 2),
     ],
 )
-def test_what_rows_have_in_common_may_be_done_twice_and_loads_that_are_saved_pay_for_the_rest(divided: str, index: str, own: str, other: str, count: int) -> None:
+def test_what_rows_have_in_common_may_be_done_twice_and_loads_that_are_saved_pay_for_the_rest(
+    divided: str, index: str, own: str, other: str, count: int
+) -> None:
     assert after(run, MIDDLES.format(divided=divided, index=index, own=own, other=other)).count("= with") == count
 
 
@@ -576,7 +585,8 @@ function f(int n, double[n] a, double[n] b, int k)
 
 
 def test_elements_of_a_cell_are_computed_by_themselves_where_they_are_named() -> None:
-    """Each of them is little work, though both together are more; a dear one, or one that is not known, is not computed twice."""
+    """Each of them is little work, though both together are more; a dear one, or one that is not known, is not computed
+    twice."""
     assert "cell" not in after(run, ELEMENTS.format(op="neg", at=0))
     assert "cell" in after(run, ELEMENTS.format(op="exp", at=0))
     assert "cell" in after(run, ELEMENTS.format(op="exp", at=1))

@@ -60,24 +60,55 @@ def test_a_loop_around_becomes_a_sum_inside() -> None:
 
 
 def test_sums_may_begin_with_the_elements_of_an_array() -> None:
-    text = after(interchange.run, ADDED.replace("double[m] a := zeros", "double[m] a := g").replace("double[n,m] v)", "double[n,m] v, double[m] g)"))
+    text = after(
+        interchange.run,
+        ADDED.replace("double[m] a := zeros", "double[m] a := g").replace(
+            "double[n,m] v)", "double[n,m] v, double[m] g)"
+        ),
+    )
     assert re.search(r"double (x\S*) = load g\[c\]\n.*\n +fold from \1 by", text)
     assert "for" not in text.split()
 
 
-@pytest.mark.parametrize("text", [ADDED, ADDED.replace("add b, p", "add p, b"), ADDED.replace("            genarray double default 0.0", "            modarray a"), ADDED.replace("double", "int").replace("0.5", "5").replace("0.0", "0"), ADDED.replace("load x[j]", "load x[j]\n        double q = div w, 3.0").replace("mul w, y", "mul q, y"), ADDED.replace(":= zeros", ":= g").replace("    double[m] r = for", """    double[m] g = with [m] disjoint complete
+@pytest.mark.parametrize(
+    "text",
+    [
+        ADDED,
+        ADDED.replace("add b, p", "add p, b"),
+        ADDED.replace("            genarray double default 0.0", "            modarray a"),
+        ADDED.replace("double", "int").replace("0.5", "5").replace("0.0", "0"),
+        ADDED.replace("load x[j]", "load x[j]\n        double q = div w, 3.0").replace("mul w, y", "mul q, y"),
+        ADDED.replace(":= zeros", ":= g").replace(
+            "    double[m] r = for",
+            """    double[m] g = with [m] disjoint complete
         genarray double default 0.0
         part [0] <= [h] < [m]
             int hh = mul h, h
             double o = tod hh
             yield o
-    double[m] r = for""")])
+    double[m] r = for""",
+        ),
+    ],
+)
 def test_it_gives_the_same(text: str) -> None:
     dtype = "i4" if "int[m] r" in text else "f8"
     rng = np.random.default_rng(1)
     u, sums = unit(text), interchange.run(unit(text))
     assert "fold" in after(interchange.run, text)
-    assert [c.packed for c in map(contraction, [p for s in sums.root.body.statements if isinstance(s, Let) and isinstance(s.rhs, WithLoop) for p in s.rhs.partitions]) if c] == [False]  # it pays
+    # it pays
+    assert [
+        c.packed
+        for c in map(
+            contraction,
+            [
+                p
+                for s in sums.root.body.statements
+                if isinstance(s, Let) and isinstance(s.rhs, WithLoop)
+                for p in s.rhs.partitions
+            ],
+        )
+        if c
+    ] == [False]
     for n, m, first, last in ((5, 4, 0, 5), (5, 4, 2, 3), (5, 1, 3, 3), (5, 3, 4, 1), (0, 3, 0, 0), (3, 0, 0, 3)):
         x, v = (3e8 * rng.standard_normal(n)).astype(dtype), (3e8 * rng.standard_normal((n, m))).astype(dtype)
         expected, found = (evaluate(g, [first, last, x, v])[-1] for g in (u, sums))
@@ -99,20 +130,32 @@ def test_it_gives_the_same(text: str) -> None:
         ("[0] <= [c]", "[1] <= [c]"),
         ("step 1", "step 2"),
         ("        double w = load x[j]\n", "        double w = load a[l]\n"),
-        ("part [0] <= [c] < [m]\n                double y", "part [0] <= [c] < [m] step [2] width [1]\n                double y"),
+        (
+            "part [0] <= [c] < [m]\n                double y",
+            "part [0] <= [c] < [m] step [2] width [1]\n                double y",
+        ),
     ],
 )
 def test_what_is_no_such_sum_or_does_not_pay_stays(change: tuple[str, str]) -> None:
     assert change[0] in ADDED
     text = ADDED.replace(*change)
     if change[1].startswith("mul b"):
-        text = text.replace("                double b = load a[c]\n", "").replace("                double y =", "                double b = load a[c]\n                double y =")
+        text = text.replace("                double b = load a[c]\n", "").replace(
+            "                double y =", "                double b = load a[c]\n                double y ="
+        )
     unchanged(interchange.run, text)
 
 
 def test_indices_that_are_computed_in_a_round_are_no_terms() -> None:
     text = ADDED.replace("double", "int").replace("0.5", "5").replace("0.0", "0")
-    unchanged(interchange.run, text.replace("                int y = load v[j,c]\n", "                int far = mul c, 2\n                int y = load v[j,far]\n                int near = load v[j,c]\n").replace("mul w, y", "mul near, y"))
+    unchanged(
+        interchange.run,
+        text.replace(
+            "                int y = load v[j,c]\n",
+            "                int far = mul c, 2\n                int y = load v[j,far]\n"
+            "                int near = load v[j,c]\n",
+        ).replace("mul w, y", "mul near, y"),
+    )
 
 
 def test_random_units_keep_their_meaning() -> None:

@@ -75,13 +75,23 @@ TABLES = """
 
 
 def test_a_small_array_that_rounds_only_load_from_is_made_in_front_of_them() -> None:
-    text = TABLES.replace("{start}", "e").replace("double s.1,", "double[2] e = array double[2] of 1.0, x\n            double s.1,").replace("{next}", "t")
+    text = (
+        TABLES.replace("{start}", "e")
+        .replace("double s.1,", "double[2] e = array double[2] of 1.0, x\n            double s.1,")
+        .replace("{next}", "t")
+    )
     fine = text.format(second="2.0", more="double q = mul r, z")
     assert after(run, fine).index("double[2] c.1 = array double[2] of 2.0, x") < after(run, fine).index("for j from")
     assert after(run, fine).index("array double[2] of x, y") > after(run, fine).index("for j from")
-    for second, more, next_ in (("s", "double q = mul r, z", "t"), ("2.0", "double[2] u = update c[0] with z", "u"), ("2.0", "double q = mul r, z", "c")):
+    for second, more, next_ in (
+        ("s", "double q = mul r, z", "t"),
+        ("2.0", "double[2] u = update c[0] with z", "u"),
+        ("2.0", "double q = mul r, z", "c"),
+    ):
         kept = text.replace(", t\n", f", {next_}\n").format(second=second, more=more)
-        assert after(run, kept).index(f"double[2] c = array double[2] of {second}, x") > after(run, kept).index("for j from")
+        assert after(run, kept).index(f"double[2] c = array double[2] of {second}, x") > after(run, kept).index(
+            "for j from"
+        )
 
 
 def test_a_small_array_moves_out_of_inner_with_loops_only() -> None:
@@ -103,7 +113,11 @@ def test_a_small_array_moves_out_of_inner_with_loops_only() -> None:
             return n, a
         """
     moved = after(run, text)
-    assert moved.index("part [0] <= [i]") < moved.index("double[2] c.1 = array double[2] of 1.0, x") < moved.index("double s = with")
+    assert (
+        moved.index("part [0] <= [i]")
+        < moved.index("double[2] c.1 = array double[2] of 1.0, x")
+        < moved.index("double s = with")
+    )
 
 
 def test_a_small_array_and_a_load_from_it_move_out_of_two_loops() -> None:
@@ -123,7 +137,12 @@ def test_a_small_array_and_a_load_from_it_move_out_of_two_loops() -> None:
             return s
         """,
     )
-    assert moved.index("array double[2] of 1.0, x") < moved.index("for k from") < moved.index("load c") < moved.index("for i from")
+    assert (
+        moved.index("array double[2] of 1.0, x")
+        < moved.index("for k from")
+        < moved.index("load c")
+        < moved.index("for i from")
+    )
 
 
 def test_a_check_of_every_index_becomes_one_of_the_worst() -> None:
@@ -234,12 +253,20 @@ function f(int n, double[n] v)
 """
 
 
-@pytest.mark.parametrize(("loop", "offset"), [("0 to n step 2", 1), ("1 to n step 3", 1), ("n to 0 step -2", -2), ("0 to n step 5", 4)])
+@pytest.mark.parametrize(
+    ("loop", "offset"), [("0 to n step 2", 1), ("1 to n step 3", 1), ("n to 0 step -2", -2), ("0 to n step 5", 4)]
+)
 def test_the_worst_index_of_a_loop_with_a_step_is_the_last_that_it_has(loop: str, offset: int) -> None:
     text = PAIRS.format(loop=loop, offset=offset)
     before, moved = unit(text), run(unit(text))
     verify(moved)
-    assert not any(isinstance(s, Check) for loop in statements(moved.root.body) if isinstance(loop, Let) for b in blocks(loop.rhs) for s in statements(b))
+    assert not any(
+        isinstance(s, Check)
+        for loop in statements(moved.root.body)
+        if isinstance(loop, Let)
+        for b in blocks(loop.rhs)
+        for s in statements(b)
+    )
     for n in range(12):
         args = (np.arange(n, dtype="f8"),)
         assert outcome(moved, args) == outcome(before, args), n

@@ -80,7 +80,10 @@ def test_sums_along_a_short_axis_are_made_in_one_loop() -> None:
 
 
 def test_what_varies_with_the_axis_may_be_dear() -> None:
-    unchanged(run, SUMS.format(**PLAIN).replace("double g = load w[j]", "double g = load x[j]").replace("mul g, h", "pow g, h"))
+    unchanged(
+        run,
+        SUMS.format(**PLAIN).replace("double g = load w[j]", "double g = load x[j]").replace("mul g, h", "pow g, h"),
+    )
 
 
 @pytest.mark.parametrize(

@@ -72,11 +72,15 @@ def optimised(text: str, pragma: str, device: bool = True) -> Unit:
 
 
 def loops(unit: Unit) -> list[WithLoop]:
-    return [s.rhs for f in unit.functions for s in statements(f.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
+    return [
+        s.rhs for f in unit.functions for s in statements(f.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop)
+    ]
 
 
 @pytest.mark.parametrize("text", [PRODUCER, SUM, NEIGHBOURS])
-@pytest.mark.parametrize(("pragma", "device", "left"), [(MAP, True, 2), (SHARED, True, 2), (MAP, False, 1), (GLOBAL, True, 1)])
+@pytest.mark.parametrize(
+    ("pragma", "device", "left"), [(MAP, True, 2), (SHARED, True, 2), (MAP, False, 1), (GLOBAL, True, 1)]
+)
 def test_a_mapped_loop_is_not_computed_elsewhere(text: str, pragma: str, device: bool, left: int) -> None:
     assert len(loops(optimised(text, pragma, device))) == left
 

@@ -43,13 +43,23 @@ function f(int n, double[n] u, int first, int end)
 
 @pytest.mark.parametrize("step", [1, 2, 3, 8, 9])
 def test_a_sweep_does_not_wrap_in_between(step: int) -> None:
-    """Where elements are computed anew in place, one after the other, the first and the last have loops of their own."""
+    """Where elements are computed anew in place, one after the other, the first and the last have loops of their
+    own."""
     text = SWEEP.format(step=step)
     u = parsed(text)
-    found = re.split(r"^ *(?=double\[n\] \S+ = for)", after(on_host, text.replace("max first, 0", "max 0, 0").replace("min end, n", "min n, n")), flags=re.M)[1:]
+    found = re.split(
+        r"^ *(?=double\[n\] \S+ = for)",
+        after(on_host, text.replace("max first, 0", "max 0, 0").replace("min end, n", "min n, n")),
+        flags=re.M,
+    )[1:]
     assert len(found) == (3 if step <= 8 else 1)
     assert (any("select" not in loop for loop in found[1:2])) == (step <= 8)
-    many = [[RNG.standard_normal(n), first, end] for n in (1, 2, 3, 5, 20) for first in (-1, 0, 1, n - 1, 2**31 - 1) for end in (0, 2, n - 1, n, -(2**31))]
+    many = [
+        [RNG.standard_normal(n), first, end]
+        for n in (1, 2, 3, 5, 20)
+        for first in (-1, 0, 1, n - 1, 2**31 - 1)
+        for end in (0, 2, n - 1, n, -(2**31))
+    ]
     for args in many:
         assert outcome(on_host(u), args) == outcome(u, args)
     agree_on(on_host(u), many)
@@ -63,5 +73,7 @@ def test_a_sweep_does_not_wrap_in_between(step: int) -> None:
     ],
 )
 def test_other_loops_stay_whole(old: str, new: str) -> None:
-    text = SWEEP.format(step=1).replace("load a[k]", "load a[j]" if old == "load a[l]" else "load a[k]").replace(old, new)
+    text = (
+        SWEEP.format(step=1).replace("load a[k]", "load a[j]" if old == "load a[l]" else "load a[k]").replace(old, new)
+    )
     assert after(on_host, text).count("= for") == 1

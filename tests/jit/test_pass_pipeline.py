@@ -1,4 +1,5 @@
-"""What becomes of programs of the benchmark suite: how many with-loops are left, and that their inner loops are free of checks and of divisions."""
+"""What becomes of programs of the benchmark suite: how many with-loops are left, and that their inner loops are free of
+checks and of divisions."""
 
 from __future__ import annotations
 
@@ -27,13 +28,21 @@ def units(name: str) -> tuple[Unit, Unit, tuple[object, ...]]:
     arguments = module.inputs(module.SIZES["small"])
     program, _ = Workspace().load(SUITE / name / f"{name}.sac")
     key = program.key(program.main.own("run")[0], ())
-    kinds = [Argument(p.base, tuple(e if e <= 4 else None for e in np.shape(a))) for p, a in zip(program.signature(key).params, arguments)]
+    kinds = [
+        Argument(p.base, tuple(e if e <= 4 else None for e in np.shape(a)))
+        for p, a in zip(program.signature(key).params, arguments)
+    ]
     before = specialise(program, key, kinds)
     return before, optimise(before, Options(verify=True)), arguments
 
 
 def loops(unit: Unit) -> list[For | WithLoop]:
-    return [s.rhs for f in unit.functions for s in statements(f.body) if isinstance(s, Let) and isinstance(s.rhs, For | WithLoop)]
+    return [
+        s.rhs
+        for f in unit.functions
+        for s in statements(f.body)
+        if isinstance(s, Let) and isinstance(s.rhs, For | WithLoop)
+    ]
 
 
 def checks_in_loops(unit: Unit) -> int:
@@ -41,14 +50,43 @@ def checks_in_loops(unit: Unit) -> int:
 
 
 @pytest.mark.parametrize(
-    ("name", "with_loops"), [("triad", 1), ("dot", 1), ("matmul", 2), ("relax2d", 1), ("relax3d", 1), ("life", 1), ("convolution_fixed", 1), ("blackscholes", 1), ("livermore07", 1)]
+    ("name", "with_loops"),
+    [
+        ("triad", 1),
+        ("dot", 1),
+        ("matmul", 2),
+        ("relax2d", 1),
+        ("relax3d", 1),
+        ("life", 1),
+        ("convolution_fixed", 1),
+        ("blackscholes", 1),
+        ("livermore07", 1),
+    ],
 )
 def test_chains_of_with_loops_become_one(name: str, with_loops: int) -> None:
     _, unit, _ = units(name)
     assert sum(isinstance(loop, WithLoop) for loop in loops(unit)) == with_loops
 
 
-@pytest.mark.parametrize("name", ["triad", "matmul", "relax2d", "relax3d", "life", "convolution_variable", "lu", "prefix", "tridiagonal", "livermore01", "livermore05", "livermore07", "attention", "nbody"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "triad",
+        "matmul",
+        "relax2d",
+        "relax3d",
+        "life",
+        "convolution_variable",
+        "lu",
+        "prefix",
+        "tridiagonal",
+        "livermore01",
+        "livermore05",
+        "livermore07",
+        "attention",
+        "nbody",
+    ],
+)
 def test_no_check_is_left_in_a_loop(name: str) -> None:
     _, unit, _ = units(name)
     assert checks_in_loops(unit) == 0

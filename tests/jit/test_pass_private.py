@@ -1,4 +1,5 @@
-"""Scratch arrays that each round fills for itself are no longer carried, on printed graphs, and rounds then give the same on any number of threads."""
+"""Scratch arrays that each round fills for itself are no longer carried, on printed graphs, and rounds then give the
+same on any number of threads."""
 
 from __future__ import annotations
 
@@ -34,7 +35,16 @@ function f(int n, int m, double[n,m] a)
         next q, u
     return {results}
 """
-FILLING = {"start": "0", "end": "m", "step": "1", "at": "j", "read": "w[j]", "set": "i", "early": "double z = add most, 1.0", "results": "n, b"}
+FILLING = {
+    "start": "0",
+    "end": "m",
+    "step": "1",
+    "at": "j",
+    "read": "w[j]",
+    "set": "i",
+    "early": "double z = add most, 1.0",
+    "results": "n, b",
+}
 
 
 def rows(**changed: str) -> str:
@@ -115,7 +125,11 @@ REPLACING = {"complete": " complete", "operator": "modarray s", "element": "add 
 def test_an_array_that_a_with_loop_replaces() -> None:
     text = REPLACED.format(**REPLACING)
     own = REPLACED.format(**REPLACING | {"operator": "genarray int cell [2] default 0"})
-    check(private.run, text, own.replace("int[n] b, int[m,2] t", "int[n] b").replace(", int[m,2] s := y", "").replace("next q, u", "next q"))
+    check(
+        private.run,
+        text,
+        own.replace("int[n] b, int[m,2] t", "int[n] b").replace(", int[m,2] s := y", "").replace("next q, u", "next q"),
+    )
 
 
 @pytest.mark.parametrize("changed", [{"complete": ""}, {"element": "load s[j,0]"}])

@@ -21,7 +21,10 @@ from sacpy.jit.passes import (
 )
 from tests.jit.pass_tools import assert_keeps_meaning
 
-PASSES = {module.__name__.rpartition(".")[2]: module.run for module in (simplify, dead_code, fold_withloops, ranges, counting, split, unroll, disjoint, flatten, fuse)}
+PASSES = {
+    module.__name__.rpartition(".")[2]: module.run
+    for module in (simplify, dead_code, fold_withloops, ranges, counting, split, unroll, disjoint, flatten, fuse)
+}
 
 
 @pytest.mark.parametrize("name", PASSES)
@@ -30,7 +33,10 @@ def test_a_pass_keeps_the_meaning(name: str) -> None:
 
 
 def test_the_pipeline_keeps_the_meaning() -> None:
-    assert assert_keeps_meaning(lambda unit: optimise(unit, Options(verify=True)), range(1000, 1040), raises_checks=True) > 20
+    assert (
+        assert_keeps_meaning(lambda unit: optimise(unit, Options(verify=True)), range(1000, 1040), raises_checks=True)
+        > 20
+    )
 
 
 def test_invariant_motion_keeps_the_meaning_but_may_check_more() -> None:

@@ -29,14 +29,31 @@ function f(int n, int m, double[n] a, int k)
 
 @pytest.mark.parametrize(
     ("lower", "upper", "index"),
-    [("0", "n", "add i, 0"), ("1", "n", "sub i, 1"), ("0", "n", "aplmod i, n"), ("0", "n", "div i, 2"), ("0", "n", "mod i, n"), ("0", "n", "min i, k"), ("0", "n", "max i, 0")],
+    [
+        ("0", "n", "add i, 0"),
+        ("1", "n", "sub i, 1"),
+        ("0", "n", "aplmod i, n"),
+        ("0", "n", "div i, 2"),
+        ("0", "n", "mod i, n"),
+        ("0", "n", "min i, k"),
+        ("0", "n", "max i, 0"),
+    ],
 )
 def test_checks_of_accesses_within_the_bounds_go(lower: str, upper: str, index: str) -> None:
     text = after(run, ACCESS.format(lower=lower, upper=upper, index=index))
     assert text.count("check") == (1 if index == "min i, k" else 0)
 
 
-@pytest.mark.parametrize(("lower", "upper", "index"), [("0", "n", "sub i, 1"), ("0", "n", "add i, 1"), ("0", "n", "mul i, 2"), ("0", "n", "add i, k"), ("0", "n", "max i, k")])
+@pytest.mark.parametrize(
+    ("lower", "upper", "index"),
+    [
+        ("0", "n", "sub i, 1"),
+        ("0", "n", "add i, 1"),
+        ("0", "n", "mul i, 2"),
+        ("0", "n", "add i, k"),
+        ("0", "n", "max i, k"),
+    ],
+)
 def test_checks_of_accesses_that_may_leave_the_bounds_stay(lower: str, upper: str, index: str) -> None:
     assert "check" in after(run, ACCESS.format(lower=lower, upper=upper, index=index))
 
@@ -99,7 +116,12 @@ def test_what_is_known_in_a_branch_is_not_known_behind_it() -> None:
 
 
 def test_a_remainder_at_most_one_period_off_is_a_selection() -> None:
-    text = after(run, ACCESS.format(lower="0", upper="n", index="sub i, 1").replace("bool low", "int q = aplmod p, n\n            bool low").replace(" p\n            check low", " q\n            check low"))
+    text = after(
+        run,
+        ACCESS.format(lower="0", upper="n", index="sub i, 1")
+        .replace("bool low", "int q = aplmod p, n\n            bool low")
+        .replace(" p\n            check low", " q\n            check low"),
+    )
     assert "aplmod" not in text
     assert "select" in text
 
@@ -185,7 +207,12 @@ def test_what_a_loops_condition_checked_is_known_in_its_body_but_not_by_name() -
 
 
 def test_the_remainder_of_something_negative_is_negative() -> None:
-    text = after(run, ACCESS.format(lower="0", upper="n", index="sub i, 1").replace("bool low", "int q = mod p, n\n            bool low").replace(" p\n            check low", " q\n            check low"))
+    text = after(
+        run,
+        ACCESS.format(lower="0", upper="n", index="sub i, 1")
+        .replace("bool low", "int q = mod p, n\n            bool low")
+        .replace(" p\n            check low", " q\n            check low"),
+    )
     assert "mod p, n" in text
     assert "check low" in text
 
@@ -223,7 +250,11 @@ def test_remainders_of_sums_of_remainders_stay_what_they_are(inner: str, outer: 
 
 @pytest.mark.parametrize("count", [-2, -1, 0, 1, 2])
 def test_a_rotation_by_a_number_needs_no_division_where_it_is_not_longer_than_the_array(count: int) -> None:
-    text = REMAINDERS.format(inner="aplmod", outer="aplmod", index="sub i, turn").replace("int[n] v, int count", "int[n] v").replace("aplmod count", f"aplmod {count}")
+    text = (
+        REMAINDERS.format(inner="aplmod", outer="aplmod", index="sub i, turn")
+        .replace("int[n] v, int count", "int[n] v")
+        .replace("aplmod count", f"aplmod {count}")
+    )
     body = after(lambda u: dead_code.run(run(u)), text).partition("part [0]")[2].partition("return")[0]
     assert "aplmod" not in body
     assert ("turn" in body) == (abs(count) == 2)
@@ -244,7 +275,9 @@ def test_half_of_what_is_below_twice_a_number_is_below_it() -> None:
         return m, t
     """
     assert "check" not in after(run, text.replace("{i}", "i"))
-    assert "check" in after(run, text.replace("div {i}, 2", "div j, 2").replace("int p", "int j = add i, 1\n                int p"))
+    assert "check" in after(
+        run, text.replace("div {i}, 2", "div j, 2").replace("int p", "int j = add i, 1\n                int p")
+    )
 
 
 def test_a_remainder_a_period_off_at_both_ends_is_two_selections() -> None:

@@ -43,15 +43,27 @@ def test_a_difference_is_the_sum_with_the_negative() -> None:
     assert "add p, val" in text
 
 
-@pytest.mark.parametrize(("combined", "kept"), [("max p, a", "max p, val"), ("max a, p", "max val, p"), ("add a, p", "add p, val")])
+@pytest.mark.parametrize(
+    ("combined", "kept"), [("max p, a", "max p, val"), ("max a, p", "max val, p"), ("add a, p", "add p, val")]
+)
 def test_operands_of_an_extreme_stay_in_order(combined: str, kept: str) -> None:
     assert f"double b = {kept}" in after(reductions.run, LOOP.format(combined=combined))
 
 
-CHOICE = LOOP.format(combined="select c, {chosen}").replace("        double b =", "        bool c = {test}\n        double b =")
+CHOICE = LOOP.format(combined="select c, {chosen}").replace(
+    "        double b =", "        bool c = {test}\n        double b ="
+)
 
 
-@pytest.mark.parametrize(("test", "chosen", "kept"), [("lt a, p", "a, p", "min val, p"), ("lt p, a", "a, p", "max val, p"), ("lt p, a", "p, a", "min p, val"), ("lt a, p", "p, a", "max p, val")])
+@pytest.mark.parametrize(
+    ("test", "chosen", "kept"),
+    [
+        ("lt a, p", "a, p", "min val, p"),
+        ("lt p, a", "a, p", "max val, p"),
+        ("lt p, a", "p, a", "min p, val"),
+        ("lt a, p", "p, a", "max p, val"),
+    ],
+)
 def test_a_choice_of_the_lesser_or_the_greater_is_an_extreme(test: str, chosen: str, kept: str) -> None:
     text = CHOICE.format(test=test, chosen=chosen)
     assert f"double b = {kept}" in after(reductions.run, text)
@@ -61,7 +73,9 @@ def test_a_choice_of_the_lesser_or_the_greater_is_an_extreme(test: str, chosen: 
             assert outcome(reductions.run(unit(text)), args) == outcome(unit(text), args)
 
 
-@pytest.mark.parametrize(("test", "chosen"), [("le a, p", "a, p"), ("lt a, x", "a, p"), ("lt a, p", "a, x"), ("eq a, p", "a, p")])
+@pytest.mark.parametrize(
+    ("test", "chosen"), [("le a, p", "a, p"), ("lt a, x", "a, p"), ("lt a, p", "a, x"), ("eq a, p", "a, p")]
+)
 def test_other_choices_stay_loops(test: str, chosen: str) -> None:
     assert "fold" not in after(reductions.run, CHOICE.format(test=test, chosen=chosen))
 

@@ -73,9 +73,21 @@ def test_a_fold_with_a_step_and_one_of_scalars_stay() -> None:
 
 
 PROGRAMS = {
-    "a product of rows": ("double[.] f(double[n] w, double[n,m] v) { return with { ([0] <= [j] < [n]) : w[j] - v[j]; } : fold(*, genarray([m], 1.0)); }", "wv"),
-    "rows of two axes": ("double[.] f(double[n,m,k] v) { return with { ([0,0] <= [i,j] < [n,m]) : tod(i - j) * v[i,j]; } : fold(+, genarray([k], 1.0)); }", "c"),
-    "an order that matters": ("double[.] g(double[n] a, double[n] b) { return a - 2.0 * b; } double[.] f(double[n,m] v) { return with { ([0] <= [j] < [n]) : v[j]; } : fold(g, genarray([m], 0.0)); }", "v"),
+    "a product of rows": (
+        "double[.] f(double[n] w, double[n,m] v) { return with { ([0] <= [j] < [n]) : w[j] - v[j]; } : fold(*, "
+        "genarray([m], 1.0)); }",
+        "wv",
+    ),
+    "rows of two axes": (
+        "double[.] f(double[n,m,k] v) { return with { ([0,0] <= [i,j] < [n,m]) : tod(i - j) * v[i,j]; } : fold(+, "
+        "genarray([k], 1.0)); }",
+        "c",
+    ),
+    "an order that matters": (
+        "double[.] g(double[n] a, double[n] b) { return a - 2.0 * b; } double[.] f(double[n,m] v) { return with { "
+        "([0] <= [j] < [n]) : v[j]; } : fold(g, genarray([m], 0.0)); }",
+        "v",
+    ),
 }
 
 
@@ -86,11 +98,27 @@ def test_what_a_round_adds_is_computed_where_it_is_added(name: str, n: int) -> N
     rng = np.random.default_rng(n)
     args = tuple(rng.integers(-9, 9, {"w": (n,), "v": (n, 6), "c": (n, 3, 7)}[k]).astype("f8") for k in kinds)
     subject = Subject(text)
-    unit = optimise(subject.unit(*(tuple(None for _ in s) for s in shapes_of(args, fixed=-1))), Options(verify=True), host=True)
+    unit = optimise(
+        subject.unit(*(tuple(None for _ in s) for s in shapes_of(args, fixed=-1))), Options(verify=True), host=True
+    )
     verify(unit)
-    innermost = [b for s in statements(unit.root.body) if isinstance(s, Let) and isinstance(s.rhs, For) for b in blocks(s.rhs) if not any(isinstance(i, Let) and isinstance(i.rhs, For) for i in b.statements)]
+    innermost = [
+        b
+        for s in statements(unit.root.body)
+        if isinstance(s, Let) and isinstance(s.rhs, For)
+        for b in blocks(s.rhs)
+        if not any(isinstance(i, Let) and isinstance(i.rhs, For) for i in b.statements)
+    ]
     (body,) = innermost
-    assert sum(isinstance(o, Genarray | Modarray) for s in body.statements if isinstance(s, Let) and isinstance(s.rhs, WithLoop) for o in s.rhs.operators) == 1
+    assert (
+        sum(
+            isinstance(o, Genarray | Modarray)
+            for s in body.statements
+            if isinstance(s, Let) and isinstance(s.rhs, WithLoop)
+            for o in s.rhs.operators
+        )
+        == 1
+    )
     (found,), expected = evaluate(unit, args), subject.interpreted(*args)
     assert np.array_equal(found, expected[0] if isinstance(expected, tuple) else expected)
 

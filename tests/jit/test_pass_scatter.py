@@ -66,7 +66,12 @@ def test_checks_still_fail() -> None:
         loop(value="mul a, 3"),
         loop(value="load p[0]"),
         loop(at="v"),
-        loop().replace("int[", "double[").replace("double[n] x", "int[n] x").replace("int a =", "double a =").replace("int v = mul k, 3", "double v = tod k").replace("int b", "double b"),
+        loop()
+        .replace("int[", "double[")
+        .replace("double[n] x", "int[n] x")
+        .replace("int a =", "double a =")
+        .replace("int v = mul k, 3", "double v = tod k")
+        .replace("int b", "double b"),
     ],
 )
 def test_what_is_no_such_sum_stays(text: str) -> None:

@@ -74,13 +74,21 @@ def test_with_loops_that_load_the_same_cells_become_one() -> None:
         pytest.param("lower", "2", id="their bounds differ"),
         pytest.param("at", "0", id="they load different cells"),
         pytest.param("between", "double[n] t = view w[0]", id="something else needs the array"),
-        pytest.param("between", "double[n] t = with [n]\n        modarray x\n        part [2] <= [q] < [n]\n            yield 0.0", id="what the first reads is replaced in between"),
+        pytest.param(
+            "between",
+            "double[n] t = with [n]\n        modarray x\n        part [2] <= [q] < [n]\n            yield 0.0",
+            id="what the first reads is replaced in between",
+        ),
     ],
 )
 def test_others_stay(part: str, text: str) -> None:
     whole = PAIR.format(**{**PLAIN, part: text}).replace("double[n] t = view", "double[2] t = view")
     if part == "work":
-        whole = whole.replace("mul b, b", "neg b").replace("mul c, b", "neg b").replace("double[2] of c, d", "double[2] of b, b")
+        whole = (
+            whole.replace("mul b, b", "neg b")
+            .replace("mul c, b", "neg b")
+            .replace("double[2] of c, d", "double[2] of b, b")
+        )
         whole = "\n".join(line for line in whole.splitlines() if " neg b" not in line)
     unchanged(run, whole)
 

@@ -55,12 +55,32 @@ def test_sums_of_integers_collect_their_constants() -> None:
     )
 
 
-@pytest.mark.parametrize(("line", "result"), [("sub x, 0.0", "x"), ("add x, -0.0", "x"), ("mul x, 1.0", "x"), ("div x, 1.0", "x"), ("min x, x", "x")])
+@pytest.mark.parametrize(
+    ("line", "result"),
+    [("sub x, 0.0", "x"), ("add x, -0.0", "x"), ("mul x, 1.0", "x"), ("div x, 1.0", "x"), ("min x, x", "x")],
+)
 def test_floating_point_operations_that_change_no_bit_go(line: str, result: str) -> None:
-    check(run, f"function f(double x)\n    double y = {line}\n    return y", f"function f(double x)\n    return {result}")
+    check(
+        run, f"function f(double x)\n    double y = {line}\n    return y", f"function f(double x)\n    return {result}"
+    )
 
 
-@pytest.mark.parametrize("line", ["add x, 0.0", "sub x, -0.0", "mul x, 0.0", "sub x, x", "div x, x", "eq x, x", "le x, x", "neq x, x", "div x, 3.0", "div x, 0.0", "min x, 1.0"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "add x, 0.0",
+        "sub x, -0.0",
+        "mul x, 0.0",
+        "sub x, x",
+        "div x, x",
+        "eq x, x",
+        "le x, x",
+        "neq x, x",
+        "div x, 3.0",
+        "div x, 0.0",
+        "min x, 1.0",
+    ],
+)
 def test_floating_point_operations_that_might_change_a_bit_stay(line: str) -> None:
     base = "bool" if line.split()[0] in ("eq", "le", "neq") else "double"
     unchanged(run, f"function f(double x)\n    {base} y = {line}\n    return y")
@@ -99,11 +119,19 @@ def test_of_nan_and_something_the_second_is_the_extreme(line: str) -> None:
 
 
 def test_a_division_by_a_power_of_two_is_a_multiplication() -> None:
-    check(run, "function f(double x)\n    double y = div x, 16.0\n    return y", "function f(double x)\n    double y = mul x, 0.0625\n    return y")
+    check(
+        run,
+        "function f(double x)\n    double y = div x, 16.0\n    return y",
+        "function f(double x)\n    double y = mul x, 0.0625\n    return y",
+    )
 
 
 def test_not_of_a_comparison_turns_it_round_only_where_there_is_no_nan() -> None:
-    check(run, "function f(int i, int k)\n    bool a = lt i, k\n    bool b = not a\n    return b", "function f(int i, int k)\n    bool a = lt i, k\n    bool b = le k, i\n    return b")
+    check(
+        run,
+        "function f(int i, int k)\n    bool a = lt i, k\n    bool b = not a\n    return b",
+        "function f(int i, int k)\n    bool a = lt i, k\n    bool b = le k, i\n    return b",
+    )
     unchanged(run, "function f(double i, double k)\n    bool a = lt i, k\n    bool b = not a\n    return b")
 
 
@@ -112,7 +140,11 @@ def test_an_operation_without_a_value_is_left() -> None:
 
 
 def test_wrapping_is_folded_exactly() -> None:
-    check(run, "function f()\n    int a = add 2147483647, 1\n    int b = neg -2147483648\n    return a, b", "function f()\n    return -2147483648, -2147483648")
+    check(
+        run,
+        "function f()\n    int a = add 2147483647, 1\n    int b = neg -2147483648\n    return a, b",
+        "function f()\n    return -2147483648, -2147483648",
+    )
 
 
 def test_a_condition_is_known_in_its_branches_and_not_behind_them() -> None:
@@ -337,17 +369,33 @@ def test_a_with_loop_that_copies_an_array_is_the_array() -> None:
             return n, b
         """
     unchanged(run, text)
-    assert "with" not in after(run, text.replace("double[n] b", "bool t = eq m, n\n            check t : same\n            double[n] b"))
+    assert "with" not in after(
+        run, text.replace("double[n] b", "bool t = eq m, n\n            check t : same\n            double[n] b")
+    )
 
 
-@pytest.mark.parametrize(("line", "result"), [("eq c, true", "c"), ("neq c, false", "c"), ("and c, true", "c"), ("or c, false", "c"), ("and c, false", "false"), ("or c, true", "true")])
+@pytest.mark.parametrize(
+    ("line", "result"),
+    [
+        ("eq c, true", "c"),
+        ("neq c, false", "c"),
+        ("and c, true", "c"),
+        ("or c, false", "c"),
+        ("and c, false", "false"),
+        ("or c, true", "true"),
+    ],
+)
 def test_operations_with_a_truth_value_that_is_known(line: str, result: str) -> None:
     check(run, f"function f(bool c)\n    bool d = {line}\n    return d", f"function f(bool c)\n    return {result}")
 
 
 @pytest.mark.parametrize("line", ["eq c, false", "neq c, true"])
 def test_comparisons_that_negate(line: str) -> None:
-    check(run, f"function f(bool c)\n    bool d = {line}\n    return d", "function f(bool c)\n    bool d = not c\n    return d")
+    check(
+        run,
+        f"function f(bool c)\n    bool d = {line}\n    return d",
+        "function f(bool c)\n    bool d = not c\n    return d",
+    )
 
 
 def test_a_part_replaced_with_elements_is_replaced_one_by_one() -> None:

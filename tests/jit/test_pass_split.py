@@ -159,14 +159,20 @@ HALF = "    int hp = div p, 2\n    int hq = div q, 2\n"
 
 def window(half: bool, behind: str = "", code: str = "aplmod", extents: str = "p,q") -> str:
     """The cells of `u` around each index, weighed; around its middle, or from it on."""
-    text = WINDOW.replace("{a}", "hp" if half else "0").replace("{b}", behind or ("sub! jl, hq" if half else "add! jl, 0")).replace("{code}", code)
+    text = (
+        WINDOW.replace("{a}", "hp" if half else "0")
+        .replace("{b}", behind or ("sub! jl, hq" if half else "add! jl, 0"))
+        .replace("{code}", code)
+    )
     text = text.replace("    double[n,m] r", HALF + "    double[n,m] r") if half else text
     return text.replace("[k,l] < [p,q]", f"[k,l] < [{extents}]")
 
 
 def test_where_a_window_of_known_extents_does_not_wrap_there_is_no_remainder() -> None:
     found = bodies(after(on_host, window(False, extents="5,7").replace("int p, int q, double[p,q] w", "double[5,7] w")))
-    assert sum("\n                fold" in body for body in found.values()) == 5  # the window is above an index and to its right: there are two borders, and a corner; and all of it, if it is smaller than the window
+    # the window is above an index and to its right: there are two borders, and a corner; and all of it, if it is
+    # smaller than the window
+    assert sum("\n                fold" in body for body in found.values()) == 5
     interior = list(found.values())[-1]
     assert "check" not in interior and "select" not in interior and "load u[ik,jl]" in interior
     assert sum("aplmod" in body for body in found.values()) == 1  # in the borders there are selections
@@ -295,7 +301,13 @@ def test_an_offset_of_which_nothing_is_known_is_clamped_in_64_bits() -> None:
 def test_windows_are_the_same_wherever_they_lie() -> None:
     """Extents smaller than the window, as large, a little larger, none at all; also on the CPU, in tiles."""
     rng = np.random.default_rng(3)
-    for text in (window(True), window(False), window(True, "add! jl, m", "mod").replace("int behind = add! jl, m", "int late = add! jl, m\n                    int behind = sub! late, hq")):
+    for text in (
+        window(True),
+        window(False),
+        window(True, "add! jl, m", "mod").replace(
+            "int behind = add! jl, m", "int late = add! jl, m\n                    int behind = sub! late, hq"
+        ),
+    ):
         before, work = parsed(text), optimise(parsed(text), Options(verify=True), host=True)
         many = []
         for n, m, p, q in product((0, 1, 3), (0, 1, 2, 5, 20), (0, 1, 4), (0, 1, 3)):
@@ -406,7 +418,10 @@ def test_a_shift_by_at_most_the_length_is_cut_at_both_ends() -> None:
 
 def test_a_quotient_that_may_lie_outside_is_checked_index_by_index() -> None:
     """The indices of which it does are not known to be few: most often there are none."""
-    text = PROLONGED.replace("int l = aplmod k, n", "bool in = lt k, m\n            check in : the index lies in the array\n            int l = min k, m").replace("f(int n", "f(int m, int n")
+    text = PROLONGED.replace(
+        "int l = aplmod k, n",
+        "bool in = lt k, m\n            check in : the index lies in the array\n            int l = min k, m",
+    ).replace("f(int n", "f(int m, int n")
     assert len(bodies(after(on_host, text))) == 1
 
 
@@ -443,8 +458,16 @@ def test_what_steps_is_cut_at_its_ends(step: int, far: int) -> None:
     """Its pieces have the indices that it has; where they read what changes, they get a copy."""
     u = parsed(STEPPING.format(step=step, far=far))
     unchanged(split.run, STEPPING.format(step=step, far=far))
-    assert len(bodies(after(on_host, STEPPING.format(step=step, far=far).replace("0,first]", "0,0]")))) == (3 if step <= 8 and far == 1 else 1)
-    many = [[RNG.standard_normal((n, m)), first, rounds] for n in (1, 2, 4, 5) for m in (1, 2, 3, 6, 9, 40, 41) for first in (0, 1, min(m, 4)) for rounds in (1, 2)]
+    assert len(bodies(after(on_host, STEPPING.format(step=step, far=far).replace("0,first]", "0,0]")))) == (
+        3 if step <= 8 and far == 1 else 1
+    )
+    many = [
+        [RNG.standard_normal((n, m)), first, rounds]
+        for n in (1, 2, 4, 5)
+        for m in (1, 2, 3, 6, 9, 40, 41)
+        for first in (0, 1, min(m, 4))
+        for rounds in (1, 2)
+    ]
     for args in many:
         assert outcome(on_host(u), args) == outcome(u, args)
     agree_on(on_host(u), many)

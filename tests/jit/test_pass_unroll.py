@@ -82,7 +82,11 @@ def test_a_counting_loop_of_few_rounds_is_straight_code() -> None:
 
 
 def test_long_or_unknown_loops_and_folds_that_end_early_stay() -> None:
-    for head, bounds in (("fold from 0.0 by", "[100]"), ("fold from 0.0 by", "[n]"), ("fold from 0.0 until 8.0 by", "[3]")):
+    for head, bounds in (
+        ("fold from 0.0 by", "[100]"),
+        ("fold from 0.0 by", "[n]"),
+        ("fold from 0.0 until 8.0 by", "[3]"),
+    ):
         unchanged(
             run,
             f"""
@@ -155,9 +159,20 @@ function f(int n, double[n] v, double[n] w, double x)
 """
 
 
-@pytest.mark.parametrize(("extent", "update", "straight"), [("12", "s", True), ("17", "s", False), ("n", "s", False), ("12", "d", True)])
-def test_more_rounds_are_straight_code_where_they_change_a_small_array(extent: str, update: str, straight: bool) -> None:
-    text = DIFFERENCES.replace("with s", f"with {update}").replace("double[n] w", f"double[{extent}] w").replace("double[n] r", f"double[{extent}] r").replace("double[n] a", f"double[{extent}] a").replace("double[n] b", f"double[{extent}] b").replace("return n", f"return {extent}")
+@pytest.mark.parametrize(
+    ("extent", "update", "straight"), [("12", "s", True), ("17", "s", False), ("n", "s", False), ("12", "d", True)]
+)
+def test_more_rounds_are_straight_code_where_they_change_a_small_array(
+    extent: str, update: str, straight: bool
+) -> None:
+    text = (
+        DIFFERENCES.replace("with s", f"with {update}")
+        .replace("double[n] w", f"double[{extent}] w")
+        .replace("double[n] r", f"double[{extent}] r")
+        .replace("double[n] a", f"double[{extent}] a")
+        .replace("double[n] b", f"double[{extent}] b")
+        .replace("return n", f"return {extent}")
+    )
     assert ("for" not in after(run, text).split()) == straight
 
 

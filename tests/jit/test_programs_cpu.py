@@ -1,4 +1,5 @@
-"""Every program in `programs/` prints natively what it prints interpreted; the error programs say natively what they say interpreted."""
+"""Every program in `programs/` prints natively what it prints interpreted; the error programs say natively what they
+say interpreted."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""Under `--target cpu` whatever is much work runs natively, or there is a reason for `--stats` that is not "too little work"."""
+"""Under `--target cpu` whatever is much work runs natively, or there is a reason for `--stats` that is not "too little
+work"."""
 
 from __future__ import annotations
 
@@ -40,7 +41,9 @@ def test_much_work_is_compiled_or_has_a_reason(path: Path, tmp_path: Path) -> No
     given = beside(path, ".stdin")
     with patch.object(Site, "look", look), contextlib.chdir(tmp_path):
         program, found = workspace.load(parsed.file)
-        workspace.run(program, World.captured(given.read_bytes() if given.exists() else b"", (str(path).encode(),)), found)
+        workspace.run(
+            program, World.captured(given.read_bytes() if given.exists() else b"", (str(path).encode(),)), found
+        )
     assert workspace.engine is not None
     engine = workspace.engine.started
     for site in engine.sites if engine is not None else ():

@@ -35,12 +35,16 @@ def rounds_before(engine: Engine) -> int:
     return sum(v.calls for unit in engine.units for v in unit.versions.values())
 
 
-def test_what_was_worth_it_is_native_from_the_beginning_in_the_next_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_worth_it_is_native_from_the_beginning_in_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from sacpy.jit.run import turns
 
     looks: list[int] = []
     ask = turns.Turn.__call__
-    monkeypatch.setattr(turns.Turn, "__call__", lambda self, done, left, values: (looks.append(done), ask(self, done, left, values))[1])
+    monkeypatch.setattr(
+        turns.Turn, "__call__", lambda self, done, left, values: (looks.append(done), ask(self, done, left, values))[1]
+    )
     assert rounds_before(run(tmp_path, "slow", 2.0e7)) == 1
     assert max(looks) > 0
     looks.clear()

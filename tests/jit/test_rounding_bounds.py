@@ -1,4 +1,5 @@
-"""What the default mode may give, according to intervals: certain where rounding has no say, and no wider than it must be."""
+"""What the default mode may give, according to intervals: certain where rounding has no say, and no wider than it must
+be."""
 
 from __future__ import annotations
 
@@ -48,7 +49,11 @@ def test_a_sum_may_be_off_by_what_is_stated(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("head", ["i = 1; i < n; i++", "i = 3; i < n; i++"])
 def test_a_sum_on_the_way_may_be_off_by_what_is_stated(monkeypatch: pytest.MonkeyPatch, head: str) -> None:
-    (found,) = expected(monkeypatch, f"double[.] run(double[n] v) {{ for ({head}) {{ v[i] = v[i - 1] + v[i]; }} return v; }}", TENTHS[:300])
+    (found,) = expected(
+        monkeypatch,
+        f"double[.] run(double[n] v) {{ for ({head}) {{ v[i] = v[i - 1] + v[i]; }} return v; }}",
+        TENTHS[:300],
+    )
     assert isinstance(found, Array)
     first, last = int(head[4]), found.items[-1]
     assert isinstance(last, Interval)
@@ -76,11 +81,14 @@ def test_the_bounds_go_through_what_is_computed_from_it(monkeypatch: pytest.Monk
 )
 def test_what_no_rounding_touches_is_certain(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     for found in expected(monkeypatch, text, TENTHS):
-        assert not any(x is UNKNOWN or isinstance(x, Interval) for x in (found.items if isinstance(found, Array) else [found]))
+        assert not any(
+            x is UNKNOWN or isinstance(x, Interval) for x in (found.items if isinstance(found, Array) else [found])
+        )
 
 
 def test_all_kinds_of_statements_are_understood(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = """
+    text = (
+        """
     int fib(int k) { if (k < 2) { r = k; } else { r = fib(k - 1) + fib(k - 2); } return r; }
     int, int[.], int[.,.], double run(int[n] a, int k)
     {
@@ -92,7 +100,10 @@ def test_all_kinds_of_statements_are_understood(monkeypatch: pytest.MonkeyPatch)
       do { q += 3; } while (q < n);
       return (s + first + q, m + w, reshape([k, n], w ++ a), tod(sum(w[[k]])));
     }
-    """.replace("propagate(s = 1)", "propagate(s)").replace("m, s = with", "s = 1;\n      m, s = with").replace("reshape([k, n], w ++ a)", "reshape([2, n], w ++ a)")
+    """.replace("propagate(s = 1)", "propagate(s)")
+        .replace("m, s = with", "s = 1;\n      m, s = with")
+        .replace("reshape([k, n], w ++ a)", "reshape([2, n], w ++ a)")
+    )
     results = expected(monkeypatch, text, np.arange(9, dtype=np.int32), 3)
     assert results[0] == run(text, np.arange(9, dtype=np.int32), 3).expected[0][0]
 
@@ -109,14 +120,21 @@ def test_what_rounding_decides_is_not_judged(monkeypatch: pytest.MonkeyPatch) ->
     limit = math.fsum(TENTHS)
     assert expected(monkeypatch, f"int run(double[n] v) {{ return sum(v) > {limit} ? 1 : 2; }}", TENTHS) == [UNKNOWN]
     with pytest.raises(Unclear, match="condition"):
-        expected(monkeypatch, f"int run(double[n] v) {{ s = sum(v); r = 0; while (s > {limit} && r < n) {{ r = r * 2 + 1; }} return r; }}", TENTHS)
+        expected(
+            monkeypatch,
+            f"int run(double[n] v) {{ s = sum(v); r = 0; while (s > {limit} && r < n) {{ r = r * 2 + 1; }} return r; "
+            f"}}",
+            TENTHS,
+        )
 
 
 def test_intervals_hold_all_that_operations_give() -> None:
     random = np.random.default_rng(7)
     for code in ("add", "sub", "mul", "div", "min", "max", "lt", "le", "pow", "atan2", "hypot", "fmod", "copysign"):
         for _ in range(300):
-            (a, b), (c, d) = np.sort(random.uniform(-5, 5, (2, 2)) * 10.0 ** random.integers(-3, 3, (2, 1)), axis=1).tolist()
+            (a, b), (c, d) = np.sort(
+                random.uniform(-5, 5, (2, 2)) * 10.0 ** random.integers(-3, 3, (2, 1)), axis=1
+            ).tolist()
             found = operation(code, "double", (Interval(a, b), Interval(c, d) if code != "fmod" else c))
             for x, y in ((a, c), (b, c), (a, d), (b, d), ((a + b) / 2, (c + d) / 2)):
                 result = operation(code, "double", (x, y if code != "fmod" else c))
@@ -125,7 +143,28 @@ def test_intervals_hold_all_that_operations_give() -> None:
 
 def test_intervals_hold_all_that_functions_give() -> None:
     random = np.random.default_rng(8)
-    for code in ("neg", "abs", "sin", "cos", "tan", "exp", "log", "sqrt", "cosh", "acos", "erfc", "lgamma", "tgamma", "floor", "rint", "toi", "tof", "tobool", "isnan", "reciproc"):
+    for code in (
+        "neg",
+        "abs",
+        "sin",
+        "cos",
+        "tan",
+        "exp",
+        "log",
+        "sqrt",
+        "cosh",
+        "acos",
+        "erfc",
+        "lgamma",
+        "tgamma",
+        "floor",
+        "rint",
+        "toi",
+        "tof",
+        "tobool",
+        "isnan",
+        "reciproc",
+    ):
         for _ in range(300):
             a, b = np.sort(random.uniform(-4, 4) + random.uniform(0, 1, 2) * 10.0 ** random.integers(-6, 1)).tolist()
             found = operation(code, "double", (Interval(a, b),))

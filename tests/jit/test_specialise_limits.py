@@ -31,14 +31,30 @@ FAILING: dict[str, tuple[str, tuple[Any, ...]]] = {
     "shift too far": ("int f(int a, int b) { return a << b; }", (1, 32)),
     "shift below 0": ("int f(int a, int b) { return a >> b; }", (1, -1)),
     "negative extent": ("int[.] f(int n) { return genarray([n], 1); }", (-1,)),
-    "negative extent in the other branch": ("int[.] f(int n, bool c) { if (c) { a = genarray([n], 1); a[0] = 4; } else { a = genarray([n], 2); } return a; }", (-1, False)),
-    "partition outside": ("int[.] f(int n, int m) { return with { ([0] <= iv < [m]) : 1; } : genarray([n], 0); }", (4, 5)),
-    "partition below": ("int[.] f(int n, int m) { return with { ([m] <= iv < [n]) : 1; } : genarray([n], 0); }", (4, -1)),
-    "step 0": ("int[.] f(int n, int s) { return with { ([0] <= iv < [n] step [s]) : 1; } : genarray([n], 0); }", (4, 0)),
+    "negative extent in the other branch": (
+        "int[.] f(int n, bool c) { if (c) { a = genarray([n], 1); a[0] = 4; } else { a = genarray([n], 2); } return "
+        "a; }",
+        (-1, False),
+    ),
+    "partition outside": (
+        "int[.] f(int n, int m) { return with { ([0] <= iv < [m]) : 1; } : genarray([n], 0); }",
+        (4, 5),
+    ),
+    "partition below": (
+        "int[.] f(int n, int m) { return with { ([m] <= iv < [n]) : 1; } : genarray([n], 0); }",
+        (4, -1),
+    ),
+    "step 0": (
+        "int[.] f(int n, int s) { return with { ([0] <= iv < [n] step [s]) : 1; } : genarray([n], 0); }",
+        (4, 0),
+    ),
     "reshape to another size": ("int[.,.] f(int[.] a, int n) { return reshape([n, 3], a); }", (vector(*range(40)), 13)),
     "reshape to a size that wraps": ("int[.,.] f(int[.] a, int n) { return reshape([n, n], a); }", (vector(), 65536)),
     "take too much": ("int[.] f(int[.] a, int n) { return _take_SxV_(n, a); }", (vector(*range(40)), 41)),
-    "drop the smallest int": ("int[.] f(int[.] a, int n) { return _drop_SxV_(n, a); }", (vector(*range(40)), -2147483648)),
+    "drop the smallest int": (
+        "int[.] f(int[.] a, int n) { return _drop_SxV_(n, a); }",
+        (vector(*range(40)), -2147483648),
+    ),
     "condition": ("int f(int n) | (n > 0) { return n; }", (0,)),
     "pattern": ("int f(int[n] a, int[n] b) { return n; }", (vector(*range(40)), vector(*range(9)))),
     "result": ("int[3] f(int[.] a) { return a; }", (vector(*range(40)),)),
@@ -58,7 +74,14 @@ def test_what_the_interpreter_refuses_fails_a_check(name: str) -> None:
         evaluate(subject.unit(*shapes_of(args, fixed=-1)), args)
 
 
-@pytest.mark.parametrize("text", ["int[.] f(int n) { return genarray([n], 1); }", "int[.,.] f(int n) { return genarray([0, n], 1); }", "int[.,.] f(int n) { return reshape([0, n], [:int]); }"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int[.] f(int n) { return genarray([n], 1); }",
+        "int[.,.] f(int n) { return genarray([0, n], 1); }",
+        "int[.,.] f(int n) { return reshape([0, n], [:int]); }",
+    ],
+)
 def test_extents_that_two_of_would_not_add_up_to_an_int_are_left_to_the_interpreter(text: str) -> None:
     with pytest.raises(CheckFailed):
         evaluate(Subject(text).unit(()), (2**30,))
@@ -67,9 +90,21 @@ def test_extents_that_two_of_would_not_add_up_to_an_int_are_left_to_the_interpre
 REFUSED: dict[str, tuple[str, list[tuple[int | None, ...]], str]] = {
     "strings": ('use String: all; int f(int n) { return strlen("abc") + n; }', [()], "values of type string"),
     "effects": ("use StdIO: all; int f(int n) { print(n); return n; }", [()], "print, which is not written in SaC"),
-    "a rank that is computed": ("int[*] f(int n) { return genarray(genarray([n], 2), 1); }", [()], "is known only when it runs, and with it the rank of an array"),
-    "a rank that a condition decides": ("int[*] f(int n, int[.] a) { return n > 0 ? a : [a]; }", [(), (None,)], "the rank of a value depends on a condition"),
-    "a rank that a loop changes": ("int[*] f(int n, int[.] a) { r = a; for (i = 0; i < n; i++) { r = [r]; } return r; }", [(), (None,)], "changes from one round of a loop to the next"),
+    "a rank that is computed": (
+        "int[*] f(int n) { return genarray(genarray([n], 2), 1); }",
+        [()],
+        "is known only when it runs, and with it the rank of an array",
+    ),
+    "a rank that a condition decides": (
+        "int[*] f(int n, int[.] a) { return n > 0 ? a : [a]; }",
+        [(), (None,)],
+        "the rank of a value depends on a condition",
+    ),
+    "a rank that a loop changes": (
+        "int[*] f(int n, int[.] a) { r = a; for (i = 0; i < n; i++) { r = [r]; } return r; }",
+        [(), (None,)],
+        "changes from one round of a loop to the next",
+    ),
 }
 
 
@@ -85,7 +120,9 @@ def test_what_is_not_compiled_has_a_reason(name: str) -> None:
 
 
 def loops(unit: Unit) -> list[WithLoop]:
-    return [s.rhs for f in unit.functions for s in statements(f.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
+    return [
+        s.rhs for f in unit.functions for s in statements(f.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop)
+    ]
 
 
 def checks(unit: Unit) -> list[str]:
@@ -93,7 +130,10 @@ def checks(unit: Unit) -> list[str]:
 
 
 def test_index_vectors_leave_nothing_behind() -> None:
-    unit = Subject("double[.,.] f(double[.,.] a) { return { iv -> a[mod(iv + [1, 2] - shape(a) / 2, shape(a))] | iv < shape(a) }; }").unit((None, None))
+    unit = Subject(
+        "double[.,.] f(double[.,.] a) { return { iv -> a[mod(iv + [1, 2] - shape(a) / 2, shape(a))] | iv < shape(a) "
+        "}; }"
+    ).unit((None, None))
     (loop,) = loops(unit)
     assert [s.rhs for s in loop.partitions[0].body.statements if isinstance(s, Let) and isinstance(s.rhs, Load)]
     assert len(loops(unit)) == 1
@@ -120,6 +160,8 @@ def test_a_recursive_function_is_one_function_of_the_unit() -> None:
 
 
 def test_what_a_loop_carries_keeps_its_extents() -> None:
-    unit = Subject("double[.] f(double[.] a, int n) { for (i = 0; i < n; i++) { a = a * 2.0; } return a; }").unit((None,), ())
+    unit = Subject("double[.] f(double[.] a, int n) { for (i = 0; i < n; i++) { a = a * 2.0; } return a; }").unit(
+        (None,), ()
+    )
     (loop,) = [s.rhs for s in statements(unit.root.body) if isinstance(s, Let) and isinstance(s.rhs, Loop)]
     assert len(loop.params) == 2  # the array and the counter, no extent

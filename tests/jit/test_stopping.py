@@ -1,4 +1,5 @@
-"""What ends native code before its time: Ctrl-C, limits on time and memory, recursion without end; and that everything goes on working behind it."""
+"""What ends native code before its time: Ctrl-C, limits on time and memory, recursion without end; and that everything
+goes on working behind it."""
 
 import os
 import signal
@@ -22,16 +23,20 @@ from sacpy.workspace import Workspace
 from tests.tools import ROOT
 
 ENDLESS = """use StdIO: all; use TermFile: all; use Array: all;
-int spin(int n) { s = 0; for (i = 0; i < n; i++) { for (j = 0; j < n; j++) { s = (s * 31 + i + j) % 1000003; } } return s; }
-int main() { n = spin(100); fprintf(stderr, "started %d\\n", n); n = spin(_hideValue_SxA_(0, 100000000)); printf("%d\\n", n); return 0; }
+int spin(int n) { s = 0; for (i = 0; i < n; i++) { for (j = 0; j < n; j++) { s = (s * 31 + i + j) % 1000003;
+  } } return s; }
+int main() { n = spin(100); fprintf(stderr, "started %d\\n", n); n = spin(_hideValue_SxA_(0, 100000000));
+  printf("%d\\n", n); return 0; }
 """
 STRAIGHT = """use StdIO: all; use TermFile: all; use Array: all; use Math: all;
 double creep(int n) { x = 1.0; for (i = 0; i < n; i++) { x = sin(x) / 1.1 + tod(i % 7); } return x; }
-int main() { x = creep(100); fprintf(stderr, "started %g\\n", x); x = creep(_hideValue_SxA_(0, 2000000000)); printf("%g\\n", x); return 0; }
+int main() { x = creep(100); fprintf(stderr, "started %g\\n", x); x = creep(_hideValue_SxA_(0, 2000000000));
+  printf("%g\\n", x); return 0; }
 """
 WITH_LOOP = """use StdIO: all; use TermFile: all; use Array: all;
 double much(int n) { return with { ([0, 0] <= [i, j] < [n, n]) : tod(i) / (tod(j) + 1.5); } : fold(+, 0.0); }
-int main() { x = much(10); fprintf(stderr, "started %g\\n", x); x = much(_hideValue_SxA_(0, 2000000000)); printf("%g\\n", x); return 0; }
+int main() { x = much(10); fprintf(stderr, "started %g\\n", x); x = much(_hideValue_SxA_(0, 2000000000));
+  printf("%g\\n", x); return 0; }
 """
 
 
@@ -39,7 +44,13 @@ int main() { x = much(10); fprintf(stderr, "started %g\\n", x); x = much(_hideVa
 def test_ctrl_c_ends_a_program_that_runs_natively(text: str, tmp_path: Path) -> None:
     path = tmp_path / "program.sac"
     path.write_text(text)
-    process = subprocess.Popen([sys.executable, "-m", "sacpy", "run", "--target", "cpu", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sacpy", "run", "--target", "cpu", str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
     assert process.stderr is not None
     assert process.stderr.readline().startswith("started")
     time.sleep(0.5)  # it is in the second call by now
@@ -52,7 +63,11 @@ def test_ctrl_c_ends_a_program_that_runs_natively(text: str, tmp_path: Path) -> 
     assert process.returncode in (1, 130)
 
 
-@pytest.mark.parametrize(("text", "name"), [(ENDLESS, "spin"), (STRAIGHT, "creep"), (WITH_LOOP, "much")], ids=["loop", "innermost loop", "with-loop"])
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [(ENDLESS, "spin"), (STRAIGHT, "creep"), (WITH_LOOP, "much")],
+    ids=["loop", "innermost loop", "with-loop"],
+)
 def test_the_time_limit_ends_native_code_and_the_session_goes_on(text: str, name: str) -> None:
     session = sacpy.Session(target="cpu", limits=sacpy.Limits(seconds=1.0))
     module = session.compile(text)
@@ -108,7 +123,16 @@ def test_rows_longer_than_a_stretch_are_whole(strict: bool) -> None:
     int later(int a, int b) { return b; }
     """
     module = sacpy.Session(target="cpu", strict_fp=strict, threads=1).compile(text)
-    for a, n in ((0, 0), (5, 3), (0, 1), (3, STRETCH + 2), (3, STRETCH + 3), (3, STRETCH + 4), (1, 3 * STRETCH + 1), (7, 16 * STRETCH)):
+    for a, n in (
+        (0, 0),
+        (5, 3),
+        (0, 1),
+        (3, STRETCH + 2),
+        (3, STRETCH + 3),
+        (3, STRETCH + 4),
+        (1, 3 * STRETCH + 1),
+        (7, 16 * STRETCH),
+    ):
         i = np.arange(a, max(a, n))
         assert module.row(a, n) == (i % 7).sum()
         assert module.cells(a, n).tolist() == [(i % 7).sum(), (i % 7 + 1).sum()]
@@ -119,7 +143,10 @@ def test_rows_longer_than_a_stretch_are_whole(strict: bool) -> None:
 
 def test_an_array_that_is_too_large_is_refused() -> None:
     session = sacpy.Session(target="cpu", limits=sacpy.Limits(memory=100_000_000))
-    module = session.compile("use Array: all; double f(int n) { a = { [i] -> tod(i) | [i] < [n] }; for (k = 0; k < 3; k++) { a = modarray(a, [k], 1.0); } return sum(a); } int main() { return 0; }")
+    module = session.compile(
+        "use Array: all; double f(int n) { a = { [i] -> tod(i) | [i] < [n] }; for (k = 0; k < 3; k++) { a = "
+        "modarray(a, [k], 1.0); } return sum(a); } int main() { return 0; }"
+    )
     assert module.f(1000) == sum(range(1000)) - 3 + 3
     with pytest.raises(sacpy.SacError) as caught:
         module.f(50_000_000)
@@ -143,7 +170,10 @@ def test_a_recursion_that_the_interpreter_has_no_room_for_runs_natively() -> Non
 
 
 def test_sessions_in_several_threads_run_natively_at_the_same_time() -> None:
-    text = "use Array: all; double f(double[.] v, int n) { for (k = 0; k < n; k++) { v = v * 0.5 + 1.0; } return sum(v); } int main() { return 0; }"
+    text = (
+        "use Array: all; double f(double[.] v, int n) { for (k = 0; k < n; k++) { v = v * 0.5 + 1.0; } return "
+        "sum(v); } int main() { return 0; }"
+    )
     shared = sacpy.Session(target="cpu").compile(text)
     wanted = sacpy.Session(target="interp").compile(text).f(np.ones(1000), 50)
     found: list[float] = []
@@ -170,10 +200,16 @@ def test_embedding_leaves_signals_alone() -> None:
 
 def test_many_processes_share_the_cache(tmp_path: Path) -> None:
     path = tmp_path / "program.sac"
-    path.write_text("use StdIO: all; use Array: all; int f(int n) { s = 0; for (i = 0; i < n; i++) { s += i % 3; } return s; } int main() { printf(\"%d\\n\", f(100000)); return 0; }")
+    path.write_text(
+        "use StdIO: all; use Array: all; int f(int n) { s = 0; for (i = 0; i < n; i++) { s += i % 3; } return s; } "
+        'int main() { printf("%d\\n", f(100000)); return 0; }'
+    )
     environment = {**os.environ, "SACPY_CACHE_DIR": str(tmp_path / "cache")}
     command = [sys.executable, "-m", "sacpy", "run", "--target", "cpu", "--stats", str(path)]
-    together = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment) for _ in range(3)]
+    together = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
+        for _ in range(3)
+    ]
     for process in together:
         out, err = process.communicate(timeout=100)
         assert out == "99999\n", err
@@ -194,7 +230,13 @@ int down(int n) { c = 0; for (i = n; i > 0; i--) { c = c * 3 + i; } return c; }
 int by(int n, int from) { c = 0; for (i = from; i < n; i += 7) { c = c * 3 + i; } return c; }
 """
     native, interpreted = (sacpy.Session(target=target) for target in ("cpu", "interp"))
-    for call in (f"up({rounds})", f"down({rounds})", f"by({7 * rounds}, 0)", f"by({7 * rounds + 3}, 5)", f"up({-rounds})"):
+    for call in (
+        f"up({rounds})",
+        f"down({rounds})",
+        f"by({7 * rounds}, 0)",
+        f"by({7 * rounds + 3}, 5)",
+        f"up({-rounds})",
+    ):
         values = []
         for session in (native, interpreted):
             session.define(text)
@@ -216,7 +258,9 @@ def test_what_is_set_apart_is_never_seen(monkeypatch: pytest.MonkeyPatch) -> Non
         assert (run.used, run.left) == (60, 40)
 
 
-def test_what_a_program_takes_while_another_thread_compiles_is_its_own_beyond_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_program_takes_while_another_thread_compiles_is_its_own_beyond_a_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     size = [1000]
     monkeypatch.setattr(memory, "occupied", lambda: size[0])
     compiling, enough = threading.Event(), threading.Event()
@@ -242,9 +286,22 @@ def test_what_a_program_takes_while_another_thread_compiles_is_its_own_beyond_a_
 
 
 def test_the_compilers_own_memory_is_not_the_programs() -> None:
-    text = "use Array: all; double f(int n) { a = { [i,j] -> 1.0 / tod(1 + i + j) | [i,j] < [n,n] }; return sum(a) + maxval(a); }"
-    code = f"import sacpy; s = sacpy.Session(target='cpu', limits=sacpy.Limits(memory=8_000_000)); m = s.compile({text!r}); print(m.f(300) > 0, [r.where for r in s.stats().rows])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env={**os.environ, "SACPY_CACHE_DIR": ""}, check=False)
+    text = (
+        "use Array: all; double f(int n) { a = { [i,j] -> 1.0 / tod(1 + i + j) | [i,j] < [n,n] }; return sum(a) + "
+        "maxval(a); }"
+    )
+    code = (
+        "import sacpy; s = sacpy.Session(target='cpu', limits=sacpy.Limits(memory=8_000_000)); m = "
+        f"s.compile({text!r}); print(m.f(300) > 0, [r.where for r in s.stats().rows])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "SACPY_CACHE_DIR": ""},
+        check=False,
+    )
     assert done.stdout == "True ['native']\n", done.stderr
 
 
@@ -262,7 +319,10 @@ double f(int n)
   }
   return s;
 }"""
-    code = f"import sacpy; s = sacpy.Session(target='cpu', limits=sacpy.Limits(memory=100_000_000)); m = s.compile({text!r}); print(m.f(80000) > 0, [r.where for r in s.stats().rows])"
+    code = (
+        "import sacpy; s = sacpy.Session(target='cpu', limits=sacpy.Limits(memory=100_000_000)); m = "
+        f"s.compile({text!r}); print(m.f(80000) > 0, [r.where for r in s.stats().rows])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.stdout == "True ['native']\n", done.stderr
 
@@ -276,10 +336,13 @@ WITHOUT_END = {
     "in a function": f"int g(int i) {{ {SEEKS} return x; }} int f(int i) {{ y = g(i); return i; }}",
     "in a branch": f"int f(int i) {{ if (i > 3) {{ {SEEKS} }} return i; }}",
     "in rounds": f"int f(int i) {{ for (k = 0; k < i; k++) {{ {SEEKS} }} return i; }}",
-    "in cells": f"int f(int n) {{ a = with {{ ([0] <= [i] < [n]) {{ {SEEKS} }} : x; }} : genarray([n], 0); return n; }}",
+    "in cells": f"int f(int n) {{ a = with {{ ([0] <= [i] < [n]) {{ {SEEKS} }} : x; }} : genarray([n], 0); return n; "
+    f"}}",
     "in terms": f"int f(int n) {{ a = with {{ ([0] <= [i] < [n]) {{ {SEEKS} }} : x; }} : fold(+, 0); return n; }}",
-    "in a cell that nobody asks for": "int f(int n) { a = with { ([0] <= [i] < [n]) { x = i; while (x > 5) { x = (x + 2) % 10 + 10; } } : x; } : genarray([n], 0); return a[0]; }",
-    "in a fold's function": f"int add(int i, int b) {{ {SEEKS} return b; }} int f(int n) {{ a = with {{ ([0] <= [i] < [n]) : i; }} : fold(add, 0); return n; }}",
+    "in a cell that nobody asks for": "int f(int n) { a = with { ([0] <= [i] < [n]) { x = i; while (x > 5) { x = (x + "
+    "2) % 10 + 10; } } : x; } : genarray([n], 0); return a[0]; }",
+    "in a fold's function": f"int add(int i, int b) {{ {SEEKS} return b; }} int f(int n) {{ a = with {{ ([0] <= [i] < "
+    f"[n]) : i; }} : fold(add, 0); return n; }}",
 }
 
 

@@ -162,14 +162,24 @@ def test_what_is_spent_is_not_run_again(failure: NativeFailure, error: type[Base
         engine.raise_for(failure, 0.0)
 
 
-LARGE = [("reshape([2, 2]", "reshape([2, 20]"), ("reshape([4]", "reshape([40]"), ("iota(4)", "iota(40)"), ("[5, 6, 7, 8]", "(iota(40) + 5)"), ("genarray([4]", "genarray([40]")]
+LARGE = [
+    ("reshape([2, 2]", "reshape([2, 20]"),
+    ("reshape([4]", "reshape([40]"),
+    ("iota(4)", "iota(40)"),
+    ("[5, 6, 7, 8]", "(iota(40) + 5)"),
+    ("genarray([4]", "genarray([40]"),
+]
 
 
 def enlarged(text: str) -> str:
     """The same with vectors of 40 elements, which native code takes as arrays."""
     for old, new in LARGE:
         text = text.replace(old, new)
-    return re.sub(r"= \[(\d), 2, (\d), 4\]", r"= iota(40) * \1 + \2", re.sub(r"\] = \[(\d), (\d)\]", r"] = iota(20) * \1 + \2", text))
+    return re.sub(
+        r"= \[(\d), 2, (\d), 4\]",
+        r"= iota(40) * \1 + \2",
+        re.sub(r"\] = \[(\d), (\d)\]", r"] = iota(20) * \1 + \2", text),
+    )
 
 
 def out(text: str, engine: Engine | None) -> str:
@@ -182,7 +192,12 @@ def out(text: str, engine: Engine | None) -> str:
 @settings(max_examples=25, deadline=None)
 @given(st.lists(statements(), min_size=3, max_size=10))
 def test_nothing_that_is_given_away_is_seen_again(body: list[str]) -> None:
-    text = enlarged(HELPERS + "int main() { a = iota(4); b = a; c = [5, 6, 7, 8]; " + "\n".join(f"{s} print(a[0]);" for s in body) + " print(a); print(b); print(c); return 0; }")
+    text = enlarged(
+        HELPERS
+        + "int main() { a = iota(4); b = a; c = [5, 6, 7, 8]; "
+        + "\n".join(f"{s} print(a[0]);" for s in body)
+        + " print(a); print(b); print(c); return 0; }"
+    )
     assert out(text, Engine("cpu", eager=True, defects=True, cache=Cache(None))) == out(text, None)
 
 
@@ -192,7 +207,8 @@ double[*] smoothed(double[*] a, int k) {
   for (j = 1; j < m - 1; j++) { a[i, j] = (a[i-1, j] + a[i+1, j] + a[i, j-1] + 1.0) * 0.25; }
   return a;
 }
-int main() { a = genarray([30, 40], 1.0); for (k = 0; k < 50; k++) { a = smoothed(a, k); print(a[k % 30, 5]); } print(sum(a)); return 0; }
+int main() { a = genarray([30, 40], 1.0); for (k = 0; k < 50; k++) { a = smoothed(a, k); print(a[k % 30, 5]);
+  } print(sum(a)); return 0; }
 """
 
 

@@ -28,8 +28,12 @@ def expected() -> list[Result]:
     return results(None)
 
 
-@pytest.mark.parametrize("pace", PACES, ids=["each round", "two and three", "from the seventh", "from the second call", "wandering"])
-def test_whatever_the_pace_results_and_errors_are_the_interpreters(expected: list[Result], pace: Steady | Wandering) -> None:
+@pytest.mark.parametrize(
+    "pace", PACES, ids=["each round", "two and three", "from the seventh", "from the second call", "wandering"]
+)
+def test_whatever_the_pace_results_and_errors_are_the_interpreters(
+    expected: list[Result], pace: Steady | Wandering
+) -> None:
     engine = paced(pace)
     assert different(expected, results(engine)) == []
     assert sum(v.calls for unit in engine.units for v in unit.versions.values()) > 20
@@ -51,7 +55,10 @@ def left(engine: Engine) -> list[Versions]:
     return [u for u in engine.units if any(v.calls for v in u.versions.values())]
 
 
-LONG = "use Array: all; int f(double end) { s = 0; x = 0.0; while (x * x < end) { x = x + 0.5; s = (s * 31 + 7) % 1000003; } return s; }"
+LONG = (
+    "use Array: all; int f(double end) { s = 0; x = 0.0; while (x * x < end) { x = x + 0.5; s = (s * 31 + 7) % "
+    "1000003; } return s; }"
+)
 
 
 def test_a_loop_that_nobody_could_foresee_goes_on_natively_in_a_function_that_is_called_once() -> None:
@@ -65,7 +72,8 @@ def test_a_loop_that_nobody_could_foresee_goes_on_natively_in_a_function_that_is
 
 
 def test_a_withloop_over_indices_of_any_length_is_left_in_the_middle() -> None:
-    text = "use Array: all; int[*] f(int[*] a) { return { iv -> sum({ [k] -> a[take([dim(a)], iv)] * k % 7 | [k] < [400] }) | iv < shape(a) }; }"
+    cell = "sum({ [k] -> a[take([dim(a)], iv)] * k % 7 | [k] < [400] })"
+    text = f"use Array: all; int[*] f(int[*] a) {{ return {{ iv -> {cell} | iv < shape(a) }}; }}"
     array = np.arange(4000, dtype=np.int32).reshape(20, 20, 10)
     found, engine = run(text, "f", array)
     assert len(left(engine)) == 1
@@ -74,7 +82,10 @@ def test_a_withloop_over_indices_of_any_length_is_left_in_the_middle() -> None:
 
 
 def test_a_loop_in_a_program_that_prints_is_left_too() -> None:
-    text = "use Array: all; use StdIO: all; int main() { s = 0; x = 1.0; while (x < 1.0e7) { x = x * 1.000001 + 0.5; s = s + 1; } print(s); return 0; }"
+    text = (
+        "use Array: all; use StdIO: all; int main() { s = 0; x = 1.0; while (x < 1.0e7) { x = x * 1.000001 + 0.5; "
+        "s = s + 1; } print(s); return 0; }"
+    )
     program, _ = Workspace().load_text(text)
     engine = Engine("auto", cache=Cache(None), defects=True)
     world = World.captured()
@@ -93,7 +104,10 @@ def test_a_recursion_goes_native_while_its_first_call_is_running() -> None:
     assert version.calls > 0
 
 
-LATE = "use Array: all; int f(int[.] v, int n) { s = 0; for (i = 0; i < n; i++) { s = (s * 31 + v[i / 1000]) % 1000003; } return s; }"
+LATE = (
+    "use Array: all; int f(int[.] v, int n) { s = 0; for (i = 0; i < n; i++) { s = (s * 31 + v[i / 1000]) % "
+    "1000003; } return s; }"
+)
 
 
 def test_of_a_loop_that_fails_late_only_the_last_rounds_are_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +137,10 @@ def test_what_happened_is_told_with_the_lines() -> None:
 
 
 def test_what_cannot_be_compiled_stays_interpreted_and_is_not_asked_for_again() -> None:
-    text = "use Array: all; int f(int n) { v = [1]; for (i = 0; i < n; i++) { v = i % 2 == 0 ? [v] : v[0]; v = i > 100000 ? [1] : v; } return dim(v); }"
+    text = (
+        "use Array: all; int f(int n) { v = [1]; for (i = 0; i < n; i++) { v = i % 2 == 0 ? [v] : v[0]; v = i > "
+        "100000 ? [1] : v; } return dim(v); }"
+    )
     found, engine = run(text, "f", 200, eager=True)
     assert isinstance(found, tuple | str)
     assert not left(engine)
@@ -143,7 +160,9 @@ def test_the_corpus_at_a_pace_of_its_own(seed: int, tmp_path: Path) -> None:
         world = World.captured()
         status = 0
         try:
-            (status,) = Evaluator(program, world, engine=paced(Wandering(seed)), strict_fp=True).call(program.key(program.main.own("main")[0], ()), ())
+            (status,) = Evaluator(program, world, engine=paced(Wandering(seed)), strict_fp=True).call(
+                program.key(program.main.own("main")[0], ()), ()
+            )
         except SacError:
             continue
         assert world.out().decode("latin-1") == path.with_suffix(".out").read_text(encoding="latin-1"), path

@@ -1,4 +1,5 @@
-"""Updates of a few elements of a large array, in functions that are called often: no copy each time, whatever the target."""
+"""Updates of a few elements of a large array, in functions that are called often: no copy each time, whatever the
+target."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ int[n] push(int[n] h, int size, int v)
 int main()
 {
   h = genarray([4000000], 0); s = 1;
-  for (k = 0; k < 5000; k++) { s = (s * 1103 + 12345) % 1000003; h = push(h, k, s); if (k % 2500 == 0) { printf("%d\\n", h[0]); } }
+  for (k = 0; k < 5000; k++) { s = (s * 1103 + 12345) % 1000003; h = push(h, k, s);
+    if (k % 2500 == 0) { printf("%d\\n", h[0]); } }
   return h[17] % 200;
 }
 """
@@ -29,11 +31,14 @@ def test_a_heap_that_is_pushed_to_from_interpreted_code_is_not_copied_each_time(
     assert session.compile(HEAP).main() == expected
     rows = session.stats().rows
     assert sum(r.calls for r in rows if r.function == "push" and r.where == "native") < 100
-    assert target == "auto" or [r.reason for r in rows if r.function == "push"] == ["it is faster interpreted, which need not copy the array that is updated"]
+    assert target == "auto" or [r.reason for r in rows if r.function == "push"] == [
+        "it is faster interpreted, which need not copy the array that is updated"
+    ]
 
 
 def test_a_version_that_copies_but_is_faster_stays() -> None:
-    text = """use Array: all; int[n] sorted(int[n] v) { for (i = 1; i < n; i++) { x = v[i]; j = i - 1; while (j >= 0 && v[j] > x) { v[j + 1] = v[j]; j--; } v[j + 1] = x; } return v; }"""
+    text = """use Array: all; int[n] sorted(int[n] v) { for (i = 1; i < n; i++) { x = v[i]; j = i - 1;
+  while (j >= 0 && v[j] > x) { v[j + 1] = v[j]; j--; } v[j + 1] = x; } return v; }"""
     session = sacpy.Session(target="cpu")
     module = session.compile(text)
     for _ in range(50):

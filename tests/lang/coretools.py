@@ -52,12 +52,16 @@ def _feature(text: str) -> ast.Feature:
     if slice_ is None:
         return ast.NamedExtent(text, NOWHERE)
     rank, minimum, shape = slice_.groups()
-    return ast.RankSlice(int(rank) if rank.isdigit() else rank, shape, None if minimum is None else int(minimum), NOWHERE)
+    return ast.RankSlice(
+        int(rank) if rank.isdigit() else rank, shape, None if minimum is None else int(minimum), NOWHERE
+    )
 
 
 def slot(base: str, name: str, features: str | None, cell: tuple[int | None, ...] = ()) -> Slot:
     """A parameter or result."""
-    return Slot(Bind(name, base, name, NOWHERE), pattern(features), cell, base if features is None else f"{base}[{features}]")
+    return Slot(
+        Bind(name, base, name, NOWHERE), pattern(features), cell, base if features is None else f"{base}[{features}]"
+    )
 
 
 SlotSpec = tuple[str, str, str | None] | tuple[str, str, str | None, tuple[int | None, ...]]
@@ -70,7 +74,17 @@ def sig(name: str, params: list[SlotSpec], results: list[SlotSpec], *, key: str 
     slots = tuple(slot(*p) for p in params)
     bound = names_used(slots) - {s.bind.source for s in slots}
     text = f"{name}({', '.join(f'{s.text} {s.bind.source}' for s in slots)})"
-    return Signature(key or name, f"main::{name}", slots, tuple(slot(*r) for r in results), tuple((n, n) for n in sorted(bound)), inlining, None, text, NOWHERE)
+    return Signature(
+        key or name,
+        f"main::{name}",
+        slots,
+        tuple(slot(*r) for r in results),
+        tuple((n, n) for n in sorted(bound)),
+        inlining,
+        None,
+        text,
+        NOWHERE,
+    )
 
 
 # ---------------------------------------------------------------- functions
@@ -138,21 +152,60 @@ def branch(condition: Operand, then: Block, otherwise: Block, *merges: tuple[str
     return If(atom(condition), then, otherwise, tuple(Merge(bind(t), atom(a), atom(b)) for t, a, b in merges), NOWHERE)
 
 
-def loop(carried: list[tuple[str, Operand, Operand]], condition: Block, test: Operand, body: Block, *, body_first: bool = False) -> Loop:
-    return Loop(tuple(Carried(bind(t), atom(i), atom(u)) for t, i, u in carried), condition, atom(test), body, body_first, NOWHERE)
+def loop(
+    carried: list[tuple[str, Operand, Operand]],
+    condition: Block,
+    test: Operand,
+    body: Block,
+    *,
+    body_first: bool = False,
+) -> Loop:
+    return Loop(
+        tuple(Carried(bind(t), atom(i), atom(u)) for t, i, u in carried),
+        condition,
+        atom(test),
+        body,
+        body_first,
+        NOWHERE,
+    )
 
 
-def part(lower: Operand | None, upper: Operand | None, statements: Block, *values: Operand, index: str = "iv", scalars: int | None = None, step: Operand | None = None, width: Operand | None = None, inclusive: tuple[bool, bool] = (True, False)) -> Partition:
+def part(
+    lower: Operand | None,
+    upper: Operand | None,
+    statements: Block,
+    *values: Operand,
+    index: str = "iv",
+    scalars: int | None = None,
+    step: Operand | None = None,
+    width: Operand | None = None,
+    inclusive: tuple[bool, bool] = (True, False),
+) -> Partition:
     """`lower <= iv < upper`; a dot bound is None."""
     names = None if scalars is None else tuple(bind(f"int {index}{k}") for k in range(scalars))
     atoms = [None if x is None else atom(x) for x in (lower, upper, step, width)]
-    return Partition(atoms[0], inclusive[0], atoms[1], inclusive[1], atoms[2], atoms[3], bind(f"int {index}"), names, statements, tuple(map(atom, values)), (), NOWHERE)
+    return Partition(
+        atoms[0],
+        inclusive[0],
+        atoms[1],
+        inclusive[1],
+        atoms[2],
+        atoms[3],
+        bind(f"int {index}"),
+        names,
+        statements,
+        tuple(map(atom, values)),
+        (),
+        NOWHERE,
+    )
 
 
 def fold(neutral: Operand, base: str, op: str) -> Fold:
     """A fold by a primitive."""
     params = (bind(f"{base} acc"), bind(f"{base} val"))
-    return Fold((atom(neutral),), Lambda(params, block(let(f"{base} combined", prim(op, "acc", "val"))), (v("combined"),)), None)
+    return Fold(
+        (atom(neutral),), Lambda(params, block(let(f"{base} combined", prim(op, "acc", "val"))), (v("combined"),)), None
+    )
 
 
 def genarray(shape: Operand, default: Operand | None = None) -> Genarray:
@@ -163,7 +216,9 @@ def with_(operators: list[Operator], *partitions: Partition) -> WithLoop:
     return WithLoop(partitions, tuple(operators), ())
 
 
-def fun(signature: Signature, statements: list[Stmt], *returns: Operand, conditions: tuple[Condition, ...] = ()) -> Function:
+def fun(
+    signature: Signature, statements: list[Stmt], *returns: Operand, conditions: tuple[Condition, ...] = ()
+) -> Function:
     return Function(signature, conditions, Block(tuple(statements)), tuple(map(atom, returns)))
 
 

@@ -43,7 +43,9 @@ def test_integers(op: str, base: str, a: int, b: int, expected: int) -> None:
     assert binary(op, base, a, b) == expected
 
 
-@pytest.mark.parametrize(("op", "b", "kind"), [("div", 0, "division"), ("mod", 0, "division"), ("shl", 32, "shift"), ("shr", -1, "shift")])
+@pytest.mark.parametrize(
+    ("op", "b", "kind"), [("div", 0, "division"), ("mod", 0, "division"), ("shl", 32, "shift"), ("shr", -1, "shift")]
+)
 def test_undefined(op: str, b: int, kind: str) -> None:
     with pytest.raises(Undefined) as error:
         binary(op, "int", 1, b)
@@ -66,7 +68,14 @@ def test_float_rounds_after_each_operation() -> None:
 
 def test_nan_compares_as_in_c() -> None:
     nan = math.nan
-    assert [binary(op, "double", nan, 1.0) for op in ("eq", "neq", "lt", "le", "gt", "ge")] == [False, True, False, False, False, False]
+    assert [binary(op, "double", nan, 1.0) for op in ("eq", "neq", "lt", "le", "gt", "ge")] == [
+        False,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
     assert binary("min", "double", nan, 1.0) == 1.0
     assert math.isnan(float(binary("min", "double", 1.0, nan)))
     assert math.isnan(float(binary("max", "double", 1.0, nan)))
@@ -108,9 +117,12 @@ def test_integers_become_floats_with_one_rounding() -> None:
 @pytest.mark.parametrize(
     ("op", "x", "expected"),
     [
-        ("rint", 2.5, 2.0), ("rint", -0.3, -0.0), ("round", 2.5, 3.0), ("round", -2.5, -3.0), ("round", 0.49999999999999994, 0.0), ("floor", -0.0, -0.0),
-        ("trunc", -0.5, -0.0), ("log", 0.0, -math.inf), ("log", -1.0, math.nan), ("sqrt", -1.0, math.nan), ("exp", 1e9, math.inf), ("sinh", -1e9, -math.inf),
-        ("cosh", -1e9, math.inf), ("tgamma", -0.0, -math.inf), ("tgamma", -1.0, math.nan), ("atanh", 1.0, math.inf), ("floor", math.inf, math.inf),
+        ("rint", 2.5, 2.0), ("rint", -0.3, -0.0), ("round", 2.5, 3.0), ("round", -2.5, -3.0),
+        ("round", 0.49999999999999994, 0.0), ("floor", -0.0, -0.0),
+        ("trunc", -0.5, -0.0), ("log", 0.0, -math.inf), ("log", -1.0, math.nan), ("sqrt", -1.0, math.nan),
+        ("exp", 1e9, math.inf), ("sinh", -1e9, -math.inf),
+        ("cosh", -1e9, math.inf), ("tgamma", -0.0, -math.inf), ("tgamma", -1.0, math.nan), ("atanh", 1.0, math.inf),
+        ("floor", math.inf, math.inf),
         ("sin", math.inf, math.nan), ("expm1", 1e9, math.inf), ("neg", 0.0, -0.0),
     ],
 )  # fmt: skip
@@ -118,7 +130,17 @@ def test_mathematics_at_the_edges(op: str, x: float, expected: float) -> None:
     assert repr(unary(op, "double", x)) == repr(expected)
 
 
-@pytest.mark.parametrize(("a", "b", "expected"), [(0.0, -1.0, math.inf), (-0.0, -1.0, -math.inf), (-0.0, -2.0, math.inf), (-8.0, 1 / 3, math.nan), (-10.0, 999.0, -math.inf), (10.0, 999.0, math.inf)])
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (0.0, -1.0, math.inf),
+        (-0.0, -1.0, -math.inf),
+        (-0.0, -2.0, math.inf),
+        (-8.0, 1 / 3, math.nan),
+        (-10.0, 999.0, -math.inf),
+        (10.0, 999.0, math.inf),
+    ],
+)
 def test_pow(a: float, b: float, expected: float) -> None:
     assert repr(binary("pow", "double", a, b)) == repr(expected)
 

@@ -14,7 +14,25 @@ from sacpy.lang.constants import BINARY, UNARY, Undefined, binary, is_exact, lar
 from sacpy.lang.primitives import PRIMITIVES
 from sacpy.lang.types import BITS, Scalar
 
-EDGES = [0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -1.0, 3e9, -3e9, 1e300, 1e-320, float("inf"), float("-inf"), float("nan"), 127.5, 2147483647.5, 9.3e18]
+EDGES = [
+    0.0,
+    -0.0,
+    0.5,
+    -0.5,
+    1.5,
+    2.5,
+    -1.0,
+    3e9,
+    -3e9,
+    1e300,
+    1e-320,
+    float("inf"),
+    float("-inf"),
+    float("nan"),
+    127.5,
+    2147483647.5,
+    9.3e18,
+]
 
 
 def element(base: str) -> st.SearchStrategy[Scalar]:
@@ -24,7 +42,11 @@ def element(base: str) -> st.SearchStrategy[Scalar]:
         numbers = st.sampled_from(EDGES) | st.floats(-1e6, 1e6)
         return numbers.map(to_float) if base == "float" else numbers
     low, high = int(smallest(base)), int(largest(base))
-    return st.integers(low, high) | st.sampled_from([low, high, 0, 1, high - 1]) | st.integers(max(low, -40), min(high, 70))
+    return (
+        st.integers(low, high)
+        | st.sampled_from([low, high, 0, 1, high - 1])
+        | st.integers(max(low, -40), min(high, 70))
+    )
 
 
 def same(a: object, b: object) -> bool:
@@ -40,7 +62,12 @@ def outcome(function: object, *args: object) -> object:
         return "undefined"
 
 
-CASES = [(op, base) for op in sorted(BINARY | UNARY) for base in (PRIMITIVES[op].over if "T" in PRIMITIVES[op].args else ("bool",)) if is_exact(op, base)]
+CASES = [
+    (op, base)
+    for op in sorted(BINARY | UNARY)
+    for base in (PRIMITIVES[op].over if "T" in PRIMITIVES[op].args else ("bool",))
+    if is_exact(op, base)
+]
 
 
 @pytest.mark.parametrize(("op", "base"), CASES)

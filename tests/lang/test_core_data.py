@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from sacpy.base.plain import Unpacked
 from sacpy.lang.core_data import packed, unpacked
 from sacpy.lang.core_printer import print_function
-from sacpy.plain import Unpacked
 from sacpy.workspace import Workspace
 
 TEXT = """use Array: all;

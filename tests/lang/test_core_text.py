@@ -38,8 +38,19 @@ def everything() -> Function:
             let("int x", prim("sel", "n", "a", form="VA", cell=1)),
             let("int y", call("f", 3, bases=("int",))),
             branch(c(True), block(let("int z", cons(1, 2))), block(), ("int w", "z", [3, 4])),
-            loop([("int i", 0, "next")], block(let("bool go", prim("lt", "i", "y"))), "go", block(let("int next", prim("add", "i", 1)))),
-            let("int g,int s", with_([genarray("shp", 0), fold(0, "int", "add")], part(None, "shp", block(let("int e", prim("sel", "iv", "a"))), "e", 1, step=2))),
+            loop(
+                [("int i", 0, "next")],
+                block(let("bool go", prim("lt", "i", "y"))),
+                "go",
+                block(let("int next", prim("add", "i", 1))),
+            ),
+            let(
+                "int g,int s",
+                with_(
+                    [genarray("shp", 0), fold(0, "int", "add")],
+                    part(None, "shp", block(let("int e", prim("sel", "iv", "a"))), "e", 1, step=2),
+                ),
+            ),
             let("int m", with_([Modarray(atom("g"))])),
             check("m", "2,.", "int[2,.]"),
         ],
@@ -104,9 +115,15 @@ def test_broken_laws() -> None:
     assert problems([let("double x", prim("add", 1, 1))]) == ["x is double, but its value is int"]
     assert problems([let("int x", prim("nonsense", 1))]) == ["there is no primitive nonsense"]
     assert problems([let("bool x", prim("not", c(True), c(True)))]) == ["not takes 1 arguments, not 2"]
-    assert problems([branch(c(True), block(let("int z", cons(1))), block(), ("int w", "z", "z"))]) == ["z is used before it is set, in the merge of w"]
+    assert problems([branch(c(True), block(let("int z", cons(1))), block(), ("int w", "z", "z"))]) == [
+        "z is used before it is set, in the merge of w"
+    ]
     assert problems([branch(1, block(), block())]) == ["(1,) is int, but a condition needs bool"]
-    assert problems([let("int x", call("f", 1.0, bases=("double",)))]) == ["f takes ('int',), but is called with ('double',)"]
+    assert problems([let("int x", call("f", 1.0, bases=("double",)))]) == [
+        "f takes ('int',), but is called with ('double',)"
+    ]
     assert problems([let("int x", Call("f", (), (), ()))]) == ["the call of f has no candidates"]
-    assert problems([let("int x", with_([genarray(3)], part(0, 3, block(), 1, 2)))]) == ["a partition yields 2 values for 1 results"]
+    assert problems([let("int x", with_([genarray(3)], part(0, 3, block(), 1, 2)))]) == [
+        "a partition yields 2 values for 1 results"
+    ]
     assert problems([], 1.0) == ["(1.0,) is double, but a result needs int"]

@@ -72,7 +72,8 @@ def test_labels_on_one_line() -> None:
 
 
 def test_overlapping_labels_get_rows_of_their_own() -> None:
-    assert shown(Diagnostic("E0401", "wrong", at("bb"), "here", (Label(at("f(a, bb, ccc)"), "in this call"),))) == text("""
+    labels = (Label(at("f(a, bb, ccc)"), "in this call"),)
+    assert shown(Diagnostic("E0401", "wrong", at("bb"), "here", labels)) == text("""
         error[E0401]: wrong
          --> a.sac:3:11
           |
@@ -100,7 +101,9 @@ def test_other_lines_stand_in_order_with_gaps() -> None:
 
 def test_other_files_follow() -> None:
     other = Source("lib/b.sac", "\n" * 99 + "int f(int x);\n")
-    assert shown(Diagnostic("E0401", "wrong", at("bb"), "this", (Label(at("f(int", other), "declared here"),), help="change it")) == text("""
+    assert shown(
+        Diagnostic("E0401", "wrong", at("bb"), "this", (Label(at("f(int", other), "declared here"),), help="change it")
+    ) == text("""
         error[E0401]: wrong
            --> a.sac:3:11
             |
@@ -150,7 +153,10 @@ def test_notes_help_and_lines_in_them() -> None:
     ("edit", "expected"),
     [
         (Edit(at("bb"), "tod(bb)"), ["3 |     x = f(a, tod(bb), ccc);", "  |              ~~~~~~~"]),
-        (Edit(Span(SOURCE, at("bb").start, at("bb").start), "-"), ["3 |     x = f(a, -bb, ccc);", "  |              +"]),
+        (
+            Edit(Span(SOURCE, at("bb").start, at("bb").start), "-"),
+            ["3 |     x = f(a, -bb, ccc);", "  |              +"],
+        ),
         (Edit(at("bb, "), ""), ["3 -     x = f(a, bb, ccc);", "3 +     x = f(a, ccc);"]),
         (Edit(at("{\n"), "{ int x;\n"), ["2 - {", "2 + { int x;", "3 +"]),
         (Edit(Span(SOURCE, len(TEXT), len(TEXT)), "}\n"), ["8 + }"]),
@@ -213,8 +219,16 @@ def test_line_of_a_million_characters_is_quick() -> None:
 
 def test_place_at_the_end_and_place_nowhere() -> None:
     end = len(TEXT)
-    assert shown(Diagnostic("E0201", "it ends", Span(SOURCE, end, end), "here")).split("\n")[1:] == [" --> a.sac:8:1", "  |", "8 |", "  | ^ here"]
-    assert shown(Diagnostic("E0701", "no such file", NOWHERE, help="name one")) == "error[E0701]: no such file\n  = help: name one"
+    assert shown(Diagnostic("E0201", "it ends", Span(SOURCE, end, end), "here")).split("\n")[1:] == [
+        " --> a.sac:8:1",
+        "  |",
+        "8 |",
+        "  | ^ here",
+    ]
+    assert (
+        shown(Diagnostic("E0701", "no such file", NOWHERE, help="name one"))
+        == "error[E0701]: no such file\n  = help: name one"
+    )
 
 
 def test_file_that_is_gone_is_only_named() -> None:
@@ -238,17 +252,28 @@ def test_call_stack_is_innermost_first() -> None:
 
 def test_recursion_is_counted() -> None:
     assert stack_lines(calls(*["f"] * 20_000, "main")) == ["in f", "... this call 19999 more times", "in main"]
-    assert stack_lines(calls(*["f", "g"] * 100, "main")) == ["in f", "in g", "... these 2 calls 99 more times", "in main"]
+    assert stack_lines(calls(*["f", "g"] * 100, "main")) == [
+        "in f",
+        "in g",
+        "... these 2 calls 99 more times",
+        "in main",
+    ]
     assert stack_lines(calls("f", "f", "main")) == ["in f", "in f", "in main"]
 
 
 def test_long_stack_is_elided_in_the_middle() -> None:
     lines = stack_lines(calls(*(f"f{i}" for i in range(100))))
-    assert lines == [*(f"in f{i}" for i in range(8)), "... 86 more lines of the call stack", *(f"in f{i}" for i in range(94, 100))]
+    assert lines == [
+        *(f"in f{i}" for i in range(8)),
+        "... 86 more lines of the call stack",
+        *(f"in f{i}" for i in range(94, 100)),
+    ]
 
 
 def test_colours_only_add_escapes() -> None:
-    diagnostic = Diagnostic("E0401", "wrong", at("bb"), "this", (Label(at("ccc"), "that"),), ("why",), "do", Edit(at("bb"), "b"), calls("f"))
+    diagnostic = Diagnostic(
+        "E0401", "wrong", at("bb"), "this", (Label(at("ccc"), "that"),), ("why",), "do", Edit(at("bb"), "b"), calls("f")
+    )
     coloured = render_text([diagnostic], color=True)
     assert "\x1b[1;31m^^\x1b[0m" in coloured
     plain = coloured
@@ -280,8 +305,10 @@ def test_json_has_every_part() -> None:
     place = {"file": "a.sac", "line": 3}
     assert json.loads(to_json([diagnostic])) == [
         {
-            "code": "E0401", "severity": "error", "message": "wrong", "file": "a.sac", "line": 4, "column": 10, "endLine": 6, "endColumn": 14, "label": "this", "macro": None,
-            "labels": [{**place, "column": 15, "endLine": 3, "endColumn": 18, "text": "that"}], "notes": ["why"], "help": "do",
+            "code": "E0401", "severity": "error", "message": "wrong", "file": "a.sac", "line": 4, "column": 10,
+            "endLine": 6, "endColumn": 14, "label": "this", "macro": None,
+            "labels": [{**place, "column": 15, "endLine": 3, "endColumn": 18, "text": "that"}], "notes": ["why"],
+            "help": "do",
             "edit": {
                 **place, "column": 11, "endLine": 3, "endColumn": 13, "text": "b",
                 "also": [{**place, "column": 15, "endLine": 3, "endColumn": 18, "text": "c"}],
@@ -312,11 +339,19 @@ def test_json_names_the_macro() -> None:
 
 def test_sentences_are_broken_to_the_width() -> None:
     source = Source("a.sac", "x = 1;")
-    words = "a sentence that is longer than forty columns are wide, with/a/path/that/is/longer/than/the/whole/width in it"
+    words = (
+        "a sentence that is longer than forty columns are wide, with/a/path/that/is/longer/than/the/whole/width in it"
+    )
     diagnostic = Diagnostic("E0205", words, Span(source, 0, 1), notes=(words,), help="short")
     lines = render_text([diagnostic], width=40, wrap=True).split("\n")
-    assert lines[:3] == ["error[E0205]: a sentence that is longer", "  than forty columns are wide,", "  with/a/path/that/is/longer/than/the/whole/width"]
+    assert lines[:3] == [
+        "error[E0205]: a sentence that is longer",
+        "  than forty columns are wide,",
+        "  with/a/path/that/is/longer/than/the/whole/width",
+    ]
     assert [line for line in lines if "short" in line] == ["  = help: short"]
     assert max(len(line) for line in lines if "/" not in line) <= 40
-    assert " ".join("\n".join(lines).split()).count("are wide, with/a/path/that/is/longer/than/the/whole/width in it") == 2
+    assert (
+        " ".join("\n".join(lines).split()).count("are wide, with/a/path/that/is/longer/than/the/whole/width in it") == 2
+    )
     assert render_text([diagnostic], width=40).split("\n")[0] == f"error[E0205]: {words}"

@@ -60,16 +60,22 @@ def test_the_elements_own_axes_do_not_count() -> None:
     assert fits(slot("double", "c", "n", (2,)), known((5, 2))) is Fit.YES
 
 
-
 def test_run_time_choice_takes_the_most_specific() -> None:
     candidates = [sig("f", [("double", "a", "+")], [], key="any"), sig("f", [("double", "a", "2,2,2")], [], key="cube")]
     assert choose(candidates, [(2, 2, 2)]) == 1
     assert choose(candidates, [(2, 2, 4)]) == 0
-    assert choose(candidates, [()]) == ("argument 1 (a) is double but takes double[+]", "argument 1 (a) is double but takes double[2,2,2]")
+    assert choose(candidates, [()]) == (
+        "argument 1 (a) is double but takes double[+]",
+        "argument 1 (a) is double but takes double[2,2,2]",
+    )
 
 
 def test_partly_known_shapes_leave_instances_to_test_in_order() -> None:
-    candidates = [sig("f", [("double", "a", "+")], [], key="any"), sig("f", [("double", "a", "2,2,2")], [], key="cube"), sig("f", [("double", "a", ".")], [], key="vec")]
+    candidates = [
+        sig("f", [("double", "a", "+")], [], key="any"),
+        sig("f", [("double", "a", "2,2,2")], [], key="cube"),
+        sig("f", [("double", "a", ".")], [], key="vec"),
+    ]
     answer = resolve(candidates, [known((2, None, 2))])
     assert isinstance(answer, Possible) and answer.exact
     assert [s.key for s in answer.signatures] == ["cube", "any"]
@@ -83,7 +89,10 @@ def test_a_single_instance_that_may_fit_is_still_to_be_tested() -> None:
 
 
 def test_instances_that_tie_are_ambiguous() -> None:
-    candidates = [sig("f", [("int", "a", "."), ("int", "b", "*")], [], key="l"), sig("f", [("int", "a", "*"), ("int", "b", ".")], [], key="r")]
+    candidates = [
+        sig("f", [("int", "a", "."), ("int", "b", "*")], [], key="l"),
+        sig("f", [("int", "a", "*"), ("int", "b", ".")], [], key="r"),
+    ]
     assert resolve(candidates, [of_rank(1), of_rank(1)]) == Ambiguous(tuple(candidates))
     assert choose(candidates, [(1,), (1,)]) == [0, 1]
     assert choose(candidates, [(1,), (1, 2)]) == 0

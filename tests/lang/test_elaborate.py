@@ -59,7 +59,10 @@ def test_overlapping_names_of_a_module_and_a_program_prefer_the_program() -> Non
 
 
 def test_calls_keep_the_candidates_that_differ_in_shape_only() -> None:
-    lines = body_of("int g(int x) { return 0; } int g(int[.] x) { return 1; } int g(double x) { return 2; } int f(int[*] a) { return g(a); }")
+    lines = body_of(
+        "int g(int x) { return 0; } int g(int[.] x) { return 1; } int g(double x) { return 2; } int f(int[*] a) { "
+        "return g(a); }"
+    )
     assert lines[0] == "int t = g(a) {_MAIN::g/0, _MAIN::g/1}"
 
 
@@ -77,7 +80,11 @@ def test_lazy_operators_become_conditionals() -> None:
 
 
 def test_an_update_is_a_modarray_and_a_selection_a_sel() -> None:
-    assert body_of("int[.] f(int[.] a) { a[1] = a[0]; return a; }") == ["int t = _sel_(0, a)", "int a~1 = _modarray_(a, 1, t)", "return a~1"]
+    assert body_of("int[.] f(int[.] a) { a[1] = a[0]; return a; }") == [
+        "int t = _sel_(0, a)",
+        "int a~1 = _modarray_(a, 1, t)",
+        "return a~1",
+    ]
 
 
 def test_a_compound_update_reads_once() -> None:
@@ -125,7 +132,10 @@ def test_a_do_loop_may_test_what_its_body_sets() -> None:
 
 
 def test_objects_changed_in_a_with_loop_are_threaded_through() -> None:
-    text = "class C; classtype int; use Array: all; export all; C make() { return to_C(0); } void inc(C &c) { x = from_C(c); c = to_C(x + 1); } "
+    text = (
+        "class C; classtype int; use Array: all; export all; C make() { return to_C(0); } void inc(C &c) { x = "
+        "from_C(c); c = to_C(x + 1); } "
+    )
     text += "int f() { c = make(); with { ([0] <= iv < [3]) { inc(c); } : void; } : void; return from_C(c); }"
     assert any("propagate" in line for line in body_of(text))
 
@@ -178,7 +188,10 @@ def test_several_mistakes_are_reported_together() -> None:
 
 def test_who_means_a_power_is_told_its_name() -> None:
     (found,) = errors_of("use Array: all; double f(int n) { return 2.0 ^ n; }")
-    assert (found.code, found.help) == ("E0403", "^ is the exclusive or of integers' bits; powers are pow(a, b), of two doubles: add 'use Math: all;'")
+    assert (found.code, found.help) == (
+        "E0403",
+        "^ is the exclusive or of integers' bits; powers are pow(a, b), of two doubles: add 'use Math: all;'",
+    )
 
 
 def test_a_missing_conversion_is_suggested_as_an_edit() -> None:
@@ -207,7 +220,7 @@ def test_core_of_every_program_and_what_it_calls_is_well_formed(path: Path) -> N
         ("double f() { return sqrt(2.0); }", "'use Math: all;'"),
         ("use ScalarArith: all; int f() { return summ(1); }", "define summ"),
         ("use Array: all; int f() { return summ([1]); }", "did you mean sum?"),
-        ("use String: { string }; use Array: all; string f() { return \"a\" + \"b\"; }", "'use String: all;'"),
+        ('use String: { string }; use Array: all; string f() { return "a" + "b"; }', "'use String: all;'"),
     ],
 )
 def test_help_names_what_was_meant(text: str, help: str) -> None:

@@ -26,7 +26,9 @@ def no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(modules, "parse_file", parse_file)
 
 
-def test_the_first_start_takes_the_image_and_the_next_ones_the_cache(parsed: dict[str, bytes], tmp_path: Path, no_parser: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_start_takes_the_image_and_the_next_ones_the_cache(
+    parsed: dict[str, bytes], tmp_path: Path, no_parser: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_image(parsed, tmp_path / "image")
     cache = tmp_path / "cache"
     assert modules.load_library(cache, tmp_path / "image")["Constants"] == parsed["Constants"]
@@ -35,7 +37,9 @@ def test_the_first_start_takes_the_image_and_the_next_ones_the_cache(parsed: dic
     assert modules.load_library(cache, tmp_path / "image")["Constants"] == parsed["Constants"]
 
 
-def test_an_image_of_other_texts_counts_for_nothing(parsed: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_image_of_other_texts_counts_for_nothing(
+    parsed: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     changed = tmp_path / "Changed.sac"
     changed.write_text("module Changed;", encoding="utf-8")
     before = tuple(image.sources())

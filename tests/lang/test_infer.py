@@ -14,7 +14,13 @@ from sacpy.lang.types import ANY, SCALAR, Shape, Type, known, of_rank
 from tests.lang.coretools import Operand, SlotSpec, Table, block, branch, c, check, cons, fun, let, loop, prim, sig, v
 
 
-def run(statements: list[Stmt], *returns: Operand, params: list[SlotSpec] | None = None, results: list[SlotSpec] | None = None, args: list[Shape] | None = None) -> Inference:
+def run(
+    statements: list[Stmt],
+    *returns: Operand,
+    params: list[SlotSpec] | None = None,
+    results: list[SlotSpec] | None = None,
+    args: list[Shape] | None = None,
+) -> Inference:
     function = fun(sig("main", params or [], results or [("int", "", "*")] * len(returns)), statements, *returns)
     return infer(function, args, Table(function))
 
@@ -198,14 +204,24 @@ def test_actual_shapes_bind_the_names() -> None:
 def test_a_result_of_another_shape_than_declared() -> None:
     found = run([let("int x", cons(1, 2))], "x", results=[("int", "", "3")])
     assert codes(found) == ["E0524"]
-    found = run([let("int x", prim("add", "a", 1))], "x", params=[("int", "a", "n,m")], results=[("int", "", "m,n")], args=[known((2, 3))])
+    found = run(
+        [let("int x", prim("add", "a", 1))],
+        "x",
+        params=[("int", "a", "n,m")],
+        results=[("int", "", "m,n")],
+        args=[known((2, 3))],
+    )
     assert codes(found) == ["E0524"]
     found = run([let("int x", prim("add", "a", 1))], "x", params=[("int", "a", "n,m")], results=[("int", "", "m,n")])
     assert codes(found) == []
 
 
 def test_casts_assert_and_refine() -> None:
-    statements: list[Stmt] = [let("int x", prim("add", "a", 1)), check("x", "3,2", "int[3,2]"), let("int y", prim("shape", "x"))]
+    statements: list[Stmt] = [
+        let("int x", prim("add", "a", 1)),
+        check("x", "3,2", "int[3,2]"),
+        let("int y", prim("shape", "x")),
+    ]
     assert run(statements, params=A).types["y"].shape == vector(2, [3, 2])
     assert codes(run(statements, params=A, args=[known((3, 3))])) == ["E0523"]
 
@@ -227,7 +243,10 @@ def test_a_branch_that_may_run_is_reported() -> None:
 
 
 def test_branches_join() -> None:
-    found = run([branch("p", block(), block(), ("int x", [1, 2], [3, 4, 5]), ("int y", [1, 2], [1, 2]), ("int z", 1, [1]))], params=[("bool", "p", None)])
+    found = run(
+        [branch("p", block(), block(), ("int x", [1, 2], [3, 4, 5]), ("int y", [1, 2], [1, 2]), ("int z", 1, [1]))],
+        params=[("bool", "p", None)],
+    )
     assert found.types["x"].shape == of_rank(1)
     assert found.types["y"].shape == vector(2, [1, 2])
     assert found.types["z"].shape == ANY
@@ -241,7 +260,12 @@ def test_tests_must_be_scalars() -> None:
 
 def counting(body: Let, *carried: tuple[str, Operand, Operand]) -> Stmt:
     """`for (i = 0; i < 10; i++) { body }`"""
-    return loop([("int i", 0, "next"), *carried], block(let("bool go", prim("lt", "i", 10))), "go", block(body, let("int next", prim("add", "i", 1))))
+    return loop(
+        [("int i", 0, "next"), *carried],
+        block(let("bool go", prim("lt", "i", 10))),
+        "go",
+        block(body, let("int next", prim("add", "i", 1))),
+    )
 
 
 def test_a_loop_keeps_what_does_not_change() -> None:
@@ -286,8 +310,14 @@ def test_one_mistake_is_reported_once_and_not_again_where_its_result_is_used() -
 
 def test_diagnostics_name_operands_and_where_they_were_set() -> None:
     text = Source("t.sac", "a = [1,2]; b = [1,2,3]; c = a + b;")
-    spans = {name: Span(text, text.text.index(what), text.text.index(what) + 1) for name, what in (("a", "a = "), ("b", "b = "))}
-    uses = {name: Span(text, text.text.index("a + b") + at, text.text.index("a + b") + at + 1) for name, at in (("a", 0), ("b", 4))}
+    spans = {
+        name: Span(text, text.text.index(what), text.text.index(what) + 1)
+        for name, what in (("a", "a = "), ("b", "b = "))
+    }
+    uses = {
+        name: Span(text, text.text.index("a + b") + at, text.text.index("a + b") + at + 1)
+        for name, at in (("a", 0), ("b", 4))
+    }
     whole = Span(text, uses["a"].start, uses["b"].end)
     statements: list[Stmt] = [
         Let((Bind("a", "int", "a", spans["a"]),), c([1, 2]), spans["a"]),
@@ -307,4 +337,7 @@ def test_diagnostics_name_operands_and_where_they_were_set() -> None:
 
 def test_block_values_with_actual_shapes() -> None:
     body = block(let("int row", prim("sel", [0], "m")), let("int cell", prim("cat", "row", [1])))
-    assert Inferrer(Table()).block_values(body, [c(1), v("cell")], {"m": Type("int", known((5, 3)))}) == [scalar(1), known((4,))]
+    assert Inferrer(Table()).block_values(body, [c(1), v("cell")], {"m": Type("int", known((5, 3)))}) == [
+        scalar(1),
+        known((4,)),
+    ]

@@ -9,35 +9,90 @@ from sacpy.lang.lattice import at_least, scalar, vector
 from sacpy.lang.source import Source, Span
 from sacpy.lang.types import ANY, SCALAR, Shape, known, of_rank
 from sacpy.nodes import replace
-from tests.lang.coretools import Operand, SlotSpec, Table, block, branch, c, call, entry, fun, genarray, let, part, prim, sig, with_
+from tests.lang.coretools import (
+    Operand,
+    SlotSpec,
+    Table,
+    block,
+    branch,
+    c,
+    call,
+    entry,
+    fun,
+    genarray,
+    let,
+    part,
+    prim,
+    sig,
+    with_,
+)
 
-SHAPE = fun(sig("shape", [("int", "a", "*")], [("int", "", ".")], inlining="inline"), [let("int s", prim("shape", "a"))], "s")
-DIM = fun(sig("dim", [("int", "a", "*")], [("int", "", None)], inlining="inline"), [let("int s", prim("dim", "a"))], "s")
+SHAPE = fun(
+    sig("shape", [("int", "a", "*")], [("int", "", ".")], inlining="inline"), [let("int s", prim("shape", "a"))], "s"
+)
+DIM = fun(
+    sig("dim", [("int", "a", "*")], [("int", "", None)], inlining="inline"), [let("int s", prim("dim", "a"))], "s"
+)
 PLUS = fun(
     sig("plus", [("int", "a", "d>0:shp"), ("int", "b", "d>0:shp")], [("int", "", "d>0:shp")], inlining="inline"),
     [
         let(
             "int r",
-            with_([genarray("shp", 0)], part(None, None, block(let("int x", prim("sel", "iv", "a")), let("int y", prim("sel", "iv", "b")), let("int z", prim("add", "x", "y"))), "z", inclusive=(True, True))),
+            with_(
+                [genarray("shp", 0)],
+                part(
+                    None,
+                    None,
+                    block(
+                        let("int x", prim("sel", "iv", "a")),
+                        let("int y", prim("sel", "iv", "b")),
+                        let("int z", prim("add", "x", "y")),
+                    ),
+                    "z",
+                    inclusive=(True, True),
+                ),
+            ),
         )
     ],
     "r",
 )
-IOTA = fun(sig("iota", [("int", "n", None)], [("int", "", "n")], inlining="inline"), [let("int i", with_([genarray("n", 0)], part(0, "n", block(), "iv0", scalars=1)))], "i")
+IOTA = fun(
+    sig("iota", [("int", "n", None)], [("int", "", "n")], inlining="inline"),
+    [let("int i", with_([genarray("n", 0)], part(0, "n", block(), "iv0", scalars=1)))],
+    "i",
+)
 
 
-def run(statements: list[Stmt], *functions: Function, params: list[SlotSpec] | None = None, args: list[Shape] | None = None, natives: tuple[Signature, ...] = ()) -> Inference:
+def run(
+    statements: list[Stmt],
+    *functions: Function,
+    params: list[SlotSpec] | None = None,
+    args: list[Shape] | None = None,
+    natives: tuple[Signature, ...] = (),
+) -> Inference:
     function = fun(sig("main", params or [], []), statements)
     return infer(function, args, Table(function, SHAPE, DIM, PLUS, IOTA, *functions, natives=natives))
 
 
-def shape_of(keys: str, *args: Operand, functions: tuple[Function, ...] = (), params: list[SlotSpec] | None = None, shapes: list[Shape] | None = None) -> Shape:
+def shape_of(
+    keys: str,
+    *args: Operand,
+    functions: tuple[Function, ...] = (),
+    params: list[SlotSpec] | None = None,
+    shapes: list[Shape] | None = None,
+) -> Shape:
     found = run([let("int x", call(keys, *args))], *functions, params=params, args=shapes)
     assert not found.diagnostics, found.diagnostics
     return found.types["x"].shape
 
 
-def errors(keys: str, *args: Operand, functions: tuple[Function, ...] = (), params: list[SlotSpec] | None = None, shapes: list[Shape] | None = None) -> list[tuple[str, str]]:
+def errors(
+    keys: str,
+    *args: Operand,
+    functions: tuple[Function, ...] = (),
+    params: list[SlotSpec] | None = None,
+    shapes: list[Shape] | None = None,
+) -> list[tuple[str, str]]:
     found = run([let("int x", call(keys, *args))], *functions, params=params, args=shapes)
     return [(d.code, d.message) for d in found.diagnostics]
 
@@ -60,12 +115,19 @@ def test_declared_results_are_instantiated() -> None:
 def test_a_violated_pattern_names_both_sides() -> None:
     ((code, message),) = errors("plus", "a", [1, 2], params=A, shapes=[known((3,))])
     assert code == "E0503"
-    assert message == "the arguments of plus do not match its patterns: argument 1 (a) and argument 2 (b) must have the same shape, but they are int[3] and int[2]"
+    assert (
+        message
+        == "the arguments of plus do not match its patterns: argument 1 (a) and argument 2 (b) must have the same "
+        "shape, but they are int[3] and int[2]"
+    )
 
 
 def test_no_instance_fits() -> None:
     ((code, message),) = errors("plus", 1, [1, 2])
-    assert (code, message) == ("E0501", "plus does not take (int, int[2]): argument 1 (a) is int but takes int[d>0:shp]")
+    assert (code, message) == (
+        "E0501",
+        "plus does not take (int, int[2]): argument 1 (a) is int but takes int[d>0:shp]",
+    )
 
 
 def test_ambiguous_calls() -> None:
@@ -95,7 +157,9 @@ def test_an_error_inside_a_callee_is_not_the_callers() -> None:
 
 def test_instances_left_to_run_time_are_joined() -> None:
     vec = fun(sig("f", [("int", "a", ".")], [("int", "", "2")], key="f.v"), [let("int x", prim("add", [1, 2], 1))], "x")
-    rest = fun(sig("f", [("int", "a", "*")], [("int", "", "3")], key="f.a"), [let("int y", prim("add", [1, 2, 3], 1))], "y")
+    rest = fun(
+        sig("f", [("int", "a", "*")], [("int", "", "3")], key="f.a"), [let("int y", prim("add", [1, 2, 3], 1))], "y"
+    )
     statement = let("int x", call("f.v f.a", "a"))
     found = run([statement], vec, rest, params=A)
     assert found.types["x"].shape == of_rank(1)
@@ -111,7 +175,12 @@ def recursion(result: str | None, base_case: Operand, step: Stmt, returned: str)
         sig("rec", [("int", "n", None)], [("int", "", result)]),
         [
             let("bool done", prim("le", "n", 0)),
-            branch("done", block(), block(let("int less", prim("sub", "n", 1)), let("int inner", call("rec", "less")), step), ("int r", base_case, returned)),
+            branch(
+                "done",
+                block(),
+                block(let("int less", prim("sub", "n", 1)), let("int inner", call("rec", "less")), step),
+                ("int r", base_case, returned),
+            ),
         ],
         "r",
     )
@@ -131,7 +200,11 @@ def test_recursion_is_bounded_by_the_declared_result() -> None:
 
 
 def test_recursion_on_known_values_ends() -> None:
-    endless = fun(sig("rec", [("int", "n", None)], [("int", "", "*")]), [let("int more", prim("add", "n", 1)), let("int r", call("rec", "more"))], "r")
+    endless = fun(
+        sig("rec", [("int", "n", None)], [("int", "", "*")]),
+        [let("int more", prim("add", "n", 1)), let("int r", call("rec", "more"))],
+        "r",
+    )
     found = run([let("int x", call("rec", 0))], endless)
     assert found.types["x"].shape.never
 
@@ -140,7 +213,11 @@ def test_mutual_recursion() -> None:
     def half(name: str, other: str) -> Function:
         return fun(
             sig(name, [("int", "a", "*")], [("int", "", "*")]),
-            [let("bool p", prim("any", c([True]))), let("bool q", prim("hideValue", 0, "p")), branch("q", block(), block(let("int inner", call(other, "a"))), ("int r", "a", "inner"))],
+            [
+                let("bool p", prim("any", c([True]))),
+                let("bool q", prim("hideValue", 0, "p")),
+                branch("q", block(), block(let("int inner", call(other, "a"))), ("int r", "a", "inner")),
+            ],
             "r",
         )
 
@@ -150,7 +227,13 @@ def test_mutual_recursion() -> None:
 def test_exponential_call_trees_stay_cheap() -> None:
     functions = [fun(sig("f0", [("int", "a", "*")], [("int", "", "*")]), [], "a")]
     for k in range(1, 40):
-        functions.append(fun(sig(f"f{k}", [("int", "a", "*")], [("int", "", "*")]), [let("int x", call(f"f{k - 1}", "a")), let("int y", call(f"f{k - 1}", "x"))], "y"))
+        functions.append(
+            fun(
+                sig(f"f{k}", [("int", "a", "*")], [("int", "", "*")]),
+                [let("int x", call(f"f{k - 1}", "a")), let("int y", call(f"f{k - 1}", "x"))],
+                "y",
+            )
+        )
     found = run([let("int x", call("f12", [1, 2]))], *functions)
     assert found.types["x"].shape.extents == (2,)
     assert shape_of("f39", [1, 2], functions=tuple(functions)) == ANY
@@ -164,7 +247,11 @@ def test_natives_give_what_they_declare() -> None:
 
 def test_what_goes_wrong_in_an_inline_library_function_is_said_at_the_call() -> None:
     library = Source("Library.sac", "inline int[*] over(int a) { return 1 / a; }")
-    division = fun(sig("over", [("int", "a", None)], [("int", "", None)], inlining="inline"), [let("int r", prim("div", 1, "a"))], "r")
+    division = fun(
+        sig("over", [("int", "a", None)], [("int", "", None)], inlining="inline"),
+        [let("int r", prim("div", 1, "a"))],
+        "r",
+    )
     elsewhere = replace(division, signature=replace(division.signature, span=Span(library, 0, 4)))
     assert errors("over", 0, functions=(elsewhere,)) == [("E0508", "division by zero")]
     assert errors("over", 0, functions=(division,)) == []

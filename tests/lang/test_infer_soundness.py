@@ -1,4 +1,5 @@
-"""Less knowledge never contradicts more: the rules of the primitives are monotone, so what is inferred holds for every actual value."""
+"""Less knowledge never contradicts more: the rules of the primitives are monotone, so what is inferred holds for every
+actual value."""
 
 from __future__ import annotations
 
@@ -21,7 +22,11 @@ def actual(draw: st.DrawFn, base: str) -> Shape:
     count = 1
     for extent in extents:
         count *= extent
-    small: st.SearchStrategy[Scalar] = {"bool": st.booleans(), "double": st.sampled_from([-1.5, -0.0, 0.0, 2.0]), "float": st.sampled_from([-1.5, 0.0, 2.0])}.get(base, st.integers(0, 3))
+    small: st.SearchStrategy[Scalar] = {
+        "bool": st.booleans(),
+        "double": st.sampled_from([-1.5, -0.0, 0.0, 2.0]),
+        "float": st.sampled_from([-1.5, 0.0, 2.0]),
+    }.get(base, st.integers(0, 3))
     return constant(extents, [draw(small) for _ in range(count)])
 
 
@@ -55,7 +60,11 @@ def operations(draw: st.DrawFn) -> tuple[Operation, Operation]:
         shapes[0] = constant((draw(st.integers(0, 3)),), None)
         shapes[0] = constant(shapes[0].extents or (), [draw(st.integers(0, 1))] * (shapes[0].extents or (0,))[0])  # type: ignore[arg-type]
     cell = draw(st.integers(0, 1)) if row.structural else 0
-    letters = draw(st.sampled_from(["", *["".join(draw(st.sampled_from("SVA")) for _ in kinds)]])) if op not in ("slice", "place") else ""
+    letters = (
+        draw(st.sampled_from(["", *["".join(draw(st.sampled_from("SVA")) for _ in kinds)]]))
+        if op not in ("slice", "place")
+        else ""
+    )
     known = Operation(op, bases, tuple(shapes), letters, cell, attrs)
     less = Operation(op, bases, tuple(draw(weaker(s)) for s in shapes), letters, cell, attrs)
     return known, less

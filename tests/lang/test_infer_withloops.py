@@ -8,18 +8,46 @@ from sacpy.lang.core import Modarray, Operator, Partition, Propagate, Stmt
 from sacpy.lang.infer import Inference, infer
 from sacpy.lang.lattice import at_least
 from sacpy.lang.types import ANY, SCALAR, Shape, known, of_rank
-from tests.lang.coretools import Operand, SlotSpec, Table, atom, bind, block, c, cons, fold, fun, genarray, let, part, prim, sig, with_
+from tests.lang.coretools import (
+    Operand,
+    SlotSpec,
+    Table,
+    atom,
+    bind,
+    block,
+    c,
+    cons,
+    fold,
+    fun,
+    genarray,
+    let,
+    part,
+    prim,
+    sig,
+    with_,
+)
 
 NONE = block()
 A: list[SlotSpec] = [("int", "a", "*")]
 
 
-def run(operators: list[Operator], *partitions: Partition, params: list[SlotSpec] | None = None, args: list[Shape] | None = None, before: list[Stmt] | None = None) -> Inference:
+def run(
+    operators: list[Operator],
+    *partitions: Partition,
+    params: list[SlotSpec] | None = None,
+    args: list[Shape] | None = None,
+    before: list[Stmt] | None = None,
+) -> Inference:
     function = fun(sig("main", params or [], []), [*(before or []), let("int x", with_(operators, *partitions))])
     return infer(function, args, Table(function))
 
 
-def result(operators: list[Operator], *partitions: Partition, params: list[SlotSpec] | None = None, args: list[Shape] | None = None) -> Shape:
+def result(
+    operators: list[Operator],
+    *partitions: Partition,
+    params: list[SlotSpec] | None = None,
+    args: list[Shape] | None = None,
+) -> Shape:
     found = run(operators, *partitions, params=params, args=args)
     assert not found.diagnostics, found.diagnostics
     return found.types["x"].shape

@@ -1,4 +1,5 @@
-"""Tokens: numbers of every type, characters and strings byte by byte, operators cut as the program defines them, documentation and trivia."""
+"""Tokens: numbers of every type, characters and strings byte by byte, operators cut as the program defines them,
+documentation and trivia."""
 
 import math
 import struct
@@ -28,13 +29,20 @@ F01 = struct.unpack("f", struct.pack("f", 0.1))[0]
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("0", ("int", 0)), ("42", ("int", 42)), ("2147483647", ("int", 2**31 - 1)), ("2147483648", ("int", 2**31)), ("7i", ("int", 7)), ("7I", ("int", 7)),
-        ("3b", ("byte", 3)), ("128b", ("byte", 128)), ("3s", ("short", 3)), ("3l", ("long", 3)), ("3L", ("long", 3)), ("3ll", ("longlong", 3)), ("9223372036854775808l", ("long", 2**63)),
-        ("3u", ("uint", 3)), ("3ui", ("uint", 3)), ("255ub", ("ubyte", 255)), ("3US", ("ushort", 3)), ("18446744073709551615ul", ("ulong", 2**64 - 1)), ("3ull", ("ulonglong", 3)), ("3uLL", ("ulonglong", 3)),
-        ("0x1F", ("int", 31)), ("0XffL", ("long", 255)), ("0x7fffffff", ("int", 2**31 - 1)), ("0xffui", ("uint", 255)), ("010", ("int", 8)), ("0777s", ("short", 511)), ("00", ("int", 0)),
-        ("1.5", ("double", 1.5)), ("1.", ("double", 1.0)), (".5", ("double", 0.5)), ("1e-9", ("double", 1e-9)), ("1E+3", ("double", 1000.0)), ("1e3", ("double", 1000.0)), ("1.5e2d", ("double", 150.0)),
-        ("0d", ("double", 0.0)), ("1d", ("double", 1.0)), ("0f", ("float", 0.0)), ("1F", ("float", 1.0)), ("0.1f", ("float", F01)), (".1f", ("float", F01)), ("08.5", ("double", 8.5)), ("010d", ("double", 10.0)),
-        ("0x1p-53", ("double", 2.0**-53)), ("0x1.8p1", ("double", 3.0)), ("0x.8p0f", ("float", 0.5)), ("1e400", ("double", math.inf)), ("1e39f", ("float", math.inf)), ("0x1d", ("int", 29)), ("0x1b", ("int", 27)),
+        ("0", ("int", 0)), ("42", ("int", 42)), ("2147483647", ("int", 2**31 - 1)), ("2147483648", ("int", 2**31)),
+        ("7i", ("int", 7)), ("7I", ("int", 7)),
+        ("3b", ("byte", 3)), ("128b", ("byte", 128)), ("3s", ("short", 3)), ("3l", ("long", 3)), ("3L", ("long", 3)),
+        ("3ll", ("longlong", 3)), ("9223372036854775808l", ("long", 2**63)),
+        ("3u", ("uint", 3)), ("3ui", ("uint", 3)), ("255ub", ("ubyte", 255)), ("3US", ("ushort", 3)),
+        ("18446744073709551615ul", ("ulong", 2**64 - 1)), ("3ull", ("ulonglong", 3)), ("3uLL", ("ulonglong", 3)),
+        ("0x1F", ("int", 31)), ("0XffL", ("long", 255)), ("0x7fffffff", ("int", 2**31 - 1)), ("0xffui", ("uint", 255)),
+        ("010", ("int", 8)), ("0777s", ("short", 511)), ("00", ("int", 0)),
+        ("1.5", ("double", 1.5)), ("1.", ("double", 1.0)), (".5", ("double", 0.5)), ("1e-9", ("double", 1e-9)),
+        ("1E+3", ("double", 1000.0)), ("1e3", ("double", 1000.0)), ("1.5e2d", ("double", 150.0)),
+        ("0d", ("double", 0.0)), ("1d", ("double", 1.0)), ("0f", ("float", 0.0)), ("1F", ("float", 1.0)),
+        ("0.1f", ("float", F01)), (".1f", ("float", F01)), ("08.5", ("double", 8.5)), ("010d", ("double", 10.0)),
+        ("0x1p-53", ("double", 2.0**-53)), ("0x1.8p1", ("double", 3.0)), ("0x.8p0f", ("float", 0.5)),
+        ("1e400", ("double", math.inf)), ("1e39f", ("float", math.inf)), ("0x1d", ("int", 29)), ("0x1b", ("int", 27)),
     ],
 )  # fmt: skip
 def test_number_has_base_type_and_value(text: str, value: tuple[str, float]) -> None:
@@ -46,11 +54,16 @@ def test_number_has_base_type_and_value(text: str, value: tuple[str, float]) -> 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("[1...]", "[ 1 ... ]"), ("[1, ...]", "[ 1 , ... ]"), ("1..", "1 . ."), ("a.5", "a .5"), ("1.+2", "1. + 2"), ("1-1", "1 - 1"), ("1e3-1", "1e3 - 1"), ("0x1e-3", "0x1e - 3"), ("a.b.c", "a . b . c"),
-        ("m[.,1]", "m [ . , 1 ]"), (".<=iv<.", ". <= iv < ."), ("iv<.5", "iv < .5"), ("{.x=1,.y=2}", "{ . x = 1 , . y = 2 }"),
-        ("x=-1", "x = - 1"), ("a*-b", "a * - b"), ("[:int]", "[ : int ]"), ("c?-1:-2", "c ? - 1 : - 2"), ("iv->-x", "iv -> - x"), ("a<-1", "a < - 1"), ("x=!y&&!z", "x = ! y && ! z"),
-        ("a++b", "a ++ b"), ("i++;", "i ++ ;"), ("a+++b", "a ++ + b"), ("a<<=1", "a <<= 1"), ("a>>b>=c", "a >> b >= c"), ("a++^b", "a ++^ b"), ("fold(+,0)", "fold ( + , 0 )"), ("M::+(a,b)", "M :: + ( a , b )"),
-        ("int[*]&x", "int [ * ] & x"), ("a**b", "a * * b"), ("a|=b|c||d", "a |= b | c || d"), ("a^~b", "a ^ ~ b"), ("!=!", "!= !"), ("_add_SxS_", "_add_SxS_"), ("a//b\n/c", "a / c"), ("a/ *b", "a / * b"), ("a/**/b", "a b"),
+        ("[1...]", "[ 1 ... ]"), ("[1, ...]", "[ 1 , ... ]"), ("1..", "1 . ."), ("a.5", "a .5"), ("1.+2", "1. + 2"),
+        ("1-1", "1 - 1"), ("1e3-1", "1e3 - 1"), ("0x1e-3", "0x1e - 3"), ("a.b.c", "a . b . c"),
+        ("m[.,1]", "m [ . , 1 ]"), (".<=iv<.", ". <= iv < ."), ("iv<.5", "iv < .5"),
+        ("{.x=1,.y=2}", "{ . x = 1 , . y = 2 }"),
+        ("x=-1", "x = - 1"), ("a*-b", "a * - b"), ("[:int]", "[ : int ]"), ("c?-1:-2", "c ? - 1 : - 2"),
+        ("iv->-x", "iv -> - x"), ("a<-1", "a < - 1"), ("x=!y&&!z", "x = ! y && ! z"),
+        ("a++b", "a ++ b"), ("i++;", "i ++ ;"), ("a+++b", "a ++ + b"), ("a<<=1", "a <<= 1"), ("a>>b>=c", "a >> b >= c"),
+        ("a++^b", "a ++^ b"), ("fold(+,0)", "fold ( + , 0 )"), ("M::+(a,b)", "M :: + ( a , b )"),
+        ("int[*]&x", "int [ * ] & x"), ("a**b", "a * * b"), ("a|=b|c||d", "a |= b | c || d"), ("a^~b", "a ^ ~ b"),
+        ("!=!", "!= !"), ("_add_SxS_", "_add_SxS_"), ("a//b\n/c", "a / c"), ("a/ *b", "a / * b"), ("a/**/b", "a b"),
     ],
 )  # fmt: skip
 def test_operators_are_cut_longest_first(text: str, expected: str) -> None:
@@ -87,7 +100,7 @@ def test_operators_of_other_modules_are_given() -> None:
         ("int[n] f(int[n] a) | (n==-(1)) , n =-(2) { }", set()),
         ("struct S { int a; }; int <~>(int a);", {"<~>"}),
         ("provide {+^+, f}; export all except {-^-};", {"+^+", "-^-"}),
-        ("// int <!>(int a)\nint f(int a) { s = \"<+>(\"; }", set()),
+        ('// int <!>(int a)\nint f(int a) { s = "<+>("; }', set()),
         ("}}}} int <->(int a) {", {"<->"}),
     ],
 )
@@ -122,7 +135,20 @@ def test_joined_strings_span_all_parts() -> None:
     assert token.span.text == '"a"  "b"'
 
 
-@pytest.mark.parametrize(("text", "code"), [("'a'", 97), ("'\\n'", 10), ("'\\0'", 0), ("'\\''", 39), ("'\"'", 34), ("'\\\\'", 92), ("'\\xff'", 255), ("'\\377'", 255), ("' '", 32)])
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("'a'", 97),
+        ("'\\n'", 10),
+        ("'\\0'", 0),
+        ("'\\''", 39),
+        ("'\"'", 34),
+        ("'\\\\'", 92),
+        ("'\\xff'", 255),
+        ("'\\377'", 255),
+        ("' '", 32),
+    ],
+)
 def test_char_is_its_code(text: str, code: int) -> None:
     (token,) = tokens(text)
     assert (token.kind, token.value) == ("char", code)
@@ -147,7 +173,16 @@ def test_line_ends_of_other_systems() -> None:
 
 
 def test_space_before_a_token_is_known() -> None:
-    assert [token.spaced for token in tokens("a (b)/**/c +++d")] == [False, True, False, False, True, True, False, False]
+    assert [token.spaced for token in tokens("a (b)/**/c +++d")] == [
+        False,
+        True,
+        False,
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""Each program in `lexical/` has one lexical mistake: its file name begins with the code, the file beside it is the whole text of the diagnostic."""
+"""Each program in `lexical/` has one lexical mistake: its file name begins with the code, the file beside it is the
+whole text of the diagnostic."""
 
 import re
 from pathlib import Path
@@ -16,7 +17,12 @@ PROGRAMS = sorted((HERE / "lexical").glob("*.sac"))
 
 def rendered(program: Path) -> str:
     text = render_text(tokenize(Source(str(program))).diagnostics)
-    return text.replace(str(LIBRARY), "LIBRARY").replace(str(program.parent) + "/", "").replace(str(program.parent), "FOLDER") + "\n"
+    return (
+        text.replace(str(LIBRARY), "LIBRARY")
+        .replace(str(program.parent) + "/", "")
+        .replace(str(program.parent), "FOLDER")
+        + "\n"
+    )
 
 
 def edit_of(program: Path) -> Edit | None:
@@ -36,13 +42,25 @@ def test_mistake_gives_one_diagnostic_of_its_code(program: Path) -> None:
 def test_every_code_has_a_program_and_an_explanation() -> None:
     folder = ROOT / "sacpy" / "lang"
     names = ["lexer", "literals", "macros", "conditionals", "preprocessor", "pragmas", "operators"]
-    codes = {code for name in names for code in re.findall(r'"([EW]01\d\d)"', (folder / f"{name}.py").read_text(encoding="utf-8"))}
-    explained = set(re.findall(r"^## ([EW]01\d\d):", (ROOT / "docs" / "errors.md").read_text(encoding="utf-8"), re.MULTILINE))
+    codes = {
+        code
+        for name in names
+        for code in re.findall(r'"([EW]01\d\d)"', (folder / f"{name}.py").read_text(encoding="utf-8"))
+    }
+    explained = set(
+        re.findall(r"^## ([EW]01\d\d):", (ROOT / "docs" / "errors.md").read_text(encoding="utf-8"), re.MULTILINE)
+    )
     assert codes == explained == {program.stem[:5] for program in PROGRAMS}
 
 
 @pytest.mark.parametrize(
-    ("text", "code"), [("x /* a", "E0101"), ("#if 1\nx\n", "E0114"), ("#define F(x) x\nF(1,", "E0120"), ("#define F(x) x\n#if 1\nF(1)\n#else\n", "E0114")]
+    ("text", "code"),
+    [
+        ("x /* a", "E0101"),
+        ("#if 1\nx\n", "E0114"),
+        ("#define F(x) x\nF(1,", "E0120"),
+        ("#define F(x) x\n#if 1\nF(1)\n#else\n", "E0114"),
+    ],
 )
 def test_what_more_input_could_mend_is_incomplete(text: str, code: str) -> None:
     (found,) = tokenize(Source("<input>", text)).diagnostics
@@ -55,13 +73,16 @@ def test_what_more_input_cannot_mend_is_complete(text: str) -> None:
     assert found and not any(d.incomplete for d in found)
 
 
-@pytest.mark.parametrize("program", [path for path in PROGRAMS if edit_of(path) is not None], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "program", [path for path in PROGRAMS if edit_of(path) is not None], ids=lambda path: path.stem
+)
 def test_suggested_edit_mends_the_text(program: Path) -> None:
     edit = edit_of(program)
     assert edit is not None
     text = edit.span.source.text
     mended = text[: edit.span.start] + edit.text + text[edit.span.end :]
-    assert [d.code for d in tokenize(Source(str(program), mended)).diagnostics] in ([], ["E0113"])  # the corrected `#include` names no file
+    # the corrected `#include` names no file
+    assert [d.code for d in tokenize(Source(str(program), mended)).diagnostics] in ([], ["E0113"])
 
 
 def test_edits_are_suggested_where_they_are_certain() -> None:

@@ -181,7 +181,10 @@ def test_a_parenthesis_is_a_cast_or_not(text: str, tree: str) -> None:
         ("Body{.pos = p, .mass = 1d}", "Body{.pos=p, .mass=1d}"),
         ("Body{}", "Body{}"),
         ("M::Body{}.pos", "M::Body{}.pos"),
-        ("genarray(shp, 0) + all(v) + fold(v) + step(1) + width(2)", "((((genarray(shp, 0) + all(v)) + fold(v)) + step(1)) + width(2))"),
+        (
+            "genarray(shp, 0) + all(v) + fold(v) + step(1) + width(2)",
+            "((((genarray(shp, 0) + all(v)) + fold(v)) + step(1)) + width(2))",
+        ),
         ("_add_SxS_(a, b)", "_add_SxS_(a, b)"),
     ],
 )
@@ -192,8 +195,10 @@ def test_postfix_and_primary(text: str, tree: str) -> None:
 @pytest.mark.parametrize(
     ("text", "base", "value"),
     [
-        ("3", "int", 3), ("0x10", "int", 16), ("017", "int", 15), ("3ub", "ubyte", 3), ("3l", "long", 3), ("1.5", "double", 1.5), ("1.5f", "float", 1.5), ("0d", "double", 0.0),
-        ("true", "bool", True), ("false", "bool", False), ("'a'", "char", 97), ("'\\n'", "char", 10), ("-2147483648", "int", -2147483648), ("-128b", "byte", -128),
+        ("3", "int", 3), ("0x10", "int", 16), ("017", "int", 15), ("3ub", "ubyte", 3), ("3l", "long", 3),
+        ("1.5", "double", 1.5), ("1.5f", "float", 1.5), ("0d", "double", 0.0),
+        ("true", "bool", True), ("false", "bool", False), ("'a'", "char", 97), ("'\\n'", "char", 10),
+        ("-2147483648", "int", -2147483648), ("-128b", "byte", -128),
         ("-9223372036854775808l", "long", -9223372036854775808),
     ],
 )  # fmt: skip
@@ -244,7 +249,12 @@ def test_ranges(text: str, lower: str | None, first: bool, last: bool, upper: st
     assert isinstance(tensor, ast.Tensor)
     range = tensor.parts[0].range
     assert range is not None and range.step is not None and range.width is not None
-    found = (range.lower and shown(range.lower), range.lower_inclusive, range.upper_inclusive, range.upper and shown(range.upper))
+    found = (
+        range.lower and shown(range.lower),
+        range.lower_inclusive,
+        range.upper_inclusive,
+        range.upper and shown(range.upper),
+    )
     assert found == (lower, first, last, upper)
 
 
@@ -259,19 +269,40 @@ def test_comprehension_with_parts_dots_and_scalars() -> None:
 
 def test_with_loop_operators_and_generators() -> None:
     loop = parse(
-        "with { (. <= iv=[i,j] < .) : a; ([0,0] < [i,j] <= n step [2,2] width [1,1]) { x = 1; } : (x, y, z); (l <= iv < u); (l <= iv < u) : void; }"
-        " : (genarray(shp, 0), modarray(a), fold(+, 0), fold(f(a, b), n), fold(M::max, 0), foldfix(&, true, false), propagate(o))"
+        "with { (. <= iv=[i,j] < .) : a; ([0,0] < [i,j] <= n step [2,2] width [1,1]) { x = 1; } : (x, y, z); (l <= iv "
+        "< u); (l <= iv < u) : void; }"
+        " : (genarray(shp, 0), modarray(a), fold(+, 0), fold(f(a, b), n), fold(M::max, 0), foldfix(&, true, false), "
+        "propagate(o))"
     )
     assert isinstance(loop, ast.With)
     first, second, third, fourth = loop.parts
-    assert (first.generator.lower, first.generator.vector, first.generator.scalars, first.generator.upper) == (None, "iv", ("i", "j"), None)
-    assert (second.generator.lower_inclusive, second.generator.upper_inclusive, second.generator.vector) == (False, True, None)
+    assert (first.generator.lower, first.generator.vector, first.generator.scalars, first.generator.upper) == (
+        None,
+        "iv",
+        ("i", "j"),
+        None,
+    )
+    assert (second.generator.lower_inclusive, second.generator.upper_inclusive, second.generator.vector) == (
+        False,
+        True,
+        None,
+    )
     assert second.generator.step is not None and second.generator.width is not None and len(second.body) == 1
     assert second.results is not None and len(second.results) == 3
     assert third.results is None and fourth.results is None
-    folds = [(str(op.function), len(op.args), op.stop is not None) for op in loop.operators if isinstance(op, ast.FoldOp)]
+    folds = [
+        (str(op.function), len(op.args), op.stop is not None) for op in loop.operators if isinstance(op, ast.FoldOp)
+    ]
     assert folds == [("+", 0, False), ("f", 2, False), ("M::max", 0, False), ("&", 0, True)]
-    assert [type(op).__name__ for op in loop.operators] == ["GenarrayOp", "ModarrayOp", "FoldOp", "FoldOp", "FoldOp", "FoldOp", "PropagateOp"]
+    assert [type(op).__name__ for op in loop.operators] == [
+        "GenarrayOp",
+        "ModarrayOp",
+        "FoldOp",
+        "FoldOp",
+        "FoldOp",
+        "FoldOp",
+        "PropagateOp",
+    ]
 
 
 def test_a_bound_in_parentheses_before_step_is_no_cast() -> None:
@@ -284,11 +315,17 @@ def test_a_bound_in_parentheses_before_step_is_no_cast() -> None:
 
 
 def test_with_loop_pragmas_stand_in_every_old_and_new_place() -> None:
-    text = 'with {\n#pragma wlcomp All()\n(. <= iv <= .)\n#pragma gpukernel GridBlock(1, Gen)\n : 1;\n#pragma gpukernel Gen\n(. <= iv <= .) : 2; } : genarray([3])'
+    text = (
+        "with {\n#pragma wlcomp All()\n(. <= iv <= .)\n#pragma gpukernel GridBlock(1, Gen)\n : 1;\n"
+        "#pragma gpukernel Gen\n(. <= iv <= .) : 2; } : genarray([3])"
+    )
     loop = parse(text)
     assert isinstance(loop, ast.With)
     assert [p.text for p in loop.pragmas] == ["wlcomp All()"]
-    assert [[p.text for p in part.pragmas] for part in loop.parts] == [["gpukernel GridBlock(1, Gen)"], ["gpukernel Gen"]]
+    assert [[p.text for p in part.pragmas] for part in loop.parts] == [
+        ["gpukernel GridBlock(1, Gen)"],
+        ["gpukernel Gen"],
+    ]
 
 
 def test_every_node_s_span_covers_its_text() -> None:

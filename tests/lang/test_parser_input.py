@@ -56,8 +56,10 @@ def test_variables_known_before_are_no_types() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "int f(int x) {", "int f(int x)", "int f(", "x = (1 +", "x = [1, 2", "f(", "if (a", "if (a) {", "if (a)", "while (", "for (i = 0; i < 3", "a +", "x =", "{ iv -> a", "{ [i,j] ->", "with {", "with { (. <= iv <= .)",
-        "with { } :", "use Array", "use Array: {", "struct S {", "struct S { int a;", "do { } ", "-", "a ? b", "a ? b :", "x = Body{", "typedef int", "(int[3]", "a[", "s.f = ", "use", "inline", "external",
+        "int f(int x) {", "int f(int x)", "int f(", "x = (1 +", "x = [1, 2", "f(", "if (a", "if (a) {", "if (a)",
+        "while (", "for (i = 0; i < 3", "a +", "x =", "{ iv -> a", "{ [i,j] ->", "with {", "with { (. <= iv <= .)",
+        "with { } :", "use Array", "use Array: {", "struct S {", "struct S { int a;", "do { } ", "-", "a ? b",
+        "a ? b :", "x = Body{", "typedef int", "(int[3]", "a[", "s.f = ", "use", "inline", "external",
     ],
 )  # fmt: skip
 def test_input_that_ends_too_early_is_incomplete(text: str) -> None:
@@ -65,7 +67,9 @@ def test_input_that_ends_too_early_is_incomplete(text: str) -> None:
     assert parsed.diagnostics and parsed.incomplete, parsed.diagnostics
 
 
-@pytest.mark.parametrize("text", ["x = )", "1 2", "a b c d", "x = 3 +;", "f(]", "if a", "use 3", "int f(3) {", "}", "with (", "x = y = 3"])
+@pytest.mark.parametrize(
+    "text", ["x = )", "1 2", "a b c d", "x = 3 +;", "f(]", "if a", "use 3", "int f(3) {", "}", "with (", "x = y = 3"]
+)
 def test_wrong_input_is_not_incomplete(text: str) -> None:
     parsed = parse_input(Source("<input>", text))
     assert parsed.diagnostics and not parsed.incomplete, parsed.diagnostics

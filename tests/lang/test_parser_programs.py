@@ -51,7 +51,13 @@ def test_headers() -> None:
         ("use A: {f};", "use", "A", False, ["f"]),
         ("use A: {};", "use", "A", False, []),
         ("export all;", "export", "", True, []),
-        ("export {+, <*>, genarray, fold, all, except, step};", "export", "", False, ["+", "<*>", "genarray", "fold", "all", "except", "step"]),
+        (
+            "export {+, <*>, genarray, fold, all, except, step};",
+            "export",
+            "",
+            False,
+            ["+", "<*>", "genarray", "fold", "all", "except", "step"],
+        ),
         ("provide all except {g};", "provide", "", True, ["g"]),
     ],
 )
@@ -63,12 +69,18 @@ def test_interfaces(text: str, kind: str, name: str, every: bool, symbols: list[
 
 def test_types_and_objects() -> None:
     found = module(
-        'typedef double[2] complex; external typedef string;\n#pragma copyfun "c"\nstruct Body { double[3] pos, vel; complex z; struct Body b; }; struct E { } objdef Counter c = create(3);'
+        'typedef double[2] complex; external typedef string;\n#pragma copyfun "c"\n'
+        "struct Body { double[3] pos, vel; complex z; struct Body b; }; struct E { } objdef Counter c = create(3);"
     ).definitions
     complex, string, struct, empty, object = found
     assert isinstance(complex, ast.TypeDef) and complex.type is not None
     assert isinstance(string, ast.TypeDef) and string.type is None and len(string.pragmas) == 1
-    assert isinstance(struct, ast.StructDef) and [(print_type(t), n) for t, n, _ in struct.fields] == [("double[3]", "pos"), ("double[3]", "vel"), ("complex", "z"), ("struct Body", "b")]
+    assert isinstance(struct, ast.StructDef) and [(print_type(t), n) for t, n, _ in struct.fields] == [
+        ("double[3]", "pos"),
+        ("double[3]", "vel"),
+        ("complex", "z"),
+        ("struct Body", "b"),
+    ]
     assert isinstance(empty, ast.StructDef) and empty.fields == ()
     assert isinstance(object, ast.ObjDef) and object.name == "c"
 
@@ -79,9 +91,12 @@ def test_types_and_objects() -> None:
 @pytest.mark.parametrize(
     "head",
     [
-        "int f(int a)", "void f()", "int, double[.] f(int a, double[*] &b)", "inline int f(int a)", "noinline int f(int a)", "int +(int a, int b)", "bool[*] ==(int[*] a, int[*] b)", "int &&(int a, int b)",
-        "int ++^(int a)", "Color8::color[.,.] f(Color8::color[.,.] a)", "struct M::S f(struct S[n] a)", "int genarray(int[.] shp)", "int fold(int all, int except)", "inline <T: num> T[*] +(T[*] a, T[*] b)",
-        "<T: num, U: any> U f(T a, U b)", "int[n,m:shp] f(int[n] a, int[2:o,d>0:shp] b, int[_,.,*] c)", "double[n,n2] f(double[n,n] x)\n    | (n2 == n / 2), (n % 2 == 0)", "int f(int n)\n    | n > 0",
+        "int f(int a)", "void f()", "int, double[.] f(int a, double[*] &b)", "inline int f(int a)",
+        "noinline int f(int a)", "int +(int a, int b)", "bool[*] ==(int[*] a, int[*] b)", "int &&(int a, int b)",
+        "int ++^(int a)", "Color8::color[.,.] f(Color8::color[.,.] a)", "struct M::S f(struct S[n] a)",
+        "int genarray(int[.] shp)", "int fold(int all, int except)", "inline <T: num> T[*] +(T[*] a, T[*] b)",
+        "<T: num, U: any> U f(T a, U b)", "int[n,m:shp] f(int[n] a, int[2:o,d>0:shp] b, int[_,.,*] c)",
+        "double[n,n2] f(double[n,n] x)\n    | (n2 == n / 2), (n % 2 == 0)", "int f(int n)\n    | n > 0",
     ],
 )  # fmt: skip
 def test_heads_are_read_as_they_are_printed(head: str) -> None:
@@ -95,8 +110,16 @@ def test_a_condition_before_a_body_is_no_struct_literal() -> None:
 
 
 def test_external_declarations() -> None:
-    found = function('external int, ... sscanf(string s, string fmt, ...);\n#pragma linkname "x"\n#pragma refcounting [0]')
-    assert (found.linkage, found.varresults, found.varargs, len(found.results), len(found.pragmas)) == ("external", True, True, 1, 2)
+    found = function(
+        'external int, ... sscanf(string s, string fmt, ...);\n#pragma linkname "x"\n#pragma refcounting [0]'
+    )
+    assert (found.linkage, found.varresults, found.varargs, len(found.results), len(found.pragmas)) == (
+        "external",
+        True,
+        True,
+        1,
+        2,
+    )
     found = function("external ... f(...);")
     assert (found.varresults, found.varargs, found.results, found.params) == (True, True, (), ())
     assert function("specialize double[2,2] f(double[2,2] a);").linkage == "specialize"
@@ -117,8 +140,11 @@ def test_the_comment_above_is_the_documentation() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "x = 1;", "a, b = f(x);", "x += 1;", "x <<= 2;", "x ^= y;", "x++;", "x--;", "a[i, j] = 1;", "a[i].f[j, ...] = 1;", "s.f.g = 1;", "a[iv] += 1;", "a[0], s.f, _ = f();", "a[i]++;", "s.n--;", "f(x);", "M::f(x);",
-        "return;", "return a;", "return (a, b);", "return (a) + b;", "x = y ++ z;", "x = -2147483648;", "x = a ? b : c;",
+        "x = 1;", "a, b = f(x);", "x += 1;", "x <<= 2;", "x ^= y;", "x++;", "x--;", "a[i, j] = 1;",
+        "a[i].f[j, ...] = 1;", "s.f.g = 1;", "a[iv] += 1;", "a[0], s.f, _ = f();", "a[i]++;", "s.n--;", "f(x);",
+        "M::f(x);",
+        "return;", "return a;", "return (a, b);", "return (a) + b;", "x = y ++ z;", "x = -2147483648;",
+        "x = a ? b : c;",
     ],
 )  # fmt: skip
 def test_simple_statements_are_read_as_they_are_printed(text: str) -> None:
@@ -127,7 +153,12 @@ def test_simple_statements_are_read_as_they_are_printed(text: str) -> None:
 
 
 def test_other_spellings() -> None:
-    assert [print_stmt(s) for s in body("++x; -- a[0];;; ; x = 1; return();")] == ["x++;", "a[0]--;", "x = 1;", "return;"]
+    assert [print_stmt(s) for s in body("++x; -- a[0];;; ; x = 1; return();")] == [
+        "x++;",
+        "a[0]--;",
+        "x = 1;",
+        "return;",
+    ]
 
 
 def test_declarations_at_the_head() -> None:
@@ -136,7 +167,10 @@ def test_declarations_at_the_head() -> None:
 
 
 def test_control_flow() -> None:
-    if_, while_, do, for_, empty = body("if (a) x = 1; else if (b) { } else y = 2; while (a) { x = 1; } do x++; while (x < 3); for (i = 0, j = 1; i < 3; i++, j += 2) ; for (; a; ) x = 1;")
+    if_, while_, do, for_, empty = body(
+        "if (a) x = 1; else if (b) { } else y = 2; while (a) { x = 1; } do x++; while (x < 3); for (i = 0, j = 1; i < "
+        "3; i++, j += 2) ; for (; a; ) x = 1;"
+    )
     assert isinstance(if_, ast.If) and isinstance(if_.otherwise[0], ast.If) and len(if_.otherwise[0].otherwise) == 1
     assert isinstance(while_, ast.While) and isinstance(do, ast.DoWhile)
     assert isinstance(for_, ast.For) and (len(for_.init), len(for_.update), for_.body) == (2, 2, ())
@@ -145,11 +179,17 @@ def test_control_flow() -> None:
 
 def test_a_struct_literal_and_a_block_are_told_apart() -> None:
     (statement,) = body("if (x == Body{1}) { y = { iv -> 1 | iv < [2] }; }")
-    assert isinstance(statement, ast.If) and isinstance(statement.condition, ast.Binary) and isinstance(statement.condition.right, ast.StructLiteral)
+    assert (
+        isinstance(statement, ast.If)
+        and isinstance(statement.condition, ast.Binary)
+        and isinstance(statement.condition.right, ast.StructLiteral)
+    )
 
 
 def test_a_variable_in_parentheses_is_no_type_once_it_is_assigned() -> None:
-    cast, _, select, index = body("x = (v)[0]; v = [1]; x = (v)[0]; y = with { (. <= iv <= .) : (iv)[0]; } : genarray([2]);")
+    cast, _, select, index = body(
+        "x = (v)[0]; v = [1]; x = (v)[0]; y = with { (. <= iv <= .) : (iv)[0]; } : genarray([2]);"
+    )
     assert isinstance(cast, ast.Assign) and isinstance(cast.value, ast.Cast)
     assert isinstance(select, ast.Assign) and isinstance(select.value, ast.Select)
     assert isinstance(index, ast.Assign) and isinstance(index.value, ast.With)

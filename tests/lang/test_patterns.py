@@ -20,7 +20,9 @@ def texts(signature: Signature, *shapes: Shape) -> list[str]:
 
 
 MATMUL = sig("matmul", [("double", "a", "n,k"), ("double", "b", "k,m")], [("double", "", "n,m")])
-REDUCE = sig("reduce", [("int", "axis", None), ("double", "a", "axis:oshp,n,i:ishp")], [("double", "", "axis:oshp,i:ishp")])
+REDUCE = sig(
+    "reduce", [("int", "axis", None), ("double", "a", "axis:oshp,n,i:ishp")], [("double", "", "axis:oshp,i:ishp")]
+)
 SELECT = sig("select", [("int", "idx", "o"), ("double", "a", "o:oshp,i:ishp")], [("double", "", "i:ishp")])
 
 
@@ -31,7 +33,9 @@ def test_names_unify_and_instantiate_the_result() -> None:
 
 
 def test_a_disagreement_names_both_sides() -> None:
-    assert texts(MATMUL, known((2, 3)), known((4, 5))) == ["argument 2 (b) is double[4,5] but takes double[k,m], where k is 4, but k is 3 in argument 1 (a)"]
+    assert texts(MATMUL, known((2, 3)), known((4, 5))) == [
+        "argument 2 (b) is double[4,5] but takes double[k,m], where k is 4, but k is 3 in argument 1 (a)"
+    ]
 
 
 def test_all_violations_are_found_together() -> None:
@@ -42,7 +46,9 @@ def test_all_violations_are_found_together() -> None:
 def test_unknown_extents_violate_nothing() -> None:
     assert texts(MATMUL, of_rank(2), of_rank(2)) == []
     assert texts(MATMUL, ANY, at_least(2)) == []
-    assert texts(MATMUL, at_least(3), of_rank(2)) == ["argument 1 (a) is double[.,.,.,*] but takes double[n,k], which needs rank 2"]
+    assert texts(MATMUL, at_least(3), of_rank(2)) == [
+        "argument 1 (a) is double[.,.,.,*] but takes double[n,k], which needs rank 2"
+    ]
 
 
 def test_a_rank_given_by_another_arguments_value() -> None:
@@ -61,8 +67,14 @@ def test_a_rank_of_unknown_value_leaves_the_slices_open() -> None:
 
 
 def test_a_rank_out_of_range_is_a_violation() -> None:
-    assert texts(REDUCE, scalar(2), known((2, 3))) == ["argument 2 (a) is double[2,3] but takes double[axis:oshp,n,i:ishp], which needs rank at least 3 (the argument axis is 2)"]
-    assert texts(REDUCE, scalar(-1), known((2, 3))) == ["argument 2 (a) takes double[axis:oshp,n,i:ishp], which needs axis to be at least 0, but the argument axis is -1"]
+    assert texts(REDUCE, scalar(2), known((2, 3))) == [
+        "argument 2 (a) is double[2,3] but takes double[axis:oshp,n,i:ishp], which needs rank at least 3 (the "
+        "argument axis is 2)"
+    ]
+    assert texts(REDUCE, scalar(-1), known((2, 3))) == [
+        "argument 2 (a) takes double[axis:oshp,n,i:ishp], which needs axis to be at least 0, but the argument axis is "
+        "-1"
+    ]
 
 
 def test_a_rank_given_by_another_arguments_extent() -> None:
@@ -74,7 +86,9 @@ def test_a_rank_given_by_another_arguments_extent() -> None:
 def test_a_parameter_may_be_the_shape_itself() -> None:
     signature = sig("f", [("int", "shp", "."), ("int", "a", "d:shp")], [])
     assert texts(signature, vector(2, [3, 4]), known((3, 4))) == []
-    assert texts(signature, vector(2, [3, 4]), known((3, 5))) == ["argument 2 (a) is int[3,5] but takes int[d:shp], where shp is [3,5], but the argument shp is [3,4]"]
+    assert texts(signature, vector(2, [3, 4]), known((3, 5))) == [
+        "argument 2 (a) is int[3,5] but takes int[d:shp], where shp is [3,5], but the argument shp is [3,4]"
+    ]
     assert len(texts(signature, known((2,)), known((3, 5, 6)))) == 1
     plan = p.compile_plan(signature)
     assert p.TakeParameter("shp", 0) in plan.entry and not plan.unsolved
@@ -82,13 +96,19 @@ def test_a_parameter_may_be_the_shape_itself() -> None:
 
 def test_two_arguments_of_one_shape_have_words_of_their_own() -> None:
     signature = sig("f", [("int", "a", "d>0:shp"), ("int", "b", "d>0:shp")], [])
-    assert texts(signature, known((2, 3)), known((2, 4))) == ["argument 1 (a) and argument 2 (b) must have the same shape, but they are int[2,3] and int[2,4]"]
-    assert texts(signature, known((2, 3)), known((6,))) == ["argument 1 (a) and argument 2 (b) must have the same shape, but they are int[2,3] and int[6]"]
+    assert texts(signature, known((2, 3)), known((2, 4))) == [
+        "argument 1 (a) and argument 2 (b) must have the same shape, but they are int[2,3] and int[2,4]"
+    ]
+    assert texts(signature, known((2, 3)), known((6,))) == [
+        "argument 1 (a) and argument 2 (b) must have the same shape, but they are int[2,3] and int[6]"
+    ]
 
 
 def test_minimum_of_a_rank() -> None:
     signature = sig("f", [("int", "a", "d>1:shp")], [])
-    assert texts(signature, known((3,))) == ["argument 1 (a) is int[3] but takes int[d>1:shp], which needs rank at least 2"]
+    assert texts(signature, known((3,))) == [
+        "argument 1 (a) is int[3] but takes int[d>1:shp], which needs rank at least 2"
+    ]
     assert texts(signature, known((3, 3))) == []
 
 
@@ -185,7 +205,9 @@ EXTENTS = st.lists(st.integers(0, 3), max_size=4).map(tuple)
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.tuples(FEATURES, EXTENTS), min_size=1, max_size=3), st.integers(-1, 3))
 def test_plan_and_matcher_agree_on_actual_shapes(slots: list[tuple[str, tuple[int, ...]]], i: int) -> None:
-    signature = sig("f", [("int", "i", None), *(("int", f"a{k}", features) for k, (features, _) in enumerate(slots))], [])
+    signature = sig(
+        "f", [("int", "i", None), *(("int", f"a{k}", features) for k, (features, _) in enumerate(slots))], []
+    )
     plan = p.compile_plan(signature)
     if plan.unsolved:
         return

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from sacpy.base.plain import Packing, Unpacked
 from sacpy.jit.ir import graph
 from sacpy.lang import ast, modules, source
 from sacpy.lang.source import Source, Span
 from sacpy.nodes import Node, Record
-from sacpy.plain import Packing, Unpacked
 
 PROGRAM = """use Array: all;
 
@@ -66,7 +66,8 @@ def test_every_module_of_the_library_is_what_it_was(tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [
-    0, -(2**80), True, 1.5, -0.0, math.inf, "", "\udcff\u00e9", b"\x00", None, (), [], {}, (1, True, 1.0, "1"), [1, [2]],
+    0, -(2**80), True, 1.5, -0.0, math.inf, "", "\udcff\u00e9", b"\x00", None, (), [], {}, (1, True, 1.0, "1"),
+    [1, [2]],
     {"a": (1,), "b": [2]},
     Pair(1), Pair(Pair(0.0), (Pair(-0.0), Note("a"))), tuple(range(300)),
 ])  # fmt: skip

@@ -45,7 +45,7 @@ def words(text: str, **options: object) -> str:
         ("#def\\\nine N 1\nN", "1"),
         ("  #  define N 1\nN", "1"),
         ("#define N 1\n#define N 1\nN", "1"),
-        ("#\n# 12 \"file.c\" 1\n#line 7\nx", "x"),
+        ('#\n# 12 "file.c" 1\n#line 7\nx', "x"),
         ("#!/usr/bin/env sacpy\nx", "x"),
         ("\ufeffx", "x"),
     ],
@@ -101,14 +101,20 @@ def test_strings_are_made_and_tokens_joined(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("condition", "holds"),
     [
-        ("1", True), ("0", False), ("NOTHING", False), ("N == 3", True), ("defined N && defined(N)", True), ("!defined(M)", True), ("-1 < 0", True),
-        ("1 ? 0 : 1", False), ("0 && 1 / 0", False), ("1 || 1 / 0", True), ("7 / -2 == -3 && -7 % 3 == -1", True), ("1 << 3 == 8", True), ("'A' == 65", True),
-        ("0x10 == 16 && 010 == 8", True), ("2 + 3 * 4 == 14", True), ("10 - 3 - 2 == 5", True), ("~0 == -1", True), ("SQ(3) == 9", True), ("SQ", False),
-        ("9223372036854775807 + 1 < 0", True), ("1 << 99999999999999", False), ("(1)", True), ("N > 2 && N < 4 ? 1 : 0", True), ("3000000000 > 0", True),
+        ("1", True), ("0", False), ("NOTHING", False), ("N == 3", True), ("defined N && defined(N)", True),
+        ("!defined(M)", True), ("-1 < 0", True),
+        ("1 ? 0 : 1", False), ("0 && 1 / 0", False), ("1 || 1 / 0", True), ("7 / -2 == -3 && -7 % 3 == -1", True),
+        ("1 << 3 == 8", True), ("'A' == 65", True),
+        ("0x10 == 16 && 010 == 8", True), ("2 + 3 * 4 == 14", True), ("10 - 3 - 2 == 5", True), ("~0 == -1", True),
+        ("SQ(3) == 9", True), ("SQ", False),
+        ("9223372036854775807 + 1 < 0", True), ("1 << 99999999999999", False), ("(1)", True),
+        ("N > 2 && N < 4 ? 1 : 0", True), ("3000000000 > 0", True),
     ],
 )  # fmt: skip
 def test_conditions_are_decided(condition: str, holds: bool) -> None:
-    assert words(f"#define N 3\n#define SQ(x) x*x\n#if {condition}\nyes\n#else\nno\n#endif") == ("yes" if holds else "no")
+    assert words(f"#define N 3\n#define SQ(x) x*x\n#if {condition}\nyes\n#else\nno\n#endif") == (
+        "yes" if holds else "no"
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,7 +124,7 @@ def test_conditions_are_decided(condition: str, holds: bool) -> None:
         ("#ifndef A\na\n#else\nb\n#endif", "a"),
         ("#if 0\na\n#elif 1\nb\n#elif 1\nc\n#else\nd\n#endif", "b"),
         ("#if 1\na\n#elif 1/0\nb\n#endif", "a"),
-        ("#if 0\n#if 1\na\n#else\nb\n#endif\n#error no\n#include \"no\"\n#unknown\n#else\nc\n#endif", "c"),
+        ('#if 0\n#if 1\na\n#else\nb\n#endif\n#error no\n#include "no"\n#unknown\n#else\nc\n#endif', "c"),
         ("#if 1\n#if 0\na\n#else\nb\n#endif\n#else\nc\n#endif", "b"),
         ("#if 0\nit's \"fine\n#endif\nx", "x"),
         ("#if 0\n0189 1.5ul @ '' \n#endif\nx", "x"),
@@ -146,7 +152,10 @@ def test_files_are_included(tmp_path: Path) -> None:
     (tmp_path / "inner" / "b.h").write_text('#include "c.h"\nb\n')
     (tmp_path / "inner" / "c.h").write_text("c\n")
     (tmp_path / "more" / "d.h").write_text("#ifndef D\n#define D\nd A\n#endif\n")
-    main = Source(str(tmp_path / "main.sac"), '#include "a.h"\n#include <d.h>\n#include "d.h"\n#define FILE "a.h"\n#include FILE\nmain')
+    main = Source(
+        str(tmp_path / "main.sac"),
+        '#include "a.h"\n#include <d.h>\n#include "d.h"\n#define FILE "a.h"\n#include FILE\nmain',
+    )
     found = tokenize(main, include_path=[tmp_path / "more"])
     assert found.diagnostics == []
     assert [token.text for token in found.tokens] == ["c", "b", "a", "d", "1", "main", ""]
@@ -168,12 +177,17 @@ def test_file_that_is_a_folder_or_unreadable_is_reported(tmp_path: Path) -> None
         ("#define N 1\n#pragma effect N\nx", ["effect N"], "x"),
         ("#pragma anything at all + 1\nx", ["anything at all + 1"], "x"),
         ("#pragma safe\nx", ["safe"], "x"),
-        ("#pragma effect World::TheWorld, File::TheFileSystem\nx", ["effect World::TheWorld, File::TheFileSystem"], "x"),
+        (
+            "#pragma effect World::TheWorld, File::TheFileSystem\nx",
+            ["effect World::TheWorld, File::TheFileSystem"],
+            "x",
+        ),
         ("(x) #pragma gpukernel GridBlock(1, ShiftLB(Gen)) { y", ["gpukernel GridBlock(1, ShiftLB(Gen))"], "( x ) { y"),
         ("#pragma gpukernel GridBlock(1, Gen) (. <= iv", ["gpukernel GridBlock(1, Gen)"], "( . <= iv"),
         # The library's way to have pragmas out of macros.
         (
-            '#define HASH #\n#define ME(x) x\n#define Q(x) #x\n#define E(t) external t f(); ME(HASH)pragma linkname Q(F##t) \\\n ME(HASH)pragma linksign [0,1]\nE(int)\nE(bool)',
+            "#define HASH #\n#define ME(x) x\n#define Q(x) #x\n#define E(t) external t f(); ME(HASH)pragma linkname "
+            "Q(F##t) \\\n ME(HASH)pragma linksign [0,1]\nE(int)\nE(bool)",
             ['linkname "Fint"', "linksign [0,1]", 'linkname "Fbool"', "linksign [0,1]"],
             "external int f ( ) ; external bool f ( ) ;",
         ),
@@ -195,12 +209,18 @@ def test_token_of_a_macro_names_use_and_definition() -> None:
 
 def test_spans_survive_joined_lines() -> None:
     tokens = read("a \\\n  b\\\nc \\\nd").tokens
-    assert [(token.text, token.span.line, token.span.column) for token in tokens[:-1]] == [("a", 1, 1), ("bc", 2, 3), ("d", 4, 1)]
+    assert [(token.text, token.span.line, token.span.column) for token in tokens[:-1]] == [
+        ("a", 1, 1),
+        ("bc", 2, 3),
+        ("d", 4, 1),
+    ]
     assert tokens[1].span.text == "b\\\nc"
 
 
 def test_operators_of_included_and_expanded_text_are_found(tmp_path: Path) -> None:
-    (tmp_path / "ops.h").write_text("#define DEF(o) int o(int a, int b) { return a; }\nDEF(<+>)\nint[*] +++^(int[*] a);\n")
+    (tmp_path / "ops.h").write_text(
+        "#define DEF(o) int o(int a, int b) { return a; }\nDEF(<+>)\nint[*] +++^(int[*] a);\n"
+    )
     main = Source(str(tmp_path / "m.sac"), '#include "ops.h"\nx = a<+>b+++^-c;')
     assert " ".join(token.text for token in tokenize(main).tokens[-10:-1]) == "x = a <+> b +++^ - c ;"
     assert defined_operators(main) == {"<+>", "+++^"}
@@ -221,8 +241,12 @@ HOSTILE = {
     "doubling": _doubling(60),
     "doubling-calls": _doubling_calls("x"),
     "doubling-nothing": _doubling_calls(""),
-    "doubling-strings": "#define S(x) #x\n#define Q(x) S(x)\n#define T0 \"\\\\\"\n" + "".join(f"#define T{i} Q(T{i - 1})\n" for i in range(1, 60)) + "T59",
-    "doubling-names": "#define C(a,b) a##b\n#define D(a,b) C(a,b)\n#define P0 x\n" + "".join(f"#define P{i} D(P{i - 1},P{i - 1})\n" for i in range(1, 60)) + "P59",
+    "doubling-strings": '#define S(x) #x\n#define Q(x) S(x)\n#define T0 "\\\\"\n'
+    + "".join(f"#define T{i} Q(T{i - 1})\n" for i in range(1, 60))
+    + "T59",
+    "doubling-names": "#define C(a,b) a##b\n#define D(a,b) C(a,b)\n#define P0 x\n"
+    + "".join(f"#define P{i} D(P{i - 1},P{i - 1})\n" for i in range(1, 60))
+    + "P59",
     "nested-open-calls": "#define F(x) x\n" + "F(" * 50_000,
     "nested-calls": "#define F(x) x\n" + "F(" * 50_000 + ")" * 50_000,
     "nested-conditions": "#if 1\n" * 20_000,
@@ -259,8 +283,10 @@ def test_recursive_include_ends(tmp_path: Path) -> None:
 
 
 PIECES = st.sampled_from(
-    ["#define ", "#if ", "#ifdef A\n", "#else\n", "#endif\n", "#undef A\n", "#elif 1\n", "\n", "A", "B", "F", "F(", "(", ")", ",", "#", "##", "x", "1", "0x", "1e", "'", '"', "/*", "*/", "//", "\\\n", "\\",
-     " ", "+", "...", "defined", "__VA_ARGS__", "#include ", "#pragma effect ", "[", "]", "{", "}", "é", "\0", "#define A B\n", "#define B F(A)\n", "#define F(x) x A #x x##A\n"]
+    ["#define ", "#if ", "#ifdef A\n", "#else\n", "#endif\n", "#undef A\n", "#elif 1\n", "\n", "A", "B", "F", "F(", "(",
+        ")", ",", "#", "##", "x", "1", "0x", "1e", "'", '"', "/*", "*/", "//", "\\\n", "\\",
+     " ", "+", "...", "defined", "__VA_ARGS__", "#include ", "#pragma effect ", "[", "]", "{", "}", "é", "\0",
+     "#define A B\n", "#define B F(A)\n", "#define F(x) x A #x x##A\n"]
 )  # fmt: skip
 
 

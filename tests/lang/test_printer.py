@@ -11,7 +11,9 @@ from sacpy.lang.printer import print_expr, print_module, print_type
 from sacpy.lang.source import NOWHERE, Source
 from tests.tools import ROOT
 
-PROGRAMS = sorted(path for folder in ("sacpy/stdlib", "programs", "tests/corpus") for path in (ROOT / folder).rglob("*.sac"))
+PROGRAMS = sorted(
+    path for folder in ("sacpy/stdlib", "programs", "tests/corpus") for path in (ROOT / folder).rglob("*.sac")
+)
 OPERATORS = ["+", "-", "*", "/", "%", "++", "<<", ">>", "<", "<=", ">", ">=", "==", "!=", "&", "^", "|", "<+>", "++^"]
 VARIABLES = ("a", "b", "v")
 
@@ -50,14 +52,20 @@ def type_expr(base: str, pattern: tuple[ast.Feature, ...] | None) -> ast.TypeExp
 
 
 features = st.one_of(
-    st.just(ast.AnyExtent(N)), st.integers(0, 9).map(lambda n: ast.FixedExtent(n, N)), st.just(ast.NamedExtent("n", N)), st.just(ast.RankSlice(2, "shp", None, N)), st.just(ast.RankSlice("d", "shp", 0, N)),
+    st.just(ast.AnyExtent(N)), st.integers(0, 9).map(lambda n: ast.FixedExtent(n, N)), st.just(ast.NamedExtent("n", N)),
+    st.just(ast.RankSlice(2, "shp", None, N)), st.just(ast.RankSlice("d", "shp", 0, N)),
     st.just(ast.RankSlice("d", "shp", None, N)),
 )  # fmt: skip
-patterns = st.one_of(st.none(), st.lists(features, max_size=3).map(tuple), st.just((ast.AnyShape(N),)), st.just((ast.SomeShape(N),)))
+patterns = st.one_of(
+    st.none(), st.lists(features, max_size=3).map(tuple), st.just((ast.AnyShape(N),)), st.just((ast.SomeShape(N),))
+)
 types = st.builds(type_expr, st.sampled_from(["int", "double", "bool"]), patterns)
 leaves = st.one_of(
-    st.integers(0, 2**31 - 1).map(literal), st.floats(0, 1e6, allow_nan=False).map(literal), st.just(ast.Literal("int", -(2**31), "-2147483648", N)), st.sampled_from(["a", "b", "v"]).map(lambda w: ast.Name(name(w), N)),
-    st.just(ast.Literal("bool", True, "true", N)), st.just(ast.Literal("char", 39, "'\\''", N)), st.just(ast.StringLiteral('q"\n', '"q\\"\\n"', N)), types.map(lambda t: ast.EmptyArray(t, N)),
+    st.integers(0, 2**31 - 1).map(literal), st.floats(0, 1e6, allow_nan=False).map(literal),
+    st.just(ast.Literal("int", -(2**31), "-2147483648", N)),
+    st.sampled_from(["a", "b", "v"]).map(lambda w: ast.Name(name(w), N)),
+    st.just(ast.Literal("bool", True, "true", N)), st.just(ast.Literal("char", 39, "'\\''", N)),
+    st.just(ast.StringLiteral('q"\n', '"q\\"\\n"', N)), types.map(lambda t: ast.EmptyArray(t, N)),
 )  # fmt: skip
 
 
@@ -70,26 +78,52 @@ def generator(lower: ast.Expr | None, inclusive: bool, upper: ast.Expr | None, s
 
 
 def loop(made: ast.Generator, result: ast.Expr, shape: ast.Expr, default: ast.Expr | None) -> ast.Expr:
-    body = (ast.Assign((ast.Target("x", (ast.IndexStep((result,), N), ast.FieldStep("f", N)), N, N),), name("+"), result, N),)
-    return ast.With((), (ast.Part(made, (), body, (result, shape), N), ast.Part(made, (), (), (result,), N)), (ast.GenarrayOp(shape, default, N), ast.FoldOp(name("M::+"), (), result, None, N)), N)
+    body = (
+        ast.Assign(
+            (ast.Target("x", (ast.IndexStep((result,), N), ast.FieldStep("f", N)), N, N),), name("+"), result, N
+        ),
+    )
+    return ast.With(
+        (),
+        (ast.Part(made, (), body, (result, shape), N), ast.Part(made, (), (), (result,), N)),
+        (ast.GenarrayOp(shape, default, N), ast.FoldOp(name("M::+"), (), result, None, N)),
+        N,
+    )
 
 
 def comprehension(value: ast.Expr, lower: ast.Expr | None, inclusive: bool, upper: ast.Expr | None) -> ast.Expr:
-    range = None if lower is None and upper is None else ast.TensorRange(lower, inclusive or lower is None, upper, inclusive and upper is not None, None, None, N)
-    return ast.Tensor((ast.TensorPart(None, (ast.Dot(N), "i", ast.Dots(N)), value, range, N, N), ast.TensorPart("iv", (), value, None, N, N)), N)
+    range = (
+        None
+        if lower is None and upper is None
+        else ast.TensorRange(lower, inclusive or lower is None, upper, inclusive and upper is not None, None, None, N)
+    )
+    return ast.Tensor(
+        (
+            ast.TensorPart(None, (ast.Dot(N), "i", ast.Dots(N)), value, range, N, N),
+            ast.TensorPart("iv", (), value, None, N, N),
+        ),
+        N,
+    )
 
 
 def compound(inner: st.SearchStrategy[ast.Expr]) -> st.SearchStrategy[ast.Expr]:
     several = st.lists(inner, max_size=3).map(tuple)
     maybe = st.one_of(st.none(), inner)
     return st.one_of(
-        st.builds(lambda o, left, right: ast.Binary(name(o), left, right, N), st.sampled_from([*OPERATORS, "M::+", "M::<+>"]), inner, inner),
+        st.builds(
+            lambda o, left, right: ast.Binary(name(o), left, right, N),
+            st.sampled_from([*OPERATORS, "M::+", "M::<+>"]),
+            inner,
+            inner,
+        ),
         st.builds(lambda o, left, right: ast.Logical(o, left, right, N), st.sampled_from(["&&", "||"]), inner, inner),
         st.builds(lambda o, e: ast.Unary(name(o), e, N), st.sampled_from(["-", "!", "~", "++", "*", "M::-"]), inner),
         st.builds(lambda c, a, b: ast.Conditional(c, a, b, N), inner, inner, inner),
         st.builds(lambda t, e: ast.Cast(t, e, N), types, inner),
         st.builds(lambda e: ast.Paren(e, N), inner),
-        st.builds(lambda f, args: ast.Call(name(f), args, N), st.sampled_from(["f", "M::f", "genarray", "_add_SxS_"]), several),
+        st.builds(
+            lambda f, args: ast.Call(name(f), args, N), st.sampled_from(["f", "M::f", "genarray", "_add_SxS_"]), several
+        ),
         st.builds(lambda a, i: ast.Select(a, i, N), inner, indices(inner)),
         st.builds(lambda a, i: ast.Select(a, (ast.ArrayLiteral(i, N),), N), inner, indices(inner)),
         st.builds(lambda e: ast.Field(e, "f", N, N), inner),
@@ -119,7 +153,9 @@ def test_types_survive_printing_and_parsing(type: ast.TypeExpr) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a + b * c", "(a + b) * c", "-a", "- -a", "-(a + b)", "!f(a)", "a[i, .]", "a[[i, ...]]", "(int[3]) a", "f(a, b)", "a M::+ b", "M::o + 1", "S{.x = 1}", "{ [i,.] -> a[i] | [i] < [3]; iv -> 2 }", "a ? b : c", "[:int[0,3]]", '"x" + \'y\''],
+    ["a + b * c", "(a + b) * c", "-a", "- -a", "-(a + b)", "!f(a)", "a[i, .]", "a[[i, ...]]", "(int[3]) a", "f(a, b)",
+        "a M::+ b", "M::o + 1", "S{.x = 1}", "{ [i,.] -> a[i] | [i] < [3]; iv -> 2 }", "a ? b : c", "[:int[0,3]]",
+        '"x" + \'y\''],
 )  # fmt: skip
 def test_the_usual_spelling_is_printed_as_it_was_written(text: str) -> None:
     parsed = parse_expression(Source("test", text), variables=VARIABLES)

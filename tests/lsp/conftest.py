@@ -64,7 +64,9 @@ class Editor:
     def change(self, uri: str, text: str, version: int = 2) -> None:
         """Replaces a text as a whole."""
         change = lsp.TextDocumentContentChangeWholeDocument(text)
-        self.client.text_document_did_change(lsp.DidChangeTextDocumentParams(lsp.VersionedTextDocumentIdentifier(version, uri), [change]))
+        self.client.text_document_did_change(
+            lsp.DidChangeTextDocumentParams(lsp.VersionedTextDocumentIdentifier(version, uri), [change])
+        )
 
 
 def identify(uri: str) -> lsp.TextDocumentIdentifier:
@@ -87,7 +89,9 @@ def texts(text: str, ranges: list[lsp.Range]) -> list[str]:
 
 @pytest_lsp.fixture(scope="module", config=ClientServerConfig(server_command=[sys.executable, "-m", "sacpy", "lsp"]))
 async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
-    params = lsp.InitializeParams(capabilities=pytest_lsp.client_capabilities("visual-studio-code"), root_uri=ROOT.as_uri())
+    params = lsp.InitializeParams(
+        capabilities=pytest_lsp.client_capabilities("visual-studio-code"), root_uri=ROOT.as_uri()
+    )
     await lsp_client.initialize_session(params)
     yield
     await lsp_client.shutdown_session()

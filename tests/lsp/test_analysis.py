@@ -29,14 +29,18 @@ def test_an_editor_is_told_what_check_says(path: Path) -> None:
     except SacError as error:
         found = list(error.diagnostics)
     told = analyse(path.read_text(encoding="utf-8"), path, SETTINGS).diagnostics
-    assert [(d.code, d.message, d.span.start, d.span.end) for d in told] == [(d.code, d.message, d.span.start, d.span.end) for d in found]
+    assert [(d.code, d.message, d.span.start, d.span.end) for d in told] == [
+        (d.code, d.message, d.span.start, d.span.end) for d in found
+    ]
 
 
 @pytest.mark.parametrize("path", RIGHT[::9], ids=lambda path: path.name)
 def test_every_name_of_a_program_can_be_asked_about(path: Path) -> None:
     analysis = analyse(path.read_text(encoding="utf-8"), path, SETTINGS)
     assert len(analysis.occurrences) > 30
-    silent = [(o.span.text, o.span.line, o.symbol.kind) for o in analysis.occurrences if hover(analysis, o.span.start) is None]
+    silent = [
+        (o.span.text, o.span.line, o.symbol.kind) for o in analysis.occurrences if hover(analysis, o.span.start) is None
+    ]
     assert silent == []
 
 
@@ -54,7 +58,10 @@ def labels(text: str, strategy: str = "auto", device: str = "sm_90") -> list[str
 
 
 def test_mappings_are_those_of_the_strategy_that_was_asked_for() -> None:
-    text = "use Array: all; int main() { a = with { ([0,0] <= iv < [500,700]) : 1; } : genarray([500,700], 0); return a[0,0]; }"
+    text = (
+        "use Array: all; int main() { a = with { ([0,0] <= iv < [500,700]) : 1; } : genarray([500,700], 0); return "
+        "a[0,0]; }"
+    )
     found = {labels(text, strategy)[0] for strategy in ("auto", "jing", "foldall")}
     assert len(found) == 3 and all(label.startswith("350000 indices: GridBlock(") for label in found)
 
@@ -86,7 +93,13 @@ int main() {
 }
 """
     found = types(text)
-    assert (found["z"], found["p"], found["q"], found["e"], found["s"]) == (": complex", ": struct Pair", ": struct Pair[2]", ": double[0,0,3]", ": char[.]")
+    assert (found["z"], found["p"], found["q"], found["e"], found["s"]) == (
+        ": complex",
+        ": struct Pair",
+        ": struct Pair[2]",
+        ": double[0,0,3]",
+        ": char[.]",
+    )
 
 
 CALLS = {

@@ -9,7 +9,9 @@ import pytest
 from sacpy.cli import main
 
 
-def test_without_pygls_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_pygls_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     real = builtins.__import__
 
     def without(name: str, *rest: object, **more: object) -> object:
@@ -25,6 +27,9 @@ def test_without_pygls_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_other_commands_do_not_load_it() -> None:
-    script = "import sys, sacpy.cli; sacpy.cli.main(['fmt', '--check', 'programs/life.sac']); print([m for m in sys.modules if m.startswith(('pygls', 'lsprotocol', 'sacpy.lsp'))])"
+    script = (
+        "import sys, sacpy.cli; sacpy.cli.main(['fmt', '--check', 'programs/life.sac']); print([m for m in "
+        "sys.modules if m.startswith(('pygls', 'lsprotocol', 'sacpy.lsp'))])"
+    )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

@@ -50,7 +50,9 @@ async def test_a_text_that_does_not_parse_keeps_its_names(editor: Editor) -> Non
     text = PROGRAM.replace("return 0;", "return 0")
     uri = editor.open(text)
     await published(editor, uri, {"E0202"})
-    assert "double[64,128]" in await hover(editor, uri, text, "m = genarray") or "double[n] blur" in await hover(editor, uri, text, "blur(rod")
+    assert "double[64,128]" in await hover(editor, uri, text, "m = genarray") or "double[n] blur" in await hover(
+        editor, uri, text, "blur(rod"
+    )
 
 
 async def test_a_mistake_in_a_module_is_told_at_the_head(editor: Editor) -> None:
@@ -83,7 +85,9 @@ async def test_hover(editor: Editor, uri: str, around: str, offset: int) -> None
 
 
 async def test_hover_shows_documentation_and_examples(editor: Editor, uri: str) -> None:
-    assert "The mean of both neighbours.\n\n```\n>>> blur([1.0, 2.0, 3.0])" in await hover(editor, uri, PROGRAM, "blur(rod")
+    assert "The mean of both neighbours.\n\n```\n>>> blur([1.0, 2.0, 3.0])" in await hover(
+        editor, uri, PROGRAM, "blur(rod"
+    )
 
 
 async def test_hover_tells_what_words_of_the_language_are_for(editor: Editor) -> None:
@@ -100,9 +104,13 @@ async def test_nothing_is_said_where_nothing_stands(editor: Editor, uri: str) ->
 
 
 async def definition(editor: Editor, uri: str, around: str, offset: int = 0) -> list[str]:
-    found = await editor.client.text_document_definition_async(lsp.DefinitionParams(identify(uri), place(PROGRAM, around, offset)))
+    found = await editor.client.text_document_definition_async(
+        lsp.DefinitionParams(identify(uri), place(PROGRAM, around, offset))
+    )
     assert isinstance(found, list) and all(isinstance(one, lsp.Location) for one in found)
-    return [f"{one.uri.rpartition('/')[2]}:{one.range.start.line + 1}" for one in found if isinstance(one, lsp.Location)]
+    return [
+        f"{one.uri.rpartition('/')[2]}:{one.range.start.line + 1}" for one in found if isinstance(one, lsp.Location)
+    ]
 
 
 async def test_definitions(editor: Editor, uri: str) -> None:
@@ -119,7 +127,9 @@ async def test_definitions(editor: Editor, uri: str) -> None:
 
 async def references(editor: Editor, uri: str, around: str, offset: int = 0) -> list[str]:
     context = lsp.ReferenceContext(include_declaration=True)
-    found = await editor.client.text_document_references_async(lsp.ReferenceParams(context, identify(uri), place(PROGRAM, around, offset)))
+    found = await editor.client.text_document_references_async(
+        lsp.ReferenceParams(context, identify(uri), place(PROGRAM, around, offset))
+    )
     return [f"{one.uri.rpartition('/')[2]}:{one.range.start.line + 1}" for one in found or ()]
 
 
@@ -140,7 +150,15 @@ async def completions(editor: Editor, text: str, around: str) -> list[lsp.Comple
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("  to", "total"), ("  x = bl", "blur"), ("  rod.", "heat"), ("  x = Array::", "transpose"), ("  r = Rod{.", "age"), ("  wh", "while"), ("  x = SC", "SCALE")],
+    [
+        ("  to", "total"),
+        ("  x = bl", "blur"),
+        ("  rod.", "heat"),
+        ("  x = Array::", "transpose"),
+        ("  r = Rod{.", "age"),
+        ("  wh", "while"),
+        ("  x = SC", "SCALE"),
+    ],
 )
 async def test_completion(editor: Editor, typed: str, offered: str) -> None:
     text = PROGRAM.replace("  return 0;", f"{typed}\n  return 0;")
@@ -150,12 +168,20 @@ async def test_completion(editor: Editor, typed: str, offered: str) -> None:
 async def test_completion_in_use_lines_and_pragmas(editor: Editor) -> None:
     assert {"Math", "Shapes"} <= {i.label for i in await completions(editor, "use \n" + PROGRAM, "use ")}
     assert {"square"} == {i.label for i in await completions(editor, "use Shapes: { \n" + PROGRAM, "{ ")}
-    assert {"GridBlock", "SplitLast"} <= {i.label for i in await completions(editor, PROGRAM.replace("128]) :", "128]) #pragma gpukernel \n:"), "gpukernel ")}
+    assert {"GridBlock", "SplitLast"} <= {
+        i.label
+        for i in await completions(editor, PROGRAM.replace("128]) :", "128]) #pragma gpukernel \n:"), "gpukernel ")
+    }
 
 
 async def test_nothing_is_offered_within_comments_strings_and_numbers(editor: Editor) -> None:
     for typed in ("// to", '"to', "3.", "/* to"):
-        assert await completions(editor, PROGRAM.replace("  return 0;", f"  {typed}\n  return 0;"), f"heat[0]);\n  {typed}") == []
+        assert (
+            await completions(
+                editor, PROGRAM.replace("  return 0;", f"  {typed}\n  return 0;"), f"heat[0]);\n  {typed}"
+            )
+            == []
+        )
 
 
 async def test_a_completion_is_explained_when_it_is_looked_at(editor: Editor) -> None:
@@ -170,7 +196,11 @@ async def test_signature_help_follows_the_arguments(editor: Editor) -> None:
     uri = editor.open(text)
     params = lsp.SignatureHelpParams(identify(uri), place(text, "reshape([2, 2], [1, ", 20))
     found = await editor.client.text_document_signature_help_async(params)
-    assert found is not None and found.active_parameter == 1 and found.signatures[found.active_signature or 0].label.split("(")[0].endswith("reshape")
+    assert (
+        found is not None
+        and found.active_parameter == 1
+        and found.signatures[found.active_signature or 0].label.split("(")[0].endswith("reshape")
+    )
     assert all(len(s.parameters or ()) == 2 for s in found.signatures)
 
 
@@ -189,7 +219,9 @@ async def test_workspace_symbols(editor: Editor, uri: str) -> None:
 
 async def formatted(editor: Editor, text: str) -> str:
     uri = editor.open(text)
-    edits = await editor.client.text_document_formatting_async(lsp.DocumentFormattingParams(identify(uri), lsp.FormattingOptions(2, True)))
+    edits = await editor.client.text_document_formatting_async(
+        lsp.DocumentFormattingParams(identify(uri), lsp.FormattingOptions(2, True))
+    )
     if not edits:
         return text
     [edit] = edits
@@ -207,25 +239,48 @@ async def test_formatting_is_that_of_the_command(editor: Editor) -> None:
 async def rename(editor: Editor, text: str, around: str, new: str, offset: int = 0) -> str:
     """The text after renaming."""
     uri = editor.open(text)
-    found = await editor.client.text_document_rename_async(lsp.RenameParams(identify(uri), place(text, around, offset), new))
+    found = await editor.client.text_document_rename_async(
+        lsp.RenameParams(identify(uri), place(text, around, offset), new)
+    )
     if found is None or not found.changes:
         return "refused"
     lines = text.split("\n")
     for edit in sorted(found.changes[uri], key=lambda e: (e.range.start.line, e.range.start.character), reverse=True):
         line = lines[edit.range.start.line]
-        lines[edit.range.start.line] = line[: edit.range.start.character] + edit.new_text + line[edit.range.end.character :]
+        lines[edit.range.start.line] = (
+            line[: edit.range.start.character] + edit.new_text + line[edit.range.end.character :]
+        )
     return "\n".join(lines)
 
 
 async def test_rename_changes_what_is_meant_and_nothing_else(editor: Editor) -> None:
-    assert await rename(editor, PROGRAM, "m = gen", "grid") == PROGRAM.replace("m = gen", "grid = gen").replace(": m[iv]", ": grid[iv]")
+    assert await rename(editor, PROGRAM, "m = gen", "grid") == PROGRAM.replace("m = gen", "grid = gen").replace(
+        ": m[iv]", ": grid[iv]"
+    )
     first = "[k] -> SCALE(v[k - 1] + v[k + 1]) | [1] <= [k] <"
-    assert await rename(editor, PROGRAM, "i] -> SCALE", "k") == PROGRAM.replace("[i] -> SCALE(v[i - 1] + v[i + 1]) | [1] <= [i] <", first)
-    assert await rename(editor, PROGRAM, "blur(double", "mean") == PROGRAM.replace("blur(double", "mean(double").replace("blur(rod", "mean(rod")
-    assert await rename(editor, PROGRAM, "heat;", "warmth") == PROGRAM.replace("heat;", "warmth;").replace(".heat", ".warmth")
+    assert await rename(editor, PROGRAM, "i] -> SCALE", "k") == PROGRAM.replace(
+        "[i] -> SCALE(v[i - 1] + v[i + 1]) | [1] <= [i] <", first
+    )
+    assert await rename(editor, PROGRAM, "blur(double", "mean") == PROGRAM.replace(
+        "blur(double", "mean(double"
+    ).replace("blur(rod", "mean(rod")
+    assert await rename(editor, PROGRAM, "heat;", "warmth") == PROGRAM.replace("heat;", "warmth;").replace(
+        ".heat", ".warmth"
+    )
 
 
-@pytest.mark.parametrize(("around", "new"), [("m = gen", "total"), ("m = gen", "while"), ("m = gen", "3x"), ("genarray([64", "f"), ("square(3", "f"), ("blur(double", "print"), ("SCALE(x", "f")])
+@pytest.mark.parametrize(
+    ("around", "new"),
+    [
+        ("m = gen", "total"),
+        ("m = gen", "while"),
+        ("m = gen", "3x"),
+        ("genarray([64", "f"),
+        ("square(3", "f"),
+        ("blur(double", "print"),
+        ("SCALE(x", "f"),
+    ],
+)
 async def test_rename_refuses_what_would_change_the_meaning(editor: Editor, around: str, new: str) -> None:
     assert await rename(editor, PROGRAM, around, new) == "refused"
 
@@ -236,7 +291,9 @@ async def hints(editor: Editor, text: str) -> dict[str, list[str]]:
     found = await editor.client.text_document_inlay_hint_async(lsp.InlayHintParams(identify(uri), whole))
     out: dict[str, list[str]] = {}
     for hint in found or ():
-        out.setdefault(text.split("\n")[hint.position.line][: hint.position.character].strip(), []).append(str(hint.label))
+        out.setdefault(text.split("\n")[hint.position.line][: hint.position.character].strip(), []).append(
+            str(hint.label)
+        )
     return out
 
 
@@ -245,7 +302,10 @@ async def test_hints_show_shapes_and_mappings(editor: Editor) -> None:
     assert found["m"] == [": double[64,128]"] and found["total"] == [": double"] and found["rod"] == [": struct Rod"]
     [mapping] = found["total = with { ([0,0] <= iv < [64,128]) : m[iv];"]
     assert mapping.startswith("8192 indices: GridBlock(")
-    assert "rank 1, 2 partitions, extents at run time" in found["return { [i] -> SCALE(v[i - 1] + v[i + 1]) | [1] <= [i] < [n - 1]"]
+    assert (
+        "rank 1, 2 partitions, extents at run time"
+        in found["return { [i] -> SCALE(v[i - 1] + v[i + 1]) | [1] <= [i] < [n - 1]"]
+    )
 
 
 async def test_hints_know_dots_steps_and_pragmas(editor: Editor) -> None:
@@ -267,9 +327,15 @@ int main()
 async def test_quick_fixes(editor: Editor) -> None:
     text = "use Array: all;\nint main()\n{\n  return smu([1, 2]);\n}\n"
     uri = editor.open(text)
-    params = lsp.CodeActionParams(identify(uri), lsp.Range(place(text, "smu"), place(text, "smu")), lsp.CodeActionContext([]))
+    params = lsp.CodeActionParams(
+        identify(uri), lsp.Range(place(text, "smu"), place(text, "smu")), lsp.CodeActionContext([])
+    )
     found = await editor.client.text_document_code_action_async(params)
-    edits = [a.edit.changes[uri][0].new_text for a in found or () if isinstance(a, lsp.CodeAction) and a.edit and a.edit.changes]
+    edits = [
+        a.edit.changes[uri][0].new_text
+        for a in found or ()
+        if isinstance(a, lsp.CodeAction) and a.edit and a.edit.changes
+    ]
     assert edits == ["sum"]
 
 
@@ -277,5 +343,7 @@ async def test_columns_are_counted_as_the_editor_does(editor: Editor) -> None:
     text = 'use StdIO: all;\nint main()\n{\n  a = 1; /* \U0001f600 */ bcd = a + 1; printf("%d", bcd);\n  return 0;\n}\n'
     uri = editor.open(text)
     at = place(text, "bcd = ")
-    answer = await editor.client.text_document_hover_async(lsp.HoverParams(identify(uri), lsp.Position(at.line, at.character + 1)))
+    answer = await editor.client.text_document_hover_async(
+        lsp.HoverParams(identify(uri), lsp.Position(at.line, at.character + 1))
+    )
     assert answer is not None and answer.range is not None and answer.range.start.character == at.character + 1

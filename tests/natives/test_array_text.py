@@ -75,14 +75,25 @@ def test_elements_of_each_type(base, value, expected):
 
 
 def test_a_format_of_the_programs_own():
-    assert printed("ArrayIO::print/2", b"%5.2f;", np.array([1.0, 2.0]), bases=("String::string", "double")).splitlines()[2] == b"< 1.00; 2.00;> "
+    assert (
+        printed("ArrayIO::print/2", b"%5.2f;", np.array([1.0, 2.0]), bases=("String::string", "double")).splitlines()[2]
+        == b"< 1.00; 2.00;> "
+    )
     with pytest.raises(Fault, match="`%d`"):
         printed("ArrayIO::print/2", b"%d", np.array([1.0]), bases=("String::string", "double"))
 
 
 @pytest.mark.parametrize(
     ("base", "value", "expected"),
-    [("int", -3, b" -3"), ("double", 0.1, b" 0.1"), ("bool", True, b" true"), ("char", 97, b" 'a'"), ("String::string", b"hi", b" hi"), ("byte", -1, b" ffffffff"), ("double", 1e300 * 1e10, b" inf")],
+    [
+        ("int", -3, b" -3"),
+        ("double", 0.1, b" 0.1"),
+        ("bool", True, b" true"),
+        ("char", 97, b" 'a'"),
+        ("String::string", b"hi", b" hi"),
+        ("byte", -1, b" ffffffff"),
+        ("double", 1e300 * 1e10, b" inf"),
+    ],
 )
 def test_scalars_have_formats_of_their_own(base, value, expected):
     assert printed("ScalarIO::print/1", value, bases=(base,)) == b"Dimension:  0\nShape    : < >\n" + expected + b"\n"

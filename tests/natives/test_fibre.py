@@ -67,7 +67,7 @@ def test_reading_goes_on_behind_what_was_read():
         (b"[0,1: [0,0: 1] 5]", "1 sub-arrays"),
         (b"[0,1: [0,0: 1] [0,0: [0,0: 1]]]", "more axes"),
         (b"[0,0: 1, 2]", "`1,` is not an integer"),
-        (b'[0,1: 1 [0,0: 2]]', "a sub-array among the elements"),
+        (b"[0,1: 1 [0,0: 2]]", "a sub-array among the elements"),
         (b"[a,1: 1]", "`a` where a bound is expected"),
         (b"[0,1: 1 2", "the text ends where `]` is expected"),
     ],
@@ -86,7 +86,10 @@ def test_the_line_is_counted():
 
 
 def test_writing():
-    assert b"".join(fibre_text(np.array([[1, 2], [3, 4]], np.int32), "int")) == b"[ 0,1:\n [ 0,1:\n  1\n  2\n ]\n [ 0,1:\n  3\n  4\n ]\n]\n"
+    assert (
+        b"".join(fibre_text(np.array([[1, 2], [3, 4]], np.int32), "int"))
+        == b"[ 0,1:\n [ 0,1:\n  1\n  2\n ]\n [ 0,1:\n  3\n  4\n ]\n]\n"
+    )
     assert b"".join(fibre_text(np.array([1.5, -1.5]), "double")) == b"[ 0,1:\n    1.500000\n   -1.500000\n]\n"
     assert b"".join(fibre_text(np.zeros(0, np.int32), "int")) == b"[ 0,-1:\n]\n"
     assert b"".join(fibre_text(2.5, "double")) == b"2.5000000000000000\n"

@@ -15,16 +15,20 @@ from sacpy.lang.printf_formats import STRING
 
 LIBC = ctypes.CDLL(ctypes.util.find_library("c") or "libc.so.6")
 C_TYPES = {
-    "byte": ctypes.c_int, "short": ctypes.c_int, "int": ctypes.c_int, "long": ctypes.c_long, "longlong": ctypes.c_longlong, "ubyte": ctypes.c_int, "ushort": ctypes.c_int,
-    "uint": ctypes.c_uint, "ulong": ctypes.c_ulong, "ulonglong": ctypes.c_ulonglong, "double": ctypes.c_double, "float": ctypes.c_double, "char": ctypes.c_int, "bool": ctypes.c_int,
+    "byte": ctypes.c_int, "short": ctypes.c_int, "int": ctypes.c_int, "long": ctypes.c_long,
+    "longlong": ctypes.c_longlong, "ubyte": ctypes.c_int, "ushort": ctypes.c_int,
+    "uint": ctypes.c_uint, "ulong": ctypes.c_ulong, "ulonglong": ctypes.c_ulonglong, "double": ctypes.c_double,
+    "float": ctypes.c_double, "char": ctypes.c_int, "bool": ctypes.c_int,
     STRING: ctypes.c_char_p,
 }  # fmt: skip
 RANGES = {
-    "byte": (-128, 127), "short": (-(2**15), 2**15 - 1), "int": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1), "longlong": (-(2**63), 2**63 - 1), "ubyte": (0, 255),
+    "byte": (-128, 127), "short": (-(2**15), 2**15 - 1), "int": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1),
+    "longlong": (-(2**63), 2**63 - 1), "ubyte": (0, 255),
     "ushort": (0, 2**16 - 1), "uint": (0, 2**32 - 1), "ulong": (0, 2**64 - 1), "ulonglong": (0, 2**64 - 1),
 }  # fmt: skip
 LENGTHS = {
-    "byte": ("hh", "h", ""), "short": ("h", ""), "int": ("", "h", "hh"), "long": ("l", "z", "j", "t"), "longlong": ("ll",), "ubyte": ("hh", "h", ""), "ushort": ("h", ""),
+    "byte": ("hh", "h", ""), "short": ("h", ""), "int": ("", "h", "hh"), "long": ("l", "z", "j", "t"),
+    "longlong": ("ll",), "ubyte": ("hh", "h", ""), "ushort": ("h", ""),
     "uint": ("", "h", "hh"), "ulong": ("l",), "ulonglong": ("ll",),
 }  # fmt: skip
 
@@ -61,8 +65,49 @@ def test_real_conversions_agree_with_c(value, flag, wide, precise, letter, lengt
     agree(f"<%{flag}{wide}{precise}{length}{letter}>".encode(), (value, "double"))
 
 
-@pytest.mark.parametrize("value", [0.0, -0.0, 0.5, 1.5, 2.5, 1e15, 123456.5, 1e-5, 1e16, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 0.1, 1 / 3, math.inf, -math.inf, 999998.5])
-@pytest.mark.parametrize("fmt", [b"%g", b"%.0f", b"%#.0f", b"%.64f", b"%.14E", b"%#g", b"%a", b"%.0a", b"%#.1a", b"%.20a", b"%012.3e", b"%-12f|", b"%+g", b"% .3G", b"%08.2a", b"%010f"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        0.0,
+        -0.0,
+        0.5,
+        1.5,
+        2.5,
+        1e15,
+        123456.5,
+        1e-5,
+        1e16,
+        5e-324,
+        2.2250738585072014e-308,
+        1.7976931348623157e308,
+        0.1,
+        1 / 3,
+        math.inf,
+        -math.inf,
+        999998.5,
+    ],
+)
+@pytest.mark.parametrize(
+    "fmt",
+    [
+        b"%g",
+        b"%.0f",
+        b"%#.0f",
+        b"%.64f",
+        b"%.14E",
+        b"%#g",
+        b"%a",
+        b"%.0a",
+        b"%#.1a",
+        b"%.20a",
+        b"%012.3e",
+        b"%-12f|",
+        b"%+g",
+        b"% .3G",
+        b"%08.2a",
+        b"%010f",
+    ],
+)
 def test_hard_reals_agree_with_c(value, fmt):
     agree(fmt, (value, "double"))
 
@@ -74,13 +119,29 @@ def test_hexadecimal_rounding_agrees_with_c(bits, places):
         agree(b"%%.%da" % places, (value, "double"))
 
 
-@given(st.binary(max_size=12).map(lambda b: b.replace(b"\0", b"x")), flags.map(lambda f: f.replace("#", "").replace("0", "")), width, precision)
+@given(
+    st.binary(max_size=12).map(lambda b: b.replace(b"\0", b"x")),
+    flags.map(lambda f: f.replace("#", "").replace("0", "")),
+    width,
+    precision,
+)
 def test_strings_agree_with_c(text, flag, wide, precise):
     agree(f"<%{flag}{wide}{precise}s>".encode(), (text, STRING))
 
 
 def test_several_arguments_stars_and_percent_signs():
-    agree(b"%d%%|%-*d|%*d|%.*f|%s %c\n", (7, "int"), (5, "int"), (42, "int"), (-6, "int"), (42, "int"), (-1, "int"), (2.5, "double"), (b"hi", STRING), (65, "char"))
+    agree(
+        b"%d%%|%-*d|%*d|%.*f|%s %c\n",
+        (7, "int"),
+        (5, "int"),
+        (42, "int"),
+        (-6, "int"),
+        (42, "int"),
+        (-1, "int"),
+        (2.5, "double"),
+        (b"hi", STRING),
+        (65, "char"),
+    )
     agree(b"100%\n")
     agree(b"%5c|%-5c|", (65, "char"), (66, "int"))
     agree(b"%hhd %hd", (300, "int"), (70000, "int"))
@@ -93,12 +154,19 @@ def test_arguments_left_over_are_ignored():
 
 def test_nan_prints_without_a_sign():
     negative = struct.unpack("d", struct.pack("Q", 0xFFF8000000000000))[0]
-    assert sprintf(b"%f|%6.1e|%05g|%F", (math.nan, negative, negative, math.nan), ("double",) * 4) == b"nan|   nan|  nan|NAN"
+    assert (
+        sprintf(b"%f|%6.1e|%05g|%F", (math.nan, negative, negative, math.nan), ("double",) * 4)
+        == b"nan|   nan|  nan|NAN"
+    )
 
 
 def test_other_spellings_of_long_long():
-    """Not compared with C: libraries that register printf modifiers of their own (libquadmath, through NumPy) break these two in glibc."""
-    assert sprintf(b"%Ld %qd %Lu", (2**40, -(2**40), 2**40), ("longlong",) * 3) == b"1099511627776 -1099511627776 1099511627776"
+    """Not compared with C: libraries that register printf modifiers of their own (libquadmath, through NumPy) break
+    these two in glibc."""
+    assert (
+        sprintf(b"%Ld %qd %Lu", (2**40, -(2**40), 2**40), ("longlong",) * 3)
+        == b"1099511627776 -1099511627776 1099511627776"
+    )
 
 
 def test_lenient_about_the_width_of_integers_but_never_wrong():

@@ -1,4 +1,5 @@
-"""Every native function, twin and primitive asks for room before it makes something large: all of them are listed, and each is watched while it works on large arguments."""
+"""Every native function, twin and primitive asks for room before it makes something large: all of them are listed, and
+each is watched while it works on large arguments."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ ROOM = 1 << 28
 
 
 class Watched:
-    """Takes the place of `memory.reserve`: from one call to the next, no more may come into being than was asked for."""
+    """Takes the place of `memory.reserve`: from one call to the next, no more may come into being than was asked
+    for."""
 
     def __init__(self) -> None:
         self.slack = memory.SMALL + PIECES
@@ -81,15 +83,34 @@ for _module in sorted(set(natives.MODULES.values())):
     import_module(f"sacpy.interp.natives.{_module}")
 
 TEXTS = (
-    b"a" * SIZE, b"1" * SIZE, b" " * SIZE, b"  12 a\n" * (SIZE // 8), b"%" + b"1" * 30 + b"d" * SIZE, b"[0,%d:" % (SIZE // 8 - 1) + b" 1.5   1" * (SIZE // 16) + b"]", b"[0,%d:" % (SIZE // 16 - 1) + b' "a"' * (SIZE // 16) + b"]",
+    b"a" * SIZE, b"1" * SIZE, b" " * SIZE, b"  12 a\n" * (SIZE // 8), b"%" + b"1" * 30 + b"d" * SIZE,
+    b"[0,%d:" % (SIZE // 8 - 1) + b" 1.5   1" * (SIZE // 16) + b"]",
+    b"[0,%d:" % (SIZE // 16 - 1) + b' "a"' * (SIZE // 16) + b"]",
     b"%s%5000000d", b"x",
 )  # fmt: skip
 PPM = (b"P6 1000 300 255\n" + bytes(900_000), b"P3 1000 90 7\n" + b"1 2 3 " * 90_000)
-NUMBERS: dict[str, tuple[Any, ...]] = {"int": (0, 3, SIZE), "char": (97,), "bool": (True,), "double": (1.5,), "float": (1.5,)}
-KINDS = {"num": ("int", "double"), "int": ("int",), "signed": ("int", "double"), "real": ("double",), "builtin": ("int", "double", "char"), "any": ("int", "double", "char")}
+NUMBERS: dict[str, tuple[Any, ...]] = {
+    "int": (0, 3, SIZE),
+    "char": (97,),
+    "bool": (True,),
+    "double": (1.5,),
+    "float": (1.5,),
+}
+KINDS = {
+    "num": ("int", "double"),
+    "int": ("int",),
+    "signed": ("int", "double"),
+    "real": ("double",),
+    "builtin": ("int", "double", "char"),
+    "any": ("int", "double", "char"),
+}
 NULL = Stream(open("/dev/null", "wb", buffering=0), "null", writable=True)  # noqa: SIM115
 MORE = ((b"a" * SIZE, "String::string"), (7, "int"), (1.5, "double"))  # further arguments of printf and its kin
-NO_MEMORY = {"Clock::sleep/1": "it only takes time", "Process::system/1": "it starts a process", "Process::popen/2": "it starts a process"}
+NO_MEMORY = {
+    "Clock::sleep/1": "it only takes time",
+    "Process::system/1": "it starts a process",
+    "Process::popen/2": "it starts a process",
+}
 Argument = tuple[str, Any]  # its base type, and the value
 
 
@@ -129,7 +150,9 @@ def opaque(name: str, shaped: bool, folder: Path) -> tuple[Any, ...]:
     return (World.captured(),)
 
 
-def arguments(name: str, pattern: tuple[ast.Feature, ...] | None, kinds: dict[str, str], folder: Path) -> tuple[Argument, ...]:
+def arguments(
+    name: str, pattern: tuple[ast.Feature, ...] | None, kinds: dict[str, str], folder: Path
+) -> tuple[Argument, ...]:
     """Values for a parameter of a type."""
     bases = KINDS[kinds[name]] if name in kinds else (name,)
     if bases[0] not in DTYPES:
@@ -168,15 +191,26 @@ def calls(name: str, folder: Path) -> Iterator[tuple[str, Callable[[World], Any]
     """Calls of a native, each with words for it: every parameter goes through its values, all of them at once."""
     function = natives.TABLE[name]
     for d in DECLARED[name]:
-        choices = [arguments(p.type.base.name, p.type.pattern, {t.name: t.kind for t in d.typevars}, folder) for p in d.params]
+        choices = [
+            arguments(p.type.base.name, p.type.pattern, {t.name: t.kind for t in d.typevars}, folder) for p in d.params
+        ]
         rounds = max((len(c) for c in choices), default=1)
         for k, turn in product(range(rounds), range(2 if len(choices) > 1 else 1)):
             chosen = [c[(k + turn * at) % len(c)] for at, c in enumerate(choices)]
             if d.varargs:
                 chosen += [(base, value) for value, base in MORE]
-            options: dict[str, Any] = {"bases": tuple(b for b, _ in chosen)} if function.wants_bases else {"result_bases": ("",)} if function.wants_result_bases else {}
+            options: dict[str, Any] = (
+                {"bases": tuple(b for b, _ in chosen)}
+                if function.wants_bases
+                else {"result_bases": ("",)}
+                if function.wants_result_bases
+                else {}
+            )
             args = [v for _, v in chosen]
-            yield ", ".join(b if b == "list" else repr(v)[:40] for b, v in chosen), lambda world, args=args, options=options: function(world, *args, **options)
+            yield (
+                ", ".join(b if b == "list" else repr(v)[:40] for b, v in chosen),
+                lambda world, args=args, options=options: function(world, *args, **options),
+            )
 
 
 def world() -> World:
@@ -199,13 +233,15 @@ def test_a_native_asks_for_room(name: str, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_every_native_is_declared_by_the_library() -> None:
-    of_the_library = {name for name in natives.TABLE if not name.startswith("Example::")}  # which runs examples of comments
+    # which runs examples of comments
+    of_the_library = {name for name in natives.TABLE if not name.startswith("Example::")}
     assert of_the_library - set(DECLARED) <= {"RTClock::touch/0", "FibreIO::FibreScanString/1"}
 
 
 # ---------------------------------------------------------------- twins and primitives
 
-INDEX_FIRST = {"take", "drop", "take_apl", "drop_apl", "rotate", "shift", "genarray"}  # functions whose first argument is a vector of ints
+# functions whose first argument is a vector of ints
+INDEX_FIRST = {"take", "drop", "take_apl", "drop_apl", "rotate", "shift", "genarray"}
 
 
 def shapes_for(module: str, name: str, arity: int, base: str, cell: int) -> Iterator[tuple[Any, ...]]:
@@ -254,8 +290,12 @@ def test_a_twin_asks_for_room(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
     short, _, arity = rest.rpartition("/")
     cell = int(name.startswith("Complex"))
     monkeypatch.setattr(memory, "SMALL", SMALL)
-    for base in ("double",) if cell or name.startswith("Math") else ("bool",) if short == "!" else ("int", "double", "ubyte"):
-        if not is_defined(lambda base=base: TWINS[name]((base,) * int(arity), cell)(*[np.ones((2, 2), dtype_of(base))] * int(arity))):
+    for base in (
+        ("double",) if cell or name.startswith("Math") else ("bool",) if short == "!" else ("int", "double", "ubyte")
+    ):
+        if not is_defined(
+            lambda base=base: TWINS[name]((base,) * int(arity), cell)(*[np.ones((2, 2), dtype_of(base))] * int(arity))
+        ):
             continue
         twin = TWINS[name]((base,) * int(arity), cell)
         for args in shapes_for(module, short, int(arity), base, cell):
@@ -268,7 +308,9 @@ def test_a_primitive_asks_for_room(op: str, monkeypatch: pytest.MonkeyPatch) -> 
     attrs = {"slice": (("*i",)), "place": ((".i",)), "like": (("",))}.get(op, ())
     monkeypatch.setattr(memory, "SMALL", SMALL)
     for base in ("bool",) if op in ("not", "and", "or") else ("int", "double", "ubyte"):
-        if op not in STRUCTURAL and not is_defined(lambda base=base: evaluate(op, base)(*[np.ones(2, dtype_of(base))] * len(PRIMITIVES[op].args))):
+        if op not in STRUCTURAL and not is_defined(
+            lambda base=base: evaluate(op, base)(*[np.ones(2, dtype_of(base))] * len(PRIMITIVES[op].args))
+        ):
             continue
         function = evaluate(op, base, 0, attrs)
         for args in primitive_arguments(op, base):
@@ -325,8 +367,11 @@ def test_what_generated_code_calls_asks_for_room(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(memory, "SMALL", SMALL)
     a = array("double", (SIZE // 16, 2))
     actions: list[Callable[[], Any]] = [
-        lambda: copy(a), lambda: structure.stack([a, a, a], "double"), lambda: structure.filled((SIZE,), 1, "ubyte"), lambda: withloops.new((SIZE // 4,), "int", 3), lambda: withloops.new((SIZE // 4,), "int", None),
-        lambda: withloops.overlapping([((0,), (5,)), ((3,), (8,))], (SIZE,)), lambda: withloops.Cells((SIZE // 16,), "double", 0.0, True, None).put(0, a[0]), lambda: next(iter(withloops.indices(range(1 << 40), range(2)))),
+        lambda: copy(a), lambda: structure.stack([a, a, a], "double"), lambda: structure.filled((SIZE,), 1, "ubyte"),
+        lambda: withloops.new((SIZE // 4,), "int", 3), lambda: withloops.new((SIZE // 4,), "int", None),
+        lambda: withloops.overlapping([((0,), (5,)), ((3,), (8,))], (SIZE,)),
+        lambda: withloops.Cells((SIZE // 16,), "double", 0.0, True, None).put(0, a[0]),
+        lambda: next(iter(withloops.indices(range(1 << 40), range(2)))),
     ]  # fmt: skip
     for action in actions:
         assert excess(action, monkeypatch) <= 0

@@ -21,7 +21,9 @@ def chunk(kind: bytes, content: bytes) -> bytes:
     return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
 
-def file_of(rows: bytes, width: int, height: int, depth: int, colours: int, palette: bytes = b"", interlaced: int = 0) -> bytes:
+def file_of(
+    rows: bytes, width: int, height: int, depth: int, colours: int, palette: bytes = b"", interlaced: int = 0
+) -> bytes:
     """A PNG file made by hand: `rows` with their filter bytes."""
     head = struct.pack(">IIBBBBB", width, height, depth, colours, 0, 0, interlaced)
     extra = chunk(b"PLTE", palette) if palette else b""
@@ -104,7 +106,10 @@ def run(tmp_path: Path, body: str, stdin: bytes = b"") -> tuple[int, bytes, str]
 
 
 def test_a_program_writes_and_reads_png(tmp_path: Path) -> None:
-    body = 'e = writePNG("a.png", { [i,j] -> newColor(i, j, i * j) | [i,j] < [20, 30] }); p = readPNG("a.png"); printf("%d %d %d\\n", red(p[3, 4]), green(p[3, 4]), blue(p[3, 4])); print(shape(p));'
+    body = (
+        'e = writePNG("a.png", { [i,j] -> newColor(i, j, i * j) | [i,j] < [20, 30] }); p = readPNG("a.png"); '
+        'printf("%d %d %d\\n", red(p[3, 4]), green(p[3, 4]), blue(p[3, 4])); print(shape(p));'
+    )
     status, out, _ = run(tmp_path, body)
     assert (status, out.splitlines()[0]) == (0, b"3 4 12")
     assert png.decode((tmp_path / "a.png").read_bytes()).shape == (20, 30, 3)
@@ -116,7 +121,10 @@ def test_parts_of_colours_outside_of_the_range_are_cut(tmp_path: Path) -> None:
 
 
 def test_writing_where_there_is_no_folder_gives_an_error_code(tmp_path: Path) -> None:
-    assert run(tmp_path, 'e = writePNG("no/a.png", [[red()]]); printf("%s\\n", SysErr::strerror(e));')[1] == b"No such file or directory\n"
+    assert (
+        run(tmp_path, 'e = writePNG("no/a.png", [[red()]]); printf("%s\\n", SysErr::strerror(e));')[1]
+        == b"No such file or directory\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -150,14 +158,30 @@ def test_ppm_files_of_every_kind_are_read(data: bytes, picture: list[list[list[i
     assert (status, png.decode((tmp_path / "a.png").read_bytes()).tolist()) == (0, picture)
 
 
-@pytest.mark.parametrize("data", [b"", b"P5\n1 1\n255\n", b"P6\n1 1\n255\n\1\2", b"P3\n1 1\n255\n1 2", b"P3\n1 1\n255\n1 x 3", b"P6\n-1 1\n255\n", b"P6\n99999 99999\n255\n", b"P3\n1 1\n0\n1 2 3"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"P5\n1 1\n255\n",
+        b"P6\n1 1\n255\n\1\2",
+        b"P3\n1 1\n255\n1 2",
+        b"P3\n1 1\n255\n1 x 3",
+        b"P6\n-1 1\n255\n",
+        b"P6\n99999 99999\n255\n",
+        b"P3\n1 1\n0\n1 2 3",
+    ],
+)
 def test_damaged_ppm_files_are_refused(data: bytes, tmp_path: Path) -> None:
     status, _, err = run(tmp_path, "p = readPPM(); print(shape(p));", data)
     assert (status, "E0661" in err) == (1, True)
 
 
 def test_displays_write_files_and_cut_what_exceeds_them(tmp_path: Path) -> None:
-    status, _, _ = run(tmp_path, "d = initDisplay([1, 2]); other = initDisplay([1, 1]); drawArray(d, [[red(), green(), blue()], [red(), red(), red()]]); drawArray(other, [[blue()]]); destroyDisplay(d); destroyDisplay(other);")
+    status, _, _ = run(
+        tmp_path,
+        "d = initDisplay([1, 2]); other = initDisplay([1, 1]); drawArray(d, [[red(), green(), blue()], [red(), red(), "
+        "red()]]); drawArray(other, [[blue()]]); destroyDisplay(d); destroyDisplay(other);",
+    )
     assert status == 0
     assert png.decode((tmp_path / "display-1.png").read_bytes()).tolist() == [[[255, 0, 0], [0, 255, 0]]]
     assert png.decode((tmp_path / "display-2.png").read_bytes()).tolist() == [[[0, 0, 255]]]
@@ -172,7 +196,10 @@ def test_displays_on_a_terminal_are_half_blocks(monkeypatch: pytest.MonkeyPatch,
 
 def test_displays_can_be_off(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SACPY_DISPLAY", "off")
-    assert run(tmp_path, "d = initDisplay([2, 1]); drawArray(d, [[red()], [blue()]]); destroyDisplay(d);")[:2] == (0, b"")
+    assert run(tmp_path, "d = initDisplay([2, 1]); drawArray(d, [[red()], [blue()]]); destroyDisplay(d);")[:2] == (
+        0,
+        b"",
+    )
     assert not list(tmp_path.glob("*.png"))
 
 

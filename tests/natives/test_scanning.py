@@ -21,7 +21,19 @@ def scanned(text: bytes, fmt: bytes):
 
 
 def test_a_format_says_what_it_stores():
-    assert scan_bases("%d %ld%lf %f,%c %s %*d %[a-z]%% %hhu %u %lu %lld") == ("int", "long", "double", "float", "char", STRING, STRING, "ubyte", "uint", "ulong", "longlong")
+    assert scan_bases("%d %ld%lf %f,%c %s %*d %[a-z]%% %hhu %u %lu %lld") == (
+        "int",
+        "long",
+        "double",
+        "float",
+        "char",
+        STRING,
+        STRING,
+        "ubyte",
+        "uint",
+        "ulong",
+        "longlong",
+    )
     assert scan_bases("no conversions 100%%") == ()
     assert scan_bases("%[]]%d") == (STRING, "int")
 

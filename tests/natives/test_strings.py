@@ -88,7 +88,15 @@ def test_comparison_has_the_sign_of_the_first_difference():
 
 @pytest.mark.parametrize(
     ("name", "args"),
-    [("strsel/2", (b"abc", 3)), ("strsel/2", (b"abc", -1)), ("strsel/2", (b"", 0)), ("strtake/2", (b"abc", 4)), ("strdrop/2", (b"abc", -1)), ("strmod/3", (b"", 0, 65)), ("strext/3", (b"a", 1, 1))],
+    [
+        ("strsel/2", (b"abc", 3)),
+        ("strsel/2", (b"abc", -1)),
+        ("strsel/2", (b"", 0)),
+        ("strtake/2", (b"abc", 4)),
+        ("strdrop/2", (b"abc", -1)),
+        ("strmod/3", (b"", 0, 65)),
+        ("strext/3", (b"a", 1, 1)),
+    ],
 )
 def test_positions_outside_of_the_string(name, args):
     with pytest.raises(Fault) as caught:

@@ -113,10 +113,23 @@ def test_files_are_written_read_back_and_positioned(tmp_path):
     path = bytes(tmp_path / "data.txt")
     error, file = call(world, "File::fopen/2", path, b"w+")
     assert error == -1
-    call(world, "File::fprintf/2...", file, b"%d %s\n", 5, b"five", bases=("File::File", "String::string", "int", "String::string"))
+    call(
+        world,
+        "File::fprintf/2...",
+        file,
+        b"%d %s\n",
+        5,
+        b"five",
+        bases=("File::File", "String::string", "int", "String::string"),
+    )
     assert call(world, "File::ftell/1", file)[0] == 7
     call(world, "File::rewind/1", file)
-    assert call(world, "File::fscanf/2...", file, b"%d %s", result_bases=("int", "String::string")) == (2, 5, b"five", file)
+    assert call(world, "File::fscanf/2...", file, b"%d %s", result_bases=("int", "String::string")) == (
+        2,
+        5,
+        b"five",
+        file,
+    )
     call(world, "File::fseek/3", file, 2, 0)
     call(world, "File::fputs/2", b"FI", file)
     assert call(world, "File::fscanl/2", file, 80)[0] == b"ve\n"

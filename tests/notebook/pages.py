@@ -1,6 +1,7 @@
 """The notebooks in `docs/`, run from top to bottom.
 
-In: a notebook. Out: the same with what its cells give now. `python -m tests.notebook.pages` brings the files up to date.
+In: a notebook. Out: the same with what its cells give now. `python -m tests.notebook.pages` brings the files up to
+date.
 """
 
 from __future__ import annotations
@@ -32,9 +33,15 @@ def outputs(notebook: nbformat.NotebookNode) -> list[list[dict[str, Any]]]:
 
 
 def _output(output: nbformat.NotebookNode) -> dict[str, Any]:
-    kept = {key: output[key] for key in ("output_type", "name", "text", "data", "ename", "evalue", "traceback") if key in output}
+    kept = {
+        key: output[key]
+        for key in ("output_type", "name", "text", "data", "ename", "evalue", "traceback")
+        if key in output
+    }
     if "data" in kept:
-        kept["data"] = {mime: "" if mime == "image/png" else PACKED.sub("", content) for mime, content in kept["data"].items()}
+        kept["data"] = {
+            mime: "" if mime == "image/png" else PACKED.sub("", content) for mime, content in kept["data"].items()
+        }
     return kept
 
 

@@ -85,7 +85,15 @@ def test_higher_ranks_are_slices_under_their_index(page: Page) -> None:
     html = page.html("reshape([2, 2, 2], iota(8))")
     assert re.findall(r"\[\d,\.,\.\]", html) == ["[0,.,.]", "[1,.,.]"]
     html = page.html("reshape([3, 5, 1, 1], iota(15))")
-    assert re.findall(r"\[\d,\d,\.,\.\]|⋯", html) == ["[0,0,.,.]", "[0,1,.,.]", "[0,2,.,.]", "⋯", "[2,2,.,.]", "[2,3,.,.]", "[2,4,.,.]"]
+    assert re.findall(r"\[\d,\d,\.,\.\]|⋯", html) == [
+        "[0,0,.,.]",
+        "[0,1,.,.]",
+        "[0,2,.,.]",
+        "⋯",
+        "[2,2,.,.]",
+        "[2,3,.,.]",
+        "[2,4,.,.]",
+    ]
 
 
 @pytest.mark.parametrize("text", ["reshape([0], [:int])", "reshape([0, 3], [:int])", "reshape([2, 0, 2], [:double])"])
@@ -107,13 +115,21 @@ def test_elements_are_short_and_escaped(page: Page) -> None:
 
 
 def test_an_element_of_a_typedef_is_one_entry(page: Page) -> None:
-    assert rows(page.html("reshape([1, 2], [Complex::toc(1.0, 2.0), Complex::toc(0.0, -1.0)])"))[1] == ["0", "[1.0, 2.0]", "[0.0, -1.0]"]
+    assert rows(page.html("reshape([1, 2], [Complex::toc(1.0, 2.0), Complex::toc(0.0, -1.0)])"))[1] == [
+        "0",
+        "[1.0, 2.0]",
+        "[0.0, -1.0]",
+    ]
 
 
 def test_a_struct_has_a_row_for_each_field_and_a_vector_of_them_a_column(page: Page) -> None:
     page.run("struct Rod { double[3] heat; int age; }; rod = Rod{[1.0, 2.0, 3.0], 4};")
     assert rows(page.html("rod")) == [[".heat", "[1.0, 2.0, 3.0]"], [".age", "4"]]
-    assert rows(page.html("[rod, rod]")) == [["", ".heat", ".age"], ["0", "[1.0, 2.0, 3.0]", "4"], ["1", "[1.0, 2.0, 3.0]", "4"]]
+    assert rows(page.html("[rod, rod]")) == [
+        ["", ".heat", ".age"],
+        ["0", "[1.0, 2.0, 3.0]", "4"],
+        ["1", "[1.0, 2.0, 3.0]", "4"],
+    ]
     page.run("struct Pair { struct Rod left; int n; }; pair = Pair{rod, 1};")
     assert rows(page.html("pair"))[0] == [".left", "{.heat = [1.0, 2.0, 3.0], .age = 4}"]
     assert HTML not in page.run("[pair, pair]")[-1]
@@ -197,7 +213,9 @@ def test_what_is_not_finite_leaves_a_gap(page: Page) -> None:
     assert line.count("M") == 3 and "nan" not in line and "inf" not in line
 
 
-@pytest.mark.parametrize("array", [[5.0], [0.0, 0.0], [np.nan, np.nan], [np.inf], [-1e308, 1e308], [1e-320, 2e-320], [7]])
+@pytest.mark.parametrize(
+    "array", [[5.0], [0.0, 0.0], [np.nan, np.nan], [np.inf], [-1e308, 1e308], [1e-320, 2e-320], [7]]
+)
 @pytest.mark.parametrize("kind", ["lines", "scatter", "hist"])
 def test_odd_numbers_are_drawn_all_the_same(array: list[float], kind: Kind) -> None:
     numbers = np.array(array)
@@ -286,7 +304,9 @@ def test_history_is_told_from_its_end_by_number_or_by_pattern() -> None:
         history.add(number, text, "shown" if text == "c" else "")
     assert history.answer({"hist_access_type": "tail", "n": 2}) == [(1, 3, "a = 1;"), (1, 4, "c")]
     assert history.answer({"hist_access_type": "tail", "n": 0}) == []
-    assert history.answer({"hist_access_type": "range", "session": 0, "start": 2, "stop": 3, "output": True}) == [(1, 2, ("b = 2;", ""))]
+    assert history.answer({"hist_access_type": "range", "session": 0, "start": 2, "stop": 3, "output": True}) == [
+        (1, 2, ("b = 2;", ""))
+    ]
     assert history.answer({"hist_access_type": "range", "session": 7, "start": 0}) == []
     assert [n for _, n, _ in history.answer({"hist_access_type": "search", "pattern": "a*", "unique": True})] == [3]
     assert [n for _, n, _ in history.answer({"hist_access_type": "search", "pattern": "? = ?;", "n": 2})] == [2, 3]

@@ -87,7 +87,9 @@ def test_two_places_are_one_too_many(home: Path, capsys: pytest.CaptureFixture[s
     assert "give one" in capsys.readouterr().err
 
 
-def test_without_ipykernel_it_is_said_what_to_install(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_ipykernel_it_is_said_what_to_install(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(sys.modules, "ipykernel", None)
     assert main(["kernel", "install", "--user"]) == 1
     shown = capsys.readouterr().err

@@ -31,10 +31,16 @@ class Answer:
         return [kind for kind, _ in self.messages]
 
     def data(self, mime: str = "text/plain") -> list[str]:
-        return [content["data"][mime] for kind, content in self.messages if kind in ("execute_result", "display_data") and mime in content["data"]]
+        return [
+            content["data"][mime]
+            for kind, content in self.messages
+            if kind in ("execute_result", "display_data") and mime in content["data"]
+        ]
 
     def text(self, name: str = "stdout") -> str:
-        return "".join(content["text"] for kind, content in self.messages if kind == "stream" and content["name"] == name)
+        return "".join(
+            content["text"] for kind, content in self.messages if kind == "stream" and content["name"] == name
+        )
 
     def traceback(self) -> str:
         return "\n".join(self.reply["traceback"])
@@ -156,7 +162,7 @@ def test_an_unknown_command_suggests(page: Notebook) -> None:
     [
         "for (i = 0; i < 2000000; i++) { for (j = 0; j < 10000; j++) { kept = kept * 1103515245 + (i ^ kept); } }",
         "while (true) { kept = sum(iota(1000)) + kept; }",
-        "while (true) { printf(\"x\"); }",
+        'while (true) { printf("x"); }',
     ],
 )
 def test_an_interrupt_stops_the_run_and_keeps_the_names(page: Notebook, loop: str) -> None:
@@ -189,7 +195,10 @@ def test_clearing_the_terminal_clears_the_output(page: Notebook) -> None:
 
 def test_a_program_s_display_is_on_the_page(page: Notebook) -> None:
     page.run("use SDLdisplay: all;")
-    found = page.run("d = initDisplay([2, 3]);\nfor (n = 0; n < 3; n++) { drawArray(d, { [i, j] -> Color8::newColor(n, i, j) | [i, j] < [2, 3] }); }")
+    found = page.run(
+        "d = initDisplay([2, 3]);\nfor (n = 0; n < 3; n++) { drawArray(d, { [i, j] -> Color8::newColor(n, i, j) | [i, "
+        "j] < [2, 3] }); }"
+    )
     assert found.reply["status"] == "ok", found
     assert found.kinds() == ["display_data", "update_display_data", "update_display_data"]
     assert len({content["transient"]["display_id"] for _, content in found.messages}) == 1
@@ -234,7 +243,9 @@ def test_fields_and_functions_are_completed_with_their_types(page: Notebook) -> 
 
 
 def test_an_expression_beside_the_cell_is_evaluated(page: Notebook) -> None:
-    reply = page.run("side = 3;", user_expressions={"good": "side * 2", "bad": "no_such_name"}).reply["user_expressions"]
+    reply = page.run("side = 3;", user_expressions={"good": "side * 2", "bad": "no_such_name"}).reply[
+        "user_expressions"
+    ]
     assert reply["good"]["data"]["text/plain"] == "int 6"
     assert reply["bad"]["status"] == "error"
 

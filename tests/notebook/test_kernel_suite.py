@@ -20,7 +20,16 @@ class TestSacKernel(jupyter_kernel_test.KernelTests):
         {"text": "x = 1;\n:var", "matches": {"vars"}},
         {"text": "use Numerica", "matches": {"Numerical"}},
     ]
-    complete_code_samples: ClassVar = ["1 + 2", "x = 3;", "int f(int a) { return a; }", "// nothing", "", ":vars", "?sum", "struct P { int a; };"]
+    complete_code_samples: ClassVar = [
+        "1 + 2",
+        "x = 3;",
+        "int f(int a) { return a; }",
+        "// nothing",
+        "",
+        ":vars",
+        "?sum",
+        "struct P { int a; };",
+    ]
     incomplete_code_samples: ClassVar = ["1 +", "x = [1, 2", "int f(int a) {", "/* begins", "x = with {"]
     invalid_code_samples: ClassVar = ["1 + )", "int int;", "x = = 3;"]
     code_page_something = "?reshape"

@@ -216,7 +216,10 @@ def test_what_a_line_gives_is_python_s_own(python: Python) -> None:
 
 
 def test_a_program_s_display_is_on_the_page(python: Python) -> None:
-    code = "use SDLdisplay: all;\nd = initDisplay([2, 3]);\ndrawArray(d, genarray([2, 3], Color8::red()));\ndrawArray(d, genarray([2, 3], Color8::blue()));\n"
+    code = (
+        "use SDLdisplay: all;\nd = initDisplay([2, 3]);\ndrawArray(d, genarray([2, 3], Color8::red()));\n"
+        "drawArray(d, genarray([2, 3], Color8::blue()));\n"
+    )
     _, _, shown = python.run(f"%%sac\n{code}")
     assert len(shown) == 2 and all("image/png" in data for data in shown)
 
@@ -278,7 +281,10 @@ def test_sac_is_completed_where_sac_stands(python: Python) -> None:
 def test_an_interrupt_ends_a_cell_and_what_was_set_stays(python: Python) -> None:
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    error, shown = python.fails("%%sac\nset = 1;\nfor (i = 0; i < 2000000; i++) { for (j = 0; j < 10000; j++) { set = set * 1103515245 + (i ^ set); } }\n")
+    error, shown = python.fails(
+        "%%sac\nset = 1;\nfor (i = 0; i < 2000000; i++) { for (j = 0; j < 10000; j++) { set = set * 1103515245 + (i ^ "
+        "set); } }\n"
+    )
     timer.join()
     assert [d.code for d in error.diagnostics] == ["E0702"] and "interrupted" in shown
     assert python.names["set"] == 1

@@ -25,7 +25,13 @@ def test_a_page_runs_from_top_to_bottom_and_shows_what_it_says(page: Path) -> No
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_the_pictures_are_there(page: Path) -> None:
-    data = [o.data for cell in nbformat.read(page, as_version=4).cells if cell.cell_type == "code" for o in cell.outputs if "data" in o]
+    data = [
+        o.data
+        for cell in nbformat.read(page, as_version=4).cells
+        if cell.cell_type == "code"
+        for o in cell.outputs
+        if "data" in o
+    ]
     pictures = [png.decode(base64.b64decode(d["image/png"])) for d in data if "image/png" in d]
     plots = [ElementTree.fromstring(d["image/svg+xml"]) for d in data if "image/svg+xml" in d]
     assert pictures and plots

@@ -16,7 +16,9 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = 'use StdIO: all;\nuse Array: all;\nint main() { print(iota(3) + 1); printf("%d\\n", sum(iota(5))); return 7; }\n'
+PROGRAM = (
+    'use StdIO: all;\nuse Array: all;\nint main() { print(iota(3) + 1); printf("%d\\n", sum(iota(5))); return 7; }\n'
+)
 PARSED = (
     "from sacpy.lang.image import read_image; from sacpy.lang.modules import packing; "
     "print(packing().unpacked(read_image()['Array']).span.source.name)"
@@ -51,7 +53,9 @@ def main() -> None:
 
 def _complete(packages: list[Path]) -> None:
     """Every file of the package that git knows is in each, and in wheels what was made ahead."""
-    known = subprocess.run(["git", "ls-files", "sacpy"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    known = subprocess.run(
+        ["git", "ls-files", "sacpy"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
     for package in packages:
         wanted = {*known, "sac_lang.py"}
         if package.suffix == ".gz":
@@ -91,7 +95,8 @@ def _environment(folder: Path) -> Path:
 
 
 def _try(folder: Path, package: Path) -> None:
-    """Installs a package with what it needs, and runs a program, an expression, the prompt, the doctor and the Python API away from the source tree."""
+    """Installs a package with what it needs, and runs a program, an expression, the prompt, the doctor and the Python
+    API away from the source tree."""
     python = _environment(folder)
     _run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(package))
     (folder / "program.sac").write_text(PROGRAM, encoding="utf-8")
@@ -104,8 +109,17 @@ def _try(folder: Path, package: Path) -> None:
     assert "index out of bounds" in _out(sacpy, "doc", "E0506", cwd=folder)
     assert _out(python, "-c", PYTHON, cwd=folder).startswith("10 ")
     assert _out(python, "-c", COMPILED, cwd=folder) == "2999997\n"
-    assert Path(_out(python, "-c", PARSED, cwd=folder).strip()).is_relative_to(folder.resolve())  # valid, and at home where it was installed
-    assert _out(python, "-c", "from importlib.resources import files; print(files('sacpy').joinpath('py.typed').is_file())", cwd=folder) == "True\n"
+    # valid, and at home where it was installed
+    assert Path(_out(python, "-c", PARSED, cwd=folder).strip()).is_relative_to(folder.resolve())
+    assert (
+        _out(
+            python,
+            "-c",
+            "from importlib.resources import files; print(files('sacpy').joinpath('py.typed').is_file())",
+            cwd=folder,
+        )
+        == "True\n"
+    )
 
 
 def _run(python: Path, *arguments: str, **environment: str) -> None:

@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 import sacpy
-from sacpy.distribution import NAME, OTHER, extra
+from sacpy.base.distribution import NAME, OTHER, extra
 from tests.tools import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -90,10 +90,13 @@ def test_the_command_runs_where_ours_is_found() -> None:
 
 def test_doctor_and_missing_names_tell_of_the_other_distribution(tmp_path: Path) -> None:
     folder = installed(tmp_path, (ROOT / "sacpy/__init__.py").read_text(encoding="utf-8"))
-    (folder / "sacpy/distribution.py").write_text((ROOT / "sacpy/distribution.py").read_text(encoding="utf-8"))
+    (folder / "sacpy/base").mkdir()
+    for name in ("__init__", "distribution"):
+        text = (ROOT / f"sacpy/base/{name}.py").read_text(encoding="utf-8")
+        (folder / f"sacpy/base/{name}.py").write_text(text)
     status, _, err = run("import sacpy; sacpy.LinReg", folder)
     assert status == 1 and "this is sacpy of sac-lang (SaC), whose files have overwritten those" in err
-    code = f"import sys; sys.path.append({str(folder)!r}); from sacpy import doctor; print(*doctor._names())"
+    code = f"import sys; sys.path.append({str(folder)!r}); from sacpy.commands import doctor; print(*doctor._names())"
     assert "the distribution sacpy 0.0.24 (climate data) is installed here" in run(code)[1]
     assert run("import sacpy; print(hasattr(sacpy, '_nothing'), hasattr(sacpy, 'nothing'))") == (0, "False False\n", "")
 
@@ -101,5 +104,5 @@ def test_doctor_and_missing_names_tell_of_the_other_distribution(tmp_path: Path)
 def test_an_older_checkout_of_our_own_is_no_other_distribution(tmp_path: Path) -> None:
     info = installed(tmp_path, "") / f"{OTHER}-0.0.24.dist-info"
     (info / "RECORD").write_text("_editable_impl_sacpy.pth,,\n", encoding="utf-8")
-    code = f"import sys; sys.path.append({str(tmp_path)!r}); from sacpy import doctor; print(*doctor._names())"
+    code = f"import sys; sys.path.append({str(tmp_path)!r}); from sacpy.commands import doctor; print(*doctor._names())"
     assert run(code)[1] == "\n"

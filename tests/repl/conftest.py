@@ -10,7 +10,8 @@ from tests.repl.terminal import READY, Terminal
 
 @pytest.fixture
 def open_terminal(tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
-    """Opens terminals as `Terminal` does, their history in the test's folder, and waits for the first prompt; closes them at the end."""
+    """Opens terminals as `Terminal` does, their history in the test's folder, and waits for the first prompt; closes
+    them at the end."""
     opened: list[Terminal] = []
 
     def open(*arguments: str, **settings: object) -> Terminal:

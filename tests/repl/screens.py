@@ -39,7 +39,10 @@ def _session(terminal: Terminal) -> list[tuple[str, str]]:
         terminal.clear()
 
     terminal.clear()
-    terminal.type("double[n] blur(double[n] v) | (n > 2)\r{\rreturn { [i] -> HALF(v[i - 1] + v[i + 1]) | [1] <= [i] < [n - 1];\r[i] -> v[i] | [i] < [n] };\r}")
+    terminal.type(
+        "double[n] blur(double[n] v) | (n > 2)\r{\rreturn { [i] -> HALF(v[i - 1] + v[i + 1]) | [1] <= [i] < [n - "
+        "1];\r[i] -> v[i] | [i] < [n] };\r}"
+    )
     keep("a definition, before Enter", r"\[n\] };\n[\s\S]*}\Z")
     fresh()
     terminal.enter("x = iota(3) * 2;")

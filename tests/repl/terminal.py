@@ -1,6 +1,7 @@
 """A terminal with somebody at it: a process in a pseudo terminal, and the screen it draws.
 
-Escape sequences are obeyed by a terminal emulator, so tests compare what a person sees; questions about the cursor are answered as terminals do.
+Escape sequences are obeyed by a terminal emulator, so tests compare what a person sees; questions about the cursor are
+answered as terminals do.
 """
 
 from __future__ import annotations
@@ -20,22 +21,58 @@ import pyte
 from tests.tools import ROOT
 
 PATIENCE = 10.0  # seconds; reached only when something is wrong
-ENTER, TAB, CTRL_A, CTRL_C, CTRL_D, CTRL_E, CTRL_R, ESCAPE, UP, RIGHT, LEFT = "\r", "\t", "\x01", "\x03", "\x04", "\x05", "\x12", "\x1b", "\x1b[A", "\x1b[C", "\x1b[D"
+ENTER, TAB, CTRL_A, CTRL_C, CTRL_D, CTRL_E, CTRL_R, ESCAPE, UP, RIGHT, LEFT = (
+    "\r",
+    "\t",
+    "\x01",
+    "\x03",
+    "\x04",
+    "\x05",
+    "\x12",
+    "\x1b",
+    "\x1b[A",
+    "\x1b[C",
+    "\x1b[D",
+)
 WHERE = b"\x1b[6n"  # the question where the cursor is
 READY = r"(?:\A|\n)>>>\Z"
 
 
 class Terminal:
-    """A command in a terminal of so many columns and lines. `state` is the folder of its history, `folder` that in which it runs; `environment` is added to the process's own."""
+    """A command in a terminal of so many columns and lines. `state` is the folder of its history, `folder` that in
+    which it runs; `environment` is added to the process's own."""
 
-    def __init__(self, state: Path, columns: int = 80, lines: int = 24, arguments: Sequence[str] = (), folder: Path | None = None, **environment: str) -> None:
-        own = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "PYTHONDONTWRITEBYTECODE", "COLUMNS", "LINES")}
-        own |= {"XDG_STATE_HOME": str(state), "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)} | environment
+    def __init__(
+        self,
+        state: Path,
+        columns: int = 80,
+        lines: int = 24,
+        arguments: Sequence[str] = (),
+        folder: Path | None = None,
+        **environment: str,
+    ) -> None:
+        own = {
+            k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "PYTHONDONTWRITEBYTECODE", "COLUMNS", "LINES")
+        }
+        own |= {
+            "XDG_STATE_HOME": str(state),
+            "TERM": "xterm-256color",
+            "PYTHONIOENCODING": "utf-8",
+            "PYTHONPATH": str(ROOT),
+        } | environment
         self.screen = pyte.HistoryScreen(columns, lines, history=2000, ratio=0.5)
         self._stream = pyte.ByteStream(self.screen)
         self.raw = b""
         self.started = time.perf_counter()
-        self.process = pexpect.spawn(sys.executable, ["-m", "sacpy", *arguments], env=own, dimensions=(lines, columns), timeout=PATIENCE, cwd=folder, preexec_fn=_hear_interrupts)
+        self.process = pexpect.spawn(
+            sys.executable,
+            ["-m", "sacpy", *arguments],
+            env=own,
+            dimensions=(lines, columns),
+            timeout=PATIENCE,
+            cwd=folder,
+            preexec_fn=_hear_interrupts,
+        )
         self.process.delaybeforesend = None
 
     # ------------------------------------------------------------ seeing
@@ -43,7 +80,9 @@ class Terminal:
     @property
     def text(self) -> str:
         """All lines so far, those that have left the screen too, without trailing spaces."""
-        return "\n".join([*(self._line(line) for line in self.screen.history.top), *(line.rstrip() for line in self.screen.display)]).rstrip()
+        return "\n".join(
+            [*(self._line(line) for line in self.screen.history.top), *(line.rstrip() for line in self.screen.display)]
+        ).rstrip()
 
     def _line(self, line: object) -> str:
         return "".join(line[x].data for x in range(self.screen.columns)).rstrip()  # type: ignore[index]
@@ -104,7 +143,12 @@ class Terminal:
         """Clears the screen, at an empty prompt."""
         self.wait(READY)
         self._prompted("\x0c")
-        self.until(lambda: self.screen.display[0].rstrip() == ">>>" and not any(line.strip() for line in self.screen.display[1:]), "a cleared screen")
+        self.until(
+            lambda: (
+                self.screen.display[0].rstrip() == ">>>" and not any(line.strip() for line in self.screen.display[1:])
+            ),
+            "a cleared screen",
+        )
         self.screen.history.top.clear()
 
     def _prompted(self, key: str) -> None:
@@ -141,4 +185,5 @@ class Terminal:
 
 
 def _hear_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background ignores them, and hands that on
+    # a test run in the background ignores them, and hands that on
+    signal.signal(signal.SIGINT, signal.default_int_handler)

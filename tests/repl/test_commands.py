@@ -124,14 +124,23 @@ def test_doc(engine: Engine) -> None:
 
 
 def test_info(engine: Engine) -> None:
-    engine.enter("int f(int a) { return a; }\n inline int f(int[.] a) { return a[0]; } typedef int[2] pair; x = [1.0, 3.0, 0.0 / 0.0]; e = [:int]; t = [true, false]; struct S { int[2] a; bool b; }; s = S{[1,2], true};")
-    assert text_of(engine, ":info f") == "f: 2 instances\n  int f(int a)     input 1, line 1\n  int f(int[.] a)  inline, input 1, line 2"
+    engine.enter(
+        "int f(int a) { return a; }\n inline int f(int[.] a) { return a[0]; } typedef int[2] pair; x = [1.0, 3.0, 0.0 "
+        "/ 0.0]; e = [:int]; t = [true, false]; struct S { int[2] a; bool b; }; s = S{[1,2], true};"
+    )
+    assert (
+        text_of(engine, ":info f")
+        == "f: 2 instances\n  int f(int a)     input 1, line 1\n  int f(int[.] a)  inline, input 1, line 2"
+    )
     assert "in ArrayArith" in text_of(engine, ":info +")
     assert text_of(engine, ":info pair") == "typedef int[2] pair;"
     assert text_of(engine, ":info x") == "double[3]: 3 elements, 24 bytes, least 1, greatest 3, mean 2, 1 not finite"
     assert text_of(engine, ":info e") == "int[0]: 0 elements, 0 bytes"
     assert text_of(engine, ":info t") == "bool[2]: 2 elements, 2 bytes, 1 true"
-    assert text_of(engine, ":info iota(1000) * 2") == "int[1000]: 1000 elements, 3.91 KiB, least 0, greatest 1998, mean 999"
+    assert (
+        text_of(engine, ":info iota(1000) * 2")
+        == "int[1000]: 1000 elements, 3.91 KiB, least 0, greatest 1998, mean 999"
+    )
     assert text_of(engine, ":info 3") == "int: a scalar"
     assert text_of(engine, ":info s").startswith("struct S\n  .a: 2 elements")
     assert code_of(engine, ":info nothing") == "E0305"
@@ -167,7 +176,9 @@ def test_img_without_a_terminal_writes_a_file(engine: Engine, folder: Path) -> N
 
 
 def test_img_refuses_what_is_no_picture(engine: Engine, folder: Path) -> None:
-    assert [code_of(engine, f":img {e}") for e in ("3", "[1, 2]", "reshape([0, 3], [:int])", "print(1)", "nothing", "")] == ["E0761", "E0761", "E0761", "E0762", "E0305", "E0730"]
+    assert [
+        code_of(engine, f":img {e}") for e in ("3", "[1, 2]", "reshape([0, 3], [:int])", "print(1)", "nothing", "")
+    ] == ["E0761", "E0761", "E0761", "E0762", "E0305", "E0730"]
     assert not list(folder.iterdir())
 
 
@@ -273,7 +284,10 @@ def test_save_gives_a_program_that_does_the_same(engine: Engine, folder: Path) -
         engine.enter(text)
     assert text_of(engine, ":save s.sac") == "s.sac is written; sacpy s.sac runs it"
     result = run_file(folder / "s.sac")
-    assert result.status == 0 and result.stdout == b"Dimension:  1\nShape    : <  2>\n<12  4 > \nDimension:  0\nShape    : < >\n 2147483635\n"
+    assert (
+        result.status == 0
+        and result.stdout == b"Dimension:  1\nShape    : <  2>\n<12  4 > \nDimension:  0\nShape    : < >\n 2147483635\n"
+    )
     engine.enter("ans + 1")
     text_of(engine, ":save s.sac")
     assert run_file(folder / "s.sac").stdout.endswith(b" 2147483636\n")
@@ -293,7 +307,9 @@ def test_save_keeps_what_was_written(engine: Engine, folder: Path) -> None:
     assert text_of(engine, ":save s.sac") == "s.sac is written; sacpy s.sac runs it"
     text = (folder / "s.sac").read_text()
     assert format_text(text) == text
-    assert text.partition("CommandLine: all;\n\n")[2] == """\
+    assert (
+        text.partition("CommandLine: all;\n\n")[2]
+        == """\
 #define HALF(x) ((x) / 2.0)
 
 struct P { double x; /* across */ double y; }; // a point
@@ -317,6 +333,7 @@ int main()
   return 0;
 }
 """
+    )
 
 
 def test_save_writes_what_a_macro_stood_for_where_it_has_been_redefined(engine: Engine, folder: Path) -> None:
@@ -371,9 +388,22 @@ def test_edit(engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_time(engine: Engine) -> None:
     number = r"[\d.]+(e[-+]\d+)? (s|ms|us|ns)"
-    assert re.fullmatch(rf"int 6\nparse {number}, check {number}, compile {number}, run {number}", text_of(engine, ":time sum([1, 2, 3])"))
-    assert re.fullmatch(rf"parse {number}, check {number}, compile {number}\n5 runs: least {number}, median {number}, greatest {number}", text_of(engine, ":time -n 5 sum([1, 2, 3])"))
-    assert [code_of(engine, f":time {e}") for e in ("-n 0 1", "-n x 1", "-n", "-n 3", "")] == ["E0745", "E0745", "E0745", "E0730", "E0730"]
+    assert re.fullmatch(
+        rf"int 6\nparse {number}, check {number}, compile {number}, run {number}",
+        text_of(engine, ":time sum([1, 2, 3])"),
+    )
+    assert re.fullmatch(
+        rf"parse {number}, check {number}, compile {number}\n5 runs: least {number}, median {number}, greatest "
+        rf"{number}",
+        text_of(engine, ":time -n 5 sum([1, 2, 3])"),
+    )
+    assert [code_of(engine, f":time {e}") for e in ("-n 0 1", "-n x 1", "-n", "-n 3", "")] == [
+        "E0745",
+        "E0745",
+        "E0745",
+        "E0730",
+        "E0730",
+    ]
 
 
 def test_time_runs_as_often_as_it_says(engine: Engine) -> None:
@@ -387,12 +417,24 @@ def test_set(engine: Engine) -> None:
     assert text_of(engine, ":set digits").startswith("digits is 3: ")
     engine.enter("[1.23456]")
     assert engine.world.out() == b"double[1] [1.23]\n"
-    assert [code_of(engine, f":set {e}") for e in ("digit 3", "digits 0", "digits 18", "digits x", "width 3", "images gif")] == ["E0746", *["E0747"] * 5]
+    assert [
+        code_of(engine, f":set {e}") for e in ("digit 3", "digits 0", "digits 18", "digits x", "width 3", "images gif")
+    ] == ["E0746", *["E0747"] * 5]
     assert engine.settings["digits"] == "3"
 
 
 def test_a_message_points_into_the_line_that_was_typed(engine: Engine) -> None:
-    for line, column in ((":set digits  99", 14), (":type  1 + nothing", 12), (":time -n 3 nothing", 12), ("?nothing", 2), (":type", 1), (":save", 1), (":img 3", 6), (":plot hist 3", 7), (":load /no/such.sac", 7)):
+    for line, column in (
+        (":set digits  99", 14),
+        (":type  1 + nothing", 12),
+        (":time -n 3 nothing", 12),
+        ("?nothing", 2),
+        (":type", 1),
+        (":save", 1),
+        (":img 3", 6),
+        (":plot hist 3", 7),
+        (":load /no/such.sac", 7),
+    ):
         (found,) = obey(engine, line)[1].diagnostics
         assert (found.span.source.text, found.span.column) == (line, column)
 
@@ -410,12 +452,12 @@ def test_a_program_that_ends_the_process_within_a_command(engine: Engine) -> Non
     assert obey(engine, ":time f()")[1].status == 3
 
 
-@pytest.mark.parametrize(("typed", "meant"), [(":tpye x", ":type"), (":hlep", ":help"), (":Vars", ":vars"), (":relaod", ":reload")])
+@pytest.mark.parametrize(
+    ("typed", "meant"), [(":tpye x", ":type"), (":hlep", ":help"), (":Vars", ":vars"), (":relaod", ":reload")]
+)
 def test_unknown_commands_suggest_near_ones(engine: Engine, typed: str, meant: str) -> None:
     (found,) = obey(engine, typed)[1].diagnostics
     assert found.code == "E0733" and meant in found.help
-
-
 
 
 def test_what_a_module_hands_on_is_explained(engine: Engine) -> None:

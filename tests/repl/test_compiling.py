@@ -44,7 +44,9 @@ def test_targets_are_those_of_the_compiler(engine: Engine) -> None:
 
 
 def test_changing_the_target_keeps_everything(engine: Engine) -> None:
-    engine.enter(f"{SUMS} objdef int[.] o = g(); int[.] g() {{ return [1, 2]; }} int[.] use_o() {{ return o; }} x = [1, 2, 3];")
+    engine.enter(
+        f"{SUMS} objdef int[.] o = g(); int[.] g() {{ return [1, 2]; }} int[.] use_o() {{ return o; }} x = [1, 2, 3];"
+    )
     for target in ("cpu", "auto", "interp"):
         assert text_of(engine, f":target {target}") == f"target is {target}"
         assert engine.workspace.target == target

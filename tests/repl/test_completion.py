@@ -15,7 +15,9 @@ from sacpy.workspace import Workspace
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     folder = tmp_path_factory.mktemp("modules")
-    (folder / "Mine.sac").write_text("// My own functions. And more.\nmodule Mine;\nexport all;\nint mine(int a) { return a; }\n")
+    (folder / "Mine.sac").write_text(
+        "// My own functions. And more.\nmodule Mine;\nexport all;\nint mine(int a) { return a; }\n"
+    )
     (folder / "program.sac").write_text("int main() { return 0; }\n")
     made = Engine(Workspace(search=(folder,)), World.captured())
     outcome = made.enter(
@@ -145,14 +147,21 @@ def test_files(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         ("// foo(", None),
     ],
 )
-def test_the_signature_of_the_call_at_the_cursor(engine: Engine, text: str, expected: tuple[str, str, str, int] | None) -> None:
+def test_the_signature_of_the_call_at_the_cursor(
+    engine: Engine, text: str, expected: tuple[str, str, str, int] | None
+) -> None:
     found = hint(engine, text, len(text))
     assert (None if found is None else (found.before, found.parameter, found.after, found.more)) == expected
 
 
-@pytest.mark.parametrize("ask", [lambda e, t: complete(e, t, len(t)), lambda e, t: hint(e, t, len(t))], ids=["completion", "hint"])
+@pytest.mark.parametrize(
+    "ask", [lambda e, t: complete(e, t, len(t)), lambda e, t: hint(e, t, len(t))], ids=["completion", "hint"]
+)
 def test_nothing_half_typed_fails(engine: Engine, ask: Callable[[Engine, str], object]) -> None:
-    text = "#pragma gpukernel GridBlock(1, Gen)\nuse Array: {a}; q.p[0].at = foo(take([1], \"s\\\"(\", 'x'), Math::sin(1.5e-3f) /* c */ ); // end\n:type ?x"
+    text = (
+        '#pragma gpukernel GridBlock(1, Gen)\nuse Array: {a}; q.p[0].at = foo(take([1], "s\\"(", \'x\'), '
+        "Math::sin(1.5e-3f) /* c */ ); // end\n:type ?x"
+    )
     for start in range(0, len(text), 7):
         for end in range(start, len(text) + 1):
             ask(engine, text[start:end])

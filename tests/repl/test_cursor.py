@@ -17,7 +17,7 @@ from sacpy.repl.cursor import is_open, open_lines, pieces
         ("f(1)", False),
         ("f(]", False),
         ("f)", False),
-        ('"(" + \'[\'', False),
+        ("\"(\" + '['", False),
         ('x = "open (', False),
         ("// (", False),
         ("/* ( */ 1", False),

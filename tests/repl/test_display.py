@@ -46,7 +46,11 @@ def numbers(*shape: int) -> np.ndarray:
         (COMPLEX, np.zeros((0, 2)), "complex[0] []"),
         (COMPLEX, np.array([0.0, 1.0]), "complex [0.0, 1.0]"),
         (COMPLEX, np.array([[0.0, 1.0], [2.5, -1.0]]), "complex[2] [[0.0, 1.0], [2.5, -1.0]]"),
-        (LARGE_CELL, numbers(1, 4, 5), "table[1]\n[0,.,.]\n   0   1   2   3   4\n   5   6   7   8   9\n  10  11  12  13  14\n  15  16  17  18  19"),
+        (
+            LARGE_CELL,
+            numbers(1, 4, 5),
+            "table[1]\n[0,.,.]\n   0   1   2   3   4\n   5   6   7   8   9\n  10  11  12  13  14\n  15  16  17  18  19",
+        ),
     ],
 )
 def test_value(type: BaseType, value: object, text: str) -> None:
@@ -55,7 +59,10 @@ def test_value(type: BaseType, value: object, text: str) -> None:
 
 def test_array_of_structs_shows_its_fields_as_arrays() -> None:
     point = struct("M::P", (("x", DOUBLE, ()), ("c", COMPLEX, ())))
-    assert show(point, (np.array([1.0, 2.0]), np.zeros((2, 2)))) == "struct P[2]\n  .x double[2] [1.0, 2.0]\n  .c complex[2] [[0.0, 0.0], [0.0, 0.0]]"
+    assert (
+        show(point, (np.array([1.0, 2.0]), np.zeros((2, 2))))
+        == "struct P[2]\n  .x double[2] [1.0, 2.0]\n  .c complex[2] [[0.0, 0.0], [0.0, 0.0]]"
+    )
 
 
 def test_struct_without_fields() -> None:
@@ -63,8 +70,16 @@ def test_struct_without_fields() -> None:
 
 
 def test_a_long_vector_says_where_its_lines_begin_and_what_is_left_out() -> None:
-    assert show(INT, (numbers(12),), Page(32, 4)) == "int[12]\n [0]   0   1   2   3   4\n [5]   5   6   7   8   9\n[10]  10  11"
-    assert show(INT, (numbers(100),), Page(32, 4)).split("\n")[1:] == [" [0]   0   1   2   3   4", " [5]   5   6   7   8   9", "[...]  85 more", "[95]  95  96  97  98  99"]
+    assert (
+        show(INT, (numbers(12),), Page(32, 4))
+        == "int[12]\n [0]   0   1   2   3   4\n [5]   5   6   7   8   9\n[10]  10  11"
+    )
+    assert show(INT, (numbers(100),), Page(32, 4)).split("\n")[1:] == [
+        " [0]   0   1   2   3   4",
+        " [5]   5   6   7   8   9",
+        "[...]  85 more",
+        "[95]  95  96  97  98  99",
+    ]
 
 
 def test_a_matrix_that_is_too_large_shows_its_corners() -> None:
@@ -82,13 +97,16 @@ def test_slices_that_do_not_fit_are_counted() -> None:
     assert text == "int[10,2,2]\n[0,.,.]\n  0  1\n  2  3\n[...] 8 more slices\n[9,.,.]\n  36  37\n  38  39"
 
 
-@pytest.mark.parametrize("shape", [(5,), (3, 200), (200, 3), (4, 30, 30), (2, 3, 4, 5, 6), (1, 1), (10**6,), (3, 1, 10**5)])
+@pytest.mark.parametrize(
+    "shape", [(5,), (3, 200), (200, 3), (4, 30, 30), (2, 3, 4, 5, 6), (1, 1), (10**6,), (3, 1, 10**5)]
+)
 @pytest.mark.parametrize(("columns", "lines"), [(40, 10), (80, 24), (200, 50)])
 def test_every_line_fits_the_page(shape: tuple[int, ...], columns: int, lines: int) -> None:
     for value in (numbers(*shape), numbers(*shape) / 7.0):
         text = show(DOUBLE if value.dtype.kind == "f" else INT, (value,), Page(columns, lines)).split("\n")
         assert max(map(len, text)) <= columns
-        assert len(text) <= lines + 6  # the type, and of higher ranks the lines that begin a slice or count those left out
+        # the type, and of higher ranks the lines that begin a slice or count those left out
+        assert len(text) <= lines + 6
 
 
 def test_colour_changes_nothing_but_colour() -> None:

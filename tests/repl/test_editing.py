@@ -155,8 +155,15 @@ def test_an_exclamation_mark_runs_a_command_of_the_system(terminal: Terminal) ->
 
 
 def test_a_pasted_transcript_is_obeyed_input_by_input(terminal: Terminal) -> None:
-    paste(terminal, ">>> n = 20\n>>> int h(int a)\n... {\n...   return a + n0(a);\n... }\n>>> int n0(int a) { return 1; }\n>>> h(n) * 2\nint 99\n")
-    terminal.wait(r">>> n = 20\n>>> int h\(int a\)\n\.\.\. {\n\.\.\.   return a \+ n0\(a\);\n\.\.\. }\n>>> int n0\(int a\) { return 1; }\n>>> h\(n\) \* 2\Z")
+    paste(
+        terminal,
+        ">>> n = 20\n>>> int h(int a)\n... {\n...   return a + n0(a);\n... }\n>>> int n0(int a) { return 1; }\n"
+        ">>> h(n) * 2\nint 99\n",
+    )
+    terminal.wait(
+        r">>> n = 20\n>>> int h\(int a\)\n\.\.\. {\n\.\.\.   return a \+ n0\(a\);\n\.\.\. }\n>>> int n0\(int a\) { "
+        r"return 1; }\n>>> h\(n\) \* 2\Z"
+    )
     terminal.type(ENTER)
     terminal.wait(r"\n>>> h\(n\) \* 2\nint 42\n>>>\Z")
     assert "int 99" not in terminal.text and terminal.text.count("n = 20") == 1

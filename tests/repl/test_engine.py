@@ -85,7 +85,13 @@ def test_statements_keep_names(talk: Talk) -> None:
     assert talk.says("x") == "int 24\n"
     assert talk.says("z") == "int[2] [1, 9]\n"
     assert talk.says("i") == "int 3\n"
-    assert {n: v.type_text for n, v in talk.engine.variables.items()} == {"x": "int", "y": "double", "i": "int", "z": "int[2]", "ans": "int"}
+    assert {n: v.type_text for n, v in talk.engine.variables.items()} == {
+        "x": "int",
+        "y": "double",
+        "i": "int",
+        "z": "int[2]",
+        "ans": "int",
+    }
 
 
 def test_values_are_values(talk: Talk) -> None:
@@ -192,7 +198,17 @@ def test_types_of_known_names_and_complete_texts(talk: Talk, text: str) -> None:
     assert talk.engine.incomplete(text) == (text == "f(")
 
 
-@pytest.mark.parametrize(("text", "type"), [("iota(3) + 1", "int[3]"), ("v", "double[2,2]"), ("v[0]", "double[2]"), ("toc(1.0, 0.0)", "complex"), ("print(1)", "void"), ("sum(v) > 1.0", "bool")])
+@pytest.mark.parametrize(
+    ("text", "type"),
+    [
+        ("iota(3) + 1", "int[3]"),
+        ("v", "double[2,2]"),
+        ("v[0]", "double[2]"),
+        ("toc(1.0, 0.0)", "complex"),
+        ("print(1)", "void"),
+        ("sum(v) > 1.0", "bool"),
+    ],
+)
 def test_type_of(talk: Talk, text: str, type: str) -> None:
     talk.says("v = [[1.0, 2.0], [3.0, 4.0]];")
     assert talk.engine.type_of(text) == type
@@ -258,10 +274,18 @@ def test_a_mistake_defines_no_macro(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("before", "again", "remark"),
     [
-        ("int f(int a) { return a; }", "int f(int b) { return 1; }", "int f(int b) replaces int f(int a) of input 1, line 1"),
+        (
+            "int f(int a) { return a; }",
+            "int f(int b) { return 1; }",
+            "int f(int b) replaces int f(int a) of input 1, line 1",
+        ),
         ("struct S { int a; };", "\nstruct S { int b; };", "the type S replaces that of input 1, line 1"),
         ("typedef int[2] pair;", "struct pair { int a; };", "the type pair replaces that of input 1, line 1"),
-        ("objdef int[.] o = f(); int[.] f() { return [1]; }", "objdef int[.] o = f();", "the object o replaces that of input 1, line 1"),
+        (
+            "objdef int[.] o = f(); int[.] f() { return [1]; }",
+            "objdef int[.] o = f();",
+            "the object o replaces that of input 1, line 1",
+        ),
     ],
 )
 def test_a_redefinition_says_what_it_replaces(talk: Talk, before: str, again: str, remark: str) -> None:
@@ -298,7 +322,17 @@ def test_an_update_within_a_struct_copies_nothing(talk: Talk, update: str) -> No
     assert talk.says("s.f[0] < 100.0") == "bool true\n"
 
 
-@pytest.mark.parametrize("holder", ["b = a;", "b = [0]; b = a;", "a", "b = reshape([10, 100], a);", "struct S { int[1000] f; }; b = S{a};", "b = drop([0], a);"])
+@pytest.mark.parametrize(
+    "holder",
+    [
+        "b = a;",
+        "b = [0]; b = a;",
+        "a",
+        "b = reshape([10, 100], a);",
+        "struct S { int[1000] f; }; b = S{a};",
+        "b = drop([0], a);",
+    ],
+)
 def test_an_update_leaves_other_names_alone(talk: Talk, holder: str) -> None:
     talk.says("a = genarray([1000], 0) + 1;")
     talk.says(holder)
@@ -337,8 +371,14 @@ def test_constants_are_not_overwritten(talk: Talk) -> None:
 
 
 def test_a_file_is_loaded(talk: Talk, tmp_path: Path) -> None:
-    (tmp_path / "Helper.sac").write_text("module Helper; export all; use Array: all; int +++(int a, int b) { return 10 * a + b; } int help1() { return 5; }")
-    (tmp_path / "p.sac").write_text('use Array: all;\nuse Helper: all;\n#include "m.h"\nint twice(int a) { return 2 * a; }\nint main() { return twice(N) +++ 1; }\n')
+    (tmp_path / "Helper.sac").write_text(
+        "module Helper; export all; use Array: all; int +++(int a, int b) { return 10 * a + b; } int help1() { return "
+        "5; }"
+    )
+    (tmp_path / "p.sac").write_text(
+        'use Array: all;\nuse Helper: all;\n#include "m.h"\nint twice(int a) { return 2 * a; }\n'
+        "int main() { return twice(N) +++ 1; }\n"
+    )
     (tmp_path / "m.h").write_text("#define N 4\n")
     outcome = talk.engine.load(tmp_path / "p.sac")
     assert not outcome.failed, outcome.diagnostics
@@ -434,7 +474,10 @@ def test_a_value_is_kept_though_showing_it_is_interrupted() -> None:
 def test_call_stacks_name_the_input_only_where_it_calls_something(talk: Talk) -> None:
     talk.says("int f(int n) { return iota(n)[n]; }")
     _, outcome = talk.outcome("f(3)")
-    assert [(frame.function, frame.span.source.name) for frame in outcome.diagnostics[0].stack] == [("f", "<input 1>"), ("the input", "<input 2>")]
+    assert [(frame.function, frame.span.source.name) for frame in outcome.diagnostics[0].stack] == [
+        ("f", "<input 1>"),
+        ("the input", "<input 2>"),
+    ]
     _, outcome = talk.outcome("{ [i] -> iota(3)[i] | [i] < [5] }")
     assert outcome.diagnostics[0].code == "E0601" and outcome.diagnostics[0].stack == ()
 

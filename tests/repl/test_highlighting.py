@@ -12,7 +12,34 @@ from sacpy.lang.source import STDLIB
 from sacpy.repl.highlighting import SacLexer
 from tests.tools import ROOT
 
-FRAGMENTS = st.sampled_from(["/*", "*/", "//", '"', "'", "\\", "\n", "#", "#pragma ", "gpukernel ", "use ", "Array", ": all;", "::", ".", "1..2", "0x", "1e", "é", "\x00", " ", "with {", "}", "struct "])
+FRAGMENTS = st.sampled_from(
+    [
+        "/*",
+        "*/",
+        "//",
+        '"',
+        "'",
+        "\\",
+        "\n",
+        "#",
+        "#pragma ",
+        "gpukernel ",
+        "use ",
+        "Array",
+        ": all;",
+        "::",
+        ".",
+        "1..2",
+        "0x",
+        "1e",
+        "é",
+        "\x00",
+        " ",
+        "with {",
+        "}",
+        "struct ",
+    ]
+)
 
 
 def tokens(text: str) -> list[tuple[_TokenType, str]]:
@@ -29,7 +56,9 @@ def test_nothing_is_lost_whatever_the_text(text: str) -> None:
     assert "".join(found for _, found in tokens(text)) == text
 
 
-@pytest.mark.parametrize("path", [*sorted((ROOT / "programs").glob("*.sac")), *sorted(STDLIB.glob("*.sac"))], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [*sorted((ROOT / "programs").glob("*.sac")), *sorted(STDLIB.glob("*.sac"))], ids=lambda path: path.name
+)
 def test_nothing_in_a_correct_program_is_an_error(path: object) -> None:
     text = path.read_text(encoding="utf-8", errors="replace")  # type: ignore[attr-defined]
     found = tokens(text)

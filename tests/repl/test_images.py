@@ -131,7 +131,9 @@ ASK = "from sacpy.repl.images import attributes; found = attributes(); print('fo
 @pytest.mark.parametrize(("answer", "found"), [(b"\x1b[?62;4;22c", "62;4;22"), (b"", ""), (b"\x1b[?1;2c", "1;2")])
 def test_the_terminal_is_asked(answer: bytes, found: str) -> None:
     outer, inner = os.openpty()
-    process = subprocess.Popen([sys.executable, "-c", ASK], stdin=inner, stdout=inner, stderr=inner, start_new_session=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", ASK], stdin=inner, stdout=inner, stderr=inner, start_new_session=True
+    )
     os.close(inner)
     seen = b""
     while not re.search(rb"found '.*'", seen):
@@ -146,7 +148,9 @@ def test_the_terminal_is_asked(answer: bytes, found: str) -> None:
 
 
 def test_without_a_terminal_nobody_is_asked() -> None:
-    done = subprocess.run([sys.executable, "-c", ASK], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", ASK], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False
+    )
     assert done.stdout == "found ''\n"
 
 

@@ -1,4 +1,5 @@
-"""What a keystroke costs in a long definition, beside one in a short definition; the time itself is a benchmark (`benchmarks/terminal.py`)."""
+"""What a keystroke costs in a long definition, beside one in a short definition; the time itself is a benchmark
+(`benchmarks/terminal.py`)."""
 
 from __future__ import annotations
 

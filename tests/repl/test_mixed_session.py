@@ -1,4 +1,5 @@
-"""A session of sixty inputs, a third of them wrong: nothing is lost, and each mistake is shown with its place and a way out."""
+"""A session of sixty inputs, a third of them wrong: nothing is lost, and each mistake is shown with its place and a way
+out."""
 
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import render_text
@@ -70,7 +71,16 @@ SESSION = (
     ('"no end', "E0102"),
     ("[x, f(x), tobool(1) ? 1 : 0]", "int[3] [3, 30, 1]"),
 )
-ENDS_WITH = {"x": "int", "y": "double", "v": "int[6]", "w": "int[6]", "p": "struct P", "m": "int[2,3]", "s": "string", "ans": "int[3]"}
+ENDS_WITH = {
+    "x": "int",
+    "y": "double",
+    "v": "int[6]",
+    "w": "int[6]",
+    "p": "struct P",
+    "m": "int[2,3]",
+    "s": "string",
+    "ans": "int[3]",
+}
 
 
 def test_a_session_of_sixty_inputs() -> None:

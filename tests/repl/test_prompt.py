@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from sacpy.commands.progress import Progress
 from sacpy.interp.world import World
-from sacpy.progress import Progress
 from sacpy.repl.engine import Engine
 from sacpy.repl.prompt import Talker
 from sacpy.workspace import Workspace
@@ -93,7 +93,15 @@ def test_a_terminal_without_a_cursor_gets_plain_lines(open_terminal: Open) -> No
 
 
 def piped(text: str, **environment: str) -> tuple[int, str, str]:
-    done = subprocess.run([sys.executable, "-m", "sacpy"], input=text, capture_output=True, text=True, timeout=PATIENCE, check=False, env={**os.environ, **environment})
+    done = subprocess.run(
+        [sys.executable, "-m", "sacpy"],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        env={**os.environ, **environment},
+    )
     return done.returncode, done.stdout, done.stderr
 
 
@@ -117,7 +125,9 @@ def test_a_pipe_never_gets_a_sign_of_life_or_remarks() -> None:
     assert (status, out, err) == (0, "int 2\n", "")
 
 
-def test_a_defect_of_sacpy_does_not_end_the_session(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_defect_of_sacpy_does_not_end_the_session(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     engine = Engine(Workspace(), World.captured())
     talker = Talker(engine, Progress(engine.world), debug=False)
     talker.take_all("x = 3")

@@ -15,7 +15,10 @@ from sacpy.workspace import Workspace
 @pytest.fixture
 def engine() -> Engine:
     made = Engine(Workspace(), World.captured())
-    outcome = made.enter("#define N 3\nint f(int[.] a) { return sum(a) + N; } int f(int a) { return a; } struct P { int x; }; m = reshape([2, 3], iota(6)); n = 70;")
+    outcome = made.enter(
+        "#define N 3\nint f(int[.] a) { return sum(a) + N; } int f(int a) { return a; } struct P { int x; }; m = "
+        "reshape([2, 3], iota(6)); n = 70;"
+    )
     assert not outcome.failed
     return made
 
@@ -33,11 +36,18 @@ def code_of(engine: Engine, command: str) -> str:
 
 
 def test_tokens(engine: Engine) -> None:
-    assert [line.split() for line in text_of(engine, ":emit tokens N+'a'").split("\n")] == [["1:1", "number", "3", "('int',", "3)"], ["1:2", "op", "+"], ["1:3", "char", "'a'", "97"]]
+    assert [line.split() for line in text_of(engine, ":emit tokens N+'a'").split("\n")] == [
+        ["1:1", "number", "3", "('int',", "3)"],
+        ["1:2", "op", "+"],
+        ["1:3", "char", "'a'", "97"],
+    ]
 
 
 def test_tree(engine: Engine) -> None:
-    assert text_of(engine, ":emit tree m[0]") == "Select\n  array: Name\n    name: m\n  indices: Literal\n    base: int\n    value: 0\n    text: 0"
+    assert (
+        text_of(engine, ":emit tree m[0]")
+        == "Select\n  array: Name\n    name: m\n  indices: Literal\n    base: int\n    value: 0\n    text: 0"
+    )
     assert text_of(engine, ":emit tree f").startswith("FunDef") and text_of(engine, ":emit tree f").count("FunDef") == 2
     assert text_of(engine, ":emit tree P").startswith("StructDef")
 
@@ -47,7 +57,9 @@ def test_core_of_an_expression_and_of_a_function(engine: Engine) -> None:
     assert "= +(m, 1)" in text and text.startswith("int input_")
     text = text_of(engine, ":emit core f")
     assert "int f(int[.] a)" in text and "int f(int a)" in text and "_MAIN" not in text
-    assert "with" in text_of(engine, ":emit core ArrayReduce::sum(m)") or "sum(m)" in text_of(engine, ":emit core ArrayReduce::sum(m)")
+    assert "with" in text_of(engine, ":emit core ArrayReduce::sum(m)") or "sum(m)" in text_of(
+        engine, ":emit core ArrayReduce::sum(m)"
+    )
 
 
 def test_a_variable_hides_a_function_of_its_name(engine: Engine) -> None:
@@ -75,7 +87,9 @@ def test_emitting_runs_nothing(engine: Engine) -> None:
 
 
 def test_emit_refuses(engine: Engine) -> None:
-    assert [code_of(engine, f":emit {e}") for e in ("", "cora 1", "core", "core nothing", "python x = 1", "types 1 +")] == ["E0748", "E0748", "E0730", "E0305", "E0730", "E0205"]
+    assert [
+        code_of(engine, f":emit {e}") for e in ("", "cora 1", "core", "core nothing", "python x = 1", "types 1 +")
+    ] == ["E0748", "E0748", "E0730", "E0305", "E0730", "E0205"]
 
 
 def test_a_picture_says_where_how_and_why(engine: Engine) -> None:
@@ -88,7 +102,9 @@ def test_a_picture_says_where_how_and_why(engine: Engine) -> None:
 
 def test_bounds_come_from_the_values_at_hand(engine: Engine) -> None:
     assert "[0] <= iv < [70]" in text_of(engine, ":picture { [i] -> i | [i] < [n] }")
-    assert "[1] <= iv < [70] step [2]" in text_of(engine, ":picture with { ([0] < iv < [n] step [2]) : 1; } : genarray([n], 0)")
+    assert "[1] <= iv < [70] step [2]" in text_of(
+        engine, ":picture with { ([0] < iv < [n] step [2]) : 1; } : genarray([n], 0)"
+    )
     assert "[1, 1] <= iv < [1, 2]" in text_of(engine, ":picture with { (. < iv < .) : 1; } : modarray(m)")
     assert "known only when it runs" in text_of(engine, ":picture { [i] -> i | [i] < [f(m[0])] }")
 
@@ -110,7 +126,9 @@ def test_a_pragma_is_taken_at_its_word(engine: Engine) -> None:
 def test_large_and_empty_spaces(engine: Engine) -> None:
     assert "too many to draw" in text_of(engine, ":picture { [i, j] -> i | [i, j] < [1000, 1000] }")
     assert "(empty)" in text_of(engine, ":picture { [i] -> i | [i] < [0] }")
-    assert "line 1: [] <= iv < []" in text_of(engine, ":picture with { ([:int] <= iv < [:int]) : 1; } : genarray([:int], 0)")
+    assert "line 1: [] <= iv < []" in text_of(
+        engine, ":picture with { ([:int] <= iv < [:int]) : 1; } : genarray([:int], 0)"
+    )
     assert max(map(len, text_of(engine, ":picture { [i] -> i | [i] < [400] }").split("\n"))) <= engine.page.columns
 
 

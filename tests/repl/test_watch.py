@@ -11,7 +11,7 @@ from queue import Queue
 
 import pytest
 
-from sacpy.watch import Files
+from sacpy.commands.watch import Files
 
 PATIENCE = 20.0  # seconds; reached only when something is wrong
 
@@ -21,7 +21,12 @@ class Watcher:
 
     def __init__(self, *arguments: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "sacpy", "watch", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler)
+            [sys.executable, "-m", "sacpy", "watch", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         self.lines: Queue[str] = Queue()
         threading.Thread(target=self._read, daemon=True).start()
@@ -43,7 +48,10 @@ class Watcher:
 def program(tmp_path: Path) -> Path:
     (tmp_path / "Own.sac").write_text("module Own; export all; int own() { return 5; }")
     path = tmp_path / "p.sac"
-    path.write_text('use StdIO: all; use Own: all; use CommandLine: all;\nint main() { printf("%d args\\n", argc()); return own(); }\n')
+    path.write_text(
+        'use StdIO: all; use Own: all; use CommandLine: all;\nint main() { printf("%d args\\n", argc()); return '
+        "own(); }\n"
+    )
     return path
 
 
@@ -90,12 +98,32 @@ def test_files_are_those_that_the_program_reads(program: Path) -> None:
 
 
 def test_a_file_that_is_not_there() -> None:
-    done = subprocess.run([sys.executable, "-m", "sacpy", "watch", "/no/such.sac"], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "sacpy", "watch", "/no/such.sac"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
     assert done.returncode == 1 and "E0303" in done.stderr
 
 
 def test_a_prompt_that_has_loaded_a_file(program: Path) -> None:
-    done = subprocess.run([sys.executable, "-m", "sacpy", "-i", str(program)], input="main()\n", capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "sacpy", "-i", str(program)],
+        input="main()\n",
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "1 args\nint 5\n", "")
-    done = subprocess.run([sys.executable, "-m", "sacpy", "-i", "/no/such.sac"], input="1\n", capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "sacpy", "-i", "/no/such.sac"],
+        input="1\n",
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (1, "int 1\n") and "E0303" in done.stderr

@@ -1,4 +1,5 @@
-"""The programs in `cases/` check library functions against values worked out by hand: once with the NumPy twins, once with the definitions in SaC alone."""
+"""The programs in `cases/` check library functions against values worked out by hand: once with the NumPy twins, once
+with the definitions in SaC alone."""
 
 from __future__ import annotations
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from sacpy.documentation import Library
+from sacpy.documents.library import Library
 from sacpy.lang.source import NOWHERE
 
 LIBRARY = Library()
 
 CONVERSIONS = "tob tosh toi tol toll toub tous toui toul toull tof tod tobool"
 ELEMENTWISE = f"+ - * / % mod min max abs ++ -- ^ | & << >> == != < <= > >= ! {CONVERSIONS}"
-MATHS = "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp expm1 log log2 log10 log1p pow sqrt cbrt hypot fabs floor ceil rint fmod modf frexp ldexp copysign isnan isinf"
+MATHS = (
+    "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp expm1 log log2 log10 log1p pow sqrt "
+    "cbrt hypot fabs floor ceil rint fmod modf frexp ldexp copysign isnan isinf"
+)
 CLASSES = "isdigit isalpha isupper islower isxdigit isspace ispunct isalnum isprint isgraph iscntrl tolower toupper"
 COMPLEX = "toc real imag norm normSq arg conj polar i + - * / == sum"
 NUMBERS = "byte short int long longlong ubyte ushort uint ulong ulonglong float double"
@@ -30,10 +33,12 @@ TABLE = {
     "Complex": COMPLEX,
     "ComplexBasics": "toc real imag norm normSq arg polar i",
     "Quaternion": "toq tod + *",
-    "String": "sprintf sscanf strlen strcat strcmp strtake strdrop strsel strmod strins strstr strtok trim toi tof tod tos isdigit toupper",
+    "String": "sprintf sscanf strlen strcat strcmp strtake strdrop strsel strmod strins strstr strtok trim toi tof "
+    "tod tos isdigit toupper",
     "Char": CLASSES,
     "List": "nil cons hd tl append nth length take drop",
-    "StdIO": f"printf fprintf print show scanf fscanf {SCANS} fopen fclose fgets feof FibreScanIntArray FibreScanDoubleArray FibrePrint binfopen binfclose binfReadDoubleArray binfWriteDoubleArray",
+    "StdIO": f"printf fprintf print show scanf fscanf {SCANS} fopen fclose fgets feof FibreScanIntArray "
+    "FibreScanDoubleArray FibrePrint binfopen binfclose binfReadDoubleArray binfWriteDoubleArray",
     "CommandLine": "argc argv",
     "Environment": "GetEnv ExistEnv SetEnv UnsetEnv EnvCount IndexEnv",
     "Process": "popen pclose system",
@@ -45,13 +50,15 @@ TABLE = {
     "Benchmarking": "getInterval start end returnResultUnit",
     "SysErr": "fail clear strerror Enoent Eacces",
     "RuntimeError": "error",
-    "Clock": "gettime mktime sec min hour mday mon year wday yday clock date isdst isleap difftime ctime strftime strptime sleep",
+    "Clock": "gettime mktime sec min hour mday mon year wday yday clock date isdst isleap difftime ctime strftime "
+    "strptime sleep",
     "Bool": "to_bool",
     "PNG": "readPNG writePNG",
     "PPM": "readPPM printPPM",
     "SDLdisplay": DISPLAYS,
     "Color8": "newColor red green blue rgb toi tod + - * genLinearClut Hsb2Rgb",
-    "Xoshiro": "xoshiro256p xoshiro256pp xoshiro256ss xoshiro128p xoshiro128pp xoshiro128ss advance advancel seed_arr seed_arrl srand128 srand256 to_uniform to_normal",
+    "Xoshiro": "xoshiro256p xoshiro256pp xoshiro256ss xoshiro128p xoshiro128pp xoshiro128ss advance advancel seed_arr "
+    "seed_arrl srand128 srand256 to_uniform to_normal",
     "Random": "random srandom",
     "Rand": "random rand srandom",
     "RandLC": "create_randlc delete_randlc randlc",
@@ -82,7 +89,9 @@ def test_an_umbrella_hands_on_all_of_its_parts(umbrella: str) -> None:
     for part in UMBRELLAS[umbrella]:
         inner = LIBRARY.world.scope(part, NOWHERE)
         names = LIBRARY.info(part).functions
-        assert [n for n in names if inner.exported(n) and not set(inner.exported(n)) <= set(scope.exported(n))] == [], part
+        assert [n for n in names if inner.exported(n) and not set(inner.exported(n)) <= set(scope.exported(n))] == [], (
+            part
+        )
 
 
 @pytest.mark.parametrize("module", NAMES_ONLY)

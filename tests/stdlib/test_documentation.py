@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from sacpy import cli
-from sacpy.documentation import Library, Pages, first_sentence, main
+from sacpy.documents.library import Library, Pages, first_sentence, main
+from sacpy.documents.manual import describe, unknown
 from sacpy.lang.diagnostics import SacError
-from sacpy.manual import describe, unknown
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = Library()
@@ -40,7 +40,13 @@ def test_pages_are_written_and_old_ones_removed(tmp_path: Path) -> None:
 def test_doc_shows_a_function_with_head_text_example_and_modules(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = doc(capsys, "rsum")
     assert status == 0
-    for part in ("rsum   in ArrayReduce", "T[i:ishp] rsum(int r, T[r:rshp,i:ishp] a)   for T: any number type", "The sums along the first r axes", ">>> rsum(1, [[1, 2], [3, 4]])\n        [4, 6]", "Also through Array"):
+    for part in (
+        "rsum   in ArrayReduce",
+        "T[i:ishp] rsum(int r, T[r:rshp,i:ishp] a)   for T: any number type",
+        "The sums along the first r axes",
+        ">>> rsum(1, [[1, 2], [3, 4]])\n        [4, 6]",
+        "Also through Array",
+    ):
         assert part in out
 
 
@@ -77,7 +83,10 @@ def test_doc_without_a_name_lists_the_modules(capsys: pytest.CaptureFixture[str]
     assert {line.split()[0] for line in out.splitlines()} >= {"Array", "Xoshiro"}
 
 
-@pytest.mark.parametrize(("wrong", "right"), [("taek", "take"), ("Aray", "Array"), ("List::hed", "hd"), ("Lst::hd", "hd"), ("quaternoin", "quaternion")])
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("taek", "take"), ("Aray", "Array"), ("List::hed", "hd"), ("Lst::hd", "hd"), ("quaternoin", "quaternion")],
+)
 def test_unknown_names_bring_near_ones(wrong: str, right: str, capsys: pytest.CaptureFixture[str]) -> None:
     status, _, err = doc(capsys, wrong)
     assert status == 1
@@ -90,7 +99,10 @@ def test_unknown_names_that_are_like_none_bring_none() -> None:
 
 
 def test_doc_knows_the_modules_beside_a_program(tmp_path: Path) -> None:
-    (tmp_path / "Mine.sac").write_text("// Things of mine. More.\nmodule Mine;\nexport all;\n\n/* Twice x. */\nint twice(int x) { return _add_SxS_(x, x); }\n")
+    (tmp_path / "Mine.sac").write_text(
+        "// Things of mine. More.\nmodule Mine;\nexport all;\n\n/* Twice x. */\n"
+        "int twice(int x) { return _add_SxS_(x, x); }\n"
+    )
     (tmp_path / "program.sac").write_text("int main() { return 0; }\n")
     library = Library((tmp_path,))
     assert "program" not in library.modules

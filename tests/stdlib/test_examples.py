@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sacpy.documentation import Example, Library, split_comment
-from sacpy.examples import fits, run_examples, split_code, wrong_examples
+from sacpy.documents.examples import fits, run_examples, split_code, wrong_examples
+from sacpy.documents.library import Example, Library, split_comment
 from sacpy.lang.modules import Loader
 from sacpy.lang.source import STDLIB
 
@@ -18,7 +18,6 @@ def loader() -> Loader:
     """A loader that shares the parsed library with the others."""
     LIBRARY.info("Array")
     return Loader(library=LIBRARY.loader.library)
-
 
 
 @pytest.mark.parametrize("module", LIBRARY.modules)
@@ -38,15 +37,19 @@ def test_functions_are_documented_with_an_example(module: str) -> None:
 
 def test_examples_that_are_wrong_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    comments = [[Example("sum([1, 2])", ("4",))], [Example('puts("a");', ("b",))], [Example("no_such_function(1)", ("1",))]]
+    comments = [
+        [Example("sum([1, 2])", ("4",))],
+        [Example('puts("a");', ("b",))],
+        [Example("no_such_function(1)", ("1",))],
+    ]
     assert len(wrong_examples("ArrayReduce", comments[:2], loader())) == 2
     assert "E0307" in wrong_examples("ArrayReduce", comments[2:], loader())[0]
 
 
 def test_an_example_shows_values_in_the_notation_of_sac() -> None:
-    code = "2ul, 1.5f, 'x', \"a\\n\\\"\", [[1, 2], [3, 4]], genarray([0, 3], 1), true, nil()"
+    code = '2ul, 1.5f, \'x\', "a\\n\\"", [[1, 2], [3, 4]], genarray([0, 3], 1), true, nil()'
     output = run_examples("List", [[Example(code)]], Loader())
-    assert output == [[["2ul, 1.5f, 'x', \"a\\n\\\"\", [[1, 2], [3, 4]], reshape([0, 3], []), true, <list>"]]]
+    assert output == [[['2ul, 1.5f, \'x\', "a\\n\\"", [[1, 2], [3, 4]], reshape([0, 3], []), true, <list>']]]
 
 
 def test_statements_and_expressions_of_an_example_are_told_apart() -> None:

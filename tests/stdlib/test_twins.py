@@ -42,7 +42,9 @@ def same(found, wanted, base):
             assert np.array_equal(np.signbit(found) & ~np.isnan(found), np.signbit(wanted) & ~np.isnan(wanted))
     else:
         assert type(found) is type(wanted)
-        assert (found == wanted and math.copysign(1, found) == math.copysign(1, wanted)) or (found != found and wanted != wanted)
+        assert (found == wanted and math.copysign(1, found) == math.copysign(1, wanted)) or (
+            found != found and wanted != wanted
+        )
 
 
 def wrapped(value, base):
@@ -54,7 +56,9 @@ def wrapped(value, base):
 
 
 @pytest.mark.parametrize("base", BITS)
-@pytest.mark.parametrize(("op", "function"), [("+", lambda a, b: a + b), ("-", lambda a, b: a - b), ("*", lambda a, b: a * b)])
+@pytest.mark.parametrize(
+    ("op", "function"), [("+", lambda a, b: a + b), ("-", lambda a, b: a - b), ("*", lambda a, b: a * b)]
+)
 def test_integers_wrap(base, op, function):
     low, high = (-(1 << BITS[base] - 1), (1 << BITS[base] - 1) - 1) if base in SIGNED else (0, (1 << BITS[base]) - 1)
     a = ints(low, low, high, high, 0, 3, base=base)
@@ -127,7 +131,15 @@ def test_reductions_of_any_shape(base, shape):
     same(twin("ArrayReduce::prod/1", base)(a), fit(fold(a, lambda x, y: x * y, one)), base)
 
 
-@pytest.mark.parametrize(("base", "low", "high"), [("int", -(2**31), 2**31 - 1), ("ubyte", 0, 255), ("double", -1.7976931348623157e308, 1.7976931348623157e308), ("float", -3.4028234663852886e38, 3.4028234663852886e38)])
+@pytest.mark.parametrize(
+    ("base", "low", "high"),
+    [
+        ("int", -(2**31), 2**31 - 1),
+        ("ubyte", 0, 255),
+        ("double", -1.7976931348623157e308, 1.7976931348623157e308),
+        ("float", -3.4028234663852886e38, 3.4028234663852886e38),
+    ],
+)
 def test_extremes_of_nothing_are_the_limits(base, low, high):
     nothing = np.zeros((0, 3), DTYPES[base])
     same(twin("ArrayReduce::minval/1", base)(nothing), high, base)
@@ -191,10 +203,18 @@ def test_take_and_drop_count_from_either_end_and_never_fail(shape):
         for v in itertools.product([-7, -2, -1, 0, 1, 2, 7], repeat=min(depth, 2)):
             full = [*v, *shape[len(v) :]]
             offset = [n + c if c < 0 else 0 for n, c in zip(shape, full)]
-            same(twin("ArrayTransform::take/2", "int", "int")(ints(*v), a), build([abs(c) for c in full], lambda iv, o=offset: at(a, [i + k for i, k in zip(iv, o)])), "int")
+            same(
+                twin("ArrayTransform::take/2", "int", "int")(ints(*v), a),
+                build([abs(c) for c in full], lambda iv, o=offset: at(a, [i + k for i, k in zip(iv, o)])),
+                "int",
+            )
             gone = [*v, *[0] * (len(shape) - len(v))]
             rest = [max(n - abs(c), 0) for n, c in zip(shape, gone)]
-            same(twin("ArrayTransform::drop/2", "int", "int")(ints(*v), a), build(rest, lambda iv, g=gone: at(a, [i + max(c, 0) for i, c in zip(iv, g)])), "int")
+            same(
+                twin("ArrayTransform::drop/2", "int", "int")(ints(*v), a),
+                build(rest, lambda iv, g=gone: at(a, [i + max(c, 0) for i, c in zip(iv, g)])),
+                "int",
+            )
 
 
 def test_take_and_drop_of_a_scalar_take_no_counts():
@@ -204,7 +224,15 @@ def test_take_and_drop_of_a_scalar_take_no_counts():
 
 def test_results_share_no_memory_with_arguments():
     a = array((3, 4))
-    for name, args in [("take/2", (ints(), a)), ("drop/2", (ints(0), a)), ("shift/2", (ints(0), a)), ("rotate/2", (ints(), a)), ("transpose/1", (a,)), ("reverse/1", (a,)), ("where/3", (True, a, a))]:
+    for name, args in [
+        ("take/2", (ints(), a)),
+        ("drop/2", (ints(0), a)),
+        ("shift/2", (ints(0), a)),
+        ("rotate/2", (ints(), a)),
+        ("transpose/1", (a,)),
+        ("reverse/1", (a,)),
+        ("where/3", (True, a, a)),
+    ]:
         bases = ("bool", "int", "int") if name == "where/3" else ("int",) * len(args)
         assert not np.shares_memory(twin(f"ArrayTransform::{name}", *bases)(*args), a), name
 
@@ -213,7 +241,11 @@ def test_results_share_no_memory_with_arguments():
 def test_tile_apl_is_zero_outside(shape):
     a = array(shape)
     for v in itertools.product([-9, -1, 0, 2, 9], repeat=len(shape)):
-        same(twin("ArrayTransformApl::tile_apl/3", "int", "int", "int")(ints(*[3] * len(shape)), ints(*v), a), build([3] * len(shape), lambda iv, v=v: at(a, [i + o for i, o in zip(iv, v)])), "int")
+        same(
+            twin("ArrayTransformApl::tile_apl/3", "int", "int", "int")(ints(*[3] * len(shape)), ints(*v), a),
+            build([3] * len(shape), lambda iv, v=v: at(a, [i + o for i, o in zip(iv, v)])),
+            "int",
+        )
 
 
 def test_tile_outside_is_an_error():
@@ -240,7 +272,11 @@ def test_rotate_and_shift_move_to_the_right(shape, count):
         rotated = build(shape, lambda iv: at(a, around(iv)))
         same(twin("ArrayTransform::rotate/3", "int", "int", "int")(axis, count, a), rotated, "int")
         same(twin("ArrayTransform::rotate/2", "int", "int")(ints(*v), a), rotated, "int")
-        same(twin("ArrayTransform::shift/2", "int", "int")(ints(*v), a), build(shape, lambda iv: at(a, source(iv))), "int")
+        same(
+            twin("ArrayTransform::shift/2", "int", "int")(ints(*v), a),
+            build(shape, lambda iv: at(a, source(iv))),
+            "int",
+        )
         filled = build(shape, lambda iv, axis=axis, n=n: at(a, source(iv)) if 0 <= iv[axis] - count < n else -5)
         same(twin("ArrayTransform::shift/3", "int", "int", "int")(ints(*v), -5, a), filled, "int")
         same(twin("ArrayTransform::shift/4", "int", "int", "int", "int")(axis, count, -5, a), filled, "int")
@@ -250,7 +286,11 @@ def test_rotate_and_shift_move_to_the_right(shape, count):
 def test_reverse_and_transpose(shape):
     a = array(shape)
     for axis, n in enumerate(shape):
-        same(twin("ArrayTransform::reverse/2", "int", "int")(axis, a), build(shape, lambda iv, axis=axis, n=n: a[(*iv[:axis], n - 1 - iv[axis], *iv[axis + 1 :])]), "int")
+        same(
+            twin("ArrayTransform::reverse/2", "int", "int")(axis, a),
+            build(shape, lambda iv, axis=axis, n=n: a[(*iv[:axis], n - 1 - iv[axis], *iv[axis + 1 :])]),
+            "int",
+        )
     same(twin("ArrayTransform::reverse/1", "int")(a), a[::-1].copy(), "int")
     same(twin("ArrayTransform::transpose/1", "int")(a), build(shape[::-1], lambda iv: a[iv[::-1]]), "int")
 
@@ -279,7 +319,11 @@ def test_where_in_every_mix(name):
     for condition, then, otherwise in itertools.product([p, True, False], [a, 1], [b, 9]):
         found = where(condition, then, otherwise)
         wanted = np.where(condition, then, otherwise)
-        same(found, wanted if any(isinstance(x, np.ndarray) for x in (condition, then, otherwise)) else int(wanted), "int")
+        same(
+            found,
+            wanted if any(isinstance(x, np.ndarray) for x in (condition, then, otherwise)) else int(wanted),
+            "int",
+        )
 
 
 def test_match_compares_ranks_extents_and_elements():
@@ -336,7 +380,9 @@ def test_fractions_have_the_sign_of_the_number():
 def test_array_functions_agree_with_libm():
     a = np.array([0.0, 0.5, 1.0, -0.25])
     for name in ("sin", "cos", "tan", "atan", "exp", "expm1", "tanh"):
-        same(twin(f"MathArray::{name}/1", "double")(a), np.array([getattr(math, name)(x) for x in a.tolist()]), "double")
+        same(
+            twin(f"MathArray::{name}/1", "double")(a), np.array([getattr(math, name)(x) for x in a.tolist()]), "double"
+        )
     assert twin("MathArray::l2norm/1", "double")(np.array([[3.0], [4.0]])) == 5.0
     same(twin("MathArray::sign/1", "double")(np.array([-2.0, -0.0, 0.0, 3.0, NAN])), ints(-1, 0, 0, 1, 0), "int")
 
@@ -358,7 +404,11 @@ def test_complex_arithmetic():
     assert np.isnan(twin("ComplexScalarArith:://2", cell=1)(a[0] * 0, a[0] * 0)).all()
     same(twin("ComplexArrayBasics::norm/1", cell=1)(pairs(3 + 4j)), np.array([5.0]), "double")
     same(twin("ComplexArrayArith::==/2", cell=1)(a, a[0]), np.array([True, False, False]), "bool")
-    same(twin("ComplexArrayArith::max/2", cell=1)(a, b), pairs(*[p if abs(p) >= abs(q) else q for p, q in zip(x, y)]), "double")
+    same(
+        twin("ComplexArrayArith::max/2", cell=1)(a, b),
+        pairs(*[p if abs(p) >= abs(q) else q for p, q in zip(x, y)]),
+        "double",
+    )
     same(twin("ComplexArrayTransform::sum/1", cell=1)(a), np.array([-1.5, 1.0]), "double")
     same(twin("ComplexArrayTransform::sum/1", cell=1)(pairs()), np.array([0.0, 0.0]), "double")
 
@@ -367,8 +417,16 @@ def test_rearranging_complex_arrays_leaves_the_parts_in_place():
     a = array((2, 3, 2), "double")
     same(twin("ArrayTransform::transpose/1", "double", cell=1)(a), a.transpose(1, 0, 2).copy(), "double")
     same(twin("ArrayTransform::reverse/1", "double", cell=1)(a), a[::-1].copy(), "double")
-    same(twin("ArrayTransform::shift/3", "int", "double", "double", cell=1)(ints(1), np.array([7.0, 8.0]), a)[0], np.array([[7.0, 8.0]] * 3), "double")
-    same(twin("ArrayTransform::++/2", "double", "double", cell=1)(a[0], np.array([7.0, 8.0])), np.concatenate((a[0], [[7.0, 8.0]])), "double")
+    same(
+        twin("ArrayTransform::shift/3", "int", "double", "double", cell=1)(ints(1), np.array([7.0, 8.0]), a)[0],
+        np.array([[7.0, 8.0]] * 3),
+        "double",
+    )
+    same(
+        twin("ArrayTransform::++/2", "double", "double", cell=1)(a[0], np.array([7.0, 8.0])),
+        np.concatenate((a[0], [[7.0, 8.0]])),
+        "double",
+    )
     same(twin("ArrayTransform::take/2", "int", "double", cell=1)(ints(3), a)[2], np.zeros((3, 2)), "double")
 
 
@@ -376,7 +434,9 @@ def test_rearranging_complex_arrays_leaves_the_parts_in_place():
 
 
 def signature(name, params, results=1):
-    return SimpleNamespace(name=name, params=[SimpleNamespace(base=base, cell=cell) for base, cell in params], results=[None] * results)
+    return SimpleNamespace(
+        name=name, params=[SimpleNamespace(base=base, cell=cell) for base, cell in params], results=[None] * results
+    )
 
 
 def test_functions_of_structs_have_no_twins():

@@ -1,6 +1,8 @@
-"""The messages of pragmas that violate a requirement of the table of combinators, each once, as `sacpy check --device sm_90` prints them.
+"""The messages of pragmas that violate a requirement of the table of combinators, each once, as
+`sacpy check --device sm_90` prints them.
 
-In: the cases of `test_mapping_errors`. Out: their texts. `pragma_messages.txt` holds what they were; `python -m tests.withloop.pragma_messages` writes it anew.
+In: the cases of `test_mapping_errors`. Out: their texts. `pragma_messages.txt` holds what they were;
+`python -m tests.withloop.pragma_messages` writes it anew.
 """
 
 from __future__ import annotations
@@ -18,7 +20,10 @@ KEPT = Path(__file__).with_suffix(".txt")
 def program(pragma: str, space: IndexSpace) -> str:
     """A with-loop over the space, with the pragma."""
     bounds = f"{list(space.lower)} <= iv < {list(space.upper)}" + ("" if space.dense else f" step {list(space.step)}")
-    return f"int[*] f()\n{{\n  return with {{\n    #pragma gpukernel {pragma}\n    ({bounds}) : 1;\n  }} : genarray({list(space.upper)}, 0);\n}}\n"
+    return (
+        f"int[*] f()\n{{\n  return with {{\n    #pragma gpukernel {pragma}\n    ({bounds}) : 1;\n"
+        f"  }} : genarray({list(space.upper)}, 0);\n}}\n"
+    )
 
 
 def messages() -> str:

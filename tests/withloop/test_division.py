@@ -56,7 +56,10 @@ def test_a_multiplier_one_too_small_or_too_large_is_wrong():
     """The table is tight: the tests above would notice."""
     m = magic(7, 32)
     assert Magic(7, m.multiplier - 1, m.shift, 32).quotient(7) != 1
-    assert any(Magic(641, magic(641, 32).multiplier + 2**10, magic(641, 32).shift, 32).quotient(n) != n // 641 for n in (2**31 - 1, (2**31 - 1) // 641 * 641 - 1))
+    assert any(
+        Magic(641, magic(641, 32).multiplier + 2**10, magic(641, 32).shift, 32).quotient(n) != n // 641
+        for n in (2**31 - 1, (2**31 - 1) // 641 * 641 - 1)
+    )
 
 
 @pytest.mark.parametrize(("d", "bits"), [(0, 32), (-3, 32), (2**31 + 1, 32), (2**63 + 1, 64), (3, 16)])

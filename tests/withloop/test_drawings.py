@@ -40,7 +40,22 @@ def words(text: str, space: IndexSpace) -> list[str]:
 
 def test_cells_have_the_colour_of_their_block_and_idle_threads_are_hatched() -> None:
     a, b = COLOURS[:2]
-    assert cells("GridBlock(1, SplitLast(4, Gen))", IndexSpace.box((6,))) == [a, a, a, a, b, b, a, a, a, a, b, b, "idle", "idle"]
+    assert cells("GridBlock(1, SplitLast(4, Gen))", IndexSpace.box((6,))) == [
+        a,
+        a,
+        a,
+        a,
+        b,
+        b,
+        a,
+        a,
+        a,
+        a,
+        b,
+        b,
+        "idle",
+        "idle",
+    ]
 
 
 def test_blocks_have_colours_of_their_own() -> None:
@@ -76,7 +91,9 @@ def test_one_step_alone() -> None:
     a, b = COLOURS[:2]
     space = IndexSpace.of((0,), (6,), (2,))
     assert cells("GridBlock(1, SplitLast(2, CompressGrid([1], Gen)))", space, 2) == [a, a, b, a, a, b, "idle"]
-    with pytest.raises(ValueError, match=r"no step 3; its steps are 1 CompressGrid\(\[1\]\), 2 SplitLast\(2\), GridBlock\(1\)"):
+    with pytest.raises(
+        ValueError, match=r"no step 3; its steps are 1 CompressGrid\(\[1\]\), 2 SplitLast\(2\), GridBlock\(1\)"
+    ):
         cells("GridBlock(1, SplitLast(2, CompressGrid([1], Gen)))", space, 3)
     with pytest.raises(ValueError, match="no steps"):
         cells("GridBlock(1, Gen)", space.box((3,)), 1)
@@ -84,7 +101,12 @@ def test_one_step_alone() -> None:
 
 def test_axes_are_labelled_the_last_ones_as_the_launch_has_them() -> None:
     found = words("GridBlock(1, ShiftLB(Gen))", IndexSpace.of((1, 1), (4, 4)))
-    assert [w for w in found if w.startswith(("axis", "grid", "block"))][:4] == ["axis 1", "axis 0", "block x", "grid x"]
+    assert [w for w in found if w.startswith(("axis", "grid", "block"))][:4] == [
+        "axis 1",
+        "axis 0",
+        "block x",
+        "grid x",
+    ]
     assert "L=[1,1] U=[4,4]" in found and "ShiftLB, GridBlock(1)" in found
 
 
@@ -101,7 +123,9 @@ def test_large_spaces_are_cut_with_counts() -> None:
     assert "999,1999" in found
 
 
-@pytest.mark.parametrize("extents", [(), (0,), (0, 3), (1,), (1, 1), (4096,), (2, 3, 4, 5), (3, 3, 3, 3, 3), (2,) * 8, (10**6, 10**6)])
+@pytest.mark.parametrize(
+    "extents", [(), (0,), (0, 3), (1,), (1, 1), (4096,), (2, 3, 4, 5), (3, 3, 3, 3, 3), (2,) * 8, (10**6, 10**6)]
+)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_space_is_drawn(strategy: str, extents: tuple[int, ...]) -> None:
     space = IndexSpace.box(extents)
@@ -109,7 +133,12 @@ def test_every_space_is_drawn(strategy: str, extents: tuple[int, ...]) -> None:
 
 
 def spaces() -> list[IndexSpace]:
-    return [IndexSpace.of((1, 2), (6, 9), (3, 2), (2, 1)), IndexSpace.box((3, 4, 5)), IndexSpace.of((2,), (70,)), IndexSpace.of((0, 1, 0, 2), (3, 4, 2, 7), (1, 2, 1, 3), (1, 1, 1, 2))]
+    return [
+        IndexSpace.of((1, 2), (6, 9), (3, 2), (2, 1)),
+        IndexSpace.box((3, 4, 5)),
+        IndexSpace.of((2,), (70,)),
+        IndexSpace.of((0, 1, 0, 2), (3, 4, 2, 7), (1, 2, 1, 3), (1, 1, 1, 2)),
+    ]
 
 
 @pytest.mark.parametrize(("strategy", "space"), list(itertools.product(STRATEGIES, spaces())))

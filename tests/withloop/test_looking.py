@@ -66,7 +66,9 @@ def test_explain(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "back: " in text
 
 
-def test_explain_of_one_function_on_another_device_by_another_strategy(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_of_one_function_on_another_device_by_another_strategy(
+    file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = said(capsys, "explain", "--device", "sm_75", "--strategy", "jing", "--function", "20", file)
     assert "on the emulated sm_75, laid out by jing:" in text
     assert "Permute([2, 0, 3, 1]" in text and "rank 2: blocks of 32 x 32, the inner axis in x" in text
@@ -75,7 +77,9 @@ def test_explain_of_one_function_on_another_device_by_another_strategy(file: str
 
 def test_a_session_explains(tmp_path: Path) -> None:
     session = sacpy.Session(target="emulator", strategy="foldall")
-    module = session.define("int[*] f(int n) { return with { ([0,0] <= iv < [n,n]) : iv[0] * iv[1]; } : genarray([n,n], 0); }")
+    module = session.define(
+        "int[*] f(int n) { return with { ([0,0] <= iv < [n,n]) : iv[0] * iv[1]; } : genarray([n,n], 0); }"
+    )
     assert module.f(700)[3, 5] == 15
     text = session.explain("f")
     assert (
@@ -120,7 +124,14 @@ def test_picture_behind_a_run(file: str, capsys: pytest.CaptureFixture[str], tmp
         (("--function", "2"), "error[E0781]: there is no with-loop on line 2 in this program"),
     ],
 )
-def test_what_cannot_be_drawn(arguments: tuple[str, ...], message: str, file: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_drawn(
+    arguments: tuple[str, ...],
+    message: str,
+    file: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert message in said(capsys, "picture", *arguments, file, status=1)
 
@@ -131,7 +142,7 @@ def test_kernels_as_text(file: str, capfdbinary: pytest.CaptureFixture[bytes]) -
     assert "// with-loop, line 9: partition 1, GridBlock(1, SplitLast(32, ShiftLB(Gen)))" in text
     assert "forall [thread] < [32]" in text
     assert cli.main(["run", "--emit", "nvvm", "--function", "blur", file]) == 0
-    assert b"target triple = \"nvptx64-nvidia-cuda\"" in capfdbinary.readouterr().out
+    assert b'target triple = "nvptx64-nvidia-cuda"' in capfdbinary.readouterr().out
     assert cli.main(["run", "--emit", "ptx", "--device", "sm_80", "--function", "blur", file]) == 0
     assert b".target sm_80" in capfdbinary.readouterr().out
 
@@ -140,7 +151,9 @@ def test_checking_for_a_device(file: str, capsys: pytest.CaptureFixture[str]) ->
     path = Path(file)
     path.write_text(PROGRAM.replace("SplitLast(32,", "SplitLast(2048,"))
     assert said(capsys, "check", file) == ""
-    assert "error[E0811]: axis x of the block has extent 2048, and sm_90 allows 1024" in said(capsys, "check", "--device", "sm_90", file, status=1)
+    assert "error[E0811]: axis x of the block has extent 2048, and sm_90 allows 1024" in said(
+        capsys, "check", "--device", "sm_90", file, status=1
+    )
 
 
 def test_the_prompts_strategy_holds_for_runs_too() -> None:

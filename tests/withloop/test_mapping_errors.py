@@ -19,37 +19,148 @@ SHIFTED = IndexSpace.of([1, 1], [9, 9])
 GAPS = IndexSpace.of([0, 0], [9, 9], [1, 2])
 
 REQUIREMENTS = [
-    ("GridBlock(1, CompressGrid([0, 1], Gen))", SHIFTED, "E0807: CompressGrid needs a zero-based space (put ShiftLB inside it)", "CompressGrid"),
-    ("GridBlock(1, PruneGrid(Gen))", SHIFTED, "E0807: PruneGrid needs a zero-based space (put ShiftLB inside it)", "PruneGrid"),
-    ("GridBlock(1, FoldLast2(Gen))", SHIFTED, "E0807: FoldLast2 needs a zero-based space (put ShiftLB inside it)", "FoldLast2"),
-    ("GridBlock(1, SplitLast(4, Gen))", SHIFTED, "E0807: SplitLast needs a zero-based space (put ShiftLB inside it)", "SplitLast"),
-    ("GridBlock(1, PadLast(4, Gen))", SHIFTED, "E0807: GridBlock needs a zero-based space (put ShiftLB inside it)", "GridBlock"),
-    ("GridBlock(1, FoldLast2(ShiftLB(Gen)))", GAPS, "E0808: FoldLast2 needs a dense space (put CompressGrid or PruneGrid inside it)", "FoldLast2"),
-    ("GridBlock(1, SplitLast(4, CompressGrid([1, 0], Gen)))", GAPS, "E0808: SplitLast needs a dense space (put CompressGrid or PruneGrid inside it)", "SplitLast"),
-    ("GridBlock(1, PadLast(4, Gen))", GAPS, "E0808: GridBlock needs a dense space (put CompressGrid or PruneGrid inside it)", "GridBlock"),
-    ("GridBlock(1, CompressGrid([1], Gen))", GAPS, "E0804: the list of CompressGrid has 1 entry, and the space 2 axes (write one entry for each axis)", "[1]"),
-    ("GridBlock(1, CompressGrid([1, 2], Gen))", GAPS, "E0805: the list of CompressGrid has 1 for an axis to compress and 0 for one to leave, and 2 is neither (write 0 or 1)", "[1, 2]"),
-    ("GridBlock(1, Permute([2, 1, 0], Gen))", BOX, "E0804: the list of Permute has 3 entries, and the space 2 axes (write one entry for each axis)", "[2, 1, 0]"),
-    ("GridBlock(1, Permute([1, 1], Gen))", BOX, "E0806: [1, 1] is not a permutation of the axes (name each axis from 0 to 1 once)", "[1, 1]"),
-    ("GridBlock(0, FoldLast2(FoldLast2(Gen)))", BOX, "E0809: FoldLast2 needs at least two axes, and here is one (leave it out, or put SplitLast inside it)", "FoldLast2"),
-    ("GridBlock(0, FoldLast2(Gen))", IndexSpace.box([]), "E0809: FoldLast2 needs at least two axes, and here is none (leave it out, or put SplitLast inside it)", "FoldLast2"),
-    ("GridBlock(1, SplitLast(2, Gen))", IndexSpace.box([]), "E0809: SplitLast needs at least one axis, and here is none (leave it out: rank 0 is one thread, GridBlock(0, Gen))", "SplitLast"),
-    ("GridBlock(3, Gen)", BOX, "E0810: GridBlock asks for 3 block axes, and the space has 2 axes (write a number from 0 to 2)", "3"),
-    ("GridBlock(4, Gen)", IndexSpace.box([2] * 8), "E0810: the block would have 4 axes, and a GPU has three (fold some with FoldLast2, or make the number smaller)", "4"),
-    ("GridBlock(2, Gen)", IndexSpace.box([2] * 6), "E0810: the grid would have 4 axes, and a GPU has three (fold some with FoldLast2)", "2"),
-    ("GridBlock(1, Gen)", IndexSpace.box([2000, 2000]), "E0811: axis x of the block has extent 2000, and sm_90 allows 1024 (split that axis with SplitLast)", "GridBlock"),
-    ("GridBlock(3, Gen)", IndexSpace.box([100, 70000, 2]), "E0811: axis z of the block has extent 100, and sm_90 allows 64 (split that axis with SplitLast)", "GridBlock"),
-    ("GridBlock(2, Gen)", IndexSpace.box([70000, 40, 40]), "E0811: the block 40 x 40 has 1600 threads, and sm_90 allows 1024 (split an axis of the block with SplitLast)", "GridBlock"),
+    (
+        "GridBlock(1, CompressGrid([0, 1], Gen))",
+        SHIFTED,
+        "E0807: CompressGrid needs a zero-based space (put ShiftLB inside it)",
+        "CompressGrid",
+    ),
+    (
+        "GridBlock(1, PruneGrid(Gen))",
+        SHIFTED,
+        "E0807: PruneGrid needs a zero-based space (put ShiftLB inside it)",
+        "PruneGrid",
+    ),
+    (
+        "GridBlock(1, FoldLast2(Gen))",
+        SHIFTED,
+        "E0807: FoldLast2 needs a zero-based space (put ShiftLB inside it)",
+        "FoldLast2",
+    ),
+    (
+        "GridBlock(1, SplitLast(4, Gen))",
+        SHIFTED,
+        "E0807: SplitLast needs a zero-based space (put ShiftLB inside it)",
+        "SplitLast",
+    ),
+    (
+        "GridBlock(1, PadLast(4, Gen))",
+        SHIFTED,
+        "E0807: GridBlock needs a zero-based space (put ShiftLB inside it)",
+        "GridBlock",
+    ),
+    (
+        "GridBlock(1, FoldLast2(ShiftLB(Gen)))",
+        GAPS,
+        "E0808: FoldLast2 needs a dense space (put CompressGrid or PruneGrid inside it)",
+        "FoldLast2",
+    ),
+    (
+        "GridBlock(1, SplitLast(4, CompressGrid([1, 0], Gen)))",
+        GAPS,
+        "E0808: SplitLast needs a dense space (put CompressGrid or PruneGrid inside it)",
+        "SplitLast",
+    ),
+    (
+        "GridBlock(1, PadLast(4, Gen))",
+        GAPS,
+        "E0808: GridBlock needs a dense space (put CompressGrid or PruneGrid inside it)",
+        "GridBlock",
+    ),
+    (
+        "GridBlock(1, CompressGrid([1], Gen))",
+        GAPS,
+        "E0804: the list of CompressGrid has 1 entry, and the space 2 axes (write one entry for each axis)",
+        "[1]",
+    ),
+    (
+        "GridBlock(1, CompressGrid([1, 2], Gen))",
+        GAPS,
+        "E0805: the list of CompressGrid has 1 for an axis to compress and 0 for one to leave, and 2 is neither "
+        "(write 0 or 1)",
+        "[1, 2]",
+    ),
+    (
+        "GridBlock(1, Permute([2, 1, 0], Gen))",
+        BOX,
+        "E0804: the list of Permute has 3 entries, and the space 2 axes (write one entry for each axis)",
+        "[2, 1, 0]",
+    ),
+    (
+        "GridBlock(1, Permute([1, 1], Gen))",
+        BOX,
+        "E0806: [1, 1] is not a permutation of the axes (name each axis from 0 to 1 once)",
+        "[1, 1]",
+    ),
+    (
+        "GridBlock(0, FoldLast2(FoldLast2(Gen)))",
+        BOX,
+        "E0809: FoldLast2 needs at least two axes, and here is one (leave it out, or put SplitLast inside it)",
+        "FoldLast2",
+    ),
+    (
+        "GridBlock(0, FoldLast2(Gen))",
+        IndexSpace.box([]),
+        "E0809: FoldLast2 needs at least two axes, and here is none (leave it out, or put SplitLast inside it)",
+        "FoldLast2",
+    ),
+    (
+        "GridBlock(1, SplitLast(2, Gen))",
+        IndexSpace.box([]),
+        "E0809: SplitLast needs at least one axis, and here is none (leave it out: rank 0 is one thread, GridBlock(0, "
+        "Gen))",
+        "SplitLast",
+    ),
+    (
+        "GridBlock(3, Gen)",
+        BOX,
+        "E0810: GridBlock asks for 3 block axes, and the space has 2 axes (write a number from 0 to 2)",
+        "3",
+    ),
+    (
+        "GridBlock(4, Gen)",
+        IndexSpace.box([2] * 8),
+        "E0810: the block would have 4 axes, and a GPU has three (fold some with FoldLast2, or make the number "
+        "smaller)",
+        "4",
+    ),
+    (
+        "GridBlock(2, Gen)",
+        IndexSpace.box([2] * 6),
+        "E0810: the grid would have 4 axes, and a GPU has three (fold some with FoldLast2)",
+        "2",
+    ),
+    (
+        "GridBlock(1, Gen)",
+        IndexSpace.box([2000, 2000]),
+        "E0811: axis x of the block has extent 2000, and sm_90 allows 1024 (split that axis with SplitLast)",
+        "GridBlock",
+    ),
+    (
+        "GridBlock(3, Gen)",
+        IndexSpace.box([100, 70000, 2]),
+        "E0811: axis z of the block has extent 100, and sm_90 allows 64 (split that axis with SplitLast)",
+        "GridBlock",
+    ),
+    (
+        "GridBlock(2, Gen)",
+        IndexSpace.box([70000, 40, 40]),
+        "E0811: the block 40 x 40 has 1600 threads, and sm_90 allows 1024 (split an axis of the block with SplitLast)",
+        "GridBlock",
+    ),
     (
         "GridBlock(1, SplitLast(2, Gen))",
         IndexSpace.box([70000, 70000, 9]),
-        "E0811: axis z of the grid has extent 70000, and sm_90 allows 65535 (bring the long axis last among the grid's with Permute, or fold and split it anew)",
+        "E0811: axis z of the grid has extent 70000, and sm_90 allows 65535 (bring the long axis last among the "
+        "grid's with Permute, or fold and split it anew)",
         "GridBlock",
     ),
 ]
 
 
-@pytest.mark.parametrize(("text", "space", "message", "place"), REQUIREMENTS, ids=[f"{r[2][:5]} {r[0]}" for r in REQUIREMENTS])
+@pytest.mark.parametrize(
+    ("text", "space", "message", "place"), REQUIREMENTS, ids=[f"{r[2][:5]} {r[0]}" for r in REQUIREMENTS]
+)
 def test_requirements(text, space, message, place):
     pragma = "#pragma gpukernel " + text
     chain = parse(pragma).chain
@@ -120,7 +231,11 @@ def test_the_other_reading_is_taken_and_said_where_only_it_fits():
     assert mapping.grid == (1, 5000, 8) and mapping.placement.note == ""
     other = parse("gpukernel GridBlock(2, Gen)").chain.map(IndexSpace.box([8, 40, 50]), H100)
     assert other.grid == (1, 8, 40) and other.block == (1, 1, 50)
-    assert other.placement.note == "2 is taken for the number of grid axes, as sac2c does: the block 40 x 50 has 2000 threads, and sm_90 allows 1024"
+    assert (
+        other.placement.note
+        == "2 is taken for the number of grid axes, as sac2c does: the block 40 x 50 has 2000 threads, and sm_90 "
+        "allows 1024"
+    )
 
 
 def test_without_a_device_no_limit_applies():
@@ -129,55 +244,165 @@ def test_without_a_device_no_limit_applies():
 
 
 PRAGMAS = [
-    ("gpukernel GridBlock(1, FoldLast3(Gen))", "E0802: there is no combinator FoldLast3 here (did you mean FoldLast2?)", "FoldLast3"),
-    ("gpukernel GridBlock(1, shiftlb(Gen))", "E0802: there is no combinator shiftlb here (did you mean ShiftLB?)", "shiftlb"),
+    (
+        "gpukernel GridBlock(1, FoldLast3(Gen))",
+        "E0802: there is no combinator FoldLast3 here (did you mean FoldLast2?)",
+        "FoldLast3",
+    ),
+    (
+        "gpukernel GridBlock(1, shiftlb(Gen))",
+        "E0802: there is no combinator shiftlb here (did you mean ShiftLB?)",
+        "shiftlb",
+    ),
     ("gpukernel GridBlock(1, gen)", "E0802: there is no combinator gen here (did you mean Gen?)", "gen"),
-    ("gpukernel Gridblock(1, Gen)", "E0802: there is no combinator Gridblock here (did you mean GridBlock?)", "Gridblock"),
+    (
+        "gpukernel Gridblock(1, Gen)",
+        "E0802: there is no combinator Gridblock here (did you mean GridBlock?)",
+        "Gridblock",
+    ),
     (
         "gpukernel GridBlock(1, Rotate(Gen))",
-        "E0802: there is no combinator Rotate here (there are ShiftLB, CompressGrid, PruneGrid, Permute, FoldLast2, SplitLast, PadLast, Gen)",
+        "E0802: there is no combinator Rotate here (there are ShiftLB, CompressGrid, PruneGrid, Permute, FoldLast2, "
+        "SplitLast, PadLast, Gen)",
         "Rotate",
     ),
-    ("gpukernel SplitLast(32, Gen)", "E0802: GridBlock is the outermost combinator of every mapping (write GridBlock(b, SplitLast...) with b the number of block axes)", "SplitLast"),
-    ("gpukernel GridBlock(1, GridBlock(1, Gen))", "E0802: GridBlock stands outermost only (leave the inner one out)", "GridBlock"),
-    ("gpukernel GridBlock(1, Gen(3))", "E0801: `)` is expected here, and `(` stands (close the parenthesis of GridBlock)", "("),
+    (
+        "gpukernel SplitLast(32, Gen)",
+        "E0802: GridBlock is the outermost combinator of every mapping (write GridBlock(b, SplitLast...) with b the "
+        "number of block axes)",
+        "SplitLast",
+    ),
+    (
+        "gpukernel GridBlock(1, GridBlock(1, Gen))",
+        "E0802: GridBlock stands outermost only (leave the inner one out)",
+        "GridBlock",
+    ),
+    (
+        "gpukernel GridBlock(1, Gen(3))",
+        "E0801: `)` is expected here, and `(` stands (close the parenthesis of GridBlock)",
+        "(",
+    ),
     ("gpukernel GridBlock(1, Gen())", "E0803: Gen takes no arguments and no parentheses (write Gen)", "()"),
-    ("gpukernel GridBlock(Gen)", "E0803: GridBlock needs the number of block axes in front of the mapping inside it (write GridBlock(b, mapping), b the number of block axes)", "Gen"),
-    ("gpukernel GridBlock(-1, Gen)", "E0803: GridBlock needs the number of block axes, and -1 is negative (write GridBlock(b, mapping), b the number of block axes)", "-1"),
-    ("gpukernel GridBlock(1, SplitLast(Gen))", "E0803: SplitLast needs a number in front of the mapping inside it (write SplitLast(n, mapping))", "Gen"),
-    ("gpukernel GridBlock(1, SplitLast([32], Gen))", "E0803: SplitLast needs a number, and not a list (write SplitLast(n, mapping))", "["),
+    (
+        "gpukernel GridBlock(Gen)",
+        "E0803: GridBlock needs the number of block axes in front of the mapping inside it (write GridBlock(b, "
+        "mapping), b the number of block axes)",
+        "Gen",
+    ),
+    (
+        "gpukernel GridBlock(-1, Gen)",
+        "E0803: GridBlock needs the number of block axes, and -1 is negative (write GridBlock(b, mapping), b the "
+        "number of block axes)",
+        "-1",
+    ),
+    (
+        "gpukernel GridBlock(1, SplitLast(Gen))",
+        "E0803: SplitLast needs a number in front of the mapping inside it (write SplitLast(n, mapping))",
+        "Gen",
+    ),
+    (
+        "gpukernel GridBlock(1, SplitLast([32], Gen))",
+        "E0803: SplitLast needs a number, and not a list (write SplitLast(n, mapping))",
+        "[",
+    ),
     (
         "gpukernel GridBlock(1, PadLast(0, Gen))",
-        "E0803: PadLast needs a number of at least 1, and 0 is not (write how many positions the last axis is to have, or to be a multiple of)",
+        "E0803: PadLast needs a number of at least 1, and 0 is not (write how many positions the last axis is to "
+        "have, or to be a multiple of)",
         "0",
     ),
     (
         "gpukernel GridBlock(1, Permute(1, Gen))",
-        "E0803: Permute needs a list in front of the mapping inside it (write Permute([1, 0], mapping), with the old axis for each new one)",
+        "E0803: Permute needs a list in front of the mapping inside it (write Permute([1, 0], mapping), with the old "
+        "axis for each new one)",
         "1",
     ),
-    ("gpukernel GridBlock(1, ShiftLB(1, Gen))", "E0803: ShiftLB takes no argument but the mapping inside it (write ShiftLB(mapping))", "1"),
-    ("gpukernel GridBlock(1, ShiftLB(Gen, 1))", "E0803: ShiftLB has more arguments than it takes (write ShiftLB(mapping))", ","),
-    ("gpukernel GridBlock(1, Permute([1, x], Gen))", "E0803: a number is expected here, and `x` stands (write one entry for each axis)", "x"),
-    ("gpukernel GridBlock(1, ShiftLB(Gen)", "E0801: `)` is expected here, and the pragma ends (close the parenthesis of GridBlock)", ""),
-    ("gpukernel GridBlock(1, ShiftLB(", "E0801: a combinator is expected here, and the pragma ends (the innermost one is Gen)", ""),
+    (
+        "gpukernel GridBlock(1, ShiftLB(1, Gen))",
+        "E0803: ShiftLB takes no argument but the mapping inside it (write ShiftLB(mapping))",
+        "1",
+    ),
+    (
+        "gpukernel GridBlock(1, ShiftLB(Gen, 1))",
+        "E0803: ShiftLB has more arguments than it takes (write ShiftLB(mapping))",
+        ",",
+    ),
+    (
+        "gpukernel GridBlock(1, Permute([1, x], Gen))",
+        "E0803: a number is expected here, and `x` stands (write one entry for each axis)",
+        "x",
+    ),
+    (
+        "gpukernel GridBlock(1, ShiftLB(Gen)",
+        "E0801: `)` is expected here, and the pragma ends (close the parenthesis of GridBlock)",
+        "",
+    ),
+    (
+        "gpukernel GridBlock(1, ShiftLB(",
+        "E0801: a combinator is expected here, and the pragma ends (the innermost one is Gen)",
+        "",
+    ),
     ("gpukernel", "E0801: GridBlock is expected here, and the pragma ends", ""),
-    ("gpukernel GridBlock(1, Gen) x = 3;", "E0801: the end of the pragma is expected here, and `x` stands (put what belongs to the program on a line of its own)", "x"),
-    ("gpukernel GridBlock(1 Gen)", "E0801: `,` is expected here, and `Gen` stands (write `,` between the number and the mapping)", "Gen"),
-    ("gpukernel GridBlock(1, SplitLast(B, Gen))", "E0813: the parameter B has no values (put `#pragma gpuparam B = 32, 64` before this pragma)", "B"),
-    ("gpukernel GridBlock(1, SplitLast(2147483648, Gen))", "E0803: this number is too large (write one of at most 2147483647)", "2147483648"),
+    (
+        "gpukernel GridBlock(1, Gen) x = 3;",
+        "E0801: the end of the pragma is expected here, and `x` stands (put what belongs to the program on a line of "
+        "its own)",
+        "x",
+    ),
+    (
+        "gpukernel GridBlock(1 Gen)",
+        "E0801: `,` is expected here, and `Gen` stands (write `,` between the number and the mapping)",
+        "Gen",
+    ),
+    (
+        "gpukernel GridBlock(1, SplitLast(B, Gen))",
+        "E0813: the parameter B has no values (put `#pragma gpuparam B = 32, 64` before this pragma)",
+        "B",
+    ),
+    (
+        "gpukernel GridBlock(1, SplitLast(2147483648, Gen))",
+        "E0803: this number is too large (write one of at most 2147483647)",
+        "2147483648",
+    ),
     ("gpuparam B = " + "9" * 5000, "E0803: this number is too large (write one of at most 2147483647)", "9" * 5000),
-    ("gpuparam = 3", "E0801: the name of a parameter is expected here, and `=` stands (write `gpuparam B = 32, 64, 128`)", "="),
+    (
+        "gpuparam = 3",
+        "E0801: the name of a parameter is expected here, and `=` stands (write `gpuparam B = 32, 64, 128`)",
+        "=",
+    ),
     ("gpuparam B 3", "E0801: `=` is expected here, and `3` stands (write `=` behind the name)", "3"),
-    ("gpuparam B =", "E0803: a number is expected here, and the pragma ends (write the values, with commas between them)", ""),
+    (
+        "gpuparam B =",
+        "E0803: a number is expected here, and the pragma ends (write the values, with commas between them)",
+        "",
+    ),
     ("gpuparam B = 32, 0", "E0814: the values of a parameter are at least 1, and 0 is not (leave it out)", "32, 0"),
     ("gpuparam B = 32, 32", "E0814: 32 is listed twice (list each value once)", "32, 32"),
     ("gpuparam Gen = 32", "E0814: Gen is a combinator and cannot name a parameter (take another name)", "Gen"),
-    ("gpumem share(a)", "E0815: `shared(...)` or `global` is expected here, and `share` stands (did you mean shared?)", "share"),
-    ("gpumem", "E0815: `shared(...)` or `global` is expected here, and the pragma ends (name the arrays to stage: `gpumem shared(a, b)`)", ""),
-    ("gpumem shared()", "E0815: the name of an array is expected here, and `)` stands (name the arrays to stage: `gpumem shared(a, b)`)", ")"),
+    (
+        "gpumem share(a)",
+        "E0815: `shared(...)` or `global` is expected here, and `share` stands (did you mean shared?)",
+        "share",
+    ),
+    (
+        "gpumem",
+        "E0815: `shared(...)` or `global` is expected here, and the pragma ends (name the arrays to stage: `gpumem "
+        "shared(a, b)`)",
+        "",
+    ),
+    (
+        "gpumem shared()",
+        "E0815: the name of an array is expected here, and `)` stands (name the arrays to stage: `gpumem shared(a, "
+        "b)`)",
+        ")",
+    ),
     ("gpumem shared(a, b, a)", "E0815: a is named twice (name each array once)", "a"),
-    ("noncommutative 1", "E0801: the end of the pragma is expected here, and `1` stands (put what belongs to the program on a line of its own)", "1"),
+    (
+        "noncommutative 1",
+        "E0801: the end of the pragma is expected here, and `1` stands (put what belongs to the program on a line of "
+        "its own)",
+        "1",
+    ),
 ]
 
 
@@ -213,7 +438,10 @@ def test_every_code_is_explained():
 
 def test_checks_by_class_agree_with_the_table():
     """Which combinators need what: the table itself."""
-    needs = {c.__name__: (c.needs_zero_based, c.needs_dense) for c in (ShiftLB, CompressGrid, PruneGrid, Permute, FoldLast2, SplitLast, PadLast)}
+    needs = {
+        c.__name__: (c.needs_zero_based, c.needs_dense)
+        for c in (ShiftLB, CompressGrid, PruneGrid, Permute, FoldLast2, SplitLast, PadLast)
+    }
     assert needs == {
         "ShiftLB": (False, False),
         "CompressGrid": (True, False),

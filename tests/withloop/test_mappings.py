@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from sacpy.withloop.arithmetic import PLAIN, Words
 from sacpy.withloop.chains import Chain
-from sacpy.withloop.combinators import CompressGrid, FoldLast2, PadLast, Parameter, Permute, PruneGrid, ShiftLB, SplitLast
+from sacpy.withloop.combinators import (
+    CompressGrid,
+    FoldLast2,
+    PadLast,
+    Parameter,
+    Permute,
+    PruneGrid,
+    ShiftLB,
+    SplitLast,
+)
 from sacpy.withloop.devices import DEVICES
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.order import in_order
@@ -36,7 +45,11 @@ def recovered(mapping):
     count, block, thread = positions(mapping)
     index, guard = mapping.recover(PLAIN, block, thread)
     active = np.ones(count, dtype=bool) if guard is None else np.broadcast_to(guard, (count,))
-    rows = np.stack([np.broadcast_to(i, (count,))[active] for i in index], axis=1) if index else np.zeros((int(active.sum()), 0), dtype=np.int64)
+    rows = (
+        np.stack([np.broadcast_to(i, (count,))[active] for i in index], axis=1)
+        if index
+        else np.zeros((int(active.sum()), 0), dtype=np.int64)
+    )
     return [tuple(map(int, row)) for row in rows]
 
 
@@ -101,7 +114,9 @@ def test_every_stage_forgets_no_index_and_equal_keys_share_the_code(case):
     assert all(size >= mapping.space.size for size in sizes)
     assert mapping.key == chain.map(space).key
     assert len(mapping.words(64)) == sum(3 if slot.divisor else 1 for slot in mapping.slots)
-    assert [slot.position for slot in mapping.slots] == list(itertools.accumulate((3 if s.divisor else 1 for s in mapping.slots[:-1]), initial=0))[: len(mapping.slots)]
+    assert [slot.position for slot in mapping.slots] == list(
+        itertools.accumulate((3 if s.divisor else 1 for s in mapping.slots[:-1]), initial=0)
+    )[: len(mapping.slots)]
 
 
 @relaxed
@@ -115,7 +130,9 @@ def test_strided_launches_do_each_block_once(case, most):
     assert len(launched) <= max(most, 1)
 
 
-@pytest.mark.parametrize("name", ["ShiftLB", "CompressGrid", "PruneGrid", "Permute", "FoldLast2", "SplitLast", "PadLast"])
+@pytest.mark.parametrize(
+    "name", ["ShiftLB", "CompressGrid", "PruneGrid", "Permute", "FoldLast2", "SplitLast", "PadLast"]
+)
 def test_the_property_notices_a_broken_step(name, monkeypatch):
     """A step whose way back is dropped is found: the property can fail."""
     import sacpy.withloop.combinators as combinators
@@ -126,7 +143,13 @@ def test_the_property_notices_a_broken_step(name, monkeypatch):
     assert sorted(recovered(chain.map(space))) == members(space)
 
     def nothing(self, a, form, slots, index):
-        return (index if name not in ("SplitLast", "FoldLast2") else index[:-1] if name == "SplitLast" else (*index, index[-1])), None
+        return (
+            index
+            if name not in ("SplitLast", "FoldLast2")
+            else index[:-1]
+            if name == "SplitLast"
+            else (*index, index[-1])
+        ), None
 
     monkeypatch.setattr(getattr(combinators, name), "recover", nothing)
     assert sorted(recovered(chain.map(space))) != members(space)
@@ -140,7 +163,9 @@ def test_rank_0_is_one_thread():
 
 
 def test_empty_spaces_launch_nothing():
-    mapping = Chain((ShiftLB(), FoldLast2(), SplitLast(32)), GridBlock(1)).map(IndexSpace.of([2, 2], [7, 2]), DEVICES["sm_90"])
+    mapping = Chain((ShiftLB(), FoldLast2(), SplitLast(32)), GridBlock(1)).map(
+        IndexSpace.of([2, 2], [7, 2]), DEVICES["sm_90"]
+    )
     assert mapping.threads == 0 and list(mapping) == [] and mapping.bits() == 32
 
 
@@ -224,7 +249,9 @@ class FromBlock(Words):
 @given(cases, st.integers(0, 1), st.integers(0, 3))
 def test_one_kernel_serves_every_space_of_its_key(case, shift, grow):
     space, chain = case
-    other = IndexSpace(tuple(low + shift for low in space.lower), tuple(u + shift + grow for u in space.upper), space.step, space.width)
+    other = IndexSpace(
+        tuple(low + shift for low in space.lower), tuple(u + shift + grow for u in space.upper), space.step, space.width
+    )
     kernel = chain.map(space)
     try:
         launch = chain.map(other)

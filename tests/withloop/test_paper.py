@@ -69,7 +69,9 @@ def test_4_5_pad_disables_the_last_column():
     space = IndexSpace.box([5, 7])
     after = PadLast(4).forward(space)
     assert vectors(after) == [[0, 0], [5, 8], [1, 1], [1, 1]]
-    assert [position for position, index in zip(after, back(PadLast(4), space)) if index is None] == [(i, 7) for i in range(5)]
+    assert [position for position, index in zip(after, back(PadLast(4), space)) if index is None] == [
+        (i, 7) for i in range(5)
+    ]
 
 
 def test_4_6_permute():
@@ -80,7 +82,11 @@ def test_4_6_permute():
 
 
 def test_listings_6_to_8_the_three_partitions():
-    for space, blocks in ((IndexSpace.of([0], [1000], [2]), 32), (IndexSpace.of([1], [1000], [2]), 32), (IndexSpace.of([1000], [1500]), 16)):
+    for space, blocks in (
+        (IndexSpace.of([0], [1000], [2]), 32),
+        (IndexSpace.of([1], [1000], [2]), 32),
+        (IndexSpace.of([1000], [1500]), 16),
+    ):
         chain = Chain((ShiftLB(), *([] if space.dense else [PruneGrid()]), SplitLast(32)), GridBlock(1))
         mapping = chain.map(space, GTX_1060)
         assert mapping.grid == (1, 1, blocks) and mapping.block == (1, 1, 32)
@@ -100,4 +106,8 @@ def test_section_6_3_keeps_the_bound_before_padding():
     mapping = chain.map(IndexSpace.of([3, 3], [8, 103]))
     assert mapping.placement.grid == (5,) and mapping.placement.block == (128,)
     assert [(s.name, s.value) for s in mapping.slots] == [("lower0", 3), ("lower1", 3), ("extent", 100)]
-    assert [str(space) for space in chain.spaces(IndexSpace.of([3, 3], [8, 103]))] == ["[3, 3] <= iv < [8, 103]", "[0, 0] <= iv < [5, 100]", "[0, 0] <= iv < [5, 128]"]
+    assert [str(space) for space in chain.spaces(IndexSpace.of([3, 3], [8, 103]))] == [
+        "[3, 3] <= iv < [8, 103]",
+        "[0, 0] <= iv < [5, 100]",
+        "[0, 0] <= iv < [5, 128]",
+    ]

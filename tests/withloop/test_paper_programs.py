@@ -1,4 +1,5 @@
-"""The paper's listings as whole programs, on the emulator: the results that the definition of index spaces gives, and the launches that the paper describes, with its numbers corrected."""
+"""The paper's listings as whole programs, on the emulator: the results that the definition of index spaces gives, and
+the launches that the paper describes, with its numbers corrected."""
 
 from __future__ import annotations
 
@@ -32,7 +33,13 @@ class Ran:
 
     @property
     def launches(self) -> list[Launch]:
-        return [launch for p in self.programs for loop in p.runtime.loops for prepared in loop.prepared.values() for launch in prepared.plan.launches]
+        return [
+            launch
+            for p in self.programs
+            for loop in p.runtime.loops
+            for prepared in loop.prepared.values()
+            for launch in prepared.plan.launches
+        ]
 
     @property
     def explained(self) -> str:
@@ -88,7 +95,11 @@ def test_listings_4_to_8_the_generated_partition_and_its_launches() -> None:
     pragma = "#pragma gpukernel GridBlock(1, SplitLast(32, PruneGrid(ShiftLB(Gen))))\n    "
     ran = Ran(program("int[.] a", LISTING_4.replace("([0]", pragma + "([0]"), 1, "iota(1500)"))
     assert ran.numbers == [i + 1 if i < 1000 and i % 2 == 0 else i + 4 if i >= 1000 else 0 for i in range(1500)]
-    described = [(launch.purpose, launch.partition, str(launch.mapping.space), launch.grid, launch.block) for launch in ran.launches if launch.mapping is not None and launch.purpose in ("partition", "default")]
+    described = [
+        (launch.purpose, launch.partition, str(launch.mapping.space), launch.grid, launch.block)
+        for launch in ran.launches
+        if launch.mapping is not None and launch.purpose in ("partition", "default")
+    ]
     assert ("partition", 0, "[0] <= iv < [1000] step [2] width [1]", (1, 1, 32), (1, 1, 32)) in described
     assert ("partition", 1, "[1000] <= iv < [1500]", (1, 1, 16), (1, 1, 32)) in described
     assert [d[2] for d in described if d[0] == "default"] == ["[1] <= iv < [1000] step [2] width [1]"]
@@ -125,7 +136,11 @@ def test_the_strategies_of_section_7(strategy: str, rank: int) -> None:
     loop = f"with {{ (. <= iv <= .) : sum(iv) + n; }} : genarray([{shape}], 0)"
     ran = Ran(program("int n", loop, rank, "5"), strategy)
     assert ran.numbers == [5 + sum(index) for index in itertools.product(*map(range, extents))]
-    (chain, reasons) = next((str(launch.mapping.chain), launch.reasons) for launch in ran.launches if launch.mapping is not None and launch.mapping.space.rank == rank)
+    (chain, reasons) = next(
+        (str(launch.mapping.chain), launch.reasons)
+        for launch in ran.launches
+        if launch.mapping is not None and launch.mapping.space.rank == rank
+    )
     refused = REFUSED.get(strategy, {}).get(rank)
     if refused is not None:
         assert reasons[0] == f"{refused}, so auto chose"
@@ -141,4 +156,6 @@ def test_the_strategies_of_section_7(strategy: str, rank: int) -> None:
 def test_a_block_over_the_limits_falls_back_with_the_reason() -> None:
     ran = Ran(program("int n", "with { ([0,0,0] <= iv < [2,40,n]) : iv[2]; } : genarray([2,40,n], 0)", 3, "50"), "jing")
     assert ran.numbers == [k for _ in range(80) for k in range(50)]
-    assert "jing does not fit: the block 40 x 50 has 2000 threads, and sm_90 allows 1024, so auto chose" in ran.explained
+    assert (
+        "jing does not fit: the block 40 x 50 has 2000 threads, and sm_90 allows 1024, so auto chose" in ran.explained
+    )

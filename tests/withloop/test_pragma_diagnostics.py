@@ -1,4 +1,5 @@
-"""Pragmas checked before the program runs: on the very word, in both places, over several lines, out of macros; and what waits for the launch."""
+"""Pragmas checked before the program runs: on the very word, in both places, over several lines, out of macros; and
+what waits for the launch."""
 
 from __future__ import annotations
 
@@ -19,8 +20,17 @@ def check(text: str, device: str = "") -> list[Diagnostic]:
         return list(error.diagnostics)
 
 
-def loop(before: str = "", generator: str = "[0] <= iv < [50]", inside: str = "", more: str = "", operator: str = "genarray([100], 0)") -> str:
-    return f"int[*] f(int n, int[.] a)\n{{\n  return with {{\n{before}\n    ({generator})\n{inside}\n    : a[iv];\n{more}\n  }} : {operator};\n}}\n"
+def loop(
+    before: str = "",
+    generator: str = "[0] <= iv < [50]",
+    inside: str = "",
+    more: str = "",
+    operator: str = "genarray([100], 0)",
+) -> str:
+    return (
+        f"int[*] f(int n, int[.] a)\n{{\n  return with {{\n{before}\n    ({generator})\n{inside}\n    : a[iv];\n"
+        f"{more}\n  }} : {operator};\n}}\n"
+    )
 
 
 def told(found: list[Diagnostic]) -> list[tuple[str, str]]:
@@ -29,16 +39,31 @@ def told(found: list[Diagnostic]) -> list[tuple[str, str]]:
 
 
 def test_each_requirement_has_its_message() -> None:
-    assert messages() == KEPT.read_text(encoding="utf-8"), "if the new texts are right: python -m tests.withloop.pragma_messages"
+    assert messages() == KEPT.read_text(encoding="utf-8"), (
+        "if the new texts are right: python -m tests.withloop.pragma_messages"
+    )
 
 
 @pytest.mark.parametrize("device", ["", "sm_75", "sm_90"])
 def test_a_legal_mapping_says_nothing(device: str) -> None:
-    assert check(loop("#pragma gpuparam B = 32, 64\n#pragma gpukernel GridBlock(1, SplitLast(B, ShiftLB(Gen)))\n#pragma gpumem shared(a)", "[1] <= iv < [n]"), device) == []
+    assert (
+        check(
+            loop(
+                "#pragma gpuparam B = 32, 64\n#pragma gpukernel GridBlock(1, SplitLast(B, ShiftLB(Gen)))\n"
+                "#pragma gpumem shared(a)",
+                "[1] <= iv < [n]",
+            ),
+            device,
+        )
+        == []
+    )
 
 
 def test_both_places_and_the_partition_goes_first() -> None:
-    good, bad = "#pragma gpukernel GridBlock(1, SplitLast(32, ShiftLB(Gen)))", "#pragma gpukernel GridBlock(1, FoldLast2(ShiftLB(Gen)))"
+    good, bad = (
+        "#pragma gpukernel GridBlock(1, SplitLast(32, ShiftLB(Gen)))",
+        "#pragma gpukernel GridBlock(1, FoldLast2(ShiftLB(Gen)))",
+    )
     assert told(check(loop(bad))) == told(check(loop(inside=bad))) == [("E0809", "FoldLast2")]
     assert check(loop(bad, inside=good)) == []
     second = f"    {bad}\n    ([50] <= iv < [60]) : 1;"
@@ -46,7 +71,9 @@ def test_both_places_and_the_partition_goes_first() -> None:
 
 
 def test_one_mapping_for_several_partitions_is_told_once() -> None:
-    assert told(check(loop("#pragma gpukernel GridBlock(1, Permute([1, 0], Gen))", more="([50] <= iv < [60]) : 1;"))) == [("E0804", "[1, 0]")]
+    assert told(
+        check(loop("#pragma gpukernel GridBlock(1, Permute([1, 0], Gen))", more="([50] <= iv < [60]) : 1;"))
+    ) == [("E0804", "[1, 0]")]
 
 
 def test_over_several_lines_with_comments() -> None:
@@ -57,7 +84,12 @@ def test_over_several_lines_with_comments() -> None:
 
 def test_at_the_end_of_the_pragma() -> None:
     (found,) = check(loop("#pragma gpukernel GridBlock(1,\n  SplitLast(32, Gen)"))
-    assert (found.code, found.message, found.span.line, found.span.column) == ("E0801", "`)` is expected here, and the pragma ends", 6, 21)
+    assert (found.code, found.message, found.span.line, found.span.column) == (
+        "E0801",
+        "`)` is expected here, and the pragma ends",
+        6,
+        21,
+    )
 
 
 def test_out_of_a_macro_both_places_are_told() -> None:
@@ -81,7 +113,10 @@ def test_bounds_that_are_not_known_are_not_held_against_the_mapping() -> None:
 
 def test_no_limit_without_a_device() -> None:
     pragma = "#pragma gpukernel GridBlock(1, Gen)"
-    text = f"int[*] f()\n{{\n  return with {{\n    {pragma}\n    ([0,0] <= iv < [9,5000]) : 1;\n  }} : genarray([9,5000], 0);\n}}\n"
+    text = (
+        f"int[*] f()\n{{\n  return with {{\n    {pragma}\n    ([0,0] <= iv < [9,5000]) : 1;\n"
+        f"  }} : genarray([9,5000], 0);\n}}\n"
+    )
     assert check(text) == []
     assert told(check(text, "sm_80")) == [("E0811", "GridBlock")]
 
@@ -191,7 +226,10 @@ def test_a_pragma_that_lays_out_nothing(text: str) -> None:
 
 
 def test_each_word_out_of_place() -> None:
-    pragmas = "#pragma gpuparam B = 32, 64\n#pragma gpukernel GridBlock(1, SplitLast(B, Gen))\n#pragma gpumem global\n#pragma noncommutative\n"
+    pragmas = (
+        "#pragma gpuparam B = 32, 64\n#pragma gpukernel GridBlock(1, SplitLast(B, Gen))\n#pragma gpumem global\n"
+        "#pragma noncommutative\n"
+    )
     found = check(f"int[*] f()\n{{\n{pragmas}return {LEGAL};\n}}")
     assert told(found) == [
         ("E0816", "gpuparam"),
@@ -206,7 +244,10 @@ def test_pragmas_of_external_functions_stand_right() -> None:
 
 
 def test_a_program_that_is_broken_says_nothing_of_its_pragmas() -> None:
-    assert [d.code[0] for d in check(f"int[*] f()\n{{\n  {GOOD}\n  return with {{ ([0] <= iv < [50] : 1; }} : genarray([50], 0);\n}}")] == ["E"]
+    assert [
+        d.code[0]
+        for d in check(f"int[*] f()\n{{\n  {GOOD}\n  return with {{ ([0] <= iv < [50] : 1; }} : genarray([50], 0);\n}}")
+    ] == ["E"]
 
 
 PROGRAM = """use Array: all;
@@ -249,7 +290,9 @@ def test_what_depends_on_extents_is_told_at_the_launch(tmp_path: Path, monkeypat
 
 @pytest.mark.parametrize("step", ["step [1,2]", "step [1,2] width [1,1]", "step [1,5] width [1,2]"])
 def test_an_axis_without_gaps_need_not_be_compressed(step: str) -> None:
-    text = PROGRAM.replace("GridBlock(1, ShiftLB(Gen))", "GridBlock(1, SplitLast(32, FoldLast2(CompressGrid([0,1], Gen))))").replace("[2,n])", f"[2,n] {step})", 1)
+    text = PROGRAM.replace(
+        "GridBlock(1, ShiftLB(Gen))", "GridBlock(1, SplitLast(32, FoldLast2(CompressGrid([0,1], Gen))))"
+    ).replace("[2,n])", f"[2,n] {step})", 1)
     assert run("emulator", text) == run("interp", text)
 
 

@@ -15,7 +15,9 @@ def test_a_chain_is_read_as_it_is_written_however_it_is_broken(chain, chance):
     if len(values) < len(chain.parameters):
         return  # the generator gave one name twice, with different values
     text = "gpukernel " + str(chain)
-    broken = "".join(c + chance.choice(["", " ", "\n   ", " \\\n", "/* why */", " // here\n"]) if c in "(),[]" else c for c in text)
+    broken = "".join(
+        c + chance.choice(["", " ", "\n   ", " \\\n", "/* why */", " // here\n"]) if c in "(),[]" else c for c in text
+    )
     parsed = parse(broken, values)
     assert isinstance(parsed, GpuKernel)
     assert str(parsed.chain) == str(chain)
@@ -24,7 +26,15 @@ def test_a_chain_is_read_as_it_is_written_however_it_is_broken(chain, chance):
         assert broken[slice(*step.span)] == type(step).__name__
 
 
-@pytest.mark.parametrize("text", ["gpukernel GridBlock(0,Gen)", "pragma gpukernel GridBlock(0,Gen)", "#pragma gpukernel GridBlock(0,Gen)", " # pragma\tgpukernel\nGridBlock ( 0 , Gen ) "])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gpukernel GridBlock(0,Gen)",
+        "pragma gpukernel GridBlock(0,Gen)",
+        "#pragma gpukernel GridBlock(0,Gen)",
+        " # pragma\tgpukernel\nGridBlock ( 0 , Gen ) ",
+    ],
+)
 def test_the_word_pragma_may_be_there(text):
     assert str(parse(text).chain) == "GridBlock(0, Gen)"
 
@@ -59,13 +69,15 @@ def test_order():
     ] == [None, True, False, None]
 
 
-@pytest.mark.parametrize("text", ["", "linkname \"f\"", "wlcomp Naive(Gen)", "pragma", "#pragma effect World::world", "((("])
+@pytest.mark.parametrize(
+    "text", ["", 'linkname "f"', "wlcomp Naive(Gen)", "pragma", "#pragma effect World::world", "((("]
+)
 def test_other_pragmas_are_none_of_its_business(text):
     assert parse(text) is None
 
 
 def test_others_are_left_out_of_all():
-    assert parse_all(["linkname \"f\"", "noncommutative"]) == [Order(False)]
+    assert parse_all(['linkname "f"', "noncommutative"]) == [Order(False)]
 
 
 def test_long_mappings_need_no_stack():
@@ -74,7 +86,37 @@ def test_long_mappings_need_no_stack():
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.sampled_from(["gpukernel", "GridBlock", "(", ")", ",", "1", "-3", "[", "]", "SplitLast", "Gen", "B", "=", "gpuparam", "gpumem", "shared", "global", "\\", "\"", "é", "/*", "99999999999999999999"]), max_size=12))
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "gpukernel",
+                "GridBlock",
+                "(",
+                ")",
+                ",",
+                "1",
+                "-3",
+                "[",
+                "]",
+                "SplitLast",
+                "Gen",
+                "B",
+                "=",
+                "gpuparam",
+                "gpumem",
+                "shared",
+                "global",
+                "\\",
+                '"',
+                "é",
+                "/*",
+                "99999999999999999999",
+            ]
+        ),
+        max_size=12,
+    )
+)
 def test_whatever_the_text_an_error_has_a_place_in_it(words):
     text = "gpukernel " + " ".join(words)
     try:
@@ -92,4 +134,6 @@ def test_a_partitions_own_pragmas_replace_the_with_loops():
     found = effective(shared, [narrow])
     assert [str(p.chain) for p in found if isinstance(p, GpuKernel)] == ["GridBlock(1, SplitLast(8, Gen))"]
     assert [p.mode for p in found if isinstance(p, GpuMem)] == ["global"]
-    assert [p.chain.parameters[0].choices for p in effective(shared, ["gpuparam B = 128", wide]) if isinstance(p, GpuKernel)] == [(128,)]
+    assert [
+        p.chain.parameters[0].choices for p in effective(shared, ["gpuparam B = 128", wide]) if isinstance(p, GpuKernel)
+    ] == [(128,)]

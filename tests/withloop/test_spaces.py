@@ -20,7 +20,11 @@ def test_enumeration_size_and_membership_agree_with_the_definition(space):
 @given(spaces(rank=2))
 def test_an_index_off_the_space_is_not_in_it(space):
     inside = set(members(space))
-    near = [(i, j) for i in range(space.lower[0] - 1, space.upper[0] + 2) for j in range(space.lower[1] - 1, space.upper[1] + 2)]
+    near = [
+        (i, j)
+        for i in range(space.lower[0] - 1, space.upper[0] + 2)
+        for j in range(space.lower[1] - 1, space.upper[1] + 2)
+    ]
     assert {iv for iv in near if iv in space} == inside
 
 

@@ -71,13 +71,24 @@ def test_the_generated_partition_of_the_papers_listing_5():
 
 
 def test_listing_3_as_the_definition_says():
-    """The paper's text lost this output; step and width count from the lower bound, the earlier partition has priority."""
+    """The paper's text lost this output; step and width count from the lower bound, the earlier partition has
+    priority."""
     first, second = IndexSpace.of([0, 1], [9, 8], [2, 3], [1, 2]), IndexSpace.of([1, 0], [8, 9], [3, 2], [2, 1])
     result = split([9, 9], [first, second])
     assert not result.first_match
     value = {(iv): (3, 7, 0)[2 if p.partition is None else p.partition] for p in result.pieces for iv in p.space}
     rows = ["".join(str(value[i, j]) for j in range(9)) for i in range(9)]
-    assert rows == ["033033030", "707070707", "733033737", "000000000", "733033737", "707070707", "033033030", "707070707", "033033030"]
+    assert rows == [
+        "033033030",
+        "707070707",
+        "733033737",
+        "000000000",
+        "733033737",
+        "707070707",
+        "033033030",
+        "707070707",
+        "033033030",
+    ]
 
 
 def test_one_full_partition_is_one_piece():

@@ -65,10 +65,17 @@ def test_jing_prunes_where_there_are_gaps():
 
 def test_jing_refuses_with_its_reason():
     assert jing(IndexSpace.box([3] * 6), H100) == Refusal("jing maps ranks up to 5, and this space has rank 6")
-    assert jing(IndexSpace.box([3, 50, 50]), H100) == Refusal("jing does not fit: the block 50 x 50 has 2500 threads, and sm_90 allows 1024")
-    assert jing(IndexSpace.box([70000, 2, 2, 3, 3]), H100) == Refusal("jing does not fit: axis z of the grid has extent 70000, and sm_90 allows 65535")
+    assert jing(IndexSpace.box([3, 50, 50]), H100) == Refusal(
+        "jing does not fit: the block 50 x 50 has 2500 threads, and sm_90 allows 1024"
+    )
+    assert jing(IndexSpace.box([70000, 2, 2, 3, 3]), H100) == Refusal(
+        "jing does not fit: axis z of the grid has extent 70000, and sm_90 allows 65535"
+    )
     fallen_back = choose("jing", IndexSpace.box([3, 50, 50]), H100)
-    assert fallen_back.reasons[0] == "jing does not fit: the block 50 x 50 has 2500 threads, and sm_90 allows 1024, so auto chose"
+    assert (
+        fallen_back.reasons[0]
+        == "jing does not fit: the block 50 x 50 has 2500 threads, and sm_90 allows 1024, so auto chose"
+    )
     assert fallen_back.chain == auto(IndexSpace.box([3, 50, 50]), H100).chain
 
 
@@ -95,10 +102,16 @@ def test_jing_ext_is_jing_up_to_rank_5():
 
 
 def test_jing_ext_on_rank_6_and_7_in_full():
-    six = "Permute([2, 0, 1], FoldLast2(Permute([3, 0, 1, 2], FoldLast2(Permute([4, 0, 1, 2, 3], FoldLast2(ShiftLB(Gen)))))))"
+    six = (
+        "Permute([2, 0, 1], FoldLast2(Permute([3, 0, 1, 2], FoldLast2(Permute([4, 0, 1, 2, 3], "
+        "FoldLast2(ShiftLB(Gen)))))))"
+    )
     assert chain_text(jing_ext(IndexSpace.box([2] * 6), H100)) == f"GridBlock(2, {six})"
     found = jing_ext(IndexSpace.box([2] * 7), H100)
-    assert found.reasons == ("rank 7: pairs of neighbouring axes folded, 4 are left", "rank 4: the last two axes are the block, the others the grid")
+    assert found.reasons == (
+        "rank 7: pairs of neighbouring axes folded, 4 are left",
+        "rank 4: the last two axes are the block, the others the grid",
+    )
 
 
 def folded(rank, threads):
@@ -162,7 +175,11 @@ def fits(mapping, device):
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**20), st.just(2**33)), max_size=8), st.integers(0, 7), st.lists(st.integers(1, 9), min_size=8, max_size=8))
+@given(
+    st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**20), st.just(2**33)), max_size=8),
+    st.integers(0, 7),
+    st.lists(st.integers(1, 9), min_size=8, max_size=8),
+)
 def test_auto_fits_whatever_the_extents(extents, unit, steps):
     n = len(extents)
     space = IndexSpace.of([5] * n, [5 + e for e in extents], steps[:n], [1 + s // 2 for s in steps[:n]])
@@ -184,25 +201,35 @@ def neighbours(mapping):
     return tuple(y - x for x, y in zip(a, b))
 
 
-@pytest.mark.parametrize("extents", [[1 << 20], [1000, 1000], [100, 1000, 3], [1000, 33], [8, 8, 64, 64], [3, 5, 7, 11, 13, 200]])
+@pytest.mark.parametrize(
+    "extents", [[1 << 20], [1000, 1000], [100, 1000, 3], [1000, 33], [8, 8, 64, 64], [3, 5, 7, 11, 13, 200]]
+)
 def test_auto_coalesces(extents):
     space = IndexSpace.box(extents)
     rank = len(extents)
     assert neighbours(auto(space, H100).chain.map(space, H100)) == (*[0] * (rank - 1), 1)
     for unit in range(rank):
         if extents[unit] > 1:
-            assert neighbours(auto(space, H100, unit).chain.map(space, H100)) == tuple(int(k == unit) for k in range(rank))
+            assert neighbours(auto(space, H100, unit).chain.map(space, H100)) == tuple(
+                int(k == unit) for k in range(rank)
+            )
 
 
 def test_auto_in_words():
     assert choose("auto", IndexSpace.box([1000, 1024]), H100).reasons == ("rows of 1024 in blocks of 256 threads",)
-    assert choose("auto", IndexSpace.box([1000, 1000, 3]), H100).reasons[0] == "all 3 axes folded into one, in blocks of 256 threads, as rows of 3 would leave too many idle"
+    assert (
+        choose("auto", IndexSpace.box([1000, 1000, 3]), H100).reasons[0]
+        == "all 3 axes folded into one, in blocks of 256 threads, as rows of 3 would leave too many idle"
+    )
     small = choose("auto", IndexSpace.box([100]), H100)
     assert small.reasons[0] == "32 threads a block, as 100 indices fill 132 multiprocessors with no more"
     large = choose("auto", IndexSpace.box([1 << 28]), H100)
     assert large.reasons == ("rows of 268435456 in blocks of 256 threads", "8448 blocks, each thread up to 125 indices")
     gaps = choose("auto", IndexSpace.of([0, 0], [2048, 4096], [4, 3], [1, 2]), H100)
-    assert gaps.reasons[:2] == ("axis 0 is compressed, as 25% of it belongs to the space", "axis 1 is not compressed, as 67% of it belongs to the space")
+    assert gaps.reasons[:2] == (
+        "axis 0 is compressed, as 25% of it belongs to the space",
+        "axis 1 is not compressed, as 67% of it belongs to the space",
+    )
     assert "PruneGrid(CompressGrid([1, 0], ShiftLB(Gen)))" in str(gaps.chain)
 
 

@@ -16,5 +16,9 @@ with watch.over("first"):
     result = module.qsortc(numbers)
 with watch.over("second"):
     again = module.qsortc(numbers)
-print((result[1:] >= result[:-1]).all(), (result == again).all(), int(result.sum(dtype=np.int64) - numbers.sum(dtype=np.int64)))
+print(
+    (result[1:] >= result[:-1]).all(),
+    (result == again).all(),
+    int(result.sum(dtype=np.int64) - numbers.sum(dtype=np.int64)),
+)
 watch.tell()

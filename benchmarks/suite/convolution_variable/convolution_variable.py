@@ -1,4 +1,5 @@
-"""A convolution with weights that are an argument, here 3x3; the border is left out. Size: extent of each axis of the picture."""
+"""A convolution with weights that are an argument, here 3x3; the border is left out. Size: extent of each axis of the
+picture."""
 
 from __future__ import annotations
 

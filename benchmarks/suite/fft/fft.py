@@ -1,4 +1,5 @@
-"""The fast Fourier transform of a vector of complex numbers, with the roots of unity given. Size: points, a power of two."""
+"""The fast Fourier transform of a vector of complex numbers, with the roots of unity given. Size: points, a power of
+two."""
 
 from __future__ import annotations
 

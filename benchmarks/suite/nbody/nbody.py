@@ -13,7 +13,13 @@ SOFTENING = 0.01
 
 def inputs(n: int) -> tuple[Any, ...]:
     i = np.arange(3 * n)
-    return np.sin(i * 1.7).reshape(n, 3), np.cos(i * 0.9).reshape(n, 3) * 0.1, 0.5 + np.arange(n) % 5 / 4.0, 0.001, STEPS
+    return (
+        np.sin(i * 1.7).reshape(n, 3),
+        np.cos(i * 0.9).reshape(n, 3) * 0.1,
+        0.5 + np.arange(n) % 5 / 4.0,
+        0.001,
+        STEPS,
+    )
 
 
 def numpy_version(pos: Any, vel: Any, mass: Any, dt: float, steps: int) -> Any:

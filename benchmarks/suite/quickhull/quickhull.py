@@ -1,4 +1,5 @@
-"""The convex hull of points in a disc, by Quickhull in place: the corners in order; one thread, as for quicksort. Size: points."""
+"""The convex hull of points in a disc, by Quickhull in place: the corners in order; one thread, as for quicksort. Size:
+points."""
 
 from __future__ import annotations
 
@@ -25,7 +26,11 @@ def _between(p: Any, heights: Any, a: Any, b: Any) -> list[Any]:
     far = heights.argmax()
     c, rest = p[far], np.delete(p, far, axis=0)
     first, second = _area(a, c, rest), _area(c, b, rest)
-    return [*_between(rest[first > 0], first[first > 0], a, c), c, *_between(rest[second > 0], second[second > 0], c, b)]
+    return [
+        *_between(rest[first > 0], first[first > 0], a, c),
+        c,
+        *_between(rest[second > 0], second[second > 0], c, b),
+    ]
 
 
 def numpy_version(p: Any) -> Any:

@@ -24,7 +24,8 @@ def partition(p, lo, hi, ax, ay, bx, by):
     return end
 
 
-@njit("int64(float64[:,::1], float64[:,::1], int64, int64, int64, float64, float64, float64, float64)", cache=True)  # as for quicksort
+# as for quicksort
+@njit("int64(float64[:,::1], float64[:,::1], int64, int64, int64, float64, float64, float64, float64)", cache=True)
 def between(p, hull, count, lo, hi, ax, ay, bx, by):
     if lo < hi:
         far, best = lo, area(ax, ay, bx, by, p[lo, 0], p[lo, 1])

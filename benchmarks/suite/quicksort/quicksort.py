@@ -1,4 +1,5 @@
-"""Quicksort in place, by recursion; one thread, as the recursion passes the whole array on. NumPy's own sort is no quicksort for integers. Size: elements."""
+"""Quicksort in place, by recursion; one thread, as the recursion passes the whole array on. NumPy's own sort is no
+quicksort for integers. Size: elements."""
 
 from __future__ import annotations
 

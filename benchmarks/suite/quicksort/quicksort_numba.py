@@ -1,7 +1,8 @@
 from numba import njit
 
 
-@njit("void(int32[::1], int64, int64)", cache=True)  # without its type, a recursive function read back from the cache crashes
+# without its type, a recursive function read back from the cache crashes
+@njit("void(int32[::1], int64, int64)", cache=True)
 def sort(v, lo, hi):
     if lo < hi:
         pivot = v[lo + (hi - lo) // 2]

@@ -21,8 +21,15 @@ def _smooth(u: Any, f: Any, h2: float, sweeps: int) -> None:
         for starts in (((1, 1), (2, 2)), ((1, 2), (2, 1))):
             for i, j in starts:
                 rows, columns = slice(i, n - 1, 2), slice(j, n - 1, 2)
-                up, down, left, right = slice(i - 1, n - 2, 2), slice(i + 1, n, 2), slice(j - 1, n - 2, 2), slice(j + 1, n, 2)
-                u[rows, columns] = 0.25 * (u[up, columns] + u[down, columns] + u[rows, left] + u[rows, right] + h2 * f[rows, columns])
+                up, down, left, right = (
+                    slice(i - 1, n - 2, 2),
+                    slice(i + 1, n, 2),
+                    slice(j - 1, n - 2, 2),
+                    slice(j + 1, n, 2),
+                )
+                u[rows, columns] = 0.25 * (
+                    u[up, columns] + u[down, columns] + u[rows, left] + u[rows, right] + h2 * f[rows, columns]
+                )
 
 
 def _cycle(u: Any, f: Any, h2: float) -> None:

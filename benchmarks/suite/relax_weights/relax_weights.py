@@ -1,4 +1,5 @@
-"""Relaxation with nine weights and wrap-around, in SaC by index vectors and `mod`, for any rank. Size: extent of each axis."""
+"""Relaxation with nine weights and wrap-around, in SaC by index vectors and `mod`, for any rank. Size: extent of each
+axis."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """How arrays print: `print` and `show`.
 
-The walk over arrays of more than two axes is the odd one of SaC's own `print`: rows run along the last axis; the other axes take turns at going across and down the page, the innermost of them across where the rank is odd.
+The walk over arrays of more than two axes is the odd one of SaC's own `print`: rows run along the last axis; the other
+axes take turns at going across and down the page, the innermost of them across where the rank is odd.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ ELEMENT = 160  # bytes that an element takes besides its text while it is printe
 LINE = 1 << 16  # characters that `show` writes at a time
 
 DEFAULT = {
-    "bool": b"%2i ", "byte": b"%2hd ", "short": b"%2hd ", "int": b"%2d ", "long": b"%2ld ", "longlong": b"%2lld ", "ubyte": b"%2hu ", "ushort": b"%2hu ", "uint": b"%2u ",
+    "bool": b"%2i ", "byte": b"%2hd ", "short": b"%2hd ", "int": b"%2d ", "long": b"%2ld ", "longlong": b"%2lld ",
+    "ubyte": b"%2hu ", "ushort": b"%2hu ", "uint": b"%2u ",
     "ulong": b"%2lu ", "ulonglong": b"%2llu ", "float": b"%4f ", "double": b"%e ", "char": b"%c",
 }  # fmt: skip
 
@@ -27,7 +29,8 @@ Texts = Callable[[int, int], Sequence[bytes]]  # the printed elements from one p
 
 
 def array_text(fmt: bytes, base: str, shape: tuple[int, ...], flat: Any) -> Iterator[bytes]:
-    """What `print` writes for an array, each element through `fmt`, piece by piece. `flat`: the elements in row-major order, a list or an array."""
+    """What `print` writes for an array, each element through `fmt`, piece by piece. `flat`: the elements in row-major
+    order, a list or an array."""
     size = max(1, plan_of(fmt, (base,), "print").size)
     head = b"Dimension: %2d\nShape    : <%b>\n" % (len(shape), b",".join(b" %2d" % n for n in shape))
     memory.room(3 * size)
@@ -102,7 +105,8 @@ def _walk(shape: tuple[int, ...]) -> Iterator[tuple[int, bytes]]:
 
 
 def show_text(shape: tuple[int, ...], codes: bytes | memoryview) -> Iterator[bytes]:
-    """What `show` writes for a character array, piece by piece: its rows as lines, an empty line between planes; nothing for an empty array."""
+    """What `show` writes for a character array, piece by piece: its rows as lines, an empty line between planes;
+    nothing for an empty array."""
     if shape and prod(shape) == 0:
         return
     columns = shape[-1] if shape else 1

@@ -56,7 +56,11 @@ def read_doubles(world: World, stream: Stream, rank: int, shape: Any) -> tuple[A
     while at < size:
         data = stream.read(min(CHUNK, size - at))
         if not data:
-            raise Fault("E0659", f"binfReadDoubleArray: {stream.name} has {at} more bytes, but an array of shape {list(wanted)} needs {size}")
+            raise Fault(
+                "E0659",
+                f"binfReadDoubleArray: {stream.name} has {at} more bytes, but an array of shape {list(wanted)} needs "
+                f"{size}",
+            )
         into[at : at + len(data)] = data
         at += len(data)
     return (array if wanted else float(array)), stream

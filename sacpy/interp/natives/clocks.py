@@ -16,7 +16,12 @@ SECOND = 1_000_000_000
 UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0))
 
 
-@native("RTClock::createTheRTClock/0", "MTClock::createTheMTClock/0", "Clock::create_TheClock/0", "Benchmarking::create_TheBenchmarkObject/0")
+@native(
+    "RTClock::createTheRTClock/0",
+    "MTClock::createTheMTClock/0",
+    "Clock::create_TheClock/0",
+    "Benchmarking::create_TheBenchmarkObject/0",
+)
 def create(world: World) -> World:
     return world
 
@@ -204,7 +209,8 @@ def time_stamp(world: World) -> None:
 
 
 class Interval(Node):
-    """A stretch of time between `start` and `end`, in nanoseconds, to be told in a unit: 0 seconds, 1 milli, 2 micro, 3 nano."""
+    """A stretch of time between `start` and `end`, in nanoseconds, to be told in a unit: 0 seconds, 1 milli, 2 micro, 3
+    nano."""
 
     name: bytes
     number: int
@@ -226,7 +232,11 @@ def get_interval_numbered(world: World, name: bytes, number: int) -> Interval:
 @native("Benchmarking::getInterval/3")
 def get_interval_in(world: World, name: bytes, number: int, unit: int) -> Interval:
     if not 0 <= unit < len(UNITS):
-        raise Fault("E0658", f"getInterval: {unit} is not a unit of time", help="use 0 for seconds, 1 for milliseconds, 2 for microseconds, 3 for nanoseconds")
+        raise Fault(
+            "E0658",
+            f"getInterval: {unit} is not a unit of time",
+            help="use 0 for seconds, 1 for milliseconds, 2 for microseconds, 3 for nanoseconds",
+        )
     return Interval(name, number, unit)
 
 
@@ -260,7 +270,9 @@ def print_result(world: World, *intervals: Interval) -> tuple[Interval, ...] | I
     """Results and descriptions as two fibre arrays."""
     last = len(intervals) - 1
     values = b"".join(b"    %.6f\n" % _result(interval)[0] for interval in intervals)
-    names = b"".join(b' "%d %b %b"\n' % (interval.number, interval.name, _result(interval)[1]) for interval in intervals)
+    names = b"".join(
+        b' "%d %b %b"\n' % (interval.number, interval.name, _result(interval)[1]) for interval in intervals
+    )
     stdout: Stream = world.stdout
     stdout.write(b"### begin intervals\n[ 0,%d:\n%b]\n### begin intervals\n" % (last, values))
     stdout.write(b"### begin descriptions\n[ 0,%d:\n%b]\n### end descriptions\n" % (last, names))

@@ -1,6 +1,7 @@
 """Natives of FibreIO: arrays as text that says its own shape, `[0,2: 1 2 3]`, nested for more axes, or a bare scalar.
 
-Reading takes blanks and `# comments` anywhere, extents `lo,hi` (so hi-lo+1 elements), integers with the suffixes of their types, reals with a `d` or `e` exponent, and strings in double quotes.
+Reading takes blanks and `# comments` anywhere, extents `lo,hi` (so hi-lo+1 elements), integers with the suffixes of
+their types, reals with a `d` or `e` exponent, and strings in double quotes.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ from sacpy.interp.world import World, shown
 from sacpy.lang.types import BITS, REAL
 
 FORMATS = {
-    "byte": b"%hhd", "short": b"%hd", "int": b"%i", "long": b"%ld", "longlong": b"%lld", "ubyte": b"%hhu", "ushort": b"%hu", "uint": b"%u", "ulong": b"%lu", "ulonglong": b"%llu",
+    "byte": b"%hhd", "short": b"%hd", "int": b"%i", "long": b"%ld", "longlong": b"%lld", "ubyte": b"%hhu",
+    "ushort": b"%hu", "uint": b"%u", "ulong": b"%lu", "ulonglong": b"%llu",
     "float": b"%f", "double": b"%f",
 }  # fmt: skip
 SCALAR_FORMATS = {**FORMATS, "byte": b"%hd", "ubyte": b"%hu", "float": b"%.16f", "double": b"%.16f"}
 DTYPES = {
-    "byte": np.int8, "short": np.int16, "int": np.int32, "long": np.int64, "longlong": np.int64, "ubyte": np.uint8, "ushort": np.uint16, "uint": np.uint32, "ulong": np.uint64,
+    "byte": np.int8, "short": np.int16, "int": np.int32, "long": np.int64, "longlong": np.int64, "ubyte": np.uint8,
+    "ushort": np.uint16, "uint": np.uint32, "ulong": np.uint64,
     "ulonglong": np.uint64, "float": np.float32, "double": np.float64,
 }  # fmt: skip
 STRINGS = "strings"
@@ -101,8 +104,15 @@ def fibre_fprint(world: World, stream: Stream, value: Any, *, bases: tuple[str, 
 
 
 @native("FibreIO::FibrePrint/4", wants_bases=True)
-def fibre_fprint_shape(world: World, stream: Stream, rank: int, shape: Any, value: Any, *, bases: tuple[str, ...]) -> Stream:
-    return fibre_fprint(world, stream, value if isinstance(value, StringArray) or not rank else reshape(shape, value), bases=(bases[0], bases[3]))
+def fibre_fprint_shape(
+    world: World, stream: Stream, rank: int, shape: Any, value: Any, *, bases: tuple[str, ...]
+) -> Stream:
+    return fibre_fprint(
+        world,
+        stream,
+        value if isinstance(value, StringArray) or not rank else reshape(shape, value),
+        bases=(bases[0], bases[3]),
+    )
 
 
 # ---------------------------------------------------------------- reading
@@ -165,7 +175,10 @@ class _Reader:
         elif depth >= len(self.shape):
             self.wrong(f"a sub-array of more axes than the ones before it, which have {len(self.shape) - depth}")
         elif extent != self.shape[depth]:
-            self.wrong(f"a sub-array of extent {extent} among sub-arrays of extent {self.shape[depth]}", "the sub-arrays of an array must have equal shapes")
+            self.wrong(
+                f"a sub-array of extent {extent} among sub-arrays of extent {self.shape[depth]}",
+                "the sub-arrays of an array must have equal shapes",
+            )
         self.expect(b":")
         if self.next() == b"[":
             self.subarrays(depth, extent)
@@ -223,7 +236,11 @@ class _Reader:
     def expect(self, character: bytes) -> None:
         found = self.next()
         if found != character:
-            self.wrong(f"`{shown(found)}` where `{character.decode()}` is expected" if found else f"the text ends where `{character.decode()}` is expected")
+            self.wrong(
+                f"`{shown(found)}` where `{character.decode()}` is expected"
+                if found
+                else f"the text ends where `{character.decode()}` is expected"
+            )
         self.stream.getc()
 
     def bound(self) -> int:
@@ -231,7 +248,9 @@ class _Reader:
         text = self.take(_BOUND)
         if not text[-1:].isdigit():
             found = self.next()
-            self.wrong(f"`{shown(found)}` where a bound is expected" if found else "the text ends where a bound is expected")
+            self.wrong(
+                f"`{shown(found)}` where a bound is expected" if found else "the text ends where a bound is expected"
+            )
         return _integer(text)
 
     def token(self) -> bytes:
@@ -252,7 +271,13 @@ class _Reader:
         if self.base in BITS:
             match = _INTEGER.fullmatch(text)
             if match is None:
-                remedy = "read reals with FibreScanDoubleArray" if _REAL.fullmatch(text) else "put blanks between elements" if b"," in text else ""
+                remedy = (
+                    "read reals with FibreScanDoubleArray"
+                    if _REAL.fullmatch(text)
+                    else "put blanks between elements"
+                    if b"," in text
+                    else ""
+                )
                 self.wrong(f"`{shown(text)}` is not an integer", remedy)
             return wrapped(_integer(match[1]), self.base)
         memory.room(6 * len(text))
@@ -272,7 +297,11 @@ class _Reader:
     def wrong(self, what: str, remedy: str = "") -> NoReturn:
         place = self.stream.consumed if self.place is None else self.place
         where = f"line {self.line}, byte {place - self.start + 1} of the text"
-        raise Fault("E0657", f"FibreScan: {what} ({where})", help=remedy or "an array is written [lo,hi: elements], with a bracket for each axis")
+        raise Fault(
+            "E0657",
+            f"FibreScan: {what} ({where})",
+            help=remedy or "an array is written [lo,hi: elements], with a bracket for each axis",
+        )
 
 
 def _integer(text: bytes) -> int:

@@ -18,8 +18,10 @@ from sacpy.nodes import Record
 # ---------------------------------------------------------------- errors
 
 ERRORS = (  # noqa: SIM905
-    "perm noent srch intr io nxio 2big noexec badf child again nomem acces fault notblk busy exist xdev nodev notdir isdir inval nfile mfile notty txtbsy fbig nospc spipe rofs "
-    "mlink pipe loop nametoolong dom range netdown netunreach netreset connaborted connreset nobufs isconn notconn shutdown toomanyrefs timedout connrefused hostdown hostunreach "
+    "perm noent srch intr io nxio 2big noexec badf child again nomem acces fault notblk busy exist xdev nodev notdir "
+    "isdir inval nfile mfile notty txtbsy fbig nospc spipe rofs "
+    "mlink pipe loop nametoolong dom range netdown netunreach netreset connaborted connreset nobufs isconn notconn "
+    "shutdown toomanyrefs timedout connrefused hostdown hostunreach "
     "notempty users dquot stale remote"
 ).split()
 
@@ -70,7 +72,11 @@ def rename(world: World, old: bytes, new: bytes) -> int:
 
 @native("FileSystem::remove/1")
 def remove(world: World, path: bytes) -> int:
-    return _attempt(world, f"remove {shown(path)}", lambda: os.rmdir(path) if os.path.isdir(path) and not os.path.islink(path) else os.remove(path))
+    return _attempt(
+        world,
+        f"remove {shown(path)}",
+        lambda: os.rmdir(path) if os.path.isdir(path) and not os.path.islink(path) else os.remove(path),
+    )
 
 
 @native("FileSystem::symlink/2")
@@ -144,7 +150,10 @@ def mkdtemp(world: World, template: bytes) -> bytes:
     memory.room(10 * len(template))
     stem = template.removesuffix(b"XXXXXX")
     try:
-        return os.path.join(os.path.dirname(stem), os.path.basename(tempfile.mkdtemp(prefix=os.path.basename(stem), dir=os.path.dirname(stem) or b".")))
+        return os.path.join(
+            os.path.dirname(stem),
+            os.path.basename(tempfile.mkdtemp(prefix=os.path.basename(stem), dir=os.path.dirname(stem) or b".")),
+        )
     except OSError:
         return b""
 
@@ -163,7 +172,11 @@ class Directory(Record):
 
 def _entries(directory: Directory) -> list[bytes]:
     if not directory.open:
-        raise Fault("E0650", f"the directory {shown(directory.path)} is not open", help="test the error that `opendir` returned with `fail(err)` before using it")
+        raise Fault(
+            "E0650",
+            f"the directory {shown(directory.path)} is not open",
+            help="test the error that `opendir` returned with `fail(err)` before using it",
+        )
     return directory.entries
 
 

@@ -1,6 +1,8 @@
 """C's formatted output, byte for byte as glibc prints it: `printf` and its kin.
 
-In: a format, the arguments as interpreter values, and their base types. Out: bytes. A format is read once per combination of base types: the conversions are checked against them then, and where Python's own `%` on bytes means the same, that does the work.
+In: a format, the arguments as interpreter values, and their base types. Out: bytes. A format is read once per
+combination of base types: the conversions are checked against them then, and where Python's own `%` on bytes means the
+same, that does the work.
 """
 
 from __future__ import annotations
@@ -27,7 +29,10 @@ _LENGTH_BITS = {"hh": 8, "h": 16, "": 32, "l": 64, "ll": 64, "L": 64, "q": 64, "
 
 
 class Plan(Node):
-    """A format checked against base types. `pieces`: literal bytes and conversions in order. `python`: the same as a Python format, where that prints the same for finite numbers; `floats`: the arguments that must be finite for it; `count`: how many arguments it takes (further ones are ignored, as in C); `size`: the bytes that the text may have, but for those of strings and of widths that are arguments."""
+    """A format checked against base types. `pieces`: literal bytes and conversions in order. `python`: the same as a
+    Python format, where that prints the same for finite numbers; `floats`: the arguments that must be finite for it;
+    `count`: how many arguments it takes (further ones are ignored, as in C); `size`: the bytes that the text may have,
+    but for those of strings and of widths that are arguments."""
 
     pieces: tuple[bytes | Spec, ...]
     python: bytes | None
@@ -44,7 +49,8 @@ def sprintf(fmt: bytes, args: Sequence[Value], bases: Sequence[str], who: str = 
         if type(a) is bytes:
             size += len(a)
     memory.room(3 * size)
-    if plan.python is not None and not any(isinstance(a, np.ndarray) for a in args) and all(isfinite(args[i]) for i in plan.floats):  # type: ignore[arg-type]
+    scalars = not any(isinstance(a, np.ndarray) for a in args)
+    if plan.python is not None and scalars and all(isfinite(args[i]) for i in plan.floats):  # type: ignore[arg-type]
         return plan.python % tuple(args[: plan.count])
     return _slow(plan, fmt, args, bases, who)
 
@@ -81,7 +87,10 @@ def _plan(fmt: bytes, bases: tuple[str, ...], who: str) -> Plan:
     wrong = problem(pieces, bases)
     if wrong is not None:
         raise Fault(wrong.code, f"{who}: {wrong.message}", help=wrong.help)
-    size = sum(len(piece) if isinstance(piece, bytes) else max(piece.width or 0, 0) + max(piece.precision or 0, 0) + LONGEST for piece in pieces)
+    size = sum(
+        len(piece) if isinstance(piece, bytes) else max(piece.width or 0, 0) + max(piece.precision or 0, 0) + LONGEST
+        for piece in pieces
+    )
     python, floats, at = bytearray(), [], 0
     for piece in pieces:
         if isinstance(piece, bytes):
@@ -99,7 +108,13 @@ def _plan(fmt: bytes, bases: tuple[str, ...], who: str) -> Plan:
 
 def _python(spec: Spec, base: str) -> bytes | None:
     """The conversion for Python's `%`, if that prints the same."""
-    if -1 in (spec.width, spec.precision) or spec.precision == -2 or "'" in spec.flags or "#" in spec.flags or max(spec.width or 0, spec.precision or 0) > memory.SMALL:
+    if (
+        -1 in (spec.width, spec.precision)
+        or spec.precision == -2
+        or "'" in spec.flags
+        or "#" in spec.flags
+        or max(spec.width or 0, spec.precision or 0) > memory.SMALL
+    ):
         return None
     width = "" if spec.width is None else str(spec.width)
     precision = "" if spec.precision is None else f".{spec.precision}"
@@ -199,7 +214,8 @@ def _integer(value: int, base: str, letter: str, flags: str, width: int, precisi
 
 
 def _real(value: float, letter: str, flags: str, width: int, precision: int | None) -> bytes:
-    negative = copysign(1.0, value) < 0 and not isnan(value)  # a NaN prints without a sign, whatever the machine made of it
+    # a NaN prints without a sign, whatever the machine made of it
+    negative = copysign(1.0, value) < 0 and not isnan(value)
     sign = _sign(negative, flags)
     value = abs(value)
     if not isfinite(value):

@@ -9,7 +9,8 @@ SMALLEST_EXPONENT = -1022
 
 
 def hex_digits(value: float, precision: int | None, alternate: bool) -> str:
-    """The digits behind `0x` of a finite number that is not negative: `1.8p+1` for 3. With a precision the last digit is rounded half to even."""
+    """The digits behind `0x` of a finite number that is not negative: `1.8p+1` for 3. With a precision the last digit
+    is rounded half to even."""
     mantissa, exponent = _split(value)
     places = FRACTION_BITS // 4
     if precision is not None and precision < places:
@@ -26,7 +27,8 @@ def hex_digits(value: float, precision: int | None, alternate: bool) -> str:
 
 
 def _split(value: float) -> tuple[int, int]:
-    """Mantissa with 52 fraction bits and the binary exponent; a subnormal keeps the smallest exponent and has no leading 1."""
+    """Mantissa with 52 fraction bits and the binary exponent; a subnormal keeps the smallest exponent and has no
+    leading 1."""
     if value == 0:
         return 0, 0
     fraction, exponent = frexp(value)

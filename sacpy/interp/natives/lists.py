@@ -24,7 +24,11 @@ def _elements(rest: List) -> Iterator[int]:
 
 def _outside(what: str, rest: List) -> Fault:
     length = sum(1 for _ in _elements(rest))
-    return Fault("E0680", f"{what}, but the list has {length} element{'' if length == 1 else 's'}", help="test with `empty` or `length` first")
+    return Fault(
+        "E0680",
+        f"{what}, but the list has {length} element{'' if length == 1 else 's'}",
+        help="test with `empty` or `length` first",
+    )
 
 
 def _build(elements: list[int], rest: List) -> List:

@@ -1,4 +1,5 @@
-"""Natives of PNG, PPM and SDLdisplay: pictures in files and on the terminal. A picture is an array of shape (height, width, 3) of ints; parts below 0 or above 255 count as 0 and 255."""
+"""Natives of PNG, PPM and SDLdisplay: pictures in files and on the terminal. A picture is an array of shape (height,
+width, 3) of ints; parts below 0 or above 255 count as 0 and 255."""
 
 from __future__ import annotations
 
@@ -43,7 +44,11 @@ def _path(name: bytes) -> Path:
 
 def _write_png(name: bytes, picture: Array) -> None:
     if not picture.size:
-        raise Fault("E0662", f"a picture of shape {list(picture.shape[:2])} cannot be a PNG file", help="a picture needs at least one row and one column")
+        raise Fault(
+            "E0662",
+            f"a picture of shape {list(picture.shape[:2])} cannot be a PNG file",
+            help="a picture needs at least one row and one column",
+        )
     path = _path(name)
     data = png.encode(eight_bits(picture))
     path.write_bytes(data)
@@ -69,7 +74,11 @@ def read_png(world: World, name: bytes) -> Array:
         memory.room(4 * picture.size)
         return picture.astype(np.int32)
     except OSError as error:
-        raise Fault("E0660", f"readPNG cannot open {shown(name)}: {error.strerror}", help="check the file's name and its permissions") from None
+        raise Fault(
+            "E0660",
+            f"readPNG cannot open {shown(name)}: {error.strerror}",
+            help="check the file's name and its permissions",
+        ) from None
     except png.PictureError as error:
         raise Fault("E0661", f"readPNG cannot read {shown(name)}: {error}") from None
 
@@ -78,7 +87,11 @@ def read_png(world: World, name: bytes) -> Array:
 
 
 def _wrong(stream: Stream, why: str) -> Fault:
-    return Fault("E0661", f"readPPM cannot read {stream.name}: {why}", help="P3 and P6 files can be read, with values up to 65535")
+    return Fault(
+        "E0661",
+        f"readPPM cannot read {stream.name}: {why}",
+        help="P3 and P6 files can be read, with values up to 65535",
+    )
 
 
 @native("PPM::readStream/1")
@@ -154,7 +167,9 @@ def write_ppm(world: World, stream: Stream, picture: Array, binary: bool) -> Str
     else:
         for row in picture.reshape(height, -1):
             for start in range(0, row.size, AT_A_TIME):
-                stream.write(b" " * (start > 0) + b" ".join([b"%d" % v for v in row[start : start + AT_A_TIME].tolist()]))
+                stream.write(
+                    b" " * (start > 0) + b" ".join([b"%d" % v for v in row[start : start + AT_A_TIME].tolist()])
+                )
             stream.write(b"\n")
     return stream
 
@@ -177,7 +192,11 @@ def _numbers_in_use(world: World) -> set[int]:
 def _open(world: World, extents: tuple[int, ...], grid: tuple[int, ...]) -> Display:
     height, width = (max(0, a * b) for a, b in zip(extents, grid, strict=True))
     if not 0 < height * width <= LARGEST_PICTURE // 3:
-        raise Fault("E0662", f"a display cannot have the shape {[height, width]}", help="give its height and width in pixels, both at least 1")
+        raise Fault(
+            "E0662",
+            f"a display cannot have the shape {[height, width]}",
+            help="give its height and width in pixels, both at least 1",
+        )
     memory.check((height, width, 3), 1)
     numbers = _numbers_in_use(world)
     number = next(n for n in range(1, len(numbers) + 2) if n not in numbers)
@@ -218,7 +237,9 @@ def draw_in_grid(world: World, display: Display, picture: Array, place: Array) -
 
 def _draw(world: World, display: Display, picture: Array, row: int, column: int) -> Display:
     if row < 0 or column < 0:
-        raise Fault("E0662", f"a picture cannot begin at [{row}, {column}] of a display", help="rows and columns count from 0")
+        raise Fault(
+            "E0662", f"a picture cannot begin at [{row}, {column}] of a display", help="rows and columns count from 0"
+        )
     room = display.picture[row:, column:]
     height, width = min(room.shape[0], picture.shape[0]), min(room.shape[1], picture.shape[1])
     room[:height, :width] = eight_bits(picture[:height, :width])
@@ -244,16 +265,24 @@ def _show(world: World, display: Display) -> None:
     try:
         _write_png(os.fsencode(name), display.picture)
     except OSError as error:
-        raise Fault("E0660", f"a display cannot write {name}: {error.strerror}", help="let SACPY_DISPLAY name a folder, or be `terminal` or `off`") from None
+        raise Fault(
+            "E0660",
+            f"a display cannot write {name}: {error.strerror}",
+            help="let SACPY_DISPLAY name a folder, or be `terminal` or `off`",
+        ) from None
 
 
 def half_blocks(picture: png.Picture) -> Iterator[bytes]:
-    """A picture for a terminal with 24-bit colours, line by line: two rows of pixels in each, at most `WIDEST` columns."""
+    """A picture for a terminal with 24-bit colours, line by line: two rows of pixels in each, at most `WIDEST`
+    columns."""
     step = -(-picture.shape[1] // WIDEST)
     small = picture[::step, ::step]
     for upper in range(0, small.shape[0], 2):
         below = small[upper + 1] if upper + 1 < small.shape[0] else np.zeros_like(small[upper])
-        cells = ("\x1b[38;2;{};{};{};48;2;{};{};{}m\u2580".format(*a, *b) for a, b in zip(small[upper].tolist(), below.tolist(), strict=True))
+        cells = (
+            "\x1b[38;2;{};{};{};48;2;{};{};{}m\u2580".format(*a, *b)
+            for a, b in zip(small[upper].tolist(), below.tolist(), strict=True)
+        )
         yield ("".join(cells) + "\x1b[0m\n").encode()
 
 

@@ -19,11 +19,13 @@ from sacpy.lang.printf_formats import STRING
 SCALAR_HEAD = b"Dimension:  0\nShape    : < >\n"
 # What sac2c's ScalarIO uses; the byte types print in hexadecimal there.
 SCALAR = {
-    "byte": b"%x", "short": b"%hd", "int": b"%d", "long": b"%ld", "longlong": b"%lld", "ubyte": b"%X", "ushort": b"%hu", "uint": b"%u", "ulong": b"%lu", "ulonglong": b"%llu",
+    "byte": b"%x", "short": b"%hd", "int": b"%d", "long": b"%ld", "longlong": b"%lld", "ubyte": b"%X", "ushort": b"%hu",
+    "uint": b"%u", "ulong": b"%lu", "ulonglong": b"%llu",
     "float": b"%g", "double": b"%g", "bool": b"%d", "char": b"%c", STRING: b"%s",
 }  # fmt: skip
 SCAN = {
-    "byte": b"%hhd", "short": b"%hd", "int": b"%d", "long": b"%ld", "longlong": b"%lld", "ubyte": b"%hhu", "ushort": b"%hu", "uint": b"%u", "ulong": b"%lu", "ulonglong": b"%llu",
+    "byte": b"%hhd", "short": b"%hd", "int": b"%d", "long": b"%ld", "longlong": b"%lld", "ubyte": b"%hhu",
+    "ushort": b"%hu", "uint": b"%u", "ulong": b"%lu", "ulonglong": b"%llu",
     "float": b"%f", "double": b"%lf", "char": b"%c",
 }  # fmt: skip
 
@@ -151,7 +153,12 @@ def _pairs(fmt: Callable[[float, float], bytes], value: Any, precision: int = 0)
     """Complex numbers in the rows of `print`; `value` has the pair as its last axis."""
     shape, pairs = value.shape[:-1], value.reshape(-1, 2)
     head = b"Dimension: %d\nShape    : <%b>\n" % (len(shape), b",".join(b" %d" % n for n in shape))
-    return framed(head, shape, lambda start, end: [fmt(real, imag) for real, imag in pairs[start:end].tolist()], max(1, memory.SMALL // (1000 + 6 * max(0, precision))))
+    return framed(
+        head,
+        shape,
+        lambda start, end: [fmt(real, imag) for real, imag in pairs[start:end].tolist()],
+        max(1, memory.SMALL // (1000 + 6 * max(0, precision))),
+    )
 
 
 def _pair(real: float, imag: float, mode: int = 0, precision: int | None = None) -> bytes:
@@ -162,7 +169,13 @@ def _pair(real: float, imag: float, mode: int = 0, precision: int | None = None)
 
 def _complex_text(value: Any, mode: int | None = None, precision: int | None = None) -> Iterator[bytes]:
     if value.ndim == 1:
-        return iter((sprintf(b"(%g,%g)", value.tolist(), _DOUBLES) if mode is None else _pair(value.item(0), value.item(1), mode, precision),))
+        return iter(
+            (
+                sprintf(b"(%g,%g)", value.tolist(), _DOUBLES)
+                if mode is None
+                else _pair(value.item(0), value.item(1), mode, precision),
+            )
+        )
     if mode is None:
         return _pairs(lambda real, imag: sprintf(b"(%.g, %.g) ", (real, imag), _DOUBLES), value)
     return _pairs(lambda real, imag: _pair(real, imag, mode, precision) + b" ", value, precision or 0)
@@ -175,7 +188,9 @@ def print_complex(world: World, value: Any, mode: int | None = None, precision: 
 
 
 @native("ComplexIO::fprint/2", "ComplexIO::fprint/3", "ComplexIO::fprint/4")
-def fprint_complex(world: World, stream: Stream, value: Any, mode: int | None = None, precision: int | None = None) -> Stream:
+def fprint_complex(
+    world: World, stream: Stream, value: Any, mode: int | None = None, precision: int | None = None
+) -> Stream:
     for piece in _complex_text(value, mode, precision):
         stream.write(piece)
     return stream

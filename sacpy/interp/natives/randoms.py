@@ -1,4 +1,5 @@
-"""Natives of Random, Rand and Rand48: the generators of the C library that older programs use, and Xoshiro's seed from the clock. A generator belongs to the world, so each session has its own."""
+"""Natives of Random, Rand and Rand48: the generators of the C library that older programs use, and Xoshiro's seed from
+the clock. A generator belongs to the world, so each session has its own."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ class Generator(Protocol):
 
 
 class Feedback:
-    """glibc's random(): x(i) = x(i-3) + x(i-31) mod 2^32, without the lowest bit; the first 31 numbers come from a linear congruential generator."""
+    """glibc's random(): x(i) = x(i-3) + x(i-31) mod 2^32, without the lowest bit; the first 31 numbers come from a
+    linear congruential generator."""
 
     def __init__(self, seed: int) -> None:
         self.seed(seed)
@@ -118,7 +120,9 @@ def _register(modules: tuple[str, ...], generator: Callable[[World], Generator])
             return _within(source, least, most, bases[1])
         dtype = np.dtype(np.int32 if bases[1] == "int" else np.float64)
         memory.check(wanted, dtype.itemsize)
-        return np.fromiter((_within(source, least, most, bases[1]) for _ in range(prod(wanted))), dtype, prod(wanted)).reshape(wanted)
+        return np.fromiter(
+            (_within(source, least, most, bases[1]) for _ in range(prod(wanted))), dtype, prod(wanted)
+        ).reshape(wanted)
 
 
 _register(("Rand", "Random"), _feedback)

@@ -1,6 +1,7 @@
 """C's formatted input: `scanf` and its kin, over a `Stream`.
 
-In: a stream, a format, and what the call's results are. Out: the number of conversions done (-1 at the end of the input), then a value for each result: zero, or the empty string, for those the input did not reach.
+In: a stream, a format, and what the call's results are. Out: the number of conversions done (-1 at the end of the
+input), then a value for each result: zero, or the empty string, for those the input did not reach.
 """
 
 from __future__ import annotations
@@ -30,12 +31,15 @@ INTEGERS = {
     0: re.compile(rb"[+-]?(?:0[xX][0-9a-fA-F]*|0[0-7]*|[0-9]*)"),
 }
 FLOAT = re.compile(
-    rb"[+-]?(?:0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*(?:[pP][+-]?[0-9]*)?|[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]*)?|\.(?:[0-9]+(?:[eE][+-]?[0-9]*)?)?"
+    rb"[+-]?(?:0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*(?:[pP][+-]?[0-9]*)?|[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]*)?|\.(?:[0-9]"
+    rb"+(?:[eE][+-]?[0-9]*)?)?"
     rb"|i(?:n(?:f(?:i(?:n(?:i(?:t(?:y)?)?)?)?)?)?)?|n(?:a(?:n)?)?)?",
     re.IGNORECASE,
 )
 NUMBER = re.compile(
-    rb"[+-]?(?:0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan)", re.IGNORECASE
+    rb"[+-]?(?:0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|"
+    rb"inf(?:inity)?|nan)",
+    re.IGNORECASE,
 )
 REMEMBERED = 1 << 12  # characters of the longest format that is read only once
 MOST_DIGITS = 64  # of a number, leading zeros aside, that may fit an integer type
@@ -95,7 +99,11 @@ class _Conversion:
         self.width = int(match["width"] or 0)
         base = base_of(self.letter, self.length)
         if base is None:
-            raise Fault("E0654", f"`{match[0]}` (at byte {match.start() + 1} of the format) is not a conversion that scanning knows", help="use %d, %ld, %f, %lf, %c, %s or %[...]")
+            raise Fault(
+                "E0654",
+                f"`{match[0]}` (at byte {match.start() + 1} of the format) is not a conversion that scanning knows",
+                help="use %d, %ld, %f, %lf, %c, %s or %[...]",
+            )
         self.base = base
         self.chosen = _set_pattern(self.letter) if self.letter.startswith("[") else WORD
 
@@ -147,13 +155,18 @@ def _check(bases: tuple[str, ...], targets: tuple[str, ...], who: str) -> None:
     if len(bases) != len(targets):
         raise Fault(
             "E0653",
-            f"{who}: the format stores {len(bases)} value{'' if len(bases) == 1 else 's'}, but the call has {len(targets)} result{'' if len(targets) == 1 else 's'} for them",
+            f"{who}: the format stores {len(bases)} value{'' if len(bases) == 1 else 's'}, but the call has "
+            f"{len(targets)} result{'' if len(targets) == 1 else 's'} for them",
             help="the first result is the number of conversions done; then comes one result for each conversion",
         )
     for index, (base, target) in enumerate(zip(bases, targets, strict=True)):
         if target and base != target and not (base in BITS and target in BITS and BITS[base] == BITS[target]):
             name, wanted = base.rpartition("::")[2], target.rpartition("::")[2]
-            raise Fault("E0652", f"{who}: conversion {index + 1} of the format reads a value of type {name}, but result {index + 1} is of type {wanted}")
+            raise Fault(
+                "E0652",
+                f"{who}: conversion {index + 1} of the format reads a value of type {name}, but result {index + 1} is "
+                f"of type {wanted}",
+            )
 
 
 def _literal(stream: Stream, text: bytes) -> bool:

@@ -1,6 +1,7 @@
 """Natives of the classes TermFile and File: characters, lines, formatted output and input over a `Stream`.
 
-Both classes are streams, so one function serves both; those without a stream parameter use the standard one. A system error is its number, -1 for none, as the module SysErr has it.
+Both classes are streams, so one function serves both; those without a stream parameter use the standard one. A system
+error is its number, -1 for none, as the module SysErr has it.
 """
 
 from __future__ import annotations
@@ -163,7 +164,8 @@ def gets(world: World, size: int) -> tuple[int, bytes]:
 
 @native("TermFile::fgetl/1", "File::fgetl/1")
 def fgetl(world: World, stream: Stream) -> tuple[int, bytes, Stream]:
-    """A whole line without its end. An error, together with what was there, where the input ends before the line does."""
+    """A whole line without its end. An error, together with what was there, where the input ends before the line
+    does."""
     line = stream.take(_LINE)
     return NO_ERROR if stream.getc() >= 0 else 0, line, stream
 

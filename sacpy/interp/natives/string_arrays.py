@@ -52,7 +52,11 @@ def to_string_array(world: World, text: bytes) -> StringArray:
 @native("StringArray::to_string/1")
 def from_string_array(world: World, array: StringArray) -> bytes:
     if array.shape:
-        raise Fault("E0655", f"to_string: an array of strings of shape {list(array.shape)} is not one string", help="select an element first")
+        raise Fault(
+            "E0655",
+            f"to_string: an array of strings of shape {list(array.shape)} is not one string",
+            help="select an element first",
+        )
     return array.items[0]
 
 
@@ -74,7 +78,11 @@ def array_sel(world: World, index: np.ndarray, array: StringArray) -> StringArra
 def array_modarray(world: World, array: StringArray, index: np.ndarray, value: StringArray) -> StringArray:
     offset, rest = _offset(index, array, "modarray")
     if rest != value.shape:
-        raise Fault("E0655", f"modarray: an array of strings of shape {list(value.shape)} does not fit at {index.tolist()} of one of shape {list(array.shape)}")
+        raise Fault(
+            "E0655",
+            f"modarray: an array of strings of shape {list(value.shape)} does not fit at {index.tolist()} of one of "
+            f"shape {list(array.shape)}",
+        )
     memory.room(24 * len(array.items))
     return StringArray(array.shape, array.items[:offset] + value.items + array.items[offset + len(value.items) :])
 
@@ -95,7 +103,11 @@ def array_equal(world: World, first: StringArray, second: StringArray) -> Any:
 @native("StringArray::++/2")
 def array_concat(world: World, first: StringArray, second: StringArray) -> StringArray:
     if not first.shape or first.shape[1:] != second.shape[1:] or len(first.shape) != len(second.shape):
-        raise Fault("E0655", f"++: arrays of strings of shapes {list(first.shape)} and {list(second.shape)} do not join along the first axis")
+        raise Fault(
+            "E0655",
+            f"++: arrays of strings of shapes {list(first.shape)} and {list(second.shape)} do not join along the "
+            "first axis",
+        )
     memory.room(8 * (len(first.items) + len(second.items)))
     return StringArray((first.shape[0] + second.shape[0], *first.shape[1:]), first.items + second.items)
 

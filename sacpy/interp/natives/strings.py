@@ -27,7 +27,11 @@ _DIGITS = b"0123456789abcdefghijklmnopqrstuvwxyz"
 def _inside(position: int, last: int, who: str, text: bytes) -> None:
     if not 0 <= position <= last:
         part = shown(text if len(text) <= 40 else text[:37] + b"...")
-        raise Fault("E0655", f'{who}: position {position} is outside of the string "{part}", whose length is {len(text)}', help=f"use a position from 0 to {last}" if last >= 0 else "")
+        raise Fault(
+            "E0655",
+            f'{who}: position {position} is outside of the string "{part}", whose length is {len(text)}',
+            help=f"use a position from 0 to {last}" if last >= 0 else "",
+        )
 
 
 def _joined(*parts: bytes | memoryview) -> bytes:
@@ -224,7 +228,8 @@ def strncasecmp(world: World, first: bytes, second: bytes, count: int) -> int:
 
 
 _COMPARISONS: dict[str, Callable[[bytes, bytes], bool]] = {
-    "==": bytes.__eq__, "!=": bytes.__ne__, "<": bytes.__lt__, "<=": bytes.__le__, ">": bytes.__gt__, ">=": bytes.__ge__,
+    "==": bytes.__eq__, "!=": bytes.__ne__, "<": bytes.__lt__, "<=": bytes.__le__, ">": bytes.__gt__,
+    ">=": bytes.__ge__,
 }  # fmt: skip
 
 
@@ -249,7 +254,8 @@ def strrchr(world: World, text: bytes, code: int) -> int:
 
 
 def _first(text: bytes, of: bytes, start: int = 0, other: bool = False) -> int:
-    """The position of the first character, from `start` on, that is one of these, or (`other`) none of them; the length where there is none."""
+    """The position of the first character, from `start` on, that is one of these, or (`other`) none of them; the length
+    where there is none."""
     chosen = bytes(sorted(set(of)))
     if not chosen:
         return start if other else len(text)
@@ -338,7 +344,11 @@ def _strtol(text: bytes, base: int) -> tuple[int, bytes]:
     rest = _stripped(text, BLANKS, left=True, right=False)
     negative = rest.startswith(b"-")
     at = 1 if rest[:1] in (b"+", b"-") else 0
-    if base in (0, 16) and rest[at : at + 2].lower() == b"0x" and rest[at + 2 : at + 3].lower() in [bytes((c,)) for c in _DIGITS[:16]]:
+    if (
+        base in (0, 16)
+        and rest[at : at + 2].lower() == b"0x"
+        and rest[at + 2 : at + 3].lower() in [bytes((c,)) for c in _DIGITS[:16]]
+    ):
         at, base = at + 2, 16
     elif base == 0:
         base = 8 if rest[at : at + 1] == b"0" else 10
@@ -362,7 +372,11 @@ def _strtod(text: bytes) -> tuple[float, bytes]:
 @native("String::strtoi/2")
 def strtoi(world: World, text: bytes, base: int) -> tuple[int, bytes]:
     if base != 0 and not 2 <= base <= 36:
-        raise Fault("E0656", f"strtoi: {base} is not a base for numbers", help="use a base from 2 to 36, or 0 to let the number say it")
+        raise Fault(
+            "E0656",
+            f"strtoi: {base} is not a base for numbers",
+            help="use a base from 2 to 36, or 0 to let the number say it",
+        )
     value, rest = _strtol(text, base)
     return wrapped(value, "int"), rest
 
@@ -419,7 +433,9 @@ def _nested(value: Any, base: str, indent: int, out: bytearray) -> None:
 def tos(world: World, value: Any, indent: int = 0, *, bases: tuple[str, ...]) -> bytes:
     shape = np.shape(value)
     depth = max(0, indent) + len(shape)
-    memory.room(2 * (prod(shape) * (2 * depth + LONGEST) + sum(prod(shape[:k]) for k in range(len(shape))) * (2 * depth + 4)))
+    memory.room(
+        2 * (prod(shape) * (2 * depth + LONGEST) + sum(prod(shape[:k]) for k in range(len(shape))) * (2 * depth + 4))
+    )
     out = bytearray()
     _nested(value, bases[0], indent, out)
     return bytes(out)

@@ -1,4 +1,5 @@
-"""Natives for the program's surroundings: command line and its options, environment, processes, ending with an error. The classes that only stand for a part of the world are the world itself."""
+"""Natives for the program's surroundings: command line and its options, environment, processes, ending with an error.
+The classes that only stand for a part of the world are the world itself."""
 
 from __future__ import annotations
 
@@ -52,7 +53,11 @@ def argv_all(world: World) -> bytes:
 def argv(world: World, number: int) -> bytes:
     """The argument of that number; empty behind the last one."""
     if number < 0:
-        raise Fault("E0658", f"argv({number}): arguments count from 0, the program's name", help="use argv(1) for the first argument")
+        raise Fault(
+            "E0658",
+            f"argv({number}): arguments count from 0, the program's name",
+            help="use argv(1) for the first argument",
+        )
     return world.argv[number] if number < len(world.argv) else b""
 
 
@@ -195,12 +200,20 @@ def system(world: World, command: bytes) -> int:
 def popen(world: World, command: bytes, mode: bytes) -> tuple[int, Stream]:
     world.allow_processes(f"run {shown(command)}")
     if mode not in (b"r", b"w"):
-        raise Fault("E0651", f'"{shown(mode)}" is not a mode to open a process in', help='use "r" to read what it prints or "w" to write what it reads')
+        raise Fault(
+            "E0651",
+            f'"{shown(mode)}" is not a mode to open a process in',
+            help='use "r" to read what it prints or "w" to write what it reads',
+        )
     world.flush()
     reads = mode == b"r"
     try:
         process = subprocess.Popen(
-            ["/bin/sh", "-c", command], bufsize=0, env=dict(world.environ), stdout=subprocess.PIPE if reads else None, stdin=None if reads else subprocess.PIPE
+            ["/bin/sh", "-c", command],
+            bufsize=0,
+            env=dict(world.environ),
+            stdout=subprocess.PIPE if reads else None,
+            stdin=None if reads else subprocess.PIPE,
         )
     except OSError as problem:
         return failed(problem, command)

@@ -1,6 +1,7 @@
 """What generated code calls around calls: checks that fail, copies, globals.
 
-In: signatures and actual values. Out: nothing, or a `Fault` that says all that is wrong. `Copies` counts array copies made for updates, which tests of linearity read.
+In: signatures and actual values. Out: nothing, or a `Fault` that says all that is wrong. `Copies` counts array copies
+made for updates, which tests of linearity read.
 """
 
 from __future__ import annotations
@@ -71,12 +72,24 @@ def violation(signature: Signature, args: tuple[Value, ...], results: tuple[Valu
     if not texts:
         texts = (f"the {what} does not fit {signature.text}",)
     message = f"this {what} of {shown(signature)} violates its type patterns: {texts[0]}"
-    raise (Fault if results is not None else CallFault)("E0615", message, notes=(*texts[1:], f"the function is {signature.text}"), help="the extents that share a name must agree")
+    raise (Fault if results is not None else CallFault)(
+        "E0615",
+        message,
+        notes=(*texts[1:], f"the function is {signature.text}"),
+        help="the extents that share a name must agree",
+    )
 
 
 def condition_failed(signature: Signature, text: str, on_exit: bool) -> None:
     """Raises for a condition behind a function's head."""
-    raise (Fault if on_exit else CallFault)("E0616", f"the condition {text} of {shown(signature)} does not hold", notes=(f"the function is {signature.text}",), help="call it with arguments for which the condition holds" if not on_exit else "correct the function, or its condition")
+    raise (Fault if on_exit else CallFault)(
+        "E0616",
+        f"the condition {text} of {shown(signature)} does not hold",
+        notes=(f"the function is {signature.text}",),
+        help="call it with arguments for which the condition holds"
+        if not on_exit
+        else "correct the function, or its condition",
+    )
 
 
 def check(value: Value, what: Check) -> None:
@@ -85,7 +98,11 @@ def check(value: Value, what: Check) -> None:
     signature = Signature("", what.what, (slot,), (), (), "", None, what.text, what.span)
     violations = match_arguments(signature, [known_shape(value)]).violations
     if violations:
-        raise Fault("E0617", f"{what.what} is {what.text}, but the value has the shape {brackets(shape_of(value))}", help="correct the type, or the value")
+        raise Fault(
+            "E0617",
+            f"{what.what} is {what.text}, but the value has the shape {brackets(shape_of(value))}",
+            help="correct the type, or the value",
+        )
 
 
 def what_bind(what: Check) -> Any:
@@ -98,12 +115,20 @@ def what_bind(what: Check) -> Any:
 def truth(value: Value) -> bool:
     """A condition, which must be a scalar."""
     if type(value) is ndarray:
-        raise Fault("E0605", f"a condition must be a scalar bool, but this one has the shape {brackets(value.shape)}", help="use all(..) or any(..)")
+        raise Fault(
+            "E0605",
+            f"a condition must be a scalar bool, but this one has the shape {brackets(value.shape)}",
+            help="use all(..) or any(..)",
+        )
     return bool(value)
 
 
 def need_rank(value: Value, rank: int, name: str, argument: int) -> Value:
     """An operand of a primitive that the program called by its form."""
     if len(shape_of(value)) != rank:
-        raise Fault("E0606", f"argument {argument} of {name} must have rank {rank}, but its shape is {brackets(shape_of(value))}", help="call the form with the letter A, or the library's function")
+        raise Fault(
+            "E0606",
+            f"argument {argument} of {name} must have rank {rank}, but its shape is {brackets(shape_of(value))}",
+            help="call the form with the letter A, or the library's function",
+        )
     return value

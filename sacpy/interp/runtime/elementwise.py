@@ -1,7 +1,9 @@
 """Element-wise primitives on values of any rank: one function per primitive and base type.
 
-In: the operation and its base type. Out: a function of Python scalars and arrays in any mix. Scalars go through the same expressions that generated code uses (`interp/arithmetic.py`), arrays through NumPy with C's meaning;
-the mathematical functions go through the same libm element by element, so that an array and its elements agree to the last bit.
+In: the operation and its base type. Out: a function of Python scalars and arrays in any mix. Scalars go through the
+same expressions that generated code uses (`interp/arithmetic.py`), arrays through NumPy with C's meaning; the
+mathematical functions go through the same libm element by element, so that an array and its elements agree to the last
+bit.
 """
 
 from __future__ import annotations
@@ -36,7 +38,12 @@ def shape_mismatch(what: str, a: tuple[int, ...], b: tuple[int, ...]) -> Fault:
     else:
         axis = next(i for i, (x, y) in enumerate(zip(a, b)) if x != y)
         where = f"axis {axis} differs: {a[axis]} against {b[axis]}"
-    return Fault("E0602", f"{what} needs equal shapes, but these are {brackets(a)} and {brackets(b)}", notes=(where,), help="element-wise operations take equal shapes, or an array and a scalar")
+    return Fault(
+        "E0602",
+        f"{what} needs equal shapes, but these are {brackets(a)} and {brackets(b)}",
+        notes=(where,),
+        help="element-wise operations take equal shapes, or an array and a scalar",
+    )
 
 
 # ---------------------------------------------------------------- array versions
@@ -71,7 +78,11 @@ def _shift(ufunc: Callable[..., Array], base: str) -> Callable[[Array, Array], A
     def shift(a: Array, b: Array) -> Array:
         bad = np.less(b, 0) | np.greater_equal(b, BITS[base])
         if np.any(bad):
-            raise Fault("E0604", f"shift by {int(np.asarray(b)[bad].flat[0])}, but {base} has {BITS[base]} bits", help=f"shift by 0 to {BITS[base] - 1}")
+            raise Fault(
+                "E0604",
+                f"shift by {int(np.asarray(b)[bad].flat[0])}, but {base} has {BITS[base]} bits",
+                help=f"shift by 0 to {BITS[base] - 1}",
+            )
         return ufunc(a, b)
 
     return shift
@@ -119,10 +130,14 @@ _ROUNDING = {"floor": np.floor, "ceil": np.ceil, "rint": np.rint, "trunc": np.tr
 def _array_version(op: str, base: str) -> Callable[..., Array]:
     """The NumPy version of an element-wise primitive."""
     simple: dict[str, Callable[..., Array]] = {
-        "add": np.add, "sub": np.subtract, "mul": np.multiply, "eq": np.equal, "neq": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
-        "bitand": np.bitwise_and, "bitor": np.bitwise_or, "bitxor": np.bitwise_xor, "and": np.logical_and, "or": np.logical_or, "not": np.logical_not, "neg": np.negative, "abs": np.absolute,
-        "bitnot": np.invert, "aplmod": _aplmod, "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "min": lambda a, b: np.where(np.less(a, b), a, b),
-        "max": lambda a, b: np.where(np.greater(a, b), a, b), "copysign": np.copysign, "reciproc": lambda a: np.divide(dtype_of(base).type(1), a), **_ROUNDING,
+        "add": np.add, "sub": np.subtract, "mul": np.multiply, "eq": np.equal, "neq": np.not_equal, "lt": np.less,
+        "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+        "bitand": np.bitwise_and, "bitor": np.bitwise_or, "bitxor": np.bitwise_xor, "and": np.logical_and,
+        "or": np.logical_or, "not": np.logical_not, "neg": np.negative, "abs": np.absolute,
+        "bitnot": np.invert, "aplmod": _aplmod, "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite,
+        "min": lambda a, b: np.where(np.less(a, b), a, b),
+        "max": lambda a, b: np.where(np.greater(a, b), a, b), "copysign": np.copysign,
+        "reciproc": lambda a: np.divide(dtype_of(base).type(1), a), **_ROUNDING,
     }  # fmt: skip
     if op in ("bitand", "bitor", "bitxor") and base == "bool":
         return simple[op]
@@ -160,17 +175,46 @@ def scalar_version(op: str, base: str) -> Callable[..., Any]:
     return function
 
 
-_WORDS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%", "eq": "==", "neq": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_WORDS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "mod": "%",
+    "eq": "==",
+    "neq": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+}
 
 
 def peak(op: str, base: str) -> int:
-    """The bytes that the array version takes for each element while it works, its result included; 0 where it asks for room itself."""
+    """The bytes that the array version takes for each element while it works, its result included; 0 where it asks for
+    room itself."""
     size = dtype_of(base).itemsize
     integer = base not in REAL
     match op:
         case "eq" | "neq" | "lt" | "le" | "gt" | "ge" | "and" | "or" | "not" | "isnan" | "isinf" | "isfinite":
             return 1
-        case "add" | "sub" | "mul" | "bitand" | "bitor" | "bitxor" | "bitnot" | "neg" | "abs" | "copysign" | "reciproc" | "floor" | "ceil" | "rint" | "trunc":
+        case (
+            "add"
+            | "sub"
+            | "mul"
+            | "bitand"
+            | "bitor"
+            | "bitxor"
+            | "bitnot"
+            | "neg"
+            | "abs"
+            | "copysign"
+            | "reciproc"
+            | "floor"
+            | "ceil"
+            | "rint"
+            | "trunc"
+        ):
             return size
         case "min" | "max":
             return size + 1
@@ -227,7 +271,8 @@ REAL_REUSING = {**REUSING, "div": np.divide}
 
 
 def reusing(op: str, base: str, at: int) -> Callable[[Value, Value], Value] | None:
-    """The primitive where argument `at`, if it is an array, is a new one that nobody else holds: it takes up the result. None where there is no such version."""
+    """The primitive where argument `at`, if it is an array, is a new one that nobody else holds: it takes up the
+    result. None where there is no such version."""
     ufunc = (REAL_REUSING if base in REAL else REUSING).get(op)
     if ufunc is None:
         return None

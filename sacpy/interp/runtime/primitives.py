@@ -1,6 +1,7 @@
 """The table of primitives: for each, how to make the function that evaluates it on values of any rank.
 
-In: the base type its arguments share, `cell`, and `attrs` (see `core.Prim`). Out: a function of values. Generated code calls these where it has no faster way; the element-wise ones on scalars are written out as expressions instead.
+In: the base type its arguments share, `cell`, and `attrs` (see `core.Prim`). Out: a function of values. Generated code
+calls these where it has no faster way; the element-wise ones on scalars are written out as expressions instead.
 `modarray` is written out too; its row here is the version that copies.
 """
 
@@ -47,7 +48,9 @@ STRUCTURAL: dict[str, Maker] = {
     "shape": _with_cell(structure.shape),
     "sel": _with_cell(structure.sel),
     "modarray": _with_cell(_modarray),
-    "reshape": lambda base, cell, attrs: partial(structure.reshape, cell=cell) if cell else partial(structure.reshape_scalar, base=base),
+    "reshape": lambda base, cell, attrs: (
+        partial(structure.reshape, cell=cell) if cell else partial(structure.reshape_scalar, base=base)
+    ),
     "cat": _simple(structure.cat),
     "take": _simple(structure.take),
     "drop": _simple(structure.drop),
@@ -61,7 +64,6 @@ STRUCTURAL: dict[str, Maker] = {
     **{op: _simple(lambda n, a: a) for op in ("hideValue", "hideShape", "hideDim")},
     **{op: _constant(op) for op in ("zero", "one", "minval", "maxval")},
 }
-
 
 
 def _elementwise(op: str) -> Maker:

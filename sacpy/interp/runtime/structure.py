@@ -1,6 +1,7 @@
 """Structural primitives: shape, selection, update, reshaping, concatenation.
 
-Arrays are values: whatever is taken out of an array is a copy, except for `reshape`, whose result may be a view (the generated code tracks that). Index vectors arrive as tuples of ints where generated code knows the components, else as
+Arrays are values: whatever is taken out of an array is a copy, except for `reshape`, whose result may be a view (the
+generated code tracks that). Index vectors arrive as tuples of ints where generated code knows the components, else as
 arrays. `cell` axes at the end belong to the element.
 """
 
@@ -39,11 +40,21 @@ def out_of_range(shape: tuple[int, ...], index: tuple[int, ...], cell: int = 0) 
     outer = shape[: len(shape) - cell]
     if len(index) > len(outer):
         help_ = "select with at most as many indices as the array has axes"
-        return Fault("E0606", f"the index {brackets(index)} has {len(index)} components, but the array of shape {brackets(outer)} has {len(outer)} axes", help=help_)
+        return Fault(
+            "E0606",
+            f"the index {brackets(index)} has {len(index)} components, but the array of shape {brackets(outer)} has "
+            f"{len(outer)} axes",
+            help=help_,
+        )
     axis = next((k for k, (i, n) in enumerate(zip(index, outer)) if not 0 <= i < n), 0)
     extent = outer[axis] if outer else 0
     legal = f"legal are 0 to {extent - 1}" if extent else "that axis is empty"
-    return Fault("E0601", f"index {brackets(index)} is out of range for the shape {brackets(outer)}", notes=(f"axis {axis} has extent {extent}, and the index there is {index[axis]}; {legal}",), help="test the index, or correct the bounds of the loop it comes from")
+    return Fault(
+        "E0601",
+        f"index {brackets(index)} is out of range for the shape {brackets(outer)}",
+        notes=(f"axis {axis} has extent {extent}, and the index there is {index[axis]}; {legal}",),
+        help="test the index, or correct the bounds of the loop it comes from",
+    )
 
 
 def check_index(shape: tuple[int, ...], index: tuple[int, ...], cell: int = 0) -> None:
@@ -83,18 +94,28 @@ def set_at(a: Array, iv: Index, value: Value, cell: int = 0) -> None:
     check_index(a.shape, index, cell)
     found, wanted = shape_of(value), a.shape[len(index) :]
     if found != wanted:
-        raise Fault("E0602", f"the sub-array at {brackets(index)} has the shape {brackets(wanted)}, but its replacement has {brackets(found)}", help="replace it by a value of the same shape")
+        raise Fault(
+            "E0602",
+            f"the sub-array at {brackets(index)} has the shape {brackets(wanted)}, but its replacement has "
+            f"{brackets(found)}",
+            help="replace it by a value of the same shape",
+        )
     a[index] = value
 
 
 def updated(a: Value, iv: Index, value: Value, cell: int = 0) -> Value:
-    """An array with the element or sub-array at an index replaced, in place. A scalar has no index but the empty one."""
+    """An array with the element or sub-array at an index replaced, in place. A scalar has no index but the empty
+    one."""
     if type(a) is ndarray:
         set_at(a, iv, value, cell)
         return a
     check_index((), to_index(iv), cell)
     if shape_of(value):
-        raise Fault("E0602", f"a scalar cannot be replaced by an array of shape {brackets(shape_of(value))}", help="replace it by a scalar")
+        raise Fault(
+            "E0602",
+            f"a scalar cannot be replaced by an array of shape {brackets(shape_of(value))}",
+            help="replace it by a scalar",
+        )
     return value
 
 
@@ -122,7 +143,12 @@ def reshape(shp: Index, a: Value, cell: int = 0) -> Value:
     found = shape_of(a)
     wanted = extents(shp) + found[len(found) - cell :]
     if prod(wanted) != prod(found):
-        raise Fault("E0608", f"cannot reshape {brackets(found)} to {brackets(wanted)}", notes=(f"that is {prod(found)} against {prod(wanted)} elements",), help="the number of elements must stay the same")
+        raise Fault(
+            "E0608",
+            f"cannot reshape {brackets(found)} to {brackets(wanted)}",
+            notes=(f"that is {prod(found)} against {prod(wanted)} elements",),
+            help="the number of elements must stay the same",
+        )
     if not wanted:
         return a.item() if type(a) is ndarray else a
     memory.check(wanted, 0)
@@ -135,7 +161,12 @@ def reshape_scalar(shp: Index, a: Value, base: str) -> Value:
         return reshape(shp, a)
     wanted = extents(shp)
     if prod(wanted) != 1:
-        raise Fault("E0608", f"cannot reshape [] to {brackets(wanted)}", notes=(f"that is 1 against {prod(wanted)} elements",), help="the number of elements must stay the same")
+        raise Fault(
+            "E0608",
+            f"cannot reshape [] to {brackets(wanted)}",
+            notes=(f"that is 1 against {prod(wanted)} elements",),
+            help="the number of elements must stay the same",
+        )
     return filled(wanted, a, base) if wanted else a
 
 
@@ -174,7 +205,11 @@ def concatenated(arrays: Sequence[Array], axis: int) -> Array:
 def _count(n: Value, a: Array, what: str) -> int:
     (count,) = to_index(n) if type(n) is ndarray and n.shape == (1,) else (n,)
     if abs(count) > len(a):
-        raise Fault("E0609", f"cannot {what} {abs(count)} elements of an array of shape {brackets(a.shape)}", help=f"{what} at most {len(a)}")
+        raise Fault(
+            "E0609",
+            f"cannot {what} {abs(count)} elements of an array of shape {brackets(a.shape)}",
+            help=f"{what} at most {len(a)}",
+        )
     return int(count)
 
 
@@ -203,7 +238,11 @@ def mask(m: Value, a: Value, b: Value) -> Value:
     dtype = next((x.dtype for x in (a, b) if type(x) is ndarray), None)
     memory.room(prod(arrays[0]) * (16 if dtype is None else 2 * dtype.itemsize))
     result: Array = np.where(m, a, b)
-    return result.astype(dtype, copy=False) if dtype is not None and type(m) is ndarray else np.broadcast_to(result, arrays[0]).copy()
+    return (
+        result.astype(dtype, copy=False)
+        if dtype is not None and type(m) is ndarray
+        else np.broadcast_to(result, arrays[0]).copy()
+    )
 
 
 def all_of(a: Value) -> bool:
@@ -223,14 +262,23 @@ def slice_of(spec: str, cell: int) -> Any:
         shape = shape_of(a)
         rank, named = len(shape) - cell, len(spec) - spec.count("*")
         if named > rank:
-            raise Fault("E0606", f"the selection names {named} axes, but the array of shape {brackets(shape[:rank])} has {rank}", help="select with at most as many indices and dots as the array has axes")
+            raise Fault(
+                "E0606",
+                f"the selection names {named} axes, but the array of shape {brackets(shape[:rank])} has {rank}",
+                help="select with at most as many indices and dots as the array has axes",
+            )
         keep, at = iter(indices), 0
         key: list[Any] = []
         for letter in spec:
             if letter == "i":
                 index = next(keep)
                 if not 0 <= index < shape[at]:
-                    raise Fault("E0601", f"index {index} on axis {at} is out of range for the shape {brackets(shape[:rank])}", notes=(f"axis {at} has extent {shape[at]}",), help="test the index, or correct the bounds of the loop it comes from")
+                    raise Fault(
+                        "E0601",
+                        f"index {index} on axis {at} is out of range for the shape {brackets(shape[:rank])}",
+                        notes=(f"axis {at} has extent {shape[at]}",),
+                        help="test the index, or correct the bounds of the loop it comes from",
+                    )
                 key.append(index)
                 at += 1
             else:
@@ -240,7 +288,9 @@ def slice_of(spec: str, cell: int) -> Any:
         if type(a) is not ndarray:
             return a
         result = a[tuple(key)]
-        return copied(result) if type(result) is ndarray else result.item() if isinstance(result, np.generic) else result
+        return (
+            copied(result) if type(result) is ndarray else result.item() if isinstance(result, np.generic) else result
+        )
 
     return select
 
@@ -255,7 +305,11 @@ def place_of(spec: str, cell: int) -> Any:
         rank = a.ndim - cell
         rest = rank - indices - spec.count(".")
         if rest < 0:
-            raise Fault("E0606", f"the left side keeps {spec.count('.')} axes of its value, but the value's shape is {brackets(a.shape[indices:rank])}")
+            raise Fault(
+                "E0606",
+                f"the left side keeps {spec.count('.')} axes of its value, but the value's shape is "
+                f"{brackets(a.shape[indices:rank])}",
+            )
         next_index, next_kept, order = iter(range(indices)), iter(range(indices, rank)), []
         for letter in spec:
             if letter == "i":
@@ -277,7 +331,9 @@ def ravel(a: Value) -> Array:
     """A scalar as a vector of one; a vector as it is."""
     if type(a) is ndarray:
         if a.ndim != 1:
-            raise Fault("E0606", f"an index must be a scalar or a vector, but this one has the shape {brackets(a.shape)}")
+            raise Fault(
+                "E0606", f"an index must be a scalar or a vector, but this one has the shape {brackets(a.shape)}"
+            )
         return a
     return np.array([a], INT)
 
@@ -288,7 +344,12 @@ def like_of(what: str) -> Any:
     def like(a: Value, b: Value) -> Value:
         if shape_of(a) != shape_of(b):
             whose = f" of {what}" if what else ""
-            raise Fault("E0621", f"this value has the shape {brackets(shape_of(a))}, but it must have the shape{whose}, which is {brackets(shape_of(b))}", help="a field keeps its shape when it is replaced")
+            raise Fault(
+                "E0621",
+                f"this value has the shape {brackets(shape_of(a))}, but it must have the shape{whose}, which is "
+                f"{brackets(shape_of(b))}",
+                help="a field keeps its shape when it is replaced",
+            )
         return a
 
     return like
@@ -300,7 +361,11 @@ def stack(elements: list[Value], base: str) -> Array:
     first = shape_of(elements[0])
     for at, element in enumerate(elements):
         if shape_of(element) != first:
-            raise Fault("E0602", f"the elements of an array need equal shapes, but element 0 has {brackets(first)} and element {at} has {brackets(shape_of(element))}")
+            raise Fault(
+                "E0602",
+                f"the elements of an array need equal shapes, but element 0 has {brackets(first)} and element {at} "
+                f"has {brackets(shape_of(element))}",
+            )
     memory.check((len(elements), *first), dtype.itemsize)
     result = np.empty((len(elements), *first), dtype)
     for at, element in enumerate(elements):

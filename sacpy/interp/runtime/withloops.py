@@ -1,6 +1,7 @@
 """What generated with-loops call: index sets, overlapping partitions, and results whose cells are arrays.
 
-In: bounds and frames as tuples of ints. Out: ranges to loop over, masks, and `Cells`, a result under construction. A frame is the part of a result's shape that the index runs over.
+In: bounds and frames as tuples of ints. Out: ranges to loop over, masks, and `Cells`, a result under construction. A
+frame is the part of a result's shape that the index runs over.
 """
 
 from __future__ import annotations
@@ -36,7 +37,11 @@ def bound(value: Any, length: int, what: str) -> Sequence[int]:
     if type(value) is ndarray or type(value) is tuple:
         found = to_index(value)
         if len(found) != length:
-            raise Fault("E0610", f"the {what} {brackets(found)} has {len(found)} components, but the index has {length}", help="bounds and index vector must have the same length")
+            raise Fault(
+                "E0610",
+                f"the {what} {brackets(found)} has {len(found)} components, but the index has {length}",
+                help="bounds and index vector must have the same length",
+            )
         return found
     return (value,) * length
 
@@ -44,7 +49,11 @@ def bound(value: Any, length: int, what: str) -> Sequence[int]:
 def axis(low: int, high: int, step: int, width: int) -> Sequence[int]:
     """The indices of one axis: low <= i < high where (i - low) mod step < width."""
     if step < 1 or width < 1:
-        raise Fault("E0611", f"the {'step' if step < 1 else 'width'} of a generator is {step if step < 1 else width}", help="a step or width must be at least 1")
+        raise Fault(
+            "E0611",
+            f"the {'step' if step < 1 else 'width'} of a generator is {step if step < 1 else width}",
+            help="a step or width must be at least 1",
+        )
     if width == 1:
         return range(low, high, step)
     if width >= step:
@@ -57,7 +66,13 @@ def check_box(low: Index, high: Index, frame: Index) -> None:
     if all(a < b for a, b in zip(low, high)) and any(a < 0 or b > n for a, b, n in zip(low, high, frame)):
         axis = next(k for k, (a, b, n) in enumerate(zip(low, high, frame)) if a < 0 or b > n)
         note = f"axis {axis}: the indices {low[axis]} to {high[axis] - 1} do not fit the extent {frame[axis]}"
-        raise Fault("E0612", f"a partition from {brackets(low)} to below {brackets(high)} leaves the result, whose index space is {brackets(frame)}", notes=(note,), help="keep the bounds within the result's shape")
+        raise Fault(
+            "E0612",
+            f"a partition from {brackets(low)} to below {brackets(high)} leaves the result, whose index space is "
+            f"{brackets(frame)}",
+            notes=(note,),
+            help="keep the bounds within the result's shape",
+        )
 
 
 def count(axes: Sequence[Sequence[int]]) -> int:
@@ -76,7 +91,8 @@ def overlapping(boxes: Sequence[tuple[Index, Index]], frame: Index) -> bytearray
 
 
 def indices(*axes: Sequence[int]) -> Iterator[Index]:
-    """The index vectors of a box, in row-major order. (`itertools.product` makes tuples of all axes first, however long they are.)"""
+    """The index vectors of a box, in row-major order. (`itertools.product` makes tuples of all axes first, however long
+    they are.)"""
     if not all(axes):
         return iter(())
     if sum(map(len, axes)) <= FEW:
@@ -99,12 +115,17 @@ def offset(index: Index, frame: Index) -> int:
     return at
 
 
-def axes(lower: Any, upper: Any, step: Any, width: Any, frame: Index | None) -> tuple[Index, Index, list[Sequence[int]]]:
-    """Bounds and axes of a partition whose index length is known only now. Bounds are (value, shift) or None for a dot bound with its shift in place."""
+def axes(
+    lower: Any, upper: Any, step: Any, width: Any, frame: Index | None
+) -> tuple[Index, Index, list[Sequence[int]]]:
+    """Bounds and axes of a partition whose index length is known only now. Bounds are (value, shift) or None for a dot
+    bound with its shift in place."""
     lengths = [len(to_index(b[0])) for b in (lower, upper, step, width) if type(b[0]) is ndarray or type(b[0]) is tuple]
     length = lengths[0] if lengths else len(frame) if frame is not None else 1
     low = [b + lower[1] for b in bound(0 if lower[0] is None else lower[0], length, "lower bound")]
-    high = [b + upper[1] for b in bound((frame or ())[:length] if upper[0] is None else upper[0], length, "upper bound")]
+    high = [
+        b + upper[1] for b in bound((frame or ())[:length] if upper[0] is None else upper[0], length, "upper bound")
+    ]
     steps = bound(1 if step[0] is None else step[0], length, "step")
     widths = bound(1 if width[0] is None else width[0], length, "width")
     return tuple(low), tuple(high), [axis(*a) for a in zip(low, high, steps, widths)]
@@ -122,7 +143,24 @@ def new(frame: Index, base: str, default: Value) -> Any:
     return filled(frame, default, base)
 
 
-_ZEROED = frozenset(["byte", "short", "int", "long", "longlong", "ubyte", "ushort", "uint", "ulong", "ulonglong", "float", "double", "bool", "char"])
+_ZEROED = frozenset(
+    [
+        "byte",
+        "short",
+        "int",
+        "long",
+        "longlong",
+        "ubyte",
+        "ushort",
+        "uint",
+        "ulong",
+        "ulonglong",
+        "float",
+        "double",
+        "bool",
+        "char",
+    ]
+)
 
 
 def flat(array: Any) -> Any:
@@ -166,15 +204,25 @@ class Cells:
         if self.cell is None:
             self._allocate(found, self.default)
         elif found != self.cell:
-            raise Fault("E0613", f"the cells of a with-loop need one shape, but here is {brackets(found)} after {brackets(self.cell)}", help="make all values, and the default, the same shape")
+            raise Fault(
+                "E0613",
+                f"the cells of a with-loop need one shape, but here is {brackets(found)} after {brackets(self.cell)}",
+                help="make all values, and the default, the same shape",
+            )
         self.store[at] = value
 
-    def cell_from(self, recipe: tuple[tuple[Recipe, ...], dict[str, str]], values: dict[str, Value], inferrer: Inferrer) -> None:
+    def cell_from(
+        self, recipe: tuple[tuple[Recipe, ...], dict[str, str]], values: dict[str, Value], inferrer: Inferrer
+    ) -> None:
         """Learns the cells' shape from inference over the body, with the values that its free variables have."""
         recipes, bases = recipe
         types = {name: Type(bases[name], known_shape(value)) for name, value in values.items()}
         for r in recipes:
-            inside = types | {r.index: Type("int", known((len(self.frame),)))} | {name: Type("int", SCALAR) for name in r.scalars}
+            inside = (
+                types
+                | {r.index: Type("int", known((len(self.frame),)))}
+                | {name: Type("int", SCALAR) for name in r.scalars}
+            )
             (shape,) = inferrer.block_values(r.body, [r.value], inside)
             cell = full_extents(shape)
             if cell is not None and not shape.never:
@@ -186,7 +234,11 @@ class Cells:
         if self.cell is None:
             cell = self.known
             if cell is None:
-                raise Fault("E0614", "the index set is empty, and the shape of the cells cannot be told without computing one", help="give genarray a default of the right shape")
+                raise Fault(
+                    "E0614",
+                    "the index set is empty, and the shape of the cells cannot be told without computing one",
+                    help="give genarray a default of the right shape",
+                )
             self._allocate(cell, None)
         shape = self.frame + (self.cell or ())
         return self.store.reshape(shape) if shape else self.store.item()
@@ -201,16 +253,27 @@ class Updates:
         rank = len(self.shape) - cell_axes
         self.length = rank if length is None else length
         if self.length > rank:
-            raise Fault("E0610", f"the index of this modarray has {self.length} components, but the array of shape {brackets(self.shape[:rank])} has {rank} axes")
+            raise Fault(
+                "E0610",
+                f"the index of this modarray has {self.length} components, but the array of shape "
+                f"{brackets(self.shape[:rank])} has {rank} axes",
+            )
         self.frame = self.shape[: self.length]
         self.cell = self.shape[self.length :]
-        self.store: Any = array.reshape((prod(self.frame), *self.cell)) if self.shape else np.array([array], dtype=object)
+        self.store: Any = (
+            array.reshape((prod(self.frame), *self.cell)) if self.shape else np.array([array], dtype=object)
+        )
 
     def put(self, at: int, value: Value) -> None:
         """Replaces the cell at a position in row-major order."""
         found = shape_of(value)
         if found != self.cell:
-            raise Fault("E0613", f"the cells of this modarray have the shape {brackets(self.cell)}, but this value has {brackets(found)}", help="make all values the shape of the array's cells")
+            raise Fault(
+                "E0613",
+                f"the cells of this modarray have the shape {brackets(self.cell)}, but this value has "
+                f"{brackets(found)}",
+                help="make all values the shape of the array's cells",
+            )
         self.store[at] = value
 
     def finish(self) -> Value:
@@ -224,6 +287,8 @@ def same(values: tuple[Value, ...], stops: tuple[Value, ...]) -> bool:
 
 
 HELPERS: dict[str, Any] = {
-    "_bound": bound, "_axis": axis, "_check_box": check_box, "_overlapping": overlapping, "_offset": offset, "_axes": axes, "_new": new, "_flat": flat, "_Cells": Cells, "_Updates": Updates, "_same": same, "_product": indices, "_count": count,
+    "_bound": bound, "_axis": axis, "_check_box": check_box, "_overlapping": overlapping, "_offset": offset,
+    "_axes": axes, "_new": new, "_flat": flat, "_Cells": Cells, "_Updates": Updates, "_same": same, "_product": indices,
+    "_count": count,
     "_extents": extents,
 }  # fmt: skip

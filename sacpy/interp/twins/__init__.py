@@ -1,7 +1,10 @@
-"""NumPy implementations of library functions, for the interpreter. The definition in SaC stays the meaning; a twin must give the same on every argument that fits the function's pattern.
+"""NumPy implementations of library functions, for the interpreter. The definition in SaC stays the meaning; a twin must
+give the same on every argument that fits the function's pattern.
 
-`TWINS` is keyed by "Module::name/arity". An entry is a factory: given the core base types of the parameters and how many axes an element has of its own (1 for complex numbers, else 0), it makes the twin. A twin gets Python scalars and arrays,
-all instances of an arity alike, and returns a Python scalar for rank 0, else a new C-contiguous array of the right dtype; a tuple where the function has several results.
+`TWINS` is keyed by "Module::name/arity". An entry is a factory: given the core base types of the parameters and how
+many axes an element has of its own (1 for complex numbers, else 0), it makes the twin. A twin gets Python scalars and
+arrays, all instances of an arity alike, and returns a Python scalar for rank 0, else a new C-contiguous array of the
+right dtype; a tuple where the function has several results.
 """
 
 from __future__ import annotations
@@ -18,7 +21,8 @@ if TYPE_CHECKING:
 TWINS: dict[str, Factory] = elementwise.TWINS | maths.TWINS | reductions.TWINS | structure.TWINS | complexes.TWINS
 
 CELLS = structure.CELLS | complexes.CELLS  # the twins that know elements with axes of their own
-REORDERING = reductions.REORDERING | maths.REORDERING | complexes.REORDERING  # those that add floating-point numbers in an order of their own
+# those that add floating-point numbers in an order of their own
+REORDERING = reductions.REORDERING | maths.REORDERING | complexes.REORDERING
 RESULTS = {"MathArray::sincos/1": 2, "MathArray::modf/1": 2, "MathArray::frexp/1": 2, "Math::frexp/1": 2}
 
 
@@ -26,7 +30,8 @@ def find(signature: Signature, strict: bool = False) -> Twin | None:
     """The twin of a library function, if it has one. `strict`: only one that gives the same to the last bit."""
     name = f"{signature.name}/{len(signature.params)}"
     factory = TWINS.get(name)
-    if factory is None or len(signature.results) != RESULTS.get(name, 1):  # a function of structs has more parameters and results than it was written with
+    # a function of structs has more parameters and results than it was written with
+    if factory is None or len(signature.results) != RESULTS.get(name, 1):
         return None
     bases = tuple(slot.base for slot in signature.params)
     cell = max((len(slot.cell) for slot in signature.params), default=0)

@@ -103,7 +103,8 @@ _FUNCTIONS: dict[str, Twin] = {
 
 
 PEAKS = {
-    "+": 1, "-": 1, "*": 3, "/": 4, "==": 1, "!=": 1, "<": 3, "<=": 3, ">": 3, ">=": 3, "min": 3, "max": 3, "abs": 2, "conj": 2, "norm": 2, "normSq": 2, "sum": 1,
+    "+": 1, "-": 1, "*": 3, "/": 4, "==": 1, "!=": 1, "<": 3, "<=": 3, ">": 3, ">=": 3, "min": 3, "max": 3, "abs": 2,
+    "conj": 2, "norm": 2, "normSq": 2, "sum": 1,
 }  # fmt: skip
 """How many times the bytes of its largest argument a function takes while it works, its result included."""
 

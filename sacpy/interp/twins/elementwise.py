@@ -13,14 +13,18 @@ from sacpy.interp.values import Value
 from sacpy.lang.types import REAL
 
 BINARY = {
-    "+": "add", "-": "sub", "*": "mul", "/": "div", "%": "mod", "mod": "aplmod", "min": "min", "max": "max", "^": "bitxor", "<<": "shl", ">>": "shr", "==": "eq", "!=": "neq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
+    "+": "add", "-": "sub", "*": "mul", "/": "div", "%": "mod", "mod": "aplmod", "min": "min", "max": "max",
+    "^": "bitxor", "<<": "shl", ">>": "shr", "==": "eq", "!=": "neq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
 }  # fmt: skip
 LOGICAL = {"&": ("bitand", "and"), "|": ("bitor", "or")}
 UNARY = {"abs": "abs", "-": "neg", "!": "not"}
 STEPS = {"++": "add", "--": "sub"}
 _SAME = "tob toi tol toll toub tous toui toul toull tof tod tobool"
 CONVERSIONS = {"tosh": "tos"} | {name: name for name in _SAME.split()}
-REAL1 = "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log log2 log10 log1p sqrt cbrt floor ceil rint isnan isinf"
+REAL1 = (
+    "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log log2 log10 log1p sqrt cbrt floor "
+    "ceil rint isnan isinf"
+)
 REAL2 = "atan2 pow hypot fmod copysign"
 
 
@@ -60,6 +64,9 @@ TWINS: dict[str, Factory] = {f"ArrayArith::{name}/2": _of(op) for name, op in BI
 TWINS |= {f"ArrayArith::{name}/2": _logical(*ops) for name, ops in LOGICAL.items()}
 TWINS |= {f"ArrayArith::{name}/1": _of(op) for name, op in (UNARY | CONVERSIONS).items()}
 TWINS |= {f"ArrayArith::{name}/1": _step(op) for name, op in STEPS.items()}
-TWINS |= {f"MathArray::{name}/1": _of(name) for name in REAL1.split()} | {"MathArray::fabs/1": _of("abs"), "MathArray::finite/1": _of("isfinite")}
+TWINS |= {f"MathArray::{name}/1": _of(name) for name in REAL1.split()} | {
+    "MathArray::fabs/1": _of("abs"),
+    "MathArray::finite/1": _of("isfinite"),
+}
 TWINS |= {f"MathArray::{name}/2": _of(name) for name in REAL2.split()}
 TWINS |= {"Char::tochar/1": _of("toc")}

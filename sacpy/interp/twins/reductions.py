@@ -48,7 +48,8 @@ def _extreme(op: str) -> Factory:
 
 
 def _extreme_of_reals(flat: Array, neutral: float, better: Twin, reduce: Any) -> float:
-    """What a fold with `a < b ? a : b` gives: a NaN is replaced by whatever follows it, so only what is behind the last one counts; of zeros that differ in sign, the last one wins."""
+    """What a fold with `a < b ? a : b` gives: a NaN is replaced by whatever follows it, so only what is behind the last
+    one counts; of zeros that differ in sign, the last one wins."""
     result: float = reduce(flat).item()
     if result != result:
         rest = flat[_last(flat, np.isnan) + 1 :]

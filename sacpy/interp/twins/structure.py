@@ -1,4 +1,5 @@
-"""Twins of ArrayBasics, ArrayTransform and ArrayTransformApl: making and rearranging arrays. The axes of the elements themselves come last and stay where they are."""
+"""Twins of ArrayBasics, ArrayTransform and ArrayTransformApl: making and rearranging arrays. The axes of the elements
+themselves come last and stay where they are."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ ndarray = np.ndarray
 
 
 def _slices(shape: list[int], offset: list[int], into: list[int]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """Where result[iv] = a[iv + offset] is defined: the slices of the result (extents `into`), and those of a (extents `shape`)."""
+    """Where result[iv] = a[iv + offset] is defined: the slices of the result (extents `into`), and those of a (extents
+    `shape`)."""
     target, source = [], []
     for n, o, m in zip(shape, offset, into):
         low = min(max(-o, 0), m)
@@ -51,7 +53,9 @@ def _drop(bases: tuple[str, ...], cell: int) -> Twin:
     def drop(v: Array, a: Value) -> Value:
         if type(a) is not ndarray:
             return a
-        return copied(a[tuple(slice(c, None) if c >= 0 else slice(0, max(n + c, 0)) for n, c in zip(a.shape, counts(v)))])
+        return copied(
+            a[tuple(slice(c, None) if c >= 0 else slice(0, max(n + c, 0)) for n, c in zip(a.shape, counts(v)))]
+        )
 
     return drop
 
@@ -100,7 +104,9 @@ def _cat(at_end: bool) -> Factory:
             inner = np.shape(a)[np.ndim(a) - cell :]
             shape = (1, *inner) if other is None else tuple(1 if k == axis else n for k, n in enumerate(other.shape))
             memory.room(((0 if other is None else other.size) + 2 * prod(shape)) * itemsize)
-            return np.asarray(concatenated([x if _rank(x, cell) else _lifted(x, shape, bases[0]) for x in (a, b)], axis))
+            return np.asarray(
+                concatenated([x if _rank(x, cell) else _lifted(x, shape, bases[0]) for x in (a, b)], axis)
+            )
 
         return cat
 
@@ -128,7 +134,9 @@ def _moved(offset: list[int], boundary: Value, a: Array, base: str) -> Array:
 
 
 def _shift2(bases: tuple[str, ...], cell: int) -> Twin:
-    return lambda v, a: _window(a, [-c for c in counts(v)], list(a.shape[: len(v)]), bases[1]) if type(a) is ndarray else a
+    return lambda v, a: (
+        _window(a, [-c for c in counts(v)], list(a.shape[: len(v)]), bases[1]) if type(a) is ndarray else a
+    )
 
 
 def _shift3(bases: tuple[str, ...], cell: int) -> Twin:

@@ -1,6 +1,8 @@
 """Which elements of an array a block reads.
 
-In: a partition's body; a mapping. Out: for each array the accesses whose index is that of the with-loop plus a little (a constant, or a counter between constants), and how the index of a mapping follows from the position in the block. Together they say which tile of the array a block reads.
+In: a partition's body; a mapping. Out: for each array the accesses whose index is that of the with-loop plus a little
+(a constant, or a counter between constants), and how the index of a mapping follows from the position in the block.
+Together they say which tile of the array a block reads.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from sacpy.withloop.arithmetic import Slot
 
 
 class Entry(Node):
-    """One entry of an index: that of axis `axis` of the with-loop (None: of none) plus something from `low` to `high`."""
+    """One entry of an index: that of axis `axis` of the with-loop (None: of none) plus something from `low` to
+    `high`."""
 
     axis: int | None
     low: int
@@ -26,7 +29,8 @@ Place = tuple[str, tuple[Atom, ...]]  # array and index, as a load has them
 
 
 class Footprint(Node):
-    """Accesses of one array, along the same axes; `entries` spans all of them. `sites`: how many different elements an index reads, counters left out of account."""
+    """Accesses of one array, along the same axes; `entries` spans all of them. `sites`: how many different elements an
+    index reads, counters left out of account."""
 
     array: Var
     entries: tuple[Entry, ...]
@@ -37,7 +41,9 @@ class Footprint(Node):
 class _Reader(Record):
     known: dict[str, Entry]
     free: Mapping[str, Var]
-    found: dict[tuple[str, tuple[int | None, ...]], dict[Place, tuple[Entry, ...]]] = field(default_factory=lambda: defaultdict(dict))
+    found: dict[tuple[str, tuple[int | None, ...]], dict[Place, tuple[Entry, ...]]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
 
     def entry(self, a: Atom) -> Entry | None:
         if isinstance(a, Const):
@@ -90,7 +96,8 @@ def footprints(p: Partition, free: Mapping[str, Var], fixed: bool = False) -> di
 
 
 def footprints_of(index: Sequence[Var], code: Iterable[Block], free: Mapping[str, Var]) -> list[Footprint]:
-    """What some code reads around an index: of each array, each way along the axes; entries of an index that follow none of them are the same everywhere."""
+    """What some code reads around an index: of each array, each way along the axes; entries of an index that follow
+    none of them are the same everywhere."""
     reader = _Reader({v.name: Entry(axis, 0, 0) for axis, v in enumerate(index)}, free)
     for b in code:
         reader.block(b)
@@ -100,7 +107,9 @@ def footprints_of(index: Sequence[Var], code: Iterable[Block], free: Mapping[str
         if not following or len(set(following)) < len(following):
             continue
         spans = [tuple(column) for column in zip(*places.values())]
-        entries = tuple(Entry(axis, min(e.low for e in column), max(e.high for e in column)) for axis, column in zip(axes, spans))
+        entries = tuple(
+            Entry(axis, min(e.low for e in column), max(e.high for e in column)) for axis, column in zip(axes, spans)
+        )
         found.append(Footprint(free[name], entries, frozenset(places), sum(_count(e) for e in places.values())))
     return found
 
@@ -118,17 +127,22 @@ Coefficients = dict[int, int] | None  # of the axes of the block; None: not affi
 
 
 class _Affine:
-    """How numbers depend on the position in the block. What is the same for all threads of a block has no coefficients."""
+    """How numbers depend on the position in the block. What is the same for all threads of a block has no
+    coefficients."""
 
     def bound(self, slot: Slot) -> tuple[Coefficients, int | None]:
         return {}, slot.value if slot.known else None
 
-    def add(self, a: tuple[Coefficients, int | None], b: tuple[Coefficients, int | None]) -> tuple[Coefficients, int | None]:
+    def add(
+        self, a: tuple[Coefficients, int | None], b: tuple[Coefficients, int | None]
+    ) -> tuple[Coefficients, int | None]:
         if a[0] is None or b[0] is None:
             return None, None
         return {q: a[0].get(q, 0) + b[0].get(q, 0) for q in {*a[0], *b[0]}}, None
 
-    def multiply(self, a: tuple[Coefficients, int | None], b: tuple[Coefficients, int | None]) -> tuple[Coefficients, int | None]:
+    def multiply(
+        self, a: tuple[Coefficients, int | None], b: tuple[Coefficients, int | None]
+    ) -> tuple[Coefficients, int | None]:
         if a[0] == {} and b[0] == {}:
             return {}, None
         for (x, _), (y, factor) in ((a, b), (b, a)):
@@ -136,7 +150,9 @@ class _Affine:
                 return {q: c * factor for q, c in x.items()}, None
         return None, None
 
-    def divide(self, a: tuple[Coefficients, int | None], by: Slot) -> tuple[tuple[Coefficients, int | None], tuple[Coefficients, int | None]]:
+    def divide(
+        self, a: tuple[Coefficients, int | None], by: Slot
+    ) -> tuple[tuple[Coefficients, int | None], tuple[Coefficients, int | None]]:
         same: tuple[Coefficients, int | None] = ({}, None) if a[0] == {} else (None, None)
         return same, same
 
@@ -148,7 +164,8 @@ class _Affine:
 
 
 def block_axes(mapping: chains.Mapping) -> tuple[int | None, ...] | None:
-    """For each axis of the space the axis of the block that it follows step by step, or None where it is the same for the whole block. None altogether where a block's indices are no box."""
+    """For each axis of the space the axis of the block that it follows step by step, or None where it is the same for
+    the whole block. None altogether where a block's indices are no box."""
     grid, block = len(mapping.placement.grid), len(mapping.placement.block)
     index, _ = mapping.recover(_Affine(), [({}, None)] * grid, [({q: 1}, None) for q in range(block)])
     found: list[int | None] = []
@@ -161,5 +178,3 @@ def block_axes(mapping: chains.Mapping) -> tuple[int | None, ...] | None:
         found.append(next(iter(moving), None))
     used = [q for q in found if q is not None]
     return tuple(found) if len(set(used)) == len(used) else None
-
-

@@ -1,6 +1,7 @@
 """What moves along with a component of the index: the component itself, and it plus something.
 
-In: the statements of a body, in order. Out: which names depend on the component at all, and which are it plus something that is the same for all of its values: elements at these lie side by side where the component's neighbours do.
+In: the statements of a body, in order. Out: which names depend on the component at all, and which are it plus something
+that is the same for all of its values: elements at these lie side by side where the component's neighbours do.
 """
 
 from __future__ import annotations

@@ -1,12 +1,16 @@
 """Sums over products in the cells of a partition, which can be computed in tiles (`host/tiling`): what they are.
 
-In: a partition. Out: a `Contraction`, or None. Its cells each have a sum over k, or several beside each other (the parts of complex numbers, say), of arithmetic on elements that depend on some of i (the last axis but one), j (the last) and k. There are two kinds.
+In: a partition. Out: a `Contraction`, or None. Its cells each have a sum over k, or several beside each other (the
+parts of complex numbers, say), of arithmetic on elements that depend on some of i (the last axis but one), j (the last)
+and k. There are two kinds.
 
 *Packed*: what is loaded depends on i or on j, not both, as in a matrix product.
 
-*Columns*: elements lie side by side along j, at j or at j plus something, as in the sum of a matrix's rows, or in a convolution; k may have several axes.
+*Columns*: elements lie side by side along j, at j or at j plus something, as in the sum of a matrix's rows, or in a
+convolution; k may have several axes.
 
-What else a cell's body has runs once for each cell, when its sum is there; in the second kind, what does not depend on j, once for each row.
+What else a cell's body has runs once for each cell, when its sum is there; in the second kind, what does not depend on
+j, once for each row.
 """
 
 from __future__ import annotations
@@ -43,7 +47,11 @@ MOST_SUMS = 4  # of a cell: more would leave too few registers for each
 
 
 class Contraction(Node):
-    """A partition that can be tiled. `inner`: the only partition of its fold, whose body is the terms; `targets`: the sums; `neutrals`: where they begin; `starts`: what is loaded at the cell's index as the number that a sum begins with, where it does; `plain`: whether they are the cell's values; `along`: names of j, and of what is j plus something; `vectors`: of terms that are computed for all of a vector's lanes; `rows`: what runs once for each row (`packed`: nothing does); `cells`: what runs once for each cell then."""
+    """A partition that can be tiled. `inner`: the only partition of its fold, whose body is the terms; `targets`: the
+    sums; `neutrals`: where they begin; `starts`: what is loaded at the cell's index as the number that a sum begins
+    with, where it does; `plain`: whether they are the cell's values; `along`: names of j, and of what is j plus
+    something; `vectors`: of terms that are computed for all of a vector's lanes; `rows`: what runs once for each row
+    (`packed`: nothing does); `cells`: what runs once for each cell then."""
 
     p: Partition
     inner: Partition
@@ -78,10 +86,17 @@ def contraction(p: Partition) -> Contraction | None:
     made = [x for x in after if _is_cell(x)]
     if len(s.rhs.partitions) != 1 or not all(_is_simple(x) for x in (*before, *after) if x not in made):
         return None
-    if {a for a in p.body.results if isinstance(a.type, ArrayType)} != {t for x in made if isinstance(x, Let) for t in x.targets}:
+    if {a for a in p.body.results if isinstance(a.type, ArrayType)} != {
+        t for x in made if isinstance(x, Let) for t in x.targets
+    }:
         return None
     operators, inner = [o for o in s.rhs.operators if isinstance(o, Fold)], s.rhs.partitions[0]
-    if len(operators) != len(s.rhs.operators) or not 1 <= len(s.targets) <= MOST_SUMS or inner.rank < 1 or inner.step is not None:
+    if (
+        len(operators) != len(s.rhs.operators)
+        or not 1 <= len(s.targets) <= MOST_SUMS
+        or inner.rank < 1
+        or inner.step is not None
+    ):
         return None
     inside = {v.name for v in p.index} | {t.name for x in before if isinstance(x, Let) for t in x.targets}
     found = [recognised(f) for f in operators]
@@ -111,7 +126,9 @@ def _is_cell(s: Stmt) -> bool:
 
 def _is_simple(s: Stmt) -> bool:
     """Whether a statement computes scalars, without loops."""
-    return is_straight(Block((s,), ())) and (isinstance(s, Check) or not any(isinstance(t.type, ArrayType) for t in s.targets))
+    return is_straight(Block((s,), ())) and (
+        isinstance(s, Check) or not any(isinstance(t.type, ArrayType) for t in s.targets)
+    )
 
 
 def _checks(b: Sequence[Stmt]) -> bool:
@@ -125,7 +142,8 @@ def _used(s: Stmt) -> set[str]:
 
 
 def _packed(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Contraction | None:
-    """The contraction with packed tiles, if something depends on j but not on i, and something on i but not on j: arithmetic on loads that can be vectors along j. Those that depend on both must have j as the last index only."""
+    """The contraction with packed tiles, if something depends on j but not on i, and something on i but not on j:
+    arithmetic on loads that can be vectors along j. Those that depend on both must have j as the last index only."""
     if c.p.rank < 2 or c.inner.rank != 1 or _checks(before):
         return None
     i, j = c.p.index[-2:]
@@ -149,11 +167,18 @@ def _packed(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Co
     if (True, False) not in reuse or (False, True) not in reuse or j in inner.body.results:
         return None
     plain = c.p.body.results == c.targets and not _checks(after)
-    return replace(c, inner=inner, vectors=frozenset(s.targets[0].name for s in inner.body.statements if isinstance(s, Let)), cells=() if plain else (*before, *after), plain=plain)
+    return replace(
+        c,
+        inner=inner,
+        vectors=frozenset(s.targets[0].name for s in inner.body.statements if isinstance(s, Let)),
+        cells=() if plain else (*before, *after),
+        plain=plain,
+    )
 
 
 def _columns(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Contraction | None:
-    """The contraction with tiles of one row, if all that depends on j lies side by side along it, and some of that is elsewhere for another k."""
+    """The contraction with tiles of one row, if all that depends on j lies side by side along it, and some of that is
+    elsewhere for another k."""
     on_j = {c.j.name}
     rows: list[Stmt] = []
     rest: list[Let] = []
@@ -169,15 +194,29 @@ def _columns(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> C
         return None
     inner = _with_needed(c.inner, rest)
     terms = _Terms(c)
-    if not all(map(terms.takes, inner.body.statements)) or not terms.moves or names_of(inner.body.results) & terms.along.names:
+    if (
+        not all(map(terms.takes, inner.body.statements))
+        or not terms.moves
+        or names_of(inner.body.results) & terms.along.names
+    ):
         return None
     plain = c.p.body.results == c.targets and not _checks(after)
     vectors = frozenset(terms.along.dependent - terms.along.names)
-    return replace(c, inner=inner, packed=False, along=frozenset(terms.along.names), vectors=vectors, rows=tuple(rows), cells=() if plain else (*rest, *after), plain=plain)
+    return replace(
+        c,
+        inner=inner,
+        packed=False,
+        along=frozenset(terms.along.names),
+        vectors=vectors,
+        rows=tuple(rows),
+        cells=() if plain else (*rest, *after),
+        plain=plain,
+    )
 
 
 class _Terms:
-    """The terms of columns, one statement after the other. `along`: what moves along with j; `on_k`: names of what depends on k; `moves`: whether a vector is loaded from elsewhere for another k."""
+    """The terms of columns, one statement after the other. `along`: what moves along with j; `on_k`: names of what
+    depends on k; `moves`: whether a vector is loaded from elsewhere for another k."""
 
     def __init__(self, c: Contraction) -> None:
         self.base = c.base
@@ -221,4 +260,8 @@ def _with_needed(inner: Partition, before: Sequence[Stmt]) -> Partition:
 
 def _is_term(s: Stmt, base: str) -> bool:
     """Whether a statement can be computed on vectors."""
-    return isinstance(s, Let) and (isinstance(s.rhs, Load) or (isinstance(s.rhs, Op) and s.rhs.code in _OPS)) and s.targets[0].type == ScalarType(base)
+    return (
+        isinstance(s, Let)
+        and (isinstance(s.rhs, Load) or (isinstance(s.rhs, Op) and s.rhs.code in _OPS))
+        and s.targets[0].type == ScalarType(base)
+    )

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from sacpy.jit.ir.graph import Block, Call, Check, Const, For, If, Load, Loop, Op, Rhs, Stmt, WithLoop, blocks, statements
+from sacpy.jit.ir.graph import (
+    Block,
+    Call,
+    Check,
+    Const,
+    For,
+    If,
+    Load,
+    Loop,
+    Op,
+    Rhs,
+    Stmt,
+    WithLoop,
+    blocks,
+    statements,
+)
 from sacpy.jit.ir.operations import TRANSCENDENTAL
 from sacpy.lang.types import REAL
 
@@ -45,7 +60,9 @@ def rounds(rhs: Rhs) -> float:
         for p in rhs.partitions:
             points = 1.0
             for lower, upper in zip(p.lower, p.upper):
-                points *= max(0, upper.value - lower.value) if isinstance(lower, Const) and isinstance(upper, Const) else MANY
+                points *= (
+                    max(0, upper.value - lower.value) if isinstance(lower, Const) and isinstance(upper, Const) else MANY
+                )
             count = max(count, points)
         return count
     return MANY

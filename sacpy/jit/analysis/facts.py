@@ -1,7 +1,9 @@
 """What is known about integers: intervals, and inequalities between sums of variables with integer coefficients.
 
-In: facts (`i - lower >= 0`). Out: proofs (`n - i - 1 >= 0` holds). Numbers here are mathematical; whoever makes a `Sum` of an operation has shown that it does not wrap. A proof eliminates variables, the youngest first, by facts about them
-(Fourier and Motzkin's elimination, goal-directed), until intervals decide. It may miss what holds; it gives up after a fixed number of steps.
+In: facts (`i - lower >= 0`). Out: proofs (`n - i - 1 >= 0` holds). Numbers here are mathematical; whoever makes a `Sum`
+of an operation has shown that it does not wrap. A proof eliminates variables, the youngest first, by facts about them
+(Fourier and Motzkin's elimination, goal-directed), until intervals decide. It may miss what holds; it gives up after a
+fixed number of steps.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from sacpy.nodes import Node, field
 LOWEST, HIGHEST = -(1 << 31), (1 << 31) - 1
 STEPS = 60  # of one proof
 FEW = 3
-LARGE = 250  # statements of a function from which on proofs have fewer steps: all of them together take as long as before
+# statements of a function from which on proofs have fewer steps: all of them together take as long as before
+LARGE = 250
 NEWS = 8  # smaller intervals of which the consequences are drawn
 USERS = 32  # variables chosen from one whose interval has become smaller: the youngest so many are looked at
 
@@ -70,7 +73,8 @@ def product(a: Sum, b: Sum) -> Sum | None:
 
 
 class Facts:
-    """Facts by the youngest variable in them. All changes go through `note`, which undoes them at the end of a scope."""
+    """Facts by the youngest variable in them. All changes go through `note`, which undoes them at the end of a
+    scope."""
 
     def __init__(self, note: Note, size: int = 0) -> None:
         """`size`: the statements of the function that they are about."""
@@ -114,7 +118,8 @@ class Facts:
     # ---- learning
 
     def learn(self, s: Sum) -> list[str]:
-        """Notes that a sum is at least 0, and what follows for the intervals of its variables and of others. Which variables have smaller ones now."""
+        """Notes that a sum is at least 0, and what follows for the intervals of its variables and of others. Which
+        variables have smaller ones now."""
         if not s.terms:
             return []
         narrowed = self._narrow(s)
@@ -131,7 +136,8 @@ class Facts:
         return narrowed
 
     def choose(self, name: str, code: str, cases: tuple[Sum, Sum]) -> list[str]:
-        """Notes that a variable is the least ("min"), the greatest ("max") or either ("select") of two sums, which are older. As for `learn`."""
+        """Notes that a variable is the least ("min"), the greatest ("max") or either ("select") of two sums, which are
+        older. As for `learn`."""
         self.choices[name] = cases
         self._codes[name] = code
         for operand in {n for c in cases for n in c.terms}:
@@ -139,10 +145,15 @@ class Facts:
         return self._hull(name)
 
     def _hull(self, name: str) -> list[str]:
-        """What the intervals of the sums that a variable is chosen from say of its own: its name, if it has a smaller one now."""
+        """What the intervals of the sums that a variable is chosen from say of its own: its name, if it has a smaller
+        one now."""
         code, cases = self._codes[name], self.choices[name]
         least, greatest = [self.least(c) for c in cases], [self.greatest(c) for c in cases]
-        low, high = (max(least), max(greatest)) if code == "max" else (min(least), min(greatest) if code == "min" else max(greatest))
+        low, high = (
+            (max(least), max(greatest))
+            if code == "max"
+            else (min(least), min(greatest) if code == "min" else max(greatest))
+        )
         return self._narrow(Sum(-low, {name: 1})) + self._narrow(Sum(high, {name: -1}))
 
     def _narrow(self, s: Sum) -> list[str]:
@@ -151,7 +162,8 @@ class Facts:
         return [name for name, c in s.terms.items() if self._tighten(name, c, slack)]
 
     def _tighten(self, name: str, c: int, slack: int) -> bool:
-        """From `sum >= 0`, whose greatest value is `slack`: how far a variable may be from its good end. Whether that is news."""
+        """From `sum >= 0`, whose greatest value is `slack`: how far a variable may be from its good end. Whether that
+        is news."""
         room = slack // abs(c) if slack >= 0 else 0  # below 0: the code is never reached
         if c > 0:
             bound = self.high[name] - room
@@ -191,7 +203,8 @@ class Facts:
         c = s.terms[name]
         for fact in self.about.get(name, ()):
             d = fact.terms[name]
-            if (c > 0) == (d > 0) and self._proved(s.times(abs(d)).offset(abs(d) - 1).plus(fact, -abs(c))):  # a multiple of d that is above -d is not below 0
+            # a multiple of d that is above -d is not below 0
+            if (c > 0) == (d > 0) and self._proved(s.times(abs(d)).offset(abs(d) - 1).plus(fact, -abs(c))):
                 return True
         rest = Sum(s.constant, {n: k for n, k in s.terms.items() if n != name})
         cases = self.choices.get(name)

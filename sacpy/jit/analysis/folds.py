@@ -2,11 +2,15 @@
 
 In: a fold. Out: a `Reduction`, or None.
 
-Sums, products, extremes and logical folds are recognised. Integer ones give the same in any order. Those on reals are regrouped unless floating point is strict: over chunks of the first axis, whose size depends on the program and the extents only, and inside a loop over a fixed number of lanes, and over fewer for
-what does not fill them, whatever the vector unit's width; so results depend neither on threads nor on the machine's vectors.
+Sums, products, extremes and logical folds are recognised. Integer ones give the same in any order. Those on reals are
+regrouped unless floating point is strict: over chunks of the first axis, whose size depends on the program and the
+extents only, and inside a loop over a fixed number of lanes, and over fewer for what does not fill them, whatever the
+vector unit's width; so results depend neither on threads nor on the machine's vectors.
 
-Extremes of reals are exact all the same. In order, the least of some numbers is the least of those after the last NaN, and of a zero and a negative zero the later one. Regrouped, they are computed such that NaN wins, then -0.0 under a minimum and 0.0 under a maximum: so unless that is what comes out, there was
-nothing to choose, and the result is that of any order. If it is, the loop runs once more, in order (`host/withloops`).
+Extremes of reals are exact all the same. In order, the least of some numbers is the least of those after the last NaN,
+and of a zero and a negative zero the later one. Regrouped, they are computed such that NaN wins, then -0.0 under a
+minimum and 0.0 under a maximum: so unless that is what comes out, there was nothing to choose, and the result is that
+of any order. If it is, the loop runs once more, in order (`host/withloops`).
 """
 
 from __future__ import annotations
@@ -33,7 +37,9 @@ class Reduction(Node):
     @property
     def extremes(self) -> tuple[int, ...]:
         """The accumulators that are extremes of reals."""
-        return tuple(k for k, (code, base) in enumerate(zip(self.codes, self.bases)) if base in REAL and code in ("min", "max"))
+        return tuple(
+            k for k, (code, base) in enumerate(zip(self.codes, self.bases)) if base in REAL and code in ("min", "max")
+        )
 
     @property
     def exact(self) -> bool:
@@ -72,7 +78,9 @@ def recognised(fold: Fold) -> Reduction | None:
     body = fold.combine
     if fold.stop is not None or fold.commutative is False or len(body.statements) != len(fold.neutrals):
         return None
-    made: dict[Atom, Op] = {s.targets[0]: s.rhs for s in body.statements if isinstance(s, Let) and isinstance(s.rhs, Op)}
+    made: dict[Atom, Op] = {
+        s.targets[0]: s.rhs for s in body.statements if isinstance(s, Let) and isinstance(s.rhs, Op)
+    }
     codes = []
     for result, accumulator, value in zip(body.results, fold.accumulators, fold.values):
         op = made.get(result)

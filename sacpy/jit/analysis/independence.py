@@ -5,7 +5,8 @@ In: a counting loop, and what is known of the integers in it. Out: yes or no.
     a.5 = for i from t to n step 1 with a.2 := a.1          with t = add! k, 1
       .. load a.2[k,k], load a.2[i,j], update a.2[i,j] ..
 
-Here round i only changes elements whose first index is i, and reads no others that some round changes: those at i itself, or at k, which is below the first round's.
+Here round i only changes elements whose first index is i, and reads no others that some round changes: those at i
+itself, or at k, which is below the first round's.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from sacpy.nodes import Record, field
 
 
 def apart(r: For, sums: Sums) -> bool:
-    """Whether the rounds of a loop may run in any order. `sums`: the operations without overflow that variables were set to."""
+    """Whether the rounds of a loop may run in any order. `sums`: the operations without overflow that variables were
+    set to."""
     if r.step != 1 or not r.params or not all(isinstance(p.type, ArrayType) for p in r.params):
         return False
     rounds = _Rounds(r, sums, {p.name: p.name for p in r.params})
@@ -27,7 +29,8 @@ def apart(r: For, sums: Sums) -> bool:
 
 
 class _Rounds(Record):
-    """Follows the carried arrays through a round. `current`: the name under which each array, known by its parameter's name, can be found now; `axes`: the axis along which the rounds of each keep apart."""
+    """Follows the carried arrays through a round. `current`: the name under which each array, known by its parameter's
+    name, can be found now; `axes`: the axis along which the rounds of each keep apart."""
 
     loop: For
     sums: Sums
@@ -37,7 +40,8 @@ class _Rounds(Record):
     old: set[str] = field(default_factory=set)
 
     def block(self, b: Block, wanted: Sequence[str | None]) -> bool:
-        """Whether a block is as it should be. `wanted`: the array that each of its results is to be, None for others."""
+        """Whether a block is as it should be. `wanted`: the array that each of its results is to be, None for
+        others."""
         if not all(self.statement(s) for s in b.statements):
             return False
         for a, array in zip(b.results, wanted):
@@ -104,7 +108,9 @@ class _Rounds(Record):
                 self.move(array, t.name)
         return len(results) == len(set(results))
 
-    def inner(self, targets: Sequence[Var], params: Sequence[Var], initial: Sequence[Atom], inside: Sequence[Block]) -> bool:
+    def inner(
+        self, targets: Sequence[Var], params: Sequence[Var], initial: Sequence[Atom], inside: Sequence[Block]
+    ) -> bool:
         """A loop in the round: it may carry arrays on, each once."""
         carried = [self.array(a.name) if isinstance(a, Var) else None for a in initial]
         if any(isinstance(a, Var) and a.name in self.old for a in initial):
@@ -138,7 +144,8 @@ class _Rounds(Record):
         return self.axes[array] in axes and all(self.apart(array, i) for a, i in self.reads if a == array)
 
     def read(self, array: str, index: tuple[Atom, ...]) -> bool:
-        """Whether a read meets no row that another round changes; put off until it is known where the array is written."""
+        """Whether a read meets no row that another round changes; put off until it is known where the array is
+        written."""
         self.reads.append((array, index))
         return array not in self.axes or self.apart(array, index)
 

@@ -1,4 +1,5 @@
-"""What the lowering knows of a function's numbers before it writes it: which ints serve as indices, and what they were computed from.
+"""What the lowering knows of a function's numbers before it writes it: which ints serve as indices, and what they were
+computed from.
 
 In: a function of a unit. Out: `Facts`, which the lowering asks while it writes.
 """
@@ -30,7 +31,9 @@ from sacpy.nodes import Node
 
 
 class Facts(Node):
-    """`indices`: names of int variables that are used as indices, bounds or extents, or that such are computed from without wrapping. They exist in 64 bits as well. `made`: by variable, the operation without wrapping that it was set to. `products`: variables that are set to products of reals."""
+    """`indices`: names of int variables that are used as indices, bounds or extents, or that such are computed from
+    without wrapping. They exist in 64 bits as well. `made`: by variable, the operation without wrapping that it was set
+    to. `products`: variables that are set to products of reals."""
 
     indices: frozenset[str]
     made: Mapping[str, Op]
@@ -49,11 +52,16 @@ class Facts(Node):
                 rhs = made.get(name)
                 if rhs is not None:
                     waiting += [a.name for a in rhs.args if isinstance(a, Var) and a.base == "int"]
-        products = frozenset(s.targets[0].name for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code == "mul" and s.targets[0].base in REAL)
+        products = frozenset(
+            s.targets[0].name
+            for s in statements(function.body)
+            if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code == "mul" and s.targets[0].base in REAL
+        )
         return Facts(frozenset(found), made, products)
 
     def is_difference_of_products(self, op: Op) -> bool:
-        """x y - z w, which is exactly 0 where both are the same: a cross product tells by it what lies on a line, so one of the two must not be more exact than the other."""
+        """x y - z w, which is exactly 0 where both are the same: a cross product tells by it what lies on a line, so
+        one of the two must not be more exact than the other."""
         return op.code == "sub" and all(isinstance(a, Var) and a.name in self.products for a in op.args)
 
 

@@ -1,13 +1,17 @@
 """Which with-loops may write into the memory of an array that they read.
 
-In: a with-loop, an array, and what is known of the integers. Out: yes or no, or if some extents are multiples of some numbers.
+In: a with-loop, an array, and what is known of the integers. Out: yes or no, or if some extents are multiples of some
+numbers.
 
     with [n,n] disjoint                                        with a.1 = add! i, -1
         modarray u
         part [1,1] <= [i,j] < [m,m] step [2,2] width [1,1]
             .. load u[a.1,j] ..
 
-Here only cells with odd indices change, and those that are read lie in rows with even ones. So do the pivot's row and column in a step of an elimination lie outside of the block that changes. A cell may always be read for its own new value. Where indices wrap around, as those of the points of one colour may, a row may be that of `sub! a.1, n` too: it is an even one if n is even, which is known when the code runs.
+Here only cells with odd indices change, and those that are read lie in rows with even ones. So do the pivot's row and
+column in a step of an elimination lie outside of the block that changes. A cell may always be read for its own new
+value. Where indices wrap around, as those of the points of one colour may, a row may be that of `sub! a.1, n` too: it
+is an even one if n is even, which is known when the code runs.
 """
 
 from __future__ import annotations
@@ -16,7 +20,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import gcd
 
-from sacpy.jit.ir.graph import Atom, Block, Const, Function, Let, Load, Op, Partition, Var, WithLoop, operands, statements, stride
+from sacpy.jit.ir.graph import (
+    Atom,
+    Block,
+    Const,
+    Function,
+    Let,
+    Load,
+    Op,
+    Partition,
+    Var,
+    WithLoop,
+    operands,
+    statements,
+    stride,
+)
 
 Sums = Mapping[str, Op]
 Multiple = tuple[Var, int]  # an extent, and what it is to be a multiple of
@@ -26,8 +44,13 @@ DEPTH = 8  # operations that are looked behind, one after the other
 
 
 def sums_of(function: Function) -> Sums:
-    """The operations without overflow that a function's variables are set to; selections, remainders and the least of ints are such."""
-    return {s.targets[0].name: s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Op) and (s.rhs.exact or _is_choice(s.rhs))}
+    """The operations without overflow that a function's variables are set to; selections, remainders and the least of
+    ints are such."""
+    return {
+        s.targets[0].name: s.rhs
+        for s in statements(function.body)
+        if isinstance(s, Let) and isinstance(s.rhs, Op) and (s.rhs.exact or _is_choice(s.rhs))
+    }
 
 
 def _is_choice(op: Op) -> bool:
@@ -35,7 +58,8 @@ def _is_choice(op: Op) -> bool:
 
 
 def linear(a: Atom, sums: Sums, opaque: str = "") -> tuple[Atom | None, int]:
-    """An int as a variable and a number, without overflow. `sums`: the operations without overflow that variables were set to; `opaque`: a variable that is not looked behind."""
+    """An int as a variable and a number, without overflow. `sums`: the operations without overflow that variables were
+    set to; `opaque`: a variable that is not looked behind."""
     offset = 0
     while isinstance(a, Var):
         op = sums.get(a.name)
@@ -57,7 +81,8 @@ def distance(a: Atom, b: Atom, sums: Sums) -> int | None:
 
 
 def may_overwrite(w: WithLoop, name: str, rank: int, sums: Sums) -> bool:
-    """Whether the bodies of a with-loop read an array of that rank nowhere but where a cell is their own, or no cell changes."""
+    """Whether the bodies of a with-loop read an array of that rank nowhere but where a cell is their own, or no cell
+    changes."""
     return overwriting(w, name, rank, sums) == frozenset()
 
 
@@ -66,14 +91,17 @@ def overwriting(w: WithLoop, name: str, rank: int, sums: Sums) -> frozenset[Mult
     single = w.disjoint or len(w.partitions) < 2
     needed: frozenset[Multiple] = frozenset()
     for p in w.partitions:
-        found = _reading_apart(p.body, name, w, p, sums, single and p.rank == rank)  # a cell that is an array is built bit by bit: then not even its own may be read
+        # a cell that is an array is built bit by bit: then not even its own may be read
+        found = _reading_apart(p.body, name, w, p, sums, single and p.rank == rank)
         if found is None:
             return None
         needed |= found
     return needed
 
 
-def _reading_apart(body: Block, name: str, w: WithLoop, p: Partition, sums: Sums, cells: bool) -> frozenset[Multiple] | None:
+def _reading_apart(
+    body: Block, name: str, w: WithLoop, p: Partition, sums: Sums, cells: bool
+) -> frozenset[Multiple] | None:
     needed: frozenset[Multiple] = frozenset()
     for s in statements(body):
         if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array.name == name:
@@ -91,11 +119,17 @@ def _reading_apart(body: Block, name: str, w: WithLoop, p: Partition, sums: Sums
 
 def _is_own(index: tuple[Atom, ...], p: Partition, sums: Sums) -> bool:
     """Whether an index is that of the cell that is computed."""
-    return all(at == i or (at == lower and distance(lower, upper, sums) == 1) for at, i, lower, upper in zip(index, p.index, p.lower, p.upper))
+    return all(
+        at == i or (at == lower and distance(lower, upper, sums) == 1)
+        for at, i, lower, upper in zip(index, p.index, p.lower, p.upper)
+    )
 
 
-def _outside(index: tuple[Atom, ...], p: Partition, q: Partition, frame: tuple[Atom, ...], sums: Sums) -> frozenset[Multiple] | None:
-    """What must be so for an index in the body of `p` to lie outside of the partition `q`: because of the axis for which that is least."""
+def _outside(
+    index: tuple[Atom, ...], p: Partition, q: Partition, frame: tuple[Atom, ...], sums: Sums
+) -> frozenset[Multiple] | None:
+    """What must be so for an index in the body of `p` to lie outside of the partition `q`: because of the axis for
+    which that is least."""
     found = (_apart(index[k], p, q, k, frame[k], sums) for k in range(q.rank))
     return min((f for f in found if f is not None), key=len, default=None)
 
@@ -144,8 +178,11 @@ def _between(at: Atom, p: Partition, q: Partition, axis: int, extent: Atom, sums
     return min((f for f in found if f is not None), key=len, default=None)
 
 
-def _off(at: Atom, p: Partition, q: Partition, axis: int, turn: int, extent: Atom, sums: Sums) -> frozenset[Multiple] | None:
-    """What must be so for an index to leave other rests than those of `q` if it is divided by `turn`, of which the steps of both partitions are multiples."""
+def _off(
+    at: Atom, p: Partition, q: Partition, axis: int, turn: int, extent: Atom, sums: Sums
+) -> frozenset[Multiple] | None:
+    """What must be so for an index to leave other rests than those of `q` if it is divided by `turn`, of which the
+    steps of both partitions are multiples."""
     (_, width), (_, wide) = stride(q, axis), stride(p, axis)
     assert width is not None and wide is not None
     away, index = residue(at, turn, sums), p.index[axis].name
@@ -165,7 +202,8 @@ def _off(at: Atom, p: Partition, q: Partition, axis: int, turn: int, extent: Ato
 
 
 def _start(p: Partition, axis: int, extent: Atom, sums: Sums) -> Atom:
-    """The first index of a partition along an axis, if it has one: of the least of something and what no index reaches, the former."""
+    """The first index of a partition along an axis, if it has one: of the least of something and what no index reaches,
+    the former."""
     lower = p.lower[axis]
     op = sums.get(lower.name) if isinstance(lower, Var) else None
     if op is not None and op.code == "min":
@@ -176,7 +214,8 @@ def _start(p: Partition, axis: int, extent: Atom, sums: Sums) -> Atom:
 
 
 def residue(a: Atom, turn: int, sums: Sums, depth: int = DEPTH) -> Counter[str]:
-    """Variables by how often they are in a sum that leaves the same rest as an int if both are divided by `turn`; its constant is that of "" itself."""
+    """Variables by how often they are in a sum that leaves the same rest as an int if both are divided by `turn`; its
+    constant is that of "" itself."""
     if isinstance(a, Const):
         return Counter({"": int(a.value)})
     op = sums.get(a.name) if depth else None
@@ -186,6 +225,12 @@ def residue(a: Atom, turn: int, sums: Sums, depth: int = DEPTH) -> Counter[str]:
             minus = op.code == "neg" or (op.code == "sub" and k)
             (found.subtract if minus else found.update)(residue(b, turn, sums, depth - 1))
         return found
-    if op is not None and op.code == "aplmod" and isinstance(op.args[1], Const) and op.args[1].value > 0 and op.args[1].value % turn == 0:
+    if (
+        op is not None
+        and op.code == "aplmod"
+        and isinstance(op.args[1], Const)
+        and op.args[1].value > 0
+        and op.args[1].value % turn == 0
+    ):
         return residue(op.args[0], turn, sums, depth - 1)
     return Counter({a.name: 1})

@@ -1,4 +1,5 @@
-"""Counting loops that are scans: each round combines one value with the result of the round before, and writes it to its own element.
+"""Counting loops that are scans: each round combines one value with the result of the round before, and writes it to
+its own element.
 
 In: a counting loop. Out: a `Scan`, or None.
 
@@ -9,7 +10,8 @@ In: a counting loop. Out: a `Scan`, or None.
       s.1 = update s[i] with t                   next s.1, t
       next s.1
 
-On the left the result of the round before is read back (which makes it an inclusive scan); on the right it is carried along, and what is written comes before the round's own value (exclusive).
+On the left the result of the round before is read back (which makes it an inclusive scan); on the right it is carried
+along, and what is written comes before the round's own value (exclusive).
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ _ON_INTEGERS = _ON_REALS | {"min", "max", "bitand", "bitor", "bitxor"}
 
 
 class Scan(Node):
-    """`array`: the carried vector; `accumulator`: the carried scalar, None where results are read back from the vector. `code`: the operation; `negative`: of the values' negatives. `values`: the block that gives a round's value; it reads of the vector its own element at most."""
+    """`array`: the carried vector; `accumulator`: the carried scalar, None where results are read back from the vector.
+    `code`: the operation; `negative`: of the values' negatives. `values`: the block that gives a round's value; it
+    reads of the vector its own element at most."""
 
     loop: For
     array: Var
@@ -48,20 +52,37 @@ class Scan(Node):
 
 
 def scan_of(r: For, made: Mapping[str, Op], *, strict: bool) -> Scan | None:
-    """The scan that a loop is. `made`: operations without overflow that variables were set to; `strict`: those on reals keep their order."""
+    """The scan that a loop is. `made`: operations without overflow that variables were set to; `strict`: those on reals
+    keep their order."""
     arrays = [p for p in r.params if isinstance(p.type, ArrayType)]
     scalars = [p for p in r.params if not isinstance(p.type, ArrayType)]
-    if r.step != 1 or len(arrays) != 1 or len(scalars) > 1 or not is_straight(r.body) or not all(isinstance(s, Let) for s in r.body.statements):
+    if (
+        r.step != 1
+        or len(arrays) != 1
+        or len(scalars) > 1
+        or not is_straight(r.body)
+        or not all(isinstance(s, Let) for s in r.body.statements)
+    ):
         return None
     (array,) = arrays
     codes = _ON_INTEGERS if array.base in BITS else _ON_REALS if array.base in REAL and not strict else frozenset()
     lets = {s.targets[0].name: s for s in r.body.statements if isinstance(s, Let)}
     update = _made(r.body.results[r.params.index(array)], lets)
-    if update is None or not isinstance(update.rhs, Update) or update.rhs.array != array or update.rhs.index != (r.index,):
+    if (
+        update is None
+        or not isinstance(update.rhs, Update)
+        or update.rhs.array != array
+        or update.rhs.index != (r.index,)
+    ):
         return None
     total = r.body.results[r.params.index(scalars[0])] if scalars else update.rhs.value
     combined = _made(total, lets)
-    if combined is None or not isinstance(combined.rhs, Op) or combined.rhs.code not in codes or array.base not in {a.base for a in combined.rhs.args}:
+    if (
+        combined is None
+        or not isinstance(combined.rhs, Op)
+        or combined.rhs.code not in codes
+        or array.base not in {a.base for a in combined.rhs.args}
+    ):
         return None
     before = _before(combined.rhs, scalars[0] if scalars else None, array, r.index, lets, made)
     if before is None or update.rhs.value not in (total, before):
@@ -73,9 +94,19 @@ def scan_of(r: For, made: Mapping[str, Op], *, strict: bool) -> Scan | None:
     rest = tuple(s for s in r.body.statements if s not in (update, combined, *read))
     values = Block(rest, (b if a == before else a,))
     left = uses(values)
-    if any(left[v.name] for v in (*update.targets, *combined.targets, before)) or not _reads_own(values, array, r.index):
+    if any(left[v.name] for v in (*update.targets, *combined.targets, before)) or not _reads_own(
+        values, array, r.index
+    ):
         return None
-    return Scan(r, array, scalars[0] if scalars else None, "add" if combined.rhs.code == "sub" else combined.rhs.code, combined.rhs.code == "sub", update.rhs.value == before, values)
+    return Scan(
+        r,
+        array,
+        scalars[0] if scalars else None,
+        "add" if combined.rhs.code == "sub" else combined.rhs.code,
+        combined.rhs.code == "sub",
+        update.rhs.value == before,
+        values,
+    )
 
 
 def _made(a: Atom, lets: Mapping[str, Let]) -> Let | None:
@@ -83,13 +114,23 @@ def _made(a: Atom, lets: Mapping[str, Let]) -> Let | None:
     return lets.get(a.name) if isinstance(a, Var) else None
 
 
-def _before(op: Op, accumulator: Var | None, array: Var, index: Var, lets: Mapping[str, Let], made: Mapping[str, Op]) -> Var | None:
-    """The operand that is the result of the round before: the accumulator, or the vector's element before that of the round."""
+def _before(
+    op: Op, accumulator: Var | None, array: Var, index: Var, lets: Mapping[str, Let], made: Mapping[str, Op]
+) -> Var | None:
+    """The operand that is the result of the round before: the accumulator, or the vector's element before that of the
+    round."""
     for a in op.args:
         if accumulator is not None and a == accumulator:
             return accumulator
         s = _made(a, lets)
-        if accumulator is None and s is not None and isinstance(a, Var) and isinstance(s.rhs, Load) and s.rhs.array == array and _is_before(s.rhs.index[0], index, made):
+        if (
+            accumulator is None
+            and s is not None
+            and isinstance(a, Var)
+            and isinstance(s.rhs, Load)
+            and s.rhs.array == array
+            and _is_before(s.rhs.index[0], index, made)
+        ):
             return a
     return None
 
@@ -108,5 +149,8 @@ def _is_before(a: Atom, index: Var, made: Mapping[str, Op]) -> bool:
 
 def _reads_own(values: Block, array: Var, index: Var) -> bool:
     """Whether a block uses a vector by loads at the index only."""
-    own = sum(isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array == array and s.rhs.index == (index,) for s in values.statements)
+    own = sum(
+        isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array == array and s.rhs.index == (index,)
+        for s in values.statements
+    )
     return uses(values)[array.name] == own

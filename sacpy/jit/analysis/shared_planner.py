@@ -1,6 +1,8 @@
 """Where the shared arrays of a kernel lie in a block's shared memory.
 
-In: a kernel, and the values of those of its parameters that are extents of shared arrays. Out: an offset for each array, and the bytes that a block needs. Two arrays get the same place if a barrier that every thread passes lies between the last use of the one and the first of the other.
+In: a kernel, and the values of those of its parameters that are extents of shared arrays. Out: an offset for each
+array, and the bytes that a block needs. Two arrays get the same place if a barrier that every thread passes lies
+between the last use of the one and the first of the other.
 """
 
 from __future__ import annotations
@@ -26,7 +28,22 @@ from sacpy.jit.ir.kernel import (
 from sacpy.nodes import Node, Record, field
 
 ALIGNMENT = 16
-BYTES = {"byte": 1, "short": 2, "int": 4, "long": 8, "longlong": 8, "ubyte": 1, "ushort": 2, "uint": 4, "ulong": 8, "ulonglong": 8, "float": 4, "double": 8, "bool": 1, "char": 1}
+BYTES = {
+    "byte": 1,
+    "short": 2,
+    "int": 4,
+    "long": 8,
+    "longlong": 8,
+    "ubyte": 1,
+    "ushort": 2,
+    "uint": 4,
+    "ulong": 8,
+    "ulonglong": 8,
+    "float": 4,
+    "double": 8,
+    "bool": 1,
+    "char": 1,
+}
 
 
 class SharedPlan(Node):
@@ -42,7 +59,8 @@ class _Life(Record):
 
 
 class _Walk(Record):
-    """Statements in the order of time. What is used in a loop of the block is alive from the loop's start to its end."""
+    """Statements in the order of time. What is used in a loop of the block is alive from the loop's start to its
+    end."""
 
     shared: set[str]
     now: int = 0
@@ -66,7 +84,9 @@ class _Walk(Record):
         start = self.now
         self.block(s.body, certain=False)
         self.now += 1
-        for name in {a for inner in block_statements(s.body) if isinstance(inner, ForAll) for a in _arrays(inner.body)} & self.shared:
+        for name in {
+            a for inner in block_statements(s.body) if isinstance(inner, ForAll) for a in _arrays(inner.body)
+        } & self.shared:
             life = self.lives[name]
             life.first, life.last = min(life.first, start), self.now
 
@@ -92,7 +112,8 @@ def _arrays(code: tuple[ThreadStmt, ...]) -> set[str]:
 
 
 def plan_shared(kernel: Kernel, values: Mapping[str, int] | None = None) -> SharedPlan:
-    """Places for the shared arrays of a kernel. `values`: of the parameters that are extents of such arrays; `KeyError` where one is missing."""
+    """Places for the shared arrays of a kernel. `values`: of the parameters that are extents of such arrays; `KeyError`
+    where one is missing."""
     arrays = [s.array for s in block_statements(kernel.body) if isinstance(s, Allocate) and s.space == "shared"]
     walk = _Walk({a.name for a in arrays})
     walk.block(kernel.body, certain=True)
@@ -103,7 +124,11 @@ def plan_shared(kernel: Kernel, values: Mapping[str, int] | None = None) -> Shar
             offsets[a.name] = 0
             continue
         sizes[a.name] = BYTES[a.base] * math.prod(_number(e, values or {}) for e in extents_of(a))
-        taken = sorted((offsets[n], offsets[n] + sizes[n]) for n in sizes if n in offsets and not walk.apart(walk.lives[n], walk.lives[a.name]))
+        taken = sorted(
+            (offsets[n], offsets[n] + sizes[n])
+            for n in sizes
+            if n in offsets and not walk.apart(walk.lives[n], walk.lives[a.name])
+        )
         at = 0
         for start, end in taken:
             if at + sizes[a.name] <= start:

@@ -1,7 +1,9 @@
 """Where arrays are read, and how often: what `passes/fold_withloops` decides by.
 
-In: a function. Out: for each array, the sites that load an element of it, and whether it is used in any other way. A site is a block and the index of a cell that is loaded in it, however often; results of one with-loop have it in common. It
-is `once` if every cell is loaded there at most once for each time the array is made: each index of the loops between the array and the site has a component of the load's index to itself.
+In: a function. Out: for each array, the sites that load an element of it, and whether it is used in any other way. A
+site is a block and the index of a cell that is loaded in it, however often; results of one with-loop have it in common.
+It is `once` if every cell is loaded there at most once for each time the array is made: each index of the loops between
+the array and the site has a component of the load's index to itself.
 """
 
 from __future__ import annotations
@@ -40,7 +42,11 @@ _NONE: Names = frozenset()
 
 
 class Uses(Record):
-    """Of one array. `depth`: how many loops are around its definition; `rank`: how many components of an index choose the cell; `nested`: it is made in the body of a with-loop; `sites`: by their blocks, each with how many cells it loads, as a share of those that there are, where it is loaded `once`: a partition with a step leaves some out; `once`: every cell at most once in each of them; `each`: every element; `numbered`: elements of cells are named by numbers alone; `made`, `last`: where the array is made and last loaded."""
+    """Of one array. `depth`: how many loops are around its definition; `rank`: how many components of an index choose
+    the cell; `nested`: it is made in the body of a with-loop; `sites`: by their blocks, each with how many cells it
+    loads, as a share of those that there are, where it is loaded `once`: a partition with a step leaves some out;
+    `once`: every cell at most once in each of them; `each`: every element; `numbered`: elements of cells are named by
+    numbers alone; `made`, `last`: where the array is made and last loaded."""
 
     depth: int
     rank: int | None
@@ -63,7 +69,9 @@ class _Replaced(Node):
 
 
 class Sites(Record):
-    """`uses` by name; `along`: the last indices of with-loops, over which the innermost loops run; `replaced`: where something is written into an array, so that a reader that comes later would keep the old contents alive. Places are numbers, in the order of the text."""
+    """`uses` by name; `along`: the last indices of with-loops, over which the innermost loops run; `replaced`: where
+    something is written into an array, so that a reader that comes later would keep the old contents alive. Places are
+    numbers, in the order of the text."""
 
     uses: dict[str, Uses] = field(default_factory=dict)
     replaced: dict[str, list[_Replaced]] = field(default_factory=dict)
@@ -83,9 +91,14 @@ class Sites(Record):
             self._other(a.name if isinstance(a, Var) else "")
 
     def replaced_between(self, bodies: Sequence[Block], use: Uses) -> bool:
-        """Whether something is written into one of the arrays that bodies use between the making of an array and its last load: but for a loop that loads it itself, and leaves alone what they load."""
+        """Whether something is written into one of the arrays that bodies use between the making of an array and its
+        last load: but for a loop that loads it itself, and leaves alone what they load."""
         names = set().union(*map(free, bodies))
-        return any(use.made < r.place < use.last and not (use.last <= r.end and _leaves(r.rhs, name, bodies)) for name in names for r in self.replaced.get(name, ()))
+        return any(
+            use.made < r.place < use.last and not (use.last <= r.end and _leaves(r.rhs, name, bodies))
+            for name in names
+            for r in self.replaced.get(name, ())
+        )
 
     def _other(self, name: str) -> None:
         found = self.uses.get(name)
@@ -189,17 +202,25 @@ def _share(p: Partition) -> float:
 
 
 def _leaves(rhs: Rhs, name: str, bodies: Sequence[Block]) -> bool:
-    """Whether a with-loop certainly replaces no element that bodies load of an array: numbers tell it. So it may be replaced in place although they are computed meanwhile."""
+    """Whether a with-loop certainly replaces no element that bodies load of an array: numbers tell it. So it may be
+    replaced in place although they are computed meanwhile."""
     if not isinstance(rhs, WithLoop) or name not in loaded_only(*bodies):
         return False
-    loads = [s.rhs.index for b in bodies for s in statements(b) if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array.name == name]
+    loads = [
+        s.rhs.index
+        for b in bodies
+        for s in statements(b)
+        if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array.name == name
+    ]
     return all(any(_beyond(index[k], p, k) for k in range(p.rank)) for index in loads for p in rhs.partitions)
 
 
 def _beyond(at: Atom, p: Partition, axis: int) -> bool:
     """Whether a number lies outside of a partition's bounds."""
     lower, upper = p.lower[axis], p.upper[axis]
-    return isinstance(at, Const) and ((isinstance(lower, Const) and at.value < lower.value) or (isinstance(upper, Const) and at.value >= upper.value))
+    return isinstance(at, Const) and (
+        (isinstance(lower, Const) and at.value < lower.value) or (isinstance(upper, Const) and at.value >= upper.value)
+    )
 
 
 def _is_single(p: Partition, axis: int) -> bool:

@@ -28,7 +28,8 @@ from sacpy.jit.ir.graph import (
 
 
 def is_straight(block: Block, built: Container[str] = ()) -> bool:
-    """Whether a block has neither loops, calls nor new arrays: LLVM can vectorise a loop around it. `built`: results that are built in a place that is there already."""
+    """Whether a block has neither loops, calls nor new arrays: LLVM can vectorise a loop around it. `built`: results
+    that are built in a place that is there already."""
     return all(_is_straight(s, built) for s in block.statements)
 
 
@@ -38,7 +39,8 @@ def _places(block: Block, built: Iterable[bool]) -> Container[str]:
 
 
 def cells(block: Block) -> Container[str]:
-    """The results of the body of a with-loop that are arrays of scalars side by side: they are built in the array that they go to."""
+    """The results of the body of a with-loop that are arrays of scalars side by side: they are built in the array that
+    they go to."""
     return _places(block, (isinstance(a.type, ArrayType) for a in block.results))
 
 
@@ -59,7 +61,8 @@ def _is_straight(s: Stmt, built: Container[str]) -> bool:
 
 
 def updated_in(body: Block, name: str) -> bool:
-    """Whether a loop's body updates (directly, in a branch, or in an inner loop) the array that it carries under a name."""
+    """Whether a loop's body updates (directly, in a branch, or in an inner loop) the array that it carries under a
+    name."""
     return _Updates({name}).block(body)
 
 

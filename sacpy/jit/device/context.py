@@ -1,6 +1,7 @@
 """The device of an engine: its machine and memory, made when first needed.
 
-In: a target ("emulator", "cuda", "auto") and options. Out: a `Device`; or the reasons why there is none, as an error for users (`missing`). Whether a GPU is there at all is looked up in a file, since "auto" asks on every machine.
+In: a target ("emulator", "cuda", "auto") and options. Out: a `Device`; or the reasons why there is none, as an error
+for users (`missing`). Whether a GPU is there at all is looked up in a file, since "auto" asks on every machine.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import os
 from functools import cache as remembered
 
-from sacpy.distribution import extra
+from sacpy.base.distribution import extra
 from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.device.machine import DeviceFailure, Machine
 from sacpy.jit.device.memory import Account, Memory
@@ -24,7 +25,8 @@ EMULATED = "sm_90"  # what the emulator stands for unless told
 
 
 class Hardware(Record):
-    """A machine with what is in its memory. Of a GPU, or of an emulated one, there is one in a process: arrays go from session to session without moving."""
+    """A machine with what is in its memory. Of a GPU, or of an emulated one, there is one in a process: arrays go from
+    session to session without moving."""
 
     machine: Machine
     memory: Memory = field(init=False)
@@ -35,7 +37,8 @@ class Hardware(Record):
 
 
 class Device(Node):
-    """What runs kernels for one engine. The hardware is the process's. `policy`: which with-loops run there; `account`: what this engine may take of its memory, and what happened there on its behalf."""
+    """What runs kernels for one engine. The hardware is the process's. `policy`: which with-loops run there; `account`:
+    what this engine may take of its memory, and what happened there on its behalf."""
 
     hardware: Hardware
     policy: Policy
@@ -58,7 +61,8 @@ class Device(Node):
         self.account.word.value = stop
 
     def limit(self, memory: int) -> None:
-        """How many bytes a run may take for arrays, 0: any. Only the emulator's arrays are in this computer's memory."""
+        """How many bytes a run may take for arrays, 0: any. Only the emulator's arrays are in this computer's
+        memory."""
         if self.machine.interface[0] == 1:
             self.account.most = memory or None
 

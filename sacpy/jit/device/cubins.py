@@ -1,6 +1,8 @@
 """Cubins, made once: in memory, and in the folder of compiled code.
 
-In: a kernel, and an architecture. Out: its machine code with what the assembler says of it. The name under which one is kept covers the kernel's text, the architecture, the options and the compiler, so a cubin is looked up before anything is lowered.
+In: a kernel, and an architecture. Out: its machine code with what the assembler says of it. The name under which one is
+kept covers the kernel's text, the architecture, the options and the compiler, so a cubin is looked up before anything
+is lowered.
 """
 
 from __future__ import annotations
@@ -9,20 +11,22 @@ import functools
 import hashlib
 from typing import TYPE_CHECKING
 
+from sacpy.base.plain import Packing, Unpacked
 from sacpy.jit.cache import Cache
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.fingerprint import platform_digest
 from sacpy.jit.ir.kernel import Kernel
 from sacpy.jit.ir.kernel_printer import print_kernel
 from sacpy.nodes import Node
-from sacpy.plain import Packing, Unpacked
 
 if TYPE_CHECKING:
     from sacpy.jit.emission.assemble import Resources
 
 
 class Cubin(Node):
-    """`code`: the cubin, or PTX where `is_ptx`: then no assembler is installed, and the driver's takes its place; `entry`: the name of its function; `sites`: what each check of the kernel asserts, by the number that the check word gets, from 1; `tools`: what made it."""
+    """`code`: the cubin, or PTX where `is_ptx`: then no assembler is installed, and the driver's takes its place;
+    `entry`: the name of its function; `sites`: what each check of the kernel asserts, by the number that the check word
+    gets, from 1; `tools`: what made it."""
 
     code: bytes
     entry: str
@@ -40,8 +44,11 @@ class Cubins:
         self.strict = strict
 
     def __call__(self, kernel: Kernel, architecture: str) -> Cubin:
-        """The cubin of a kernel. Raises `Unsupported` where no compiler is installed for what it calls, or it is refused."""
-        name = hashlib.sha256(f"cubin\n{platform_digest()}\n{architecture} {self.strict}\n{print_kernel(kernel)}".encode()).hexdigest()[:40]
+        """The cubin of a kernel. Raises `Unsupported` where no compiler is installed for what it calls, or it is
+        refused."""
+        name = hashlib.sha256(
+            f"cubin\n{platform_digest()}\n{architecture} {self.strict}\n{print_kernel(kernel)}".encode()
+        ).hexdigest()[:40]
         kept = self.cache.read(name)
         if kept is not None:
             try:
@@ -72,10 +79,18 @@ def _packing() -> Packing:
 
 
 def _for_driver(kernel: Kernel, architecture: str, strict: bool) -> Cubin:
-    """PTX, which the driver assembles when it is loaded. By LLVM, which writes an old version of PTX; that of libNVVM may be newer than the driver."""
+    """PTX, which the driver assembles when it is loaded. By LLVM, which writes an old version of PTX; that of libNVVM
+    may be newer than the driver."""
     from sacpy.jit.emission.assemble import Resources, translate
     from sacpy.jit.emission.nvvm import device_text
 
     device = device_text(kernel, strict=strict)
     ptx, tool = translate(device, architecture, "nvptx")
-    return Cubin(ptx.encode(), device.name, tuple(site.what for site in device.sites), Resources(0, 0, 0, 0, 0), (tool, "the driver"), True)
+    return Cubin(
+        ptx.encode(),
+        device.name,
+        tuple(site.what for site in device.sites),
+        Resources(0, 0, 0, 0, 0),
+        (tool, "the driver"),
+        True,
+    )

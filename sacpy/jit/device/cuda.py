@@ -1,6 +1,8 @@
 """A GPU as a machine, through cuda.core, which is imported only here, and only when a GPU is to be used.
 
-In: what `machine.Machine` asks. Out: work on the device's primary context, in one stream. Kernels arrive as cubins (`sacpy.jit.emission`), are loaded once, and are launched with argument objects that are made once per kernel and filled anew. A check that fails inside a kernel sets a word in memory, which is read when the host waits for the device anyhow.
+In: what `machine.Machine` asks. Out: work on the device's primary context, in one stream. Kernels arrive as cubins
+(`sacpy.jit.emission`), are loaded once, and are launched with argument objects that are made once per kernel and filled
+anew. A check that fails inside a kernel sets a word in memory, which is read when the host waits for the device anyhow.
 
 Large transfers go through two pinned buffers by turns, so that the host fills one while the other is on its way.
 """
@@ -15,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sacpy.distribution import extra
+from sacpy.base.distribution import extra
 from sacpy.jit.device.cubins import Cubin
 from sacpy.jit.device.machine import Array, Block, DeviceFailure, DeviceFull, Extents
 from sacpy.jit.emission.assemble import Resources
@@ -31,13 +33,18 @@ PINNED = 4 << 20  # bytes of each of the two pinned buffers
 STAGED = 1 << 20  # bytes from which on a transfer goes through them
 NEEDED = f"--target cuda needs an NVIDIA GPU with its driver, and packages: {extra('cuda')}"
 _SCALARS: dict[str, Any] = {
-    "byte": ctypes.c_int8, "short": ctypes.c_int16, "int": ctypes.c_int32, "long": ctypes.c_int64, "longlong": ctypes.c_int64, "ubyte": ctypes.c_uint8, "ushort": ctypes.c_uint16, "uint": ctypes.c_uint32,
-    "ulong": ctypes.c_uint64, "ulonglong": ctypes.c_uint64, "float": ctypes.c_float, "double": ctypes.c_double, "bool": ctypes.c_uint8, "char": ctypes.c_uint8,
+    "byte": ctypes.c_int8, "short": ctypes.c_int16, "int": ctypes.c_int32, "long": ctypes.c_int64,
+    "longlong": ctypes.c_int64, "ubyte": ctypes.c_uint8, "ushort": ctypes.c_uint16, "uint": ctypes.c_uint32,
+    "ulong": ctypes.c_uint64, "ulonglong": ctypes.c_uint64, "float": ctypes.c_float, "double": ctypes.c_double,
+    "bool": ctypes.c_uint8, "char": ctypes.c_uint8,
 }  # fmt: skip
 
 
 class Loaded(Record):
-    """A kernel on the device. `arguments`: objects that hold the values of a launch, filled anew for each one; `configs`: launch configurations met so far, by extents and bytes of shared memory; `plain`: the launch needs no memory but its arguments; `checks`: there is one in it that may fail; `permitted`: the bytes of shared memory that the driver was told it may ask for."""
+    """A kernel on the device. `arguments`: objects that hold the values of a launch, filled anew for each one;
+    `configs`: launch configurations met so far, by extents and bytes of shared memory; `plain`: the launch needs no
+    memory but its arguments; `checks`: there is one in it that may fail; `permitted`: the bytes of shared memory that
+    the driver was told it may ask for."""
 
     kernel: Kernel
     cubin: Cubin
@@ -53,9 +60,13 @@ Assemble = Callable[[Kernel, str], Cubin]  # of an architecture ("sm_90")
 
 
 class CudaMachine:
-    """GPU number `device`. `core`: the module cuda.core; `driver`: the module cuda.bindings.driver, for what the former lacks. `assemble` makes cubins. `stream`: an object with `__cuda_stream__`, in which everything is then done; None: a stream of its own. Raises `DeviceFailure` where there is no such GPU."""
+    """GPU number `device`. `core`: the module cuda.core; `driver`: the module cuda.bindings.driver, for what the former
+    lacks. `assemble` makes cubins. `stream`: an object with `__cuda_stream__`, in which everything is then done; None:
+    a stream of its own. Raises `DeviceFailure` where there is no such GPU."""
 
-    def __init__(self, device: int = 0, *, assemble: Assemble, core: Any = None, driver: Any = None, stream: Any = None) -> None:
+    def __init__(
+        self, device: int = 0, *, assemble: Assemble, core: Any = None, driver: Any = None, stream: Any = None
+    ) -> None:
         self._core = _cuda_core() if core is None else core
         self._bindings = driver
         with _failures():
@@ -67,7 +78,8 @@ class CudaMachine:
         self.name = str(self._device.name)
         self.interface = (2, device)
         self.stop = 0
-        self._loaded: dict[str, Loaded] = {}  # by the kernel's text: two are equal if their names are, types are no part of that
+        # by the kernel's text: two are equal if their names are, types are no part of that
+        self._loaded: dict[str, Loaded] = {}
         self._pinned: list[tuple[Any, Array, Any]] = []
         self._streams: dict[int, Any] = {}
         with self._driver():
@@ -78,7 +90,8 @@ class CudaMachine:
 
     @contextmanager
     def _driver(self) -> Iterator[None]:
-        """Around calls of the driver: they go to this device, from whatever thread they come and whatever other libraries have made current there; what it complains about is said in words."""
+        """Around calls of the driver: they go to this device, from whatever thread they come and whatever other
+        libraries have made current there; what it complains about is said in words."""
         with _failures():
             self._device.set_current()
             yield
@@ -99,7 +112,8 @@ class CudaMachine:
             self._other(stream).wait(self._stream)
 
     def _other(self, stream: int) -> Any:
-        """Somebody else's stream by its number: 1 is the default stream, 2 that of the thread, any other one an address."""
+        """Somebody else's stream by its number: 1 is the default stream, 2 that of the thread, any other one an
+        address."""
         if stream in (0, 1):
             return self._core.LEGACY_DEFAULT_STREAM
         if stream == 2:
@@ -116,7 +130,8 @@ class CudaMachine:
             with self._driver():
                 buffer = self._device.allocate(size, stream=self._stream)
         except DeviceFailure as failure:
-            if "OUT_OF_MEMORY" in failure.reason or "allocate" in failure.reason:  # cuda.core has said it in several ways
+            # cuda.core has said it in several ways
+            if "OUT_OF_MEMORY" in failure.reason or "allocate" in failure.reason:
                 raise DeviceFull(size) from failure
             raise
         return Block(int(buffer.handle), size, buffer)
@@ -199,8 +214,12 @@ class CudaMachine:
                 handle = load(made.code, name=made.entry).get_kernel(made.entry)
                 if made.is_ptx:
                     made = replace(made, resources=_resources(handle.attributes))
-            arguments = tuple(ctypes.c_uint64() if isinstance(p.type, ArrayType) else _SCALARS[p.base]() for p in kernel.params)
-            known = self._loaded[text] = Loaded(kernel, made, handle, arguments, not allocations(kernel), _may_fail(kernel))
+            arguments = tuple(
+                ctypes.c_uint64() if isinstance(p.type, ArrayType) else _SCALARS[p.base]() for p in kernel.params
+            )
+            known = self._loaded[text] = Loaded(
+                kernel, made, handle, arguments, not allocations(kernel), _may_fail(kernel)
+            )
         return known
 
     def launch(self, ready: Loaded, grid: Extents, block: Extents, args: Sequence[int | float | bool]) -> None:
@@ -219,7 +238,9 @@ class CudaMachine:
             config = ready.configs[at] = self._core.LaunchConfig(grid=at[0][::-1], block=at[1][::-1], shmem_size=shared)
         try:
             self._device.set_current()
-            self._core.launch(self._stream, config, ready.handle, *ready.arguments, *[b.handle for b in scratch], self._word)
+            self._core.launch(
+                self._stream, config, ready.handle, *ready.arguments, *[b.handle for b in scratch], self._word
+            )
         except Exception as error:
             raise _in_words(error) from error
         for b in scratch:
@@ -227,13 +248,21 @@ class CudaMachine:
         self._unsettled = self._unsettled or ready.checks
 
     def _permit(self, ready: Loaded, shared: int) -> None:
-        """Lets a kernel have more shared memory than any may have without being asked. For this cuda.core has no words."""
+        """Lets a kernel have more shared memory than any may have without being asked. For this cuda.core has no
+        words."""
         if shared > max(ready.permitted, MOST_STATIC_SHARED):
             with self._driver():
                 driver = self._bindings = self._bindings or import_module("cuda.bindings.driver")
-                (status,) = driver.cuKernelSetAttribute(driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared, ready.handle.handle, self.interface[1])
+                (status,) = driver.cuKernelSetAttribute(
+                    driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                    shared,
+                    ready.handle.handle,
+                    self.interface[1],
+                )
                 if status != driver.CUresult.CUDA_SUCCESS:
-                    raise DeviceFailure(f"the GPU's driver gives a block no {shared} bytes of shared memory: {status.name}")
+                    raise DeviceFailure(
+                        f"the GPU's driver gives a block no {shared} bytes of shared memory: {status.name}"
+                    )
             ready.permitted = shared
 
     def settle(self) -> None:
@@ -258,8 +287,12 @@ class CudaMachine:
 
 
 def _resources(told: Any) -> Resources:
-    """What the driver says of a kernel that it has assembled itself. It does not tell spills from other local memory."""
-    registers, shared, local = (int(found() if callable(found) else found) for found in (told.num_regs, told.shared_size_bytes, told.local_size_bytes))
+    """What the driver says of a kernel that it has assembled itself. It does not tell spills from other local
+    memory."""
+    registers, shared, local = (
+        int(found() if callable(found) else found)
+        for found in (told.num_regs, told.shared_size_bytes, told.local_size_bytes)
+    )
     return Resources(registers, shared, local, 0, 0)
 
 
@@ -303,7 +336,8 @@ def _failures() -> Iterator[None]:
 
 
 def _in_words(error: Exception) -> DeviceFailure:
-    if type(error).__name__ == "DynamicLibNotFoundError" or "libcuda.so" in str(error):  # the first is of cuda.pathfinder, the other of cuda.bindings
+    # the first is of cuda.pathfinder, the other of cuda.bindings
+    if type(error).__name__ == "DynamicLibNotFoundError" or "libcuda.so" in str(error):
         return DeviceFailure(f"{NEEDED}; the driver is missing")
     return DeviceFailure(f"the GPU's driver says: {str(error) or type(error).__name__}")
 

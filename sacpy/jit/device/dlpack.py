@@ -1,6 +1,7 @@
 """DLPack in both directions: the C structures, and the capsules that carry them.
 
-In: an address, a dtype, a shape, a device and who keeps the memory alive; or somebody else's capsule. Out: a capsule; or the same facts. Only unversioned capsules ("dltensor") are made and taken, which every library understands.
+In: an address, a dtype, a shape, a device and who keeps the memory alive; or somebody else's capsule. Out: a capsule;
+or the same facts. Only unversioned capsules ("dltensor") are made and taken, which every library understands.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ _DESTRUCTOR = _RawDestructor(_destroy)
 
 
 class Tensor(Node):
-    """An array in memory: `device` is DLPack's type and number; `strides` in elements, None where dense; `owner` keeps it alive; `stream`: the one that he uses it in, None if that is not known."""
+    """An array in memory: `device` is DLPack's type and number; `strides` in elements, None where dense; `owner` keeps
+    it alive; `stream`: the one that he uses it in, None if that is not known."""
 
     address: int
     dtype: np.dtype[Any]
@@ -91,7 +93,9 @@ def to_capsule(t: Tensor) -> Any:
     shape = (ctypes.c_int64 * max(rank, 1))(*t.shape)
     strides = (ctypes.c_int64 * max(rank, 1))(*(t.strides or dense(t.shape)))
     managed = _Managed()
-    managed.tensor = _Tensor(t.address, _Device(*t.device), rank, _Type(_CODES[t.dtype.kind], t.dtype.itemsize * 8, 1), shape, strides, 0)
+    managed.tensor = _Tensor(
+        t.address, _Device(*t.device), rank, _Type(_CODES[t.dtype.kind], t.dtype.itemsize * 8, 1), shape, strides, 0
+    )
     managed.deleter = _DELETER
     address = ctypes.addressof(managed)
     _exported[address] = (managed, shape, strides, t.owner)
@@ -110,7 +114,8 @@ class _Taken:
 
 
 def from_capsule(capsule: Any) -> Tensor:
-    """What is in somebody else's capsule, which is used up by that. Raises `ValueError` for one that is none, or of a type that SaC has not."""
+    """What is in somebody else's capsule, which is used up by that. Raises `ValueError` for one that is none, or of a
+    type that SaC has not."""
     if not _api.PyCapsule_IsValid(capsule, _NAME):
         raise ValueError("this is no DLPack capsule, or has been used already")
     managed = _Managed.from_address(_api.PyCapsule_GetPointer(capsule, _NAME))
@@ -121,7 +126,14 @@ def from_capsule(capsule: Any) -> Tensor:
     _api.PyCapsule_SetName(capsule, _USED)
     shape = tuple(t.shape[k] for k in range(t.ndim))
     strides = tuple(t.strides[k] for k in range(t.ndim)) if t.strides else None
-    return Tensor((t.data or 0) + t.byte_offset, np.dtype(f"{kind}{t.dtype.bits // 8}"), shape, strides, (t.device.type, t.device.id), _Taken(managed))
+    return Tensor(
+        (t.data or 0) + t.byte_offset,
+        np.dtype(f"{kind}{t.dtype.bits // 8}"),
+        shape,
+        strides,
+        (t.device.type, t.device.id),
+        _Taken(managed),
+    )
 
 
 def dense(shape: tuple[int, ...]) -> tuple[int, ...]:

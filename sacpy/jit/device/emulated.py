@@ -1,6 +1,8 @@
 """The emulator as a machine: kernels run on the host, under the limits of a device that need not be there.
 
-In: what `machine.Machine` asks. Out: the effects, in memory of this process that only kernels and copies touch. In check mode every access is looked at, and a finding is an error of whoever made the kernel (`Findings`); new memory is filled with a pattern, so that what nobody has set is seen.
+In: what `machine.Machine` asks. Out: the effects, in memory of this process that only kernels and copies touch. In
+check mode every access is looked at, and a finding is an error of whoever made the kernel (`Findings`); new memory is
+filled with a pattern, so that what nobody has set is seen.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sacpy.base.plain import Packing, Unpacked
 from sacpy.interp.values import dtype_of
 from sacpy.jit.cache import Cache
 from sacpy.jit.device.machine import Array, Block, DeviceFull, Extents
@@ -22,7 +25,6 @@ from sacpy.jit.fingerprint import platform_digest
 from sacpy.jit.ir.graph import ArrayType, Const
 from sacpy.jit.ir.kernel import Kernel
 from sacpy.jit.ir.kernel_printer import print_kernel
-from sacpy.plain import Packing, Unpacked
 from sacpy.withloop.devices import DeviceLimits
 
 UNSET = 0xA5
@@ -35,12 +37,21 @@ class Findings(Exception):
 
 
 class EmulatorMachine:
-    """`check`: accesses are checked. `threads`: of the host, for large launches. `memory`: the bytes that the device is to have, None for any. `cache`: where compiled kernels are kept."""
+    """`check`: accesses are checked. `threads`: of the host, for large launches. `memory`: the bytes that the device is
+    to have, None for any. `cache`: where compiled kernels are kept."""
 
     interface = (1, 0)
     stream = 0
 
-    def __init__(self, limits: DeviceLimits, *, check: bool = False, threads: int = 1, memory: int | None = None, cache: Cache | None = None) -> None:
+    def __init__(
+        self,
+        limits: DeviceLimits,
+        *,
+        check: bool = False,
+        threads: int = 1,
+        memory: int | None = None,
+        cache: Cache | None = None,
+    ) -> None:
         self.limits = limits
         self.name = f"the emulated {limits.name}"
         self.check = check
@@ -50,7 +61,8 @@ class EmulatorMachine:
         self.stop = 0
         self.cache = Cache(None) if cache is None else cache
         self._used = 0
-        self._loaded: dict[str, Emulated] = {}  # by the kernel's text: two are equal if their names are, types are no part of that
+        # by the kernel's text: two are equal if their names are, types are no part of that
+        self._loaded: dict[str, Emulated] = {}
         self._failed = False
 
     # ---- memory

@@ -1,6 +1,9 @@
-"""The host side of a device program as Python: scalars are Python's, arrays `DeviceArray`s, with-loops and parts that the CPU does better are calls of the runtime (`program.Runtime`, here `rt`).
+"""The host side of a device program as Python: scalars are Python's, arrays `DeviceArray`s, with-loops and parts that
+the CPU does better are calls of the runtime (`program.Runtime`, here `rt`).
 
-In: a unit after the passes, and a `Plan` that says of each statement how it runs. Out: the text of a Python module with one function per function of the unit that is not native as a whole. An array's variable is set to None after its last use, so that its memory is free, or may be overwritten, as early as can be.
+In: a unit after the passes, and a `Plan` that says of each statement how it runs. Out: the text of a Python module with
+one function per function of the unit that is not native as a whole. An array's variable is set to None after its last
+use, so that its memory is free, or may be overwritten, as early as can be.
 """
 
 from __future__ import annotations
@@ -38,7 +41,8 @@ from sacpy.jit.ir.graph import (
 )
 from sacpy.jit.ir.rewrite import uses
 
-INLINE = frozenset(["add", "sub", "mul", "neg", "eq", "neq", "lt", "le", "gt", "ge", "and", "or", "not", "min", "max"])  # operations whose text never raises
+# operations whose text never raises
+INLINE = frozenset(["add", "sub", "mul", "neg", "eq", "neq", "lt", "le", "gt", "ge", "and", "or", "not", "min", "max"])
 _EXACT = {"add": "+", "sub": "-", "mul": "*"}
 
 
@@ -56,7 +60,8 @@ def python_name(plan: Plan, function: str) -> str:
 
 
 class _Writer:
-    """Writes Python. `scope`: for each block around the place of writing, the arrays that it sets and that may die in it."""
+    """Writes Python. `scope`: for each block around the place of writing, the arrays that it sets and that may die in
+    it."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -92,7 +97,11 @@ class _Writer:
             return self.name(a)
         if isinstance(a.value, float) and (a.value != a.value or a.value in (float("inf"), float("-inf"))):
             return f"float({str(a.value)!r})"
-        return repr(a.value) if not isinstance(a.value, int | float) or isinstance(a.value, bool) or a.value >= 0 else f"({a.value!r})"
+        return (
+            repr(a.value)
+            if not isinstance(a.value, int | float) or isinstance(a.value, bool) or a.value >= 0
+            else f"({a.value!r})"
+        )
 
     def tuple(self, many: Iterable[str]) -> str:
         return f"({''.join(f'{m}, ' for m in many)})"
@@ -107,7 +116,8 @@ class _Writer:
             self.line(f"return {self.tuple(given)}")
 
     def block(self, b: Block, mine: set[str]) -> list[str]:
-        """Writes the statements; gives the texts of the results. `mine`: arrays that may die here, to which those that the block sets are added."""
+        """Writes the statements; gives the texts of the results. `mine`: arrays that may die here, to which those that
+        the block sets are added."""
         ends = _last_uses(b)
         for s, used_later in zip(b.statements, ends):
             used = set(uses(Block((s,))))
@@ -156,7 +166,10 @@ class _Writer:
                 dead = [i for i, v in enumerate(placed.inputs) if v.name in dying]
                 self.unpack(s.targets, f"rt.loop({placed.number}, {values}, {dead!r})")
             case Spans() if placed.extents:
-                test = ", ".join(f"({weight!r}, ({''.join(f'{self.atom(lo)}, {self.atom(up)}, ' for lo, up in bounds)}))" for weight, bounds in placed.extents)
+                test = ", ".join(
+                    f"({weight!r}, ({''.join(f'{self.atom(lo)}, {self.atom(up)}, ' for lo, up in bounds)}))"
+                    for weight, bounds in placed.extents
+                )
                 with self.indented(
                     f"if rt.small(({test},), {self.tuple(map(self.name, placed.arrays))}, {placed.asked}):"
                 ):
@@ -184,7 +197,10 @@ class _Writer:
                 self.counting(s.targets, rhs, _before(rhs, dying))
             case Call():
                 args = self.handed(rhs.args, dying)
-                self.line(f"{', '.join(map(self.name, s.targets))}, = {python_name(self.plan, rhs.function)}({', '.join(['rt', *args])})")
+                self.line(
+                    f"{', '.join(map(self.name, s.targets))}, = "
+                    f"{python_name(self.plan, rhs.function)}({', '.join(['rt', *args])})"
+                )
             case WithLoop():
                 raise AssertionError("a with-loop has a place of its own")
             case _:
@@ -207,7 +223,10 @@ class _Writer:
                 return f"rt.cons({rhs.base!r}, {rhs.extents!r}, {self.tuple(map(self.atom, rhs.elements))})"
             case Update():
                 dead = rhs.array.name in dying and rhs.value != rhs.array
-                return f"rt.update({self.name(rhs.array)}, {self.offset(rhs.array, rhs.index)}, {self.atom(rhs.value)}, {dead})"
+                return (
+                    f"rt.update({self.name(rhs.array)}, {self.offset(rhs.array, rhs.index)}, "
+                    f"{self.atom(rhs.value)}, {dead})"
+                )
         raise AssertionError(rhs)
 
     def extents(self, array: Var) -> str:
@@ -219,7 +238,13 @@ class _Writer:
         text = "0"
         for k, extent in enumerate(extents):
             i = self.atom(index[k]) if k < len(index) else "0"
-            text = i if k == 0 else f"({text}) * {self.atom(extent)}" if i == "0" else f"({text}) * {self.atom(extent)} + {i}"
+            text = (
+                i
+                if k == 0
+                else f"({text}) * {self.atom(extent)}"
+                if i == "0"
+                else f"({text}) * {self.atom(extent)} + {i}"
+            )
         return text
 
     def op(self, op: Op) -> str:
@@ -293,7 +318,9 @@ class _Writer:
 
     def counting(self, targets: Sequence[Var], rhs: For, dying: set[str]) -> None:
         self.start(rhs.params, rhs.initial, dying)
-        with self.indented(f"for {self.name(rhs.index)} in range({self.atom(rhs.lower)}, {self.atom(rhs.upper)}, {rhs.step}):"):
+        with self.indented(
+            f"for {self.name(rhs.index)} in range({self.atom(rhs.lower)}, {self.atom(rhs.upper)}, {rhs.step}):"
+        ):
             self.once(rhs.params, rhs.body)
         self.end(targets, rhs.params)
 

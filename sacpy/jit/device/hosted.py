@@ -1,6 +1,8 @@
 """Parts of a function that stay on the host: compiled for the CPU by the host target, as units of their own.
 
-In: statements of a graph, or a call of a function of its unit. Out: a `Piece`, called with the values of the variables that the statements use, which gives those that they set. Scalars are Python's, arrays NumPy's. A piece is compiled when it is first called, or found in the cache.
+In: statements of a graph, or a call of a function of its unit. Out: a `Piece`, called with the values of the variables
+that the statements use, which gives those that they set. Scalars are Python's, arrays NumPy's. A piece is compiled when
+it is first called, or found in the cache.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from sacpy.jit.options import Options
 
 
-class Tools(Protocol):
+class PieceContext(Protocol):
     """What compiling a piece takes (`run/contract` has it)."""
 
     @property
@@ -52,7 +54,7 @@ class Tools(Protocol):
 class Piece:
     """`inputs`: the variables that it takes; `outputs`: those that it gives, in the order of the results of a call."""
 
-    def __init__(self, unit: Unit, statements_: Sequence[Stmt], targets: Sequence[Var], tools: Tools) -> None:
+    def __init__(self, unit: Unit, statements_: Sequence[Stmt], targets: Sequence[Var], tools: PieceContext) -> None:
         self._tools = tools
         self._function: NativeFunction | None = None
         self.outputs = tuple(targets)
@@ -87,10 +89,18 @@ def _unit_of(unit: Unit, code: tuple[Stmt, ...], targets: tuple[Var, ...]) -> tu
         else:
             outputs.append(Output("scalar", v.base, (k,)))
     root = Function("piece", inputs, Block(code, _in_order(results)), "")
-    order = {a.name: k for k, a in enumerate(root.body.results) if isinstance(a, Var)}
-    outputs = [Output(o.kind, o.base, (order[v.name],), tuple(e if isinstance(e, int) else (None, order[results[e[1]].name]) for e in o.extents)) for o, v in zip(outputs, targets)]  # type: ignore[union-attr]
+    order = {a: k for k, a in enumerate(root.body.results)}
+
+    def extents(o: Output) -> tuple[int | tuple[None, int], ...]:
+        return tuple(e if isinstance(e, int) else (None, order[results[e[1]]]) for e in o.extents)
+
+    outputs = [Output(o.kind, o.base, (order[v],), extents(o)) for o, v in zip(outputs, targets)]
     called = _called(unit, code)
-    return Unit((root, *called), tuple(Input("array" if isinstance(v.type, ArrayType) else "scalar", positions[v.name]) for v in inputs), tuple(outputs)), inputs
+    return Unit(
+        (root, *called),
+        tuple(Input("array" if isinstance(v.type, ArrayType) else "scalar", positions[v.name]) for v in inputs),
+        tuple(outputs),
+    ), inputs
 
 
 def _in_order(results: Sequence[Atom]) -> tuple[Atom, ...]:
@@ -151,7 +161,7 @@ def _called(unit: Unit, code: tuple[Stmt, ...]) -> tuple[Function, ...]:
     return tuple(found.values())
 
 
-def _compiled(unit: Unit, tools: Tools) -> NativeFunction:
+def _compiled(unit: Unit, tools: PieceContext) -> NativeFunction:
     from sacpy.jit.host.compile import compile_object
     from sacpy.jit.host.lowering import lower
     from sacpy.jit.host.native import Signature, load
@@ -162,7 +172,9 @@ def _compiled(unit: Unit, tools: Tools) -> NativeFunction:
         from sacpy.jit.ir.graph_verify import verify
 
         verify(unit)
-    name = hashlib.sha256(f"piece\n{platform_digest()}\n{options.key}\n{print_unit(unit)}\n{unit.inputs}\n{unit.outputs}".encode()).hexdigest()[:40]
+    name = hashlib.sha256(
+        f"piece\n{platform_digest()}\n{options.key}\n{print_unit(unit)}\n{unit.inputs}\n{unit.outputs}".encode()
+    ).hexdigest()[:40]
     code = tools.cache.read(name)
     if code is None:
         code = compile_object(lower(placed(unit, options.verify), options), options)

@@ -1,6 +1,8 @@
 """Arrays of other libraries on the device, and ours for them, without a copy.
 
-In: objects with `__cuda_array_interface__` or `__dlpack__` (CuPy, PyTorch, JAX, Numba, NumPy), or plain NumPy arrays. Out: `DeviceArray`s; and for the methods of `DeviceArray` that other libraries call, what they expect. Where streams differ, the one that takes waits for the one that gives.
+In: objects with `__cuda_array_interface__` or `__dlpack__` (CuPy, PyTorch, JAX, Numba, NumPy), or plain NumPy arrays.
+Out: `DeviceArray`s; and for the methods of `DeviceArray` that other libraries call, what they expect. Where streams
+differ, the one that takes waits for the one that gives.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ def is_foreign(value: Any) -> bool:
 
 
 def take(memory: Memory, value: Any) -> DeviceArray:
-    """A value as an array of this memory. What lies on the same device already is taken as it is; a NumPy array is sent when somebody needs it. Raises `TypeError` for what is no array, `ValueError` for one that is not dense."""
+    """A value as an array of this memory. What lies on the same device already is taken as it is; a NumPy array is sent
+    when somebody needs it. Raises `TypeError` for what is no array, `ValueError` for one that is not dense."""
     if isinstance(value, DeviceArray):
         return value if value.memory is memory else memory.of(value.host(), value.base)
     if type(value) is not np.ndarray:
@@ -52,11 +55,16 @@ def take(memory: Memory, value: Any) -> DeviceArray:
 def adopted(memory: Memory, t: Tensor) -> DeviceArray:
     """Memory of somebody else as an array."""
     if not is_dense(t.shape, t.strides):
-        raise ValueError(f"its elements do not lie in row-major order: strides {list(t.strides or ())} for shape {list(t.shape)}; copy it first (ascontiguousarray, contiguous)")
+        raise ValueError(
+            f"its elements do not lie in row-major order: strides {list(t.strides or ())} for shape {list(t.shape)}; "
+            "copy it first (ascontiguousarray, contiguous)"
+        )
     if not t.shape:
         raise TypeError("a scalar on the device: fetch it first (.item())")
     base = base_of(t.dtype)
-    return memory.adopt(Block(t.address, int(np.prod(t.shape, dtype=np.int64)) * t.dtype.itemsize, t.owner), base, t.shape, t.stream)
+    return memory.adopt(
+        Block(t.address, int(np.prod(t.shape, dtype=np.int64)) * t.dtype.itemsize, t.owner), base, t.shape, t.stream
+    )
 
 
 def _described(memory: Memory, value: Any) -> Tensor | None:
@@ -82,13 +90,24 @@ def _from_interface(memory: Memory, value: Any, told: dict[str, Any]) -> Tensor:
         memory.machine.wait_for(stream)
     elif told.get("version", 0) < 3:  # it does not say; most work in the default stream
         memory.machine.wait_for(1)
-    return Tensor(told["data"][0], dtype, tuple(told["shape"]), None if strides is None else tuple(s // dtype.itemsize for s in strides), memory.machine.interface, value, stream)
+    return Tensor(
+        told["data"][0],
+        dtype,
+        tuple(told["shape"]),
+        None if strides is None else tuple(s // dtype.itemsize for s in strides),
+        memory.machine.interface,
+        value,
+        stream,
+    )
 
 
 def to_device(array: Any, target: str = "auto", device: str = "") -> DeviceArray:
-    """An array on a device: "cuda", "emulator", or "auto", which is the GPU if there is one. It is sent when somebody needs it there. `device`: the GPU that the emulator stands for ("sm_90").
+    """An array on a device: "cuda", "emulator", or "auto", which is the GPU if there is one. It is sent when somebody
+    needs it there. `device`: the GPU that the emulator stands for ("sm_90").
 
-    Takes what NumPy makes an array of, and arrays of other libraries on that GPU, which are not copied. Raises `TypeError` for elements that SaC has no type for, `ValueError` for an array that is not dense, `SacError` where there is no GPU for "cuda"."""
+    Takes what NumPy makes an array of, and arrays of other libraries on that GPU, which are not copied. Raises
+    `TypeError` for elements that SaC has no type for, `ValueError` for an array that is not dense, `SacError` where
+    there is no GPU for "cuda"."""
     from sacpy.jit.device import context, presence
     from sacpy.withloop.devices import DEVICES
 
@@ -97,7 +116,11 @@ def to_device(array: Any, target: str = "auto", device: str = "") -> DeviceArray
     if device and device not in DEVICES:
         raise ValueError(f"there is no device {device!r}; there is {', '.join(DEVICES)}")
     try:
-        hardware = context.real() if target == "cuda" or (target == "auto" and presence.present()) else context.emulated(device or context.EMULATED)
+        hardware = (
+            context.real()
+            if target == "cuda" or (target == "auto" and presence.present())
+            else context.emulated(device or context.EMULATED)
+        )
     except DeviceFailure as failure:
         raise context.missing(failure) from failure
     return take(hardware.memory, array)

@@ -1,6 +1,7 @@
 """Arrays of ours for other libraries, on the device and without a copy.
 
-In: an array on a device. Out: a DLPack capsule, or what `__cuda_array_interface__` says. Whoever gets one must not write the elements.
+In: an array on a device. Out: a DLPack capsule, or what `__cuda_array_interface__` says. Whoever gets one must not
+write the elements.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def exported(array: DeviceArray, stream: Any = None) -> Any:
-    """A capsule of an array, which is brought to the device; whoever asks says in which stream (DLPack's numbers) he will use it."""
+    """A capsule of an array, which is brought to the device; whoever asks says in which stream (DLPack's numbers) he
+    will use it."""
     machine = array.memory.machine
     with array.memory.lock:
         return _capsule(array, stream, machine)
@@ -36,4 +38,11 @@ def interface(array: DeviceArray) -> dict[str, Any]:
     machine = array.memory.machine
     if machine.interface[0] != 2:
         raise AttributeError(f"this array is on {machine.name}, which is no GPU")
-    return {"shape": array.shape, "typestr": array.dtype.str, "data": (array.lend() if array.size else 0, True), "version": 3, "strides": None, "stream": machine.stream or 1}
+    return {
+        "shape": array.shape,
+        "typestr": array.dtype.str,
+        "data": (array.lend() if array.size else 0, True),
+        "version": 3,
+        "strides": None,
+        "stream": machine.stream or 1,
+    }

@@ -1,6 +1,8 @@
 """A with-loop that runs on a device: from its values to launches.
 
-In: the template that the kernels' planner made, and when it runs the values of the variables that it uses. Out: its results, arrays on the device. What a shape needs (buffers, launches, loaded kernels) is prepared once and remembered; after that a run fills in addresses and numbers.
+In: the template that the kernels' planner made, and when it runs the values of the variables that it uses. Out: its
+results, arrays on the device. What a shape needs (buffers, launches, loaded kernels) is prepared once and remembered;
+after that a run fills in addresses and numbers.
 """
 
 from __future__ import annotations
@@ -57,12 +59,19 @@ class DeviceLoop:
         self._names = tuple(v.name for v in placed.inputs)
         self._arrays = tuple(k for k, v in enumerate(placed.inputs) if isinstance(v.type, ArrayType))
         self._numbers = tuple(positions[name] for name in template.inputs)
-        self._extents = tuple((weight, tuple(_getter(a, positions) for pair in bounds for a in pair)) for weight, bounds in placed.extents)
-        self._made = tuple((int(dtype_of(t.base).itemsize), tuple(_getter(e, positions) for e in extents_of(t))) for t in placed.let.targets if isinstance(t.type, ArrayType))
+        self._extents = tuple(
+            (weight, tuple(_getter(a, positions) for pair in bounds for a in pair)) for weight, bounds in placed.extents
+        )
+        self._made = tuple(
+            (int(dtype_of(t.base).itemsize), tuple(_getter(e, positions) for e in extents_of(t)))
+            for t in placed.let.targets
+            if isinstance(t.type, ArrayType)
+        )
         self._in_place = {
             target: positions[source] for target, source in template.in_place.items() if source in positions
         }
-        self._weights: dict[tuple[Any, ...], tuple[float, int]] = {}  # work and bytes made, by the numbers that they depend on
+        # work and bytes made, by the numbers that they depend on
+        self._weights: dict[tuple[Any, ...], tuple[float, int]] = {}
 
     def stays(self, values: tuple[Any, ...], policy: Policy) -> str:
         """Why this run stays on the host; "": it goes to the device."""
@@ -79,7 +88,8 @@ class DeviceLoop:
         return policy.device(known[0], [values[k] for k in self._arrays], known[1])
 
     def run(self, memory: Memory, values: tuple[Any, ...], dying: Sequence[int]) -> tuple[Any, ...]:
-        """The results. `dying`: the positions of arrays that nobody uses after. Raises `OutOfMemory`; `CheckFailed` where a scalar has to be waited for."""
+        """The results. `dying`: the positions of arrays that nobody uses after. Raises `OutOfMemory`; `CheckFailed`
+        where a scalar has to be waited for."""
         prepared = self._prepared(values)
         given: list[Any] = [v.address() if type(v) is DeviceArray else v for v in values]
         taken = self._taken(values, dying) if dying and self._in_place else {}
@@ -102,7 +112,11 @@ class DeviceLoop:
 
     def _taken(self, values: tuple[Any, ...], dying: Sequence[int]) -> dict[str, DeviceArray]:
         """Results that take the memory of an array that dies here."""
-        return {target: values[k] for target, k in self._in_place.items() if k in dying and values[k].on_device and values[k].own}
+        return {
+            target: values[k]
+            for target, k in self._in_place.items()
+            if k in dying and values[k].on_device and values[k].own
+        }
 
     def _prepared(self, values: tuple[Any, ...]) -> Prepared:
         key = tuple([values[k] for k in self._numbers])

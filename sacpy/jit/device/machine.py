@@ -1,6 +1,8 @@
 """What a device program asks of the machine that runs its kernels.
 
-In: sizes, addresses, host arrays, kernels. Out: blocks of memory, and effects on them. Everything is ordered: what is asked for later sees the effects of what was asked for before, though it may return earlier; `synchronise` waits, and is where a check that failed inside a kernel is reported.
+In: sizes, addresses, host arrays, kernels. Out: blocks of memory, and effects on them. Everything is ordered: what is
+asked for later sees the effects of what was asked for before, though it may return earlier; `synchronise` waits, and is
+where a check that failed inside a kernel is reported.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ class DeviceFailure(Exception):
 
 
 class Block(Node, eq=False):
-    """Memory of a machine: where it begins, and its size in bytes. `handle`: what the machine knows it by; it keeps the memory alive."""
+    """Memory of a machine: where it begins, and its size in bytes. `handle`: what the machine knows it by; it keeps the
+    memory alive."""
 
     address: int
     size: int
@@ -46,7 +49,9 @@ Ready = Any  # a kernel that a machine has compiled and loaded; only that machin
 
 
 class Machine(Protocol):
-    """A device. Addresses are bytes; extents of grids and blocks are written z, y, x. `stop`: the address of a word of this process, 0 for none: once it is set, loops end that may not end otherwise, where the machine can look at it (a GPU cannot)."""
+    """A device. Addresses are bytes; extents of grids and blocks are written z, y, x. `stop`: the address of a word of
+    this process, 0 for none: once it is set, loops end that may not end otherwise, where the machine can look at it (a
+    GPU cannot)."""
 
     stop: int
 
@@ -91,11 +96,13 @@ class Machine(Protocol):
 
     @property
     def stream(self) -> int:
-        """The stream that everything is ordered in, as a number that other libraries understand; 0 where there are no streams."""
+        """The stream that everything is ordered in, as a number that other libraries understand; 0 where there are no
+        streams."""
         ...
 
     def wait_for(self, stream: int) -> None:
-        """What is asked for from here on waits for what somebody else has put into his stream (DLPack's numbers: 1 and 2 are the default streams)."""
+        """What is asked for from here on waits for what somebody else has put into his stream (DLPack's numbers: 1 and
+        2 are the default streams)."""
         ...
 
     def let_wait(self, stream: int) -> None:
@@ -103,7 +110,8 @@ class Machine(Protocol):
         ...
 
     def settle(self) -> None:
-        """Waits if a kernel was launched in which a check may fail, and raises `CheckFailed` if one did; otherwise returns at once."""
+        """Waits if a kernel was launched in which a check may fail, and raises `CheckFailed` if one did; otherwise
+        returns at once."""
         ...
 
     def synchronise(self) -> None:

@@ -1,8 +1,11 @@
 """Where arrays are: on the host, on the device, or on both; they move when somebody needs them elsewhere.
 
-In: host arrays, and shapes of results to come. Out: `DeviceArray`s, and for whoever needs one a host array or an address on the device. Memory that was given back is kept in a pool, by size; when the device is full, arrays that were not used for longest go to the host. Transfers are counted.
+In: host arrays, and shapes of results to come. Out: `DeviceArray`s, and for whoever needs one a host array or an
+address on the device. Memory that was given back is kept in a pool, by size; when the device is full, arrays that were
+not used for longest go to the host. Transfers are counted.
 
-An array's elements lie in a `Storage`; arrays that share memory (views, the same elements under another shape) share one. A storage counts the arrays that look at it: one that only a dead variable looks at may be overwritten.
+An array's elements lie in a `Storage`; arrays that share memory (views, the same elements under another shape) share
+one. A storage counts the arrays that look at it: one that only a dead variable looks at may be overwritten.
 """
 
 from __future__ import annotations
@@ -28,7 +31,8 @@ ELEMENTS = 16  # single elements read from the device, after which the whole arr
 
 
 class Transfers(Record):
-    """What moved so far: bytes and how often, in to the device and out of it; blocks allocated anew, and blocks used again; arrays that had to make room."""
+    """What moved so far: bytes and how often, in to the device and out of it; blocks allocated anew, and blocks used
+    again; arrays that had to make room."""
 
     bytes_in: int = 0
     times_in: int = 0
@@ -40,7 +44,8 @@ class Transfers(Record):
 
 
 class Account(Record):
-    """What one user of a memory may take, and what happens on his behalf: `most` bytes, None for what the machine has; what moved; `notes`: what is worth telling him; `word`: not 0 while what he runs is to end."""
+    """What one user of a memory may take, and what happens on his behalf: `most` bytes, None for what the machine has;
+    what moved; `notes`: what is worth telling him; `word`: not 0 while what he runs is to end."""
 
     most: int | None = None
     transfers: Transfers = field(default_factory=Transfers)
@@ -64,11 +69,37 @@ class Account(Record):
 
 
 class Storage:
-    """The elements of an array, or of several that share them. `host`: those elements on the host, flat, or None; `block`: on the device, or None; at least one of them holds the values (a new one: neither yet). `looked_at`: by how many arrays. `foreign`: the block is somebody else's, and is neither freed nor written; `lender`: the stream that he uses it in, None if that is not known; `lent`: others may look at the block, which stays where it is as long as the storage lives; `used`: when it was used last, by the memory's clock."""
+    """The elements of an array, or of several that share them. `host`: those elements on the host, flat, or None;
+    `block`: on the device, or None; at least one of them holds the values (a new one: neither yet). `looked_at`: by how
+    many arrays. `foreign`: the block is somebody else's, and is neither freed nor written; `lender`: the stream that he
+    uses it in, None if that is not known; `lent`: others may look at the block, which stays where it is as long as the
+    storage lives; `used`: when it was used last, by the memory's clock."""
 
-    __slots__ = ("__weakref__", "base", "block", "foreign", "host", "lender", "lent", "looked_at", "memory", "reads", "size", "used")
+    __slots__ = (
+        "__weakref__",
+        "base",
+        "block",
+        "foreign",
+        "host",
+        "lender",
+        "lent",
+        "looked_at",
+        "memory",
+        "reads",
+        "size",
+        "used",
+    )
 
-    def __init__(self, memory: Memory, base: str, size: int, host: Array | None = None, block: Block | None = None, foreign: bool = False, lender: int | None = None) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        base: str,
+        size: int,
+        host: Array | None = None,
+        block: Block | None = None,
+        foreign: bool = False,
+        lender: int | None = None,
+    ) -> None:
         self.memory = memory
         self.base = base
         self.size = size
@@ -91,7 +122,9 @@ class Storage:
 
 
 class DeviceArray:
-    """An array that a device can work on: a base type of SaC, extents, and elements that are where they were needed last. It takes part in calls of SaC functions like any other array, and other libraries can look at it without a copy (`lending`)."""
+    """An array that a device can work on: a base type of SaC, extents, and elements that are where they were needed
+    last. It takes part in calls of SaC functions like any other array, and other libraries can look at it without a
+    copy (`lending`)."""
 
     __slots__ = ("__weakref__", "_at", "_shape", "_storage")
     __array_priority__ = 100
@@ -142,7 +175,14 @@ class DeviceArray:
 
     def __repr__(self) -> str:
         s = self._storage
-        where = " and ".join(name for name, there in (("host", s.host is not None), (s.memory.machine.name, s.block is not None)) if there) or "nowhere yet"
+        where = (
+            " and ".join(
+                name
+                for name, there in (("host", s.host is not None), (s.memory.machine.name, s.block is not None))
+                if there
+            )
+            or "nowhere yet"
+        )
         return f"<sacpy.DeviceArray {s.base}{list(self._shape)} on {where}>"
 
     # ---- where it is
@@ -180,8 +220,16 @@ class DeviceArray:
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._storage.memory.machine.interface
 
-    def __dlpack__(self, *, stream: Any = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
-        """DLPack: the elements on the device, where they stay alive as long as somebody else uses them, who must not write them."""
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """DLPack: the elements on the device, where they stay alive as long as somebody else uses them, who must not
+        write them."""
         from sacpy.jit.device.lending import exported
 
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
@@ -196,7 +244,8 @@ class DeviceArray:
         return interface(self)
 
     def host(self) -> Array:
-        """The elements on the host, not to be written; fetched where they are not there. Raises `CheckFailed` if a kernel that came before failed."""
+        """The elements on the host, not to be written; fetched where they are not there. Raises `CheckFailed` if a
+        kernel that came before failed."""
         whole = self._storage.memory.fetched(self._storage)
         found = whole[self._at : self._at + self.size].reshape(self._shape)
         found.flags.writeable = False
@@ -236,7 +285,8 @@ class DeviceArray:
 
     @property
     def own(self) -> bool:
-        """Whether nobody else looks at the elements, all of which it has: then those on the device may be overwritten."""
+        """Whether nobody else looks at the elements, all of which it has: then those on the device may be
+        overwritten."""
         return self._storage.looked_at == 1 and self.size == self._storage.size and not self._storage.foreign
 
     def written(self) -> DeviceArray:
@@ -247,7 +297,8 @@ class DeviceArray:
 
 
 class Memory:
-    """The memory of one machine, and all arrays that may be there. `transfers`: of all its users. `lock`: whoever uses the machine holds it, since sessions of several threads share one."""
+    """The memory of one machine, and all arrays that may be there. `transfers`: of all its users. `lock`: whoever uses
+    the machine holds it, since sessions of several threads share one."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -301,7 +352,8 @@ class Memory:
         return DeviceArray(Storage(self, base, prod(shape), block=block, foreign=True, lender=lender), shape)
 
     def done_with(self, array: DeviceArray) -> None:
-        """Work that reads somebody else's array was launched. He may change it, or use its memory for other things, only after that: his stream waits, or, where that is not known, the host does."""
+        """Work that reads somebody else's array was launched. He may change it, or use its memory for other things,
+        only after that: his stream waits, or, where that is not known, the host does."""
         lender = array._storage.lender
         if lender is None:
             self.machine.synchronise()
@@ -363,7 +415,8 @@ class Memory:
     # ---- room
 
     def let_go(self) -> None:
-        """What was used until now may be sent away: no launch to come needs it. Until this is called again, what is used stays on the device."""
+        """What was used until now may be sent away: no launch to come needs it. Until this is called again, what is
+        used stays on the device."""
         self._clock += 1
 
     def release(self, storage: Storage) -> None:
@@ -410,19 +463,26 @@ class Memory:
 
     def _spill(self) -> bool:
         """Sends the array that was not used for longest to the host; False: there is none."""
-        there = [s for s in (r() for r in self._resident.values()) if s is not None and s.block is not None and s.used < self._clock and not s.lent]
+        there = [
+            s
+            for s in (r() for r in self._resident.values())
+            if s is not None and s.block is not None and s.used < self._clock and not s.lent
+        ]
         if not there:
             return False
         storage = min(there, key=lambda s: s.used)
         self.fetched(storage)
         self.release(storage)
         self.transfers.spilled += 1
-        self.account.note(f"the memory of {self.machine.name} is full: arrays that were not used for longest went back to the host")
+        self.account.note(
+            f"the memory of {self.machine.name} is full: arrays that were not used for longest went back to the host"
+        )
         return True
 
 
 def _rounded(size: int) -> int:
-    """The size of the block for so many bytes: classes an eighth apart, so that similar arrays take each other's place."""
+    """The size of the block for so many bytes: classes an eighth apart, so that similar arrays take each other's
+    place."""
     size = max(size, GRAIN)
     step = max(GRAIN, 1 << max(0, size.bit_length() - 4))
     return -(-size // step) * step

@@ -1,8 +1,12 @@
-"""Where each part of a unit runs: which with-loops may go to the device, which statements the host target compiles, and what is left to Python.
+"""Where each part of a unit runs: which with-loops may go to the device, which statements the host target compiles, and
+what is left to Python.
 
-In: a unit after the passes, and the judgement of the kernels' planner on single with-loops. Out: a `Plan`, with the reason for each with-loop that stays on the host. With-loops that may go to the device are weighed when they run, by their extents (`weigh`); here it is only said that they may.
+In: a unit after the passes, and the judgement of the kernels' planner on single with-loops. Out: a `Plan`, with the
+reason for each with-loop that stays on the host. With-loops that may go to the device are weighed when they run, by
+their extents (`weigh`); here it is only said that they may.
 
-A loop, a branch or a call without such a with-loop in it is one native piece. One with such is Python, unless what it has to do turns out to be too small when it runs: then it is the native piece after all.
+A loop, a branch or a call without such a with-loop in it is one native piece. One with such is Python, unless what it
+has to do turns out to be too small when it runs: then it is the native piece after all.
 """
 
 from __future__ import annotations
@@ -37,7 +41,7 @@ from sacpy.lang.source import Span
 from sacpy.nodes import Node, Record, field
 
 if TYPE_CHECKING:
-    from sacpy.jit.device.hosted import Tools
+    from sacpy.jit.device.hosted import PieceContext
 
 Judge = Callable[[Let], str]  # why the with-loop of a statement cannot run on the device; "": it can
 Bounds = tuple[tuple[Atom, Atom], ...]
@@ -51,7 +55,8 @@ class Native(Node):
 
 
 class Loop(Node):
-    """A with-loop that may run on the device. `native`: the same on the host. `extents`: of each partition, what one index costs and the bounds."""
+    """A with-loop that may run on the device. `native`: the same on the host. `extents`: of each partition, what one
+    index costs and the bounds."""
 
     number: int
     let: Let
@@ -106,7 +111,7 @@ class Plan(Record):
         return len(self.checks) - 1
 
 
-def place(unit: Unit, judge: Judge, tools: Tools) -> Plan:
+def place(unit: Unit, judge: Judge, tools: PieceContext) -> Plan:
     """The plan of a unit. It has no `loops` where nothing can run on the device."""
     placer = _Placer(unit, judge, tools)
     for f in unit.functions:
@@ -117,7 +122,7 @@ def place(unit: Unit, judge: Judge, tools: Tools) -> Plan:
 
 
 class _Placer:
-    def __init__(self, unit: Unit, judge: Judge, tools: Tools) -> None:
+    def __init__(self, unit: Unit, judge: Judge, tools: PieceContext) -> None:
         self.unit = unit
         self.tools = tools
         self.plan = Plan(unit)
@@ -198,13 +203,19 @@ class _Placer:
                 return ()
             if isinstance(let, Let) and isinstance(let.rhs, WithLoop):
                 found += _extents(let.rhs)
-        known = all(isinstance(a, Const) or a.name not in inside for _, bounds in found for pair in bounds for a in pair)
+        known = all(
+            isinstance(a, Const) or a.name not in inside for _, bounds in found for pair in bounds for a in pair
+        )
         return tuple(found) if known else ()
 
 
 def _works(rhs: If) -> bool:
     """Whether a branch has more to do than single operations."""
-    return any(isinstance(s, Let) and isinstance(s.rhs, WithLoop | For | GraphLoop | Call) for b in blocks(rhs) for s in statements(b))
+    return any(
+        isinstance(s, Let) and isinstance(s.rhs, WithLoop | For | GraphLoop | Call)
+        for b in blocks(rhs)
+        for s in statements(b)
+    )
 
 
 def _extents(w: WithLoop) -> Iterator[tuple[float, Bounds]]:

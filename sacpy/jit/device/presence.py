@@ -10,4 +10,6 @@ DRIVER = (Path("/proc/driver/nvidia/version"), Path("/dev/nvidiactl"))  # one of
 
 def present() -> bool:
     """Whether this computer has an NVIDIA driver and the packages that talk to it; nothing is imported."""
-    return any(path.exists() for path in DRIVER) and find_spec("cuda") is not None and find_spec("cuda.core") is not None
+    return (
+        any(path.exists() for path in DRIVER) and find_spec("cuda") is not None and find_spec("cuda.core") is not None
+    )

@@ -1,6 +1,7 @@
 """A unit ready to run on a device: generated host code, with-loops as launches, and the parts that stay native.
 
-In: a plan (`placement`), the memory of a machine. Out: `DeviceProgram`, which is called with the interpreter's values or with `DeviceArray`s. What happened to each with-loop, how often and why, is kept for those who ask.
+In: a plan (`placement`), the memory of a machine. Out: `DeviceProgram`, which is called with the interpreter's values
+or with `DeviceArray`s. What happened to each with-loop, how often and why, is kept for those who ask.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 
 
 class Placed(Record):
-    """What became of a with-loop so far: runs on the device and on the host, seconds until the former were launched (on the emulator: done), and the last reason for a run on the host."""
+    """What became of a with-loop so far: runs on the device and on the host, seconds until the former were launched (on
+    the emulator: done), and the last reason for a run on the host."""
 
     device: int = 0
     host: int = 0
@@ -83,7 +85,9 @@ class Runtime(Record):
         """A piece of native code on the host."""
         piece = self.plan.natives[number].piece
         found = piece(tuple([v.host() if type(v) is DeviceArray else v for v in values]))
-        return tuple([self.memory.of(v, out.base) if type(v) is np.ndarray else v for v, out in zip(found, piece.outputs)])
+        return tuple(
+            [self.memory.of(v, out.base) if type(v) is np.ndarray else v for v, out in zip(found, piece.outputs)]
+        )
 
     def small(self, extents: Sequence[tuple[float, Sequence[int]]], arrays: Sequence[DeviceArray], asked: bool) -> bool:
         """Whether with-loops inside a statement, each run of them, are too small to be worth a launch. `asked`: for one
@@ -99,12 +103,15 @@ class Runtime(Record):
         return self.memory.of(np.array(elements, dtype_of(base)).reshape(extents), base)
 
     def update(self, array: DeviceArray, offset: int, value: Any, dead: bool) -> DeviceArray:
-        """The array with the elements from `offset` on replaced: in place if nobody uses it after. It happens where the array is."""
+        """The array with the elements from `offset` on replaced: in place if nobody uses it after. It happens where the
+        array is."""
         if array.on_device and not (array.on_host and not dead):
             return self._updated_there(array, offset, value, dead)
         base = array.base
         new = array.host().reshape(-1).copy()
-        new[offset : offset + (value.size if type(value) is DeviceArray else 1)] = value.host().reshape(-1) if type(value) is DeviceArray else value
+        new[offset : offset + (value.size if type(value) is DeviceArray else 1)] = (
+            value.host().reshape(-1) if type(value) is DeviceArray else value
+        )
         return self.memory.of(new.reshape(array.shape), base)
 
     def _updated_there(self, array: DeviceArray, offset: int, value: Any, dead: bool) -> DeviceArray:
@@ -122,7 +129,8 @@ class Runtime(Record):
 
 
 class DeviceProgram:
-    """A unit on a device. `keep`: the positions of results of which a copy may stay on the device, since the caller knows that he does not own them."""
+    """A unit on a device. `keep`: the positions of results of which a copy may stay on the device, since the caller
+    knows that he does not own them."""
 
     def __init__(self, plan: Plan, device: Device, loops: Sequence[DeviceLoop], keep: Sequence[int] = ()) -> None:
         self.plan = plan
@@ -134,7 +142,11 @@ class DeviceProgram:
         self.outputs = plan.unit.outputs
         self._residents = device.residents
         self._keep = frozenset(keep)
-        space: dict[str, Any] = {"CheckFailed": CheckFailed, **arithmetic.HELPERS, **{name: total(*operation) for name, operation in plan.operations.items()}}
+        space: dict[str, Any] = {
+            "CheckFailed": CheckFailed,
+            **arithmetic.HELPERS,
+            **{name: total(*operation) for name, operation in plan.operations.items()},
+        }
         exec(compile(self.text, "<device program>", "exec"), space)
         self._run: Callable[..., tuple[Any, ...]] = space["run"]
 
@@ -142,10 +154,13 @@ class DeviceProgram:
         """The results on the host for the arguments `values`: Python scalars, NumPy arrays. Raises `NativeFailure`."""
         with self.memory.charged(self.account):
             found = self._results(values)
-            return tuple([self._handed_out(v, k in self._keep) if type(v) is DeviceArray else v for k, v in enumerate(found)])
+            return tuple(
+                [self._handed_out(v, k in self._keep) if type(v) is DeviceArray else v for k, v in enumerate(found)]
+            )
 
     def results(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The results, arrays where they were made. Arrays among the arguments may be on either side. Raises `NativeFailure`."""
+        """The results, arrays where they were made. Arrays among the arguments may be on either side. Raises
+        `NativeFailure`."""
         with self.memory.charged(self.account):
             return self._results(values)
 
@@ -160,7 +175,12 @@ class DeviceProgram:
         except RecursionError:
             raise TooDeep from None
         except DeviceFailure as failure:
-            raise Fault("E0784", f"the GPU does not go on: {failure.reason}", help="run the program with --target cpu; if the driver is in order, please report this with the program") from failure
+            raise Fault(
+                "E0784",
+                f"the GPU does not go on: {failure.reason}",
+                help="run the program with --target cpu; if the driver is in order, please report this with the "
+                "program",
+            ) from failure
         finally:
             self.memory.let_go()
         return tuple([self._result(o, found) for o in self.outputs])
@@ -193,10 +213,13 @@ class DeviceProgram:
 
 
 def stays(w: WithLoop, problem: MappingError | str, optional: bool) -> str:
-    """Why a with-loop stays on the host. Where its mapping is the programmer's, and the device not just an option, that is an error: raises `SacError` on the pragma's text."""
+    """Why a with-loop stays on the host. Where its mapping is the programmer's, and the device not just an option, that
+    is an error: raises `SacError` on the pragma's text."""
     from sacpy.lang.check_mappings import when_run
 
-    error = None if optional else when_run([*w.pragmas, *(pragma for p in w.partitions for pragma in p.pragmas)], problem)
+    error = (
+        None if optional else when_run([*w.pragmas, *(pragma for p in w.partitions for pragma in p.pragmas)], problem)
+    )
     if error is not None:
         raise error
     return problem if isinstance(problem, str) else problem.message
@@ -204,7 +227,8 @@ def stays(w: WithLoop, problem: MappingError | str, optional: bool) -> str:
 
 @cache
 def total(code: str, base: str) -> Callable[..., Any]:
-    """A scalar operation that gives some value where the language refuses the operands: a check stands before whatever uses it."""
+    """A scalar operation that gives some value where the language refuses the operands: a check stands before whatever
+    uses it."""
     function = scalar_version(code, base)
 
     def apply(*args: Any) -> Any:

@@ -1,6 +1,7 @@
 """Host arrays that are on the device as well.
 
-In: results of device programs that the interpreter gets, and never writes, since it is told that it does not own them. Out: for such an array that comes back as an argument, the one on the device, so that nothing is sent.
+In: results of device programs that the interpreter gets, and never writes, since it is told that it does not own them.
+Out: for such an array that comes back as an argument, the one on the device, so that nothing is sent.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from sacpy.jit.device.memory import DeviceArray
 
 
 class Residents:
-    """Host arrays that are on the device as well: results of device programs that the interpreter holds, and never writes."""
+    """Host arrays that are on the device as well: results of device programs that the interpreter holds, and never
+    writes."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Any, DeviceArray]] = {}

@@ -1,6 +1,8 @@
 """Whether a with-loop that may run on the device should: work against transfers.
 
-In: the work of a with-loop, the arrays that it reads, and the bytes that it makes. Out: yes or no, with the reason in words. The figures are round ones of a current GPU on PCIe and of a current core; they need not be right, only be so where it matters: tiny loops, and loops that do little with much that would have to be sent.
+In: the work of a with-loop, the arrays that it reads, and the bytes that it makes. Out: yes or no, with the reason in
+words. The figures are round ones of a current GPU on PCIe and of a current core; they need not be right, only be so
+where it matters: tiny loops, and loops that do little with much that would have to be sent.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ CALL = 6e-6  # seconds that calling native code takes
 
 
 class Policy(Node):
-    """`always`: whatever can run on the device does. `transfers`: what has to be sent counts; otherwise only work of less than `least` simple operations stays on the host. `cores`: that the host would use."""
+    """`always`: whatever can run on the device does. `transfers`: what has to be sent counts; otherwise only work of
+    less than `least` simple operations stays on the host. `cores`: that the host would use."""
 
     always: bool = False
     transfers: bool = False
@@ -43,7 +46,8 @@ class Policy(Node):
         return "" if there < here else f"the CPU needs {_text(here)}, the GPU with its transfers {_text(there)}"
 
     def seconds(self, work: float, arrays: tuple[DeviceArray, ...], made: int) -> tuple[float, float]:
-        """About how long it takes on the host, and on the device. What the device makes is expected to be used there half of the time."""
+        """About how long it takes on the host, and on the device. What the device makes is expected to be used there
+        half of the time."""
         up = sum(a.nbytes for a in arrays if not a.on_device)
         down = sum(a.nbytes for a in arrays if not a.on_host)
         here = CALL + work / (HOST_RATE * self.cores) + _moving(down)

@@ -1,6 +1,9 @@
-"""Kernels to code for NVIDIA GPUs, stage by stage: kernel, NVVM IR, PTX, cubin, and what the assembler says of its resources.
+"""Kernels to code for NVIDIA GPUs, stage by stage: kernel, NVVM IR, PTX, cubin, and what the assembler says of its
+resources.
 
-In: a kernel, an architecture. Out: `Assembled`, with the text of each stage for `--emit`. PTX comes from libNVVM where it is installed, else from LLVM's NVPTX; a cubin from nvJitLink, else from ptxas. Where one of them refuses what it is given (its version may not go with the other's), the next has its turn. Raises `AssemblyError` where none is left.
+In: a kernel, an architecture. Out: `Assembled`, with the text of each stage for `--emit`. PTX comes from libNVVM where
+it is installed, else from LLVM's NVPTX; a cubin from nvJitLink, else from ptxas. Where one of them refuses what it is
+given (its version may not go with the other's), the next has its turn. Raises `AssemblyError` where none is left.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ _ARCHITECTURE = re.compile(r"sm_[1-9]\d{1,2}[af]?")
 
 
 class Resources(Node):
-    """What a kernel needs: registers and stack per thread, static shared memory per block, what did not fit into registers; the last three in bytes."""
+    """What a kernel needs: registers and stack per thread, static shared memory per block, what did not fit into
+    registers; the last three in bytes."""
 
     registers: int
     shared_bytes: int
@@ -34,7 +38,9 @@ class Resources(Node):
 
 
 class Assembled(Node):
-    """A kernel for one architecture. `code`: the cubin; `entry`: its function; `shared`: bytes of shared memory that every launch must ask for (`geometry.dynamic_bytes` has those of one launch). `front`, `back`: the tools that made PTX and cubin, with their versions."""
+    """A kernel for one architecture. `code`: the cubin; `entry`: its function; `shared`: bytes of shared memory that
+    every launch must ask for (`geometry.dynamic_bytes` has those of one launch). `front`, `back`: the tools that made
+    PTX and cubin, with their versions."""
 
     device: DeviceText
     arch: str
@@ -51,7 +57,8 @@ class Assembled(Node):
 
 
 def translate(device: DeviceText, arch: str, front: str | None = None) -> tuple[str, str]:
-    """The PTX of a module, and the tool that made it. `front`: "libnvvm" or "nvptx"; None takes what is best of what is installed."""
+    """The PTX of a module, and the tool that made it. `front`: "libnvvm" or "nvptx"; None takes what is best of what is
+    installed."""
     _need_architecture("ptx", arch)
     tool = FRONT_ENDS[front or _fronts(device)[0]]
     return tool.ptx(device, arch), tool.version()
@@ -59,7 +66,10 @@ def translate(device: DeviceText, arch: str, front: str | None = None) -> tuple[
 
 def _fronts(device: DeviceText) -> list[str]:
     """What can make PTX here, the best first."""
-    return [*(["libnvvm"] if toolchain.libnvvm() and (toolchain.libdevice() or not device.uses_libdevice) else []), "nvptx"]
+    return [
+        *(["libnvvm"] if toolchain.libnvvm() and (toolchain.libdevice() or not device.uses_libdevice) else []),
+        "nvptx",
+    ]
 
 
 def has_assembler() -> bool:
@@ -68,7 +78,8 @@ def has_assembler() -> bool:
 
 
 def link(ptx: str, arch: str, back: str | None = None) -> tuple[bytes, Resources, str]:
-    """The cubin of a module of PTX, its resources, and the tool that made it. `back`: "nvjitlink" or "ptxas"; None takes what is installed."""
+    """The cubin of a module of PTX, its resources, and the tool that made it. `back`: "nvjitlink" or "ptxas"; None
+    takes what is installed."""
     _need_architecture("cubin", arch)
     if back is None and not has_assembler():
         raise toolchain.missing("cubin", "nvjitlink", "ptxas")
@@ -82,7 +93,9 @@ def link(ptx: str, arch: str, back: str | None = None) -> tuple[bytes, Resources
     return _ptxas(ptx, arch)
 
 
-def cubin(kernel: Kernel, arch: str, *, strict: bool = False, front: str | None = None, back: str | None = None) -> Assembled:
+def cubin(
+    kernel: Kernel, arch: str, *, strict: bool = False, front: str | None = None, back: str | None = None
+) -> Assembled:
     """A kernel for an architecture ("sm_90"): all stages. `strict`: no contraction."""
     device = device_text(kernel, strict=strict)
     refused: list[AssemblyError] = []
@@ -150,9 +163,18 @@ def _run(stage: str, command: list[str]) -> str:
 def resources(log: str) -> Resources:
     """The resources that an assembler's verbose log names. Raises `AssemblyError` if it does not."""
 
-    def number(pattern: str) -> int:  # of the kernel and of functions that were not inlined into it, the one that needs most
+    # of the kernel and of functions that were not inlined into it, the one that needs most
+    def number(pattern: str) -> int:
         return max((int(n) for n in re.findall(pattern, log)), default=0)
 
     if "registers" not in log:
-        raise AssemblyError("cubin", f"the assembler does not say what the kernel needs: {log.strip() or 'it says nothing'}")
-    return Resources(number(r"Used (\d+) registers"), number(r"(\d+) bytes smem"), number(r"(\d+) bytes stack frame"), number(r"(\d+) bytes spill stores"), number(r"(\d+) bytes spill loads"))
+        raise AssemblyError(
+            "cubin", f"the assembler does not say what the kernel needs: {log.strip() or 'it says nothing'}"
+        )
+    return Resources(
+        number(r"Used (\d+) registers"),
+        number(r"(\d+) bytes smem"),
+        number(r"(\d+) bytes stack frame"),
+        number(r"(\d+) bytes spill stores"),
+        number(r"(\d+) bytes spill loads"),
+    )

@@ -1,13 +1,22 @@
 """The GPU's machine: every thread runs the kernel's text; what is of the block is computed by all its threads alike.
 
-Text is LLVM IR with typed pointers and address spaces, which libNVVM (both dialects), LLVM's NVPTX and nothing newer than they need. After the kernel's own parameters come the scratch arrays, in order, and the check word (`i32*`, 0 while all checks held, then the number of one that did not).
+Text is LLVM IR with typed pointers and address spaces, which libNVVM (both dialects), LLVM's NVPTX and nothing newer
+than they need. After the kernel's own parameters come the scratch arrays, in order, and the check word (`i32*`, 0 while
+all checks held, then the number of one that did not).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.emission.geometry import MOST_STATIC_SHARED, SHARED_ALIGNMENT, allocations, shared_plan, spaces, static_cells
+from sacpy.jit.emission.geometry import (
+    MOST_STATIC_SHARED,
+    SHARED_ALIGNMENT,
+    allocations,
+    shared_plan,
+    spaces,
+    static_cells,
+)
 from sacpy.jit.emission.libdevice import DEVICE_ROWS
 from sacpy.jit.emission.machine import Machine, Memory
 from sacpy.jit.ir.graph import ArrayType, Op, Var
@@ -28,7 +37,16 @@ def pointer_type(element: str, space: int) -> str:
 class TypedCode(Code):
     """Code whose pointers are typed. `space_of`: the address space of each pointer that is not in the generic one."""
 
-    def __init__(self, module: Module, name: str, result: str, params: Sequence[tuple[str, str]], *, head: str = "define", tail: str = "") -> None:
+    def __init__(
+        self,
+        module: Module,
+        name: str,
+        result: str,
+        params: Sequence[tuple[str, str]],
+        *,
+        head: str = "define",
+        tail: str = "",
+    ) -> None:
         super().__init__(module, name, result, params, head=head, tail=tail)
         self.space_of: dict[str, int] = {}
 
@@ -50,7 +68,10 @@ class TypedCode(Code):
     def offset(self, type_: str, pointer: str, index: str) -> str:
         if index == "0":
             return pointer
-        return self.in_space(self.op(f"getelementptr inbounds {type_}, {self.pointer(type_, pointer)}, i64 {index}"), self.space_of.get(pointer, GENERIC))
+        return self.in_space(
+            self.op(f"getelementptr inbounds {type_}, {self.pointer(type_, pointer)}, i64 {index}"),
+            self.space_of.get(pointer, GENERIC),
+        )
 
 
 class DeviceMachine(Machine):
@@ -67,7 +88,9 @@ class DeviceMachine(Machine):
         written = {w.array.name for w in kernel.writes}
         scratch = [a.array for a in allocations(kernel) if self.spaces[a.array.name] == "scratch"]
         params = [(self._passed(v, v.name not in written), f"%p{n}") for n, v in enumerate(kernel.params)]
-        params += [(pointer_type(memory_type(v.base), GLOBAL) + " noalias", f"%s{n}.scratch") for n, v in enumerate(scratch)]
+        params += [
+            (pointer_type(memory_type(v.base), GLOBAL) + " noalias", f"%s{n}.scratch") for n, v in enumerate(scratch)
+        ]
         self.params = [*params, (pointer_type("i32", GLOBAL), "%failed")]
         self.code: TypedCode = TypedCode(module, f"@{name}", "void", self.params)
         for type_, text in self.params:
@@ -154,7 +177,8 @@ class DeviceMachine(Machine):
         return self.code.op(f"getelementptr inbounds {type_}, {type_}* {slot}, i32 0, i32 0")
 
     def _shared(self, array: Var, extents: Sequence[str]) -> str:
-        """In the block's shared memory: where the plan says, or behind what was given away before, in the memory that the launch asks for (sizes as `geometry` has them)."""
+        """In the block's shared memory: where the plan says, or behind what was given away before, in the memory that
+        the launch asks for (sizes as `geometry` has them)."""
         code, element = self.code, memory_type(array.base)
         start = self._shared_start(str(self.plan.offsets[array.name]) if self.plan else self.dynamic)
         if self.plan is None:
@@ -163,13 +187,20 @@ class DeviceMachine(Machine):
                 size = code.product(size, self._not_negative(e))
             padded = code.op(f"and i64 {code.op(f'add i64 {size}, {SHARED_ALIGNMENT - 1}')}, {-SHARED_ALIGNMENT}")
             self.dynamic = code.sum(self.dynamic, padded)
-        return code.in_space(code.op(f"bitcast i8 addrspace({SHARED})* {start} to {pointer_type(element, SHARED)}"), SHARED)
+        return code.in_space(
+            code.op(f"bitcast i8 addrspace({SHARED})* {start} to {pointer_type(element, SHARED)}"), SHARED
+        )
 
     def _shared_start(self, offset: str) -> str:
         asked = self.plan is None or self.plan.size > MOST_STATIC_SHARED
         type_ = "[0 x i8]" if asked else f"[{self.plan.size if self.plan else 0} x i8]"
         space = f"addrspace({SHARED})"
-        self.code.module.declare(SHARED_MEMORY, f"{SHARED_MEMORY} = {f'external {space} global {type_}' if asked else f'internal {space} global {type_} undef'}, align {SHARED_ALIGNMENT}")
+        self.code.module.declare(
+            SHARED_MEMORY,
+            f"{SHARED_MEMORY} = "
+            f"{f'external {space} global {type_}' if asked else f'internal {space} global {type_} undef'}, align "
+            f"{SHARED_ALIGNMENT}",
+        )
         return self.code.op(f"getelementptr inbounds {type_}, {type_} {space}* {SHARED_MEMORY}, i64 0, i64 {offset}")
 
     def _not_negative(self, word: str) -> str:

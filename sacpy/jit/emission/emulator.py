@@ -1,6 +1,8 @@
 """Kernels on the host: the very kernel program, compiled for this machine's CPU.
 
-`Emulated(kernel)` compiles; `launch(args)` runs it over NumPy arrays in place, as a GPU would over its memory. With `check` every access is looked at (`shadow`) and `launch` gives findings: out of range, written twice, not written, races, reads of what is not set.
+`Emulated(kernel)` compiles; `launch(args)` runs it over NumPy arrays in place, as a GPU would over its memory. With
+`check` every access is looked at (`shadow`) and `launch` gives findings: out of range, written twice, not written,
+races, reads of what is not set.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
 
 
 class Outcome(Node):
-    """How a launch went. `failed`: what the first `Check` that did not hold asserts; None if all did. `findings`: in check mode, at most `MOST_FINDINGS`; `found`: how many there were; `writes`: how often each cell of each written array was written, by the parameter's name."""
+    """How a launch went. `failed`: what the first `Check` that did not hold asserts; None if all did. `findings`: in
+    check mode, at most `MOST_FINDINGS`; `found`: how many there were; `writes`: how often each cell of each written
+    array was written, by the parameter's name."""
 
     failed: str | None = None
     findings: tuple[Finding, ...] = ()
@@ -54,7 +58,9 @@ def compile_kernel(kernel: Kernel, *, check: bool = False) -> tuple[bytes, tuple
 class Emulated:
     """A kernel that runs on the host. `made`: what `compile_kernel` gave, out of a cache."""
 
-    def __init__(self, kernel: Kernel, *, check: bool = False, made: tuple[bytes, tuple[Site, ...]] | None = None) -> None:
+    def __init__(
+        self, kernel: Kernel, *, check: bool = False, made: tuple[bytes, tuple[Site, ...]] | None = None
+    ) -> None:
         from sacpy.jit.host.loading import load_entry
 
         self.kernel, self.check, self.shapes = kernel, check, Shapes(kernel)
@@ -62,9 +68,22 @@ class Emulated:
         self._library, address = load_entry(code, ENTRY)
         self._entry = _NATIVE(address)
 
-    def launch(self, args: Sequence[Argument], *, cover: Mapping[str, Array] | None = None, scratch: Sequence[int] | None = None, threads: int = 1, stop: int = 0) -> Outcome:
-        """Runs all blocks. `args`: one per parameter; arrays are C-contiguous, of the parameter's base type and extents, and are written in place; two parameters never share memory that is written. `cover`, for check mode: for a written array's name a bool array of its extents, the cells that this launch must write
-        (exactly once where the array is `once`); others must stay unwritten. `scratch`: as in `geometry.Shapes.launch`. `threads`: over how many threads of the host the blocks are spread (check mode uses one). `stop`: the address of a word that any thread may set to end the launch; what the kernel then leaves is of no use. Raises `ValueError` for arguments that do not fit."""
+    def launch(
+        self,
+        args: Sequence[Argument],
+        *,
+        cover: Mapping[str, Array] | None = None,
+        scratch: Sequence[int] | None = None,
+        threads: int = 1,
+        stop: int = 0,
+    ) -> Outcome:
+        """Runs all blocks. `args`: one per parameter; arrays are C-contiguous, of the parameter's base type and
+        extents, and are written in place; two parameters never share memory that is written. `cover`, for check mode:
+        for a written array's name a bool array of its extents, the cells that this launch must write (exactly once
+        where the array is `once`); others must stay unwritten. `scratch`: as in `geometry.Shapes.launch`. `threads`:
+        over how many threads of the host the blocks are spread (check mode uses one). `stop`: the address of a word
+        that any thread may set to end the launch; what the kernel then leaves is of no use. Raises `ValueError` for
+        arguments that do not fit."""
         self._refuse_misfits(args)
         place = self.shapes.launch(args, scratch)
         if self.check:
@@ -83,19 +102,37 @@ class Emulated:
 
     def _refuse_misfits(self, args: Sequence[Argument]) -> None:
         if len(args) != len(self.kernel.params):
-            raise ValueError(f"kernel {self.kernel.name} has {len(self.kernel.params)} parameters, but there are {len(args)} arguments")
+            raise ValueError(
+                f"kernel {self.kernel.name} has {len(self.kernel.params)} parameters, but there are {len(args)} "
+                "arguments"
+            )
         values = {p.name: a for p, a in zip(self.kernel.params, args)}
         for p, a in zip(self.kernel.params, args):
             if isinstance(p.type, ArrayType):
                 extents = tuple(int(e.value) if isinstance(e, Const) else values[e.name] for e in p.type.extents)
-                if not isinstance(a, np.ndarray) or a.dtype != DTYPES[p.base] or a.shape != extents or not a.flags.c_contiguous:
-                    raise ValueError(f"kernel {self.kernel.name}: {p.name} must be a C-contiguous array of {p.base} of extents {list(map(int, extents))}, but is {_shown(a)}")
+                if (
+                    not isinstance(a, np.ndarray)
+                    or a.dtype != DTYPES[p.base]
+                    or a.shape != extents
+                    or not a.flags.c_contiguous
+                ):
+                    raise ValueError(
+                        f"kernel {self.kernel.name}: {p.name} must be a C-contiguous array of {p.base} of extents "
+                        f"{list(map(int, extents))}, but is {_shown(a)}"
+                    )
 
-    def _run(self, args: Sequence[Argument], place: Geometry, first: int, last: int, stop: int, control: int = 0) -> int:
-        """Runs some blocks, in rounds, so that signals are seen. Gives the number of the check that failed first, or 0."""
+    def _run(
+        self, args: Sequence[Argument], place: Geometry, first: int, last: int, stop: int, control: int = 0
+    ) -> int:
+        """Runs some blocks, in rounds, so that signals are seen. Gives the number of the check that failed first, or
+        0."""
         own, kept = self._memory(place)
         failed, never = ctypes.c_int32(0), ctypes.c_int64(0)
-        words = [_word(p, a) for p, a in zip(self.kernel.params, args)] + own + [ctypes.addressof(failed), control, stop or ctypes.addressof(never)]
+        words = (
+            [_word(p, a) for p, a in zip(self.kernel.params, args)]
+            + own
+            + [ctypes.addressof(failed), control, stop or ctypes.addressof(never)]
+        )
         packed = struct.pack(f"<{len(words)}Q", *(w & (1 << 64) - 1 for w in words))
         step = max(1, _ROUND // max(place.threads, 1))
         for start in range(first, last, step):
@@ -104,7 +141,8 @@ class Emulated:
         return failed.value
 
     def _memory(self, place: Geometry) -> tuple[list[int], list[Array]]:
-        """Addresses for the arrays of a block and of its threads, and the memory that they lie in. Shared arrays lie as they do on a device."""
+        """Addresses for the arrays of a block and of its threads, and the memory that they lie in. Shared arrays lie as
+        they do on a device."""
         plan = self.shapes.plan
         kept = [_new(plan.size if plan else 0)]
         addresses = []
@@ -126,11 +164,19 @@ class Emulated:
         failed = self._run(args, place, 0, place.blocks, stop, book.control.ctypes.data)
         if stop and ctypes.c_int64.from_address(stop).value:
             return Outcome(None)  # what is not written would have been
-        found = [finding(self.kernel.name, [int(w) for w in record], book.arrays, self.sites) for record in book.records[: int(book.control[shadow.COUNT])]]
+        found = [
+            finding(self.kernel.name, [int(w) for w in record], book.arrays, self.sites)
+            for record in book.records[: int(book.control[shadow.COUNT])]
+        ]
         more = self._uncovered(book, cover)
         numbers = {p.name: number for number, p in enumerate(self.kernel.params)}
         writes = {w.array.name: book.writes(numbers[w.array.name]) for w in self.kernel.writes}
-        return Outcome(self._outcome([failed]).failed, (*found, *more)[:MOST_FINDINGS], int(book.control[shadow.COUNT]) + len(more), writes)
+        return Outcome(
+            self._outcome([failed]).failed,
+            (*found, *more)[:MOST_FINDINGS],
+            int(book.control[shadow.COUNT]) + len(more),
+            writes,
+        )
 
     def _uncovered(self, book: _Book, cover: Mapping[str, Array]) -> list[Finding]:
         found = []
@@ -140,16 +186,32 @@ class Emulated:
                 found += [Finding(self.kernel.name, NOT_WRITTEN, name, cell) for cell in _cells(wanted & ~written)]
                 for cell in _cells(~wanted & written):
                     site, block, thread = book.writer(number, cell)
-                    found.append(Finding(self.kernel.name, NOT_ITS_CELL, name, cell, block, thread, self.sites[site - 1].phase, self.sites[site - 1].text))
+                    found.append(
+                        Finding(
+                            self.kernel.name,
+                            NOT_ITS_CELL,
+                            name,
+                            cell,
+                            block,
+                            thread,
+                            self.sites[site - 1].phase,
+                            self.sites[site - 1].text,
+                        )
+                    )
         return found
 
     def _too_large(self, args: Sequence[Argument]) -> tuple[Finding, ...]:
         arrays = [(p.name, a.shape) for p, a in zip(self.kernel.params, args) if isinstance(a, np.ndarray)]
-        return tuple(Finding(self.kernel.name, TOO_LARGE, name, tuple(e - 1 for e in extents)) for name, extents in arrays if self.kernel.bits == 32 and prod(extents) > 1 << 31)
+        return tuple(
+            Finding(self.kernel.name, TOO_LARGE, name, tuple(e - 1 for e in extents))
+            for name, extents in arrays
+            if self.kernel.bits == 32 and prod(extents) > 1 << 31
+        )
 
 
 class _Book:
-    """The memory of check mode: control words, descriptions of arrays, shadows, records. Arrays are numbered as in `Memory`; scalar parameters stand among them, with no cells."""
+    """The memory of check mode: control words, descriptions of arrays, shadows, records. Arrays are numbered as in
+    `Memory`; scalar parameters stand among them, with no cells."""
 
     def __init__(self, kernel: Kernel, args: Sequence[Argument], place: Geometry) -> None:
         written = {w.array.name: w.once for w in kernel.writes}
@@ -163,14 +225,38 @@ class _Book:
         for s, cells in zip(allocations(kernel), place.cells):
             of_thread = s.space != "shared"
             kind = shadow.OF_THREAD if of_thread else shadow.OF_BLOCK
-            self._add(s.array, [0] * len(extents_of(s.array)), shadow.UNINITIALISED | kind, cells, place.threads if of_thread else 0)
-        self.control = np.array([0, 0, 0, 0, 0, 0, MOST_FINDINGS, self.records.ctypes.data, *(d.ctypes.data for d in self.descriptions)], np.int64)
+            self._add(
+                s.array,
+                [0] * len(extents_of(s.array)),
+                shadow.UNINITIALISED | kind,
+                cells,
+                place.threads if of_thread else 0,
+            )
+        self.control = np.array(
+            [0, 0, 0, 0, 0, 0, MOST_FINDINGS, self.records.ctypes.data, *(d.ctypes.data for d in self.descriptions)],
+            np.int64,
+        )
 
     def _add(self, v: Var, extents: Sequence[int], flags: int, cells: int, threads: int = 0) -> None:
-        """An array of so many cells, for each of `threads` if that is not 0. Those that the kernel allocates get their extents when it does."""
+        """An array of so many cells, for each of `threads` if that is not 0. Those that the kernel allocates get their
+        extents when it does."""
         self.names.append(v.name)
         self.shadows.append(np.zeros((max(cells * max(threads, 1), 1), shadow.CELL), np.int64))
-        self.descriptions.append(np.array([len(self.descriptions), len(extents), flags, 0, self.shadows[-1].ctypes.data, cells if threads else 0, cells, *extents], np.int64))
+        self.descriptions.append(
+            np.array(
+                [
+                    len(self.descriptions),
+                    len(extents),
+                    flags,
+                    0,
+                    self.shadows[-1].ctypes.data,
+                    cells if threads else 0,
+                    cells,
+                    *extents,
+                ],
+                np.int64,
+            )
+        )
 
     @property
     def arrays(self) -> list[tuple[str, tuple[int, ...]]]:
@@ -180,7 +266,11 @@ class _Book:
     def writer(self, number: int, cell: tuple[int, ...]) -> tuple[int, int, int]:
         """Who wrote a cell last: the number of the statement, block, thread."""
         noted = self.shadows[number][int(np.ravel_multi_index(cell, self.arrays[number][1]))]
-        return int(noted[shadow.WRITER]), int(noted[shadow.WRITER + 1 + shadow.BLOCK]), int(noted[shadow.WRITER + 1 + shadow.THREAD])
+        return (
+            int(noted[shadow.WRITER]),
+            int(noted[shadow.WRITER + 1 + shadow.BLOCK]),
+            int(noted[shadow.WRITER + 1 + shadow.THREAD]),
+        )
 
     def writes(self, number: int) -> Array:
         """How often each cell of an array was written."""

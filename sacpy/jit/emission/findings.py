@@ -22,14 +22,17 @@ NOT_WRITTEN = "not written"
 NOT_ITS_CELL = "written, but not the launch's to write"
 TOO_LARGE = "beyond the last cell that 32-bit indices reach"
 _KINDS = {
-    shadow.OUT_OF_RANGE: OUT_OF_RANGE, shadow.TWICE: TWICE, shadow.UNSET: UNSET, shadow.WRITE_WRITE: WRITE_WRITE, shadow.READ_AFTER_WRITE: READ_AFTER_WRITE, shadow.WRITE_AFTER_READ: WRITE_AFTER_READ,
+    shadow.OUT_OF_RANGE: OUT_OF_RANGE, shadow.TWICE: TWICE, shadow.UNSET: UNSET, shadow.WRITE_WRITE: WRITE_WRITE,
+    shadow.READ_AFTER_WRITE: READ_AFTER_WRITE, shadow.WRITE_AFTER_READ: WRITE_AFTER_READ,
     shadow.BEYOND_MEMORY: BEYOND_MEMORY,
 }  # fmt: skip
 
 
 class Finding(Node):
-    """A fault of a kernel in a launch. `block` and `thread` are row-major numbers in the grid and in the block, `phase` the number of the `ForAll` in the kernel's text (from 1), `statement` its text; -1, 0 and "" where no thread is to blame. `other`: the statement of the access that this one is
-    at odds with, by `other_thread` of `other_block`. `detail`: what the sentence adds. `kind` is one of the constants of this module."""
+    """A fault of a kernel in a launch. `block` and `thread` are row-major numbers in the grid and in the block, `phase`
+    the number of the `ForAll` in the kernel's text (from 1), `statement` its text; -1, 0 and "" where no thread is to
+    blame. `other`: the statement of the access that this one is at odds with, by `other_thread` of `other_block`.
+    `detail`: what the sentence adds. `kind` is one of the constants of this module."""
 
     kernel: str
     kind: str
@@ -53,7 +56,9 @@ class Finding(Node):
         return text
 
 
-def finding(kernel: str, record: Sequence[int], arrays: Sequence[tuple[str, tuple[int, ...]]], sites: Sequence[Site]) -> Finding:
+def finding(
+    kernel: str, record: Sequence[int], arrays: Sequence[tuple[str, tuple[int, ...]]], sites: Sequence[Site]
+) -> Finding:
     """A record as an object. `arrays`: names and extents by number."""
     name, extents = arrays[record[shadow.R_ARRAY]]
     index = tuple(record[shadow.R_INDEX : shadow.R_INDEX + len(extents)])
@@ -61,5 +66,20 @@ def finding(kernel: str, record: Sequence[int], arrays: Sequence[tuple[str, tupl
     site, other = sites[record[shadow.R_SITE] - 1], record[shadow.R_OTHER_SITE]
     axis = record[shadow.R_AXIS]
     detail = f": index {index[axis]} on axis {axis}, extent {extents[axis]}" if kind == OUT_OF_RANGE else ""
-    before = (sites[other - 1].text, record[shadow.R_OTHER_BLOCK], record[shadow.R_OTHER_THREAD]) if other and kind != UNSET else ("", -1, -1)
-    return Finding(kernel, kind, name, index, record[shadow.R_BLOCK], record[shadow.R_THREAD], site.phase, site.text, *before, detail)
+    before = (
+        (sites[other - 1].text, record[shadow.R_OTHER_BLOCK], record[shadow.R_OTHER_THREAD])
+        if other and kind != UNSET
+        else ("", -1, -1)
+    )
+    return Finding(
+        kernel,
+        kind,
+        name,
+        index,
+        record[shadow.R_BLOCK],
+        record[shadow.R_THREAD],
+        site.phase,
+        site.text,
+        *before,
+        detail,
+    )

@@ -1,6 +1,8 @@
 """What a launch must know of a kernel before it runs: grid, block, and the memory that it needs beside its parameters.
 
-In: a kernel and the scalars that it is launched with. Out: `Geometry`. Whatever fills the parameters in (emulator or device runtime) passes, after the kernel's own: one buffer for each array of `scratch`, in order, then the address of the check word.
+In: a kernel and the scalars that it is launched with. Out: `Geometry`. Whatever fills the parameters in (emulator or
+device runtime) passes, after the kernel's own: one buffer for each array of `scratch`, in order, then the address of
+the check word.
 """
 
 from __future__ import annotations
@@ -21,7 +23,10 @@ MOST_STATIC_SHARED = 48 << 10  # bytes of shared memory that a kernel may have w
 
 
 class Geometry(Node):
-    """`grid`, `block`: extents, outermost first (negative ones as 0). `cells`: for each array that the kernel allocates, how many elements it has (of a thread, unless it is shared). `shared_bytes`: all shared memory; `dynamic_bytes`: that part of it which the launch must ask for. `scratch_bytes`: per scratch array, for the whole grid."""
+    """`grid`, `block`: extents, outermost first (negative ones as 0). `cells`: for each array that the kernel
+    allocates, how many elements it has (of a thread, unless it is shared). `shared_bytes`: all shared memory;
+    `dynamic_bytes`: that part of it which the launch must ask for. `scratch_bytes`: per scratch array, for the whole
+    grid."""
 
     grid: tuple[int, ...]
     block: tuple[int, ...]
@@ -48,7 +53,10 @@ class Geometry(Node):
         if self.threads > limits.threads_per_block:
             return f"a block has {self.threads} threads, but {limits.name} allows {limits.threads_per_block}"
         if self.shared_bytes > limits.shared_per_block:
-            return f"a block needs {self.shared_bytes} bytes of shared memory, but {limits.name} allows {limits.shared_per_block}"
+            return (
+                f"a block needs {self.shared_bytes} bytes of shared memory, but {limits.name} allows "
+                f"{limits.shared_per_block}"
+            )
         return None
 
 
@@ -59,7 +67,10 @@ def allocations(kernel: Kernel) -> tuple[Allocate, ...]:
 
 def spaces(kernel: Kernel) -> dict[str, str]:
     """Where each allocated array lies. A private array whose extents only the launch knows lies in scratch memory."""
-    return {a.array.name: "scratch" if a.space == "private" and not is_static(a.array) else a.space for a in allocations(kernel)}
+    return {
+        a.array.name: "scratch" if a.space == "private" and not is_static(a.array) else a.space
+        for a in allocations(kernel)
+    }
 
 
 def is_static(array: Var) -> bool:
@@ -79,7 +90,8 @@ def padded_bytes(base: str, cells: int) -> int:
 
 
 def shared_plan(kernel: Kernel) -> SharedPlan | None:
-    """Where the shared arrays of a kernel lie, known before any launch; None if an extent of one is a parameter: then they lie one behind the other, in the order of the text."""
+    """Where the shared arrays of a kernel lie, known before any launch; None if an extent of one is a parameter: then
+    they lie one behind the other, in the order of the text."""
     shared = [a.array for a in allocations(kernel) if a.space == "shared"]
     if not shared:
         return SharedPlan({}, 0)
@@ -87,7 +99,8 @@ def shared_plan(kernel: Kernel) -> SharedPlan | None:
 
 
 def fixed_dynamic_bytes(kernel: Kernel) -> int:
-    """The shared memory that every launch must ask for, whatever its arguments: all of it where it is more than a kernel may have by itself. (Where extents are parameters `geometry` has what a launch must ask for.)"""
+    """The shared memory that every launch must ask for, whatever its arguments: all of it where it is more than a
+    kernel may have by itself. (Where extents are parameters `geometry` has what a launch must ask for.)"""
     plan = shared_plan(kernel)
     return plan.size if plan and plan.size > MOST_STATIC_SHARED else 0
 
@@ -98,7 +111,8 @@ def geometry(kernel: Kernel, args: Sequence[Any], scratch: Sequence[int] | None 
 
 
 class Shapes:
-    """What all launches of a kernel have in common, looked up once: for those who launch it often. `plan`: where the shared arrays lie, if that is known."""
+    """What all launches of a kernel have in common, looked up once: for those who launch it often. `plan`: where the
+    shared arrays lie, if that is known."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
@@ -106,10 +120,14 @@ class Shapes:
         self.plan = shared_plan(kernel)
         self._spaces = spaces(kernel)
         self._fixed = fixed_dynamic_bytes(kernel)
-        self._scalars = [(at, p.name) for at, p in enumerate(kernel.params) if p.type in (ScalarType("int"), ScalarType("long"))]
+        self._scalars = [
+            (at, p.name) for at, p in enumerate(kernel.params) if p.type in (ScalarType("int"), ScalarType("long"))
+        ]
 
     def launch(self, args: Sequence[Any], scratch: Sequence[int] | None = None) -> Geometry:
-        """The geometry of a launch with these arguments, one per parameter (what stands for arrays is not looked at). `scratch`: for each array in scratch memory, how many elements a thread has; needed where its extents are computed in the kernel. Raises `ValueError` if an extent is not known."""
+        """The geometry of a launch with these arguments, one per parameter (what stands for arrays is not looked at).
+        `scratch`: for each array in scratch memory, how many elements a thread has; needed where its extents are
+        computed in the kernel. Raises `ValueError` if an extent is not known."""
         kernel, plan, told = self.kernel, self.plan, iter(scratch or ())
         scalars = {name: int(args[at]) for at, name in self._scalars}
         grid, block = _extents(kernel.grid, scalars, kernel), _extents(kernel.block, scalars, kernel)
@@ -130,6 +148,8 @@ def _extents(atoms: Iterable[Atom], scalars: Mapping[str, int], kernel: Kernel) 
     found = []
     for a in atoms:
         if isinstance(a, Var) and a.name not in scalars:
-            raise ValueError(f"kernel {kernel.name}: the extent {a.name} is no parameter, so that a launch does not know it")
+            raise ValueError(
+                f"kernel {kernel.name}: the extent {a.name} is no parameter, so that a launch does not know it"
+            )
         found.append(max(int(a.value) if isinstance(a, Const) else scalars[a.name], 0))
     return tuple(found)

@@ -1,7 +1,11 @@
-"""The emulator's machine: a kernel as a function of the host that runs blocks one after the other, phases as loops over the threads of a block.
+"""The emulator's machine: a kernel as a function of the host that runs blocks one after the other, phases as loops over
+the threads of a block.
 
-The function is `void sacpy_kernel(i64* arguments, i64 first, i64 last)`: it runs the blocks from `first` to before `last` (row-major in the grid). `arguments` has a word per parameter (scalars by value, sign-extended or as bits; arrays as addresses), one per allocated array (memory of a block; private and scratch arrays thread by
-thread), the address of the check word, where accesses are checked the address of the control words of `shadow`, and the address of the word that ends a launch.
+The function is `void sacpy_kernel(i64* arguments, i64 first, i64 last)`: it runs the blocks from `first` to before
+`last` (row-major in the grid). `arguments` has a word per parameter (scalars by value, sign-extended or as bits; arrays
+as addresses), one per allocated array (memory of a block; private and scratch arrays thread by thread), the address of
+the check word, where accesses are checked the address of the control words of `shadow`, and the address of the word
+that ends a launch.
 """
 
 from __future__ import annotations
@@ -21,7 +25,8 @@ ENTRY = "sacpy_kernel"
 
 
 class HostMachine(Machine):
-    """Writes a kernel for the host. Results are the interpreter's, bit by bit. Shared arrays may lie over each other."""
+    """Writes a kernel for the host. Results are the interpreter's, bit by bit. Shared arrays may lie over each
+    other."""
 
     rows = ROWS
     style = Style(strict=True)
@@ -30,7 +35,9 @@ class HostMachine(Machine):
     def __init__(self, kernel: Kernel, module: Module) -> None:
         super().__init__(kernel)
         params = [(self._passed(v), f"%p{n}") for n, v in enumerate(kernel.params)]
-        memory = [("ptr" if a.space == "shared" else "ptr noalias", f"%m{n}") for n, a in enumerate(allocations(kernel))]
+        memory = [
+            ("ptr" if a.space == "shared" else "ptr noalias", f"%m{n}") for n, a in enumerate(allocations(kernel))
+        ]
         self.signature = [*params, *memory, ("ptr noalias", "%failed"), ("ptr noalias", "%control"), ("ptr", "%stop")]
         self.code = Code(module, "@body", "void", [*self.signature, ("i64", "%first"), ("i64", "%last")])
         self.block = ""
@@ -152,7 +159,8 @@ class HostMachine(Machine):
 
 
 class CheckedMachine(HostMachine):
-    """Writes a kernel for the host so that every access to memory is checked (`shadow`), and those out of range are not executed."""
+    """Writes a kernel for the host so that every access to memory is checked (`shadow`), and those out of range are not
+    executed."""
 
     def __init__(self, kernel: Kernel, module: Module) -> None:
         super().__init__(kernel, module)
@@ -198,19 +206,30 @@ class CheckedMachine(HostMachine):
         """The element's place in memory, or -1."""
         for axis, i in enumerate(index):
             self.code.store("i64", i, self.code.offset("i64", self.index, str(axis)))
-        args = f"ptr %control, ptr {self._description(memory)}, ptr {self.index}, i64 {site}, i1 {'true' if writes else 'false'}"
+        args = (
+            f"ptr %control, ptr {self._description(memory)}, ptr {self.index}, i64 {site}, i1 "
+            f"{'true' if writes else 'false'}"
+        )
         return self.code.op(f"call i64 @{shadow.ACCESS}({args})")
 
     def load(self, memory: Memory, index: Sequence[str], site: int) -> str:
         code = self.code
         slot = code.slot(memory.element)
         code.store(memory.element, "0.0" if memory.base in ("float", "double") else "0", slot)
-        self._guarded(self._checked(memory, index, site, False), lambda at: code.store(memory.element, code.load(memory.element, code.offset(memory.element, memory.pointer, at)), slot))
+        self._guarded(
+            self._checked(memory, index, site, False),
+            lambda at: code.store(
+                memory.element, code.load(memory.element, code.offset(memory.element, memory.pointer, at)), slot
+            ),
+        )
         return self.scalar_of(memory.base, code.load(memory.element, slot))
 
     def store(self, memory: Memory, index: Sequence[str], value: str, site: int) -> None:
         held = self.in_memory(memory.base, value)
-        self._guarded(self._checked(memory, index, site, True), lambda at: self.code.store(memory.element, held, self.code.offset(memory.element, memory.pointer, at)))
+        self._guarded(
+            self._checked(memory, index, site, True),
+            lambda at: self.code.store(memory.element, held, self.code.offset(memory.element, memory.pointer, at)),
+        )
 
     def _guarded(self, place: str, body: Callable[[str], None]) -> None:
         inside, on = self.code.label("inside"), self.code.label("on")
@@ -233,7 +252,9 @@ def host_text(kernel: Kernel, *, check: bool = False) -> tuple[str, tuple[Site, 
 
 def _entry(module: Module, kernel: Kernel, machine: HostMachine) -> None:
     """Takes the arguments out of their words."""
-    code = Code(module, f"@{ENTRY}", "void", [("ptr", "%arguments"), ("i64", "%first"), ("i64", "%last")], head="define")
+    code = Code(
+        module, f"@{ENTRY}", "void", [("ptr", "%arguments"), ("i64", "%first"), ("i64", "%last")], head="define"
+    )
     passed = []
     for number, (type_, _) in enumerate(machine.signature):
         plain = type_.removesuffix(" noalias")

@@ -1,8 +1,10 @@
-"""Scalar operations on NVIDIA GPUs: the host's rows where the instructions are the same, libdevice's functions (`__nv_*`) for the rest.
+"""Scalar operations on NVIDIA GPUs: the host's rows where the instructions are the same, libdevice's functions
+(`__nv_*`) for the rest.
 
 In: an operation of graphs and its operands as text. Out: the text of its value.
 
-The text keeps to what every consumer takes: libNVVM's LLVM 7 dialect (no `fneg`), its modern one, and LLVM's NVPTX (no intrinsics without an instruction behind them, which end the process there).
+The text keeps to what every consumer takes: libNVVM's LLVM 7 dialect (no `fneg`), its modern one, and LLVM's NVPTX (no
+intrinsics without an instruction behind them, which end the process there).
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ def _neg(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -> st
 
 def _against_infinity(test: str) -> Emit:
     def row(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -> str:
-        return code.op(f"fcmp {test} {LLVM_TYPES[base]} {call(code, 'abs', base, args)}, {constant(base, float('inf'))}")
+        return code.op(
+            f"fcmp {test} {LLVM_TYPES[base]} {call(code, 'abs', base, args)}, {constant(base, float('inf'))}"
+        )
 
     return row
 

@@ -1,6 +1,7 @@
 """NVVM IR to PTX by NVIDIA's libNVVM, called through ctypes.
 
-In: a module's text, an architecture. Out: PTX, with libdevice linked in where the module calls it. The first choice, since it is the compiler behind NVIDIA's own languages.
+In: a module's text, an architecture. Out: PTX, with libdevice linked in where the module calls it. The first choice,
+since it is the compiler behind NVIDIA's own languages.
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ def _library() -> Any:
     library.nvvmCreateProgram.argtypes = [ctypes.POINTER(handle)]
     library.nvvmDestroyProgram.argtypes = [ctypes.POINTER(handle)]
     library.nvvmAddModuleToProgram.argtypes = library.nvvmLazyAddModuleToProgram.argtypes = [handle, text, size, text]
-    library.nvvmVerifyProgram.argtypes = library.nvvmCompileProgram.argtypes = [handle, ctypes.c_int, ctypes.POINTER(text)]
+    library.nvvmVerifyProgram.argtypes = library.nvvmCompileProgram.argtypes = [
+        handle,
+        ctypes.c_int,
+        ctypes.POINTER(text),
+    ]
     for name in ("nvvmGetCompiledResult", "nvvmGetProgramLog"):
         getattr(library, name).argtypes = [handle, text]
         getattr(library, name + "Size").argtypes = [handle, ctypes.POINTER(size)]
@@ -45,7 +50,7 @@ def _libdevice() -> bytes:
 
 
 def version() -> str:
-    """"libNVVM" and its version. Raises `AssemblyError` where it is missing."""
+    """ "libNVVM" and its version. Raises `AssemblyError` where it is missing."""
     major, minor = ctypes.c_int(), ctypes.c_int()
     _library().nvvmVersion(ctypes.byref(major), ctypes.byref(minor))
     return f"libNVVM {major.value}.{minor.value}"
@@ -59,8 +64,19 @@ def ptx(text: DeviceText, arch: str) -> str:
         source = text.text.encode()
         _need(library, program, library.nvvmAddModuleToProgram(program, source, len(source), text.name.encode()))
         if text.uses_libdevice:
-            _need(library, program, library.nvvmLazyAddModuleToProgram(program, _libdevice(), len(_libdevice()), b"libdevice"))
-        options = [f"-arch={arch.replace('sm_', 'compute_')}", "-opt=3", "-ftz=0", "-prec-div=1", "-prec-sqrt=1", f"-fma={0 if text.strict else 1}"]
+            _need(
+                library,
+                program,
+                library.nvvmLazyAddModuleToProgram(program, _libdevice(), len(_libdevice()), b"libdevice"),
+            )
+        options = [
+            f"-arch={arch.replace('sm_', 'compute_')}",
+            "-opt=3",
+            "-ftz=0",
+            "-prec-div=1",
+            "-prec-sqrt=1",
+            f"-fma={0 if text.strict else 1}",
+        ]
         _need(library, program, library.nvvmVerifyProgram(program, len(options), _strings(options)))
         _need(library, program, library.nvvmCompileProgram(program, len(options), _strings(options)))
         return _output(library, program, "nvvmGetCompiledResult")

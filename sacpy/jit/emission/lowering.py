@@ -1,6 +1,8 @@
 """A kernel's statements as LLVM instructions, once for all machines.
 
-In: a kernel and a machine that is ready to take its body. Out: instructions in the machine's code, and the statements that touch memory or check, numbered from 1 in the order of the text (`sites`). Variables that several paths set live in slots, which LLVM turns into registers.
+In: a kernel and a machine that is ready to take its body. Out: instructions in the machine's code, and the statements
+that touch memory or check, numbered from 1 in the order of the text (`sites`). Variables that several paths set live in
+slots, which LLVM turns into registers.
 """
 
 from __future__ import annotations
@@ -70,7 +72,9 @@ class Lowering:
     def body(self) -> None:
         """The kernel's statements, for one block."""
         for axis, v in enumerate(self.kernel.block_index):
-            self.scalars[v.name] = self.machine.widened(self.machine.grid_index(axis), self.machine.word, LLVM_TYPES[v.base])
+            self.scalars[v.name] = self.machine.widened(
+                self.machine.grid_index(axis), self.machine.word, LLVM_TYPES[v.base]
+            )
         self._block(self.kernel.body)
 
     # ---- atoms
@@ -149,7 +153,9 @@ class Lowering:
         if s.extents == block:
             self.machine.threads(lambda: self._one_each(s, ()))
         elif len(s.extents) == len(block) and all(_covers(b, e) for b, e in zip(block, s.extents)):
-            self.machine.threads(lambda: self._one_each(s, [axis for axis, e in enumerate(s.extents) if e != block[axis]]))
+            self.machine.threads(
+                lambda: self._one_each(s, [axis for axis, e in enumerate(s.extents) if e != block[axis]])
+            )
         else:
             extents = [self._extent(e) for e in s.extents]
             self.machine.threads(lambda: self._several_each(s, extents))
@@ -181,7 +187,8 @@ class Lowering:
             body()
 
     def _several_each(self, s: ForAll, extents: Sequence[str]) -> None:
-        """Virtual threads are numbered with the last axis fastest; thread t of n takes t, t + n, t + 2n, ... The number is unsigned, since it may pass the largest signed word by a block."""
+        """Virtual threads are numbered with the last axis fastest; thread t of n takes t, t + n, t + 2n, ... The number
+        is unsigned, since it may pass the largest signed word by a block."""
         machine, code, type_ = self.machine, self.code, self.machine.word
         total, count = "1", "1"
         for e in extents:
@@ -224,7 +231,9 @@ class Lowering:
     def _thread_statement(self, s: ThreadStmt) -> None:
         match s:
             case Let(target=target, rhs=Load() as load):
-                self.scalars[target.name] = self.machine.load(self.arrays[load.array.name], self._index(load.index), self._site(s))
+                self.scalars[target.name] = self.machine.load(
+                    self.arrays[load.array.name], self._index(load.index), self._site(s)
+                )
             case Let(target=target, rhs=Op() as op) if target.name in self.rounded:
                 self.scalars[target.name] = self.machine.product(op, [self.text(a) for a in op.args])
             case Let():
@@ -263,7 +272,9 @@ class Lowering:
         doubled = self.code.op(f"shl nuw {type_} {self.words(d.dividend, type_)}, 1")
         n, m = (self.code.op(f"zext {type_} {text} to {wide}") for text in (doubled, self.words(d.multiplier, type_)))
         high = self.code.op(f"lshr {wide} {self.code.op(f'mul nuw {wide} {n}, {m}')}, {bits}")
-        return self.code.op(f"lshr {type_} {self.code.op(f'trunc {wide} {high} to {type_}')}, {self.words(d.shift, type_)}")
+        return self.code.op(
+            f"lshr {type_} {self.code.op(f'trunc {wide} {high} to {type_}')}, {self.words(d.shift, type_)}"
+        )
 
     def _if(self, s: If) -> None:
         slots = self._slots([m.target for m in s.merges])
@@ -341,16 +352,21 @@ class Lowering:
 
 def _may_take_long(s: SeqFor) -> bool:
     """Whether a loop is worth looking up from, even where each of its rounds takes no time."""
-    return not (isinstance(s.lower, Const) and isinstance(s.upper, Const)) or abs(int(s.upper.value) - int(s.lower.value)) > FEW_ROUNDS * abs(s.step)
+    return not (isinstance(s.lower, Const) and isinstance(s.upper, Const)) or abs(
+        int(s.upper.value) - int(s.lower.value)
+    ) > FEW_ROUNDS * abs(s.step)
 
 
 def _covers(block: Atom, extent: Atom) -> bool:
     """Whether a block is known to have a thread for each index of an axis."""
-    return block == extent or (isinstance(block, Const) and isinstance(extent, Const) and int(extent.value) <= int(block.value))
+    return block == extent or (
+        isinstance(block, Const) and isinstance(extent, Const) and int(extent.value) <= int(block.value)
+    )
 
 
 def _rounded(kernel: Kernel) -> frozenset[str]:
-    """The products of reals of which one is subtracted from another: x y - z w is exactly 0 where both are the same (see `host/analysis`)."""
+    """The products of reals of which one is subtracted from another: x y - z w is exactly 0 where both are the same
+    (see `host/analysis`)."""
     products: set[str] = set()
     found: set[str] = set()
     for phase in block_statements(kernel.body):

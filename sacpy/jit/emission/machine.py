@@ -1,6 +1,8 @@
-"""What the code of a kernel may ask of the machine it runs on. One class per machine answers: `host_machine`, `device_machine`.
+"""What the code of a kernel may ask of the machine it runs on. One class per machine answers: `host_machine`,
+`device_machine`.
 
-Values are texts of LLVM IR, as in `llvm.legal`. A machine writes into `code`; it owns how memory is addressed, what threads there are, and how scalars are computed.
+Values are texts of LLVM IR, as in `llvm.legal`. A machine writes into `code`; it owns how memory is addressed, what
+threads there are, and how scalars are computed.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ WORDS = {32: "i32", 64: "i64"}
 
 
 class Memory(Node):
-    """An array's elements: `pointer` to the first, in row-major order; `extents` are words of the machine's addresses. `number`: which array it is: its place among the parameters, or the number of parameters and its place among the allocations. `lanes`: for arrays in interleaved memory, how
-    many elements lie from one element of a thread to its next."""
+    """An array's elements: `pointer` to the first, in row-major order; `extents` are words of the machine's addresses.
+    `number`: which array it is: its place among the parameters, or the number of parameters and its place among the
+    allocations. `lanes`: for arrays in interleaved memory, how many elements lie from one element of a thread to its
+    next."""
 
     base: str
     space: str
@@ -56,7 +60,8 @@ class Machine(ABC):
         return self.rows[op.code](self.code, op, op.args[0].base, args, self.style)
 
     def product(self, op: Op, args: Sequence[str]) -> str:
-        """A product of reals that is rounded before it is used: what is subtracted from it must not make it more exact than the other one."""
+        """A product of reals that is rounded before it is used: what is subtracted from it must not make it more exact
+        than the other one."""
         return self.operation(op, args)
 
     def widened(self, text: str, source: str, target: str) -> str:
@@ -84,7 +89,8 @@ class Machine(ABC):
         """A phase: what `body` writes, run by all threads of the block."""
 
     def look_up(self) -> None:  # noqa: B027 (only the emulator can be told to stop)
-        """Written where a round begins of a loop that may take long: it ends the kernel if somebody has stopped the launch."""
+        """Written where a round begins of a loop that may take long: it ends the kernel if somebody has stopped the
+        launch."""
 
     def virtual_thread(self, number: str | None = None) -> None:  # noqa: B027 (only check mode wants to know)
         """From here on a thread does the work of this virtual thread (a word); None: of the one with its own number."""

@@ -1,6 +1,7 @@
 """PTX to a cubin by NVIDIA's nvJitLink, called through ctypes: no process is started.
 
-In: PTX, an architecture. Out: the cubin, and the log that names registers and memory. The first choice, since a kernel then takes milliseconds.
+In: PTX, an architecture. Out: the cubin, and the log that names registers and memory. The first choice, since a kernel
+then takes milliseconds.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def _library() -> _Library:
 
 
 def version() -> str:
-    """"nvJitLink" and its version. Raises `AssemblyError` where it is missing."""
+    """ "nvJitLink" and its version. Raises `AssemblyError` where it is missing."""
     return f"nvJitLink {_library().suffix.replace('_', '.')}"
 
 
@@ -63,13 +64,23 @@ def cubin(ptx: str, arch: str) -> tuple[bytes, str]:
         raise AssemblyError("cubin", f"{arch} is no architecture")
     library, handle = _library(), ctypes.c_void_p()
     options = [f"-arch={arch}".encode(), b"-verbose"]
-    if library.call("Create", ctypes.byref(handle), ctypes.c_uint32(len(options)), (ctypes.c_char_p * len(options))(*options)):
+    if library.call(
+        "Create", ctypes.byref(handle), ctypes.c_uint32(len(options)), (ctypes.c_char_p * len(options))(*options)
+    ):
         raise AssemblyError("cubin", f"nvJitLink refuses the architecture {arch}")
     try:
         source = ptx.encode() + b"\0"
-        failed = library.call("AddData", handle, _PTX, source, ctypes.c_size_t(len(source)), b"kernel") or library.call("Complete", handle)
+        failed = library.call("AddData", handle, _PTX, source, ctypes.c_size_t(len(source)), b"kernel") or library.call(
+            "Complete", handle
+        )
         if failed:
-            raise AssemblyError("cubin", library.text("ErrorLog", handle).rstrip(b"\0").decode(errors="replace").strip() or f"nvJitLink gives status {failed}")
-        return library.text("LinkedCubin", handle), library.text("InfoLog", handle).rstrip(b"\0").decode(errors="replace")
+            raise AssemblyError(
+                "cubin",
+                library.text("ErrorLog", handle).rstrip(b"\0").decode(errors="replace").strip()
+                or f"nvJitLink gives status {failed}",
+            )
+        return library.text("LinkedCubin", handle), library.text("InfoLog", handle).rstrip(b"\0").decode(
+            errors="replace"
+        )
     finally:
         library.call("Destroy", ctypes.byref(handle))

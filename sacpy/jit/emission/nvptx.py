@@ -2,7 +2,8 @@
 
 In: a module's text, an architecture. Out: PTX.
 
-On some input LLVM ends the process instead of reporting an error, so only modules that call nothing but known intrinsics and libdevice's functions come near it.
+On some input LLVM ends the process instead of reporting an error, so only modules that call nothing but known
+intrinsics and libdevice's functions come near it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from sacpy.jit.emission.libdevice import PREFIX
 from sacpy.jit.emission.nvvm import LAYOUT, TRIPLE, DeviceText
 from sacpy.jit.emission.toolchain import AssemblyError
 
-GENERATIONS = (75, 80, 86, 87, 89, 90, 100, 120)  # those that every supported LLVM knows; PTX for one runs on later ones
+# those that every supported LLVM knows; PTX for one runs on later ones
+GENERATIONS = (75, 80, 86, 87, 89, 90, 100, 120)
 INTRINSICS = ("llvm.nvvm.read.ptx.sreg.", "llvm.nvvm.barrier", "llvm.nvvm.mul.rn.")
 
 
@@ -29,7 +31,7 @@ def processor(arch: str) -> str:
 
 
 def version() -> str:
-    """"NVPTX" and the version of LLVM."""
+    """ "NVPTX" and the version of LLVM."""
     import llvmlite.binding as llvm
 
     return f"NVPTX of LLVM {'.'.join(map(str, llvm.llvm_version_info))}"

@@ -1,6 +1,8 @@
 """A kernel as NVVM IR: text that libNVVM (the LLVM 7 dialect and the modern one) and LLVM's NVPTX take alike.
 
-In: a kernel. Out: `DeviceText`: the module's text, the name of its function, and what a launch passes: the kernel's parameters in order (arrays as addresses; bool and char as bytes), one address for each array of scratch memory (`geometry.scratch_bytes` says how large), the address of the check word.
+In: a kernel. Out: `DeviceText`: the module's text, the name of its function, and what a launch passes: the kernel's
+parameters in order (arrays as addresses; bool and char as bytes), one address for each array of scratch memory
+(`geometry.scratch_bytes` says how large), the address of the check word.
 """
 
 from __future__ import annotations
@@ -15,13 +17,15 @@ from sacpy.jit.llvm.legal import Module
 from sacpy.nodes import Node
 
 LAYOUT = (
-    "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
+    "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-v16:16:16-"
+    "v32:32:32-v64:64:64-v128:128:128-n16:32:64"
 )
 TRIPLE = "nvptx64-nvidia-cuda"
 
 
 class DeviceText(Node):
-    """`sites[n - 1]` is the statement that the check word names by n. `uses_libdevice`: whether `__nv_*` functions must be linked in. `strict`: products and sums are not contracted."""
+    """`sites[n - 1]` is the statement that the check word names by n. `uses_libdevice`: whether `__nv_*` functions must
+    be linked in. `strict`: products and sums are not contracted."""
 
     name: str
     text: str
@@ -31,7 +35,8 @@ class DeviceText(Node):
 
 
 def device_text(kernel: Kernel, *, strict: bool = False) -> DeviceText:
-    """A kernel's module. With `strict`, + - * / and sqrt are bit-equal to the interpreter's; otherwise a product and a sum may become one operation."""
+    """A kernel's module. With `strict`, + - * / and sqrt are bit-equal to the interpreter's; otherwise a product and a
+    sum may become one operation."""
     module = Module()
     name = function_name(kernel)
     machine = DeviceMachine(kernel, module, name, strict=strict)
@@ -56,7 +61,11 @@ def _annotate(module: Module, kernel: Kernel, name: str, params: list[str]) -> N
     function = f"void ({plain})* @{name}"
     notes = [module.node(f'!{{{function}, !"kernel", i32 1}}')]
     if kernel.block and all(isinstance(e, Const) for e in kernel.block):
-        bounds = [f'!"maxntid{axis}", i32 {int(e.value)}' for axis, e in zip(AXES, reversed(kernel.block)) if isinstance(e, Const)]
+        bounds = [
+            f'!"maxntid{axis}", i32 {int(e.value)}'
+            for axis, e in zip(AXES, reversed(kernel.block))
+            if isinstance(e, Const)
+        ]
         notes.append(module.node(f"!{{{function}, {', '.join(bounds)}}}"))
     version = module.node("!{i32 2, i32 0}")
     module.metadata += [f"!nvvm.annotations = !{{{', '.join(notes)}}}", f"!nvvmir.version = !{{{version}}}"]

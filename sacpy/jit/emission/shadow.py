@@ -1,9 +1,13 @@
 """What check mode keeps beside each array, and the code that looks at it at every access, as LLVM IR for the host.
 
-In: a module of LLVM IR. Out: the same with the functions that `host_machine` has called at every access; what they leave in memory `findings` reads.
+In: a module of LLVM IR. Out: the same with the functions that `host_machine` has called at every access; what they
+leave in memory `findings` reads.
 
-Every cell has a shadow of `CELL` words: who wrote it last, the last two readers that differ, how often it was written. Who: a statement, a block, the count of barriers so far (epoch), the phase as executed (instance), the thread and, in a phase, the virtual thread. Two accesses conflict if nothing orders them: in different blocks; in one phase by different virtual
-threads; or between the same two barriers by different threads. `access` gives an element's place, or -1 where the index is out of range; what it finds it writes into records.
+Every cell has a shadow of `CELL` words: who wrote it last, the last two readers that differ, how often it was written.
+Who: a statement, a block, the count of barriers so far (epoch), the phase as executed (instance), the thread and, in a
+phase, the virtual thread. Two accesses conflict if nothing orders them: in different blocks; in one phase by different
+virtual threads; or between the same two barriers by different threads. `access` gives an element's place, or -1 where
+the index is out of range; what it finds it writes into records.
 """
 
 from __future__ import annotations
@@ -12,7 +16,8 @@ from sacpy.jit.llvm.legal import Code, Module
 
 # Control words: where the emulator is, and where findings go; from WORDS on, the address of each array's description.
 BLOCK, EPOCH, INSTANCE, THREAD, VIRTUAL, COUNT, CAPACITY, RECORDS, WORDS = range(9)
-# Words of an array's description; from EXTENTS on, an extent per axis. STRIDE: cells per thread, for arrays of a thread. CELLS: how many the launch gave memory for.
+# Words of an array's description; from EXTENTS on, an extent per axis. STRIDE: cells per thread, for arrays of a
+# thread. CELLS: how many the launch gave memory for.
 NUMBER, RANK, FLAGS, GENERATION, SHADOW, STRIDE, CELLS, EXTENTS = range(8)
 # Flags: memory of a block; written at most once; uninitialised; memory of a thread.
 OF_BLOCK, ONCE, UNINITIALISED, OF_THREAD = 1, 2, 4, 8
@@ -52,7 +57,9 @@ def _conflict(module: Module) -> None:
         return code.op(f"icmp eq i64 {_get(code, '%noted', field)}, {_get(code, '%control', word)}")
 
     never = code.op(f"icmp eq i64 {_get(code, '%noted', 0)}, 0")
-    block, epoch, instance, thread, virtual = (same(word, word + 1) for word in (BLOCK, EPOCH, INSTANCE, THREAD, VIRTUAL))
+    block, epoch, instance, thread, virtual = (
+        same(word, word + 1) for word in (BLOCK, EPOCH, INSTANCE, THREAD, VIRTUAL)
+    )
     in_phase = code.op(f"xor i1 {virtual}, true")
     between = code.op(f"and i1 {epoch}, {code.op(f'xor i1 {thread}, true')}")
     in_block = code.op(f"select i1 {instance}, i1 {in_phase}, i1 {between}")
@@ -73,7 +80,15 @@ def _note(module: Module) -> None:
 
 def _report(module: Module) -> None:
     """Writes a record, while there is room; counts in any case."""
-    params = [("ptr", "%control"), ("ptr", "%array"), ("ptr", "%index"), ("i64", "%site"), ("i64", "%kind"), ("i64", "%axis"), ("ptr", "%noted")]
+    params = [
+        ("ptr", "%control"),
+        ("ptr", "%array"),
+        ("ptr", "%index"),
+        ("i64", "%site"),
+        ("i64", "%kind"),
+        ("i64", "%axis"),
+        ("ptr", "%noted"),
+    ]
     code = Code(module, f"@{_REPORT}", "void", params)
     room, done = code.label("room"), code.label("done")
     count = _get(code, "%control", COUNT)
@@ -82,8 +97,19 @@ def _report(module: Module) -> None:
     code.place(room)
     records = code.load("ptr", code.offset("ptr", "%control", str(RECORDS)))
     record = code.offset("i64", records, code.op(f"mul i64 {count}, {RECORD}"))
-    values = {R_KIND: "%kind", R_ARRAY: _get(code, "%array", NUMBER), R_SITE: "%site", R_BLOCK: _get(code, "%control", BLOCK), R_THREAD: _get(code, "%control", THREAD), R_AXIS: "%axis"}
-    values |= {R_OTHER_SITE: _get(code, "%noted", 0), R_OTHER_BLOCK: _get(code, "%noted", BLOCK + 1), R_OTHER_THREAD: _get(code, "%noted", THREAD + 1)}
+    values = {
+        R_KIND: "%kind",
+        R_ARRAY: _get(code, "%array", NUMBER),
+        R_SITE: "%site",
+        R_BLOCK: _get(code, "%control", BLOCK),
+        R_THREAD: _get(code, "%control", THREAD),
+        R_AXIS: "%axis",
+    }
+    values |= {
+        R_OTHER_SITE: _get(code, "%noted", 0),
+        R_OTHER_BLOCK: _get(code, "%noted", BLOCK + 1),
+        R_OTHER_THREAD: _get(code, "%noted", THREAD + 1),
+    }
     values |= {R_INDEX + axis: _get(code, "%index", axis) for axis in range(MOST_AXES)}
     for word, value in values.items():
         _put(code, record, word, value)
@@ -97,7 +123,12 @@ class _Access:
     """Writes `access`."""
 
     def __init__(self, module: Module) -> None:
-        self.code = Code(module, f"@{ACCESS}", "i64", [("ptr", "%control"), ("ptr", "%array"), ("ptr", "%index"), ("i64", "%site"), ("i1", "%writes")])
+        self.code = Code(
+            module,
+            f"@{ACCESS}",
+            "i64",
+            [("ptr", "%control"), ("ptr", "%array"), ("ptr", "%index"), ("i64", "%site"), ("i1", "%writes")],
+        )
         self.none = self.code.slot(f"[{CELL} x i64]")
 
     def flag(self, bit: int) -> str:
@@ -106,7 +137,10 @@ class _Access:
         return code.op(f"icmp ne i64 {code.op(f'and i64 {flags}, {bit}')}, 0")
 
     def report(self, kind: int, noted: str, axis: str = "0") -> None:
-        self.code.do(f"call void @{_REPORT}(ptr %control, ptr %array, ptr %index, i64 %site, i64 {kind}, i64 {axis}, ptr {noted})")
+        self.code.do(
+            f"call void @{_REPORT}(ptr %control, ptr %array, ptr %index, i64 %site, i64 {kind}, i64 {axis}, ptr "
+            f"{noted})"
+        )
 
     def conflict(self, noted: str, of_block: str) -> str:
         return self.code.op(f"call i1 @{_CONFLICT}(ptr {noted}, ptr %control, i1 {of_block})")
@@ -207,7 +241,12 @@ class _Access:
         none = code.op(f"icmp eq i64 {first}, 0")
         _put(code, cell, FIRST_BLOCK, code.op(f"select i1 {none}, i64 {here}, i64 {first}"))
         unlike = code.op(f"and i1 {code.op(f'xor i1 {none}, true')}, {code.op(f'icmp ne i64 {first}, {here}')}")
-        _put(code, cell, MANY_BLOCKS, code.op(f"or i64 {_get(code, cell, MANY_BLOCKS)}, {code.op(f'zext i1 {unlike} to i64')}"))
+        _put(
+            code,
+            cell,
+            MANY_BLOCKS,
+            code.op(f"or i64 {_get(code, cell, MANY_BLOCKS)}, {code.op(f'zext i1 {unlike} to i64')}"),
+        )
 
 
 def _access(module: Module) -> None:

@@ -1,6 +1,8 @@
 """`--emit kernel|nvvm|ptx|sass`: the kernels of a function's with-loops, as text.
 
-In: a function's graph, a stage, options. Out: the text of each kernel, led by what it is for; or why a with-loop has none. Kernels serve all extents of one form, but which ones a with-loop needs is known only with bounds: extents that no argument's type gives are taken as `SAMPLE`, and the text says so.
+In: a function's graph, a stage, options. Out: the text of each kernel, led by what it is for; or why a with-loop has
+none. Kernels serve all extents of one form, but which ones a with-loop needs is known only with bounds: extents that no
+argument's type gives are taken as `SAMPLE`, and the text says so.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ def kernels_text(unit: Unit, stage: str, options: Options) -> str:
             template = build(let.rhs, let.targets, functions, KernelOptions(DEVICES[device], options.strategy))
             note = f" (for {', '.join(template.inputs)} = {SAMPLE})" if template.inputs else ""
             for kernel, purpose in _kernels(template).items():
-                texts.append(f"{head}: {purpose}{note}\n{emitted(kernel, stage, device, strict=options.strict_fp).rstrip()}\n")
+                texts.append(
+                    f"{head}: {purpose}{note}\n{emitted(kernel, stage, device, strict=options.strict_fp).rstrip()}\n"
+                )
         except AssemblyError as failure:
             texts.append(f"{head}: {failure.reason}\n")
         except Refused as refusal:

@@ -1,4 +1,5 @@
-"""What is installed for NVIDIA GPUs: libNVVM, libdevice, nvJitLink, ptxas, a disassembler; from wheels, from a CUDA toolkit, or on the path.
+"""What is installed for NVIDIA GPUs: libNVVM, libdevice, nvJitLink, ptxas, a disassembler; from wheels, from a CUDA
+toolkit, or on the path.
 
 In: the environment. Out: paths, or None; `AssemblyError` with what is missing and what to install, for a user.
 """
@@ -14,11 +15,19 @@ from pathlib import Path
 
 from sacpy.jit.failures import Unsupported
 
-WHEELS = {"libnvvm": "nvidia-nvvm", "libdevice": "nvidia-nvvm", "nvjitlink": "nvidia-nvjitlink", "ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm", "cuobjdump": "nvidia-cuda-cuobjdump"}
+WHEELS = {
+    "libnvvm": "nvidia-nvvm",
+    "libdevice": "nvidia-nvvm",
+    "nvjitlink": "nvidia-nvjitlink",
+    "ptxas": "nvidia-cuda-nvcc",
+    "nvdisasm": "nvidia-cuda-nvdisasm",
+    "cuobjdump": "nvidia-cuda-cuobjdump",
+}
 
 
 class AssemblyError(Unsupported):
-    """A kernel does not become a cubin: a tool is missing, or refuses its input. `stage`: "ptx", "cubin" or "sass", what was to be made; `log`: what the tool said, or what to install."""
+    """A kernel does not become a cubin: a tool is missing, or refuses its input. `stage`: "ptx", "cubin" or "sass",
+    what was to be made; `log`: what the tool said, or what to install."""
 
     def __init__(self, stage: str, log: str) -> None:
         super().__init__(f"no {stage} could be made: {log}")
@@ -43,7 +52,16 @@ def _roots() -> Iterator[Path]:
 
 def _first(*patterns: str) -> Path | None:
     """The first file of those patterns."""
-    return next((path for root in _roots() for pattern in patterns for path in sorted(root.glob(pattern), reverse=True) if path.is_file()), None)
+    return next(
+        (
+            path
+            for root in _roots()
+            for pattern in patterns
+            for path in sorted(root.glob(pattern), reverse=True)
+            if path.is_file()
+        ),
+        None,
+    )
 
 
 @functools.cache

@@ -1,6 +1,8 @@
 """Rows that are few and long, cut into blocks, so that there is something to deal to every thread.
 
-In: a partition of rank 2 or more. Out: how many blocks a row of its first axis is cut into along the second, and how long they are; and the loops over any run of blocks, which are counted row by row. Both follow from the extents alone. Where there are rows enough there is one block in each.
+In: a partition of rank 2 or more. Out: how many blocks a row of its first axis is cut into along the second, and how
+long they are; and the loops over any run of blocks, which are counted row by row. Both follow from the extents alone.
+Where there are rows enough there is one block in each.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ ALIGNED = 64  # blocks are a multiple of this many indices
 
 
 class Blocks(Node):
-    """The blocks of a partition's rows, all 64-bit texts: the bounds of its first two axes, the number of blocks in a row, the indices of a block along the second axis."""
+    """The blocks of a partition's rows, all 64-bit texts: the bounds of its first two axes, the number of blocks in a
+    row, the indices of a block along the second axis."""
 
     lower: tuple[str, str]
     upper: tuple[str, str]
@@ -30,10 +33,14 @@ class Blocks(Node):
 
 
 def is_cut(p: Partition) -> bool:
-    """Whether rows may be cut: where they are not known to be many, nor short, and no loops run once for each of them."""
+    """Whether rows may be cut: where they are not known to be many, nor short, and no loops run once for each of
+    them."""
     if p.rank < 2 or p.step is not None or hoisted(p).loops(1):
         return False
-    rows, columns = (int(b.value) - int(a.value) if isinstance(a, Const) and isinstance(b, Const) else None for a, b in zip(p.lower[:2], p.upper[:2]))
+    rows, columns = (
+        int(b.value) - int(a.value) if isinstance(a, Const) and isinstance(b, Const) else None
+        for a, b in zip(p.lower[:2], p.upper[:2])
+    )
     return (rows is None or rows < ROWS) and (columns is None or columns >= SHORT)
 
 
@@ -48,7 +55,9 @@ def cut(low: Writer, p: Partition) -> Blocks:
     return Blocks((lower[0], lower[1]), (upper[0], upper[1]), in_row, length)
 
 
-def write_blocks(low: Writer, p: Partition, sinks: Sequence[Sink], blocks: Blocks, first: str, end: str, earlier: Sequence[Partition]) -> None:
+def write_blocks(
+    low: Writer, p: Partition, sinks: Sequence[Sink], blocks: Blocks, first: str, end: str, earlier: Sequence[Partition]
+) -> None:
     """The loops over the blocks from `first` to before `end`, of which there are some."""
     code = low.code
     row, last = (code.quotient(b, blocks.in_row) for b in (first, code.difference(end, "1")))
@@ -59,7 +68,9 @@ def write_blocks(low: Writer, p: Partition, sinks: Sequence[Sink], blocks: Block
         return code.sum(blocks.lower[1], code.product(within, blocks.length))
 
     begin, stop = at(first, row), at(end, last)
-    cut_off = code.op(f"select i1 {code.op(f'icmp slt i64 {stop}, {blocks.upper[1]}')}, i64 {stop}, i64 {blocks.upper[1]}")
+    cut_off = code.op(
+        f"select i1 {code.op(f'icmp slt i64 {stop}, {blocks.upper[1]}')}, i64 {stop}, i64 {blocks.upper[1]}"
+    )
 
     def body(number: str) -> None:
         low.poll()

@@ -1,6 +1,8 @@
 """Loops whose rounds are dealt to threads in chunks: the code around them.
 
-A chunk's rounds become a function of its own, `i32 @chunk(ptr frame, ptr env, i64 lower, i64 upper)`; what it uses from around is passed in memory. Little work is done by one direct call; else the runtime deals chunks. Their size, and whether there are any, depends on the program and the extents only.
+A chunk's rounds become a function of its own, `i32 @chunk(ptr frame, ptr env, i64 lower, i64 upper)`; what it uses from
+around is passed in memory. Little work is done by one direct call; else the runtime deals chunks. Their size, and
+whether there are any, depends on the program and the extents only.
 """
 
 from __future__ import annotations
@@ -40,7 +42,13 @@ class Chunked:
         self.env = Environment()
         self.inside: dict[tuple[str, str], str] = {}
         self.name = outer.code.module.fresh("chunk")
-        self.code = Code(outer.code.module, self.name, "i32", [("ptr", "%frame"), ("ptr", "noalias %env"), ("i64", "%lower"), ("i64", "%upper")], tail="noinline")
+        self.code = Code(
+            outer.code.module,
+            self.name,
+            "i32",
+            [("ptr", "%frame"), ("ptr", "noalias %env"), ("i64", "%lower"), ("i64", "%upper")],
+            tail="noinline",
+        )
         self.inner = outer.fork(self.code)
         self.inner.results = "i32"
         self.inner.parallel = False
@@ -56,13 +64,15 @@ class Chunked:
         self.outer.pass_on(code.op(f"call i32 @sacpy_spread({what})"))
 
     def finish(self) -> None:
-        """Ends the chunk's function. One that does the same is called in its place: code that is inlined several times is compiled once."""
+        """Ends the chunk's function. One that does the same is called in its place: code that is inlined several times
+        is compiled once."""
         self.code.end("ret i32 0")
         self.inner.finish_failures()
         self.name = self.code.module.share(self.name, self.code.text())
 
     def grain(self, work: Work, count: str, step: str) -> str:
-        """The number of rounds of a chunk, for so much work in all and so many rounds: a multiple of `step`, at least one."""
+        """The number of rounds of a chunk, for so much work in all and so many rounds: a multiple of `step`, at least
+        one."""
         code = self.outer.code
         code.module.declare("sacpy_grain", "declare i64 @sacpy_grain(double, i64, i64, double, double)")
         what = f"double {written(work)}, i64 {count}, i64 {step}, double {number(WORTH)}, double {number(PER_CHUNK)}"
@@ -79,7 +89,8 @@ class Chunked:
     # ---- what a chunk uses from around it
 
     def capture(self, names: Iterable[str]) -> None:
-        """Reads variables, those of them that there are outside, at the start of the function. Their order is that of the code that uses them, so that equal code is equal text."""
+        """Reads variables, those of them that there are outside, at the start of the function. Their order is that of
+        the code that uses them, so that equal code is equal text."""
         for name in dict.fromkeys(names):
             value = self.outer.env.get(name)
             if value is None:
@@ -105,4 +116,11 @@ class Chunked:
     def captured_array(self, value: Array) -> Array:
         """An array from outside: borrowed."""
         data = self.captured("ptr", value.data)
-        return Array(data, BORROWED, value.element, tuple(self.captured("i64", e) for e in value.extents), scope=value.scope, apart=value.apart)
+        return Array(
+            data,
+            BORROWED,
+            value.element,
+            tuple(self.captured("i64", e) for e in value.extents),
+            scope=value.scope,
+            apart=value.apart,
+        )

@@ -1,8 +1,13 @@
 """LLVM IR text to machine code for this machine's CPU.
 
-`compile_object(ir, options) -> bytes`; `loading` has it in memory afterwards. Where the runtime does not come with the package (`installed`), it is compiled once too, and kept in the cache.
+`compile_object(ir, options) -> bytes`; `loading` has it in memory afterwards. Where the runtime does not come with the
+package (`installed`), it is compiled once too, and kept in the cache.
 
-LLVM cannot be stopped, and what it does in this process keeps others from it, and forks and the process's end waiting. So only what is small is translated here; all else goes to a process that can be killed (`compilers`), where LLVM has a bounded time. What is huge, and what took longer, is translated with little effort: in time that is in proportion to its size. A process that has translated much here goes elsewhere with all of it, since it does not come back from LLVM as small as it was.
+LLVM cannot be stopped, and what it does in this process keeps others from it, and forks and the process's end waiting.
+So only what is small is translated here; all else goes to a process that can be killed (`compilers`), where LLVM has a
+bounded time. What is huge, and what took longer, is translated with little effort: in time that is in proportion to its
+size. A process that has translated much here goes elsewhere with all of it, since it does not come back from LLVM as
+small as it was.
 """
 
 from __future__ import annotations
@@ -29,9 +34,13 @@ from sacpy.jit.host.waiting import Waiting
 from sacpy.jit.llvm.processor import processor
 from sacpy.jit.options import Options
 
-BRIEF = 32 << 10  # characters of IR that LLVM translates soon, if no block is LONG: ordinary ones take it 1 to 4 microseconds each, hostile ones 8
+# characters of IR that LLVM translates soon, if no block is LONG: ordinary ones take it 1 to 4 microseconds each,
+# hostile ones 8
+BRIEF = 32 << 10
 LONG = 120  # lines of a block: for some of LLVM's passes they count squared
-HUGE = 768 << 10  # characters of IR from which on it is done with little effort: half as much again as the largest unit of an ordinary program
+# characters of IR from which on it is done with little effort: half as much again as the largest unit of an ordinary
+# program
+HUGE = 768 << 10
 
 SERVED = 32  # objects that a linker links
 _numbers, _here = itertools.count(1), itertools.count()
@@ -39,7 +48,8 @@ _border = re.compile(r"^(?:[\w.$\"-]+:|define |\})", re.MULTILINE)  # where a bl
 
 
 def compile_object(ir: str, options: Options) -> bytes:
-    """Machine code, as a relocatable object, of a module's text. Several threads may compile at the same time; whatever is raised in one of them meanwhile (Ctrl-C, a limit on time) gets through at once."""
+    """Machine code, as a relocatable object, of a module's text. Several threads may compile at the same time; whatever
+    is raised in one of them meanwhile (Ctrl-C, a limit on time) gets through at once."""
     return _made(Task(ir, options.opt_level, options.verify))
 
 
@@ -74,12 +84,14 @@ def _made(task: Task) -> bytes:
 
 
 def is_brief(ir: str) -> bool:
-    """Whether LLVM is through with a module soon: in less than 0.2 seconds, or hardly more where somebody has meant it to take long."""
+    """Whether LLVM is through with a module soon: in less than 0.2 seconds, or hardly more where somebody has meant it
+    to take long."""
     return len(ir) <= BRIEF and max(block.count("\n") for block in _border.split(ir)) <= LONG
 
 
 _at_work = threading.Lock()  # LLVM works for one thread at a time here
-if hasattr(os, "register_at_fork"):  # no child begins in the middle of it, which nobody would finish there; it is not for long
+# no child begins in the middle of it, which nobody would finish there; it is not for long
+if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_at_work.acquire, after_in_parent=_at_work.release, after_in_child=_at_work.release)
 atexit.register(_at_work.acquire)  # nor does the process end there; nobody begins anything any more
 
@@ -90,7 +102,8 @@ def _translated_here(task: Task) -> bytes:
 
 
 class _Linker:
-    """Links objects into memory. LLVM keeps some kilobytes of each object that was unloaded for as long as the linker lives; so each serves a few, and goes with the last of them."""
+    """Links objects into memory. LLVM keeps some kilobytes of each object that was unloaded for as long as the linker
+    lives; so each serves a few, and goes with the last of them."""
 
     def __init__(self) -> None:
         target()
@@ -123,14 +136,16 @@ def _linked(code: bytes, exports: Sequence[str], imports: Mapping[str, int]) -> 
 
 
 class Linked:
-    """An object in memory by LLVM's linker, which finds what else the code calls in this process; it stays as long as this lives."""
+    """An object in memory by LLVM's linker, which finds what else the code calls in this process; it stays as long as
+    this lives."""
 
     def __init__(self, code: bytes, exports: Sequence[str], imports: Mapping[str, int]) -> None:
         def link() -> tuple[Any, _Linker]:
             with _at_work:
                 return _linked(code, exports, imports)
 
-        self._tracker, self._linker = Waiting(link).result()  # by another thread: an exception that strikes in llvmlite leaves it locked
+        # by another thread: an exception that strikes in llvmlite leaves it locked
+        self._tracker, self._linker = Waiting(link).result()
 
     def __del__(self, dropped: list[tuple[Any, _Linker]] = _dropped) -> None:
         if hasattr(self, "_linker"):
@@ -151,7 +166,8 @@ def _runtime_task() -> Task:
 
 
 def install_runtime(path: Path = OBJECT) -> None:
-    """Leaves the runtime, compiled, in the package: what sacpy's installer does. Nothing where the code would not suit the machine."""
+    """Leaves the runtime, compiled, in the package: what sacpy's installer does. Nothing where the code would not suit
+    the machine."""
     if suits():
         task = _runtime_task()
         write_runtime(task.text, emitted(optimised(task), task, portable=True), path)

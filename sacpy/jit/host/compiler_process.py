@@ -1,8 +1,11 @@
 """A process that translates for others: what runs on the other side of `compilers`.
 
-In: requests on standard input. Out: replies on standard output, in order. It has nothing to lose, so it may be killed at any moment. It ends by itself as soon as nobody holds the other end of its input, whatever LLVM is doing; so it does not outlive who started it.
+In: requests on standard input. Out: replies on standard output, in order. It has nothing to lose, so it may be killed
+at any moment. It ends by itself as soon as nobody holds the other end of its input, whatever LLVM is doing; so it does
+not outlive who started it.
 
-A request is a head (`REQUEST`: bytes of text, level, flags, passes, seconds of processor time that it may take) and the text; a reply is a head (`REPLY`: bytes, whether it is an error) and the code, or the message of LLVM's error.
+A request is a head (`REQUEST`: bytes of text, level, flags, passes, seconds of processor time that it may take) and the
+text; a reply is a head (`REPLY`: bytes, whether it is an error) and the code, or the message of LLVM's error.
 """
 
 from __future__ import annotations

@@ -1,8 +1,12 @@
 """Processes in which LLVM translates what may take it long: there it can be stopped, which it cannot within this one.
 
-In: a `Task`. Out: what is wanted of it; whatever is raised in the waiting thread meanwhile (Ctrl-C, a limit on time) gets through at once, and the process is killed. So nothing goes on that nobody waits for, neither a fork nor the end of this process wait for LLVM, and several threads translate at the same time.
+In: a `Task`. Out: what is wanted of it; whatever is raised in the waiting thread meanwhile (Ctrl-C, a limit on time)
+gets through at once, and the process is killed. So nothing goes on that nobody waits for, neither a fork nor the end of
+this process wait for LLVM, and several threads translate at the same time.
 
-A process is started when it is first needed, or a little sooner (`begin_compiler`), which takes it some 60 milliseconds of another core; it serves one task at a time, stays for a minute, and ends with the process that started it, however that ends.
+A process is started when it is first needed, or a little sooner (`begin_compiler`), which takes it some 60 milliseconds
+of another core; it serves one task at a time, stays for a minute, and ends with the process that started it, however
+that ends.
 """
 
 from __future__ import annotations
@@ -41,7 +45,9 @@ class _Compiler:
         command = [sys.executable, *(["-B"] if sys.dont_write_bytecode else []), "-I", "-S", "-c", START, *folders]
         pipe = subprocess.PIPE
         try:  # a session of its own: signals of the terminal are not for it
-            self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0, start_new_session=True)
+            self.process = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0, start_new_session=True
+            )
         except OSError as error:
             raise CompilerLost(str(error)) from None
         self.owner = os.getpid()
@@ -98,7 +104,8 @@ class _Compiler:
 
 
 class _Pool:
-    """The processes of this one. `most`: at once; what comes then has to wait. An exception may strike anywhere between these lines: a process that is lost on the way ends with its object, and leaves no trace here."""
+    """The processes of this one. `most`: at once; what comes then has to wait. An exception may strike anywhere between
+    these lines: a process that is lost on the way ends with its object, and leaves no trace here."""
 
     def __init__(self, most: int) -> None:
         self.most = most

@@ -1,9 +1,11 @@
-"""The cells of a with-loop's result that no partition covers: filled with the default, or copied from the array that is modified.
+"""The cells of a with-loop's result that no partition covers: filled with the default, or copied from the array that is
+modified.
 
 In: a with-loop whose partitions leave cells out. Out: the code that sets these.
 
 One dense partition leaves a box out: exactly its complement is filled, as contiguous runs, by a function that all
-with-loops of the unit share that differ in nothing but numbers. With several, all is filled first and then written over.
+with-loops of the unit share that differ in nothing but numbers. With several, all is filled first and then written
+over.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ class Filling:
         low, result, size = self.low, self.result, elements(self.low.code, cell.extents)
 
         def fill(start: str, length: str) -> None:
-            body = lambda i: copy_elements(low.code, cell.element, element_address(low.code, result, i), cell.data, size)  # noqa: E731
+            def body(i: str) -> None:
+                copy_elements(low.code, cell.element, element_address(low.code, result, i), cell.data, size)
+
             step = low.code.op(f"select i1 {low.code.op(f'icmp eq i64 {size}, 0')}, i64 1, i64 {size}")
             count_loop(low, start, low.code.sum(start, length), step, body)
 
@@ -89,7 +93,11 @@ class Filling:
         """Writes a call of a function that fills what the only partition leaves out. `others`: values that it needs."""
         low, result = self.low, self.result
         bounds = self.bounds()
-        outer = [("ptr", result.data), *others, *(("i64", t) for t in (*(b for pair in bounds for b in pair), *result.extents))]
+        outer = [
+            ("ptr", result.data),
+            *others,
+            *(("i64", t) for t in (*(b for pair in bounds for b in pair), *result.extents)),
+        ]
         params: dict[tuple[str, str], str] = {}
         for value in outer:
             if value[1].startswith("%"):

@@ -1,6 +1,8 @@
 """The instructions of folds that may be regrouped (`analysis/folds`): over lanes, and over chunks.
 
-In: a `Reduction`, and the texts of its operands. Out: its instructions, and the notes that fix how LLVM makes vectors of the loop around them: how many lanes there are depends on the program alone, so results do not depend on the machine's vectors.
+In: a `Reduction`, and the texts of its operands. Out: its instructions, and the notes that fix how LLVM makes vectors
+of the loop around them: how many lanes there are depends on the program alone, so results do not depend on the
+machine's vectors.
 """
 
 from __future__ import annotations
@@ -8,7 +10,8 @@ from __future__ import annotations
 from sacpy.jit.analysis.folds import Reduction
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module, constant
 
-LANES = {"double": (8, 4), "float": (16, 4)}  # vector width and number of vectors, of the accumulators of a fold on reals
+# vector width and number of vectors, of the accumulators of a fold on reals
+LANES = {"double": (8, 4), "float": (16, 4)}
 REST = 8  # lanes of one vector for the last rounds, too few for these
 
 
@@ -43,7 +46,10 @@ def lanes(reduction: Reduction) -> tuple[int, int]:
 
 def lanes_note(module: Module, width: int, vectors: int) -> str:
     """The metadata of a loop that fixes the lanes of its accumulators."""
-    parts = [module.node(f'!{{!"llvm.loop.vectorize.width", i32 {width}}}'), module.node(f'!{{!"llvm.loop.interleave.count", i32 {vectors}}}')]
+    parts = [
+        module.node(f'!{{!"llvm.loop.vectorize.width", i32 {width}}}'),
+        module.node(f'!{{!"llvm.loop.interleave.count", i32 {vectors}}}'),
+    ]
     return ", !llvm.loop " + module.node("!{{self}, " + ", ".join(parts) + "}", distinct=True)
 
 

@@ -1,6 +1,8 @@
 """Functions of a unit as LLVM functions: statements and control. With-loops are in `withloops`.
 
-In: a graph function. Out: `{i32, results...} @name(ptr frame, params...)`; the i32 is a status of `layout`. An array is passed as two addresses, elements and header, and its reference goes along. Variables that several paths set (results of conditionals, carried variables) live in slots.
+In: a graph function. Out: `{i32, results...} @name(ptr frame, params...)`; the i32 is a status of `layout`. An array is
+passed as two addresses, elements and header, and its reference goes along. Variables that several paths set (results of
+conditionals, carried variables) live in slots.
 """
 
 from __future__ import annotations
@@ -8,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from sacpy.jit.analysis.independence import apart
-from sacpy.jit.analysis.indices import Facts
 from sacpy.jit.analysis.scans import scan_of
 from sacpy.jit.analysis.straight import is_straight, updated_in
 from sacpy.jit.host import layout
@@ -24,7 +25,7 @@ from sacpy.jit.host.memory import (
     release,
 )
 from sacpy.jit.host.places import carried_in_place, places
-from sacpy.jit.host.writer import Slots, UnitContext, Writer, result_type, types_of
+from sacpy.jit.host.writer import Slots, Writer, result_type
 from sacpy.jit.ir.graph import (
     ArrayType,
     Block,
@@ -47,7 +48,6 @@ from sacpy.jit.ir.graph import (
     View,
     WithLoop,
     blocks,
-    statements,
 )
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code
 from sacpy.jit.llvm.scalars import STRICT, emit
@@ -66,7 +66,8 @@ class Lowering(Writer):
     # ---- blocks
 
     def block(self, block: Block, owned: Iterable[str] = (), into: dict[str, Array] | None = None) -> list[Value]:
-        """Runs a block's statements; gives its results with references of their own. `owned`: arrays from outside whose references the block takes over. `into`: where the array of a name is to be built, if the block makes it."""
+        """Runs a block's statements; gives its results with references of their own. `owned`: arrays from outside whose
+        references the block takes over. `into`: where the array of a name is to be built, if the block makes it."""
         uses = self.unit.uses
         mine = set(owned)
         into = places(self, block, mine, into or {})
@@ -101,7 +102,8 @@ class Lowering(Writer):
         return kept
 
     def statement(self, s: Stmt, dying: set[str], into: dict[str, Array]) -> None:
-        """Runs a statement. `dying`: arrays whose last use this is; those whose references it hands on are taken out."""
+        """Runs a statement. `dying`: arrays whose last use this is; those whose references it hands on are taken
+        out."""
         if isinstance(s, Check):
             self.check(s)
         else:
@@ -190,7 +192,8 @@ class Lowering(Writer):
         self.bind([target], [self.as_built(place) if place else array])
 
     def update_part(self, target: Var, rhs: Update, dying: set[str], place: Array | None) -> None:
-        """The value may share memory with the array; then its references say so, unless both are borrowed, which is copied anyway."""
+        """The value may share memory with the array; then its references say so, unless both are borrowed, which is
+        copied anyway."""
         value = self.array(rhs.value)
         array = self.updated(rhs.array, dying, place)
         address = element_address(self.code, array, flat(self.code, self.wides(rhs.index), array.extents))
@@ -206,7 +209,8 @@ class Lowering(Writer):
         return self.owned(taken)
 
     def placed(self, source: Array, place: Array) -> Array:
-        """An array in its place, to be written to: copied there unless it is there already. Its reference stays where it is."""
+        """An array in its place, to be written to: copied there unless it is there already. Its reference stays where
+        it is."""
         if source.data != place.data:
             copy_elements(self.code, place.element, place.data, source.data, elements(self.code, place.extents))
         return replace(place, header=BORROWED, unique=True)
@@ -240,16 +244,27 @@ class Lowering(Writer):
         """Both branches take over the references of what dies here."""
         code, results = self.code, Slots(self, targets)
         then, otherwise, done = code.label("then"), code.label("else"), code.label("done")
-        before = {name: (value.unique if isinstance(value, Array) else False) for name, value in self.env.items() if name in dying}
+        before = {
+            name: (value.unique if isinstance(value, Array) else False)
+            for name, value in self.env.items()
+            if name in dying
+        }
         code.branch(self.text(rhs.condition), then, otherwise)
         built = {t.name for t in targets if t.name in into}
         for label, block in ((then, rhs.then), (otherwise, rhs.otherwise)):
             code.place(label)
             for name, unique in before.items():
                 self.array_named(name).unique = unique
-            inner = {r.name: into[t.name] for t, r in zip(targets, block.results) if t.name in built and isinstance(r, Var)}
+            inner = {
+                r.name: into[t.name] for t, r in zip(targets, block.results) if t.name in built and isinstance(r, Var)
+            }
             values = self.block(block, dying, inner)
-            results.set([self.built(v, into[t.name]) if t.name in built and isinstance(v, Array) else v for t, v in zip(targets, values)])
+            results.set(
+                [
+                    self.built(v, into[t.name]) if t.name in built and isinstance(v, Array) else v
+                    for t, v in zip(targets, values)
+                ]
+            )
             code.jump(done)
         dying.clear()
         code.place(done)
@@ -258,12 +273,17 @@ class Lowering(Writer):
             self.env[name] = self.as_built(into[name])
 
     def enter(self, rhs: Loop | For, dying: set[str], places: Sequence[Array | None]) -> tuple[Slots, frozenset[str]]:
-        """Carried variables at the start of a loop. Those that the body updates are made unique here, and stay so. An array that the loop also uses directly is not handed over: it must live until the loop is done. `places`: where carried arrays stay."""
+        """Carried variables at the start of a loop. Those that the body updates are made unique here, and stay so. An
+        array that the loop also uses directly is not handed over: it must live until the loop is done. `places`: where
+        carried arrays stay."""
         params = rhs.params
         unique = frozenset(p.name for p in params if isinstance(p.type, ArrayType) and updated_in(rhs.body, p.name))
         inside: frozenset[str] = frozenset().union(*map(self.unit.uses.of, blocks(rhs)))
         movable = dying - inside
-        values = [self.take(a, movable) if place is None else self.placed(self.array(a), place) for a, place in zip(rhs.initial, places)]
+        values = [
+            self.take(a, movable) if place is None else self.placed(self.array(a), place)
+            for a, place in zip(rhs.initial, places)
+        ]
         dying &= movable | inside
         slots = Slots(self, params)
         slots.set([self.owned(v) if isinstance(v, Array) and p.name in unique else v for p, v in zip(params, values)])
@@ -305,7 +325,14 @@ class Lowering(Writer):
         assert isinstance(value, Scalar)
         return value.text
 
-    def leave(self, slots: Slots, targets: Sequence[Var], params: Sequence[Var], unique: frozenset[str], places: Sequence[Array | None]) -> None:
+    def leave(
+        self,
+        slots: Slots,
+        targets: Sequence[Var],
+        params: Sequence[Var],
+        unique: frozenset[str],
+        places: Sequence[Array | None],
+    ) -> None:
         """Binds a loop's targets to the last values of its carried variables."""
         slots.get(targets, frozenset(t.name for t, p in zip(targets, params) if p.name in unique))
         for t, place in zip(targets, places):
@@ -314,7 +341,8 @@ class Lowering(Writer):
                 self.env[t.name] = self.as_built(place)
 
     def stay(self, array: Array, place: Array) -> None:
-        """Sees to it that an array is in its place behind a loop that had it there in the beginning, and may have had to copy it."""
+        """Sees to it that an array is in its place behind a loop that had it there in the beginning, and may have had
+        to copy it."""
         code = self.code
         moved, done = code.label("moved"), code.label("placed")
         code.branch(code.op(f"icmp eq ptr {array.data}, {place.data}"), done, moved)
@@ -352,21 +380,31 @@ class Lowering(Writer):
         self.leave(slots, targets, rhs.params, unique, places)
 
     def stretches(self, rhs: For, slots: Slots, unique: frozenset[str], counter: str, upper: str) -> None:
-        """The rounds of a loop without loops in it, some at a time. Checks that can be are made for all of these beforehand."""
-        from sacpy.jit.host.vetting import STRETCH, unrolled_note, vetted, write_vetting
+        """The rounds of a loop without loops in it, some at a time. Checks that can be are made for all of these
+        beforehand."""
+        from sacpy.jit.host.checks_ahead import STRETCH, checked_ahead, unrolled_note, write_checks
 
-        found = None if rhs.few else vetted(rhs)
+        found = None if rhs.few else checked_ahead(rhs)
         if found is None:
             self.polled_rounds(counter, upper, rhs.step, lambda end: self.rounds(rhs, slots, unique, counter, end))
             return
 
-        def vetted_rounds(end: str) -> None:
-            write_vetting(self, found, self.code.load("i64", counter), end)
+        def checked_rounds(end: str) -> None:
+            write_checks(self, found, self.code.load("i64", counter), end)
             self.rounds(found.rounds, slots, unique, counter, end, note=unrolled_note(self.code.module))
 
-        self.polled_rounds(counter, upper, rhs.step, vetted_rounds, STRETCH)
+        self.polled_rounds(counter, upper, rhs.step, checked_rounds, STRETCH)
 
-    def rounds(self, rhs: For, slots: Slots, unique: frozenset[str], counter: str, end: str, polls: bool = False, note: str = "") -> None:
+    def rounds(
+        self,
+        rhs: For,
+        slots: Slots,
+        unique: frozenset[str],
+        counter: str,
+        end: str,
+        polls: bool = False,
+        note: str = "",
+    ) -> None:
         """The rounds of a counting loop until its counter reaches `end`."""
         code = self.code
         test, body, done = code.label("test"), code.label("round"), code.label("done")
@@ -383,8 +421,11 @@ class Lowering(Writer):
         code.jump(test, note)
         code.place(done)
 
-    def polled_rounds(self, counter: str, upper: str, step: int, rounds: Callable[[str], None], between: int = BETWEEN_POLLS) -> None:
-        """Rounds until the counter reaches `upper`, with a look at the stop flag after `between` of them; within a loop that LLVM is to vectorise there is no room for it."""
+    def polled_rounds(
+        self, counter: str, upper: str, step: int, rounds: Callable[[str], None], between: int = BETWEEN_POLLS
+    ) -> None:
+        """Rounds until the counter reaches `upper`, with a look at the stop flag after `between` of them; within a loop
+        that LLVM is to vectorise there is no room for it."""
         code = self.code
         stretch, more, done = code.label("stretch"), code.label("more"), code.label("done")
         code.place(stretch)
@@ -404,55 +445,13 @@ def _before(step: int) -> str:
 
 def _few_rounds(rhs: For) -> bool:
     """Whether a loop is certain to end soon."""
-    return isinstance(rhs.lower, Const) and isinstance(rhs.upper, Const) and abs(int(rhs.upper.value) - int(rhs.lower.value)) <= BETWEEN_POLLS * abs(rhs.step)
+    return (
+        isinstance(rhs.lower, Const)
+        and isinstance(rhs.upper, Const)
+        and abs(int(rhs.upper.value) - int(rhs.lower.value)) <= BETWEEN_POLLS * abs(rhs.step)
+    )
 
 
 def function_name(function: Function) -> str:
     """The name of a function of the unit in its module."""
     return '@"f.' + function.name.replace("\\", "\\5C").replace('"', "\\22") + '"'
-
-
-def lower_function(unit: UnitContext, function: Function) -> None:
-    """Writes a function into the unit's module."""
-    params = [("ptr", "%frame")]
-    for number, p in enumerate(function.params):
-        if isinstance(p.type, ArrayType):
-            params += [("ptr", f"%p{number}"), ("ptr", f"%h{number}")]
-        else:
-            params.append((LLVM_TYPES[p.base], f"%p{number}"))
-    results = result_type(function.body.results)
-    code = Code(unit.module, function_name(function), results, params, head="define internal fastcc")
-    lowering = Lowering(unit, code, Facts.of(function))
-    lowering.results = results
-    if function.name in unit.recursive:
-        lowering.poll()
-        stack_check(lowering)
-    for number, p in enumerate(function.params):
-        if isinstance(p.type, ArrayType):
-            lowering.bind_array(p, f"%p{number}", f"%h{number}")
-        else:
-            lowering.bind_scalar(p, f"%p{number}")
-    values = lowering.block(function.body, [p.name for p in function.params if isinstance(p.type, ArrayType)])
-    made, at = f"{results} {{i32 0{''.join(f', {t} poison' for t in types_of(function.body.results))}}}", 1
-    for value in values:
-        parts = [("ptr", value.data), ("ptr", value.header)] if isinstance(value, Array) else [(LLVM_TYPES[value.base], value.text)]
-        for type_, text in parts:
-            made = f"{results} " + code.op(f"insertvalue {made}, {type_} {text}, {at}")
-            at += 1
-    code.end(f"ret {made}")
-    lowering.finish_failures()
-    code.finish()
-
-
-def stack_check(lowering: Lowering) -> None:
-    """Leaves if the stack is nearly used up."""
-    code = lowering.code
-    code.module.declare("llvm.frameaddress", "declare ptr @llvm.frameaddress.p0(i32)")
-    here = code.op(f"ptrtoint ptr {code.op('call ptr @llvm.frameaddress.p0(i32 0)')} to i64")
-    limit = code.load("i64", code.offset("i64", "%frame", str(layout.FRAME_STACK_LIMIT)))
-    lowering.unless(code.op(f"icmp ugt i64 {here}, {limit}"), layout.TOO_DEEP)
-
-
-def called(function: Function) -> set[str]:
-    """The functions that a function calls."""
-    return {s.rhs.function for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Call)}

@@ -1,4 +1,5 @@
-"""What the body of a partition computes that does not depend on the innermost axes: loops, as over a row, which would run for each of its elements; and checks. Both would keep LLVM from making vectors of the innermost loop.
+"""What the body of a partition computes that does not depend on the innermost axes: loops, as over a row, which would
+run for each of its elements; and checks. Both would keep LLVM from making vectors of the innermost loop.
 
 In: a partition. Out: its statements by the axis in front of whose loop they may stand, and what is left of it.
 
@@ -10,7 +11,8 @@ In: a partition. Out: its statements by the axis in front of whose loop they may
       y = load a[p,q]                            for q:
       ...                                          y = load a[p,q]
 
-Bounds are the same for all rows. So whoever writes the loops can see to it that nothing of this runs where the loops inside are empty.
+Bounds are the same for all rows. So whoever writes the loops can see to it that nothing of this runs where the loops
+inside are empty.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ from sacpy.nodes import Node, replace
 
 
 class Hoisted(Node):
-    """`before[k]`: the statements in front of the loop of axis k, in order (none before axis 0); `partition`: what is left."""
+    """`before[k]`: the statements in front of the loop of axis k, in order (none before axis 0); `partition`: what is
+    left."""
 
     before: tuple[tuple[Stmt, ...], ...]
     partition: Partition
@@ -56,7 +59,9 @@ class Hoisted(Node):
 
 
 def hoisted(p: Partition, carried: Iterable[Var] = ()) -> Hoisted:
-    """Takes out of a partition's body what needs the first few index components only, if there are checks or loops among it. Operations move freely; a load, or a loop, which may have some, does not come before a check that it stood behind. `carried`: what another index may set anew."""
+    """Takes out of a partition's body what needs the first few index components only, if there are checks or loops
+    among it. Operations move freely; a load, or a loop, which may have some, does not come before a check that it stood
+    behind. `carried`: what another index may set anew."""
     levels = {v.name: k + 1 for k, v in enumerate(p.index)} | {v.name: p.rank for v in carried}
     before: list[list[Stmt]] = [[] for _ in range(p.rank)]
     rest: list[Stmt] = []
@@ -98,7 +103,9 @@ def _loops(s: Let) -> bool:
     if not isinstance(s.rhs, Loop | For | WithLoop | If):
         return False
     inside = [x.rhs for b in blocks(s.rhs) for x in statements(b) if isinstance(x, Let)]
-    return any(isinstance(r, Loop | For | WithLoop) for r in (s.rhs, *inside)) and not any(isinstance(r, Call) for r in inside)
+    return any(isinstance(r, Loop | For | WithLoop) for r in (s.rhs, *inside)) and not any(
+        isinstance(r, Call) for r in inside
+    )
 
 
 def _most(atoms: Iterable[Atom], levels: dict[str, int]) -> int:

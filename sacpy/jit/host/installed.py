@@ -1,6 +1,9 @@
-"""The runtime of compiled code as sacpy's installer leaves it: an object in the package, so that the first compiled function need not wait for it, nor share the processor with its compilation.
+"""The runtime of compiled code as sacpy's installer leaves it: an object in the package, so that the first compiled
+function need not wait for it, nor share the processor with its compilation.
 
-In: the text of the runtime, and its machine code. Out: the machine code again, in a later process, where it was made of the same text and this machine can run it. Who changes the runtime, or has another machine, has it compiled when it is first needed.
+In: the text of the runtime, and its machine code. Out: the machine code again, in a later process, where it was made of
+the same text and this machine can run it. Who changes the runtime, or has another machine, has it compiled when it is
+first needed.
 """
 
 from __future__ import annotations
@@ -14,7 +17,8 @@ from pathlib import Path
 from sacpy.jit.llvm.processor import LEVEL, features
 
 OBJECT = Path(__file__).with_name("runtime.object")
-NEEDED = frozenset(("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"))  # what LEVEL has and older ones lack
+# what LEVEL has and older ones lack
+NEEDED = frozenset(("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"))
 
 
 def suits() -> bool:

@@ -1,7 +1,8 @@
 """Where things lie in the memory that compiled code, the runtime and Python share. All fields have 8 bytes.
 
-An array's memory is a block: a header of 64 bytes, then the elements. A block is linked into the list of the frame that allocated it, so that a unit that ends early leaves nothing behind. A frame is one call of a unit, on the stack; threads that help have
-frames of their own. The control block belongs to Python and outlives calls.
+An array's memory is a block: a header of 64 bytes, then the elements. A block is linked into the list of the frame that
+allocated it, so that a unit that ends early leaves nothing behind. A frame is one call of a unit, on the stack; threads
+that help have frames of their own. The control block belongs to Python and outlives calls.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ COUNT, BYTES, PREVIOUS, NEXT = 0, 1, 2, 3
 
 # Frame. Its first block is a header as well (for the list): fields 2 and 3 are as there.
 FRAME_CONTROL, FRAME_SITE = 0, 1
-# Freed: the bytes of the small blocks that were freed and are kept, and from FRAME_LISTS on a list of them for each class of sizes.
+# Freed: the bytes of the small blocks that were freed and are kept, and from FRAME_LISTS on a list of them for each
+# class of sizes.
 FRAME_STACK_LIMIT, FRAME_NESTED, FRAME_IN_USE, FRAME_ALLOCATIONS, FRAME_FREED, FRAME_LISTS = 4, 5, 6, 7, 8, 9
 SIZE_CLASSES = 36
 FRAME_FIELDS = FRAME_LISTS + SIZE_CLASSES

@@ -1,7 +1,7 @@
 """Machine code in memory, linked against the runtime: what a process does that finds all its code in the cache.
 
-In: objects of units, out of the cache or fresh from the compiler. Out: `Library`, and the address of a unit's entry. The
-runtime comes with the package (`installed`); where it does not, the compiler has it in its cache, or compiles it:
+In: objects of units, out of the cache or fresh from the compiler. Out: `Library`, and the address of a unit's entry.
+The runtime comes with the package (`installed`); where it does not, the compiler has it in its cache, or compiles it:
 `begin_runtime` has a thread see to it while Python makes the text of the first unit. Where objects are of the kind that
 `objects` knows, LLVM is not even loaded here.
 """
@@ -123,4 +123,8 @@ def vector_routines() -> dict[str, int]:
     from sacpy.jit.llvm.maths import vector_names
 
     library = vector_library()
-    return {} if library is None else {name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in vector_names()}
+    return (
+        {}
+        if library is None
+        else {name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in vector_names()}
+    )

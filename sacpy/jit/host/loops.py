@@ -12,7 +12,9 @@ from sacpy.jit.host.writer import Writer
 STRETCH = 1 << 18  # rounds between two looks at the stop flag: of the dearest functions some hundredths of a second
 
 
-def count_loop(lowering: Writer, lower: str, upper: str, step: str, body: Callable[[str], None], note: str = "") -> None:
+def count_loop(
+    lowering: Writer, lower: str, upper: str, step: str, body: Callable[[str], None], note: str = ""
+) -> None:
     """A loop over 64-bit numbers from `lower` in steps of `step` while below `upper`."""
     code = lowering.code
     counter = code.slot("i64")
@@ -29,9 +31,9 @@ def count_loop(lowering: Writer, lower: str, upper: str, step: str, body: Callab
 
 
 def stretches(lowering: Writer, lower: str, upper: str, step: str, loops: Callable[[str, str], None]) -> None:
-    """Loops over 64-bit numbers from `lower` in steps of `step` while below `upper`, a stretch at a time, with a look at
-    the stop flag between two: within loops that LLVM is to vectorise there is no room for it. `loops` writes those of a
-    range."""
+    """Loops over 64-bit numbers from `lower` in steps of `step` while below `upper`, a stretch at a time, with a look
+    at the stop flag between two: within loops that LLVM is to vectorise there is no room for it. `loops` writes those
+    of a range."""
     code = lowering.code
     position = code.slot("i64")
     code.store("i64", lower, position)

@@ -1,17 +1,22 @@
 """A unit as the text of an LLVM module: its functions, and the entry that Python calls.
 
-The entry, `i32 sacpy_entry(ptr control, ptr in, ptr out)`, has 8 bytes per parameter and result of the root: ints extended to 64 bits, reals as their bits, arrays as the address of their elements. The first word of `out` says beforehand how many bytes of stack may be used (0: few). It returns a status of `layout`. Arguments are borrowed, but for those that the caller gives away: where the unit may take some over (`takeover`), a further word behind the parameters has a bit for each, by its position. The arrays among the results are each a block of
-their own with one reference, which the caller gets.
+The entry, `i32 sacpy_entry(ptr control, ptr in, ptr out)`, has 8 bytes per parameter and result of the root: ints
+extended to 64 bits, reals as their bits, arrays as the address of their elements. The first word of `out` says
+beforehand how many bytes of stack may be used (0: few). It returns a status of `layout`. Arguments are borrowed, but
+for those that the caller gives away: where the unit may take some over (`takeover`), a further word behind the
+parameters has a bit for each, by its position. The arrays among the results are each a block of their own with one
+reference, which the caller gets.
 """
 
 from __future__ import annotations
 
+from sacpy.jit.analysis.indices import Facts
 from sacpy.jit.host import layout
-from sacpy.jit.host.functions import called, function_name, lower_function
-from sacpy.jit.host.memory import BORROWED, COUNTING, byte_count
+from sacpy.jit.host.functions import Lowering, function_name
+from sacpy.jit.host.memory import BORROWED, COUNTING, Array, byte_count
 from sacpy.jit.host.takeover import takes
 from sacpy.jit.host.writer import UnitContext, result_type, types_of
-from sacpy.jit.ir.graph import ArrayType, Atom, Function, Unit
+from sacpy.jit.ir.graph import ArrayType, Atom, Call, Function, Let, Unit, statements
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module
 from sacpy.jit.options import Options
 from sacpy.lang.types import SIGNED
@@ -60,8 +65,11 @@ def _reached(callees: dict[str, set[str]], start: str) -> set[str]:
 
 
 def _entry(module: Module, root: Function, extents: Extents, takes: tuple[int, ...]) -> None:
-    """`extents`: by the position of each array among the results, numbers or the positions of the results that hold them; `takes`: the parameters that may be given away."""
-    code = Code(module, f"@{layout.ENTRY}", "i32", [("ptr", "%control"), ("ptr", "%in"), ("ptr", "%out")], head="define")
+    """`extents`: by the position of each array among the results, numbers or the positions of the results that hold
+    them; `takes`: the parameters that may be given away."""
+    code = Code(
+        module, f"@{layout.ENTRY}", "i32", [("ptr", "%control"), ("ptr", "%in"), ("ptr", "%out")], head="define"
+    )
     code.do(f"%frame = alloca [{layout.FRAME_FIELDS} x i64], align 64")
     module.declare("sacpy_enter", "declare void @sacpy_enter(ptr, ptr, i64)")
     module.declare("sacpy_drop", "declare void @sacpy_drop(ptr)")
@@ -124,7 +132,11 @@ def _results(code: Code, root: Function, made: str, extents: Extents) -> None:
     """Stores the results; the arrays first become blocks of their own."""
     type_, at = result_type(root.body.results), 1
     whole = zip(root.body.results, _positions(root.body.results))
-    scalars = {number: code.op(f"extractvalue {type_} {made}, {k}") for number, (a, k) in enumerate(whole) if not isinstance(a.type, ArrayType)}
+    scalars = {
+        number: code.op(f"extractvalue {type_} {made}, {k}")
+        for number, (a, k) in enumerate(whole)
+        if not isinstance(a.type, ArrayType)
+    }
     module = code.module
     module.declare("sacpy_own", "declare ptr @sacpy_own(ptr, ptr, ptr, i64)")
     arrays: list[tuple[int, str]] = []
@@ -132,8 +144,12 @@ def _results(code: Code, root: Function, made: str, extents: Extents) -> None:
         word = code.offset("i64", "%out", str(number))
         if isinstance(a.type, ArrayType):
             data, header = (code.op(f"extractvalue {type_} {made}, {at + k}") for k in (0, 1))
-            shape = tuple(str(e) if isinstance(e, int) else code.op(f"sext i32 {scalars[e[1]]} to i64") for e in extents[number])
-            own = code.op(f"call ptr @sacpy_own(ptr %frame, ptr {data}, ptr {header}, i64 {byte_count(code, a.base, shape)})")
+            shape = tuple(
+                str(e) if isinstance(e, int) else code.op(f"sext i32 {scalars[e[1]]} to i64") for e in extents[number]
+            )
+            own = code.op(
+                f"call ptr @sacpy_own(ptr %frame, ptr {data}, ptr {header}, i64 {byte_count(code, a.base, shape)})"
+            )
             arrays.append((number, own))
         else:
             code.store("i64", _packed(code, a.base, scalars[number]), word)
@@ -178,3 +194,53 @@ def _hand_over(code: Code, arrays: list[tuple[int, str]]) -> None:
         code.place(short)
         code.do("call void @sacpy_drop(ptr %frame)")
         code.end(f"ret i32 {layout.OUT_OF_MEMORY}")
+
+
+def lower_function(unit: UnitContext, function: Function) -> None:
+    """Writes a function into the unit's module."""
+    params = [("ptr", "%frame")]
+    for number, p in enumerate(function.params):
+        if isinstance(p.type, ArrayType):
+            params += [("ptr", f"%p{number}"), ("ptr", f"%h{number}")]
+        else:
+            params.append((LLVM_TYPES[p.base], f"%p{number}"))
+    results = result_type(function.body.results)
+    code = Code(unit.module, function_name(function), results, params, head="define internal fastcc")
+    lowering = Lowering(unit, code, Facts.of(function))
+    lowering.results = results
+    if function.name in unit.recursive:
+        lowering.poll()
+        stack_check(lowering)
+    for number, p in enumerate(function.params):
+        if isinstance(p.type, ArrayType):
+            lowering.bind_array(p, f"%p{number}", f"%h{number}")
+        else:
+            lowering.bind_scalar(p, f"%p{number}")
+    values = lowering.block(function.body, [p.name for p in function.params if isinstance(p.type, ArrayType)])
+    made, at = f"{results} {{i32 0{''.join(f', {t} poison' for t in types_of(function.body.results))}}}", 1
+    for value in values:
+        parts = (
+            [("ptr", value.data), ("ptr", value.header)]
+            if isinstance(value, Array)
+            else [(LLVM_TYPES[value.base], value.text)]
+        )
+        for type_, text in parts:
+            made = f"{results} " + code.op(f"insertvalue {made}, {type_} {text}, {at}")
+            at += 1
+    code.end(f"ret {made}")
+    lowering.finish_failures()
+    code.finish()
+
+
+def stack_check(lowering: Lowering) -> None:
+    """Leaves if the stack is nearly used up."""
+    code = lowering.code
+    code.module.declare("llvm.frameaddress", "declare ptr @llvm.frameaddress.p0(i32)")
+    here = code.op(f"ptrtoint ptr {code.op('call ptr @llvm.frameaddress.p0(i32 0)')} to i64")
+    limit = code.load("i64", code.offset("i64", "%frame", str(layout.FRAME_STACK_LIMIT)))
+    lowering.unless(code.op(f"icmp ugt i64 {here}, {limit}"), layout.TOO_DEEP)
+
+
+def called(function: Function) -> set[str]:
+    """The functions that a function calls."""
+    return {s.rhs.function for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Call)}

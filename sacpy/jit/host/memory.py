@@ -1,7 +1,10 @@
-"""Arrays in compiled code: what is known of them while code is written, when they die, and the instructions that count references.
+"""Arrays in compiled code: what is known of them while code is written, when they die, and the instructions that count
+references.
 
-An array value is the address of its elements and of its block's header; a null header is a borrowed array: an argument, or one that a loop over threads captured. Borrowed arrays are neither counted nor freed, and never written to. Every block of statements owns the arrays it sets (and those
-handed to it); each is released, or handed on, at its last use, which is known statically. An array with one reference that is handed to an update is updated in place.
+An array value is the address of its elements and of its block's header; a null header is a borrowed array: an argument,
+or one that a loop over threads captured. Borrowed arrays are neither counted nor freed, and never written to. Every
+block of statements owns the arrays it sets (and those handed to it); each is released, or handed on, at its last use,
+which is known statically. An array with one reference that is handed to an update is updated in place.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ class Scalar(Record):
 
 
 class Array(Record):
-    """An array: `data` and `header` are addresses, `extents` 64-bit texts. `unique`: known to have no other reference. `scope`: the alias scope that its memory belongs to, if it has one of its own; `apart`: the scopes of memory that it is known not to share."""
+    """An array: `data` and `header` are addresses, `extents` 64-bit texts. `unique`: known to have no other reference.
+    `scope`: the alias scope that its memory belongs to, if it has one of its own; `apart`: the scopes of memory that it
+    is known not to share."""
 
     data: str
     header: str
@@ -57,7 +62,10 @@ class Uses:
         """Names of the arrays used."""
         found = self._known.get(id(item))
         if found is None:
-            found = self._known[id(item)] = (item, self._block(item) if isinstance(item, Block) else self._statement(item))
+            found = self._known[id(item)] = (
+                item,
+                self._block(item) if isinstance(item, Block) else self._statement(item),
+            )
         return found[1]
 
     def _block(self, block: Block) -> frozenset[str]:
@@ -162,7 +170,9 @@ def fill_elements(code: Code, array: Array, count: str, value: str) -> None:
         word = code.op(f"bitcast {type_} {value} to {bits}")
     if bits == "i8" or value in _ZEROS:
         code.module.declare("llvm.memset", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-        code.do(f"call void @llvm.memset.p0.i64(ptr {array.data}, i8 {word if bits == 'i8' else 0}, i64 {bytes_}, i1 false)")
+        code.do(
+            f"call void @llvm.memset.p0.i64(ptr {array.data}, i8 {word if bits == 'i8' else 0}, i64 {bytes_}, i1 false)"
+        )
         return
     wide = word if bits == "i64" else code.op(f"zext {bits} {word} to i64")
     for shift in [s for s in (16, 32) if s >= SIZES[type_] * 8]:

@@ -1,6 +1,8 @@
 """Compiled code as something to call with the interpreter's values.
 
-In: an object, and what the unit says of its parameters and results. Out: `NativeFunction`, whose `call` takes and gives values as the interpreter has them. Arrays are passed without copying; results are NumPy arrays that own the memory that the code allocated.
+In: an object, and what the unit says of its parameters and results. Out: `NativeFunction`, whose `call` takes and gives
+values as the interpreter has them. Arrays are passed without copying; results are NumPy arrays that own the memory that
+the code allocated.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ _FORMATS = {"double": "d", "float": "f4x", "bool": "?7x", "ulong": "Q", "ulonglo
 
 
 class Context:
-    """What Python and running code share: the stop flag, the threads that loops may use, the memory that a call may take, and counters. One may serve many functions."""
+    """What Python and running code share: the stop flag, the threads that loops may use, the memory that a call may
+    take, and counters. One may serve many functions."""
 
     def __init__(self, threads: int = 1, memory: int = 0) -> None:
         self._words = (ctypes.c_int64 * layout.CONTROL_FIELDS)()
@@ -79,7 +82,8 @@ class Context:
 
 
 class Signature(Node):
-    """What a caller must know of a unit: its parameters and results, and the base types of the root's. `takes`: the parameters that may be given away with a call (`takeover`)."""
+    """What a caller must know of a unit: its parameters and results, and the base types of the root's. `takes`: the
+    parameters that may be given away with a call (`takeover`)."""
 
     inputs: tuple[Input, ...]
     outputs: tuple[Output, ...]
@@ -97,11 +101,14 @@ class Signature(Node):
         root = unit.root
         bases = tuple(a.base for a in root.body.results)
         recurses = bool(recursive(unit))
-        return Signature(unit.inputs, unit.outputs, tuple(p.base for p in root.params), bases, recurses, takes(unit, recurses))
+        return Signature(
+            unit.inputs, unit.outputs, tuple(p.base for p in root.params), bases, recurses, takes(unit, recurses)
+        )
 
 
 class _Memory:
-    """A block that compiled code allocated, seen by NumPy; freed with the last array that uses it. `address`: 0 once it has been given away."""
+    """A block that compiled code allocated, seen by NumPy; freed with the last array that uses it. `address`: 0 once it
+    has been given away."""
 
     __slots__ = ("__array_interface__", "_free", "address")
 
@@ -118,8 +125,8 @@ class NativeFunction(Record):
     """Compiled code of a unit. Safe to call from several threads at once. `call` gives the results for a tuple of
     arguments (Python scalars, NumPy arrays of the declared types and shapes). It raises `CheckFailed`, `OutOfMemory`,
     `Interrupted`, `TooDeep`. `giving`, where the unit takes arguments over, does the same with arguments given away: a
-    flag for each says whether the caller and everybody else is done with it. One that compiled code has made then need not
-    be copied; after a failed check it is as it was, after another failure (`spent`) it may be gone."""
+    flag for each says whether the caller and everybody else is done with it. One that compiled code has made then need
+    not be copied; after a failed check it is as it was, after another failure (`spent`) it may be gone."""
 
     signature: Signature
     context: Context
@@ -138,8 +145,8 @@ class NativeFunction(Record):
 
     def like(self, values: Sequence[Value]) -> Callable[..., tuple[Value, ...] | None]:
         """What makes calls with arguments of the shapes of these, given one by one, which are contiguous. It gives None
-        where an argument is not aligned, or a scalar does not fit or is an int much larger than here, on which the time of
-        a call may depend, or the code does not come to an end."""
+        where an argument is not aligned, or a scalar does not fit or is an int much larger than here, on which the time
+        of a call may depend, or the code does not come to an end."""
         return self._caller(values)
 
     def _caller(self, values: Sequence[Value] | None, giving: bool = False) -> Callable[..., Any]:
@@ -162,13 +169,22 @@ class NativeFunction(Record):
                     body.append(f"if not {low} <= a{i.argument} <= {high}: return None")
         body += [f"p{i} = address(a{i})" for i in sorted(addresses)]
         if shapes is not None:
-            body += [f"if p{i.argument} & {DTYPES[base].itemsize - 1}: return None" for i, base in zip(s.inputs, s.params) if i.kind == "array"]
+            body += [
+                f"if p{i.argument} & {DTYPES[base].itemsize - 1}: return None"
+                for i, base in zip(s.inputs, s.params)
+                if i.kind == "array"
+            ]
         words = [_text(i, shapes) for i in s.inputs]
         if s.takes:
             words.append("mask" if giving else "0")
         if giving:
             body += ["mask, taken = 0, []"]
-            body += [f"if given[{i}] and (m := block(a{i}, p{i})) is not None: mask |= {1 << k}; taken.append(({1 << k}, m, p{i})); m.address = 0" for k in s.takes for i in (s.inputs[k].argument,)]
+            body += [
+                f"if given[{i}] and (m := block(a{i}, p{i})) is not None: mask |= {1 << k}; taken.append(({1 << k}, "
+                f"m, p{i})); m.address = 0"
+                for k in s.takes
+                for i in (s.inputs[k].argument,)
+            ]
         body.append("out = Out()")
         body.append(f"status = entry(control, pack({', '.join(words)}), out)")
         if giving:
@@ -178,8 +194,11 @@ class NativeFunction(Record):
         else:
             body.append("if status: return None")
         space: dict[str, Any] = {
-            "asarray": asarray, "ascontiguousarray": ascontiguousarray, "array": np.array, "Memory": _Memory, "free": self._free, "entry": self._entry,
-            "control": self.context.address, "Out": ctypes.c_int64 * max(2, len(s.results)), "block": _block, "lost": _lost, "address": _address_of(), "again": partial(_again, s, self._entry, self.context), "code": self.library, "pack": _packing(s),
+            "asarray": asarray, "ascontiguousarray": ascontiguousarray, "array": np.array, "Memory": _Memory,
+            "free": self._free, "entry": self._entry,
+            "control": self.context.address, "Out": ctypes.c_int64 * max(2, len(s.results)), "block": _block,
+            "lost": _lost, "address": _address_of(), "again": partial(_again, s, self._entry, self.context),
+            "code": self.library, "pack": _packing(s),
         }  # fmt: skip
         pointers = {o.positions[0] for o in s.outputs if o.kind == "array"}
         formats = "".join("q" if k in pointers else _FORMATS.get(base, "q") for k, base in enumerate(s.results))
@@ -196,13 +215,21 @@ class NativeFunction(Record):
             else:
                 made.append(f"asarray(Memory(r[{o.positions[0]}], {DTYPES[o.base].str!r}, {shape}, free))")
         body.append(f"return ({''.join(m + ', ' for m in made)})")
-        head = "values, given" if giving else "values" if shapes is None else ", ".join(f"a{i}" for i in range(len(shapes)))
+        head = (
+            "values, given"
+            if giving
+            else "values"
+            if shapes is None
+            else ", ".join(f"a{i}" for i in range(len(shapes)))
+        )
         exec(compile("\n ".join([f"def call({head}):", *body]), "<native call>", "exec"), space)
         found: Callable[..., Any] = space["call"]
         return found
 
 
-def _again(signature: Signature, entry: Any, context: Context, status: int, values: tuple[Value, ...], out: Any) -> None:
+def _again(
+    signature: Signature, entry: Any, context: Context, status: int, values: tuple[Value, ...], out: Any
+) -> None:
     """After a call that did not come to an end: it is made again, on a thread with a large stack, where room for
     recursion was lacking. Raises what the call ends with, or leaves its results in `out`."""
     if status == layout.TOO_DEEP:
@@ -222,7 +249,8 @@ def _block(array: ndarray, address: int) -> _Memory | None:
 
 
 def _lost(status: int, taken: Sequence[tuple[int, _Memory, int]], out: Any) -> None:
-    """After a call to which arrays were given, and which did not come to an end: what is left of them is the caller's again. Raises what the call ends with."""
+    """After a call to which arrays were given, and which did not come to an end: what is left of them is the caller's
+    again. Raises what the call ends with."""
     for bit, memory, address in taken:
         if out[1] & bit:
             memory.address = address
@@ -272,8 +300,8 @@ def _range(base: str) -> tuple[int, int]:
 
 @functools.cache
 def _address_of() -> Callable[[Any], int]:
-    """What gives the address of an array's elements. NumPy's way takes most of a microsecond; so it is read out of the C
-    structure, whose first field after the object's head it is, where that can be seen to work."""
+    """What gives the address of an array's elements. NumPy's way takes most of a microsecond; so it is read out of the
+    C structure, whose first field after the object's head it is, where that can be seen to work."""
     word, head = ctypes.c_size_t.from_address, object.__basicsize__
     for probe in (np.zeros(3), np.zeros((2, 2), bool)[1:], np.zeros(0, np.int32)):
         if sys.implementation.name != "cpython" or word(id(probe) + head).value != probe.__array_interface__["data"][0]:

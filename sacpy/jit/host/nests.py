@@ -1,6 +1,8 @@
 """The loop nest of one partition.
 
-In: a partition, and the sinks that take its values. Out: loops in row-major order, the last axis innermost, with the body inside. A check that fails in an innermost loop without inner loops is noted and leaves after the loop, so that LLVM can vectorise it.
+In: a partition, and the sinks that take its values. Out: loops in row-major order, the last axis innermost, with the
+body inside. A check that fails in an innermost loop without inner loops is noted and leaves after the loop, so that
+LLVM can vectorise it.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from itertools import chain
 from sacpy.jit.analysis.folds import Reduction
 from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.host import layout
-from sacpy.jit.host.combs import comb_loop, is_comb
+from sacpy.jit.host.dense_blend import blend_loop, can_blend
 from sacpy.jit.host.folds import REST, identity, lanes, lanes_note, scalar_note
 from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.loops import STRETCH, count_loop, short_or_long, stretches
@@ -29,7 +31,8 @@ SMALL = 12  # statements of a body that may stand there twice, for short rows an
 
 
 class Nest(Record):
-    """The loops of one partition, and what becomes of its values. `lower`, `upper`: the range of the first axis (that of number `ranged`), where it is not the partition's. `earlier`: partitions whose indices are left out."""
+    """The loops of one partition, and what becomes of its values. `lower`, `upper`: the range of the first axis (that
+    of number `ranged`), where it is not the partition's. `earlier`: partitions whose indices are left out."""
 
     lowering: Writer
     partition: Partition
@@ -45,7 +48,9 @@ class Nest(Record):
     empty: str = field(init=False, default="")  # where an index space that is empty leaves to
 
     def __post_init__(self) -> None:
-        found = hoisted(self.partition, (v for s in self.sinks if isinstance(s, PropagateSink) for v in s.operator.params))
+        found = hoisted(
+            self.partition, (v for s in self.sinks if isinstance(s, PropagateSink) for v in s.operator.params)
+        )
         self.before, self.partition = found.before, found.partition
         if not self.earlier and all(isinstance(s, ArraySink) and not s.earlier for s in self.sinks):
             self.products = row_products(self.partition)
@@ -77,7 +82,14 @@ class Nest(Record):
             self.ahead(k)
         lower = self.lower if k == self.ranged and self.lower else low.wide(p.lower[k])
         upper = self.upper if k == self.ranged and self.upper else low.wide(p.upper[k])
-        guarded = k == p.rank - 1 and not self.products and low.on_failure is None and low.unit.site_of_loop(p.body) > 0 and self.straight and all(isinstance(s, ArraySink) or _is_plain(s) for s in self.sinks)
+        guarded = (
+            k == p.rank - 1
+            and not self.products
+            and low.on_failure is None
+            and low.unit.site_of_loop(p.body) > 0
+            and self.straight
+            and all(isinstance(s, ArraySink) or _is_plain(s) for s in self.sinks)
+        )
         inner = self.guarded_body(outer) if guarded else self.plain_body(outer, k)
         step = "1" if p.step is None else low.wide(p.step[k])
 
@@ -105,12 +117,14 @@ class Nest(Record):
         return not (isinstance(lower, Const) and isinstance(upper, Const) and upper.value - lower.value <= STRETCH)
 
     def runs_along(self) -> bool:
-        """Whether a row is that of an array, all of whose elements are loaded: it has room in memory, so it is no longer
-        than some tenths of a second, and mostly short."""
+        """Whether a row is that of an array, all of whose elements are loaded: it has room in memory, so it is no
+        longer than some tenths of a second, and mostly short."""
         p = self.partition
         whole = p.lower[-1] == Const("int", 0) and p.step is None
         loads = (s.rhs for s in p.body.statements if isinstance(s, Let) and isinstance(s.rhs, Load))
-        return whole and any(r.index[-1] == p.index[-1] and extents_of(r.array)[-1] == p.upper[-1] for r in loads if r.index)
+        return whole and any(
+            r.index[-1] == p.index[-1] and extents_of(r.array)[-1] == p.upper[-1] for r in loads if r.index
+        )
 
     def loops(
         self, outer: tuple[str, ...], lower: str, upper: str, step: str, inner: Callable[[str], None], guarded: bool
@@ -118,13 +132,16 @@ class Nest(Record):
         """The loops of one axis over a range."""
         k, p, low = len(outer), self.partition, self.lowering
         width = "1" if p.width is None else low.wide(p.width[k])
-        sink = self.sinks[0] if self.sinks else None  # there are none where the body is there for what it waits for alone
+        # there are none where the body is there for what it waits for alone
+        sink = self.sinks[0] if self.sinks else None
         if k == p.rank - 1 and self.products:
             self.blocks_of_rows(outer, lower, upper)
-        elif k == p.rank - 1 and not self.earlier and is_comb(p, self.sinks) and isinstance(sink, ArraySink):
-            comb_loop(low, p, sink, outer, lower, upper, inner)
+        elif k == p.rank - 1 and not self.earlier and can_blend(p, self.sinks) and isinstance(sink, ArraySink):
+            blend_loop(low, p, sink, outer, lower, upper, inner)
         elif k == p.rank - 1 and not self.earlier and (found := residues(p, self.sinks, low.facts.made)) is not None:
-            residue_loops(low, found, lower, upper, inner, Nest(low, replace(p, body=found.rest), self.sinks).plain_body(outer, k))
+            residue_loops(
+                low, found, lower, upper, inner, Nest(low, replace(p, body=found.rest), self.sinks).plain_body(outer, k)
+            )
         elif width == "1":
             reduction = self.regrouped() if k == p.rank - 1 and p.step is None and not guarded else None
             if reduction is not None and not self.one_by_one(reduction):
@@ -134,15 +151,26 @@ class Nest(Record):
         elif width == step:
             count_loop(low, lower, upper, "1", inner)
         else:
-            count_loop(low, lower, upper, step, lambda start: count_loop(low, start, self.block_end(start, width, upper), "1", inner))
+            count_loop(
+                low,
+                lower,
+                upper,
+                step,
+                lambda start: count_loop(low, start, self.block_end(start, width, upper), "1", inner),
+            )
 
     def ahead(self, k: int) -> None:
-        """Writes what stands in front of axis k, and of those before it where their loops are somebody else's; all of it only if no axis behind the first is empty."""
+        """Writes what stands in front of axis k, and of those before it where their loops are somebody else's; all of
+        it only if no axis behind the first is empty."""
         low, p = self.lowering, self.partition
         if not self.done:
             some = "true"
             for axis in range(1, p.rank):
-                lower, upper = (self.lower, self.upper) if axis == self.ranged and self.lower else (low.wide(p.lower[axis]), low.wide(p.upper[axis]))
+                lower, upper = (
+                    (self.lower, self.upper)
+                    if axis == self.ranged and self.lower
+                    else (low.wide(p.lower[axis]), low.wide(p.upper[axis]))
+                )
                 some = low.code.op(f"and i1 {some}, {low.code.op(f'icmp slt i64 {lower}, {upper}')}")
             on, self.empty = low.code.label("some"), low.code.label("empty")
             low.code.branch(some, on, self.empty)
@@ -178,7 +206,8 @@ class Nest(Record):
             release(code, b.memory)
 
     def lanes_loops(self, reduction: Reduction, lower: str, upper: str, inner: Callable[[str], None]) -> None:
-        """An innermost loop of a fold on reals: rounds that fill all lanes, then what is left, which would else be done one by one, and is all there is of a short row."""
+        """An innermost loop of a fold on reals: rounds that fill all lanes, then what is left, which would else be done
+        one by one, and is all there is of a short row."""
         code, (width, vectors) = self.lowering.code, lanes(reduction)
         count = upper if lower == "0" else code.difference(upper, lower)
         whole = code.op(f"and i64 {count}, {-width * vectors}")
@@ -188,7 +217,8 @@ class Nest(Record):
         count_loop(self.lowering, middle, upper, "1", inner, lanes_note(code.module, REST, 1))
 
     def note(self) -> str:
-        """The metadata of the innermost loop: none where LLVM cannot obey it, and would say so on standard error; none either where a fold is to be computed in order, since LLVM takes it as leave to regroup them all."""
+        """The metadata of the innermost loop: none where LLVM cannot obey it, and would say so on standard error; none
+        either where a fold is to be computed in order, since LLVM takes it as leave to regroup them all."""
         reduction = self.regrouped()
         if reduction is None:
             return ""
@@ -200,18 +230,31 @@ class Nest(Record):
         p = self.partition
         if self.earlier or self.leave or not self.straight or self.lowering.unit.site_of_loop(p.body) > 0:
             return None
-        if not all(isinstance(s, ArraySink) or (_is_plain(s) and isinstance(s, FoldSink) and s.reduction is not None) for s in self.sinks):
+        if not all(
+            isinstance(s, ArraySink) or (_is_plain(s) and isinstance(s, FoldSink) and s.reduction is not None)
+            for s in self.sinks
+        ):
             return None
         if p.step is not None and not isinstance(p.step[-1], Const):
             return None
-        return next((s.reduction for s in self.sinks if isinstance(s, FoldSink) and s.reduction is not None and not s.reduction.exact), None)  # for others any lanes do
+        # for others any lanes do
+        return next(
+            (
+                s.reduction
+                for s in self.sinks
+                if isinstance(s, FoldSink) and s.reduction is not None and not s.reduction.exact
+            ),
+            None,
+        )
 
     def one_by_one(self, reduction: Reduction) -> bool:
         """Whether LLVM would fail to make vectors of such a fold, or make them in vain."""
         if self.adds_nothing() or is_short(self.partition, lanes(reduction)[0]):
             return True
         # LLVM makes conditions of extremes with infinity, which it then cannot vectorise
-        return any(s.reduction.extremes for s in self.sinks if isinstance(s, FoldSink) and s.reduction is not None) and _names_infinity(self.partition.body)
+        return any(
+            s.reduction.extremes for s in self.sinks if isinstance(s, FoldSink) and s.reduction is not None
+        ) and _names_infinity(self.partition.body)
 
     def adds_nothing(self) -> bool:
         """Whether a fold has only values that change nothing, or are NaN, so that LLVM finds no sum to vectorise."""
@@ -221,7 +264,9 @@ class Nest(Record):
             at += sink.count
             if isinstance(sink, FoldSink) and sink.reduction is not None and sink.reduction.real:
                 for k, value in enumerate(values):
-                    if isinstance(value, Const) and (value.value != value.value or self.lowering.text(value) == identity(sink.reduction, k)):
+                    if isinstance(value, Const) and (
+                        value.value != value.value or self.lowering.text(value) == identity(sink.reduction, k)
+                    ):
                         return True
         return False
 
@@ -297,7 +342,9 @@ class Nest(Record):
         low.within -= 1
         at = 0
         for sink in self.sinks:
-            mine = [self.settled(v, place) for v, place in zip(values[at : at + sink.count], places[at : at + sink.count])]
+            mine = [
+                self.settled(v, place) for v, place in zip(values[at : at + sink.count], places[at : at + sink.count])
+            ]
             sink.put(index, mine)
             at += sink.count
         if out:
@@ -320,7 +367,8 @@ class Nest(Record):
 
 
 def is_short(p: Partition, lanes: int) -> bool:
-    """Whether a partition's rows are known to fill half of the lanes at most: then adding these up takes longer than it saves."""
+    """Whether a partition's rows are known to fill half of the lanes at most: then adding these up takes longer than it
+    saves."""
     lower, upper = p.lower[-1], p.upper[-1]
     return isinstance(lower, Const) and isinstance(upper, Const) and upper.value - lower.value <= lanes // 2
 
@@ -328,16 +376,25 @@ def is_short(p: Partition, lanes: int) -> bool:
 def _names_infinity(body: Block) -> bool:
     """Whether an infinite constant occurs in a body."""
     operations = [s.rhs for s in statements(body) if isinstance(s, Let) and isinstance(s.rhs, Op)]
-    return any(isinstance(a, Const) and isinstance(a.value, float) and math.isinf(a.value) for a in (*body.results, *(a for op in operations for a in op.args)))
+    return any(
+        isinstance(a, Const) and isinstance(a.value, float) and math.isinf(a.value)
+        for a in (*body.results, *(a for op in operations for a in op.args))
+    )
 
 
 def _is_plain(sink: Sink) -> bool:
     """Whether a fold only combines scalars, without loops."""
-    return isinstance(sink, FoldSink) and not sink.stopped and is_straight(sink.operator.combine) and not any(isinstance(v.type, ArrayType) for v in sink.operator.values)
+    return (
+        isinstance(sink, FoldSink)
+        and not sink.stopped
+        and is_straight(sink.operator.combine)
+        and not any(isinstance(v.type, ArrayType) for v in sink.operator.values)
+    )
 
 
 def write_inner(lowering: Writer, p: Partition, sinks: Sequence[Sink], outer: tuple[str, ...]) -> None:
-    """Writes a partition's loops inside of those over its first axes, whose indices are `outer`, and bound: tiles of columns, which need the last axis only, too."""
+    """Writes a partition's loops inside of those over its first axes, whose indices are `outer`, and bound: tiles of
+    columns, which need the last axis only, too."""
     found, arrays = tiled(p, sinks), array_sinks(sinks)
     if found is not None and not found.packed and arrays:
         Tiling(lowering, found, arrays).run(outer)
@@ -345,7 +402,14 @@ def write_inner(lowering: Writer, p: Partition, sinks: Sequence[Sink], outer: tu
         Nest(lowering, p, sinks).axis(outer)
 
 
-def write_nest(lowering: Writer, p: Partition, sinks: Sequence[Sink], lower: str = "", upper: str = "", earlier: Sequence[Partition] = ()) -> None:
+def write_nest(
+    lowering: Writer,
+    p: Partition,
+    sinks: Sequence[Sink],
+    lower: str = "",
+    upper: str = "",
+    earlier: Sequence[Partition] = (),
+) -> None:
     """Writes a partition's loops: in tiles where that pays. `earlier`: partitions whose indices are left out."""
     found, arrays = tiled(p, sinks), array_sinks(sinks)
     if found is not None and not earlier and arrays:

@@ -1,10 +1,10 @@
 """Relocatable objects into memory, without LLVM: code that is kept is loaded in a millisecond by a process that never
 compiles anything.
 
-In: an object as LLVM writes it for x86-64 Linux (ELF, System V ABI, small code model, position-independent), and what finds
-the functions that it calls. Out: the addresses of the functions that it defines. Of the kinds of relocation those are
-known that such objects have, relative ones of 32 bits and absolute ones of 64; whoever comes across another is told so
-(`Unknown`), and lets LLVM's own linker load the object. A function outside of the object may lie anywhere, so calls
+In: an object as LLVM writes it for x86-64 Linux (ELF, System V ABI, small code model, position-independent), and what
+finds the functions that it calls. Out: the addresses of the functions that it defines. Of the kinds of relocation those
+are known that such objects have, relative ones of 32 bits and absolute ones of 64; whoever comes across another is told
+so (`Unknown`), and lets LLVM's own linker load the object. A function outside of the object may lie anywhere, so calls
 of it go through a jump beside the code. Nobody can write to memory with code in it.
 """
 
@@ -23,7 +23,12 @@ UNDEFINED, ABSOLUTE, RESERVED = 0, 0xFFF1, 0xFF00  # instead of a section, of sy
 ADDRESS, RELATIVE, CALL = 1, 2, 4  # R_X86_64_64, R_X86_64_PC32, R_X86_64_PLT32
 JUMP = b"\xff\x25\x00\x00\x00\x00"  # jmp [rip + 0]: to the address that stands behind it
 STUB = 16  # bytes of such a jump with its address
-HEADER, SECTION, SYMBOL, RELOCATION = struct.Struct("<40xQ12xHH"), struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ"), struct.Struct("<QQq")
+HEADER, SECTION, SYMBOL, RELOCATION = (
+    struct.Struct("<40xQ12xHH"),
+    struct.Struct("<IIQQQQIIQQ"),
+    struct.Struct("<IBBHQQ"),
+    struct.Struct("<QQq"),
+)
 X86_64 = 62
 
 Resolve = Callable[[str], int]
@@ -39,7 +44,8 @@ def suits() -> bool:
 
 
 class Image:
-    """An object in memory; it stays as long as this lives. `resolve` finds functions outside of it. Raises `Unknown`."""
+    """An object in memory; it stays as long as this lives. `resolve` finds functions outside of it. Raises
+    `Unknown`."""
 
     def __init__(self, code: bytes, resolve: Resolve) -> None:
         if code[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<H", code, 18) != (X86_64,):
@@ -97,7 +103,9 @@ class Image:
                 at = _aligned(at, s[8])
                 self._places[k] = at
                 at += s[5]
-        self._memory = mmap.mmap(-1, max(at, 1), prot=mmap.PROT_READ | mmap.PROT_WRITE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._memory = mmap.mmap(
+            -1, max(at, 1), prot=mmap.PROT_READ | mmap.PROT_WRITE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        )
         self._base = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
         for k, s in loaded:
             if s[1] == PROGBITS:
@@ -136,7 +144,9 @@ class Image:
     def _protect(self) -> None:
         """From now on code is to be read and executed only."""
         protect = ctypes.CDLL(None).mprotect
-        if self._end_of_code and protect(ctypes.c_void_p(self._base), ctypes.c_size_t(self._end_of_code), mmap.PROT_READ | mmap.PROT_EXEC):
+        if self._end_of_code and protect(
+            ctypes.c_void_p(self._base), ctypes.c_size_t(self._end_of_code), mmap.PROT_READ | mmap.PROT_EXEC
+        ):
             raise Unknown("memory cannot be made executable here")
 
 

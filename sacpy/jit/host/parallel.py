@@ -1,4 +1,5 @@
-"""Partitions whose outermost axis is dealt to threads in chunks (`chunks`); where its rows are few and long, blocks of them (`blocks`).
+"""Partitions whose outermost axis is dealt to threads in chunks (`chunks`); where its rows are few and long, blocks of
+them (`blocks`).
 
 In: partitions that share their outermost axis, and where their values go. Out: the code of both ways, spread and not.
 
@@ -36,8 +37,14 @@ ALIGNED = 64  # chunks of a one-dimensional space are a multiple of this many in
 
 
 def can_spread(lowering: Writer, p: Partition, sinks: Sequence[Sink]) -> bool:
-    """Whether a partition's iterations may run in any order, in several threads at once: only arrays, and folds of scalars that may be regrouped."""
-    return lowering.parallel and p.rank > 0 and not _is_tiny(p) and all(isinstance(s, ArraySink) or (isinstance(s, FoldSink) and _may_regroup(s)) for s in sinks)
+    """Whether a partition's iterations may run in any order, in several threads at once: only arrays, and folds of
+    scalars that may be regrouped."""
+    return (
+        lowering.parallel
+        and p.rank > 0
+        and not _is_tiny(p)
+        and all(isinstance(s, ArraySink) or (isinstance(s, FoldSink) and _may_regroup(s)) for s in sinks)
+    )
 
 
 def _is_tiny(p: Partition) -> bool:
@@ -57,15 +64,20 @@ def _may_regroup(sink: FoldSink) -> bool:
     return sink.reduction is not None or not sink.lowering.unit.style.strict
 
 
-def spread(lowering: Writer, group: Sequence[Partition], sinks: Sequence[Sink], earlier: Sequence[Partition] = ()) -> None:
-    """Writes a partition, or several that share the range of their first axis (`rows`), as a function of its own and the code that runs it. `earlier`: partitions whose indices are left out."""
+def spread(
+    lowering: Writer, group: Sequence[Partition], sinks: Sequence[Sink], earlier: Sequence[Partition] = ()
+) -> None:
+    """Writes a partition, or several that share the range of their first axis (`rows`), as a function of its own and
+    the code that runs it. `earlier`: partitions whose indices are left out."""
     Spreading(lowering, group, sinks, earlier).run()
 
 
 class Spreading(Chunked):
     """Partitions being spread. `p`: the only one, or the first."""
 
-    def __init__(self, outer: Writer, group: Sequence[Partition], sinks: Sequence[Sink], earlier: Sequence[Partition]) -> None:
+    def __init__(
+        self, outer: Writer, group: Sequence[Partition], sinks: Sequence[Sink], earlier: Sequence[Partition]
+    ) -> None:
         super().__init__(outer)
         self.group, self.p, self.sinks, self.earlier = group, group[0], sinks, earlier
         self.partials: list[tuple[FoldSink, list[str]]] = []
@@ -150,25 +162,35 @@ class Spreading(Chunked):
         return Blocks((bounds[0], bounds[1]), (bounds[2], bounds[3]), bounds[4], bounds[5])
 
     def used(self) -> list[str]:
-        """What the partitions use, but for what they set themselves, which code for the same partitions that was written before may have set too."""
-        atoms: list[Atom] = [a for p in (*self.group, *self.earlier) for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))]
+        """What the partitions use, but for what they set themselves, which code for the same partitions that was
+        written before may have set too."""
+        atoms: list[Atom] = [
+            a for p in (*self.group, *self.earlier) for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))
+        ]
         names = [name for p in self.group for name in free_in_order(p.body) if all(name != i.name for i in p.index)]
         for sink in self.sinks:
             if isinstance(sink, FoldSink):
                 o = sink.operator
                 atoms += o.neutrals
-                names += [name for name in free_in_order(o.combine) if all(name != v.name for v in (*o.accumulators, *o.values))]
+                names += [
+                    name
+                    for name in free_in_order(o.combine)
+                    if all(name != v.name for v in (*o.accumulators, *o.values))
+                ]
         return [*(a.name for a in atoms if isinstance(a, Var)), *names]
 
     def inner_fold(self, sink: FoldSink, lower: str) -> FoldSink:
-        """A fold over one chunk: the first starts from the neutral elements, the others from the identities, or from their first values."""
+        """A fold over one chunk: the first starts from the neutral elements, the others from the identities, or from
+        their first values."""
         inner, code = self.inner, self.code
         fold = FoldSink(inner, sink.operator, Slots(inner, sink.operator.accumulators))
         first = code.op(f"icmp eq i64 %lower, {self.captured('i64', lower)}")
         fold.start()
         if isinstance(fold.reduction, Reduction):
             for k, (type_, slot) in enumerate(zip(self.types(sink), fold.slots.slots)):
-                start = code.op(f"select i1 {first}, {type_} {code.load(type_, slot)}, {type_} {identity(fold.reduction, k)}")
+                start = code.op(
+                    f"select i1 {first}, {type_} {code.load(type_, slot)}, {type_} {identity(fold.reduction, k)}"
+                )
                 code.store(type_, start, slot)
         else:
             fold.fresh = code.slot("i1")

@@ -1,4 +1,5 @@
-"""Where the arrays of a block are made: those that are part of a result at once in their place there, small ones that only their block looks at on the stack.
+"""Where the arrays of a block are made: those that are part of a result at once in their place there, small ones that
+only their block looks at on the stack.
 
 In: a block, and the places of its results, as far as these are known. Out: places of other arrays of the block.
 
@@ -8,7 +9,8 @@ In: a block, and the places of its results, as far as these are known. Out: plac
       next u
     yield s
 
-What becomes another array, by an update or by rounds of updates, shares its place if nobody else needs it: it is only loaded from, or copied, and before that.
+What becomes another array, by an update or by rounds of updates, shares its place if nobody else needs it: it is only
+loaded from, or copied, and before that.
 """
 
 from __future__ import annotations
@@ -45,8 +47,15 @@ MOST = 4096  # bytes of such arrays in one LLVM function
 
 
 def places(w: Writer, block: Block, owned: Container[str], into: dict[str, Array]) -> dict[str, Array]:
-    """The places of the arrays that a block makes. `owned`: arrays from outside that the block takes over; `into`: the places of results that have one."""
-    makers = {t.name: number for number, s in enumerate(block.statements) if isinstance(s, Let) and isinstance(s.rhs, Cons | Update | For | Loop | WithLoop) for t in s.targets if isinstance(t.type, ArrayType)}
+    """The places of the arrays that a block makes. `owned`: arrays from outside that the block takes over; `into`: the
+    places of results that have one."""
+    makers = {
+        t.name: number
+        for number, s in enumerate(block.statements)
+        if isinstance(s, Let) and isinstance(s.rhs, Cons | Update | For | Loop | WithLoop)
+        for t in s.targets
+        if isinstance(t.type, ArrayType)
+    }
     if not makers:
         return into
     plan = _Plan(w, block, owned, makers)
@@ -103,7 +112,8 @@ class _Plan:
         return next(t for t in self.let(name).targets if t.name == name)
 
     def chain(self, name: str) -> tuple[list[str], bool]:
-        """The arrays of the block that become this one, so that they can share its place, the latest first. And whether no memory is given up for it that is there anyway: the first of them is made here, or has to stay as it is."""
+        """The arrays of the block that become this one, so that they can share its place, the latest first. And whether
+        no memory is given up for it that is there anyway: the first of them is made here, or has to stay as it is."""
         found: list[str] = []
         while name in self.makers:
             number, s = self.makers[name], self.let(name)
@@ -125,7 +135,10 @@ class _Plan:
             if source.name not in self.makers:
                 return found, source.name not in self.owned
             others = [k for k in self.users[source.name] if k != number]
-            if not all(k < number and _only_loads(self.statements[k], source.name) for k in others) or _uses(s, source.name) != 1:
+            if (
+                not all(k < number and _only_loads(self.statements[k], source.name) for k in others)
+                or _uses(s, source.name) != 1
+            ):
                 return found, False
             name = source.name
             found.append(name)
@@ -133,15 +146,19 @@ class _Plan:
 
 
 def carried_in_place(loop: For | Loop, at: int) -> bool:
-    """Whether an array that a loop carries can stay in one place: every round updates it, or hands it on, and keeps no other version of it."""
+    """Whether an array that a loop carries can stay in one place: every round updates it, or hands it on, and keeps no
+    other version of it."""
     param = loop.params[at]
-    if isinstance(loop, Loop) and (not all(_only_loads(s, param.name) for s in loop.condition.statements) or param in loop.condition.results):
+    if isinstance(loop, Loop) and (
+        not all(_only_loads(s, param.name) for s in loop.condition.statements) or param in loop.condition.results
+    ):
         return False
     return _handed_on(loop.body, param.name) == at
 
 
 def _handed_on(body: Block, name: str) -> int | None:
-    """The number of the result that an array becomes which a block gets; None unless each version of it goes into the next one, or that result, and nowhere else but into loads before that."""
+    """The number of the result that an array becomes which a block gets; None unless each version of it goes into the
+    next one, or that result, and nowhere else but into loads before that."""
     gone: set[str] = set()
     for s in body.statements:
         names = _arrays(s)
@@ -167,7 +184,11 @@ def _next(s: Stmt, name: str) -> str | None:
             return s.targets[0].name if array.name == name and _uses(s, name) == 1 else None
         case For(initial=initial) | Loop(initial=initial):
             at = [k for k, a in enumerate(initial) if isinstance(a, Var) and a.name == name]
-            return s.targets[at[0]].name if len(at) == 1 and _uses(s, name) == 1 and carried_in_place(s.rhs, at[0]) else None
+            return (
+                s.targets[at[0]].name
+                if len(at) == 1 and _uses(s, name) == 1 and carried_in_place(s.rhs, at[0])
+                else None
+            )
         case If(then=then, otherwise=otherwise):
             first, second = _handed_on(then, name), _handed_on(otherwise, name)
             return s.targets[first].name if first is not None and first == second else None
@@ -179,11 +200,14 @@ def _arrays(s: Stmt) -> set[str]:
     if isinstance(s, Check):
         return set()
     atoms = [*operands(s.rhs), *(a for b in blocks(s.rhs) for a in b.results)]
-    return {a.name for a in atoms if isinstance(a, Var) and isinstance(a.type, ArrayType)}.union(*(_arrays(i) for b in blocks(s.rhs) for i in b.statements))
+    return {a.name for a in atoms if isinstance(a, Var) and isinstance(a.type, ArrayType)}.union(
+        *(_arrays(i) for b in blocks(s.rhs) for i in b.statements)
+    )
 
 
 def _occurrences(s: Stmt, name: str) -> Iterator[bool]:
-    """For each use of an array in a statement, inner blocks included, whether it is a load from it, or copies it into another."""
+    """For each use of an array in a statement, inner blocks included, whether it is a load from it, or copies it into
+    another."""
     if isinstance(s, Check):
         return
     load = isinstance(s.rhs, Load) or (isinstance(s.rhs, Update) and s.rhs.array.name != name)

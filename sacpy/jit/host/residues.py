@@ -1,4 +1,5 @@
-"""Partitions that divide the index of their last axis by a small number, such as the prolongation of a coarse grid: as many indices are computed in a round as that number says, so that nothing is left to divide.
+"""Partitions that divide the index of their last axis by a small number, such as the prolongation of a coarse grid: as
+many indices are computed in a round as that number says, so that nothing is left to divide.
 
 In: a partition, and the sinks that take its values. Out: whether it pays, and the loop.
 
@@ -7,7 +8,8 @@ In: a partition, and the sinks that take its values. Out: whether it pays, and t
         b = div (i + 1), 2          ->         x[2k + 1] = 0.5 * (u[k] + u[k + 1])
         .. load u[a] .. load u[b]          what is left, one by one
 
-The loads of a round, and its stores, lie a fixed number apart from those of the next, so LLVM can make vectors of them; of a quotient it would have to look up each lane. Dividends are the index plus a number that is not negative.
+The loads of a round, and its stores, lie a fixed number apart from those of the next, so LLVM can make vectors of them;
+of a quotient it would have to look up each lane. Dividends are the index plus a number that is not negative.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ CODE = 240  # statements of all copies of the body
 
 
 class Residues(Node):
-    """How a last axis is run through: `divisor` indices in a round. `quotients`, `remainders`: by name, the variable and what is added to the index before it is divided; `rest`: the body without them."""
+    """How a last axis is run through: `divisor` indices in a round. `quotients`, `remainders`: by name, the variable
+    and what is added to the index before it is divided; `rest`: the body without them."""
 
     divisor: int
     quotients: tuple[tuple[Var, int], ...]
@@ -36,8 +39,13 @@ class Residues(Node):
 
 
 def residues(p: Partition, sinks: Sequence[Sink], sums: Sums) -> Residues | None:
-    """How the indices of a partition's last axis are taken together, if that pays: where a quotient is an index. `sums`: the operations without overflow that variables are set to."""
-    if not p.rank or p.step is not None or not all(isinstance(s, ArraySink) and not s.earlier and len(s.result.extents) == p.rank for s in sinks):
+    """How the indices of a partition's last axis are taken together, if that pays: where a quotient is an index.
+    `sums`: the operations without overflow that variables are set to."""
+    if (
+        not p.rank
+        or p.step is not None
+        or not all(isinstance(s, ArraySink) and not s.earlier and len(s.result.extents) == p.rank for s in sinks)
+    ):
         return None
     index = p.index[-1]
     divided: list[tuple[str, Var, int, int]] = []
@@ -56,12 +64,22 @@ def residues(p: Partition, sinks: Sequence[Sink], sums: Sums) -> Residues | None
     quotients = tuple((v, offset) for code, v, offset, _ in divided if code == "div")
     if (divisor + 2) * len(rest) > CODE or not _are_indices({v.name for v, _ in quotients}, rest, sums):
         return None
-    return Residues(divisor, quotients, tuple((v, offset) for code, v, offset, _ in divided if code != "div"), Block(tuple(rest), p.body.results))
+    return Residues(
+        divisor,
+        quotients,
+        tuple((v, offset) for code, v, offset, _ in divided if code != "div"),
+        Block(tuple(rest), p.body.results),
+    )
 
 
 def _divided(op: Op, index: Var, sums: Sums) -> tuple[int, int] | None:
     """What is added to an index before an operation divides it, and by what."""
-    if op.code not in ("div", "mod", "aplmod") or op.args[0].base != "int" or not isinstance(op.args[1], Const) or not 2 <= op.args[1].value <= MOST:
+    if (
+        op.code not in ("div", "mod", "aplmod")
+        or op.args[0].base != "int"
+        or not isinstance(op.args[1], Const)
+        or not 2 <= op.args[1].value <= MOST
+    ):
         return None
     base, offset = linear(op.args[0], sums, opaque=index.name)
     return (offset, int(op.args[1].value)) if base == index and offset >= 0 else None
@@ -72,13 +90,26 @@ def _are_indices(quotients: set[str], rest: Sequence[Stmt], sums: Sums) -> bool:
 
     def counts(a: Atom) -> bool:
         base, _ = linear(a, sums)
-        return isinstance(base, Var) and (base.name in quotients or any(isinstance(x, Var) and x.name in quotients for x in (sums[base.name].args if base.name in sums else ())))
+        return isinstance(base, Var) and (
+            base.name in quotients
+            or any(
+                isinstance(x, Var) and x.name in quotients for x in (sums[base.name].args if base.name in sums else ())
+            )
+        )
 
     return any(isinstance(s, Let) and isinstance(s.rhs, Load) and any(map(counts, s.rhs.index)) for s in rest)
 
 
-def residue_loops(lowering: Writer, found: Residues, lower: str, upper: str, single: Callable[[str], None], several: Callable[[str], None]) -> None:
-    """The loops from `lower`, which is not negative, to before `upper`. `single`: writes the body for an index; `several`: what is left of it, where quotients and remainders are set."""
+def residue_loops(
+    lowering: Writer,
+    found: Residues,
+    lower: str,
+    upper: str,
+    single: Callable[[str], None],
+    several: Callable[[str], None],
+) -> None:
+    """The loops from `lower`, which is not negative, to before `upper`. `single`: writes the body for an index;
+    `several`: what is left of it, where quotients and remainders are set."""
     code, d = lowering.code, found.divisor
     note = scalar_note(code.module)
 

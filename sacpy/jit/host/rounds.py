@@ -1,4 +1,5 @@
-"""Counting loops with independent rounds (`analysis/independence`), dealt to threads in chunks (`chunks`). They change the arrays that they carry in place.
+"""Counting loops with independent rounds (`analysis/independence`), dealt to threads in chunks (`chunks`). They change
+the arrays that they carry in place.
 
 In: a loop and the arrays that it carries. Out: its code.
 """
@@ -45,7 +46,12 @@ class Rounds(Chunked):
     def write(self) -> None:
         inner, r = self.inner, self.loop
         inside = {v.name for v in inner_binders(r)}
-        self.capture([*(name for name in free_in_order(r.body) if name not in inside), *(a.name for p in r.params for a in _extents(p) if isinstance(a, Var))])
+        self.capture(
+            [
+                *(name for name in free_in_order(r.body) if name not in inside),
+                *(a.name for p in r.params for a in _extents(p) if isinstance(a, Var)),
+            ]
+        )
 
         data = [self.captured("ptr", array.data) for array in self.initial]
 

@@ -1,4 +1,5 @@
-"""Rows that are products with a matrix, in the bodies of partitions: a block of rows is computed in tiles before the bodies use it.
+"""Rows that are products with a matrix, in the bodies of partitions: a block of rows is computed in tiles before the
+bodies use it.
 
 In: a partition. Out: its `RowProduct`s, and the partition without them; the code that computes a block.
 
@@ -10,7 +11,8 @@ In: a partition. Out: its `RowProduct`s, and the partition without them; the cod
       top = with fold(max) ... s                       ...
       ...
 
-So each row of attention, say, which is a function of its own, is computed as fast as the product of two matrices; but there is no array of all rows.
+So each row of attention, say, which is a function of its own, is computed as fast as the product of two matrices; but
+there is no array of all rows.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ FEW = 4  # rows for which it does not pay to pack the matrix
 
 
 class RowProduct(Node):
-    """`target` is set to `w`, whose partition, under the index of a row, is a contraction. `needed`: what stands in front of `w` that its terms need."""
+    """`target` is set to `w`, whose partition, under the index of a row, is a contraction. `needed`: what stands in
+    front of `w` that its terms need."""
 
     target: Var
     w: WithLoop
@@ -72,9 +75,18 @@ def _product(p: Partition, before: tuple[Stmt, ...], s: Let) -> RowProduct | Non
     if names_of((*inner.lower, *inner.upper, *(w.frame or ()))) & changing:
         return None
     needed = _needed(inner.body, before)
-    if free(inner.body).union(*(free(Block((x,))) for x in needed)) & bound(Block(before)) - {t.name for x in needed for t in x.targets}:
+    if free(inner.body).union(*(free(Block((x,))) for x in needed)) & bound(Block(before)) - {
+        t.name for x in needed for t in x.targets
+    }:
         return None
-    merged = Partition((*p.lower, *inner.lower), (*p.upper, *inner.upper), None, None, (*p.index, *inner.index), Block((*needed, *inner.body.statements), inner.body.results))
+    merged = Partition(
+        (*p.lower, *inner.lower),
+        (*p.upper, *inner.upper),
+        None,
+        None,
+        (*p.index, *inner.index),
+        Block((*needed, *inner.body.statements), inner.body.results),
+    )
     c = contraction(merged)
     return RowProduct(s.targets[0], w, needed, c) if c is not None and c.packed else None
 
@@ -99,8 +111,8 @@ class RowBlock:
         self.memory = low.allocate(type_.base, (rows, *low.wides(type_.extents)))
 
     def fill(self, first: str, end: str, nest: Callable[[Partition, ArraySink], None]) -> None:
-        """Computes the rows from `first` to before `end`, at the indices of the outer axes that are bound. `nest` writes
-        the loops of a partition, where the rows are too few for tiles."""
+        """Computes the rows from `first` to before `end`, at the indices of the outer axes that are bound. `nest`
+        writes the loops of a partition, where the rows are too few for tiles."""
         low, code, c = self.low, self.low.code, self.product.contraction
         many, few, done = code.label("many"), code.label("few"), code.label("filled")
         code.branch(code.op(f"icmp sge i64 {code.difference(end, first)}, {FEW}"), many, few)
@@ -122,7 +134,14 @@ class RowBlock:
         """Row i of a block that begins at `first`."""
         code = self.low.code
         at = flat(code, (code.difference(i, first),), self.memory.extents)
-        return replace(self.memory, data=element_address(code, self.memory, at), header=BORROWED, extents=self.memory.extents[1:], unique=False, apart=self.apart)
+        return replace(
+            self.memory,
+            data=element_address(code, self.memory, at),
+            header=BORROWED,
+            extents=self.memory.extents[1:],
+            unique=False,
+            apart=self.apart,
+        )
 
     def bind(self, i: str, first: str) -> None:
         """Lets the product's name stand for row i."""

@@ -1,6 +1,8 @@
 """Partitions that cover the same rows, or rows that lie between one another: one loop around them all.
 
-In: partitions of one with-loop that are disjoint, and the sinks that take their values. Out: nests in which an axis over which several run from the same lower to the same upper bound has one loop. An interior and its borders are so computed row by row, each row by one thread, instead of one after the other through the whole array.
+In: partitions of one with-loop that are disjoint, and the sinks that take their values. Out: nests in which an axis
+over which several run from the same lower to the same upper bound has one loop. An interior and its borders are so
+computed row by row, each row by one thread, instead of one after the other through the whole array.
 
 Partitions that step along an axis by the same number, up to the same bound, take turns: the even rows and the odd ones.
 """
@@ -17,7 +19,8 @@ from sacpy.jit.ir.graph import Const, Partition, integer
 
 
 def grouped(partitions: Sequence[Partition], axis: int = 0) -> list[list[Partition]]:
-    """The partitions, those together that run over an axis, which is not their last, in the same range without gaps, or take turns there, by their first rows."""
+    """The partitions, those together that run over an axis, which is not their last, in the same range without gaps, or
+    take turns there, by their first rows."""
     found: dict[object, list[Partition]] = {}
     for number, p in enumerate(partitions):
         shared: object = number
@@ -26,11 +29,16 @@ def grouped(partitions: Sequence[Partition], axis: int = 0) -> list[list[Partiti
         elif axis < p.rank - 1 and p.step is not None and takes_turns(p, axis):
             shared = (p.step[axis], p.upper[axis], "turns")
         found.setdefault(shared, []).append(p)
-    return [turn for group in found.values() for turn in (_turns(group, axis) if len(group) > 1 and takes_turns(group[0], axis) else [group])]
+    return [
+        turn
+        for group in found.values()
+        for turn in (_turns(group, axis) if len(group) > 1 and takes_turns(group[0], axis) else [group])
+    ]
 
 
 def _turns(group: Sequence[Partition], axis: int) -> list[list[Partition]]:
-    """Those that take turns, by their first rows. Where these lie further apart than one turn, a row would have two threads."""
+    """Those that take turns, by their first rows. Where these lie further apart than one turn, a row would have two
+    threads."""
     turns: list[list[Partition]] = []
     for p in sorted(group, key=lambda p: _first(p, axis)):
         assert p.step is not None
@@ -45,7 +53,12 @@ def _turns(group: Sequence[Partition], axis: int) -> list[list[Partition]]:
 
 def takes_turns(p: Partition, axis: int) -> bool:
     """Whether a partition has single rows along an axis, a fixed number apart, from a fixed one."""
-    if p.step is None or not isinstance(p.step[axis], Const) or not isinstance(p.lower[axis], Const) or p.step[axis] == integer(1):
+    if (
+        p.step is None
+        or not isinstance(p.step[axis], Const)
+        or not isinstance(p.lower[axis], Const)
+        or p.step[axis] == integer(1)
+    ):
         return False
     return p.width is None or p.width[axis] == integer(1)
 
@@ -57,13 +70,24 @@ def _first(p: Partition, axis: int) -> int:
     return int(lower.value)
 
 
-def write_rows(lowering: Writer, group: Sequence[Partition], sinks: Sequence[Sink], lower: str = "", upper: str = "", outer: tuple[str, ...] = ()) -> None:
-    """The nests of partitions that share the axis after `outer`. `lower`, `upper`: the range of the first axis, where it is not theirs."""
+def write_rows(
+    lowering: Writer,
+    group: Sequence[Partition],
+    sinks: Sequence[Sink],
+    lower: str = "",
+    upper: str = "",
+    outer: tuple[str, ...] = (),
+) -> None:
+    """The nests of partitions that share the axis after `outer`. `lower`, `upper`: the range of the first axis, where
+    it is not theirs."""
     first, axis = group[0], len(outer)
     if len(group) == 1 and outer:
         write_inner(lowering, first, sinks, outer)
         return
-    begin, end = (axis == 0 and lower) or lowering.wide(first.lower[axis]), (axis == 0 and upper) or lowering.wide(first.upper[axis])
+    begin, end = (
+        (axis == 0 and lower) or lowering.wide(first.lower[axis]),
+        (axis == 0 and upper) or lowering.wide(first.upper[axis]),
+    )
     if first.step is not None:
         _write_turns(lowering, group, sinks, begin, end, outer)
         return
@@ -79,8 +103,11 @@ def write_rows(lowering: Writer, group: Sequence[Partition], sinks: Sequence[Sin
     count_loop(lowering, begin, end, "1", body)
 
 
-def _write_turns(lowering: Writer, group: Sequence[Partition], sinks: Sequence[Sink], lower: str, upper: str, outer: tuple[str, ...]) -> None:
-    """A loop over the first partition's rows, each followed by those of the others. `upper` may lie before their common bound."""
+def _write_turns(
+    lowering: Writer, group: Sequence[Partition], sinks: Sequence[Sink], lower: str, upper: str, outer: tuple[str, ...]
+) -> None:
+    """A loop over the first partition's rows, each followed by those of the others. `upper` may lie before their common
+    bound."""
     code, axis, first = lowering.code, len(outer), group[0]
     assert first.step is not None
     bound = lowering.wide(first.upper[axis])

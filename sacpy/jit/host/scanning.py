@@ -2,9 +2,13 @@
 
 In: a scan. Out: its loops.
 
-Blocks of values are computed into a buffer, which LLVM vectorises like any loop. Then as many of them as make a vector of 64 bytes are scanned in registers, in steps of one, two, four elements, ..., and the result so far is combined with each. So what one vector waits for from the one before is one operation.
+Blocks of values are computed into a buffer, which LLVM vectorises like any loop. Then as many of them as make a vector
+of 64 bytes are scanned in registers, in steps of one, two, four elements, ..., and the result so far is combined with
+each. So what one vector waits for from the one before is one operation.
 
-Long vectors are cut into chunks. Threads first compute what the values of each chunk combine to; from that comes what each begins with; then they scan them. A single thread scans one after the other, which gives the same: chunks and lanes depend on the program and the extents only.
+Long vectors are cut into chunks. Threads first compute what the values of each chunk combine to; from that comes what
+each begins with; then they scan them. A single thread scans one after the other, which gives the same: chunks and lanes
+depend on the program and the extents only.
 """
 
 from __future__ import annotations
@@ -74,7 +78,8 @@ class Scanning:
         low.bind(targets, [result if p == self.scan.array else last for p in r.params])
 
     def copy_around(self, source: Array, result: Array, lower: str, upper: str) -> None:
-        """New memory gets the elements that the scan does not set: all, if there is no round, wherever the bounds are then."""
+        """New memory gets the elements that the scan does not set: all, if there is no round, wherever the bounds are
+        then."""
         code = self.code
         lower, upper = (self.inside(bound, source.extents[0]) for bound in (lower, upper))
         copy, done = code.label("copy"), code.label("copied")
@@ -82,14 +87,18 @@ class Scanning:
         code.place(copy)
         copy_elements(code, source.element, result.data, source.data, lower)
         rest = code.difference(source.extents[0], upper)
-        copy_elements(code, source.element, element_address(code, result, upper), element_address(code, source, upper), rest)
+        copy_elements(
+            code, source.element, element_address(code, result, upper), element_address(code, source, upper), rest
+        )
         code.place(done)
 
     def inside(self, bound: str, extent: str) -> str:
         """A bound moved between 0 and the extent."""
         code = self.code
         code.module.declare("llvm.smin", "declare i64 @llvm.smin.i64(i64, i64)")
-        return code.op(f"call i64 @llvm.smax.i64(i64 {code.op(f'call i64 @llvm.smin.i64(i64 {bound}, i64 {extent})')}, i64 0)")
+        return code.op(
+            f"call i64 @llvm.smax.i64(i64 {code.op(f'call i64 @llvm.smin.i64(i64 {bound}, i64 {extent})')}, i64 0)"
+        )
 
     def start(self, total: str, source: Array, lower: str, upper: str) -> None:
         """Sets what the first round finds: what is carried, or the element before the first, if there is a round."""
@@ -116,7 +125,8 @@ class Piece:
         self.identity = identity(reduction(scan), 0)
 
     def run(self, lower: str, upper: str, before: str, *, polls: bool = False) -> str:
-        """Scans the values from `lower` to below `upper` behind `before`, and stores the results, if there is somewhere to; gives what the values alone combine to."""
+        """Scans the values from `lower` to below `upper` behind `before`, and stores the results, if there is somewhere
+        to; gives what the values alone combine to."""
         low, code = self.low, self.code
         total = code.slot(self.type)
         code.store(self.type, self.identity, total)
@@ -130,7 +140,9 @@ class Piece:
             count_loop(low, first, end, "1", lambda i: low.store(buffer, code.difference(i, first), self.value(i)))
             count = code.difference(end, first)
             whole = code.op(f"and i64 {count}, {-self.lanes}")
-            count_loop(low, "0", whole, str(self.lanes), lambda k: self.several(buffer, k, code.sum(first, k), before, total))
+            count_loop(
+                low, "0", whole, str(self.lanes), lambda k: self.several(buffer, k, code.sum(first, k), before, total)
+            )
             count_loop(low, whole, count, "1", lambda k: self.single(buffer, k, code.sum(first, k), before, total))
 
         count_loop(low, lower, upper, str(BLOCK), block)
@@ -143,7 +155,11 @@ class Piece:
         low.bind_scalar(scan.loop.index, self.code.op(f"trunc i64 {i} to i32"), i)
         (value,) = low.block(scan.values)
         assert isinstance(value, Scalar)
-        return emit(self.code, Op("neg", scan.values.results), [value.text], low.unit.style) if scan.negative else value.text
+        return (
+            emit(self.code, Op("neg", scan.values.results), [value.text], low.unit.style)
+            if scan.negative
+            else value.text
+        )
 
     def several(self, buffer: Array, k: str, i: str, before: str, total: str) -> None:
         """A vector of values: element i and those after it."""
@@ -157,7 +173,9 @@ class Piece:
         if self.result is not None:
             start = self.splat(self.combine(before, old))
             out = self.combine(start, self.shifted(v, 1) if self.scan.exclusive else v, vector)
-            code.do(f"store {vector} {out}, ptr {element_address(code, self.result, i)}, align {size_of(self.scan.base)}")
+            code.do(
+                f"store {vector} {out}, ptr {element_address(code, self.result, i)}, align {size_of(self.scan.base)}"
+            )
         last = code.op(f"extractelement {vector} {v}, i64 {self.lanes - 1}")
         code.store(self.type, self.combine(old, last), total)
 
@@ -174,12 +192,16 @@ class Piece:
         """A vector moved up by some lanes, identities below."""
         lanes = [k if k < distance else self.lanes + k - distance for k in range(self.lanes)]
         mask = ", ".join(f"i32 {k}" for k in lanes)
-        return self.code.op(f"shufflevector {self.vector} {self.splat(self.identity)}, {self.vector} {v}, <{self.lanes} x i32> <{mask}>")
+        return self.code.op(
+            f"shufflevector {self.vector} {self.splat(self.identity)}, {self.vector} {v}, <{self.lanes} x i32> <{mask}>"
+        )
 
     def splat(self, text: str) -> str:
         """A vector of one value."""
         one = self.code.op(f"insertelement {self.vector} poison, {self.type} {text}, i64 0")
-        return self.code.op(f"shufflevector {self.vector} {one}, {self.vector} poison, <{self.lanes} x i32> zeroinitializer")
+        return self.code.op(
+            f"shufflevector {self.vector} {one}, {self.vector} poison, <{self.lanes} x i32> zeroinitializer"
+        )
 
     def combine(self, a: str, b: str, type_: str = "") -> str:
         """The operation on scalars, or on vectors of `type_`."""
@@ -190,7 +212,14 @@ class Spread:
     """A scan cut into chunks, which threads work on."""
 
     def __init__(self, low: Writer, scan: Scan, source: Array, result: Array, total: str) -> None:
-        self.low, self.scan, self.source, self.result, self.total, self.code = low, scan, source, result, total, low.code
+        self.low, self.scan, self.source, self.result, self.total, self.code = (
+            low,
+            scan,
+            source,
+            result,
+            total,
+            low.code,
+        )
         self.type = LLVM_TYPES[scan.base]
         self.totals = low.code.slot(f"[{layout.MOST_CHUNKS} x {self.type}]")
         self.starts = low.code.slot(f"[{layout.MOST_CHUNKS} x {self.type}]")

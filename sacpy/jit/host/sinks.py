@@ -2,7 +2,8 @@
 
 In: indices and values, as text. Out: the code that stores or combines them.
 
-A sink is told each index with its values, in order. Arrays are written cell by cell, or built in place; folds and propagates keep their state in slots.
+A sink is told each index with its values, in order. Arrays are written cell by cell, or built in place; folds and
+propagates keep their state in slots.
 """
 
 from __future__ import annotations
@@ -12,7 +13,17 @@ from typing import Protocol
 
 from sacpy.jit.analysis.folds import Reduction, recognised
 from sacpy.jit.host.folds import applied, undecided
-from sacpy.jit.host.memory import BORROWED, Array, Scalar, Value, copy_elements, element_address, elements, flat, release
+from sacpy.jit.host.memory import (
+    BORROWED,
+    Array,
+    Scalar,
+    Value,
+    copy_elements,
+    element_address,
+    elements,
+    flat,
+    release,
+)
 from sacpy.jit.host.writer import Slots, Writer
 from sacpy.jit.ir.graph import ArrayType, Atom, Fold, Partition, Propagate
 from sacpy.jit.llvm.legal import LLVM_TYPES
@@ -33,7 +44,8 @@ class Sink(Protocol):
 
 
 class ArraySink(Record):
-    """The result of genarray or modarray. `rank`: the number of axes of the frame. `earlier`: partitions whose cells are already set, and stay. `aside`: where the value of the cell at hand is put, if not there."""
+    """The result of genarray or modarray. `rank`: the number of axes of the frame. `earlier`: partitions whose cells
+    are already set, and stay. `aside`: where the value of the cell at hand is put, if not there."""
 
     lowering: Writer
     result: Array
@@ -76,7 +88,9 @@ class ArraySink(Record):
                 self.lowering.store(self.result, flat(self.lowering.code, index, self.result.extents), value.text)
         elif self.earlier:
             cell = self.cell(index)
-            copy_elements(self.lowering.code, cell.element, cell.data, value.data, elements(self.lowering.code, cell.extents))
+            copy_elements(
+                self.lowering.code, cell.element, cell.data, value.data, elements(self.lowering.code, cell.extents)
+            )
 
 
 def membership(lowering: Writer, p: Partition, index: tuple[str, ...]) -> str:
@@ -125,8 +139,9 @@ def kept(lowering: Writer, value: Value) -> Value:
 
 
 class FoldSink(Record):
-    """Accumulators of a fold over one partition. `stopped`: an i1 slot, where iteration may end early. `fresh`: an i1 slot, where the first value is to be taken as it is. `in_order`: extremes of reals
-    are computed in order; where they are not, who writes the loop sees to those that the order matters to (`undecided`)."""
+    """Accumulators of a fold over one partition. `stopped`: an i1 slot, where iteration may end early. `fresh`: an i1
+    slot, where the first value is to be taken as it is. `in_order`: extremes of reals are computed in order; where they
+    are not, who writes the loop sees to those that the order matters to (`undecided`)."""
 
     lowering: Writer
     operator: Fold
@@ -141,7 +156,9 @@ class FoldSink(Record):
     def __post_init__(self) -> None:
         self.count = len(self.operator.neutrals)
         found = recognised(self.operator)
-        self.ordered = found is not None and ((bool(found.extremes) and self.in_order) or (self.lowering.unit.style.strict and not found.exact))
+        self.ordered = found is not None and (
+            (bool(found.extremes) and self.in_order) or (self.lowering.unit.style.strict and not found.exact)
+        )
         self.reduction = None if self.ordered else found
         if self.operator.stop is not None:
             self.stopped = self.lowering.code.slot("i1")
@@ -204,7 +221,11 @@ class FoldSink(Record):
         """Applies the function to the accumulators and values, whose references it takes over."""
         self.slots.get(self.operator.accumulators)
         self.lowering.bind(self.operator.values, values)
-        names = [v.name for v in (*self.operator.accumulators, *self.operator.values) if isinstance(self.lowering.env[v.name], Array)]
+        names = [
+            v.name
+            for v in (*self.operator.accumulators, *self.operator.values)
+            if isinstance(self.lowering.env[v.name], Array)
+        ]
         self.slots.set([kept(self.lowering, v) for v in self.lowering.block(self.operator.combine, names)])
 
     def join(self, values: Sequence[Value]) -> None:

@@ -1,14 +1,14 @@
 """Which arrays a unit may take over from its caller, to write its results into them.
 
-In: a unit, as it is written. Out: the positions of those parameters of its root that may be given away with a call, where
-nobody uses them after it: the unit then owns them, updates them in place or frees them, and need not copy.
+In: a unit, as it is written. Out: the positions of those parameters of its root that may be given away with a call,
+where nobody uses them after it: the unit then owns them, updates them in place or frees them, and need not copy.
 
-A call that ends early is run again, interpreted, with the same arguments; so they must be as they were. An undo log would
-make every write dearer, and checks cannot in general come first. But a reference is only given up at an array's last use:
-where that stands behind the last check, whatever fails finds the array untouched. So it is where an index is checked and an
-element replaced, the case in which copying hurts; a loop that checks and writes in every round copies once, and has rounds to
-pay for it. What else may end a call (memory, Ctrl-C, a limit) ends the program. Units that recurse take nothing: where their
-stack ends, the call is made again on another one.
+A call that ends early is run again, interpreted, with the same arguments; so they must be as they were. An undo log
+would make every write dearer, and checks cannot in general come first. But a reference is only given up at an array's
+last use: where that stands behind the last check, whatever fails finds the array untouched. So it is where an index is
+checked and an element replaced, the case in which copying hurts; a loop that checks and writes in every round copies
+once, and has rounds to pay for it. What else may end a call (memory, Ctrl-C, a limit) ends the program. Units that
+recurse take nothing: where their stack ends, the call is made again on another one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ MOST = 62  # parameters that a word has bits for
 
 
 def takes(unit: Unit, recursive: bool) -> tuple[int, ...]:
-    """The parameters of the root that a caller may give away, by their positions. `recursive`: whether a function of the unit may call itself."""
+    """The parameters of the root that a caller may give away, by their positions. `recursive`: whether a function of
+    the unit may call itself."""
     arrays = [k for k, p in enumerate(unit.root.params[:MOST]) if isinstance(p.type, ArrayType)]
     if recursive or not arrays:
         return ()
@@ -44,7 +45,11 @@ class _Failing:
             return True
         if isinstance(s.rhs, Call):
             return self._function(s.rhs.function)
-        return isinstance(s, Let) and is_nested(s.rhs) and any(self.statement(inner) for b in blocks(s.rhs) for inner in b.statements)
+        return (
+            isinstance(s, Let)
+            and is_nested(s.rhs)
+            and any(self.statement(inner) for b in blocks(s.rhs) for inner in b.statements)
+        )
 
     def _function(self, name: str) -> bool:
         if name not in self._known:

@@ -1,9 +1,15 @@
-"""The thread pool of compiled code, as LLVM IR: `sacpy_parallel` runs a loop's chunks on the calling thread and on helpers.
+"""The thread pool of compiled code, as LLVM IR: `sacpy_parallel` runs a loop's chunks on the calling thread and on
+helpers.
 
-Helpers are created when they are first needed, and wait: spinning for a moment, then asleep. There is one loop at a time that helpers work for; a second one, and a loop inside a loop, runs on its own thread. Each thread has a share of neighbouring chunks, the same one from loop to loop, so that it finds in its cache what it wrote before; who is through with its own takes from the others'. A loop ends when no chunk is left and
-no helper is inside. A helper first counts itself in, then looks whether there is a loop; who ends a loop first takes it away, then waits until the count is zero: so none works for a loop that has ended.
+Helpers are created when they are first needed, and wait: spinning for a moment, then asleep. There is one loop at a
+time that helpers work for; a second one, and a loop inside a loop, runs on its own thread. Each thread has a share of
+neighbouring chunks, the same one from loop to loop, so that it finds in its cache what it wrote before; who is through
+with its own takes from the others'. A loop ends when no chunk is left and no helper is inside. A helper first counts
+itself in, then looks whether there is a loop; who ends a loop first takes it away, then waits until the count is zero:
+so none works for a loop that has ended.
 
-A process that was forked has no helpers, and may have been copied at any moment: `sacpy_forked` makes the pool there as it was in the beginning.
+A process that was forked has no helpers, and may have been copied at any moment: `sacpy_forked` makes the pool there as
+it was in the beginning.
 """
 
 from __future__ import annotations
@@ -18,19 +24,26 @@ SPINS = 6000  # rounds of waiting before a helper sleeps, some 200 microseconds
 SLOW = "noinline optnone"  # of functions that wait, or run seldom: their code is made in a fifth of the time
 
 # What a thread does that spins: it lets a sibling on the same core run.
-_PAUSE = """declare void @llvm.x86.sse2.pause()
+_PAUSE = (
+    """declare void @llvm.x86.sse2.pause()
 define internal void @pause() alwaysinline {
   call void @llvm.x86.sse2.pause()
   ret void
-}""" if platform.machine() in ("x86_64", "AMD64") else """define internal void @pause() alwaysinline {
+}"""
+    if platform.machine() in ("x86_64", "AMD64")
+    else """define internal void @pause() alwaysinline {
   fence seq_cst
   ret void
 }"""
+)
 
 MOST_PLACED = 256  # helpers whose place is seen to
 
-# Where helpers run: on other cores than the thread that they help. Left to themselves some schedulers wake them on that thread's own core, where they wait until it is through. What the thread itself may use is what they may use, but for the core it is on; the mask is set anew when it has moved.
-_PLACES = f"""
+# Where helpers run: on other cores than the thread that they help. Left to themselves some schedulers wake them on that
+# thread's own core, where they wait until it is through. What the thread itself may use is what they may use, but for
+# the core it is on; the mask is set anew when it has moved.
+_PLACES = (
+    f"""
 @pool_threads = internal global [{MOST_PLACED} x i64] zeroinitializer
 @pool_apart = internal global i32 -1
 declare i32 @sched_getcpu()
@@ -101,7 +114,9 @@ keep:
 done:
   ret void
 }}
-""" if sys.platform == "linux" else """
+"""
+    if sys.platform == "linux"
+    else """
 define internal void @settle_apart() alwaysinline {
   ret void
 }
@@ -109,15 +124,25 @@ define internal void @keep_thread(i64 %number, i64 %id) alwaysinline {
   ret void
 }
 """
+)
 
 SHARES = 64  # at most so many shares of a loop
 
-# A loop: body, environment, control block, lower and upper bound, chunk, status, site of a failure, number of chunks, number of shares, and for each share the next chunk, on a cache line of its own.
+# A loop: body, environment, control block, lower and upper bound, chunk, status, site of a failure, number of chunks,
+# number of shares, and for each share the next chunk, on a cache line of its own.
 _JOB = f"{{ptr, ptr, ptr, i64, i64, i64, i32, i64, i64, i64, [{8 * SHARES} x i64]}}"
 
 
 def _member(name: str, number: int) -> str:
     return f"  %{name} = getelementptr {_JOB}, ptr %job, i32 0, i32 {number}\n"
+
+
+_MEMBERS = "".join(
+    _member(f"{name}_at", number)
+    for number, name in enumerate(
+        ("body", "env", "control", "lower", "upper", "chunk", "status", "site", "count", "shares", "next")
+    )
+)
 
 
 def _frame_field(name: str, number: int) -> str:
@@ -146,7 +171,7 @@ declare i32 @sched_yield()
 {_PLACES}
 
 define internal void @chunks(ptr %frame, ptr %job, i64 %number) {{
-{_member("body_at", 0)}{_member("env_at", 1)}{_member("control_at", 2)}{_member("lower_at", 3)}{_member("upper_at", 4)}{_member("chunk_at", 5)}{_member("status_at", 6)}{_member("site_at", 7)}{_member("count_at", 8)}{_member("shares_at", 9)}{_member("next_at", 10)}  %body = load ptr, ptr %body_at
+{_MEMBERS}  %body = load ptr, ptr %body_at
   %env = load ptr, ptr %env_at
   %control = load ptr, ptr %control_at
   %lower = load i64, ptr %lower_at

@@ -1,8 +1,13 @@
 """Register tiles for sums over products that reuse what they load (`analysis/contractions`).
 
-In: a contraction, and the array that takes its cells. Out: a nest that computes tiles of cells, with the sums in registers while k runs. Every cell adds up in the order of k, so that results do not differ from the plain nest's in that order (but for contraction where it is allowed).
+In: a contraction, and the array that takes its cells. Out: a nest that computes tiles of cells, with the sums in
+registers while k runs. Every cell adds up in the order of k, so that results do not differ from the plain nest's in
+that order (but for contraction where it is allowed).
 
-Packed tiles have several rows times several vectors, so that each element that is loaded serves a whole row or column of the tile. What depends on j but not on i is first packed, for a column of tiles at a time, so that it is read in order from the cache (Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008). A tile of columns is one row of vectors; all of it is read in order.
+Packed tiles have several rows times several vectors, so that each element that is loaded serves a whole row or column
+of the tile. What depends on j but not on i is first packed, for a column of tiles at a time, so that it is read in
+order from the cache (Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008). A tile of columns
+is one row of vectors; all of it is read in order.
 """
 
 from __future__ import annotations
@@ -23,17 +28,25 @@ NARROW = 2  # vectors of the tiles at the right edge
 WIDE = 8  # vectors of the tiles of columns
 
 
-class Tiling:
-    """Writes the nest of a contraction. `sinks`: take the cell's values; `lower`, `upper`: the range of the first axis, where it is not the partition's."""
+Cell = Callable[[str, str], None]  # writes what is done for an index of k and a column
 
-    def __init__(self, lowering: Writer, c: Contraction, sinks: Sequence[ArraySink], lower: str = "", upper: str = "") -> None:
+
+class Tiling:
+    """Writes the nest of a contraction. `sinks`: take the cell's values; `lower`, `upper`: the range of the first axis,
+    where it is not the partition's."""
+
+    def __init__(
+        self, lowering: Writer, c: Contraction, sinks: Sequence[ArraySink], lower: str = "", upper: str = ""
+    ) -> None:
         self.low, self.c, self.sinks, self.code = lowering, c, sinks, lowering.code
         self.first = (lower, upper)
         self.size = size_of(c.base)
         self.type = LLVM_TYPES[c.base]
         register = max(register_sizes(), default=16)
         self.lanes = register // self.size
-        self.rows, self.vectors = (1, WIDE) if not c.packed else (8, 3) if register == 64 else (4, 3) if register == 32 else (4, 2)
+        self.rows, self.vectors = (
+            (1, WIDE) if not c.packed else (8, 3) if register == 64 else (4, 3) if register == 32 else (4, 2)
+        )
         if c.packed:  # as many registers, whatever the number of sums
             self.rows = max(1, self.rows // len(c.targets))
         else:
@@ -41,16 +54,23 @@ class Tiling:
         self.real = c.base in REAL
         self.flags = lowering.unit.style.flags if self.real else ""
         loads = [s for s in c.inner.body.statements if isinstance(s, Let) and isinstance(s.rhs, Load)]
-        self.packs = [s for s in loads if isinstance(s.rhs, Load) and c.j in s.rhs.index and c.p.index[-2] not in s.rhs.index] if c.packed else []
+        self.packs = (
+            [s for s in loads if isinstance(s.rhs, Load) and c.j in s.rhs.index and c.p.index[-2] not in s.rhs.index]
+            if c.packed
+            else []
+        )
         self.panels: dict[str, Array] = {}
         self.width = 0  # columns of the panels that are being used
         self.origin = ""  # the row that is stored as row 0, if that is another
         self.at_column = 0  # the vector's place among them
 
     def run(self, outer: tuple[str, ...] = ()) -> None:
-        """Writes the loops: axes before the last two plainly, then columns of tiles, then rows; or all axes but the last, then tiles. `outer`: indices along the first axes, which are bound, where their loops are somebody else's."""
+        """Writes the loops: axes before the last two plainly, then columns of tiles, then rows; or all axes but the
+        last, then tiles. `outer`: indices along the first axes, which are bound, where their loops are somebody
+        else's."""
         code, p = self.code, self.c.p
-        some, none = code.label("some"), code.label("none")  # checks that stand around the loop hold only if there is a cell
+        # checks that stand around the loop hold only if there is a cell
+        some, none = code.label("some"), code.label("none")
         found = "true"
         for axis in range(len(outer), p.rank):
             lower, upper = self.bounds(axis)
@@ -80,7 +100,8 @@ class Tiling:
             release(code, panel)
 
     def block_of_rows(self, first: str, end: str) -> None:
-        """The tiles of some rows, stored from row 0 of the sink's array on, where outer indices are bound already. There is at least one row."""
+        """The tiles of some rows, stored from row 0 of the sink's array on, where outer indices are bound already.
+        There is at least one row."""
         self.origin = first
         self.in_panels(lambda: self.columns((), first, end))
 
@@ -110,7 +131,8 @@ class Tiling:
         self.low.env[v.name] = Scalar(self.code.op(f"trunc i64 {i} to i32"), "int", i)
 
     def columns(self, outer: tuple[str, ...], first: str, last: str) -> None:
-        """Columns of full tiles, then narrower ones, masked. Where only what is stored has to be masked, all tiles are."""
+        """Columns of full tiles, then narrower ones, masked. Where only what is stored has to be masked, all tiles
+        are."""
         code, (lower, upper) = self.code, self.bounds(self.c.p.rank - 1)
         wide = self.lanes * self.vectors
 
@@ -131,13 +153,15 @@ class Tiling:
             count_loop(self.low, lower, upper, str(wide), lambda j: masked(j, self.vectors))
             return
         count = code.difference(upper, lower)
-        whole = code.difference(count, code.op(f'srem i64 {count}, {wide}'))
+        whole = code.difference(count, code.op(f"srem i64 {count}, {wide}"))
         nonempty = code.op(f"select i1 {code.op(f'icmp sgt i64 {count}, 0')}, i64 {whole}, i64 0")
         middle = code.sum(lower, nonempty)
         count_loop(self.low, lower, middle, str(wide), full)
         if not self.c.packed:  # what is left is read once, if it is more than a narrow tile takes
             left = code.difference(upper, middle)
-            end = code.op(f"select i1 {code.op(f'icmp sgt i64 {left}, {self.lanes * NARROW}')}, i64 {upper}, i64 {middle}")
+            end = code.op(
+                f"select i1 {code.op(f'icmp sgt i64 {left}, {self.lanes * NARROW}')}, i64 {upper}, i64 {middle}"
+            )
             count_loop(self.low, middle, end, str(wide), lambda j: masked(j, self.vectors))
             middle = end
         count_loop(self.low, middle, upper, str(self.lanes * NARROW), lambda j: masked(j, NARROW))
@@ -155,13 +179,14 @@ class Tiling:
             tile("", 1)
             return
         count = code.difference(last, first)
-        whole = code.difference(count, code.op(f'srem i64 {count}, {self.rows}'))
+        whole = code.difference(count, code.op(f"srem i64 {count}, {self.rows}"))
         middle = code.sum(first, code.op(f"select i1 {code.op(f'icmp sgt i64 {count}, 0')}, i64 {whole}, i64 0"))
         count_loop(self.low, first, middle, str(self.rows), lambda i: tile(i, self.rows))
         count_loop(self.low, middle, last, "1", lambda i: tile(i, 1))
 
     def pack(self, j: str, columns: str, width: int) -> None:
-        """Copies what the columns from j on need into panels: row k of a panel has the elements of the columns in order."""
+        """Copies what the columns from j on need into panels: row k of a panel has the elements of the columns in
+        order."""
         code, c, low = self.code, self.c, self.low
         self.width = width
         lower, upper = low.wide(c.inner.lower[0]), low.wide(c.inner.upper[0])
@@ -179,12 +204,23 @@ class Tiling:
                 row = code.product(code.difference(k, lower), str(width))
                 low.store(panel, code.sum(row, column), constant(c.base, 0))
 
+            def copy_row(k: str, copy: Cell = copy) -> None:
+                count_loop(low, "0", columns, "1", lambda x: copy(k, x))
+
+            def copy_column(x: str, copy: Cell = copy) -> None:
+                count_loop(low, lower, upper, "1", lambda k: copy(k, x))
+
+            def clear_row(k: str, clear: Cell = clear) -> None:
+                count_loop(low, columns, str(width), "1", lambda x: clear(k, x))
+
             if rhs.index[-1] == c.j:  # read along the rows of the array, whichever they are
-                count_loop(low, lower, upper, "1", lambda k, copy=copy: count_loop(low, "0", columns, "1", lambda x: copy(k, x)))  # type: ignore[misc]
+                count_loop(low, lower, upper, "1", copy_row)
             else:
-                count_loop(low, "0", columns, "1", lambda x, copy=copy: count_loop(low, lower, upper, "1", lambda k: copy(k, x)))  # type: ignore[misc]
-            if columns != str(width):  # lanes that are no columns: what was left in memory may be denormal numbers, by which some processors calculate a hundred times slower
-                count_loop(low, lower, upper, "1", lambda k, clear=clear: count_loop(low, columns, str(width), "1", lambda x: clear(k, x)))  # type: ignore[misc]
+                count_loop(low, "0", columns, "1", copy_column)
+            # lanes that are no columns: what was left in memory may be denormal numbers, by which some processors
+            # calculate a hundred times slower
+            if columns != str(width):
+                count_loop(low, lower, upper, "1", clear_row)
 
     # ---- vectors along j
 
@@ -214,7 +250,10 @@ class Tiling:
             return self.code.op(f"load {self.vector}, ptr {address}, align {self.size}{note}")
         name = f"@llvm.masked.load.v{self.lanes}{self.kind}{8 * self.size}.p0"
         self.code.module.declare(name, f"declare {self.vector} {name}(ptr, i32, <{self.lanes} x i1>, {self.vector})")
-        return self.code.op(f"call {self.vector} {name}(ptr {address}, i32 {self.size}, <{self.lanes} x i1> {mask}, {self.vector} zeroinitializer){note}")
+        return self.code.op(
+            f"call {self.vector} {name}(ptr {address}, i32 {self.size}, <{self.lanes} x i1> {mask}, {self.vector} "
+            f"zeroinitializer){note}"
+        )
 
     def store_vector(self, value: str, address: str, mask: str, note: str) -> None:
         if not mask:
@@ -222,12 +261,16 @@ class Tiling:
             return
         name = f"@llvm.masked.store.v{self.lanes}{self.kind}{8 * self.size}.p0"
         self.code.module.declare(name, f"declare void {name}({self.vector}, ptr, i32, <{self.lanes} x i1>)")
-        self.code.do(f"call void {name}({self.vector} {value}, ptr {address}, i32 {self.size}, <{self.lanes} x i1> {mask}){note}")
+        self.code.do(
+            f"call void {name}({self.vector} {value}, ptr {address}, i32 {self.size}, <{self.lanes} x i1> {mask}){note}"
+        )
 
     # ---- tiles
 
     def tile(self, outer: tuple[str, ...], i: str, rows: int, j: str, masks: Sequence[str], columns: str) -> None:
-        """The cells at rows i, i + 1, ... (of `outer` alone where tiles are not packed) and columns from j: sums over all k, then stored. `masks`: which lanes of each vector are columns; "" for all. `columns`: how many there are."""
+        """The cells at rows i, i + 1, ... (of `outer` alone where tiles are not packed) and columns from j: sums over
+        all k, then stored. `masks`: which lanes of each vector are columns; "" for all. `columns`: how many there
+        are."""
         code, c, vectors = self.code, self.c, len(masks)
         sums = [[[code.slot(self.vector) for _ in range(vectors)] for _ in range(rows)] for _ in c.targets]
         at_i = [code.sum(i, str(r)) if i else "" for r in range(rows)]
@@ -243,7 +286,9 @@ class Tiling:
                 for v in range(vectors):
                     self.at_column = v * self.lanes
                     for tile, term in zip(sums, self.terms(at_i[r], at_j[v], masks[v])):
-                        code.store(self.vector, self.arithmetic("add", code.load(self.vector, tile[r][v]), term), tile[r][v])
+                        code.store(
+                            self.vector, self.arithmetic("add", code.load(self.vector, tile[r][v]), term), tile[r][v]
+                        )
 
         self.rounds(body)
         if not c.plain:
@@ -253,7 +298,12 @@ class Tiling:
             for r, row in enumerate(tile):
                 for v, slot in enumerate(row):
                     at = flat(code, self.place(outer, at_i[r], at_j[v]), sink.result.extents)
-                    self.store_vector(code.load(self.vector, slot), element_address(code, sink.result, at), masks[v], sink.result.note(code))
+                    self.store_vector(
+                        code.load(self.vector, slot),
+                        element_address(code, sink.result, at),
+                        masks[v],
+                        sink.result.note(code),
+                    )
 
     def cells_of(self, load: Load, i: str, j: str, mask: str) -> str:
         """The elements that a load gives for row i and the vector of columns at j."""
@@ -281,7 +331,9 @@ class Tiling:
         row = self.code.difference(i, self.origin) if self.origin else i
         return (*outer, row, j) if row else (*outer, j)
 
-    def finish_cells(self, outer: tuple[str, ...], i: str, j: str, sums: Sequence[Sequence[Sequence[str]]], columns: str) -> None:
+    def finish_cells(
+        self, outer: tuple[str, ...], i: str, j: str, sums: Sequence[Sequence[Sequence[str]]], columns: str
+    ) -> None:
         """Runs what is left of the body for each cell of a tile, and stores the results."""
         code, c, low = self.code, self.c, self.low
         rows, width = len(sums[0]), len(sums[0][0]) * self.lanes
@@ -298,10 +350,15 @@ class Tiling:
                 self.bind(c.p.index[-2], row)
             self.bind(c.j, column)
             for target, memory in zip(c.targets, memories):
-                low.bind_scalar(target, code.load(self.type, code.offset(self.type, memory, code.sum(code.product(r, str(width)), x))))
+                low.bind_scalar(
+                    target,
+                    code.load(self.type, code.offset(self.type, memory, code.sum(code.product(r, str(width)), x))),
+                )
             index = self.place(outer, row, column)
             places = [sink.place(index) for sink in self.sinks]
-            into = {a.name: place for a, place in zip(c.p.body.results, places) if place is not None and isinstance(a, Var)}
+            into = {
+                a.name: place for a, place in zip(c.p.body.results, places) if place is not None and isinstance(a, Var)
+            }
             values = low.block(Block(c.cells, c.p.body.results), (), into)
             for sink, value, place in zip(self.sinks, values, places):
                 sink.put(index, [low.built(value, place) if place is not None and isinstance(value, Array) else value])
@@ -309,7 +366,8 @@ class Tiling:
         count_loop(low, "0", str(rows), "1", lambda r: count_loop(low, "0", columns, "1", lambda x: cell(r, x)))
 
     def terms(self, i: str, j: str, mask: str) -> list[str]:
-        """What one k adds to each sum, for row i and the vector of columns at j. Loads that several cells share are written once for each; LLVM merges them."""
+        """What one k adds to each sum, for row i and the vector of columns at j. Loads that several cells share are
+        written once for each; LLVM merges them."""
         if i:
             self.bind(self.c.p.index[-2], i)
         self.bind(self.c.j, j)
@@ -320,7 +378,13 @@ class Tiling:
                 self.low.statement(s, set(), {})
                 continue
             panel = self.panels.get(s.targets[0].name)
-            found[s.targets[0].name] = self.packed(panel) if panel else self.load(s.rhs, mask) if isinstance(s.rhs, Load) else self.operation(s.rhs, found)
+            found[s.targets[0].name] = (
+                self.packed(panel)
+                if panel
+                else self.load(s.rhs, mask)
+                if isinstance(s.rhs, Load)
+                else self.operation(s.rhs, found)
+            )
         return [self.operand(a, found) for a in self.c.inner.body.results]
 
     def packed(self, panel: Array) -> str:
@@ -342,12 +406,20 @@ class Tiling:
         assert isinstance(rhs, Op)
         args = [self.operand(a, found) for a in rhs.args]
         if rhs.code == "neg":
-            return self.code.op(f"fneg {self.vector} {args[0]}" if self.real else f"sub {self.vector} zeroinitializer, {args[0]}")
-        return self.arithmetic(rhs.code, args[0], args[1], flags="" if self.low.facts.is_difference_of_products(rhs) else self.flags)
+            return self.code.op(
+                f"fneg {self.vector} {args[0]}" if self.real else f"sub {self.vector} zeroinitializer, {args[0]}"
+            )
+        return self.arithmetic(
+            rhs.code, args[0], args[1], flags="" if self.low.facts.is_difference_of_products(rhs) else self.flags
+        )
 
     def arithmetic(self, name: str, a: str, b: str, flags: str | None = None) -> str:
         """A sum, difference or product of vectors."""
-        return self.code.op(f"f{name} {self.flags if flags is None else flags}{self.vector} {a}, {b}" if self.real else f"{name} {self.vector} {a}, {b}")
+        return self.code.op(
+            f"f{name} {self.flags if flags is None else flags}{self.vector} {a}, {b}"
+            if self.real
+            else f"{name} {self.vector} {a}, {b}"
+        )
 
     def operand(self, a: Atom, found: dict[str, str]) -> str:
         if isinstance(a, Const):

@@ -1,6 +1,8 @@
 """What LLVM does: IR text to machine code for this machine's processor.
 
-In: a `Task`, the text of a module with what is wanted of it. Out: a relocatable object, or assembly. Small modules are translated in sacpy's own process, all others in one of the processes of `compilers`, where LLVM can be stopped; both come here, so this module loads LLVM and little besides.
+In: a `Task`, the text of a module with what is wanted of it. Out: a relocatable object, or assembly. Small modules are
+translated in sacpy's own process, all others in one of the processes of `compilers`, where LLVM can be stopped; both
+come here, so this module loads LLVM and little besides.
 """
 
 from __future__ import annotations
@@ -14,12 +16,17 @@ import llvmlite.binding as llvm
 
 from sacpy.jit.llvm.processor import LEVEL, processor
 
-TASKS = 256  # that a process translates: each costs it some 45 kB of memory for good, most of them lost by llvmlite's pass builder
-PIPELINE = 1  # LLVM's level for the passes: with vectorised loops the code is as fast as with the higher ones, which take half as long again
+# that a process translates: each costs it some 45 kB of memory for good, most of them lost by llvmlite's pass builder
+TASKS = 256
+# LLVM's level for the passes: with vectorised loops the code is as fast as with the higher ones, which take half as
+# long again
+PIPELINE = 1
 
 
 class Task(NamedTuple):
-    """Something to translate. `level`: how hard LLVM tries, 0 to 3; `passes`: the same, of its passes. `verify`: the text is checked first. `assembly`: that is wanted, in UTF-8, and not an object. `little`: LLVM is only to do what takes time in proportion to the text, some 100 kB in a hundredth of a second."""
+    """Something to translate. `level`: how hard LLVM tries, 0 to 3; `passes`: the same, of its passes. `verify`: the
+    text is checked first. `assembly`: that is wanted, in UTF-8, and not an object. `little`: LLVM is only to do what
+    takes time in proportion to the text, some 100 kB in a hundredth of a second."""
 
     text: str
     level: int = 3
@@ -82,7 +89,8 @@ def emitted(module: Any, task: Task, portable: bool = False) -> bytes:
 
 @contextmanager
 def _quickly() -> Iterator[None]:
-    """Inside, LLVM does without loop strength reduction, which takes most of the time of generating code, and gains nothing on what is generated here. The switch is the whole process's."""
+    """Inside, LLVM does without loop strength reduction, which takes most of the time of generating code, and gains
+    nothing on what is generated here. The switch is the whole process's."""
     llvm.set_option("sacpy", "-disable-lsr=true")
     try:
         yield

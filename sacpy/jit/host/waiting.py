@@ -1,6 +1,8 @@
 """Waiting for something that Python cannot interrupt, in a way that it can.
 
-In: what is to be done. Out: what it gives; or whatever is raised meanwhile in the thread that waits (Ctrl-C, a limit on time), which gets through at once. Threads that are never waited for by name do the work, and are used again: an exception that is meant for a thread may hit one that it is just starting, which has its number for a moment.
+In: what is to be done. Out: what it gives; or whatever is raised meanwhile in the thread that waits (Ctrl-C, a limit on
+time), which gets through at once. Threads that are never waited for by name do the work, and are used again: an
+exception that is meant for a thread may hit one that it is just starting, which has its number for a moment.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ IDLE = 10.0  # seconds without work after which a thread ends
 
 
 class Waiting(Generic[T]):
-    """Something done by another thread, which nobody need wait for, and which the end of the process does not wait for either."""
+    """Something done by another thread, which nobody need wait for, and which the end of the process does not wait for
+    either."""
 
     def __init__(self, work: Callable[[], T]) -> None:
         self._work = work

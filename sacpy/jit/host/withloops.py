@@ -1,6 +1,8 @@
 """With-loops as loop nests.
 
-In: a with-loop of a graph. Out: loops in row-major order, the last axis innermost. The earlier partition wins where several cover a cell: unless they are known to be disjoint they run last to first, later writes winning, or, where checks might fail, leave out what is covered; what no partition covers is filled first.
+In: a with-loop of a graph. Out: loops in row-major order, the last axis innermost. The earlier partition wins where
+several cover a cell: unless they are known to be disjoint they run last to first, later writes winning, or, where
+checks might fail, leave out what is covered; what no partition covers is filled first.
 """
 
 from __future__ import annotations
@@ -53,7 +55,9 @@ class WithLoops:
         only_arrays = len(arrays) == len(self.w.operators)
         overlap = not self.w.disjoint and len(self.w.partitions) > 1
         reverse = only_arrays and overlap and not any(self.low.unit.site_of_loop(p.body) for p in self.w.partitions)
-        self.partitions(self.w.partitions[::-1] if reverse else self.w.partitions, arrays, states, guarded=overlap and not reverse)
+        self.partitions(
+            self.w.partitions[::-1] if reverse else self.w.partitions, arrays, states, guarded=overlap and not reverse
+        )
         for array in self.kept:
             release(self.low.code, array)
         self.restore(before)
@@ -85,12 +89,18 @@ class WithLoops:
         return place
 
     def reused(self, base: str, extents: tuple[str, ...]) -> Array | None:
-        """The memory of an array that dies here, for a result of the same type of which every cell is computed from the same cell of that array at most. Only if nobody else holds it when the code runs: else new memory."""
+        """The memory of an array that dies here, for a result of the same type of which every cell is computed from the
+        same cell of that array at most. Only if nobody else holds it when the code runs: else new memory."""
         if not self.w.complete or self.may_repeat():
             return None
         for name in sorted(self.dying):
             value = self.low.env[name]
-            if isinstance(value, Array) and not value.borrowed and (value.element, value.extents) == (base, extents) and self.may_overwrite(name):
+            if (
+                isinstance(value, Array)
+                and not value.borrowed
+                and (value.element, value.extents) == (base, extents)
+                and self.may_overwrite(name)
+            ):
                 self.dying.discard(name)
                 self.in_place.add(name)
                 return self.low.reused(value)
@@ -112,7 +122,8 @@ class WithLoops:
         return place
 
     def owned(self, taken: Array, needed: frozenset[Multiple]) -> Array:
-        """An array to be written to as it is read, made of one whose reference is given up: the same if no one else holds it and extents are the multiples of numbers that they need to be, else a copy."""
+        """An array to be written to as it is read, made of one whose reference is given up: the same if no one else
+        holds it and extents are the multiples of numbers that they need to be, else a copy."""
         low, code, fine = self.low, self.low.code, "true"
         if not needed:
             return low.owned(taken)
@@ -127,7 +138,8 @@ class WithLoops:
         return low.owned(replace(taken, unique=False))
 
     def may_overwrite(self, name: str) -> bool:
-        """Whether the bodies read an array nowhere but at their own index, or where nothing changes, so that it can be overwritten as they go."""
+        """Whether the bodies read an array nowhere but at their own index, or where nothing changes, so that it can be
+        overwritten as they go."""
         return self.overwriting(name) == frozenset()
 
     def overwriting(self, name: str) -> frozenset[Multiple] | None:
@@ -166,8 +178,17 @@ class WithLoops:
 
     # ---- partitions
 
-    def partitions(self, partitions: Sequence[Partition], arrays: dict[int, Array], states: dict[int, FoldSink | PropagateSink], *, guarded: bool) -> None:
-        """Runs partitions, one after the other. `guarded`: cells that an earlier one has set are left alone (elsewhere the order sees to it that the earlier one wins): where there are only arrays, they are not computed either, as checks in them may fail."""
+    def partitions(
+        self,
+        partitions: Sequence[Partition],
+        arrays: dict[int, Array],
+        states: dict[int, FoldSink | PropagateSink],
+        *,
+        guarded: bool,
+    ) -> None:
+        """Runs partitions, one after the other. `guarded`: cells that an earlier one has set are left alone (elsewhere
+        the order sees to it that the earlier one wins): where there are only arrays, they are not computed either, as
+        checks in them may fail."""
         low, only_arrays = self.low, len(arrays) == len(self.w.operators)
         for k, o in enumerate(self.w.operators):
             if isinstance(o, Fold):
@@ -177,14 +198,18 @@ class WithLoops:
                 states[k] = PropagateSink(low, o, Slots(low, o.params))
                 states[k].slots.set([low.take(a, set()) for a in o.initial])
         if only_arrays and self.w.disjoint:
-            few = all(map(is_cut, partitions)) and all(isinstance(p.upper[0], Const) for p in partitions)  # rows: blocks of them are dealt out
+            # rows: blocks of them are dealt out
+            few = all(map(is_cut, partitions)) and all(isinstance(p.upper[0], Const) for p in partitions)
             for group in [[p] for p in partitions] if few else grouped(partitions):
                 self.rows(group, [ArraySink(low, arrays[k], group[0].rank) for k in range(len(self.w.operators))])
             return
         for number, p in enumerate(partitions):
             totals = {k: self.set_aside(sink) for k, sink in states.items() if number and isinstance(sink, FoldSink)}
             earlier = partitions[:number] if guarded else ()
-            sinks = [states[k] if k in states else ArraySink(low, arrays[k], p.rank, () if only_arrays else earlier) for k in range(len(self.w.operators))]
+            sinks = [
+                states[k] if k in states else ArraySink(low, arrays[k], p.rank, () if only_arrays else earlier)
+                for k in range(len(self.w.operators))
+            ]
             skipped = earlier if only_arrays else ()
             if skipped == earlier and can_spread(low, p, sinks):
                 spread(low, [p], sinks, skipped)
@@ -211,7 +236,11 @@ class WithLoops:
 
     def decide(self, p: Partition, sinks: Sequence[Sink], skipped: Sequence[Partition]) -> None:
         """Runs a partition once more, in order, if the order matters to an extreme of reals that it gives."""
-        low, code, folds = self.low, self.low.code, [s for s in sinks if isinstance(s, FoldSink) and s.reduction and s.reduction.extremes]
+        low, code, folds = (
+            self.low,
+            self.low.code,
+            [s for s in sinks if isinstance(s, FoldSink) and s.reduction and s.reduction.extremes],
+        )
         if not folds:
             return
         undecided = "false"
@@ -221,7 +250,12 @@ class WithLoops:
         code.branch(undecided, again, done)
         code.place(again)
         low.in_order = True
-        ordered = [FoldSink(low, s.operator, Slots(low, s.operator.accumulators), in_order=True) if isinstance(s, FoldSink) else s for s in sinks]
+        ordered = [
+            FoldSink(low, s.operator, Slots(low, s.operator.accumulators), in_order=True)
+            if isinstance(s, FoldSink)
+            else s
+            for s in sinks
+        ]
         for new in ordered:
             if isinstance(new, FoldSink):
                 new.start()
@@ -248,7 +282,9 @@ class WithLoops:
 
     # ---- results
 
-    def finish(self, targets: Sequence[Var], arrays: dict[int, Array], states: dict[int, FoldSink | PropagateSink]) -> None:
+    def finish(
+        self, targets: Sequence[Var], arrays: dict[int, Array], states: dict[int, FoldSink | PropagateSink]
+    ) -> None:
         at = 0
         for k, o in enumerate(self.w.operators):
             mine = targets[at : at + operator_count(o)]
@@ -256,14 +292,19 @@ class WithLoops:
             if k in arrays:
                 in_place = mine[0].name in self.into
                 array = arrays[k]
-                self.low.env[mine[0].name] = self.low.as_built(array) if in_place else replace(array, scope="", apart=())
+                self.low.env[mine[0].name] = (
+                    self.low.as_built(array) if in_place else replace(array, scope="", apart=())
+                )
             else:
                 states[k].slots.get(mine)
 
 
 def _is_repeatable(o: Operator) -> bool:
-    """Whether an operator's part of a loop can be run twice: nothing but scalars is carried from index to index, through all of them."""
-    return not isinstance(o, Propagate) and not (isinstance(o, Fold) and (o.stop is not None or any(isinstance(v.type, ArrayType) for v in o.accumulators)))
+    """Whether an operator's part of a loop can be run twice: nothing but scalars is carried from index to index,
+    through all of them."""
+    return not isinstance(o, Propagate) and not (
+        isinstance(o, Fold) and (o.stop is not None or any(isinstance(v.type, ArrayType) for v in o.accumulators))
+    )
 
 
 def operator_count(o: Operator) -> int:

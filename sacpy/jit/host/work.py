@@ -1,8 +1,10 @@
-"""How much work a block of code is, estimated from extents when it runs: what decides whether a loop is spread over threads.
+"""How much work a block of code is, estimated from extents when it runs: what decides whether a loop is spread over
+threads.
 
 In: blocks of a graph. Out: code that computes a number.
 
-The unit is about one simple operation. Bounds of inner loops that are only known inside are taken as a guess. Computed in floating point, which does not overflow.
+The unit is about one simple operation. Bounds of inner loops that are only known inside are taken as a guess. Computed
+in floating point, which does not overflow.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ Work = float | str  # a number, or the text of a double
 
 
 class Cost:
-    """Estimates at a place in the code that is being written. What follows from the graph alone is reckoned now, and takes no code."""
+    """Estimates at a place in the code that is being written. What follows from the graph alone is reckoned now, and
+    takes no code."""
 
     def __init__(self, lowering: Writer) -> None:
         self.low = lowering

@@ -1,6 +1,7 @@
 """What all code inside one LLVM function shares while it is written: variables, slots, the ways to leave, arrays.
 
-In: the module of LLVM IR that is being written, what is known of the unit. Out: `Writer`, the base of whatever writes statements, so that those need not know one another.
+In: the module of LLVM IR that is being written, what is known of the unit. Out: `Writer`, the base of whatever writes
+statements, so that those need not know one another.
 """
 
 from __future__ import annotations
@@ -106,7 +107,8 @@ class Writer(ABC):
     def __init__(self, unit: UnitContext, code: Code, facts: Facts) -> None:
         self.unit, self.code, self.facts = unit, code, facts
         self.env: dict[str, Value] = {}
-        self.on_failure: str | None = None  # where a failing check jumps to inside a vectorisable loop; None: it leaves the function
+        # where a failing check jumps to inside a vectorisable loop; None: it leaves the function
+        self.on_failure: str | None = None
         self.status = code.slot("i32")
         self.failed, self.unchecked = code.label("failed"), code.label("unchecked")
         self.site = ""  # where the number of the check stands that fails, if one may
@@ -208,7 +210,8 @@ class Writer(ABC):
         self._leave_unless(self.code.op(f"icmp eq i32 {status}, 0"), status)
 
     def unless(self, condition: str, status: int, site: int = 0) -> None:
-        """Ends the function with a status unless a condition holds. `site`: the number of the check that failed then."""
+        """Ends the function with a status unless a condition holds. `site`: the number of the check that failed
+        then."""
         if not site:
             self._leave_unless(condition, str(status))
             return
@@ -221,8 +224,8 @@ class Writer(ABC):
         self.code.place(on)
 
     def _leave_unless(self, condition: str, status: str) -> None:
-        """What is to be told stands in memory before the branch: LLVM makes that a value of the way that is taken, and a
-        block for each way would take it longer."""
+        """What is to be told stands in memory before the branch: LLVM makes that a value of the way that is taken, and
+        a block for each way would take it longer."""
         on = self.code.label("ok")
         self.code.store("i32", status, self.status)
         self.code.branch(condition, on, self.failed)
@@ -271,12 +274,16 @@ class Writer(ABC):
         return new
 
     def owned(self, array: Array) -> Array:
-        """An array that may be written to, made of one whose reference is given up: the same if no one else holds it, else a copy."""
+        """An array that may be written to, made of one whose reference is given up: the same if no one else holds it,
+        else a copy."""
         return array if array.unique else self._unless_shared(array, self.copied)
 
     def reused(self, array: Array) -> Array:
-        """An array to be overwritten, made of one whose reference is given up: its memory if no one else holds it, else new."""
-        return array if array.unique else self._unless_shared(array, lambda old: self.allocate(old.element, old.extents))
+        """An array to be overwritten, made of one whose reference is given up: its memory if no one else holds it, else
+        new."""
+        return (
+            array if array.unique else self._unless_shared(array, lambda old: self.allocate(old.element, old.extents))
+        )
 
     def _unless_shared(self, array: Array, new: Callable[[Array], Array]) -> Array:
         code = self.code

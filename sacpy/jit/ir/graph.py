@@ -1,16 +1,23 @@
-"""Graph IR: what the compiler works on. Typed, single assignment, with-loops as nodes, ranks static, extents static or symbolic.
+"""Graph IR: what the compiler works on. Typed, single assignment, with-loops as nodes, ranks static, extents static or
+symbolic.
 
-A unit is a root function and those that it calls and that were not inlined. Every variable carries its type, and an array's type its extents: constants, or scalar variables of base "int" that are in scope wherever the array is. So a
-shape is never looked up: `shape(a)` is the atoms in the type of `a`. Short vectors and other small arrays of known shape do not exist here; their elements are scalars, side by side. Structs came apart in core already.
+A unit is a root function and those that it calls and that were not inlined. Every variable carries its type, and an
+array's type its extents: constants, or scalar variables of base "int" that are in scope wherever the array is. So a
+shape is never looked up: `shape(a)` is the atoms in the type of `a`. Short vectors and other small arrays of known
+shape do not exist here; their elements are scalars, side by side. Structs came apart in core already.
 
 Laws, which `graph_verify` checks:
 - A name is set once in a function, before it is used, in its own block or one around it.
-- An array's extents that are variables are in scope. Where arrays enter or leave (parameters, results, carried variables, calls) each such extent is passed as a scalar of its own, before the array.
-- Extents lie between 0 and `LARGEST_EXTENT`, so that two of them add up to an int: calls see to those of arguments, and whatever makes an array checks its own.
-- `Op` is total: it may be evaluated speculatively, and gives some value, never a trap, on operands that the language refuses (a division by 0). `Check` refuses them. `Load`, `View` and `Update` need indices in range: the checks that see to
-  it come before, and nothing moves them in front of those.
-- All code is free of side effects. A check that fails ends the whole unit: it is then run by the interpreter, which reports the error, or finds that there is none. So a check may fail too often (be hoisted out of a loop that is empty), never
-  too seldom; code whose values nobody uses may go with its checks.
+- An array's extents that are variables are in scope. Where arrays enter or leave (parameters, results, carried
+  variables, calls) each such extent is passed as a scalar of its own, before the array.
+- Extents lie between 0 and `LARGEST_EXTENT`, so that two of them add up to an int: calls see to those of arguments, and
+  whatever makes an array checks its own.
+- `Op` is total: it may be evaluated speculatively, and gives some value, never a trap, on operands that the language
+  refuses (a division by 0). `Check` refuses them. `Load`, `View` and `Update` need indices in range: the checks that
+  see to it come before, and nothing moves them in front of those.
+- All code is free of side effects. A check that fails ends the whole unit: it is then run by the interpreter, which
+  reports the error, or finds that there is none. So a check may fail too often (be hoisted out of a loop that is
+  empty), never too seldom; code whose values nobody uses may go with its checks.
 """
 
 from __future__ import annotations
@@ -59,7 +66,8 @@ class Var(Node):
 
 
 class Const(Node):
-    """A scalar constant: int (within the base type's range; char as its code), float (a "float" already rounded to 32 bits), or bool. Compared by representation: NaN equals NaN, 0.0 is not -0.0 (`key`)."""
+    """A scalar constant: int (within the base type's range; char as its code), float (a "float" already rounded to 32
+    bits), or bool. Compared by representation: NaN equals NaN, 0.0 is not -0.0 (`key`)."""
 
     base: str
     value: int | float | bool = field(compare=False)
@@ -89,8 +97,9 @@ def integer(value: int) -> Const:
 
 
 class Op(Node):
-    """A scalar operation: an element-wise primitive of `lang/primitives.py` by its name ("add", "lt", "tod", "sqrt", ...), with the meaning `interp/arithmetic.py` gives it (integers wrap), or "select" (condition, then, otherwise). `exact`: the
-    integer result is known not to wrap, for operands that occur."""
+    """A scalar operation: an element-wise primitive of `lang/primitives.py` by its name ("add", "lt", "tod", "sqrt",
+    ...), with the meaning `interp/arithmetic.py` gives it (integers wrap), or "select" (condition, then, otherwise).
+    `exact`: the integer result is known not to wrap, for operands that occur."""
 
     code: str
     args: tuple[Atom, ...]
@@ -127,7 +136,8 @@ class Cons(Node):
 
 
 class Update(Node):
-    """The array with one element (full index, scalar value) or one sub-array (partial index, array value of its shape) replaced. Indices in range."""
+    """The array with one element (full index, scalar value) or one sub-array (partial index, array value of its shape)
+    replaced. Indices in range."""
 
     array: Var
     index: tuple[Atom, ...]
@@ -135,7 +145,8 @@ class Update(Node):
 
 
 class Call(Node):
-    """A call of another function of the unit. Arguments are its parameters in order, extents included; targets its results in order, likewise."""
+    """A call of another function of the unit. Arguments are its parameters in order, extents included; targets its
+    results in order, likewise."""
 
     function: str
     args: tuple[Atom, ...]
@@ -150,8 +161,9 @@ class If(Node):
 
 
 class Loop(Node):
-    """Rounds: `condition` gives one bool (false leaves), `body` the next values of `params`. With `body_first` the first round starts at the body. The targets are the last values of `params`, in order. A carried array whose extents change has
-    them among `params`, and the targets' types refer to the targets."""
+    """Rounds: `condition` gives one bool (false leaves), `body` the next values of `params`. With `body_first` the
+    first round starts at the body. The targets are the last values of `params`, in order. A carried array whose extents
+    change has them among `params`, and the targets' types refer to the targets."""
 
     params: tuple[Var, ...]
     initial: tuple[Atom, ...]
@@ -161,7 +173,9 @@ class Loop(Node):
 
 
 class For(Node):
-    """A counting loop: `index` (base "int") runs from `lower` in steps of `step` (a constant other than 0) while it is below `upper` (above it, for a negative step); it does not wrap. `params`, `initial`, `body` and targets as in `Loop`. `few`: there will be few rounds, since other loops take most of them: it is to be small rather than fast."""
+    """A counting loop: `index` (base "int") runs from `lower` in steps of `step` (a constant other than 0) while it is
+    below `upper` (above it, for a negative step); it does not wrap. `params`, `initial`, `body` and targets as in
+    `Loop`. `few`: there will be few rounds, since other loops take most of them: it is to be small rather than fast."""
 
     index: Var
     lower: Atom
@@ -177,7 +191,9 @@ class For(Node):
 
 
 class Genarray(Node):
-    """A new array of extents `frame ++ cell` (see `WithLoop.frame`). Cells that no partition covers are `default`: a scalar (spread over the cell), or an array of extents `cell`. Each body gives one value: a scalar where `cell` is (), else an array."""
+    """A new array of extents `frame ++ cell` (see `WithLoop.frame`). Cells that no partition covers are `default`: a
+    scalar (spread over the cell), or an array of extents `cell`. Each body gives one value: a scalar where `cell` is
+    (), else an array."""
 
     base: str
     cell: tuple[Atom, ...]
@@ -185,16 +201,19 @@ class Genarray(Node):
 
 
 class Modarray(Node):
-    """`array` with the covered cells replaced. Its first axes are the frame, the others the cell. Each body gives one value."""
+    """`array` with the covered cells replaced. Its first axes are the frame, the others the cell. Each body gives one
+    value."""
 
     array: Var
 
 
 class Fold(Node):
-    """One result per neutral element, scalars or arrays. `combine` takes `accumulators` and `values` and gives new accumulators. Every partition counts in full, from the neutral; partials are combined in order: f(F(p3), f(F(p2), F(p1))). Bodies give one value per
-    neutral. `stop`: iteration of a partition ends once the accumulators equal it, tested after each application. The
-    function is associative by the language's promise. Operands keep their order unless `commutative`: what a pragma
-    says of it, or, where it is None, whether the function is known to be (`analysis.folds.recognised`)."""
+    """One result per neutral element, scalars or arrays. `combine` takes `accumulators` and `values` and gives new
+    accumulators. Every partition counts in full, from the neutral; partials are combined in order: f(F(p3), f(F(p2),
+    F(p1))). Bodies give one value per neutral. `stop`: iteration of a partition ends once the accumulators equal it,
+    tested after each application. The function is associative by the language's promise. Operands keep their order
+    unless `commutative`: what a pragma says of it, or, where it is None, whether the function is known to be
+    (`analysis.folds.recognised`)."""
 
     neutrals: tuple[Atom, ...]
     accumulators: tuple[Var, ...]
@@ -205,7 +224,8 @@ class Fold(Node):
 
 
 class Propagate(Node):
-    """Values threaded through all iterations, partition after partition, in row-major order. `params` name them in the bodies; bodies give the next ones; the targets are the last."""
+    """Values threaded through all iterations, partition after partition, in row-major order. `params` name them in the
+    bodies; bodies give the next ones; the targets are the last."""
 
     initial: tuple[Atom, ...]
     params: tuple[Var, ...]
@@ -215,8 +235,11 @@ Operator = Genarray | Modarray | Fold | Propagate
 
 
 class Partition(Node):
-    """The index space { iv | lower <= iv < upper, (iv - lower) mod step < width }, axis by axis; `step` None: dense. Bounds are exclusive above, within the frame wherever there is one (checked before), and may be empty. Width <= step, both positive (checked before).
-    `index` are the components of iv, one per axis. `body.results`: the values, operator by operator. `staged`: the arrays that pragmas want in shared memory, under the names that the programmer gave them; that is no use of them."""
+    """The index space { iv | lower <= iv < upper, (iv - lower) mod step < width }, axis by axis; `step` None: dense.
+    Bounds are exclusive above, within the frame wherever there is one (checked before), and may be empty. Width <=
+    step, both positive (checked before). `index` are the components of iv, one per axis. `body.results`: the values,
+    operator by operator. `staged`: the arrays that pragmas want in shared memory, under the names that the programmer
+    gave them; that is no use of them."""
 
     lower: tuple[Atom, ...]
     upper: tuple[Atom, ...]
@@ -234,8 +257,10 @@ class Partition(Node):
 
 
 class WithLoop(Node):
-    """`frame`: the extents that genarray and modarray share, one per axis of the index spaces (None where all operators are folds or propagates). For genarray and modarray the earlier partition wins where several cover a cell; `disjoint`: no two overlap. `complete`: all
-    cells are covered, so that no default is ever used. Results are those of the operators in order."""
+    """`frame`: the extents that genarray and modarray share, one per axis of the index spaces (None where all operators
+    are folds or propagates). For genarray and modarray the earlier partition wins where several cover a cell;
+    `disjoint`: no two overlap. `complete`: all cells are covered, so that no default is ever used. Results are those of
+    the operators in order."""
 
     frame: tuple[Atom, ...] | None
     partitions: tuple[Partition, ...]
@@ -259,7 +284,8 @@ class Let(Node):
 
 
 class Check(Node):
-    """Ends the unit unless `condition` (a bool) holds. `what`: what is asserted, in words ("the index lies in the array")."""
+    """Ends the unit unless `condition` (a bool) holds. `what`: what is asserted, in words ("the index lies in the
+    array")."""
 
     condition: Atom
     what: str
@@ -286,7 +312,8 @@ class Function(Node):
 
 
 class Input(Node):
-    """What the root's parameter is, of which argument: "scalar"; "element" number `at` (flat) of a small array; "extent" of axis `at`; "array"."""
+    """What the root's parameter is, of which argument: "scalar"; "element" number `at` (flat) of a small array;
+    "extent" of axis `at`; "array"."""
 
     kind: str
     argument: int
@@ -294,8 +321,9 @@ class Input(Node):
 
 
 class Output(Node):
-    """How a result of the core function is put together from the root's results: "scalar" and "array" at `positions[0]`, "small" from scalars at `positions` (row-major). `base` and `extents`: of the value; an extent is a number, or a variable-free reference (None, position)
-    to the root's result that holds it."""
+    """How a result of the core function is put together from the root's results: "scalar" and "array" at
+    `positions[0]`, "small" from scalars at `positions` (row-major). `base` and `extents`: of the value; an extent is a
+    number, or a variable-free reference (None, position) to the root's result that holds it."""
 
     kind: str
     base: str
@@ -396,8 +424,8 @@ def statements(block: Block) -> Iterator[Stmt]:
 
 
 def operands(rhs: Rhs) -> tuple[Atom, ...]:
-    """The atoms that a right-hand side itself uses; those of its inner blocks are not among them (`blocks` has those), nor
-    extents in the types of variables."""
+    """The atoms that a right-hand side itself uses; those of its inner blocks are not among them (`blocks` has those),
+    nor extents in the types of variables."""
     return _OPERANDS[rhs.__class__](rhs)
 
 

@@ -1,6 +1,7 @@
 """Graphs as text: one statement a line, the same text for the same graph.
 
-In: a unit, a function or a block. Out: text for tests and `--emit graph`. A variable's type stands where it is set; operations on indices known not to wrap carry `!`.
+In: a unit, a function or a block. Out: text for tests and `--emit graph`. A variable's type stands where it is set;
+operations on indices known not to wrap carry `!`.
 """
 
 from __future__ import annotations
@@ -123,13 +124,30 @@ def _rhs(rhs: Rhs) -> list[str]:
         case Call(function=function, args=args):
             return [f"call {function}({_atoms(args)})"]
         case If():
-            return [f"if {atom_text(rhs.condition)}", *_indent(_block(rhs.then, "give")), "else", *_indent(_block(rhs.otherwise, "give"))]
+            return [
+                f"if {atom_text(rhs.condition)}",
+                *_indent(_block(rhs.then, "give")),
+                "else",
+                *_indent(_block(rhs.otherwise, "give")),
+            ]
         case Loop():
             head = f"{'do' if rhs.body_first else 'loop'} {_carried(rhs.params, rhs.initial)}".rstrip()
-            return [head, f"{INDENT}while", *_indent(_indent(_block(rhs.condition, "test"))), f"{INDENT}round", *_indent(_indent(_block(rhs.body, "next")))]
+            return [
+                head,
+                f"{INDENT}while",
+                *_indent(_indent(_block(rhs.condition, "test"))),
+                f"{INDENT}round",
+                *_indent(_indent(_block(rhs.body, "next"))),
+            ]
         case For():
-            head = f"for {rhs.index.name} from {atom_text(rhs.lower)} to {atom_text(rhs.upper)} step {rhs.step}{' few' if rhs.few else ''}"
-            return [f"{head} with {_carried(rhs.params, rhs.initial)}" if rhs.params else head, *_indent(_block(rhs.body, "next"))]
+            head = (
+                f"for {rhs.index.name} from {atom_text(rhs.lower)} to {atom_text(rhs.upper)} step "
+                f"{rhs.step}{' few' if rhs.few else ''}"
+            )
+            return [
+                f"{head} with {_carried(rhs.params, rhs.initial)}" if rhs.params else head,
+                *_indent(_block(rhs.body, "next")),
+            ]
         case WithLoop():
             return _with_loop(rhs)
         case _:
@@ -158,7 +176,10 @@ def _operator(o: Operator) -> list[str]:
         case Fold():
             stop = f" until {_atoms(o.stop)}" if o.stop is not None else ""
             order = "" if o.commutative is None else " in any order" if o.commutative else " in order"
-            head = f"fold from {_atoms(o.neutrals)}{stop}{order} by ({', '.join(map(_typed, o.accumulators))}), ({', '.join(map(_typed, o.values))})"
+            head = (
+                f"fold from {_atoms(o.neutrals)}{stop}{order} by ({', '.join(map(_typed, o.accumulators))}), "
+                f"({', '.join(map(_typed, o.values))})"
+            )
             return [head, *_indent(_block(o.combine, "give"))]
 
 

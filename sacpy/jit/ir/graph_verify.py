@@ -1,6 +1,8 @@
-"""The laws of graphs, checked: `verify(unit)` raises `GraphError` at the first breach. Run between passes in tests and under `--verify`.
+"""The laws of graphs, checked: `verify(unit)` raises `GraphError` at the first breach. Run between passes in tests and
+under `--verify`.
 
-Checked are scoping and single assignment, types of operands and results, ranks, extents in scope, and that blocks give as many values of the right types as their owners need. Whether an index is in range is not checked here.
+Checked are scoping and single assignment, types of operands and results, ranks, extents in scope, and that blocks give
+as many values of the right types as their owners need. Whether an index is in range is not checked here.
 """
 
 from __future__ import annotations
@@ -91,12 +93,18 @@ class _Scope(Record):
         if isinstance(a, Const):
             return a.type
         _need(a.name in self.types, f"{a.name} is used outside its scope")
-        _need(same_type(self.types[a.name], a.type), f"{a.name} is {type_text(self.types[a.name])}, but is used as {type_text(a.type)}")
+        _need(
+            same_type(self.types[a.name], a.type),
+            f"{a.name} is {type_text(self.types[a.name])}, but is used as {type_text(a.type)}",
+        )
         return a.type
 
     def expect(self, a: Atom, base: str, rank: int, what: str) -> None:
         found = self.use(a)
-        _need(found.base == base and len(extents_of(a)) == rank, f"{what} is {type_text(found)}, not {base} of rank {rank}")
+        _need(
+            found.base == base and len(extents_of(a)) == rank,
+            f"{what} is {type_text(found)}, not {base} of rank {rank}",
+        )
 
     def indices(self, many: Iterable[Atom], what: str) -> None:
         for a in many:
@@ -130,7 +138,10 @@ class _Scope(Record):
         if found is not None:
             _need(len(let.targets) == len(found), f"{len(let.targets)} targets for {len(found)} results")
             for target, (base, rank) in zip(let.targets, found):
-                _need(target.base == base and len(extents_of(target)) == rank, f"{target.name} is {type_text(target.type)}, but is set to {base} of rank {rank}")
+                _need(
+                    target.base == base and len(extents_of(target)) == rank,
+                    f"{target.name} is {type_text(target.type)}, but is set to {base} of rank {rank}",
+                )
 
     def rhs(self, r: Rhs, targets: tuple[Var, ...]) -> list[tuple[str, int]] | None:
         """Base and rank of each result; None where that was checked against the targets."""
@@ -143,7 +154,10 @@ class _Scope(Record):
                 self.indices(index, f"an index of {array.name}")
                 rank = len(extents_of(array)) - len(index)
                 self.use(array)
-                _need(rank == 0 if isinstance(r, Load) else 0 < rank < len(extents_of(array)), f"{len(index)} indices into {array.name}, which is {type_text(array.type)}")
+                _need(
+                    rank == 0 if isinstance(r, Load) else 0 < rank < len(extents_of(array)),
+                    f"{len(index)} indices into {array.name}, which is {type_text(array.type)}",
+                )
                 return [(array.base, rank)]
             case Reshape(array=array, extents=extents):
                 self.use(array)
@@ -154,7 +168,9 @@ class _Scope(Record):
             case Update():
                 self.use(r.array)
                 self.indices(r.index, f"an index of {r.array.name}")
-                self.expect(r.value, r.array.base, len(extents_of(r.array)) - len(r.index), "the new value of an update")
+                self.expect(
+                    r.value, r.array.base, len(extents_of(r.array)) - len(r.index), "the new value of an update"
+                )
                 return [(r.array.base, len(extents_of(r.array)))]
             case Call(function=name, args=args):
                 _need(name in self.functions, f"there is no function {name}")
@@ -239,7 +255,10 @@ class _Scope(Record):
             case Genarray():
                 self.indices(o.cell, "an extent of the cell")
                 default = self.use(o.default)
-                _need(default.base == o.base and len(extents_of(o.default)) in (0, len(o.cell)), "the default has another type than the cell")
+                _need(
+                    default.base == o.base and len(extents_of(o.default)) in (0, len(o.cell)),
+                    "the default has another type than the cell",
+                )
                 _need(rank + len(o.cell) > 0, "a genarray of rank 0 is a scalar")
                 return [(o.base, rank + len(o.cell))], [(o.base, len(o.cell))]
             case Modarray():
@@ -255,7 +274,10 @@ class _Scope(Record):
                 outer = dict(self.types)
                 self.bind(o.accumulators)
                 self.bind(o.values)
-                _need([(v.base, len(extents_of(v))) for v in o.values] == types, "a fold's values differ in type from its neutrals")
+                _need(
+                    [(v.base, len(extents_of(v))) for v in o.values] == types,
+                    "a fold's values differ in type from its neutrals",
+                )
                 self._gives(o.combine, types, "a fold's function")
                 self.types = outer
                 return types, types
@@ -266,8 +288,14 @@ class _Scope(Record):
                 return types, types
 
     def _partition(self, p: Partition, rank: int | None, wanted: Sequence[tuple[str, int]]) -> None:
-        _need(len(p.lower) == len(p.upper) == p.rank and (rank is None or rank == p.rank), "the ranks of bounds, index and frame differ")
-        _need((p.step is None) == (p.width is None) and (p.step is None or len(p.step) == len(p.width or ()) == p.rank), "step and width must both have the partition's rank")
+        _need(
+            len(p.lower) == len(p.upper) == p.rank and (rank is None or rank == p.rank),
+            "the ranks of bounds, index and frame differ",
+        )
+        _need(
+            (p.step is None) == (p.width is None) and (p.step is None or len(p.step) == len(p.width or ()) == p.rank),
+            "step and width must both have the partition's rank",
+        )
         self.indices((*p.lower, *p.upper, *(p.step or ()), *(p.width or ())), "a bound")
         outer = dict(self.types)
         self.bind(p.index)
@@ -277,5 +305,8 @@ class _Scope(Record):
 
 
 def same_type(a: Type, b: Type) -> bool:
-    """Whether two types have the same base and rank. (Extents may be written in two ways that are equal only at run time.)"""
-    return a.base == b.base and (a.rank if isinstance(a, ArrayType) else 0) == (b.rank if isinstance(b, ArrayType) else 0)
+    """Whether two types have the same base and rank. (Extents may be written in two ways that are equal only at run
+    time.)"""
+    return a.base == b.base and (a.rank if isinstance(a, ArrayType) else 0) == (
+        b.rank if isinstance(b, ArrayType) else 0
+    )

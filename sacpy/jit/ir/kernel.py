@@ -1,15 +1,22 @@
-"""Kernel programs: what stands between a mapped with-loop and LLVM. They mirror the machine: a grid of blocks of threads.
+"""Kernel programs: what stands between a mapped with-loop and LLVM. They mirror the machine: a grid of blocks of
+threads.
 
-Three levels of statements, as types of their own, so that what is illegal cannot be written. At block level (the same for all threads of a block) are `ForAll`, `Barrier`, `Allocate`, and loops and conditions on values that all threads share; inside a `ForAll` is code of one
-thread, where there is neither barrier nor allocation. After Svensson's Grid > Block > Thread programs (see docs/how-it-works.md): a barrier under divergent control flow cannot be expressed.
+Three levels of statements, as types of their own, so that what is illegal cannot be written. At block level (the same
+for all threads of a block) are `ForAll`, `Barrier`, `Allocate`, and loops and conditions on values that all threads
+share; inside a `ForAll` is code of one thread, where there is neither barrier nor allocation. After Svensson's Grid >
+Block > Thread programs (see docs/how-it-works.md): a barrier under divergent control flow cannot be expressed.
 
-A thread sees: the kernel's parameters, the indices of its block, block-level scalars, the indices of the `ForAll` it runs in, and arrays. Scalars set inside one `ForAll` are gone after it; what one phase leaves to the next is in an array. A `ForAll` may have more indices than the
-block has threads (virtual threads): each thread then takes several. Two `ForAll` without a barrier between run in any order, thread by thread.
+A thread sees: the kernel's parameters, the indices of its block, block-level scalars, the indices of the `ForAll` it
+runs in, and arrays. Scalars set inside one `ForAll` are gone after it; what one phase leaves to the next is in an
+array. A `ForAll` may have more indices than the block has threads (virtual threads): each thread then takes several.
+Two `ForAll` without a barrier between run in any order, thread by thread.
 
-Arrays are "global" (parameters), "shared" (one per block), "private" (one per thread of the block's launch extents; kept across phases) or "scratch" (as private, in global memory: for extents that only the launch knows). `extents` of shared and private arrays are constants, or chain parameters that a
-launch fixes.
+Arrays are "global" (parameters), "shared" (one per block), "private" (one per thread of the block's launch extents;
+kept across phases) or "scratch" (as private, in global memory: for extents that only the launch knows). `extents` of
+shared and private arrays are constants, or chain parameters that a launch fixes.
 
-Index words: kernels are built for 32 or for 64 bits; indices and bounds have base "int" or "long" accordingly. Atoms, `Op` and `Load` are those of graphs.
+Index words: kernels are built for 32 or for 64 bits; indices and bounds have base "int" or "long" accordingly. Atoms,
+`Op` and `Load` are those of graphs.
 """
 
 from __future__ import annotations
@@ -23,7 +30,8 @@ from sacpy.nodes import Node
 
 
 class Divide(Node):
-    """Quotient by a number that is the same for all threads: `dividend` is not negative, `multiplier` and `shift` are those of `withloop.division` for the word size."""
+    """Quotient by a number that is the same for all threads: `dividend` is not negative, `multiplier` and `shift` are
+    those of `withloop.division` for the word size."""
 
     dividend: Atom
     divisor: Atom
@@ -47,7 +55,8 @@ class Store(Node):
 
 
 class Check(Node):
-    """Unless `condition` holds, the launch fails: a word in memory says so, the thread goes on (loads and stores behind a failed check keep in range by a guard of their own: `If`)."""
+    """Unless `condition` holds, the launch fails: a word in memory says so, the thread goes on (loads and stores behind
+    a failed check keep in range by a guard of their own: `If`)."""
 
     condition: Atom
     what: str
@@ -71,7 +80,8 @@ class If(Node):
 
 
 class Carried(Node):
-    """A scalar of a loop: `target` is `initial` at first, `update` after each round, and visible in the loop and after it."""
+    """A scalar of a loop: `target` is `initial` at first, `update` after each round, and visible in the loop and after
+    it."""
 
     target: Var
     initial: Atom
@@ -90,7 +100,8 @@ class SeqFor(Node):
 
 
 class While(Node):
-    """Rounds of one thread: `condition`, `test` (false leaves), `body`. With `body_first` the first round starts at the body."""
+    """Rounds of one thread: `condition`, `test` (false leaves), `body`. With `body_first` the first round starts at the
+    body."""
 
     carried: tuple[Carried, ...]
     condition: tuple[ThreadStmt, ...]
@@ -105,7 +116,8 @@ ThreadStmt = Let | Store | Check | If | SeqFor | While
 
 
 class ForAll(Node):
-    """All threads of the block run `body`, for all `index` below `extents`, the last axis (x) running fastest over neighbouring threads."""
+    """All threads of the block run `body`, for all `index` below `extents`, the last axis (x) running fastest over
+    neighbouring threads."""
 
     index: tuple[Var, ...]
     extents: tuple[Atom, ...]
@@ -117,7 +129,8 @@ class Barrier(Node):
 
 
 class Allocate(Node):
-    """An array of the block: `space` is "shared", "private" or "scratch". Uninitialised; it lives to the end of the statements it stands among."""
+    """An array of the block: `space` is "shared", "private" or "scratch". Uninitialised; it lives to the end of the
+    statements it stands among."""
 
     array: Var
     space: str
@@ -153,15 +166,19 @@ BlockStmt = ForAll | Barrier | Allocate | Uniform | BlockFor | BlockIf
 
 
 class Written(Node):
-    """A result array of a kernel. `once`: every cell inside the launch's index space is written exactly once (what check mode asserts)."""
+    """A result array of a kernel. `once`: every cell inside the launch's index space is written exactly once (what
+    check mode asserts)."""
 
     array: Var
     once: bool = True
 
 
 class Kernel(Node):
-    """One launch. `params`: scalars and global arrays, extents of arrays among the scalars and before them. `slots`: the scalars at the end of `params` that are the mapping's parameter block (`Mapping.words`), in order. `grid`, `block`: the block's indices in the launched grid and the
-    extents of both (outermost axis first, at most three each); extents are constants or parameters. `writes`: the arrays it writes; all others are only read. `bits`: 32 or 64."""
+    """One launch. `params`: scalars and global arrays, extents of arrays among the scalars and before them. `slots`:
+    the scalars at the end of `params` that are the mapping's parameter block (`Mapping.words`), in order. `grid`,
+    `block`: the block's indices in the launched grid and the extents of both (outermost axis first, at most three
+    each); extents are constants or parameters. `writes`: the arrays it writes; all others are only read. `bits`: 32 or
+    64."""
 
     name: str
     params: tuple[Var, ...]

@@ -33,7 +33,10 @@ from sacpy.jit.ir.kernel import (
 def print_kernel(k: Kernel) -> str:
     """One kernel."""
     params = ", ".join(f"{type_text(p.type)} {p.name}" for p in k.params)
-    head = [f"kernel {k.name}({params})    // {k.bits} bits; parameter block: {_names(k.slots) or 'none'}; writes {', '.join(w.array.name + ('' if w.once else ' (not once)') for w in k.writes)}"]
+    head = [
+        f"kernel {k.name}({params})    // {k.bits} bits; parameter block: {_names(k.slots) or 'none'}; writes "
+        f"{', '.join(w.array.name + ('' if w.once else ' (not once)') for w in k.writes)}"
+    ]
     head.append(f"grid [{_names(k.block_index)}] of {_vector(k.grid)}, block of {_vector(k.block)}")
     return "\n".join([*head, *_indent(_block(k.body))]) + "\n"
 
@@ -70,7 +73,10 @@ def _block_statement(s: BlockStmt) -> list[str]:
         case Uniform():
             return [f"uniform {type_text(s.target.type)} {s.target.name} = {_rhs(s.rhs)}"]
         case BlockFor():
-            return [f"for {s.index.name} from {atom_text(s.lower)} to {atom_text(s.upper)} step {atom_text(s.step)}", *_indent(_block(s.body))]
+            return [
+                f"for {s.index.name} from {atom_text(s.lower)} to {atom_text(s.upper)} step {atom_text(s.step)}",
+                *_indent(_block(s.body)),
+            ]
         case BlockIf():
             return [f"if {atom_text(s.condition)}", *_indent(_block(s.then))]
 
@@ -90,12 +96,26 @@ def _thread_statement(s: ThreadStmt) -> list[str]:
         case If():
             lines = [f"if {atom_text(s.condition)}", *_indent(_thread(s.then))]
             lines += ["else", *_indent(_thread(s.otherwise))] if s.otherwise else []
-            return lines + [f"{type_text(m.target.type)} {m.target.name} = {atom_text(m.then)} or {atom_text(m.otherwise)}" for m in s.merges]
+            return lines + [
+                f"{type_text(m.target.type)} {m.target.name} = {atom_text(m.then)} or {atom_text(m.otherwise)}"
+                for m in s.merges
+            ]
         case SeqFor():
-            return [f"for {s.index.name} from {atom_text(s.lower)} to {atom_text(s.upper)} step {s.step}{_carried(s.carried)}", *_indent(_thread(s.body)), *_updates(s.carried)]
+            return [
+                f"for {s.index.name} from {atom_text(s.lower)} to {atom_text(s.upper)} step "
+                f"{s.step}{_carried(s.carried)}",
+                *_indent(_thread(s.body)),
+                *_updates(s.carried),
+            ]
         case While():
             head = "do" if s.body_first else "while"
-            return [f"{head}{_carried(s.carried)}", *_indent(_thread(s.condition)), f"{INDENT}test {atom_text(s.test)}", *_indent(_thread(s.body)), *_updates(s.carried)]
+            return [
+                f"{head}{_carried(s.carried)}",
+                *_indent(_thread(s.condition)),
+                f"{INDENT}test {atom_text(s.test)}",
+                *_indent(_thread(s.body)),
+                *_updates(s.carried),
+            ]
 
 
 def _carried(carried: Iterable[Carried]) -> str:
@@ -114,6 +134,9 @@ def _rhs(rhs: Atom | Op | Load | Divide) -> str:
         case Load():
             return f"load {rhs.array.name}{_vector(rhs.index)}"
         case Divide():
-            return f"divide {atom_text(rhs.dividend)} by {atom_text(rhs.divisor)} ({atom_text(rhs.multiplier)}, {atom_text(rhs.shift)})"
+            return (
+                f"divide {atom_text(rhs.dividend)} by {atom_text(rhs.divisor)} ({atom_text(rhs.multiplier)}, "
+                f"{atom_text(rhs.shift)})"
+            )
         case _:
             return atom_text(rhs)

@@ -1,6 +1,7 @@
 """The laws of kernel programs, checked: `verify_kernel(kernel)` raises `GraphError` at the first breach.
 
-Checked are scoping (scalars of one phase are not used in another), single assignment, types, ranks, that only declared arrays are written and that what is the same for a block is made from such.
+Checked are scoping (scalars of one phase are not used in another), single assignment, types, ranks, that only declared
+arrays are written and that what is the same for a block is made from such.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def _need(holds: bool, message: str) -> None:
 
 
 class _Scope(Record):
-    """What is in scope; `uniform`: the names that are the same in all threads of a block; `written`: the arrays that may be written."""
+    """What is in scope; `uniform`: the names that are the same in all threads of a block; `written`: the arrays that
+    may be written."""
 
     k: Kernel
     types: dict[str, Type] = field(default_factory=dict)
@@ -60,12 +62,18 @@ class _Scope(Record):
     def kernel(self) -> None:
         k = self.k
         _need(k.bits in (32, 64), "index words have 32 or 64 bits")
-        _need(len(k.grid) <= 3 and len(k.block) <= 3 and len(k.grid) == len(k.block_index), "a grid and a block have at most three axes")
+        _need(
+            len(k.grid) <= 3 and len(k.block) <= 3 and len(k.grid) == len(k.block_index),
+            "a grid and a block have at most three axes",
+        )
         self.bind(k.params, uniform=True)
         self.bind(k.block_index, uniform=True)
         for a in (*k.grid, *k.block):
             self.index(a)
-        _need(tuple(v.name for v in k.params[len(k.params) - len(k.slots) :]) == tuple(v.name for v in k.slots), "the parameter block ends the parameters")
+        _need(
+            tuple(v.name for v in k.params[len(k.params) - len(k.slots) :]) == tuple(v.name for v in k.slots),
+            "the parameter block ends the parameters",
+        )
         for w in k.writes:
             _need(w.array.name in self.types, f"{w.array.name} is written, but is no parameter")
             self.written.add(w.array.name)
@@ -86,7 +94,11 @@ class _Scope(Record):
     def use(self, a: Atom) -> Type:
         if isinstance(a, Var):
             _need(a.name in self.types, f"{a.name} is used outside its scope")
-            _need(self.types[a.name].base == a.type.base and isinstance(a.type, ScalarType) == isinstance(self.types[a.name], ScalarType), f"{a.name} is {type_text(self.types[a.name])}, but is used as {type_text(a.type)}")
+            _need(
+                self.types[a.name].base == a.type.base
+                and isinstance(a.type, ScalarType) == isinstance(self.types[a.name], ScalarType),
+                f"{a.name} is {type_text(self.types[a.name])}, but is used as {type_text(a.type)}",
+            )
         return a.type
 
     def index(self, a: Atom) -> None:
@@ -95,13 +107,19 @@ class _Scope(Record):
     def same(self, many: Iterable[Atom]) -> None:
         for a in many:
             self.use(a)
-            _need(isinstance(a, Const) or a.name in self.uniform, f"{a.name if isinstance(a, Var) else a} differs between the threads of a block")
+            _need(
+                isinstance(a, Const) or a.name in self.uniform,
+                f"{a.name if isinstance(a, Var) else a} differs between the threads of a block",
+            )
 
     def scalar(self, a: Atom, base: str, what: str) -> None:
         _need(self.use(a) == ScalarType(base), f"{what} is {type_text(a.type)}, not {base}")
 
     def element(self, array: Var, index: tuple[Atom, ...]) -> None:
-        _need(isinstance(self.use(array), ArrayType) and len(index) == len(extents_of(array)), f"{len(index)} indices into {array.name}, which is {type_text(array.type)}")
+        _need(
+            isinstance(self.use(array), ArrayType) and len(index) == len(extents_of(array)),
+            f"{len(index)} indices into {array.name}, which is {type_text(array.type)}",
+        )
         for i in index:
             self.index(i)
 
@@ -129,7 +147,11 @@ class _Scope(Record):
                 extents = extents_of(s.array)
                 self.same(extents)
                 _need(bool(extents), f"{s.array.name} is no array")
-                _need(s.space == "scratch" or all(isinstance(e, Const) or e.name in {p.name for p in self.k.params} for e in extents), f"the extents of {s.array.name} must be known before the launch")
+                _need(
+                    s.space == "scratch"
+                    or all(isinstance(e, Const) or e.name in {p.name for p in self.k.params} for e in extents),
+                    f"the extents of {s.array.name} must be known before the launch",
+                )
                 self.bind((s.array,))
                 self.written.add(s.array.name)
             case Uniform():
@@ -165,14 +187,20 @@ class _Scope(Record):
             case If():
                 self.scalar(s.condition, "bool", "a condition")
                 inner = []
-                for branch, values in ((s.then, [m.then for m in s.merges]), (s.otherwise, [m.otherwise for m in s.merges])):
+                for branch, values in (
+                    (s.then, [m.then for m in s.merges]),
+                    (s.otherwise, [m.otherwise for m in s.merges]),
+                ):
                     outer = dict(self.types)
                     self.thread(branch)
                     inner.append([self.use(v) for v in values])
                     self.types = outer
                 self.bind(m.target for m in s.merges)
                 for m, then, otherwise in zip(s.merges, *inner):
-                    _need(then == otherwise == m.target.type, f"{m.target.name} has one type in one branch and another in the other")
+                    _need(
+                        then == otherwise == m.target.type,
+                        f"{m.target.name} has one type in one branch and another in the other",
+                    )
             case SeqFor():
                 self.index(s.lower)
                 self.index(s.upper)
@@ -181,7 +209,14 @@ class _Scope(Record):
             case While():
                 self.loop(s.carried, (), s.condition, s.test, s.body)
 
-    def loop(self, carried: tuple[Carried, ...], index: tuple[Var, ...], condition: tuple[ThreadStmt, ...], test: Atom | None, body: tuple[ThreadStmt, ...]) -> None:
+    def loop(
+        self,
+        carried: tuple[Carried, ...],
+        index: tuple[Var, ...],
+        condition: tuple[ThreadStmt, ...],
+        test: Atom | None,
+        body: tuple[ThreadStmt, ...],
+    ) -> None:
         for c in carried:
             _need(self.use(c.initial) == c.target.type, f"{c.target.name} starts as {type_text(c.initial.type)}")
         self.bind(c.target for c in carried)

@@ -1,6 +1,7 @@
 """The operations of graphs: the types of their results, and which of them are dear.
 
-In: the name of an operation, and its operands. Out: the base type of its result, by the row that it has in the language's table of primitives.
+In: the name of an operation, and its operands. Out: the base type of its result, by the row that it has in the
+language's table of primitives.
 """
 
 from __future__ import annotations
@@ -11,7 +12,36 @@ from sacpy.jit.ir.graph import Atom
 from sacpy.lang.primitives import PRIMITIVES
 
 TRANSCENDENTAL = frozenset(
-    ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "erf", "erfc", "tgamma", "lgamma", "atan2", "pow", "hypot", "fmod"]
+    [
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "cbrt",
+        "erf",
+        "erfc",
+        "tgamma",
+        "lgamma",
+        "atan2",
+        "pow",
+        "hypot",
+        "fmod",
+    ]
 )
 
 

@@ -2,7 +2,8 @@
 
 In: code of graphs. Out: the same with other names or values, or what is used and set in it.
 
-`Rewriter` copies a tree of statements with atoms replaced by `env` (also inside types), and binds fresh names where `names` is given; a pass overrides `statement` to do its work on the way. Without a change it gives back equal code.
+`Rewriter` copies a tree of statements with atoms replaced by `env` (also inside types), and binds fresh names where
+`names` is given; a pass overrides `statement` to do its work on the way. Without a change it gives back equal code.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ from sacpy.nodes import replace
 
 
 class Rewriter:
-    """Copies code. `env`: what stands for a variable from now on (by name). `names`: where given, every variable that the copied code binds gets a fresh name; so code can be copied into the function it came from."""
+    """Copies code. `env`: what stands for a variable from now on (by name). `names`: where given, every variable that
+    the copied code binds gets a fresh name; so code can be copied into the function it came from."""
 
     def __init__(self, env: dict[str, Atom] | None = None, names: Names | None = None) -> None:
         self.env: dict[str, Atom] = {} if env is None else env
@@ -152,7 +154,9 @@ class Rewriter:
         step, width = (None if x is None else self.atoms(x) for x in (p.step, p.width))
         index = self.binds(p.index)
         staged = tuple((name, now) for name, v in p.staged if isinstance(now := self.atom(v), Var))
-        return replace(p, lower=lower, upper=upper, step=step, width=width, index=index, body=self.block(p.body), staged=staged)
+        return replace(
+            p, lower=lower, upper=upper, step=step, width=width, index=index, body=self.block(p.body), staged=staged
+        )
 
 
 def _op(by: Rewriter, r: Op) -> Rhs:
@@ -211,7 +215,8 @@ def with_extents(atoms: Iterable[Atom]) -> Iterator[Atom]:
 
 
 def uses(block: Block) -> Counter[str]:
-    """How often each variable is used in a block, inner blocks included; a use as an extent in the type of a variable that is used or set counts."""
+    """How often each variable is used in a block, inner blocks included; a use as an extent in the type of a variable
+    that is used or set counts."""
     count: Counter[str] = Counter()
     _count(block, count)
     return count

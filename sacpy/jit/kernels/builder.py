@@ -1,6 +1,8 @@
 """Kernels under construction.
 
-In: calls that add statements, scalars, arrays. Out: a `Kernel`. Parameters come about as they are asked for; code of a thread goes to the innermost open list; arrays of a thread are collected for the block's start. `IrArithmetic` is the arithmetic in which combinators recover indices as code.
+In: calls that add statements, scalars, arrays. Out: a `Kernel`. Parameters come about as they are asked for; code of a
+thread goes to the innermost open list; arrays of a thread are collected for the block's start. `IrArithmetic` is the
+arithmetic in which combinators recover indices as code.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ Pending = list["k.ThreadStmt | Pending"]
 
 @dataclass
 class Builder:
-    """One kernel. `free`: the variables of the function around it that it may use, by name; those used become parameters."""
+    """One kernel. `free`: the variables of the function around it that it may use, by name; those used become
+    parameters."""
 
     name: str
     free: dict[str, Var]
@@ -144,7 +147,14 @@ class Builder:
         then()
         self.add(k.If(condition, self.close()))
 
-    def seq_for(self, lower: Atom, upper: Atom, initial: Sequence[Atom], body: Callable[[Var, list[Atom]], Sequence[Atom]], step: int = 1) -> list[Atom]:
+    def seq_for(
+        self,
+        lower: Atom,
+        upper: Atom,
+        initial: Sequence[Atom],
+        body: Callable[[Var, list[Atom]], Sequence[Atom]],
+        step: int = 1,
+    ) -> list[Atom]:
         """A counting loop with scalars from round to round; their last values."""
         index = self.names.var("i", lower.type)
         targets = [self.names.var("c", a.type) for a in initial]
@@ -184,7 +194,13 @@ class Builder:
 
     def as_word(self, a: Atom) -> Atom:
         """An int in the kernel's index words."""
-        return a if a.base == self.word.base else Const(self.word.base, a.value) if isinstance(a, Const) else self.op("tol", a)
+        return (
+            a
+            if a.base == self.word.base
+            else Const(self.word.base, a.value)
+            if isinstance(a, Const)
+            else self.op("tol", a)
+        )
 
     def scratch_extents(self) -> set[str]:
         """The numbers that say how large the arrays of a thread are."""
@@ -192,10 +208,22 @@ class Builder:
 
     # ---- the whole
 
-    def kernel(self, block_index: Sequence[Var], grid: Sequence[Atom], block: Sequence[Atom], body: Iterable[k.BlockStmt]) -> k.Kernel:
+    def kernel(
+        self, block_index: Sequence[Var], grid: Sequence[Atom], block: Sequence[Atom], body: Iterable[k.BlockStmt]
+    ) -> k.Kernel:
         """The kernel, its arrays allocated at the start of the block."""
         writes = tuple(k.Written(v, self.once[name]) for name, v in self.results.items())
-        return k.Kernel(self.name, self.params, tuple(self.slots), tuple(block_index), tuple(grid), tuple(block), (*self.allocations, *body), writes, self.bits)
+        return k.Kernel(
+            self.name,
+            self.params,
+            tuple(self.slots),
+            tuple(block_index),
+            tuple(grid),
+            tuple(block),
+            (*self.allocations, *body),
+            writes,
+            self.bits,
+        )
 
 
 def _flat(code: Pending) -> Iterator[k.ThreadStmt]:
@@ -207,7 +235,8 @@ def _flat(code: Pending) -> Iterator[k.ThreadStmt]:
 
 
 class IrArithmetic:
-    """Indices as code of a thread: `slots[p]` is the word at position p of the parameter block. No result wraps, as the word size was chosen so."""
+    """Indices as code of a thread: `slots[p]` is the word at position p of the parameter block. No result wraps, as the
+    word size was chosen so."""
 
     def __init__(self, builder: Builder, slots: Sequence[Var]) -> None:
         self.b = builder

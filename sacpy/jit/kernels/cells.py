@@ -1,6 +1,7 @@
 """Plans for genarray and modarray: which pieces there are, how each is mapped, which kernel it runs.
 
-In: a with-loop whose operators are all of these; at run time the numbers that its bounds have. Out: launches that together write every cell of the results once.
+In: a with-loop whose operators are all of these; at run time the numbers that its bounds have. Out: launches that
+together write every cell of the results once.
 """
 
 from __future__ import annotations
@@ -65,7 +66,11 @@ class Cells:
         """The ints that plans depend on, extents of arrays left out."""
         w = self.source.with_loop
         atoms: list[Atom] = list(w.frame or ())
-        for p in (*w.partitions, *(row.inner for row in self.rows if row is not None), *(c.inner for c in self.contractions if c is not None)):
+        for p in (
+            *w.partitions,
+            *(row.inner for row in self.rows if row is not None),
+            *(c.inner for c in self.contractions if c is not None),
+        ):
             atoms += [*p.lower, *p.upper, *(p.step or ()), *(p.width or ())]
         return {a.name for a in atoms if isinstance(a, Var)} | self.scratch
 
@@ -80,7 +85,13 @@ class Cells:
         if parts.first_match:
             return [], self._first_match(frame, spaces, numbers, parameters)
         if self._merged(parts, frame, spaces):
-            return [], self._together(frame, spaces, numbers, f"{len(parts.pieces)} pieces in one launch, each index asks which has it, as that costs less than launches do")
+            return [], self._together(
+                frame,
+                spaces,
+                numbers,
+                f"{len(parts.pieces)} pieces in one launch, each index asks which has it, as that costs less than "
+                "launches do",
+            )
         temporaries: list[Buffer] = []
         launches: list[Launch] = []
         whole: set[int] = set()  # partitions whose mapping fits all of them, and not each of their pieces
@@ -121,7 +132,12 @@ class Cells:
 
     def _merged(self, parts: Split, frame: tuple[int, ...], spaces: tuple[IndexSpace, ...]) -> bool:
         """Whether the pieces go into one launch."""
-        if not self.options.merge or len(parts.pieces) < 2 or (self.options.strategy == "auto" and any(self.rows)) or any(chain_of(p) is not None or _stages(p) for p in self.pragmas):
+        if (
+            not self.options.merge
+            or len(parts.pieces) < 2
+            or (self.options.strategy == "auto" and any(self.rows))
+            or any(chain_of(p) is not None or _stages(p) for p in self.pragmas)
+        ):
             return False
         return math.prod(frame) <= (_MERGE_DENSE if all(s.dense for s in spaces) else _MERGE_GAPS)
 
@@ -210,7 +226,12 @@ class Cells:
         row, body, wanted = self.rows[number], self.contractions[number], memory_of(self.pragmas[number])
         chain, squares = asked, None
         reasons: tuple[str, ...] = ("the pragma says so",)
-        if chain is None and body is not None and self.options.strategy == "auto" and (wanted is None or wanted.mode == "shared"):
+        if (
+            chain is None
+            and body is not None
+            and self.options.strategy == "auto"
+            and (wanted is None or wanted.mode == "shared")
+        ):
             squares = product_tiles.chain_for(body, piece.space, numbers)
         full = squares is not None and piece.space.size >= device.processors * product_tiles.SIDE**2
         if (
@@ -245,7 +266,16 @@ class Cells:
                 numbers,
             )
         if isinstance(tiles, staging.Staging):
-            return [], self._staged(piece, chain, (*reasons, f"{tiles.size} bytes of shared memory: {tiles.words(self.source.with_loop.partitions[number])}"), tiles, numbers)
+            return [], self._staged(
+                piece,
+                chain,
+                (
+                    *reasons,
+                    f"{tiles.size} bytes of shared memory: {tiles.words(self.source.with_loop.partitions[number])}",
+                ),
+                tiles,
+                numbers,
+            )
         if tiles is not None:
             assert wanted is not None
             raise _cannot_stage(wanted, tiles)
@@ -269,36 +299,61 @@ class Cells:
             else staging.staging(self.source, number, mapping, wanted, device.shared_per_block)
         )
 
-    def _staged(self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], tiles: staging.Staging, numbers: Numbers) -> list[Launch]:
+    def _staged(
+        self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], tiles: staging.Staging, numbers: Numbers
+    ) -> list[Launch]:
         number = piece.partition
         assert number is not None
 
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
             return staging.staged_kernel(self.source, number, mapping, tiles, bits)
 
-        return self._launch(piece.space, chain, reasons, ("staged", number), make, "partition", number, numbers, constant_block=True)
+        return self._launch(
+            piece.space, chain, reasons, ("staged", number), make, "partition", number, numbers, constant_block=True
+        )
 
-    def _tiled(self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], body: product_tiles.Contraction, strips: product_tiles.Tiles, numbers: Numbers) -> list[Launch]:
+    def _tiled(
+        self,
+        piece: Piece,
+        chain: chains.Chain,
+        reasons: tuple[str, ...],
+        body: product_tiles.Contraction,
+        strips: product_tiles.Tiles,
+        numbers: Numbers,
+    ) -> list[Launch]:
         number = piece.partition
         assert number is not None
 
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
             return product_tiles.contraction_kernel(self.source, number, body, mapping, strips, bits)
 
-        return self._launch(piece.space, chain, reasons, ("tiled", number), make, "partition", number, numbers, constant_block=True)
+        return self._launch(
+            piece.space, chain, reasons, ("tiled", number), make, "partition", number, numbers, constant_block=True
+        )
 
     def _default(self, space: IndexSpace, numbers: Numbers) -> list[Launch]:
         launches: list[Launch] = []
         for n, (o, t) in enumerate(zip(self.source.with_loop.operators, self.source.targets)):
             cell = tuple(max(0, number_of(e, numbers)) for e in extents_of(t)[self.rank :])
             ones = (1,) * len(cell)
-            whole = IndexSpace((*space.lower, *(0 for _ in cell)), (*space.upper, *cell), (*space.step, *ones), (*space.width, *ones))
+            whole = IndexSpace(
+                (*space.lower, *(0 for _ in cell)), (*space.upper, *cell), (*space.step, *ones), (*space.width, *ones)
+            )
             chain, reasons = self._chosen(whole)
 
             def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int, n: int = n) -> Built:
                 return maps.default_kernel(self.source, n, self.rank, mapping, block, bits)
 
-            launches += self._launch(whole, chain, reasons, ("default", n), make, "copy" if isinstance(o, Modarray) else "default", None, numbers)
+            launches += self._launch(
+                whole,
+                chain,
+                reasons,
+                ("default", n),
+                make,
+                "copy" if isinstance(o, Modarray) else "default",
+                None,
+                numbers,
+            )
         return launches
 
     def _chosen(self, space: IndexSpace) -> tuple[chains.Chain, tuple[str, ...]]:
@@ -318,11 +373,14 @@ class Cells:
         more: list[tuple[int, bool]] | None = None,
         constant_block: bool = False,
     ) -> list[Launch]:
-        """The launch of one space; none where it is empty. `more`: words behind the mapping's, and whether each is a divisor. `constant_block`: the kernel has the block's extents as constants."""
+        """The launch of one space; none where it is empty. `more`: words behind the mapping's, and whether each is a
+        divisor. `constant_block`: the kernel has the block's extents as constants."""
         mapping = chain.map(space, self.options.device)
         if not mapping.threads:
             return []
-        bits = mapping.bits([*array_sizes(self.source, numbers), *(v + max(space.upper, default=0) for v, _ in more or ())])
+        bits = mapping.bits(
+            [*array_sizes(self.source, numbers), *(v + max(space.upper, default=0) for v, _ in more or ())]
+        )
         block = mapping.placement.block if constant_block else known_block(mapping)
         key = (what, mapping.key, block, bits)
         built = self.kernels.get(key)
@@ -332,7 +390,19 @@ class Cells:
         shape = (*placement.launched, *(() if block is not None else placement.block))
         words = [*mapping.words(bits), *flat_words(more or [], bits)]
         reasons = (*reasons, *((placement.note,) if placement.note else ()))
-        return [Launch(built.kernel, mapping.grid, mapping.block, built.arguments(shape, words), purpose, partition, mapping, reasons, scratch_of(built, numbers))]
+        return [
+            Launch(
+                built.kernel,
+                mapping.grid,
+                mapping.block,
+                built.arguments(shape, words),
+                purpose,
+                partition,
+                mapping,
+                reasons,
+                scratch_of(built, numbers),
+            )
+        ]
 
 
 def _cannot_stage(wanted: GpuMem, reason: str) -> MappingError:

@@ -1,9 +1,11 @@
 """Folds over whole index spaces.
 
-In: a with-loop whose operators are all folds; at run time the numbers that its bounds have. Out: for each partition two launches (one, where a block can do it): every thread folds part of the indices, every block puts together what its threads have, and a last block what the blocks have. The shape of a launch, and so the result to the
-last bit, depends on the bounds and the device only. A mapping of the programmer's, or of a strategy, says which thread
-has which index, one each. Without one, threads take indices in strides, so that neighbours read neighbouring elements;
-where order counts, each takes a run of its own.
+In: a with-loop whose operators are all folds; at run time the numbers that its bounds have. Out: for each partition two
+launches (one, where a block can do it): every thread folds part of the indices, every block puts together what its
+threads have, and a last block what the blocks have. The shape of a launch, and so the result to the last bit, depends
+on the bounds and the device only. A mapping of the programmer's, or of a strategy, says which thread has which index,
+one each. Without one, threads take indices in strides, so that neighbours read neighbouring elements; where order
+counts, each takes a run of its own.
 """
 
 from __future__ import annotations
@@ -66,11 +68,15 @@ class Folds:
 
     def _reduction(self, thread: Thread) -> Reduction:
         w = self.source.with_loop
-        return Reduction(thread, self.folds, thread.checked(*(p.body for p in w.partitions), *(f.combine for f in self.folds)))
+        return Reduction(
+            thread, self.folds, thread.checked(*(p.body for p in w.partitions), *(f.combine for f in self.folds))
+        )
 
     def inputs(self) -> set[str]:
         """The ints that plans depend on, extents of arrays left out."""
-        atoms = [a for p in self.source.with_loop.partitions for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))]
+        atoms = [
+            a for p in self.source.with_loop.partitions for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))
+        ]
         return {a.name for a in atoms if isinstance(a, Var)} | self.scratch
 
     # ---- plans
@@ -87,7 +93,9 @@ class Folds:
             launches.append(self._neutral())
         return temporaries, launches
 
-    def _partition(self, number: int, p: Partition, numbers: Numbers, parameters: Mapping[str, int]) -> tuple[list[Buffer], list[Launch]]:
+    def _partition(
+        self, number: int, p: Partition, numbers: Numbers, parameters: Mapping[str, int]
+    ) -> tuple[list[Buffer], list[Launch]]:
         space = space_of(p, numbers).normalised()
         asked, reasons = self._asked(number, space, parameters)
         if asked is None:
@@ -192,7 +200,10 @@ class Folds:
             built = self.kernels[key] = self._kernel(number, p, mapping, bits, last)
         m = magic(blocks * threads, bits)
         words = [*mapping.words(bits), total, *((each,) if self.ordered else (blocks * threads, m.multiplier, m.shift))]
-        reasons = (*reasons, f"{total} indices by {blocks} x {threads} threads, {'a run' if self.ordered else 'up to'} of {each} each")
+        reasons = (
+            *reasons,
+            f"{total} indices by {blocks} x {threads} threads, {'a run' if self.ordered else 'up to'} of {each} each",
+        )
         arguments = built.arguments((blocks,), words)
         return blocks, Launch(
             built.kernel,
@@ -234,9 +245,16 @@ class Folds:
             found = b.seq_for(start, b.op("min", b.op("add", start, run, exact=True), total), reduction.initial, one)
         else:
             step, multiplier, shift = stride
-            room = b.op("sub", b.op("add", total, b.op("sub", step, b.word_const(1), exact=True), exact=True), mine, exact=True)
+            room = b.op(
+                "sub", b.op("add", total, b.op("sub", step, b.word_const(1), exact=True), exact=True), mine, exact=True
+            )
             count = b.let("count", b.word, k.Divide(room, step, multiplier, shift))
-            found = b.seq_for(b.word_const(0), count, reduction.initial, lambda i, carried: one(b.op("add", mine, b.op("mul", i, step, exact=True), exact=True), carried))
+            found = b.seq_for(
+                b.word_const(0),
+                count,
+                reduction.initial,
+                lambda i, carried: one(b.op("add", mine, b.op("mul", i, step, exact=True), exact=True), carried),
+            )
         thread.depth -= 1
         reduction.leave(shared, t, found)
         gather = k.ForAll((t,), (b.word_const(threads),), b.close())
@@ -246,7 +264,10 @@ class Folds:
             if last
             else self._leave(thread, reduction, shared, number, lambda: block, blocks)
         )
-        return Built(b.kernel((block,), (blocks,), (b.word_const(threads),), (gather, *phases, end)), tuple(v.name for v in b.shape))
+        return Built(
+            b.kernel((block,), (blocks,), (b.word_const(threads),), (gather, *phases, end)),
+            tuple(v.name for v in b.shape),
+        )
 
     def _mapped_kernel(self, number: int, p: Partition, mapping: chains.Mapping, bits: int, last: bool) -> Built:
         """What threads and blocks do with an index each, those of a block counted as those of the grid are, x last."""
@@ -283,14 +304,18 @@ class Folds:
             b.store(b.result(name, base, (blocks,)), (place,), b.load(array, integer(0)))
         return k.ForAll((b.names.var("thread", INT),), (integer(1),), b.close())
 
-    def _results(self, thread: Thread, reduction: Reduction, shared: Shared, number: int, total: Var | None) -> k.BlockStmt:
+    def _results(
+        self, thread: Thread, reduction: Reduction, shared: Shared, number: int, total: Var | None
+    ) -> k.BlockStmt:
         """One thread gives the results. `total`: how many indices there were, where there may have been none."""
         b = thread.b
         arrays = [b.result(t.name, t.base, (integer(1),)) for t in self.source.targets]
         b.open()
         found = [b.load(a, integer(0)) for a in shared.arrays]
         some = None if total is None else b.op("lt", b.word_const(0), total)
-        before: Callable[[], list[Atom]] | None = None if number == 0 else lambda: [b.load(a, integer(0)) for a in arrays]
+        before: Callable[[], list[Atom]] | None = (
+            None if number == 0 else lambda: [b.load(a, integer(0)) for a in arrays]
+        )
         for array, v in zip(arrays, reduction.finish(found, some, before)):
             b.store(array, (integer(0),), v)
         return k.ForAll((b.names.var("thread", INT),), (integer(1),), b.close())
@@ -306,7 +331,16 @@ class Folds:
         built = self.kernels.get(("last", number))
         if built is None:
             built = self.kernels["last", number] = self._last_kernel(number)
-        return Launch(built.kernel, (1, 1, 1), (1, 1, threads), built.arguments((blocks,), (-(-blocks // threads),)), "total", number, None, (f"one block puts together what {blocks} have",))
+        return Launch(
+            built.kernel,
+            (1, 1, 1),
+            (1, 1, threads),
+            built.arguments((blocks,), (-(-blocks // threads),)),
+            "total",
+            number,
+            None,
+            (f"one block puts together what {blocks} have",),
+        )
 
     def _last_kernel(self, number: int) -> Built:
         thread = self.source.thread(f"total{number}", 32)
@@ -333,7 +367,10 @@ class Folds:
         gather = k.ForAll((t,), (integer(threads),), b.close())
         phases = reduction.tree(shared, threads)
         end = self._results(thread, reduction, shared, number, None)
-        return Built(b.kernel((b.names.var("block", INT),), (integer(1),), (integer(threads),), (gather, *phases, end)), tuple(v.name for v in b.shape))
+        return Built(
+            b.kernel((b.names.var("block", INT),), (integer(1),), (integer(threads),), (gather, *phases, end)),
+            tuple(v.name for v in b.shape),
+        )
 
     def _neutral(self) -> Launch:
         """The launch of a with-loop without partitions."""

@@ -1,6 +1,7 @@
 """What a launch needs, as plain data.
 
-In: nothing. Out: the classes that kernels are handed on with: `Plan` (what one with-loop does on concrete bounds), its `Launch`es and `Buffer`s, and `Refused`.
+In: nothing. Out: the classes that kernels are handed on with: `Plan` (what one with-loop does on concrete bounds), its
+`Launch`es and `Buffer`s, and `Refused`.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ class Refused(Exception):
 
 
 class KernelOptions(Node):
-    """`strategy`: of `withloop.strategies`, for what no pragma maps; "auto" also lets threads share folds. `merge`: whether pieces of one with-loop may share a launch. `fold_threads`: of a block that folds, a power of two. `row_length`: indices that the fold of a
-    cell has at least for threads to share it."""
+    """`strategy`: of `withloop.strategies`, for what no pragma maps; "auto" also lets threads share folds. `merge`:
+    whether pieces of one with-loop may share a launch. `fold_threads`: of a block that folds, a power of two.
+    `row_length`: indices that the fold of a cell has at least for threads to share it."""
 
     device: DeviceLimits = field(default_factory=lambda: DEVICES["sm_90"])
     strategy: str = "auto"
@@ -33,7 +35,8 @@ class KernelOptions(Node):
 
 
 class Buffer(Node):
-    """An array that launches write: dense, row-major, its elements unset before. `scalar`: the value of a graph's scalar, in an array of one element."""
+    """An array that launches write: dense, row-major, its elements unset before. `scalar`: the value of a graph's
+    scalar, in an array of one element."""
 
     name: str
     base: str
@@ -47,10 +50,13 @@ class Buffer(Node):
 
 
 class Launch(Node):
-    """One launch. `grid` and `block`: z, y, x. `arguments`: one for each of the kernel's parameters: the name of a value of the with-loop's function or of a buffer of the plan, or a number (signed, in the kernel's word size).
+    """One launch. `grid` and `block`: z, y, x. `arguments`: one for each of the kernel's parameters: the name of a
+    value of the with-loop's function or of a buffer of the plan, or a number (signed, in the kernel's word size).
 
-    `scratch`: for each of the kernel's arrays in scratch memory, in the order of their `Allocate`, how many elements each thread of the launch has. `purpose`: "partition", "default", "copy", "pieces" (several of those in one launch), "partials", "total", "rows", "joined".
-    `partition`: the number of the partition, counted from 0; None for defaults and merged pieces. `mapping` and `reasons` say how index and thread belong together, and why, for those who look."""
+    `scratch`: for each of the kernel's arrays in scratch memory, in the order of their `Allocate`, how many elements
+    each thread of the launch has. `purpose`: "partition", "default", "copy", "pieces" (several of those in one launch),
+    "partials", "total", "rows", "joined". `partition`: the number of the partition, counted from 0; None for defaults
+    and merged pieces. `mapping` and `reasons` say how index and thread belong together, and why, for those who look."""
 
     kernel: Kernel
     grid: tuple[int, int, int]
@@ -69,7 +75,8 @@ class Launch(Node):
 
 
 class Plan(Node):
-    """What a with-loop does on concrete bounds: allocate `results` (named as the with-loop's targets) and `temporaries` (which nobody needs after), then run `launches` one after the other."""
+    """What a with-loop does on concrete bounds: allocate `results` (named as the with-loop's targets) and `temporaries`
+    (which nobody needs after), then run `launches` one after the other."""
 
     results: tuple[Buffer, ...]
     temporaries: tuple[Buffer, ...]

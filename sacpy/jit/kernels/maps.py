@@ -1,6 +1,8 @@
 """Kernels that write cells: the pieces of genarray and modarray.
 
-In: a with-loop whose operators are all of these, a mapping for one piece. Out: kernels that compute a partition's cells, fill cells with the default, copy them from the source array, or do all of these in one launch, each index asking which partition has it.
+In: a with-loop whose operators are all of these, a mapping for one piece. Out: kernels that compute a partition's
+cells, fill cells with the default, copy them from the source array, or do all of these in one launch, each index asking
+which partition has it.
 """
 
 from __future__ import annotations
@@ -33,7 +35,13 @@ def results(thread: Thread, source: Source) -> list[Var]:
 def compute(thread: Thread, p: Partition, index: Sequence[Atom], arrays: Sequence[Var]) -> None:
     """The code for one index of a partition."""
     thread.bind(p.index, list(index))
-    made = {t.name for s in p.body.statements if isinstance(s, Let) and isinstance(s.rhs, WithLoop) for t, o in zip(s.targets, s.rhs.operators) if isinstance(o, Genarray | Modarray)}
+    made = {
+        t.name
+        for s in p.body.statements
+        if isinstance(s, Let) and isinstance(s.rhs, WithLoop)
+        for t, o in zip(s.targets, s.rhs.operators)
+        if isinstance(o, Genarray | Modarray)
+    }
     for r, array in zip(p.body.results, arrays):
         if isinstance(r, Var) and r.name in made and thread.uses[r.name] == 1:
             thread.destinations[r.name] = Memory(array, tuple(index))
@@ -48,19 +56,32 @@ def compute(thread: Thread, p: Partition, index: Sequence[Atom], arrays: Sequenc
 def default(thread: Thread, o: Genarray | Modarray, array: Var, index: tuple[Atom, ...]) -> None:
     """The code for one index that no partition has."""
     cell = Memory(array, index)
-    value = thread.value(o.default) if isinstance(o, Genarray) else thread.arrays.view(thread.array(o.array), index) if cell.extents else thread.arrays.load(thread.array(o.array), index)
+    value = (
+        thread.value(o.default)
+        if isinstance(o, Genarray)
+        else thread.arrays.view(thread.array(o.array), index)
+        if cell.extents
+        else thread.arrays.load(thread.array(o.array), index)
+    )
     thread.arrays.assign(cell, value)
 
 
-def partition_kernel(source: Source, number: int, mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
+def partition_kernel(
+    source: Source, number: int, mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int
+) -> Built:
     """Computes the cells of one partition, or of a piece of it."""
     thread = source.thread(f"partition{number}", bits)
     arrays = results(thread, source)
-    return mapped(thread, mapping, block, (), lambda index, _: compute(thread, source.with_loop.partitions[number], index, arrays))
+    return mapped(
+        thread, mapping, block, (), lambda index, _: compute(thread, source.with_loop.partitions[number], index, arrays)
+    )
 
 
-def default_kernel(source: Source, operator: int, rank: int, mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
-    """Gives cells that no partition has their value. The mapping's space has the axes of the frame (`rank` of them), then those of the cell, so that neighbouring threads write neighbouring elements."""
+def default_kernel(
+    source: Source, operator: int, rank: int, mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int
+) -> Built:
+    """Gives cells that no partition has their value. The mapping's space has the axes of the frame (`rank` of them),
+    then those of the cell, so that neighbouring threads write neighbouring elements."""
     thread = source.thread("default", bits)
     o = source.with_loop.operators[operator]
     assert isinstance(o, Genarray | Modarray)
@@ -104,7 +125,10 @@ def pieces_kernel(
     for number, own in enumerate(slots):
         starts.append(len(names))
         for slot in own:
-            names += [f"{slot.name}_{number}", *([f"{slot.name}_multiplier", f"{slot.name}_shift"] if slot.divisor else [])]
+            names += [
+                f"{slot.name}_{number}",
+                *([f"{slot.name}_multiplier", f"{slot.name}_shift"] if slot.divisor else []),
+            ]
 
     def body(index: tuple[Atom, ...], words: Sequence[Var]) -> None:
         recovered = tuple(map(b.as_word, index))

@@ -1,6 +1,8 @@
 """With-loops inside a body, as loops of one thread.
 
-In: a with-loop of a graph. Out: nests of counting loops in a builder, one for each partition. Results of genarray and modarray are arrays of the thread, or are written right where the cell of the kernel's result lies. Where partitions overlap, later ones come first, so that earlier ones win.
+In: a with-loop of a graph. Out: nests of counting loops in a builder, one for each partition. Results of genarray and
+modarray are arrays of the thread, or are written right where the cell of the kernel's result lies. Where partitions
+overlap, later ones come first, so that earlier ones win.
 """
 
 from __future__ import annotations
@@ -57,7 +59,9 @@ class Nests:
 
     def _run(self, targets: Sequence[Var], w: WithLoop, reverse: bool) -> Atom | None:
         names = results_of(w, targets)
-        arrays = {n: self._start(o, names[n][0], w) for n, o in enumerate(w.operators) if isinstance(o, Genarray | Modarray)}
+        arrays = {
+            n: self._start(o, names[n][0], w) for n, o in enumerate(w.operators) if isinstance(o, Genarray | Modarray)
+        }
         totals: dict[int, list[Value]] = {}
         for n, o in enumerate(w.operators):
             if isinstance(o, Propagate):
@@ -75,7 +79,15 @@ class Nests:
                 self.t.bind(names[n], values)
         return held
 
-    def _when(self, held: Atom | None, w: WithLoop, p: Partition, arrays: dict[int, Memory], totals: dict[int, list[Value]], first: bool) -> tuple[dict[int, list[Value]], Atom | None]:
+    def _when(
+        self,
+        held: Atom | None,
+        w: WithLoop,
+        p: Partition,
+        arrays: dict[int, Memory],
+        totals: dict[int, list[Value]],
+        first: bool,
+    ) -> tuple[dict[int, list[Value]], Atom | None]:
         """One partition, left out where a check failed before. Gives the accumulated values."""
         plan = _Folding(self, w, p, totals, first)
         if held is not None and plan.state.checks:
@@ -103,14 +115,25 @@ class Nests:
         if isinstance(default, Var | Const):
             self.t.arrays.assign(memory, default)
             return
-        self.t.arrays.each(memory.extents[:rank], lambda index: self.t.arrays.assign(Memory(memory.var, (*memory.prefix, *index)), default))
+        self.t.arrays.each(
+            memory.extents[:rank],
+            lambda index: self.t.arrays.assign(Memory(memory.var, (*memory.prefix, *index)), default),
+        )
 
     # ---- loops over an index space
 
-    def nest(self, p: Partition, scalars: list[Atom], body: Step, go: Callable[[list[Atom]], Atom] | None) -> list[Atom]:
-        """Loops over the indices of a partition in row-major order, with scalars from one to the next. `go`: says by the scalars whether they go on."""
+    def nest(
+        self, p: Partition, scalars: list[Atom], body: Step, go: Callable[[list[Atom]], Atom] | None
+    ) -> list[Atom]:
+        """Loops over the indices of a partition in row-major order, with scalars from one to the next. `go`: says by
+        the scalars whether they go on."""
         axes = [
-            (self.t.atom(lo), self.t.atom(up), None if p.step is None else self.t.atom(p.step[n]), None if p.width is None else self.t.atom(p.width[n]))
+            (
+                self.t.atom(lo),
+                self.t.atom(up),
+                None if p.step is None else self.t.atom(p.step[n]),
+                None if p.width is None else self.t.atom(p.width[n]),
+            )
             for n, (lo, up) in enumerate(zip(p.lower, p.upper))
         ]
 
@@ -125,7 +148,13 @@ class Nests:
 
         return level(0, (), scalars)
 
-    def _strided(self, axis: tuple[Atom, Atom, Atom, Atom], carried: list[Atom], body: Callable[[Atom, list[Atom]], list[Atom]], go: Callable[[list[Atom]], Atom] | None) -> list[Atom]:
+    def _strided(
+        self,
+        axis: tuple[Atom, Atom, Atom, Atom],
+        carried: list[Atom],
+        body: Callable[[Atom, list[Atom]], list[Atom]],
+        go: Callable[[list[Atom]], Atom] | None,
+    ) -> list[Atom]:
         lower, upper, step, width = axis
         if isinstance(step, Const) and width == integer(1):
             return self._count(lower, upper, carried, body, go, int(step.value))
@@ -140,7 +169,15 @@ class Nests:
 
         return self._count(integer(0), whole, carried, group, go)
 
-    def _count(self, lower: Atom, upper: Atom, carried: list[Atom], body: Callable[[Atom, list[Atom]], list[Atom]], go: Callable[[list[Atom]], Atom] | None, step: int = 1) -> list[Atom]:
+    def _count(
+        self,
+        lower: Atom,
+        upper: Atom,
+        carried: list[Atom],
+        body: Callable[[Atom, list[Atom]], list[Atom]],
+        go: Callable[[list[Atom]], Atom] | None,
+        step: int = 1,
+    ) -> list[Atom]:
         """A counting loop, or, where it may end early, rounds with a test."""
         if go is None:
             return self.b.seq_for(lower, upper, carried, body, step)
@@ -154,12 +191,15 @@ class Nests:
         updates = body(index, list(targets))
         next_ = b.op("add", index, integer(step))
         code = b.close()
-        b.add(k.While((k.Carried(index, lower, next_), *map(k.Carried, targets, carried, updates)), condition, test, code))
+        b.add(
+            k.While((k.Carried(index, lower, next_), *map(k.Carried, targets, carried, updates)), condition, test, code)
+        )
         return list(targets)
 
 
 class _Folding:
-    """One partition with what its operators accumulate. A partition's folds start from the neutral elements; at its end they are combined with those of the partitions before."""
+    """One partition with what its operators accumulate. A partition's folds start from the neutral elements; at its end
+    they are combined with those of the partitions before."""
 
     def __init__(self, nests: Nests, w: WithLoop, p: Partition, before: dict[int, list[Value]], first: bool) -> None:
         self.n, self.t, self.b = nests, nests.t, nests.b
@@ -196,7 +236,9 @@ class _Folding:
             for _, o in self.own:
                 size = width_of(o)
                 if isinstance(o, Fold) and o.stop is not None:
-                    values[at : at + size], on = self._stopped(o, going[len(next_going)], values[at : at + size], old[at : at + size])
+                    values[at : at + size], on = self._stopped(
+                        o, going[len(next_going)], values[at : at + size], old[at : at + size]
+                    )
                     next_going.append(on)
                 at += size
             scalars: list[Atom] = [v for v in values if isinstance(v, Var | Const)]
@@ -226,7 +268,9 @@ class _Folding:
             different = unequal if different is None else self.b.op("or", different, unequal)
         return kept, self.b.op("and", flag, different or TRUE)
 
-    def _body(self, index: tuple[Atom, ...], arrays: dict[int, Memory], own: list[Atom]) -> tuple[list[Value], Atom | None]:
+    def _body(
+        self, index: tuple[Atom, ...], arrays: dict[int, Memory], own: list[Atom]
+    ) -> tuple[list[Value], Atom | None]:
         held: list[Atom | None] = []
 
         def after(values: list[Value]) -> list[Value]:
@@ -257,7 +301,9 @@ class _Folding:
             return given, all_held
         return self._under(ok, lambda: after(values), held, own)
 
-    def _under(self, ok: Atom, after: Callable[[], list[Value]], held: list[Atom | None], own: list[Atom]) -> tuple[list[Value], Atom | None]:
+    def _under(
+        self, ok: Atom, after: Callable[[], list[Value]], held: list[Atom | None], own: list[Atom]
+    ) -> tuple[list[Value], Atom | None]:
         """What follows a body, where its checks held."""
         self.b.open()
         found = after()
@@ -327,5 +373,7 @@ def select(w: WithLoop, numbers: Sequence[int]) -> WithLoop:
     framed = any(isinstance(o, Genarray | Modarray) for o in operators)
     starts = [sum(map(width_of, w.operators[:n])) for n in range(len(w.operators))]
     chosen = [at for n in numbers for at in range(starts[n], starts[n] + width_of(w.operators[n]))]
-    partitions = tuple(replace(p, body=Block(p.body.statements, tuple(p.body.results[at] for at in chosen))) for p in w.partitions)
+    partitions = tuple(
+        replace(p, body=Block(p.body.statements, tuple(p.body.results[at] for at in chosen))) for p in w.partitions
+    )
     return replace(w, frame=w.frame if framed else None, operators=operators, partitions=partitions)

@@ -1,6 +1,7 @@
 """Numbers and pragmas of a launch.
 
-In: parts of a graph, and the values that its ints have at run time. Out: index spaces, sizes of arrays, words of the parameter block; what the pragmas of a with-loop say.
+In: parts of a graph, and the values that its ints have at run time. Out: index spaces, sizes of arrays, words of the
+parameter block; what the pragmas of a with-loop say.
 """
 
 from __future__ import annotations
@@ -43,7 +44,11 @@ def space_of(p: Partition, numbers: Numbers) -> IndexSpace:
 
 def array_sizes(source: Source, numbers: Numbers) -> list[int]:
     """How many elements each array has that kernels read or write."""
-    return [math.prod(number_of(e, numbers) for e in extents_of(v)) for v in (*source.free.values(), *source.targets) if extents_of(v)]
+    return [
+        math.prod(number_of(e, numbers) for e in extents_of(v))
+        for v in (*source.free.values(), *source.targets)
+        if extents_of(v)
+    ]
 
 
 def scratch_of(built: Built, numbers: Numbers) -> tuple[Buffer, ...]:

@@ -2,7 +2,10 @@
 
     for each [i, j]: fold over k of a[i, k] * b[k, j]
 
-In: a partition whose cells come from one fold, and a mapping under which a block has a box of cells. Out: a kernel in which each block goes along the folded axis in strips: all threads together load the tiles of a and b that the block needs for the next strip into shared memory, and then each goes on with the fold of its cell from there. Each thread folds in the same order as it would without tiles. Or the reason why that is not done.
+In: a partition whose cells come from one fold, and a mapping under which a block has a box of cells. Out: a kernel in
+which each block goes along the folded axis in strips: all threads together load the tiles of a and b that the block
+needs for the next strip into shared memory, and then each goes on with the fold of its cell from there. Each thread
+folds in the same order as it would without tiles. Or the reason why that is not done.
 
     private own                                   what a cell has so far
     forall threads: own := neutral
@@ -42,7 +45,8 @@ SIDE = 16  # of the square of cells that a block has where nobody says otherwise
 
 
 class Contraction(Node):
-    """A body that is `before`, a fold over one dense axis, `after`. `prints`: what it reads, the folded axis counted behind those of the partition."""
+    """A body that is `before`, a fold over one dense axis, `after`. `prints`: what it reads, the folded axis counted
+    behind those of the partition."""
 
     partition: Partition
     before: tuple[Stmt, ...]
@@ -66,15 +70,27 @@ class Contraction(Node):
 
 
 class Tiles(Node):
-    """The arrays to load in strips, with the extents of their tiles. `neighbour`: the axis of the cells along which neighbouring threads have theirs."""
+    """The arrays to load in strips, with the extents of their tiles. `neighbour`: the axis of the cells along which
+    neighbouring threads have theirs."""
 
     tiles: tuple[tuple[Footprint, tuple[int, ...]], ...]
     neighbour: int | None
 
     @property
     def padded(self) -> list[tuple[Footprint, tuple[int, ...]]]:
-        """The tiles as they lie in memory: where neighbouring threads read whole rows apart, rows are an element longer, as else their elements would come from the same bank."""
-        return [(f, (*extents[:-1], extents[-1] + (self.neighbour is not None and any(e.axis == self.neighbour for e in f.entries[:-1])))) for f, extents in self.tiles]
+        """The tiles as they lie in memory: where neighbouring threads read whole rows apart, rows are an element
+        longer, as else their elements would come from the same bank."""
+        return [
+            (
+                f,
+                (
+                    *extents[:-1],
+                    extents[-1]
+                    + (self.neighbour is not None and any(e.axis == self.neighbour for e in f.entries[:-1])),
+                ),
+            )
+            for f, extents in self.tiles
+        ]
 
     @property
     def size(self) -> int:
@@ -87,7 +103,8 @@ class Tiles(Node):
 
 
 def contraction(source: Source, p: Partition) -> Contraction | None:
-    """The body of a partition as such, if it is one whose fold's bounds are known before the launch, and that cannot fail."""
+    """The body of a partition as such, if it is one whose fold's bounds are known before the launch, and that cannot
+    fail."""
     if not p.index or any(extents_of(r) for r in p.body.results):
         return None
     for at, s in enumerate(p.body.statements):
@@ -96,27 +113,51 @@ def contraction(source: Source, p: Partition) -> Contraction | None:
         if not isinstance(s.rhs, WithLoop):
             continue
         w = s.rhs
-        if len(w.partitions) != 1 or not all(isinstance(o, Fold) and o.stop is None and not any(extents_of(n) for n in o.neutrals) for o in w.operators):
+        if len(w.partitions) != 1 or not all(
+            isinstance(o, Fold) and o.stop is None and not any(extents_of(n) for n in o.neutrals) for o in w.operators
+        ):
             return None
         q = w.partitions[0]
-        known = q.rank == 1 and q.step is None and all(isinstance(a, Const) or a.name in source.free for a in (*q.lower, *q.upper))
+        known = (
+            q.rank == 1
+            and q.step is None
+            and all(isinstance(a, Const) or a.name in source.free for a in (*q.lower, *q.upper))
+        )
         before = p.body.statements[:at]
-        if not known or source.thread("trial", 32).checked(Block(before), q.body, *(o.combine for o in w.operators if isinstance(o, Fold))):
+        if not known or source.thread("trial", 32).checked(
+            Block(before), q.body, *(o.combine for o in w.operators if isinstance(o, Fold))
+        ):
             return None
         found = footprints_of((*p.index, q.index[0]), (Block(before), q.body), source.free)
         prints = tuple(f for f in found if any(e.axis == p.rank for e in f.entries))
-        return Contraction(p, before, w, s.targets, Block(p.body.statements[at + 1 :], p.body.results), prints) if prints else None
+        return (
+            Contraction(p, before, w, s.targets, Block(p.body.statements[at + 1 :], p.body.results), prints)
+            if prints
+            else None
+        )
     return None
 
 
 def chain_for(c: Contraction, space: IndexSpace, numbers: Numbers) -> chains.Chain | None:
-    """A mapping under which a block has a square of cells, where that lets it reuse what it loads; None where it would not."""
-    if space.rank not in (2, 3) or not space.dense or min(space.upper[k] - space.lower[k] for k in (-1, -2)) < SIDE or c.length(numbers) < SIDE:
+    """A mapping under which a block has a square of cells, where that lets it reuse what it loads; None where it would
+    not."""
+    if (
+        space.rank not in (2, 3)
+        or not space.dense
+        or min(space.upper[k] - space.lower[k] for k in (-1, -2)) < SIDE
+        or c.length(numbers) < SIDE
+    ):
         return None
     outer = tuple(range(space.rank - 2))
     r = space.rank
     chain = chains.Chain(
-        (ShiftLB(), SplitLast(SIDE), Permute((*outer, r - 1, r, r - 2)), SplitLast(SIDE), Permute((*outer, r, r - 2, r + 1, r - 1))),
+        (
+            ShiftLB(),
+            SplitLast(SIDE),
+            Permute((*outer, r - 1, r, r - 2)),
+            SplitLast(SIDE),
+            Permute((*outer, r, r - 2, r + 1, r - 1)),
+        ),
         GridBlock(2, stride=True),
     )
     axes = block_axes(chain.map(space))
@@ -146,8 +187,11 @@ def tiles_for(c: Contraction, mapping: chains.Mapping, wanted: GpuMem | None, li
     return found if chosen else None
 
 
-def _chosen(c: Contraction, axes: Sequence[int | None], block: Sequence[int]) -> list[tuple[Footprint, tuple[int, ...]]]:
-    """The tiles whose elements are read often enough. What is the same for the whole block is at hand anyhow: it does not count by itself."""
+def _chosen(
+    c: Contraction, axes: Sequence[int | None], block: Sequence[int]
+) -> list[tuple[Footprint, tuple[int, ...]]]:
+    """The tiles whose elements are read often enough. What is the same for the whole block is at hand anyhow: it does
+    not count by itself."""
     tiles = [(f, _extents(c, f, axes, block)) for f in c.prints]
     often = [(f, extents) for f, extents in tiles if f.reads * math.prod(block) * STRIP >= REUSE * math.prod(extents)]
     return often if any(_moves(f, axes) for f, _ in often) else []
@@ -166,13 +210,17 @@ def _extents(c: Contraction, f: Footprint, axes: Sequence[int | None], block: Se
     return tuple(found)
 
 
-def contraction_kernel(source: Source, number: int, c: Contraction, mapping: chains.Mapping, found: Tiles, bits: int) -> Built:
+def contraction_kernel(
+    source: Source, number: int, c: Contraction, mapping: chains.Mapping, found: Tiles, bits: int
+) -> Built:
     """The kernel. The block's extents are constants."""
     return _Writer(source, number, c, mapping, found, bits).kernel()
 
 
 class _Writer:
-    def __init__(self, source: Source, number: int, c: Contraction, mapping: chains.Mapping, found: Tiles, bits: int) -> None:
+    def __init__(
+        self, source: Source, number: int, c: Contraction, mapping: chains.Mapping, found: Tiles, bits: int
+    ) -> None:
         self.c, self.found = c, found
         self.thread: Thread = source.thread(f"tiled{number}", bits)
         self.b: Builder = self.thread.b
@@ -186,8 +234,17 @@ class _Writer:
         self.strip = self.b.names.var("strip", INT)
 
     def kernel(self) -> Built:
-        loads = tuple(copy_tile(self.b, self.frame, self.origin, f, extents, tile) for (f, extents), tile in zip(self.found.tiles, self.tiles))
-        strips = k.BlockFor(self.strip, self.lower, self.upper, integer(STRIP), (*loads, k.Barrier(), self.phase(self.go_on, tiled=True), k.Barrier()))
+        loads = tuple(
+            copy_tile(self.b, self.frame, self.origin, f, extents, tile)
+            for (f, extents), tile in zip(self.found.tiles, self.tiles)
+        )
+        strips = k.BlockFor(
+            self.strip,
+            self.lower,
+            self.upper,
+            integer(STRIP),
+            (*loads, k.Barrier(), self.phase(self.go_on, tiled=True), k.Barrier()),
+        )
         return self.frame.kernel((self.phase(self.start), strips, self.phase(self.end)))
 
     def origin(self, corner: Sequence[Atom], e: Entry) -> Atom:
@@ -196,7 +253,8 @@ class _Writer:
         return self.b.op("add", base, integer(e.low))
 
     def phase(self, code: Callable[[Sequence[Atom]], None], tiled: bool = False) -> k.ForAll:
-        """All threads that have a cell do something; what stands before the fold is at hand, and the tiles of a strip if they are there."""
+        """All threads that have a cell do something; what stands before the fold is at hand, and the tiles of a strip
+        if they are there."""
         b, thread = self.b, self.thread
         b.open()
         thread.tiles.clear()
@@ -229,7 +287,9 @@ class _Writer:
             return self.combined(carried, values)
 
         thread.depth += 1
-        last = b.seq_for(self.strip, b.op("add", self.strip, left, exact=True), [b.load(a, integer(0)) for a in self.own], one)
+        last = b.seq_for(
+            self.strip, b.op("add", self.strip, left, exact=True), [b.load(a, integer(0)) for a in self.own], one
+        )
         thread.depth -= 1
         for array, v in zip(self.own, last):
             b.store(array, (integer(0),), v)

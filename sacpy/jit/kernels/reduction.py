@@ -1,9 +1,13 @@
 """Folds within a block: what one thread accumulates, and how the threads of a block put that together.
 
-In: the folds of a with-loop, a thread's code. Out: statements that take in one index after the other, and phases that combine what the threads have, neighbour with neighbour, in a tree of fixed shape. A fold of one operation on numbers starts from that operation's identity. Any other starts from nothing, and a flag says whether a
-thread has come across a value yet: so the neutral element counts once, as in the language, whatever it is.
+In: the folds of a with-loop, a thread's code. Out: statements that take in one index after the other, and phases that
+combine what the threads have, neighbour with neighbour, in a tree of fixed shape. A fold of one operation on numbers
+starts from that operation's identity. Any other starts from nothing, and a flag says whether a thread has come across a
+value yet: so the neutral element counts once, as in the language, whatever it is.
 
-Extremes of reals are those of the language, where order matters to NaN (what came before the last one is forgotten) and to zeros of both signs (the later one counts). Threads do not keep that order. So they note what they have come across, and where it may have mattered, the result is left to whoever computes in order: a check fails.
+Extremes of reals are those of the language, where order matters to NaN (what came before the last one is forgotten) and
+to zeros of both signs (the later one counts). Threads do not keep that order. So they note what they have come across,
+and where it may have mattered, the result is left to whoever computes in order: a check fails.
 """
 
 from __future__ import annotations
@@ -27,13 +31,15 @@ NAN, NEGATIVE_ZERO, ZERO = 1, 2, 4  # what was come across, as bits
 
 
 class Shared(Node):
-    """What the threads of a block have accumulated, an element for each: one array per accumulator, and the flags where there are any."""
+    """What the threads of a block have accumulated, an element for each: one array per accumulator, and the flags where
+    there are any."""
 
     arrays: tuple[Var, ...]
 
 
 class Reduction:
-    """The folds of a with-loop in one kernel. Carried are the accumulators, then the flag where there is one, then what extremes of reals have come across where there are such, then whether all checks held where there are checks."""
+    """The folds of a with-loop in one kernel. Carried are the accumulators, then the flag where there is one, then what
+    extremes of reals have come across where there are such, then whether all checks held where there are checks."""
 
     def __init__(self, thread: Thread, folds: Sequence[Fold], checks: bool) -> None:
         self.t = thread
@@ -48,14 +54,23 @@ class Reduction:
         codes = [recognised(f) for f in self.folds]
         self.flagged = not all(codes)
         self.extremes = self._extremes([None if f is None else f.codes for f in codes])
-        self.start: tuple[Atom, ...] = tuple(map(zero, self.bases)) if self.flagged else tuple(identity(code, base) for f in codes if f is not None for code, base in zip(f.codes, f.bases))
+        self.start: tuple[Atom, ...] = (
+            tuple(map(zero, self.bases))
+            if self.flagged
+            else tuple(identity(code, base) for f in codes if f is not None for code, base in zip(f.codes, f.bases))
+        )
         self.checks = checks
         self.ordered = keeps_order(self.folds)
 
     @property
     def initial(self) -> list[Atom]:
         """What is carried at first."""
-        return [*self.start, *([FALSE] if self.flagged else []), *([integer(0)] if self.extremes else []), *([TRUE] if self.checks else [])]
+        return [
+            *self.start,
+            *([FALSE] if self.flagged else []),
+            *([integer(0)] if self.extremes else []),
+            *([TRUE] if self.checks else []),
+        ]
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -67,7 +82,11 @@ class Reduction:
         found: list[int] = []
         at = 0
         for f, known in zip(self.folds, codes):
-            found += [at + n for n, a in enumerate(f.accumulators) if known is not None and known[n] in ("min", "max") and a.base in REAL]
+            found += [
+                at + n
+                for n, a in enumerate(f.accumulators)
+                if known is not None and known[n] in ("min", "max") and a.base in REAL
+            ]
             at += len(f.accumulators)
         return tuple(found)
 
@@ -119,7 +138,9 @@ class Reduction:
             found += [r for r in results if isinstance(r, Var | Const)]
         return found, held
 
-    def take(self, carried: Sequence[Atom], guard: Atom | None, values: Callable[[], tuple[list[Value], Atom | None]]) -> list[Atom]:
+    def take(
+        self, carried: Sequence[Atom], guard: Atom | None, values: Callable[[], tuple[list[Value], Atom | None]]
+    ) -> list[Atom]:
         """One more index, where the guard holds: `values` writes the code of its body."""
         count = len(self.bases)
         old = list(carried)
@@ -149,7 +170,12 @@ class Reduction:
         for n in self.extremes:
             v = values[n]
             assert isinstance(v, Var | Const)
-            zero_ = op("select", op("lt", op("copysign", Const(v.base, 1.0), v), Const(v.base, 0.0)), integer(NEGATIVE_ZERO), integer(ZERO))
+            zero_ = op(
+                "select",
+                op("lt", op("copysign", Const(v.base, 1.0), v), Const(v.base, 0.0)),
+                integer(NEGATIVE_ZERO),
+                integer(ZERO),
+            )
             number = op("select", op("eq", v, Const(v.base, 0.0)), zero_, integer(0))
             odd = op("bitor", odd, op("select", op("neq", v, v), integer(NAN), number))
         return odd
@@ -186,7 +212,11 @@ class Reduction:
         seen = [self.b.op("bitor", left[self._odd], right[self._odd])] if self.extremes else []
         if not self.flagged:
             return [*both(), *seen]
-        found = self.choose(right[count], lambda: self.choose(left[count], both, lambda: list(right[:count])), lambda: list(left[:count]))
+        found = self.choose(
+            right[count],
+            lambda: self.choose(left[count], both, lambda: list(right[:count])),
+            lambda: list(left[:count]),
+        )
         return [*found, self.b.op("or", left[count], right[count]), *seen]
 
     def tree(self, shared: Shared, threads: int, lanes: int = 1) -> list[k.BlockStmt]:
@@ -235,10 +265,13 @@ class Reduction:
         return op("add", pair, op("bitand", t, integer(lanes - 1)), exact=True)
 
     def finish(self, found: Sequence[Atom], some: Atom | None, before: Code | None) -> list[Atom]:
-        """The result of a partition from what all its indices gave: the neutral elements come first. `some`: whether there were any (None: there were); `before`: reads the results of the partitions before it."""
+        """The result of a partition from what all its indices gave: the neutral elements come first. `some`: whether
+        there were any (None: there were); `before`: reads the results of the partitions before it."""
         count = len(self.bases)
         if self.extremes:
-            self.b.add(k.Check(self._decided(found), "the order of NaN and zeros of both signs does not matter to an extreme"))
+            self.b.add(
+                k.Check(self._decided(found), "the order of NaN and zeros of both signs does not matter to an extreme")
+            )
         neutrals = list(self.t.atoms([n for f in self.folds for n in f.neutrals]))
 
         def with_neutrals() -> list[Atom]:

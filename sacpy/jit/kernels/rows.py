@@ -1,7 +1,9 @@
 """Cells that many threads fold together.
 
-In: a partition of a genarray or modarray whose cells come from one fold each; at run time how many cells there are and how long the folds. Out: launches in which several threads share the fold of a cell, and when that pays: where neighbouring threads then read neighbouring elements (sums of
-rows), or where there are too few cells to fill the device (sums of long columns, in which a block has neighbouring cells).
+In: a partition of a genarray or modarray whose cells come from one fold each; at run time how many cells there are and
+how long the folds. Out: launches in which several threads share the fold of a cell, and when that pays: where
+neighbouring threads then read neighbouring elements (sums of rows), or where there are too few cells to fill the device
+(sums of long columns, in which a block has neighbouring cells).
 """
 
 from __future__ import annotations
@@ -9,7 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import ArrayType, Atom, Block, Const, Fold, Let, Load, Op, Partition, Stmt, Var, WithLoop, extents_of, statements
+from sacpy.jit.ir.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Const,
+    Fold,
+    Let,
+    Load,
+    Op,
+    Partition,
+    Stmt,
+    Var,
+    WithLoop,
+    extents_of,
+    statements,
+)
 from sacpy.jit.kernels import maps
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Refused
@@ -28,7 +45,8 @@ _LAST = 128  # threads of a block that puts chunks together
 
 
 class Share(Node):
-    """How cells and their folds are dealt: a block has `lanes` neighbouring cells and `threads` threads (a power of two) for each; each fold is cut into `chunks`, a block for each, which a second launch puts together."""
+    """How cells and their folds are dealt: a block has `lanes` neighbouring cells and `threads` threads (a power of
+    two) for each; each fold is cut into `chunks`, a block for each, which a second launch puts together."""
 
     lanes: int
     threads: int
@@ -36,7 +54,8 @@ class Share(Node):
 
 
 class Row(Node):
-    """A body that is `before`, a fold over one space, `after`. `along`: neighbouring indices of the fold read neighbouring elements; `across`: neighbouring cells do."""
+    """A body that is `before`, a fold over one space, `after`. `along`: neighbouring indices of the fold read
+    neighbouring elements; `across`: neighbouring cells do."""
 
     partition: Partition
     before: tuple[Stmt, ...]
@@ -95,12 +114,26 @@ def row_of(source: Source, p: Partition) -> Row | None:
             ):
                 return None
             q = w.partitions[0]
-            if not all(isinstance(a, Const) or a.name in source.free for a in (*q.lower, *q.upper, *(q.step or ()), *(q.width or ()))) or not q.rank:
+            if (
+                not all(
+                    isinstance(a, Const) or a.name in source.free
+                    for a in (*q.lower, *q.upper, *(q.step or ()), *(q.width or ()))
+                )
+                or not q.rank
+            ):
                 return None
             if source.thread("trial", 32).checked(Block(p.body.statements[:at])):
                 return None
             after = Block(p.body.statements[at + 1 :], p.body.results)
-            return Row(p, p.body.statements[:at], w, s.targets, after, _reads(q.body, q.index[-1]), bool(p.index) and _reads(q.body, p.index[-1]))
+            return Row(
+                p,
+                p.body.statements[:at],
+                w,
+                s.targets,
+                after,
+                _reads(q.body, q.index[-1]),
+                bool(p.index) and _reads(q.body, p.index[-1]),
+            )
     return None
 
 
@@ -123,13 +156,32 @@ class Rows:
     where order
     counts, how many a thread."""
 
-    def __init__(self, source: Source, number: int, row: Row, outer: chains.Mapping, inner: chains.Mapping, share: Share, bits: int) -> None:
-        self.source, self.number, self.row, self.outer, self.inner, self.share, self.bits = source, number, row, outer, inner, share, bits
+    def __init__(
+        self,
+        source: Source,
+        number: int,
+        row: Row,
+        outer: chains.Mapping,
+        inner: chains.Mapping,
+        share: Share,
+        bits: int,
+    ) -> None:
+        self.source, self.number, self.row, self.outer, self.inner, self.share, self.bits = (
+            source,
+            number,
+            row,
+            outer,
+            inner,
+            share,
+            bits,
+        )
 
     def _begin(self, purpose: str) -> None:
         self.thread = self.source.thread(f"{purpose}{self.number}", self.bits)
         b = self.b = self.thread.b
-        self.reduction = Reduction(self.thread, self.row.folds, self.thread.checked(self.row.inner.body, *(f.combine for f in self.row.folds)))
+        self.reduction = Reduction(
+            self.thread, self.row.folds, self.thread.checked(self.row.inner.body, *(f.combine for f in self.row.folds))
+        )
         self.cell_words, self.words = parameter_block(b, self.outer), parameter_block(b, self.inner)
         self.total, self.run = b.slot("total"), b.slot("run")
         self.each = b.slot("each") if self.reduction.ordered else None
@@ -138,7 +190,10 @@ class Rows:
     def partials(self, chunks: int, cells: int) -> list[Buffer]:
         """What the first launch leaves to the second."""
         kept = Reduction(self.source.thread("trial", 32), self.row.folds, False).kept
-        return [Buffer(f"{self.source.targets[0].name}.row{self.number}_{n}", base, (chunks, cells)) for n, base in enumerate(kept)]
+        return [
+            Buffer(f"{self.source.targets[0].name}.row{self.number}_{n}", base, (chunks, cells))
+            for n, base in enumerate(kept)
+        ]
 
     def _index(self, cell: Atom) -> tuple[Atom, ...]:
         """The index of a cell, and the code before its fold."""
@@ -151,7 +206,13 @@ class Rows:
 
     def _cell(self, block: Var, lane: Atom | None) -> Atom:
         """The number of a cell, which may be beyond the last."""
-        return block if lane is None else self.b.op("add", self.b.op("mul", block, self.b.word_const(self.share.lanes), exact=True), lane, exact=True)
+        return (
+            block
+            if lane is None
+            else self.b.op(
+                "add", self.b.op("mul", block, self.b.word_const(self.share.lanes), exact=True), lane, exact=True
+            )
+        )
 
     def _store(self, index: tuple[Atom, ...], found: list[Atom]) -> None:
         """The code behind the fold."""
@@ -179,7 +240,14 @@ class Rows:
         t = b.names.var("thread", b.word)
         shared = reduction.allocate(share.threads * share.lanes)
         b.open()
-        lane, mine = (None, t) if share.lanes == 1 else (b.op("bitand", t, b.word_const(share.lanes - 1)), b.op("shr", t, b.word_const(share.lanes.bit_length() - 1)))
+        lane, mine = (
+            (None, t)
+            if share.lanes == 1
+            else (
+                b.op("bitand", t, b.word_const(share.lanes - 1)),
+                b.op("shr", t, b.word_const(share.lanes.bit_length() - 1)),
+            )
+        )
         cell = self._cell(block, lane)
         if lane is not None:
             cell = b.op("min", cell, b.op("sub", self.cells, b.word_const(1), exact=True))
@@ -218,7 +286,10 @@ class Rows:
 
         b.when(None if share.lanes == 1 else b.op("lt", cell, self.cells), hand_on)
         end_ = k.ForAll((last,), (b.word_const(share.lanes),), b.close())
-        return Built(b.kernel((chunk, block), (self.chunks, self.blocks), (size,), (gather, *phases, end_)), tuple(v.name for v in b.shape))
+        return Built(
+            b.kernel((chunk, block), (self.chunks, self.blocks), (size,), (gather, *phases, end_)),
+            tuple(v.name for v in b.shape),
+        )
 
     def join(self) -> Built:
         """A thread for each cell puts its chunks together, in order."""
@@ -236,16 +307,35 @@ class Rows:
         def whole() -> None:
             index = self._index(cell)
             start = reduction.initial[: len(reduction.kept)]
-            self._store(index, b.seq_for(b.word_const(0), self.chunks, start, lambda c, carried: reduction.joined(carried, [b.load(a, c, cell) for a in parts])))
+            self._store(
+                index,
+                b.seq_for(
+                    b.word_const(0),
+                    self.chunks,
+                    start,
+                    lambda c, carried: reduction.joined(carried, [b.load(a, c, cell) for a in parts]),
+                ),
+            )
 
         b.when(b.op("lt", cell, self.cells), whole)
         code = k.ForAll((t,), (b.word_const(_LAST),), b.close())
-        return Built(b.kernel((block,), (self.blocks,), (b.word_const(_LAST),), (code,)), tuple(v.name for v in b.shape))
+        return Built(
+            b.kernel((block,), (self.blocks,), (b.word_const(_LAST),), (code,)), tuple(v.name for v in b.shape)
+        )
 
 
-def launches(source: Source, number: int, row: Row, space: IndexSpace, whole: bool, numbers: Numbers, options: KernelOptions, kernels: dict[Hashable, Built]) -> tuple[list[Buffer], list[Launch]] | None:
-    """Temporaries and launches for the cells of one piece; None where a thread for each cell does better. `whole`: it is all of the
-    partition; `kernels`: those made before."""
+def launches(
+    source: Source,
+    number: int,
+    row: Row,
+    space: IndexSpace,
+    whole: bool,
+    numbers: Numbers,
+    options: KernelOptions,
+    kernels: dict[Hashable, Built],
+) -> tuple[list[Buffer], list[Launch]] | None:
+    """Temporaries and launches for the cells of one piece; None where a thread for each cell does better. `whole`: it
+    is all of the partition; `kernels`: those made before."""
     inner_space = space_of(row.inner, numbers).normalised()
     cells, length = space.size, inner_space.size
     threads = Reduction(source.thread("trial", 32), row.folds, False).threads(options)
@@ -272,14 +362,36 @@ def launches(source: Source, number: int, row: Row, space: IndexSpace, whole: bo
         if built is None:
             built = kernels[key] = make()
         chunks = share.chunks if purpose == "rows" else 1
-        return Launch(built.kernel, (1, chunks, blocks), (1, 1, threads), built.arguments((blocks, share.chunks, cells), words), purpose, number, None, (why,), scratch_of(built, numbers))
+        return Launch(
+            built.kernel,
+            (1, chunks, blocks),
+            (1, 1, threads),
+            built.arguments((blocks, share.chunks, cells), words),
+            purpose,
+            number,
+            None,
+            (why,),
+            scratch_of(built, numbers),
+        )
 
     blocks = -(-cells // share.lanes)
-    why = f"{share.threads} threads for each of {cells} cells, {share.lanes} cells in a block, {share.chunks} blocks for each, as a cell folds {length} indices"
+    why = (
+        f"{share.threads} threads for each of {cells} cells, {share.lanes} cells in a block, {share.chunks} blocks "
+        f"for each, as a cell folds {length} indices"
+    )
     first = launch(made.fold, "rows", blocks, share.threads * share.lanes, why)
     if share.chunks == 1:
         return [], [first]
-    return made.partials(share.chunks, cells), [first, launch(made.join, "joined", -(-cells // _LAST), _LAST, f"a thread for each cell puts {share.chunks} chunks together")]
+    return made.partials(share.chunks, cells), [
+        first,
+        launch(
+            made.join,
+            "joined",
+            -(-cells // _LAST),
+            _LAST,
+            f"a thread for each cell puts {share.chunks} chunks together",
+        ),
+    ]
 
 
 def tried(source: Source, p: Partition) -> Row | None:
@@ -288,9 +400,15 @@ def tried(source: Source, p: Partition) -> Row | None:
     if row is None:
         return None
     try:
-        Rows(source, 0, row, in_line(IndexSpace.box((2,) * p.rank)), in_line(IndexSpace.box((2,) * row.inner.rank)), Share(1, 32, 1), 32).fold()
+        Rows(
+            source,
+            0,
+            row,
+            in_line(IndexSpace.box((2,) * p.rank)),
+            in_line(IndexSpace.box((2,) * row.inner.rank)),
+            Share(1, 32, 1),
+            32,
+        ).fold()
     except Refused:
         return None
     return row
-
-

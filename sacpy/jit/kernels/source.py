@@ -1,6 +1,7 @@
 """A with-loop to be made into kernels, with what its code needs from around it.
 
-In: a with-loop, the variables it sets, the functions of its unit. Out: its free variables, a `Thread` for each kernel, and the frame that all mapped kernels share: strides over the grid, recovering the index, the guard.
+In: a with-loop, the variables it sets, the functions of its unit. Out: its free variables, a `Thread` for each kernel,
+and the frame that all mapped kernels share: strides over the grid, recovering the index, the guard.
 """
 
 from __future__ import annotations
@@ -8,7 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import Atom, Block, Const, Function, Let, Names, Var, WithLoop, blocks, inner_binders, operands, statements
+from sacpy.jit.ir.graph import (
+    Atom,
+    Block,
+    Const,
+    Function,
+    Let,
+    Names,
+    Var,
+    WithLoop,
+    blocks,
+    inner_binders,
+    operands,
+    statements,
+)
 from sacpy.jit.ir.rewrite import names_of, uses, with_extents
 from sacpy.jit.kernels.builder import Builder, IrArithmetic
 from sacpy.jit.kernels.thread import Thread
@@ -17,7 +31,8 @@ from sacpy.withloop import chains
 
 
 class Built(Node):
-    """A kernel with the names of those parameters that a launch sets to numbers: first `shape`, then the parameter block."""
+    """A kernel with the names of those parameters that a launch sets to numbers: first `shape`, then the parameter
+    block."""
 
     kernel: k.Kernel
     shape: tuple[str, ...]
@@ -26,14 +41,20 @@ class Built(Node):
         """An argument for each parameter of the kernel. Words over half of the range are given as negative numbers."""
         bits = self.kernel.bits
         numbers = dict(zip(self.shape, shape, strict=True))
-        numbers |= {v.name: w - (1 << bits) if w >= 1 << (bits - 1) else w for v, w in zip(self.kernel.slots, words, strict=True)}
+        numbers |= {
+            v.name: w - (1 << bits) if w >= 1 << (bits - 1) else w
+            for v, w in zip(self.kernel.slots, words, strict=True)
+        }
         return tuple(numbers.get(p.name, p.name) for p in self.kernel.params)
 
 
 class Source:
-    """A with-loop in its surroundings. `free`: the variables of its function that it uses, extents of arrays included, by name."""
+    """A with-loop in its surroundings. `free`: the variables of its function that it uses, extents of arrays included,
+    by name."""
 
-    def __init__(self, name: str, with_loop: WithLoop, targets: Sequence[Var], functions: Mapping[str, Function]) -> None:
+    def __init__(
+        self, name: str, with_loop: WithLoop, targets: Sequence[Var], functions: Mapping[str, Function]
+    ) -> None:
         self.name = name
         self.with_loop = with_loop
         self.targets = tuple(targets)
@@ -76,7 +97,8 @@ def free_variables(block: Block) -> dict[str, Var]:
 
 
 class Frame:
-    """What all mapped kernels share: strides over the grid, recovering the index. `block`: the extents of a block where they are to be constants."""
+    """What all mapped kernels share: strides over the grid, recovering the index. `block`: the extents of a block where
+    they are to be constants."""
 
     def __init__(self, builder: Builder, mapping: chains.Mapping, block: tuple[int, ...] | None) -> None:
         b = self.b = builder
@@ -85,7 +107,9 @@ class Frame:
         self.words = parameter_block(b, mapping)
         self.place = [b.names.var("block", b.word) for _ in placement.grid]
         self.launched = [b.number("blocks") for _ in placement.grid]
-        self.size: tuple[Atom, ...] = tuple(b.word_const(e) if block is not None else b.number("threads") for e in (block or placement.block))
+        self.size: tuple[Atom, ...] = tuple(
+            b.word_const(e) if block is not None else b.number("threads") for e in (block or placement.block)
+        )
         whole = iter(self.words[len(self.words) - sum(placement.strided) :])
         self.at: list[Var] = []
         self.strides: list[tuple[Var, Var, Var, Var]] = []
@@ -99,7 +123,8 @@ class Frame:
         return tuple(map(self.b.as_int, index)), guard
 
     def index(self) -> tuple[tuple[Var, ...], tuple[Atom, ...], Atom | None]:
-        """Code of one thread: its counters, for a `ForAll` over `size`; the index, as ints; whether it has one (None: always)."""
+        """Code of one thread: its counters, for a `ForAll` over `size`; the index, as ints; whether it has one (None:
+        always)."""
         threads = tuple(self.b.names.var("thread", self.b.word) for _ in self.size)
         return threads, *self._recovered(threads)
 
@@ -114,8 +139,16 @@ class Frame:
         return Built(self.b.kernel(self.place, self.launched, self.size, body), tuple(v.name for v in self.b.shape))
 
 
-def mapped(thread: Thread, mapping: chains.Mapping, block: tuple[int, ...] | None, more: Sequence[str], body: Callable[[tuple[Atom, ...], Sequence[Var]], None]) -> Built:
-    """A kernel over the threads of a mapping. `block`: as in `Frame`. `more`: names for words of the parameter block behind those of the mapping. `body(index, words)` writes the code for one index, whose entries are ints; `words` are those of `more`."""
+def mapped(
+    thread: Thread,
+    mapping: chains.Mapping,
+    block: tuple[int, ...] | None,
+    more: Sequence[str],
+    body: Callable[[tuple[Atom, ...], Sequence[Var]], None],
+) -> Built:
+    """A kernel over the threads of a mapping. `block`: as in `Frame`. `more`: names for words of the parameter block
+    behind those of the mapping. `body(index, words)` writes the code for one index, whose entries are ints; `words` are
+    those of `more`."""
     b = thread.b
     frame = Frame(b, mapping, block)
     extra = [b.slot(name) for name in more]

@@ -1,6 +1,8 @@
 """Tiles in shared memory.
 
-In: a partition, a mapping under which a block has a box of indices, and what the indices read around themselves. Out: a kernel in which each block first loads the tiles of the arrays that it reads, halos included, all threads together, and then computes from them; or the reason why it does not.
+In: a partition, a mapping under which a block has a box of indices, and what the indices read around themselves. Out: a
+kernel in which each block first loads the tiles of the arrays that it reads, halos included, all threads together, and
+then computes from them; or the reason why it does not.
 """
 
 from __future__ import annotations
@@ -43,10 +45,14 @@ class Staging(Node):
 def tiles_in_words(tiles: Sequence[tuple[Footprint, tuple[int, ...]]], p: Partition) -> str:
     """Arrays with the extents of their tiles."""
     named = {v.name: name for name, v in p.staged}
-    return ", ".join(f"{named.get(f.array.name, f.array.name)} by tiles of {' x '.join(map(str, extents))}" for f, extents in tiles)
+    return ", ".join(
+        f"{named.get(f.array.name, f.array.name)} by tiles of {' x '.join(map(str, extents))}" for f, extents in tiles
+    )
 
 
-def staging(source: Source, number: int, mapping: chains.Mapping, wanted: GpuMem | None, limit: int) -> Staging | str | None:
+def staging(
+    source: Source, number: int, mapping: chains.Mapping, wanted: GpuMem | None, limit: int
+) -> Staging | str | None:
     """What to stage under a mapping; why nothing can be although it is asked for; None where nothing is to be. `limit`:
     bytes of shared memory."""
     if wanted is not None and wanted.mode != "shared":
@@ -93,7 +99,8 @@ def _extent(e: Entry, axes: Sequence[int | None], block: Sequence[int]) -> int:
 
 
 def staged_kernel(source: Source, number: int, mapping: chains.Mapping, found: Staging, bits: int) -> Built:
-    """Loads the tiles, then computes the cells of one partition, or of a piece of it. The block's extents are constants."""
+    """Loads the tiles, then computes the cells of one partition, or of a piece of it. The block's extents are
+    constants."""
     thread = source.thread(f"staged{number}", bits)
     b = thread.b
     arrays = maps.results(thread, source)
@@ -119,8 +126,16 @@ def staged_kernel(source: Source, number: int, mapping: chains.Mapping, found: S
     return frame.kernel((*loads, k.Barrier(), compute, *((k.Barrier(),) if any(mapping.placement.strided) else ())))
 
 
-def copy_tile(b: Builder, frame: Frame, origin: Callable[[Sequence[Atom], Entry], Atom], f: Footprint, extents: tuple[int, ...], tile: Var) -> k.ForAll:
-    """All threads together load a tile, leaving out what lies outside of the array. `origin`: where it begins along an axis, given the index of the block's first cell."""
+def copy_tile(
+    b: Builder,
+    frame: Frame,
+    origin: Callable[[Sequence[Atom], Entry], Atom],
+    f: Footprint,
+    extents: tuple[int, ...],
+    tile: Var,
+) -> k.ForAll:
+    """All threads together load a tile, leaving out what lies outside of the array. `origin`: where it begins along an
+    axis, given the index of the block's first cell."""
     flat = len(extents) > 3 or len(extents) != len(frame.size)
     b.open()
     counters = [b.names.var("u", b.word) for _ in ((0,) if flat else extents)]
@@ -142,5 +157,3 @@ def copy_tile(b: Builder, frame: Frame, origin: Callable[[Sequence[Atom], Entry]
     b.when(inside, lambda: b.store(tile, place, b.load(f.array, *at)))
     whole = (math.prod(extents),) if flat else extents
     return k.ForAll(tuple(counters), tuple(b.word_const(e) for e in whole), b.close())
-
-

@@ -1,6 +1,8 @@
 """What a loop of a thread hands from round to round.
 
-In: the parameters of a loop and their first values. Out: scalars for the kernel's loop to carry; arrays have memory of their own, which each round writes anew. Where the loop has checks, the last carried scalar says whether all of them held so far; once one did not, rounds do nothing.
+In: the parameters of a loop and their first values. Out: scalars for the kernel's loop to carry; arrays have memory of
+their own, which each round writes anew. Where the loop has checks, the last carried scalar says whether all of them
+held so far; once one did not, rounds do nothing.
 """
 
 from __future__ import annotations
@@ -71,7 +73,8 @@ class State:
         return [*updates, ok or TRUE] if self.checks else updates
 
     def _keep(self, values: Sequence[Value]) -> None:
-        """Writes the arrays of a round to where the next one finds them; one that lies in another's place is moved out of the way first."""
+        """Writes the arrays of a round to where the next one finds them; one that lies in another's place is moved out
+        of the way first."""
         places = {m.var for m in self.memory if m is not None}
         moved: list[tuple[Memory, Value]] = []
         for m, v in zip(self.memory, values, strict=True):

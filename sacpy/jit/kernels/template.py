@@ -1,6 +1,8 @@
 """With-loops as launches.
 
-In: a with-loop of a graph. Out: a `Template`; its `plan` takes the numbers that bounds and extents have at run time and gives the launches. Plans are remembered by those numbers, kernels by the form of their mapping, so that a with-loop met again costs a look-up.
+In: a with-loop of a graph. Out: a `Template`; its `plan` takes the numbers that bounds and extents have at run time and
+gives the launches. Plans are remembered by those numbers, kernels by the form of their mapping, so that a with-loop met
+again costs a look-up.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ class Template:
         self._plans: dict[Hashable, Plan] = {}
 
     def plan(self, values: tuple[int, ...], parameters: Mapping[str, int] | None = None) -> Plan:
-        """The launches for the values of `inputs`. `parameters`: picked values of what a mapping leaves open, by name. `MappingError` where a pragma's mapping does not fit what it is applied to, or the device."""
+        """The launches for the values of `inputs`. `parameters`: picked values of what a mapping leaves open, by name.
+        `MappingError` where a pragma's mapping does not fit what it is applied to, or the device."""
         key: Hashable = values if not parameters else (values, tuple(sorted(parameters.items())))
         found = self._plans.get(key)
         if found is None:
@@ -61,8 +64,15 @@ def _extents(source: Source) -> set[str]:
     return {e.name for e in atoms if isinstance(e, Var)}
 
 
-def build(with_loop: WithLoop, targets: Sequence[Var], functions: Mapping[str, Function] | None = None, options: KernelOptions | None = None, name: str = "kernel") -> Template:
-    """The template of a with-loop that sets `targets`. `functions`: those of the unit, by name. `Refused` where it stays on the CPU; `MappingError` where a pragma is wrong whatever the bounds are."""
+def build(
+    with_loop: WithLoop,
+    targets: Sequence[Var],
+    functions: Mapping[str, Function] | None = None,
+    options: KernelOptions | None = None,
+    name: str = "kernel",
+) -> Template:
+    """The template of a with-loop that sets `targets`. `functions`: those of the unit, by name. `Refused` where it
+    stays on the CPU; `MappingError` where a pragma is wrong whatever the bounds are."""
     options = options or KernelOptions()
     functions = functions or {}
     if any(isinstance(o, Propagate) for o in with_loop.operators):
@@ -71,9 +81,11 @@ def build(with_loop: WithLoop, targets: Sequence[Var], functions: Mapping[str, F
     names = results_of(with_loop, targets)
     parts: list[Cells | Folds] = []
     if framed:
-        parts.append(Cells(Source(name, select(with_loop, framed), [t for n in framed for t in names[n]], functions), options))
+        parts.append(
+            Cells(Source(name, select(with_loop, framed), [t for n in framed for t in names[n]], functions), options)
+        )
     if folds:
-        parts.append(Folds(Source(name, select(with_loop, folds), [t for n in folds for t in names[n]], functions), options))
+        parts.append(
+            Folds(Source(name, select(with_loop, folds), [t for n in folds for t in names[n]], functions), options)
+        )
     return Template(Source(name, with_loop, targets, functions), parts, options)
-
-

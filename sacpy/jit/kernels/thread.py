@@ -1,6 +1,8 @@
 """The code of a body, as the code of one thread.
 
-In: blocks of a graph, and what their variables stand for. Out: statements in a builder, and the values that the blocks give. Calls are inlined. What stands behind a check runs only where the check held, so that it stays in range: a block tells by `ok` whether all checks in it held, and what follows it is run under that condition.
+In: blocks of a graph, and what their variables stand for. Out: statements in a builder, and the values that the blocks
+give. Calls are inlined. What stands behind a check runs only where the check held, so that it stays in range: a block
+tells by `ok` whether all checks in it held, and what follows it is run under that condition.
 """
 
 from __future__ import annotations
@@ -55,8 +57,10 @@ class Tile(Node):
 
 
 class Thread:
-    """Translates blocks. `env`: what names stand for; a name that is not there is one of the function around the kernel. `uses`: how often each name is used in the code being translated; `depth`: in how many loops the code is.
-    `destinations`: where with-loops are to write their results, by name; `tiles`: loads that find their element in shared memory."""
+    """Translates blocks. `env`: what names stand for; a name that is not there is one of the function around the
+    kernel. `uses`: how often each name is used in the code being translated; `depth`: in how many loops the code is.
+    `destinations`: where with-loops are to write their results, by name; `tiles`: loads that find their element in
+    shared memory."""
 
     def __init__(self, builder: Builder, functions: Mapping[str, Function], used: Counter[str]) -> None:
         self.b = builder
@@ -103,10 +107,13 @@ class Thread:
     # ---- blocks
 
     def block(self, b: Block, finish: Finish | None = None) -> tuple[list[Value], Atom | None]:
-        """The values that a block gives, and whether all its checks held (None: there are none). With `finish`, that is called with the values where they are known and checked, and nothing is given."""
+        """The values that a block gives, and whether all its checks held (None: there are none). With `finish`, that is
+        called with the values where they are known and checked, and nothing is given."""
         return self._rest(b.statements, b.results, finish)
 
-    def _rest(self, statements: tuple[Stmt, ...], results: tuple[Atom, ...], finish: Finish | None) -> tuple[list[Value], Atom | None]:
+    def _rest(
+        self, statements: tuple[Stmt, ...], results: tuple[Atom, ...], finish: Finish | None
+    ) -> tuple[list[Value], Atom | None]:
         for number, s in enumerate(statements):
             if isinstance(s, Let):
                 guard = self.let(s)
@@ -121,7 +128,9 @@ class Thread:
             return [], None
         return values, None
 
-    def _guarded(self, guard: Atom, statements: tuple[Stmt, ...], results: tuple[Atom, ...], finish: Finish | None) -> tuple[list[Value], Atom | None]:
+    def _guarded(
+        self, guard: Atom, statements: tuple[Stmt, ...], results: tuple[Atom, ...], finish: Finish | None
+    ) -> tuple[list[Value], Atom | None]:
         self.b.open()
         values, ok = self._rest(statements, results, finish)
         if finish is not None:
@@ -204,7 +213,12 @@ class Thread:
     def _update(self, r: Update) -> Value:
         a, index = self.array(r.array), self.atoms(r.index)
         value = self.value(r.value)
-        if isinstance(a, Elements) and len(index) == len(a.shape) and isinstance(value, Var | Const) and all(isinstance(i, Const) for i in index):
+        if (
+            isinstance(a, Elements)
+            and len(index) == len(a.shape)
+            and isinstance(value, Var | Const)
+            and all(isinstance(i, Const) for i in index)
+        ):
             at = place_of(index, a.shape)
             if at is None:
                 return a
@@ -216,7 +230,10 @@ class Thread:
 
     def _if(self, targets: Sequence[Var], r: If) -> Atom | None:
         condition = self.atom(r.condition)
-        memory = [Memory(self.b.array(t.base, self.atoms(extents_of(t))), (), self.depth) if extents_of(t) else None for t in targets]
+        memory = [
+            Memory(self.b.array(t.base, self.atoms(extents_of(t))), (), self.depth) if extents_of(t) else None
+            for t in targets
+        ]
         sides: list[tuple[list[Atom], Atom | None]] = []
         code = []
         for branch in (r.then, r.otherwise):
@@ -270,7 +287,13 @@ class Thread:
 
     def checked(self, *many: Block) -> bool:
         """Whether there are checks in some blocks, functions called included."""
-        return any(isinstance(s, Check) or any(self.checked(b) for b in blocks(s.rhs)) or (isinstance(s.rhs, Call) and self._checked_call(s.rhs)) for b in many for s in b.statements)
+        return any(
+            isinstance(s, Check)
+            or any(self.checked(b) for b in blocks(s.rhs))
+            or (isinstance(s.rhs, Call) and self._checked_call(s.rhs))
+            for b in many
+            for s in b.statements
+        )
 
     def _checked_call(self, c: Call) -> bool:
         if c.function in self.calls:

@@ -1,6 +1,7 @@
 """What the variables of a body stand for inside a thread.
 
-In: a builder. Out: three kinds of arrays (elements in memory, elements known one by one, other extents over either), and how they are read, copied and made memory. Scalars are atoms.
+In: a builder. Out: three kinds of arrays (elements in memory, elements known one by one, other extents over either),
+and how they are read, copied and made memory. Scalars are atoms.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from sacpy.nodes import Node, Record
 
 
 class Memory(Node):
-    """The part of a kernel's array at the first few indices. `depth`: in how many loops it was made for its name alone, None where others may know it too."""
+    """The part of a kernel's array at the first few indices. `depth`: in how many loops it was made for its name alone,
+    None where others may know it too."""
 
     var: Var
     prefix: tuple[Atom, ...] = ()
@@ -30,7 +32,8 @@ class Memory(Node):
 
 
 class Elements(Record):
-    """A small array, element by element. `place`: where its elements are known first, so that there they can be stored if need be; `memory` has them then."""
+    """A small array, element by element. `place`: where its elements are known first, so that there they can be stored
+    if need be; `memory` has them then."""
 
     base: str
     shape: tuple[int, ...]
@@ -105,7 +108,9 @@ class Arrays:
     def reshape(self, a: Array, extents: tuple[Atom, ...]) -> Array:
         """The same elements under other extents."""
         if isinstance(a, Elements) and all(isinstance(e, Const) for e in extents):
-            return Elements(a.base, tuple(int(e.value) for e in extents if isinstance(e, Const)), a.atoms, self.b.later())
+            return Elements(
+                a.base, tuple(int(e.value) for e in extents if isinstance(e, Const)), a.atoms, self.b.later()
+            )
         return Reshaped(a.of if isinstance(a, Reshaped) else a, extents)
 
     def memory(self, a: Array) -> Memory:
@@ -145,7 +150,9 @@ class Arrays:
 
         self.each(target.extents, one)
 
-    def each(self, extents: Sequence[Atom], body: Callable[[tuple[Atom, ...]], None], index: tuple[Atom, ...] = ()) -> None:
+    def each(
+        self, extents: Sequence[Atom], body: Callable[[tuple[Atom, ...]], None], index: tuple[Atom, ...] = ()
+    ) -> None:
         """Code for all indices below some extents, in row-major order."""
         if not extents:
             body(index)

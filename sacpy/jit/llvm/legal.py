@@ -1,6 +1,7 @@
 """LLVM IR as text, written instruction by instruction: modules, functions, blocks.
 
-In: operations with the types and names of their operands. Out: the text of a module. Only what every consumer of the text takes can be written here; memory is touched through `load`, `store` and `offset`, which name the element type.
+In: operations with the types and names of their operands. Out: the text of a module. Only what every consumer of the
+text takes can be written here; memory is touched through `load`, `store` and `offset`, which name the element type.
 Text rather than objects: writing it is a few microseconds an instruction, and LLVM's own parser checks it.
 """
 
@@ -13,7 +14,8 @@ from collections.abc import Sequence
 from sacpy.nodes import Record, field
 
 LLVM_TYPES = {
-    "byte": "i8", "short": "i16", "int": "i32", "long": "i64", "longlong": "i64", "ubyte": "i8", "ushort": "i16", "uint": "i32", "ulong": "i64", "ulonglong": "i64", "float": "float", "double": "double", "bool": "i1", "char": "i8",
+    "byte": "i8", "short": "i16", "int": "i32", "long": "i64", "longlong": "i64", "ubyte": "i8", "ushort": "i16",
+    "uint": "i32", "ulong": "i64", "ulonglong": "i64", "float": "float", "double": "double", "bool": "i1", "char": "i8",
 }  # fmt: skip
 _NODE = re.compile(r"!\d+")
 SIZES = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "float": 4, "double": 8}
@@ -30,7 +32,8 @@ def size_of(base: str) -> int:
 
 
 def constant(base: str, value: int | float | bool) -> str:
-    """A constant's text. Reals are written as the bits of a double, so that every value, NaN and infinities too, is exact."""
+    """A constant's text. Reals are written as the bits of a double, so that every value, NaN and infinities too, is
+    exact."""
     if base in ("float", "double"):
         bits = struct.unpack("<Q", struct.pack("<d", value))[0]
         return f"0x{bits:016X}"
@@ -85,7 +88,8 @@ class Module(Record):
         return f"@{stem}.{self.names}"
 
     def share(self, name: str, text: str) -> str:
-        """Adds a function, unless there is one that differs from it in nothing but its name and the numbers of its metadata. Gives the name of the one that there is then."""
+        """Adds a function, unless there is one that differs from it in nothing but its name and the numbers of its
+        metadata. Gives the name of the one that there is then."""
         numbers: dict[str, int] = {}
 
         def renumbered(text: str) -> str:
@@ -104,7 +108,10 @@ class Module(Record):
         parts = [*self.declarations.values(), *self.functions]
         if self.vector_routines:  # only the vectoriser will call them; until then they must not go
             users = ", ".join(f"ptr {name}" for name in self.vector_routines)
-            parts.append(f'@llvm.compiler.used = appending global [{len(self.vector_routines)} x ptr] [{users}], section "llvm.metadata"')
+            parts.append(
+                f"@llvm.compiler.used = appending global [{len(self.vector_routines)} x ptr] [{users}], section "
+                '"llvm.metadata"'
+            )
         parts += [f"attributes #{n} = {{ {text} }}" for text, n in self.attributes.items()]
         return "\n".join([*parts, *self.metadata, ""])
 
@@ -112,9 +119,20 @@ class Module(Record):
 class Code:
     """One function being written. Values are names or constants as text; `%t…` are temporaries, each set once."""
 
-    def __init__(self, module: Module, name: str, result: str, params: Sequence[tuple[str, str]], *, head: str = "define internal", tail: str = "") -> None:
+    def __init__(
+        self,
+        module: Module,
+        name: str,
+        result: str,
+        params: Sequence[tuple[str, str]],
+        *,
+        head: str = "define internal",
+        tail: str = "",
+    ) -> None:
         self.module = module
-        self.head = f"{head} {result} {name}({', '.join(f'{type_} {p}' for type_, p in params)}){' ' + tail if tail else ''} {{"
+        self.head = (
+            f"{head} {result} {name}({', '.join(f'{type_} {p}' for type_, p in params)}){' ' + tail if tail else ''} {{"
+        )
         self.slots: list[str] = []
         self.lines: list[str] = []
         self.count = 0

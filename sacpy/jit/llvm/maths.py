@@ -2,7 +2,9 @@
 
 In: a function's name, its base type, operands as text. Out: the text of its value.
 
-Strict: the interpreter's own, so that results are bit-equal: the C library's in double precision (rounded to 32 bits for `float`), or, for the few that Python computes by itself, the interpreter's function, called back. Default: the C library's of the operand's precision, with its vector version where a loop is vectorised.
+Strict: the interpreter's own, so that results are bit-equal: the C library's in double precision (rounded to 32 bits
+for `float`), or, for the few that Python computes by itself, the interpreter's function, called back. Default: the C
+library's of the operand's precision, with its vector version where a loop is vectorised.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from sacpy.jit.llvm.legal import LLVM_TYPES, Code
 from sacpy.jit.llvm.processor import register_sizes
 
 UNARY = (
-    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2", "expm1",
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2",
+    "expm1",
     "log", "log2", "log10", "log1p", "cbrt", "erf", "erfc", "tgamma", "lgamma",
 )  # fmt: skip
 BINARY = ("atan2", "pow", "hypot")
@@ -31,7 +34,9 @@ def call_of_maths(code: Code, name: str, base: str, args: Sequence[str], *, stri
     """A call of the routine that computes a function."""
     type_ = LLVM_TYPES[base]
     if not strict:
-        return _call(code, name + ("f" if base == "float" else ""), type_, args, _vector_note(code, name, base, len(args)))
+        return _call(
+            code, name + ("f" if base == "float" else ""), type_, args, _vector_note(code, name, base, len(args))
+        )
     routine = CALLBACK + name if name in PYTHON_OWN else name
     if base == "double":
         return _call(code, routine, type_, args, "")
@@ -58,14 +63,19 @@ def _vector_note(code: Code, name: str, base: str, arity: int) -> str:
         variants.append(f"_ZGV_LLVM_N{lanes}{'v' * arity}_{scalar}({routine})")
     if not variants:
         return ""
-    return " " + code.module.attribute(f'nounwind willreturn memory(none) "vector-function-abi-variant"="{",".join(variants)}"')
+    return " " + code.module.attribute(
+        f'nounwind willreturn memory(none) "vector-function-abi-variant"="{",".join(variants)}"'
+    )
 
 
 @functools.cache
 def vector_routines_of(name: str, base: str, arity: int) -> tuple[tuple[str, int], ...]:
     """The vector versions of a function that the machine can run: their names and lanes."""
     suffix, size = ("f", 4) if base == "float" else ("", 8)
-    found = ((f"{VECTOR}{_LETTERS[register]}N{register // size}{'v' * arity}_{name}{suffix}", register // size) for register in register_sizes())
+    found = (
+        (f"{VECTOR}{_LETTERS[register]}N{register // size}{'v' * arity}_{name}{suffix}", register // size)
+        for register in register_sizes()
+    )
     return tuple((routine, lanes) for routine, lanes in found if has_routine(routine))
 
 
@@ -87,7 +97,13 @@ def has_routine(name: str) -> bool:
 
 def vector_names() -> list[str]:
     """The vector library's routines that compiled code may call."""
-    return [routine for names, arity in ((UNARY, 1), (BINARY, 2)) for name in names for base in ("double", "float") for routine, _ in vector_routines_of(name, base, arity)]
+    return [
+        routine
+        for names, arity in ((UNARY, 1), (BINARY, 2))
+        for name in names
+        for base in ("double", "float")
+        for routine, _ in vector_routines_of(name, base, arity)
+    ]
 
 
 @functools.cache

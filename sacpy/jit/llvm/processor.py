@@ -1,4 +1,5 @@
-"""This machine's processor: as LLVM names it, for those who compile, and what the system tells of it, for those who only want to know whether code that is kept runs here; LLVM takes its time to load."""
+"""This machine's processor: as LLVM names it, for those who compile, and what the system tells of it, for those who
+only want to know whether code that is kept runs here; LLVM takes its time to load."""
 
 from __future__ import annotations
 
@@ -6,13 +7,15 @@ import functools
 import platform
 from pathlib import Path
 
-LEVEL = "x86-64-v3"  # what the runtime in the package is compiled for: the x86 processors of the last ten years, as LLVM names them
+# what the runtime in the package is compiled for: the x86 processors of the last ten years, as LLVM names them
+LEVEL = "x86-64-v3"
 _NAMES = {"bmi1": "bmi", "abm": "lzcnt"}  # features that LLVM calls otherwise than Linux does
 
 
 @functools.cache
 def processor() -> tuple[str, str]:
-    """Name and features ("+avx2,-avx512f,..."), as LLVM has them. Asked once, since LLVM answers one question at a time."""
+    """Name and features ("+avx2,-avx512f,..."), as LLVM has them. Asked once, since LLVM answers one question at a
+    time."""
     import llvmlite.binding as llvm
 
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()

@@ -1,6 +1,8 @@
 """Scalar operations as LLVM instructions, with the meaning `interp/arithmetic.py` gives them: one row per operation.
 
-In: an operation, the base type of its operands, their texts. Out: instructions, and the text of the result. All are total: what the language refuses (a division by 0) gives some value. Reals follow IEEE; the flags that let LLVM contract are those of `Style`.
+In: an operation, the base type of its operands, their texts. Out: instructions, and the text of the result. All are
+total: what the language refuses (a division by 0) gives some value. Reals follow IEEE; the flags that let LLVM contract
+are those of `Style`.
 """
 
 from __future__ import annotations
@@ -149,7 +151,11 @@ def _extreme(test: str) -> Emit:
 
 def _neg(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -> str:
     type_ = LLVM_TYPES[base]
-    return code.op(f"fneg {type_} {args[0]}" if base in REAL else f"sub {'nsw ' if op.exact and base in SIGNED else ''}{type_} 0, {args[0]}")
+    return code.op(
+        f"fneg {type_} {args[0]}"
+        if base in REAL
+        else f"sub {'nsw ' if op.exact and base in SIGNED else ''}{type_} 0, {args[0]}"
+    )
 
 
 def _abs(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -> str:
@@ -204,7 +210,10 @@ def _isnan(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -> 
 
 def _against_infinity(test: str) -> Emit:
     def row(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -> str:
-        return code.op(f"fcmp {test} {LLVM_TYPES[base]} {_intrinsic(code, 'fabs', base, args[0])}, {constant('double', float('inf'))}")
+        return code.op(
+            f"fcmp {test} {LLVM_TYPES[base]} {_intrinsic(code, 'fabs', base, args[0])}, "
+            f"{constant('double', float('inf'))}"
+        )
 
     return row
 
@@ -244,12 +253,16 @@ def convert(code: Code, source: str, target: str, a: str) -> str:
 
 
 def _real_to_integer(code: Code, source: str, target: str, a: str) -> str:
-    """C's conversion as x86-64 does it (see `interp.arithmetic.real_to_integer`): LLVM's own is undefined out of range, so the operand is tested first."""
+    """C's conversion as x86-64 does it (see `interp.arithmetic.real_to_integer`): LLVM's own is undefined out of range,
+    so the operand is tested first."""
     type_, wide = LLVM_TYPES[source], target == "uint" or BITS.get(target, 8) == 64
     half, word = (2.0**63, "i64") if wide else (2.0**31, "i32")
     low = ("oge", -half) if wide or source == "float" else ("ogt", -half - 1)
     inside = _within(code, type_, a, low, half)
-    result = code.op(f"select i1 {inside}, {word} {code.op(f'fptosi {type_} {_or_zero(code, type_, inside, a)} to {word}')}, {word} {-int(half)}")
+    result = code.op(
+        f"select i1 {inside}, {word} {code.op(f'fptosi {type_} {_or_zero(code, type_, inside, a)} to {word}')}, "
+        f"{word} {-int(half)}"
+    )
     if target in ("ulong", "ulonglong"):
         upper = _within(code, type_, a, ("oge", 2.0**63), 2.0**64)
         large = code.op(f"fptoui {type_} {_or_zero(code, type_, upper, a)} to {word}")
@@ -277,10 +290,14 @@ ROWS: dict[str, Emit] = {
     "bitand": _bits("and"), "bitor": _bits("or"), "bitxor": _bits("xor"), "and": _bits("and"), "or": _bits("or"),
     "neg": _neg, "abs": _abs, "reciproc": _reciproc, "not": _complement, "bitnot": _complement,
     "isnan": _isnan, "isinf": _against_infinity("oeq"), "isfinite": _against_infinity("olt"), "fmod": _fmod,
-    "sqrt": _by_intrinsic("sqrt"), "floor": _by_intrinsic("floor"), "ceil": _by_intrinsic("ceil"), "rint": _by_intrinsic("rint"),
+    "sqrt": _by_intrinsic("sqrt"), "floor": _by_intrinsic("floor"), "ceil": _by_intrinsic("ceil"),
+    "rint": _by_intrinsic("rint"),
     "round": _by_intrinsic("round"), "trunc": _by_intrinsic("trunc"), "copysign": _by_intrinsic("copysign"),
-    "zero": _of_base(lambda base: False if base == "bool" else 0), "one": _of_base(lambda base: True if base == "bool" else 1),
+    "zero": _of_base(lambda base: False if base == "bool" else 0),
+    "one": _of_base(lambda base: True if base == "bool" else 1),
     "minval": _of_base(smallest), "maxval": _of_base(largest),
     "mask": _mask, "all": _same, "any": _same,
 }  # fmt: skip
-ROWS |= dict.fromkeys(_SIGNED_TESTS, _comparison) | dict.fromkeys(CONVERSIONS, _conversion) | dict.fromkeys(MATHS, _math)
+ROWS |= (
+    dict.fromkeys(_SIGNED_TESTS, _comparison) | dict.fromkeys(CONVERSIONS, _conversion) | dict.fromkeys(MATHS, _math)
+)

@@ -1,4 +1,5 @@
-"""Passes: graphs in, better graphs out. Each file has one pass, a pure function `run(unit) -> unit`; `optimise` runs them in the order that pays."""
+"""Passes: graphs in, better graphs out. Each file has one pass, a pure function `run(unit) -> unit`; `optimise` runs
+them in the order that pays."""
 
 from __future__ import annotations
 
@@ -11,12 +12,10 @@ from sacpy.jit.ir.graph import Unit
 from sacpy.jit.options import Options
 from sacpy.jit.passes import (
     accumulating,
+    argmin_strips,
     array_folds,
-    aside,
     assigning,
     carried,
-    choosing,
-    colours,
     counting,
     dead_code,
     detach,
@@ -24,10 +23,11 @@ from sacpy.jit.passes import (
     flatten,
     fold_withloops,
     fuse,
-    independent,
     interchange,
     invariant,
     jam,
+    loops_to_withloops,
+    parity_partitions,
     peel,
     private,
     ranges,
@@ -35,6 +35,7 @@ from sacpy.jit.passes import (
     scatter,
     sharing,
     split,
+    stage_slice,
     unroll,
 )
 
@@ -43,32 +44,55 @@ MODEST = 4 * LARGE  # statements of a function from which on that is worth a wor
 ROUNDS = 4  # how often the first passes run at most; each round may lay open something for the next
 
 REDUCING: tuple[Pass, ...] = (unroll.run, dead_code.run)
-COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, independent.run, reductions.run)
+COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, loops_to_withloops.run, reductions.run)
 LOOPING: tuple[Pass, ...] = (array_folds.run,)
 JOINING: tuple[Pass, ...] = (sharing.run, jam.run)  # for the CPU alone
 SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run)
-COLOURING: tuple[Pass, ...] = (colours.run,)  # for the CPU alone
+COLOURING: tuple[Pass, ...] = (parity_partitions.run,)  # for the CPU alone
 DIVIDING: tuple[Pass, ...] = (disjoint.run,)
 SPLITTING: tuple[Pass, ...] = (split.run,)
 WRAPPING: tuple[Pass, ...] = (split.run_wrapping, peel.run)  # instead, for the CPU alone
 CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run)
-PLACING: tuple[Pass, ...] = (accumulating.run, interchange.run, assigning.run, private.run, aside.run, carried.run, dead_code.run, scatter.run, choosing.run)
+PLACING: tuple[Pass, ...] = (
+    accumulating.run,
+    interchange.run,
+    assigning.run,
+    private.run,
+    stage_slice.run,
+    carried.run,
+    dead_code.run,
+    scatter.run,
+    argmin_strips.run,
+)
 FINISHING: tuple[Pass, ...] = (detach.run,)
 
 
 def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> Unit:
-    """The unit, optimised: same results for the same arguments, bit for bit. A check may fail more often than before, which sends the call to the interpreter. `host`: for the CPU alone, so that what kernels know may become loops."""
+    """The unit, optimised: same results for the same arguments, bit for bit. A check may fail more often than before,
+    which sends the call to the interpreter. `host`: for the CPU alone, so that what kernels know may become loops."""
     verified = options is not None and options.verify
     for number in range(ROUNDS):
         unit = _after(unit, REDUCING, verified)
         folded = _after(unit, (fold_withloops.run,), verified)
         if number and folded is unit:
             break
-        counted = _after(folded, (*COUNTING, *(LOOPING if host and not number else ()), *(JOINING if host else ())), verified)
+        counted = _after(
+            folded, (*COUNTING, *(LOOPING if host and not number else ()), *(JOINING if host else ())), verified
+        )
         if folded is unit and counted == unit:
             break  # another round would find nothing either
         unit = counted
-    unit = _after(unit, (*SHAPING, *(COLOURING if host else ()), *DIVIDING, *((*WRAPPING, *COLOURING) if host else SPLITTING), *CLEANING), verified)
+    unit = _after(
+        unit,
+        (
+            *SHAPING,
+            *(COLOURING if host else ()),
+            *DIVIDING,
+            *((*WRAPPING, *COLOURING) if host else SPLITTING),
+            *CLEANING,
+        ),
+        verified,
+    )
     return _after(placed(unit, verified) if host else unit, FINISHING, verified)
 
 

@@ -1,4 +1,5 @@
-"""Nests of counting loops in which each round adds to an element, such as a matrix product as one writes it in C: each element becomes a sum of its own.
+"""Nests of counting loops in which each round adds to an element, such as a matrix product as one writes it in C: each
+element becomes a sum of its own.
 
     r = for i from 0 to n with b := a                       r = with [n,m] complete
       c = for j from 0 to m with d := b                         modarray a
@@ -13,7 +14,9 @@
         next e
       next c
 
-The loops may stand in any order: an element's sum stays in that of the loops whose counters are no indices of it. Terms do not read the array. This is done where the sums can be computed in tiles (`analysis/contractions`), or where the loops inside are those that add to one element, which then need not be written to memory in each round.
+The loops may stand in any order: an element's sum stays in that of the loops whose counters are no indices of it. Terms
+do not read the array. This is done where the sums can be computed in tiles (`analysis/contractions`), or where the
+loops inside are those that add to one element, which then need not be written to memory in each round.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ from sacpy.jit.ir.graph import (
     statements,
 )
 from sacpy.jit.ir.rewrite import bound, free, uses
-from sacpy.jit.passes.independent import inner_loop
+from sacpy.jit.passes.loops_to_withloops import inner_loop
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.source import Span
@@ -50,7 +53,8 @@ from sacpy.nodes import Record
 
 
 class _Sums(Record):
-    """Loops one inside the other, outermost first. `body`: what all of them do in a round, but for adding `term`; `axes`: for each axis of the array, the number of the loop that runs over it; `inner`: those of the other loops."""
+    """Loops one inside the other, outermost first. `body`: what all of them do in a round, but for adding `term`;
+    `axes`: for each axis of the array, the number of the loop that runs over it; `inner`: those of the other loops."""
 
     loops: tuple[For, ...]
     body: tuple[Stmt, ...]
@@ -75,7 +79,12 @@ def _sums(r: For) -> _Sums | None:
     made = {s.targets[0]: s.rhs for s in r.body.statements if isinstance(s, Let)}
     (array,), (result,) = r.params, r.body.results
     update = made.get(result) if isinstance(result, Var) else None
-    if not isinstance(update, Update) or update.array != array or not isinstance(update.value, Var) or len(update.index) != len(extents_of(array)):
+    if (
+        not isinstance(update, Update)
+        or update.array != array
+        or not isinstance(update.value, Var)
+        or len(update.index) != len(extents_of(array))
+    ):
         return None
     added = made.get(update.value)
     if not isinstance(added, Op) or added.code != "add":
@@ -83,13 +92,20 @@ def _sums(r: For) -> _Sums | None:
     load = Load(array, update.index)
     old = next((a for a in added.args if isinstance(a, Var) and made.get(a) == load), None)
     numbers = {loop.index: k for k, loop in enumerate(loops)}
-    if old is None or not set(update.index) <= numbers.keys() or len(set(update.index)) != len(update.index) or len(update.index) == len(loops):
+    if (
+        old is None
+        or not set(update.index) <= numbers.keys()
+        or len(set(update.index)) != len(update.index)
+        or len(update.index) == len(loops)
+    ):
         return None
     count = uses(r.body)
     if (count[array.name], count[old.name], count[update.value.name]) != (2, 1, 1):
         return None
     body += [s for s in r.body.statements if not (isinstance(s, Let) and s.targets[0] in (old, update.value, result))]
-    if not all(isinstance(s, Let) and isinstance(s.rhs, Op | Load | Var | Const) for s in body) or any(p.name in free(Block(tuple(body))) for loop in loops for p in loop.params):
+    if not all(isinstance(s, Let) and isinstance(s.rhs, Op | Load | Var | Const) for s in body) or any(
+        p.name in free(Block(tuple(body))) for loop in loops for p in loop.params
+    ):
         return None
     inside = bound(loops[0].body) | {loops[0].index.name}
     if any(isinstance(a, Var) and a.name in inside for loop in loops for a in (loop.lower, loop.upper)):
@@ -118,15 +134,38 @@ class _Summer(Walker):
         first, acc, val, more, total = (self.supply.var(stem, scalar) for stem in ("x", "acc", "val", "t", "s"))
         index = tuple(n.loops[k].index for k in n.axes)
         fold = Fold((first,), (acc,), (val,), Block((Let((more,), Op("add", (acc, val)), span),), (more,)))
-        lower, upper = (tuple(bounds[k] for k in n.inner) for bounds in ([r.lower for r in n.loops], [r.upper for r in n.loops]))
-        inner = Partition(lower, upper, None, None, tuple(n.loops[k].index for k in n.inner), Block(n.body, (n.term,)), (), span)
-        body = Block((Let((first,), Load(array, index), span), Let((total,), WithLoop(None, (inner,), (fold,), disjoint=True), span)), (total,))
-        return Partition(tuple(n.loops[k].lower for k in n.axes), tuple(n.loops[k].upper for k in n.axes), None, None, index, body, (), span)
+        lower, upper = (
+            tuple(bounds[k] for k in n.inner) for bounds in ([r.lower for r in n.loops], [r.upper for r in n.loops])
+        )
+        inner = Partition(
+            lower, upper, None, None, tuple(n.loops[k].index for k in n.inner), Block(n.body, (n.term,)), (), span
+        )
+        body = Block(
+            (
+                Let((first,), Load(array, index), span),
+                Let((total,), WithLoop(None, (inner,), (fold,), disjoint=True), span),
+            ),
+            (total,),
+        )
+        return Partition(
+            tuple(n.loops[k].lower for k in n.axes),
+            tuple(n.loops[k].upper for k in n.axes),
+            None,
+            None,
+            index,
+            body,
+            (),
+            span,
+        )
 
     def with_loop_of(self, n: _Sums, p: Partition, array: Var, span: Span) -> WithLoop:
-        """The with-loop. Its bounds lie in the array even where there is nothing to add, and the loops would not have come to the index."""
+        """The with-loop. Its bounds lie in the array even where there is nothing to add, and the loops would not have
+        come to the index."""
         frame = extents_of(array)
-        upper = tuple(u if u == e else self.emit("upper", Op("min", (self.atom(u), self.atom(e))), span) for u, e in zip(p.upper, frame))
+        upper = tuple(
+            u if u == e else self.emit("upper", Op("min", (self.atom(u), self.atom(e))), span)
+            for u, e in zip(p.upper, frame)
+        )
         complete = upper == frame and all(low == integer(0) for low in p.lower)
         part = Partition(p.lower, upper, None, None, p.index, p.body, (), span)
         return WithLoop(frame, (part,), (Modarray(array),), disjoint=True, complete=complete)
@@ -134,7 +173,9 @@ class _Summer(Walker):
 
 def accumulating(function: Function) -> Function:
     """A function with such nests as sums; itself if it has none."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, For) and _sums(s.rhs) is not None for s in statements(function.body)):
+    if not any(
+        isinstance(s, Let) and isinstance(s.rhs, For) and _sums(s.rhs) is not None for s in statements(function.body)
+    ):
         return function
     return _Summer(function).function(function)
 

@@ -1,7 +1,9 @@
 """Rules for single operations: constants fold, neutral operands go, comparisons and sums take one form each.
 
-In: an operation whose operands are in final form, and a way to look up what an operand was set to. Out: an atom that has its value, a simpler operation, or None. Integers wrap, so their sums may be regrouped; floating point keeps every bit: `x + 0.0`
-stays (x may be -0.0), `x - 0.0`, `x * 1.0` and a division by a power of two do not; one NaN is as good as another. Nothing is said of operands that the language refuses (a division by 0).
+In: an operation whose operands are in final form, and a way to look up what an operand was set to. Out: an atom that
+has its value, a simpler operation, or None. Integers wrap, so their sums may be regrouped; floating point keeps every
+bit: `x + 0.0` stays (x may be -0.0), `x - 0.0`, `x * 1.0` and a division by a power of two do not; one NaN is as good
+as another. Nothing is said of operands that the language refuses (a division by 0).
 """
 
 from __future__ import annotations
@@ -172,7 +174,11 @@ def _integer_by_constant(op: Op, a: Atom, c: int, lookup: Lookup) -> Found:
     d = int(inner.args[1].value)
     if code == "mul" and inner.code == "mul":
         product = c * d
-        return Op("mul", (inner.args[0], Const(base, constants.wrap(base, product))), op.exact and inner.exact and _fits(base, product))
+        return Op(
+            "mul",
+            (inner.args[0], Const(base, constants.wrap(base, product))),
+            op.exact and inner.exact and _fits(base, product),
+        )
     if code in ("min", "max") and inner.code == code:
         return Op(code, (inner.args[0], Const(base, min(c, d) if code == "min" else max(c, d))))
     if code in ("eq", "neq") and inner.code == "add":
@@ -212,7 +218,11 @@ def _cancelled(code: str, a: Atom, b: Atom, lookup: Lookup) -> Found:
             return left.args[0] if left.args[1] == b else left.args[1]
         if isinstance(right, Op) and right.code == "add" and a in right.args:  # a - (a + x)
             other = right.args[0] if right.args[1] == a else right.args[1]
-            return Op("neg", (other,)) if not isinstance(other, Const) else Const(a.base, constants.wrap(a.base, -int(other.value)))
+            return (
+                Op("neg", (other,))
+                if not isinstance(other, Const)
+                else Const(a.base, constants.wrap(a.base, -int(other.value)))
+            )
         if isinstance(right, Op) and right.code == "sub" and right.args[0] == a:  # a - (a - x)
             return right.args[1]
     elif isinstance(left, Op) and left.code == "sub" and left.args[1] == b:  # (x - b) + b
@@ -235,7 +245,9 @@ def _real(code: str, a: Atom, b: Atom) -> Found:
     value = float(b.value)
     if code in ("mul", "div") and value == 1.0:
         return a
-    if value == 0.0 and ((code == "sub" and math.copysign(1, value) > 0) or (code == "add" and math.copysign(1, value) < 0)):
+    if value == 0.0 and (
+        (code == "sub" and math.copysign(1, value) > 0) or (code == "add" and math.copysign(1, value) < 0)
+    ):
         return a
     if code == "div" and _has_exact_reciprocal(a.base, value):
         return Op("mul", (a, Const(a.base, 1.0 / value)))
@@ -243,7 +255,8 @@ def _real(code: str, a: Atom, b: Atom) -> Found:
 
 
 def _has_exact_reciprocal(base: str, value: float) -> bool:
-    """Whether dividing by a number is multiplying by its reciprocal, bit by bit: a power of two, neither it nor its reciprocal subnormal."""
+    """Whether dividing by a number is multiplying by its reciprocal, bit by bit: a power of two, neither it nor its
+    reciprocal subnormal."""
     limit = 126 if base == "float" else 1022
     mantissa, exponent = math.frexp(value) if math.isfinite(value) else (0.0, 0)
     return abs(mantissa) == 0.5 and abs(exponent - 1) < limit

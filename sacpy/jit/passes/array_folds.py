@@ -1,4 +1,5 @@
-"""Folds of arrays as loops: the accumulator is carried from round to round, so that what a round adds to it needs no memory of its own.
+"""Folds of arrays as loops: the accumulator is carried from round to round, so that what a round adds to it needs no
+memory of its own.
 
     double[m] s = with                                 double[m] s = for j from 0 to n with a := z
         fold from z by a, b                                t = with [m]
@@ -49,12 +50,20 @@ def _is_fold_of_arrays(w: WithLoop) -> bool:
     if len(w.operators) != 1 or len(w.partitions) != 1 or not isinstance(w.operators[0], Fold):
         return False
     fold, p = w.operators[0], w.partitions[0]
-    return fold.stop is None and p.step is None and p.rank > 0 and any(isinstance(a.type, ArrayType) for a in fold.accumulators)
+    return (
+        fold.stop is None
+        and p.step is None
+        and p.rank > 0
+        and any(isinstance(a.type, ArrayType) for a in fold.accumulators)
+    )
 
 
 def sequential(function: Function) -> Function:
     """A function with its folds of arrays as loops; itself if there are none."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _is_fold_of_arrays(s.rhs) for s in statements(function.body)):
+    if not any(
+        isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _is_fold_of_arrays(s.rhs)
+        for s in statements(function.body)
+    ):
         return function
     return _Sequencer(function).function(function)
 

@@ -1,4 +1,5 @@
-"""Assigned parts: a with-loop whose result becomes a part of a larger array is computed in that array, element by element, where it reads nothing that it has overwritten by then.
+"""Assigned parts: a with-loop whose result becomes a part of a larger array is computed in that array, element by
+element, where it reads nothing that it has overwritten by then.
 
     w = with [n] disjoint complete                    c = for j from m to n step 1 with b := a
             genarray double default 0.0                   x = load b[k,j]
@@ -12,7 +13,9 @@
                 yield z
     c = update a[i] with w
 
-Whatever is read of the array has the components of the element's own index last: that is its own place, or one that this element alone could have changed. A part that gives elements that are there already goes. So neither is memory asked for, nor are elements copied; and loops around it are seen to change rows of their own (`analysis/independence`).
+Whatever is read of the array has the components of the element's own index last: that is its own place, or one that
+this element alone could have changed. A part that gives elements that are there already goes. So neither is memory
+asked for, nor are elements copied; and loops around it are seen to change rows of their own (`analysis/independence`).
 """
 
 from __future__ import annotations
@@ -47,7 +50,8 @@ from sacpy.nodes import replace
 
 
 class _Assigner(Walker):
-    """`putting`: with-loops that are left out until the update that puts their result into an array, by the name of that."""
+    """`putting`: with-loops that are left out until the update that puts their result into an array, by the name of
+    that."""
 
     def __init__(self, function: Function) -> None:
         super().__init__(function)
@@ -96,7 +100,15 @@ class _Assigner(Walker):
 
 def _reading(b: Block, array: Var, now: Var) -> Block:
     """Scalar statements that read another array instead of one."""
-    return Block(tuple(replace(s, rhs=replace(s.rhs, array=now)) if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array == array else s for s in b.statements), b.results)
+    return Block(
+        tuple(
+            replace(s, rhs=replace(s.rhs, array=now))
+            if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array == array
+            else s
+            for s in b.statements
+        ),
+        b.results,
+    )
 
 
 def _is_there(p: Partition, update: Update) -> bool:
@@ -140,7 +152,9 @@ def _fits(w: WithLoop, update: Update, views: dict[str, View]) -> bool:
             if not w.complete:
                 return False
         case Modarray(array=array):
-            if array.name not in views or views[array.name] != View(update.array, update.index) or len(w.frame) != array.type.rank:  # type: ignore[union-attr]
+            assert isinstance(array.type, ArrayType)
+            seen = views.get(array.name)
+            if seen is None or seen != View(update.array, update.index) or len(w.frame) != array.type.rank:
                 return False
         case _:
             return False
@@ -148,7 +162,8 @@ def _fits(w: WithLoop, update: Update, views: dict[str, View]) -> bool:
 
 
 def _stays_apart(p: Partition, array: Var) -> bool:
-    """Whether a body is made of operations and loads, and what it reads of the array is at its own index along the last axes."""
+    """Whether a body is made of operations and loads, and what it reads of the array is at its own index along the last
+    axes."""
     for s in p.body.statements:
         if not isinstance(s, Let) or not isinstance(s.rhs, Op | Load | Var | Const) or s.rhs == array:
             return False
@@ -159,7 +174,10 @@ def _stays_apart(p: Partition, array: Var) -> bool:
 
 def assigning(function: Function) -> Function:
     """A function whose assigned parts are computed in place; itself if it has none."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, Update) and isinstance(s.rhs.value.type, ArrayType) for s in statements(function.body)):
+    if not any(
+        isinstance(s, Let) and isinstance(s.rhs, Update) and isinstance(s.rhs.value.type, ArrayType)
+        for s in statements(function.body)
+    ):
         return function
     return _Assigner(function).function(function)
 

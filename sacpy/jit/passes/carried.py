@@ -8,7 +8,9 @@
           ..                                                ..
       next c                                            next c
 
-The array is read only there and before, and each cell at most for its own new value. So it is seen that the loop needs one array of its own, not two that might be one: between which, when the code runs, LLVM would have to tell, and would go element by element where they are the same.
+The array is read only there and before, and each cell at most for its own new value. So it is seen that the loop needs
+one array of its own, not two that might be one: between which, when the code runs, LLVM would have to tell, and would
+go element by element where they are the same.
 """
 
 from __future__ import annotations
@@ -55,7 +57,12 @@ def _overwriting(params: Sequence[Var], body: Block, sums: Sums) -> Block:
     made = list(body.statements)
     for p, result in zip(params, body.results):
         at = next((k for k, s in enumerate(made) if isinstance(s, Let) and result in s.targets), None)
-        if at is None or not isinstance(p.type, ArrayType) or p in body.results or p.name in free(Block(tuple(made[at + 1 :]), body.results)):
+        if (
+            at is None
+            or not isinstance(p.type, ArrayType)
+            or p in body.results
+            or p.name in free(Block(tuple(made[at + 1 :]), body.results))
+        ):
             continue
         s = made[at]
         if isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _is_replaced(s, s.rhs, p, result.name, sums):  # type: ignore[union-attr]
@@ -66,8 +73,13 @@ def _overwriting(params: Sequence[Var], body: Block, sums: Sums) -> Block:
 
 
 def _is_replaced(s: Let, w: WithLoop, array: Var, result: str, sums: Sums) -> bool:
-    """Whether a with-loop computes all of an array's next value, of the same type, scalars each of which reads of that array its own old value at most."""
-    if not w.complete or not all(isinstance(o, Genarray | Modarray) for o in w.operators) or Modarray(array) in w.operators:
+    """Whether a with-loop computes all of an array's next value, of the same type, scalars each of which reads of that
+    array its own old value at most."""
+    if (
+        not w.complete
+        or not all(isinstance(o, Genarray | Modarray) for o in w.operators)
+        or Modarray(array) in w.operators
+    ):
         return False
     o, target = next((o, t) for o, t in zip(w.operators, s.targets) if t.name == result)
     if not isinstance(o, Genarray) or o.cell or o.base != array.base or extents_of(target) != extents_of(array):

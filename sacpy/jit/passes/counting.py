@@ -7,7 +7,8 @@
         j = add k, 1
         next q, j
 
-The bound must not change in the loop, but may be read from an array. Where the counter could wrap before it gets there, which needs a bound near the largest int, a check in front of the loop excludes it; the interpreter does such loops.
+The bound must not change in the loop, but may be read from an array. Where the counter could wrap before it gets there,
+which needs a bound near the largest int, a check in front of the loop excludes it; the interpreter does such loops.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "neq": "neq"}
 
 
 class _Counter(Node):
-    """Carried variable number `position` counts in steps of `step` while it is `relation` to `bound`; `before`: code for the bound."""
+    """Carried variable number `position` counts in steps of `step` while it is `relation` to `bound`; `before`: code
+    for the bound."""
 
     position: int
     relation: str
@@ -76,7 +78,9 @@ class _Counting(Ranger):
             return True
         rest = [p for p in range(len(r.params)) if p != k]
         body = replace(r.body, results=tuple(r.body.results[p] for p in rest))
-        loop = For(index, initial, upper, c.step, tuple(r.params[p] for p in rest), tuple(r.initial[p] for p in rest), body)
+        loop = For(
+            index, initial, upper, c.step, tuple(r.params[p] for p in rest), tuple(r.initial[p] for p in rest), body
+        )
         super().let(Let(tuple(s.targets[p] for p in rest), loop, s.span))
         self.define((target,), Op("max" if c.step > 0 else "min", (upper, initial)), s.span)
         return True
@@ -91,7 +95,9 @@ class _Counting(Ranger):
         elif (c.relation in ("lt", "le")) != up:
             return None
         room = abs(c.step) - (1 if strict else 0)  # how far the counter may go beyond the bound
-        if room and not self.demand(Op("le", (bound, integer(HIGHEST - room))) if up else Op("le", (integer(LOWEST + room), bound))):
+        if room and not self.demand(
+            Op("le", (bound, integer(HIGHEST - room))) if up else Op("le", (integer(LOWEST + room), bound))
+        ):
             return None
         return bound if strict else self.emit("end", Op("add", (bound, integer(1 if up else -1))))
 
@@ -130,7 +136,12 @@ def _counter(r: Loop) -> _Counter | None:
 def _step(r: Loop, k: int) -> int | None:
     """By what a carried variable changes every round, if by a constant."""
     for s in r.body.statements:
-        if isinstance(s, Let) and s.targets == (r.body.results[k],) and isinstance(s.rhs, Op) and s.rhs.code in ("add", "sub"):
+        if (
+            isinstance(s, Let)
+            and s.targets == (r.body.results[k],)
+            and isinstance(s.rhs, Op)
+            and s.rhs.code in ("add", "sub")
+        ):
             a, b = s.rhs.args
             if s.rhs.code == "add" and b == r.params[k]:
                 a, b = b, a
@@ -140,11 +151,15 @@ def _step(r: Loop, k: int) -> int | None:
 
 
 def _needed(r: Loop, bound: Atom, test: Atom) -> tuple[Stmt, ...] | None:
-    """The code of the condition that the bound may need, which is done once in any case; None if that depends on carried variables."""
+    """The code of the condition that the bound may need, which is done once in any case; None if that depends on
+    carried variables."""
     changing = {p.name for p in r.params}
     before: list[Stmt] = []
     for s in r.condition.statements:
-        changes = any(isinstance(a, Var) and a.name in changing for a in ((s.condition,) if isinstance(s, Check) else operands(s.rhs)))
+        changes = any(
+            isinstance(a, Var) and a.name in changing
+            for a in ((s.condition,) if isinstance(s, Check) else operands(s.rhs))
+        )
         if isinstance(s, Check) and changes:
             return None
         if isinstance(s, Let) and (changes or test in s.targets):

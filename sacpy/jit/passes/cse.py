@@ -4,7 +4,8 @@
     y = add i, 1         ->      z = mul x, x
     z = mul x, y
 
-`Available` is the table of what has been computed in the block at hand and around it; the simplifier asks it about every statement, as each rule that fires may make two expressions equal.
+`Available` is the table of what has been computed in the block at hand and around it; the simplifier asks it about
+every statement, as each rule that fires may make two expressions equal.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ def _key(atom: Atom) -> Hashable:
 
 
 def key_of(rhs: Rhs) -> Hashable | None:
-    """Equal for expressions that have equal values wherever both may be evaluated; None for those that are not looked up."""
+    """Equal for expressions that have equal values wherever both may be evaluated; None for those that are not looked
+    up."""
     match rhs:
         case Op(code=code, args=args):
             keys = [_key(a) for a in args]

@@ -7,11 +7,11 @@
         yield x, y
     give a                                 give a
 
-What is used is marked, starting from the results and the checks: a name that is used makes its statement live, and that uses
-others. So each statement is looked at once, however deep loops are nested. Then what is not marked is left out: also those
-results of conditionals, carried variables of loops and operators of with-loops that nobody uses. A check in code that is used
-stays. So does a loop that may not end, with what decides on its next round, used or not: a program that waits for ever does so
-on every target. Loops that count end; of a `Loop` of the graph nobody has proved it.
+What is used is marked, starting from the results and the checks: a name that is used makes its statement live, and that
+uses others. So each statement is looked at once, however deep loops are nested. Then what is not marked is left out:
+also those results of conditionals, carried variables of loops and operators of with-loops that nobody uses. A check in
+code that is used stays. So does a loop that may not end, with what decides on its next round, used or not: a program
+that waits for ever does so on every target. Loops that count end; of a `Loop` of the graph nobody has proved it.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ T = TypeVar("T")
 
 
 class _Statement(Record):
-    """A statement that sets variables. `wanted`: which of its targets are kept; `fails`: whether there is a check in it;
-    `endless`: whether there is a loop that may not end."""
+    """A statement that sets variables. `wanted`: which of its targets are kept; `fails`: whether there is a check in
+    it; `endless`: whether there is a loop that may not end."""
 
     let: Let
     wanted: list[bool]
@@ -64,8 +64,8 @@ class _Statement(Record):
 
 
 class _Liveness:
-    """Marks what a function uses. `places`: by the name of a variable, the statement that it belongs to, and the target that
-    it is, or that is kept with it. `endless`: the functions that may not end."""
+    """Marks what a function uses. `places`: by the name of a variable, the statement that it belongs to, and the target
+    that it is, or that is kept with it. `endless`: the functions that may not end."""
 
     def __init__(self, endless: Collection[str]) -> None:
         self.endless = endless
@@ -87,7 +87,8 @@ class _Liveness:
     # ---- where names belong
 
     def note(self, block: Block) -> tuple[bool, bool]:
-        """Notes the statements of a block. Whether there is a check among them, or in them; and a loop that may not end."""
+        """Notes the statements of a block. Whether there is a check among them, or in them; and a loop that may not
+        end."""
         fails = endless = False
         for s in block.statements:
             if isinstance(s, Check):
@@ -175,7 +176,9 @@ class _Liveness:
                     self.enter(p.body)
                 at = 0
                 for o in w.operators:
-                    if isinstance(o, Fold) and any(self.statements[id(s)].endless for s in o.combine.statements if isinstance(s, Let)):
+                    if isinstance(o, Fold) and any(
+                        self.statements[id(s)].endless for s in o.combine.statements if isinstance(s, Let)
+                    ):
                         self.want(found, at)
                     at += width(o)
 
@@ -275,8 +278,8 @@ def _pick(many: tuple[T, ...], flags: Sequence[bool]) -> tuple[T, ...]:
 
 
 def endless(unit: Unit) -> frozenset[str]:
-    """The names of the functions that may not end: there is a loop in them, or in what they call. (A recursion ends, with an
-    error at the latest.)"""
+    """The names of the functions that may not end: there is a loop in them, or in what they call. (A recursion ends,
+    with an error at the latest.)"""
     found: set[str] = set()
     calls: dict[str, set[str]] = {}
     for f in unit.functions:

@@ -1,9 +1,11 @@
-"""Detaching: nothing holds an array any more when it is updated, where that can be avoided, so that the update happens in place.
+"""Detaching: nothing holds an array any more when it is updated, where that can be avoided, so that the update happens
+in place.
 
     b = update a[i,2] with x               b = update a[i,2] with x
     y = load a[i,3]              ->        y = load b[i,3]
 
-What is read of the old array after an update, and differs from what the update has set, is read of the new one. (Simplifying goes the other way: it sees more of what an element is.)
+What is read of the old array after an update, and differs from what the update has set, is read of the new one.
+(Simplifying goes the other way: it sees more of what an element is.)
 
     r = view a[k]                          r = with [m]
     b = update a[k] with s                         part [0] <= [i] < [m]
@@ -12,7 +14,8 @@ What is read of the old array after an update, and differs from what the update 
                                            b = update a[k] with s
                                            c = update b[l] with r
 
-A view shares the memory of its array, which could not be updated in place as long as somebody holds the view: two rows that change places would copy the whole matrix. A row is less.
+A view shares the memory of its array, which could not be updated in place as long as somebody holds the view: two rows
+that change places would copy the whole matrix. A row is less.
 """
 
 from __future__ import annotations
@@ -57,7 +60,8 @@ from sacpy.nodes import replace
 
 
 class _Detacher(Ranger):
-    """`superseded`: by the name of an array, where it has been updated, and what it has become; `carried`: arrays that loops around here carry on from, which could not do so in place if they were read inside."""
+    """`superseded`: by the name of an array, where it has been updated, and what it has become; `carried`: arrays that
+    loops around here carry on from, which could not do so in place if they were read inside."""
 
     def __init__(self, function: Function) -> None:
         super().__init__(function)
@@ -92,7 +96,13 @@ class _Detacher(Ranger):
 
     def inside(self, b: Block, before: Callable[[], None] | None) -> Block:
         """A block; of its views, those that outlive their array are copied."""
-        parted = {s.targets[0].name for k, s in enumerate(b.statements) if isinstance(s, Let) and isinstance(s.rhs, View) and _outlives(s.targets[0].name, s.rhs.array.name, b.statements[k + 1 :], b.results)}
+        parted = {
+            s.targets[0].name
+            for k, s in enumerate(b.statements)
+            if isinstance(s, Let)
+            and isinstance(s.rhs, View)
+            and _outlives(s.targets[0].name, s.rhs.array.name, b.statements[k + 1 :], b.results)
+        }
         if parted:
             b = Block(
                 tuple(
@@ -140,14 +150,23 @@ def _updates(s: Let, array: str) -> bool:
         case Call():
             return any(map(is_array, s.rhs.args))
         case If():
-            return any(isinstance(inner, Let) and _updates(inner, array) for b in blocks(s.rhs) for inner in b.statements)
+            return any(
+                isinstance(inner, Let) and _updates(inner, array) for b in blocks(s.rhs) for inner in b.statements
+            )
     return False
 
 
 def _uses(name: str, some: Sequence[Stmt], results: Sequence[Atom]) -> bool:
     if any(isinstance(a, Var) and a.name == name for a in results):
         return True
-    return any(isinstance(s, Let) and (any(isinstance(a, Var) and a.name == name for a in operands(s.rhs)) or any(name in free(b) for b in blocks(s.rhs))) for s in some)
+    return any(
+        isinstance(s, Let)
+        and (
+            any(isinstance(a, Var) and a.name == name for a in operands(s.rhs))
+            or any(name in free(b) for b in blocks(s.rhs))
+        )
+        for s in some
+    )
 
 
 def _lingers(b: Block) -> bool:
@@ -155,7 +174,9 @@ def _lingers(b: Block) -> bool:
     updated: set[str] = set()
     for s in b.statements:
         if isinstance(s, Let):
-            if any(isinstance(a, Var) and a.name in updated for a in operands(s.rhs)) or any(_lingers(inner) or (updated and not updated.isdisjoint(free(inner))) for inner in blocks(s.rhs)):
+            if any(isinstance(a, Var) and a.name in updated for a in operands(s.rhs)) or any(
+                _lingers(inner) or (updated and not updated.isdisjoint(free(inner))) for inner in blocks(s.rhs)
+            ):
                 return True
             if isinstance(s.rhs, Update):
                 updated.add(s.rhs.array.name)
@@ -164,7 +185,9 @@ def _lingers(b: Block) -> bool:
 
 def detach(function: Function) -> Function:
     """A function in which nothing outlives its array's update that need not; itself if there is nothing."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, View) for s in statements(function.body)) and not _lingers(function.body):
+    if not any(isinstance(s, Let) and isinstance(s.rhs, View) for s in statements(function.body)) and not _lingers(
+        function.body
+    ):
         return function
     return _Detacher(function).function(function)
 

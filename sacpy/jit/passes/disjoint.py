@@ -1,4 +1,5 @@
-"""Disjoint partitions: where partitions overlap, the later one loses what the earlier covers, so that they can run in any order.
+"""Disjoint partitions: where partitions overlap, the later one loses what the earlier covers, so that they can run in
+any order.
 
     part [1] <= [i] < [m]                 part [1] <= [i] < [m]
       yield x                             part [0] <= [j] < [a]         with a = min(n, 1)
@@ -9,8 +10,8 @@
 What is left of a box without another is at most two boxes an axis. A with-loop that a pragma lays out is cut when it is
 launched. Partitions with a step stay as they are: then `disjoint` stays false, unless nothing overlaps, as where one
 leaves out what the other has (red and black cells). `complete` is set where one partition covers the frame, or several
-do side by side, or with a step each.
-A last partition that copies an array of the result's shape makes of a genarray a modarray of that array, if it cannot be cut: it need not be copied where it is not needed any more.
+do side by side, or with a step each. A last partition that copies an array of the result's shape makes of a genarray a
+modarray of that array, if it cannot be cut: it need not be copied where it is not needed any more.
 """
 
 from __future__ import annotations
@@ -61,8 +62,17 @@ class _Divider(Ranger):
         laid_out = self.laid_out(w, around=1)
         if any(p.step is not None for p in w.partitions) and not laid_out:
             w = self.modified(w, frame)
-        w = replace(w, complete=w.complete or any(whole(p, frame) for p in w.partitions) or _covered(w.partitions, frame) or _covered_in_turns(w.partitions, frame))
-        if w.disjoint or all(self.apart((p.lower, p.upper), (q.lower, q.upper)) or self.take_turns(p, q) for p, q in combinations(w.partitions, 2)):
+        w = replace(
+            w,
+            complete=w.complete
+            or any(whole(p, frame) for p in w.partitions)
+            or _covered(w.partitions, frame)
+            or _covered_in_turns(w.partitions, frame),
+        )
+        if w.disjoint or all(
+            self.apart((p.lower, p.upper), (q.lower, q.upper)) or self.take_turns(p, q)
+            for p, q in combinations(w.partitions, 2)
+        ):
             return replace(w, disjoint=True)
         if laid_out or any(p.step is not None for p in w.partitions):
             return w
@@ -71,7 +81,8 @@ class _Divider(Ranger):
     def apart(self, a: Box, b: Box) -> bool:
         """Whether two boxes certainly have nothing in common."""
         return any(
-            self.at_most(self.form(a[1][k]), self.form(b[0][k])) or self.at_most(self.form(b[1][k]), self.form(a[0][k])) for k in range(len(a[0]))
+            self.at_most(self.form(a[1][k]), self.form(b[0][k])) or self.at_most(self.form(b[1][k]), self.form(a[0][k]))
+            for k in range(len(a[0]))
         )
 
     def take_turns(self, p: Partition, q: Partition) -> bool:
@@ -79,7 +90,15 @@ class _Divider(Ranger):
         for k in range(p.rank):
             (step, width), (other, wide) = stride(p, k), stride(q, k)
             away = self.form(q.lower[k]) - self.form(p.lower[k])
-            if step is not None and step == other and width is not None and wide is not None and not away.terms and away.constant % step >= width and away.constant % step + wide <= step:
+            if (
+                step is not None
+                and step == other
+                and width is not None
+                and wide is not None
+                and not away.terms
+                and away.constant % step >= width
+                and away.constant % step + wide <= step
+            ):
                 return True
         return False
 
@@ -88,7 +107,15 @@ class _Divider(Ranger):
         *others, last = w.partitions
         value = last.body.results[0]
         copy = self.definition(value)
-        if len(w.operators) != 1 or not isinstance(w.operators[0], Genarray) or w.operators[0].cell or not others or not whole(last, frame) or not isinstance(copy, Load) or copy.index != last.index:
+        if (
+            len(w.operators) != 1
+            or not isinstance(w.operators[0], Genarray)
+            or w.operators[0].cell
+            or not others
+            or not whole(last, frame)
+            or not isinstance(copy, Load)
+            or copy.index != last.index
+        ):
             return w
         source = self.var(copy.array)
         if extents_of(source) != frame:
@@ -109,7 +136,9 @@ class _Divider(Ranger):
             found.append((p, boxes))
         if sum(len(boxes) * size(p.body) for p, boxes in found) > CODE:
             return w
-        return replace(w, disjoint=True, partitions=tuple(piece for p, boxes in found for piece in self.pieces(p, boxes)))
+        return replace(
+            w, disjoint=True, partitions=tuple(piece for p, boxes in found for piece in self.pieces(p, boxes))
+        )
 
     def without(self, box: Box, hidden: Box) -> list[Box]:
         """What is left of a box without another, as boxes that have nothing in common."""
@@ -124,7 +153,10 @@ class _Divider(Ranger):
             for start, end in ((lower[k], below), (above, upper[k])):
                 if not self.runs_never(start, end):
                     left.append(((*lower[:k], start, *lower[k + 1 :]), (*upper[:k], end, *upper[k + 1 :])))
-            lower[k], upper[k] = self.emit("cut", Op("max", (lower[k], low))), self.emit("cut", Op("min", (upper[k], high)))
+            lower[k], upper[k] = (
+                self.emit("cut", Op("max", (lower[k], low))),
+                self.emit("cut", Op("min", (upper[k], high))),
+            )
         return left
 
     def pieces(self, p: Partition, boxes: list[Box]) -> list[Partition]:
@@ -144,7 +176,9 @@ def _covered(partitions: tuple[Partition, ...], frame: tuple[Atom, ...]) -> bool
     if any(p.step is not None for p in partitions):
         return False
     for k, extent in enumerate(frame):
-        if all(p.lower[o] == integer(0) and p.upper[o] == frame[o] for p in partitions for o in range(len(frame)) if o != k):
+        if all(
+            p.lower[o] == integer(0) and p.upper[o] == frame[o] for p in partitions for o in range(len(frame)) if o != k
+        ):
             reached: Atom = integer(0)
             left = list(partitions)
             while (following := next((p for p in left if p.lower[k] == reached), None)) is not None:
@@ -161,11 +195,18 @@ def _covered_in_turns(partitions: tuple[Partition, ...], frame: tuple[Atom, ...]
         return False
     strides = [[stride(p, k) for k in range(len(frame))] for p in partitions]
     steps = [step for step, _ in strides[0]]
-    if any([step for step, _ in s] != steps for s in strides) or None in steps or prod(step or 0 for step in steps) > PIECES:
+    if (
+        any([step for step, _ in s] != steps for s in strides)
+        or None in steps
+        or prod(step or 0 for step in steps) > PIECES
+    ):
         return False
     seen: set[tuple[int, ...]] = set()
     for p, axes in zip(partitions, strides):
-        runs = [range(int(low.value), min(int(low.value) + (width or 0), step or 0)) if isinstance(low, Const) else range(0) for low, (step, width) in zip(p.lower, axes)]
+        runs = [
+            range(int(low.value), min(int(low.value) + (width or 0), step or 0)) if isinstance(low, Const) else range(0)
+            for low, (step, width) in zip(p.lower, axes)
+        ]
         seen.update(product(*runs))
     return len(seen) == prod(step or 0 for step in steps)
 

@@ -1,4 +1,5 @@
-"""Flattening: a with-loop of which each cell is a with-loop becomes one of higher rank, so that no cell is made and copied.
+"""Flattening: a with-loop of which each cell is a with-loop becomes one of higher rank, so that no cell is made and
+copied.
 
     a = with [n] genarray cell [m]               a = with [n,m] genarray
       part [0] <= [i] < [n]                        part [0,0] <= [i,j] < [n,m]
@@ -8,7 +9,8 @@
             yield x
         yield row
 
-What stands in front of the inner loop is done for every element then, so it must be cheap and must not be an array; the inner bounds must not depend on the outer index; the inner partition must cover the cell.
+What stands in front of the inner loop is done for every element then, so it must be cheap and must not be an array; the
+inner bounds must not depend on the outer index; the inner partition must cover the cell.
 """
 
 from __future__ import annotations
@@ -59,7 +61,16 @@ def flat(w: WithLoop) -> WithLoop:
     inner = loop.partitions[0]
     step, width = (None if x is None else (*x, *(integer(1) for _ in inner.index)) for x in (p.step, p.width))
     body = Block((*before, *inner.body.statements), inner.body.results)
-    merged = Partition((*p.lower, *inner.lower), (*p.upper, *inner.upper), step, width, (*p.index, *inner.index), body, p.pragmas, p.span)
+    merged = Partition(
+        (*p.lower, *inner.lower),
+        (*p.upper, *inner.upper),
+        step,
+        width,
+        (*p.index, *inner.index),
+        body,
+        p.pragmas,
+        p.span,
+    )
     return replace(w, frame=(*w.frame, *operator.cell), operators=(replace(operator, cell=()),), partitions=(merged,))
 
 
@@ -86,7 +97,10 @@ def _inner(b: Block) -> tuple[tuple[Stmt, ...], WithLoop] | None:
 
 def flatten(function: Function) -> Function:
     """A function with its nested with-loops flattened; itself if none is."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) and flat(s.rhs) is not s.rhs for s in statements(function.body)):
+    if not any(
+        isinstance(s, Let) and isinstance(s.rhs, WithLoop) and flat(s.rhs) is not s.rhs
+        for s in statements(function.body)
+    ):
         return function
     return _Flattener(function).function(function)
 

@@ -1,4 +1,5 @@
-"""With-loop folding: an element of an array that a with-loop makes is computed where it is loaded, and the array is not made.
+"""With-loop folding: an element of an array that a with-loop makes is computed where it is loaded, and the array is not
+made.
 
     t = with [n] genarray                       s = with fold(add)
       part [0] <= [i] < [n]                       part [0] <= [j] < [n]
@@ -8,10 +9,15 @@
       part [0] <= [j] < [n]
         yield load t[j]
 
-The body's index variables become the indices of the load, whatever they are: so shifts, reversals, transposes, takes and chains of them melt together. Of several partitions the load's indices choose, in the order in which they win; the
-default, or the array underneath, comes last. Arrays that one with-loop makes have one copy of its body wherever they are loaded at the same index.
+The body's index variables become the indices of the load, whatever they are: so shifts, reversals, transposes, takes
+and chains of them melt together. Of several partitions the load's indices choose, in the order in which they win; the
+default, or the array underneath, comes last. Arrays that one with-loop makes have one copy of its body wherever they
+are loaded at the same index.
 
-An array is folded only if nothing but loads uses it, if no work is multiplied by it (`analysis/sites`), or next to none, or no more than the loads that are saved, or if it is a mask, a condition on indices that `split` and `colours` can make bounds and steps of, and if its with-loop is not to have a kernel of its own (`mappings`). Work that several results of a with-loop need counts for all of them.
+An array is folded only if nothing but loads uses it, if no work is multiplied by it (`analysis/sites`), or next to
+none, or no more than the loads that are saved, or if it is a mask, a condition on indices that `split` and
+`parity_partitions` can make bounds and steps of, and if its with-loop is not to have a kernel of its own (`mappings`).
+Work that several results of a with-loop need counts for all of them.
 """
 
 from __future__ import annotations
@@ -66,7 +72,8 @@ _Needed = tuple[tuple[Stmt, ...], ...]  # of a body: the statements that each of
 
 
 class _Producer(Node):
-    """An array that is folded: operator number `operator` of `loop`, whose values are result number `position` of the bodies. `first`: the first result of the loop, by which it is known."""
+    """An array that is folded: operator number `operator` of `loop`, whose values are result number `position` of the
+    bodies. `first`: the first result of the loop, by which it is known."""
 
     first: str
     loop: WithLoop
@@ -90,7 +97,8 @@ class _Folder(Simplifier):
         self.sites = sites(function)
         self.producers: dict[str, _Producer] = {}
         self.siblings: dict[str, list[_Producer]] = {}  # those of one with-loop, by its first result
-        self.cells: dict[tuple[str, tuple[Atom, ...]], dict[int, Atom]] = {}  # what the results of a with-loop, by its first, are at an index, as far as the code is here
+        # what the results of a with-loop, by its first, are at an index, as far as the code is here
+        self.cells: dict[tuple[str, tuple[Atom, ...]], dict[int, Atom]] = {}
         self.pending: set[str] = set()  # cells of folded arrays, to be folded themselves
 
     def define(self, targets: tuple[Var, ...], rhs: Rhs, span: Span = NOWHERE) -> None:
@@ -138,17 +146,29 @@ class _Folder(Simplifier):
     def worthwhile(self, target: Var, producer: _Producer, needed: list[_Needed]) -> bool:
         """Whether an array may be folded, as far as that has to do with it alone."""
         use, w = self.sites.uses[target.name], producer.loop
-        works = [_work(p.body, producer.position, n[producer.position], use.numbered) for p, n in zip(w.partitions, needed)]
+        works = [
+            _work(p.body, producer.position, n[producer.position], use.numbered) for p, n in zip(w.partitions, needed)
+        ]
         shared, own = max((a for a, _ in works), default=0.0), max((b for _, b in works), default=0.0)
         code = sum(size(p.body) for p in w.partitions) * len(use.sites)
-        mask = producer.base == "bool" and shared <= MASK and len(use.sites) <= SITES and all(_of_indices(n[producer.position]) for n in needed)
-        if code > CODE or not (mask or _pays(use, shared, own) or (use.once and not own and self.is_paid_back(use, w.partitions))):
+        mask = (
+            producer.base == "bool"
+            and shared <= MASK
+            and len(use.sites) <= SITES
+            and all(_of_indices(n[producer.position]) for n in needed)
+        )
+        if code > CODE or not (
+            mask or _pays(use, shared, own) or (use.once and not own and self.is_paid_back(use, w.partitions))
+        ):
             return False
         return not w.partitions or not self.sites.replaced_between([p.body for p in w.partitions], use)
 
     def is_paid_back(self, use: Uses, partitions: tuple[Partition, ...]) -> bool:
-        """Whether the loads that are saved make up for what is done twice: along rows, since what all elements of a row have in common, such as indices of other axes, is computed once for it there."""
-        if not all(index and isinstance(index[-1], Var) and index[-1].name in self.sites.along for _, index in use.sites):
+        """Whether the loads that are saved make up for what is done twice: along rows, since what all elements of a row
+        have in common, such as indices of other axes, is computed once for it there."""
+        if not all(
+            index and isinstance(index[-1], Var) and index[-1].name in self.sites.along for _, index in use.sites
+        ):
             return False
         along = max((cost(_along(p)) for p in partitions), default=0.0)
         return (along - 1.0) * (_share(use.sites) - 1) <= CHEAP
@@ -161,7 +181,8 @@ class _Folder(Simplifier):
     # ---- how
 
     def element(self, target: Var, load: Load, producer: _Producer, span: Span) -> None:
-        """Sets a variable to an element of a folded array. What a body gives for a cell, to whichever of its results, is not computed again."""
+        """Sets a variable to an element of a folded array. What a body gives for a cell, to whichever of its results,
+        is not computed again."""
         rank = len(producer.loop.frame or ())
         at, cell = load.index[:rank], load.index[rank:]
         everywhere = _everywhere(producer.loop)
@@ -183,8 +204,11 @@ class _Folder(Simplifier):
             self.note(self.cells, key, known)
         self.define((target,), Load(_array(known[producer.position]), cell) if cell else known[producer.position], span)
 
-    def chosen(self, target: Var, wanted: tuple[_Producer, ...], partitions: tuple[Partition, ...], index: tuple[Atom, ...]) -> Block:
-        """The code that gives elements of some results of a with-loop, all at one index, from the first of the partitions that has it."""
+    def chosen(
+        self, target: Var, wanted: tuple[_Producer, ...], partitions: tuple[Partition, ...], index: tuple[Atom, ...]
+    ) -> Block:
+        """The code that gives elements of some results of a with-loop, all at one index, from the first of the
+        partitions that has it."""
         loop = wanted[0].loop
         frame = loop.frame or ()
         if not partitions:
@@ -193,7 +217,10 @@ class _Folder(Simplifier):
         body = self.body(first, wanted, index[: first.rank])
         if cell := index[first.rank :]:
             results = tuple(self.supply.var(target.name, target.type) for _ in wanted)
-            body = Block((*body.statements, *(Let((r,), Load(_array(value), cell)) for r, value in zip(results, body.results))), results)
+            body = Block(
+                (*body.statements, *(Let((r,), Load(_array(value), cell)) for r, value in zip(results, body.results))),
+                results,
+            )
         tests, condition = self.membership(first, index[: first.rank], frame)
         if condition is None or (not rest and loop.complete):
             return body
@@ -202,7 +229,8 @@ class _Folder(Simplifier):
         return Block((*tests, Let(results, If(condition, body, otherwise))), results)
 
     def body(self, p: Partition, wanted: tuple[_Producer, ...], at: tuple[Atom, ...]) -> Block:
-        """What a partition gives at an index: cells of the results that are wanted. With-loops that make such are to be folded themselves."""
+        """What a partition gives at an index: cells of the results that are wanted. With-loops that make such are to be
+        folded themselves."""
         new = copied(p.body, {i.name: a for i, a in zip(p.index, at)}, self.supply)
         values = tuple(new.results[w.position] for w in wanted)
         cells = {v for w, v in zip(wanted, values) if w.rank}
@@ -224,7 +252,11 @@ class _Folder(Simplifier):
             if isinstance(operator, Genarray) and isinstance(operator.default.type, ScalarType):
                 results.append(operator.default)
                 continue
-            load = Load(operator.array, index) if isinstance(operator, Modarray) else Load(_array(operator.default), index[rank:])
+            load = (
+                Load(operator.array, index)
+                if isinstance(operator, Modarray)
+                else Load(_array(operator.default), index[rank:])
+            )
             result = self.supply.var(target.name, ScalarType(load.array.base))
             results.append(result)
             code.append(Let((result,), load))
@@ -274,7 +306,9 @@ def _everywhere(w: WithLoop) -> Partition | None:
     first = w.partitions[0]
     frame = w.frame or ()
     dense = first.step == first.width
-    if (w.complete and len(w.partitions) == 1) or (dense and first.upper == frame and all(a == integer(0) for a in first.lower)):
+    if (w.complete and len(w.partitions) == 1) or (
+        dense and first.upper == frame and all(a == integer(0) for a in first.lower)
+    ):
         return first
     return None
 
@@ -305,12 +339,19 @@ def _transparent(body: Block, position: int) -> bool:
 
 
 def _work(body: Block, position: int, needed: tuple[Stmt, ...], numbered: bool) -> tuple[float, float]:
-    """The work for a cell that must be done for any element of it, and the work for each element. `needed`: what the cell needs; `numbered`: the elements that are loaded are known, so that of a cell that is put together from elements the others need not be computed."""
+    """The work for a cell that must be done for any element of it, and the work for each element. `needed`: what the
+    cell needs; `numbered`: the elements that are loaded are known, so that of a cell that is put together from elements
+    the others need not be computed."""
     setter = _setter(body, position)
     if isinstance(setter, Cons) and numbered and setter.elements:
-        every = _needed(Block(tuple(s for s in needed if not (isinstance(s, Let) and s.rhs is setter)), setter.elements))
+        every = _needed(
+            Block(tuple(s for s in needed if not (isinstance(s, Let) and s.rhs is setter)), setter.elements)
+        )
         count = Counter(id(s) for mine in every for s in mine)
-        return tuple(max(cost(Block(tuple(s for s in mine if (count[id(s)] > 1) == common))) for mine in every) for common in (True, False))  # type: ignore[return-value]
+        return tuple(
+            max(cost(Block(tuple(s for s in mine if (count[id(s)] > 1) == common))) for mine in every)
+            for common in (True, False)
+        )  # type: ignore[return-value]
     if isinstance(setter, WithLoop) and isinstance(body.results[position].type, ArrayType):
         others = Block(tuple(s for s in needed if not (isinstance(s, Let) and s.rhs is setter)))
         return cost(others), max((cost(p.body) for p in setter.partitions), default=0.0)
@@ -323,7 +364,9 @@ def _of_indices(needed: tuple[Stmt, ...]) -> bool:
 
 
 def _is_quick(op: Op) -> bool:
-    return all(a.base in ("int", "bool") for a in op.args) and (op.code not in ("div", "mod", "aplmod") or isinstance(op.args[1], Const))
+    return all(a.base in ("int", "bool") for a in op.args) and (
+        op.code not in ("div", "mod", "aplmod") or isinstance(op.args[1], Const)
+    )
 
 
 def _along(p: Partition) -> Block:
@@ -348,7 +391,11 @@ def _needed(body: Block) -> _Needed:
                 users.setdefault(a.name, set()).add(k)
     needed: list[list[Stmt]] = [[] for _ in everyone]
     for s in reversed(body.statements):
-        mine = set(everyone) if isinstance(s, Check) or not s.targets else set().union(*(users.get(t.name, ()) for t in s.targets))
+        mine = (
+            set(everyone)
+            if isinstance(s, Check) or not s.targets
+            else set().union(*(users.get(t.name, ()) for t in s.targets))
+        )
         for name in free(Block((s,))) if mine else ():
             users.setdefault(name, set()).update(mine)
         for k in mine:
@@ -356,8 +403,12 @@ def _needed(body: Block) -> _Needed:
     return tuple(tuple(reversed(n)) for n in needed)
 
 
-def _not_repeated(found: dict[str, _Producer], needed: list[_Needed], sites: dict[str, set[Site]]) -> dict[str, _Producer]:
-    """Those of several arrays of one with-loop that may be folded without doing again what they share, with each other or with what is not folded: every site would have a copy of it, and so would the with-loop, were something left of it."""
+def _not_repeated(
+    found: dict[str, _Producer], needed: list[_Needed], sites: dict[str, set[Site]]
+) -> dict[str, _Producer]:
+    """Those of several arrays of one with-loop that may be folded without doing again what they share, with each other
+    or with what is not folded: every site would have a copy of it, and so would the with-loop, were something left of
+    it."""
     while found:
         wasted = [_repeated(n, found, sites) for n in needed]
         spent = {name for name in found if any(work[name] > CHEAP * len(found) for work in wasted)}
@@ -374,7 +425,14 @@ def _repeated(needed: _Needed, found: dict[str, _Producer], sites: dict[str, set
     for k, mine in enumerate(needed):
         for s in mine:
             copies.setdefault(id(s), set()).update(folded.get(k, {None}))
-    return {name: sum(cost(Block((s,))) * (len(copies[id(s)]) - len(sites[name])) for s in needed[p.position] if len(copies[id(s)]) > len(sites[name])) for name, p in found.items()}
+    return {
+        name: sum(
+            cost(Block((s,))) * (len(copies[id(s)]) - len(sites[name]))
+            for s in needed[p.position]
+            if len(copies[id(s)]) > len(sites[name])
+        )
+        for name, p in found.items()
+    }
 
 
 def _pays(use: Uses, shared: float, own: float) -> bool:
@@ -387,7 +445,8 @@ def _pays(use: Uses, shared: float, own: float) -> bool:
 
 
 def _share(found: Mapping[Site, float]) -> float:
-    """How many cells some sites load, as a multiple of those that there are; if all sites name an axis by a number, of those of one number."""
+    """How many cells some sites load, as a multiple of those that there are; if all sites name an axis by a number, of
+    those of one number."""
     most = sum(found.values())
     for axis, components in enumerate(zip(*(index for _, index in found))):
         if all(isinstance(a, Const) for a in components):
@@ -399,7 +458,8 @@ def _share(found: Mapping[Site, float]) -> float:
 
 
 def fold_withloops(function: Function, forever: Collection[str]) -> Function:
-    """A function, folded, and without the with-loops that became superfluous by it; itself if there is nothing to fold. `forever`: the functions that may not end."""
+    """A function, folded, and without the with-loops that became superfluous by it; itself if there is nothing to fold.
+    `forever`: the functions that may not end."""
     folder = _Folder(function)
     if not any(use.rank is not None and use.sites and not use.otherwise for use in folder.sites.uses.values()):
         return function

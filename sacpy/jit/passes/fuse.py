@@ -8,7 +8,9 @@
         z = load a[j]
         yield z
 
-The second may read a result of the first at its own index only. The first moves down to the second, past what does not need it, nor replaces cells of what it reads. Bodies with loops in them stay apart: those are tiled, or vectorised inside.
+The second may read a result of the first at its own index only. The first moves down to the second, past what does not
+need it, nor replaces cells of what it reads. Bodies with loops in them stay apart: those are tiled, or vectorised
+inside.
 """
 
 from __future__ import annotations
@@ -61,14 +63,20 @@ class Fuser(Rewriter):
         return replace(new, statements=tuple(kept)) if len(kept) < len(new.statements) else new
 
     def with_earlier(self, before: list[Stmt], second: Let, known: dict[int, Counter[str]]) -> Let | None:
-        """A with-loop fused with one of those before it, which is taken out of the list; None if there is none. `known`: the uses of statements by their identity, as far as they were counted."""
+        """A with-loop fused with one of those before it, which is taken out of the list; None if there is none.
+        `known`: the uses of statements by their identity, as far as they were counted."""
         needed: set[str] = set()
         replaced: set[str] = set()  # not in place any more, were they read later
         for k in range(len(before) - 1, max(len(before) - BACK, 0) - 1, -1):
             first = before[k]
             if id(first) not in known:
                 known[id(first)] = uses(Block((first,)))
-            if isinstance(first, Let) and isinstance(first.rhs, WithLoop) and not any(t.name in needed for t in first.targets) and replaced.isdisjoint(known[id(first)]):
+            if (
+                isinstance(first, Let)
+                and isinstance(first.rhs, WithLoop)
+                and not any(t.name in needed for t in first.targets)
+                and replaced.isdisjoint(known[id(first)])
+            ):
                 merged = self.fused(first, second)
                 if merged is not None:
                     known.pop(id(first))
@@ -84,19 +92,30 @@ class Fuser(Rewriter):
     def admits(self, a: WithLoop, b: WithLoop, made: Collection[str]) -> bool:
         """Whether two with-loops with the same bounds are to be fused. `made`: the results of the first."""
         p, q = a.partitions[0], b.partitions[0]
-        return not any(isinstance(o, Modarray) for o in (*a.operators, *b.operators)) and not reads(q.body).isdisjoint((*reads(p.body), *made))
+        return not any(isinstance(o, Modarray) for o in (*a.operators, *b.operators)) and not reads(q.body).isdisjoint(
+            (*reads(p.body), *made)
+        )
 
     def fused(self, first: Let, second: Let) -> Let | None:
         """Two with-loops as one, if they can be."""
         a, b = first.rhs, second.rhs
         assert isinstance(a, WithLoop) and isinstance(b, WithLoop)
-        if stands(a) or stands(b) or not (_simple(a) and _simple(b)) or (a.frame is not None and b.frame is not None and a.frame != b.frame):
+        if (
+            stands(a)
+            or stands(b)
+            or not (_simple(a) and _simple(b))
+            or (a.frame is not None and b.frame is not None and a.frame != b.frame)
+        ):
             return None
         p, q = a.partitions[0], b.partitions[0]
-        if (p.lower, p.upper, p.step, p.width) != (q.lower, q.upper, q.step, q.width) or size(p.body) + size(q.body) > CODE:
+        if (p.lower, p.upper, p.step, p.width) != (q.lower, q.upper, q.step, q.width) or size(p.body) + size(
+            q.body
+        ) > CODE:
             return None
         made = {t.name: value for t, value in zip(first.targets, p.body.results)}
-        if any(isinstance(x, Var) and x.name in made for x in with_extents(operands(b))) or any(made.keys() & uses(o.combine) for o in b.operators if isinstance(o, Fold)):
+        if any(isinstance(x, Var) and x.name in made for x in with_extents(operands(b))) or any(
+            made.keys() & uses(o.combine) for o in b.operators if isinstance(o, Fold)
+        ):
             return None
         if not _at_own_index(q.body, q.index, made) or not self.admits(a, b, made):
             return None
@@ -123,11 +142,15 @@ class _Reader(Rewriter):
 
 def _simple(w: WithLoop) -> bool:
     """Whether a with-loop has one partition with a straight body, and operators that can stand beside others."""
-    if len(w.partitions) != 1 or any(isinstance(o, Propagate) or (isinstance(o, Fold) and o.stop is not None) for o in w.operators):
+    if len(w.partitions) != 1 or any(
+        isinstance(o, Propagate) or (isinstance(o, Fold) and o.stop is not None) for o in w.operators
+    ):
         return False
     if any(isinstance(o, Genarray) and o.cell for o in w.operators):
         return False
-    return all(isinstance(s, Check) or isinstance(s.rhs, Op | Load | If | Cons | Var) for s in statements(w.partitions[0].body))
+    return all(
+        isinstance(s, Check) or isinstance(s.rhs, Op | Load | If | Cons | Var) for s in statements(w.partitions[0].body)
+    )
 
 
 def reads(b: Block) -> set[str]:
@@ -138,7 +161,11 @@ def reads(b: Block) -> set[str]:
 def _at_own_index(b: Block, index: tuple[Var, ...], made: dict[str, Atom]) -> bool:
     """Whether a body uses some arrays only by loading them at its own index."""
     count = uses(b)
-    loads = Counter(s.rhs.array.name for s in statements(b) if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.index == index)
+    loads = Counter(
+        s.rhs.array.name
+        for s in statements(b)
+        if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.index == index
+    )
     return all(count[name] == loads[name] for name in made)
 
 

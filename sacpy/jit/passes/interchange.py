@@ -12,7 +12,10 @@
                     yield z                                              yield p
         next t                                                   yield s
 
-Where the first array is not full of one number, the sums begin with its elements. So no sum in the making is written to memory and read again, and elements can be computed at the same time. The order of each sum stays. This pays where a round's elements lie side by side, which tiles of sums read in order (`analysis/contractions`); of other loops it would make leaps through memory.
+Where the first array is not full of one number, the sums begin with its elements. So no sum in the making is written to
+memory and read again, and elements can be computed at the same time. The order of each sum stays. This pays where a
+round's elements lie side by side, which tiles of sums read in order (`analysis/contractions`); of other loops it would
+make leaps through memory.
 """
 
 from __future__ import annotations
@@ -54,7 +57,8 @@ _TERMS = frozenset(["add", "sub", "mul", "neg"])
 
 
 class _Sum(Node):
-    """A loop that adds arrays up: with-loop `w` of the round makes the next sum, whose element is the last one's, `old`, and `term`."""
+    """A loop that adds arrays up: with-loop `w` of the round makes the next sum, whose element is the last one's,
+    `old`, and `term`."""
 
     loop: For
     w: WithLoop
@@ -79,14 +83,35 @@ class _Interchanger(Walker):
         """The sums of all elements, which begin with a number or with the elements of an array."""
         scalar = ScalarType(start.base)
         first: Atom = start if isinstance(start, Const) else self.supply.var("x", scalar)
-        loaded = (Let((first,), Load(start, s.part.index), s.part.span),) if isinstance(start, Var) and isinstance(first, Var) else ()
+        loaded = (
+            (Let((first,), Load(start, s.part.index), s.part.span),)
+            if isinstance(start, Var) and isinstance(first, Var)
+            else ()
+        )
         acc, val, more, total = (self.supply.var(stem, scalar) for stem in ("acc", "val", "t", "s"))
-        terms = tuple(x for x in s.part.body.statements if isinstance(x, Let) and x.targets[0] not in (s.old, *s.part.body.results))
+        terms = tuple(
+            x
+            for x in s.part.body.statements
+            if isinstance(x, Let) and x.targets[0] not in (s.old, *s.part.body.results)
+        )
         fold = Fold((first,), (acc,), (val,), Block((Let((more,), Op("add", (acc, val))),), (more,)))
-        inner = Partition((s.loop.lower,), (s.loop.upper,), None, None, (s.loop.index,), Block((*s.loop.body.statements[:-1], *terms), (s.term,)), (), s.part.span)
+        inner = Partition(
+            (s.loop.lower,),
+            (s.loop.upper,),
+            None,
+            None,
+            (s.loop.index,),
+            Block((*s.loop.body.statements[:-1], *terms), (s.term,)),
+            (),
+            s.part.span,
+        )
         body = Block((*loaded, Let((total,), WithLoop(None, (inner,), (fold,), disjoint=True), s.part.span)), (total,))
         default = start if isinstance(start, Const) else Const(start.base, zero(start.base))
-        return replace(s.w, partitions=(replace(s.part, body=copied(body, {}, self.supply)),), operators=(Genarray(start.base, (), default),))
+        return replace(
+            s.w,
+            partitions=(replace(s.part, body=copied(body, {}, self.supply)),),
+            operators=(Genarray(start.base, (), default),),
+        )
 
 
 def _sum(r: For) -> _Sum | None:
@@ -95,7 +120,13 @@ def _sum(r: For) -> _Sum | None:
         return None
     (array,), (result,) = r.params, r.body.results
     *before, last = r.body.statements
-    if not isinstance(array.type, ArrayType) or not (array.base in REAL or BITS.get(array.base, 0) >= 32) or not isinstance(last, Let) or last.targets != (result,) or not isinstance(last.rhs, WithLoop):
+    if (
+        not isinstance(array.type, ArrayType)
+        or not (array.base in REAL or BITS.get(array.base, 0) >= 32)
+        or not isinstance(last, Let)
+        or last.targets != (result,)
+        or not isinstance(last.rhs, WithLoop)
+    ):
         return None
     w = last.rhs
     if len(w.partitions) != 1 or len(w.operators) != 1 or w.frame != array.type.extents or not w.complete:
@@ -104,7 +135,12 @@ def _sum(r: For) -> _Sum | None:
     own = isinstance(operator, Modarray) and operator.array == array
     if not own and not (isinstance(operator, Genarray) and not operator.cell):
         return None
-    if part.step is not None or part.lower != tuple(integer(0) for _ in part.index) or part.upper != w.frame or uses(r.body)[array.name] != 1 + own:
+    if (
+        part.step is not None
+        or part.lower != tuple(integer(0) for _ in part.index)
+        or part.upper != w.frame
+        or uses(r.body)[array.name] != 1 + own
+    ):
         return None
     made = {t: s.rhs for s in part.body.statements if isinstance(s, Let) for t in s.targets}
     (value,) = part.body.results
@@ -112,14 +148,22 @@ def _sum(r: For) -> _Sum | None:
     if not isinstance(value, Var) or not isinstance(op, Op) or op.code != "add":
         return None
     for old, term in (op.args, op.args[::-1]):
-        if isinstance(old, Var) and isinstance(term, Var) and old != term and made.get(old) == Load(array, part.index) and uses(part.body)[old.name] == 1 == uses(part.body)[value.name]:
+        if (
+            isinstance(old, Var)
+            and isinstance(term, Var)
+            and old != term
+            and made.get(old) == Load(array, part.index)
+            and uses(part.body)[old.name] == 1 == uses(part.body)[value.name]
+        ):
             found = _Sum(r, w, old, term)
             return found if _pays(found, before) else None
     return None
 
 
 def _pays(s: _Sum, before: list[Stmt]) -> bool:
-    """Whether terms are arithmetic on elements that lie side by side along the last axis, or are the same for all of it; some of the former are others in each round. What stands before the with-loop is the same for all: it may divide too, but is to be no dear function, since wide rows are added up a tile at a time."""
+    """Whether terms are arithmetic on elements that lie side by side along the last axis, or are the same for all of
+    it; some of the former are others in each round. What stands before the with-loop is the same for all: it may divide
+    too, but is to be no dear function, since wide rows are added up a tile at a time."""
     last = s.part.index[-1]
     others = False
     made: set[Atom] = set()  # in a round: no index of a load
@@ -140,14 +184,22 @@ def _start(r: For, definitions: Mapping[str, Rhs]) -> Const | Var | None:
     """What the sums begin with: the element of which the first array is full, if it is known, or that array."""
     (first,) = r.initial
     w = definitions.get(first.name) if isinstance(first, Var) else None
-    if isinstance(w, WithLoop) and not w.partitions and len(w.operators) == 1 and isinstance(w.operators[0], Genarray) and isinstance(w.operators[0].default, Const):
+    if (
+        isinstance(w, WithLoop)
+        and not w.partitions
+        and len(w.operators) == 1
+        and isinstance(w.operators[0], Genarray)
+        and isinstance(w.operators[0].default, Const)
+    ):
         return w.operators[0].default
     return first if isinstance(first, Var) else None
 
 
 def interchange(function: Function) -> Function:
     """A function with such loops as sums; itself if it has none."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, For) and _sum(s.rhs) is not None for s in statements(function.body)):
+    if not any(
+        isinstance(s, Let) and isinstance(s.rhs, For) and _sum(s.rhs) is not None for s in statements(function.body)
+    ):
         return function
     return _Interchanger(function).function(function)
 

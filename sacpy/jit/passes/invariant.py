@@ -1,4 +1,5 @@
-"""Invariant motion: what is the same in every round is done once, in front of the loop; a check of every index becomes one of the worst index.
+"""Invariant motion: what is the same in every round is done once, in front of the loop; a check of every index becomes
+one of the worst index.
 
     part [0] <= [k] < [n]                      ok = le n, m - 10, or n <= 0
       j = add k, 10                            check ok
@@ -7,7 +8,9 @@
       x = load z[j]                              x = load z[j]
       yield x                                    yield x
 
-Operations are total and move freely; a load moves if its index is known to be in range in front of the loop too; a small array if the loop only loads from it, though not out of the outermost with-loop, which may become a kernel. A check moves if it stands directly in the body, so that every round does it; an empty loop passes it.
+Operations are total and move freely; a load moves if its index is known to be in range in front of the loop too; a
+small array if the loop only loads from it, though not out of the outermost with-loop, which may become a kernel. A
+check moves if it stands directly in the body, so that every round does it; an empty loop passes it.
 """
 
 from __future__ import annotations
@@ -54,7 +57,8 @@ _DEAR = TRANSCENDENTAL | {"div", "mod", "aplmod", "sqrt", "reciproc"}
 
 
 class _Space(Node):
-    """Indices by name, each with its least and greatest value; `inside`: all names that the loop sets; `empty`: the condition that there is no index."""
+    """Indices by name, each with its least and greatest value; `inside`: all names that the loop sets; `empty`: the
+    condition that there is no index."""
 
     ends: dict[str, tuple[Sum, Sum]]
     inside: set[str]
@@ -113,12 +117,15 @@ class _Mover(Ranger):
         return replace(p, body=self.raised(p.body, _Space(ends, bound(p.body) | set(ends) | self.threaded, empty)))
 
     def ends(self, lower: Atom, upper: Atom, step: int) -> tuple[Sum, Sum]:
-        """The least and the greatest index of a loop that has one. With a step the last one may lie well before the bound: in `for (i = 0; i < n; i += 2)`, for an even n, i + 1 is an index too."""
+        """The least and the greatest index of a loop that has one. With a step the last one may lie well before the
+        bound: in `for (i = 0; i < n; i += 2)`, for an even n, i + 1 is an index too."""
         first, bound_ = self.form(lower), self.form(upper)
         distance = bound_ - first if step > 0 else first - bound_
         if abs(step) == 1 or not self.fits(distance):
             return (first, bound_.offset(-1)) if step > 0 else (bound_.offset(1), first)
-        room = self.emit("room", Op("sub", (self.emit("room", Op("max", (self.atom_of(distance), integer(1)))), integer(1))))
+        room = self.emit(
+            "room", Op("sub", (self.emit("room", Op("max", (self.atom_of(distance), integer(1)))), integer(1)))
+        )
         last = first + self.form(self.emit("rounds", Op("div", (room, integer(abs(step)))))).times(step)
         return (first, last) if step > 0 else (last, first)
 
@@ -132,11 +139,15 @@ class _Mover(Ranger):
             for s, conditional in _lets(b, False):
                 rhs = s.rhs
                 if isinstance(rhs, Op):
-                    if any(isinstance(a, Var) and a.name in inside for a in rhs.args) or (conditional and rhs.code in _DEAR):
+                    if any(isinstance(a, Var) and a.name in inside for a in rhs.args) or (
+                        conditional and rhs.code in _DEAR
+                    ):
                         continue
                     found = self.emit(s.targets[0].name, Op(rhs.code, self.atoms(rhs.args)), s.span)
                 elif isinstance(rhs, Load):
-                    if any(isinstance(a, Var) and a.name in inside for a in (rhs.array, *rhs.index)) or not self.in_range(rhs):
+                    if any(
+                        isinstance(a, Var) and a.name in inside for a in (rhs.array, *rhs.index)
+                    ) or not self.in_range(rhs):
                         continue
                     target = self.supply.var(s.targets[0].name, s.targets[0].type)
                     self.define((target,), Load(self.var(rhs.array), self.atoms(rhs.index)), s.span)
@@ -187,7 +198,9 @@ class _Mover(Ranger):
             return None if parts[0] is None or parts[1] is None else self.emit("ok", Op(rhs.code, (parts[0], parts[1])))
         if rhs.code not in ("lt", "le") or rhs.args[0].base != "int":
             return None
-        return self.all_at_least_0((self.form(rhs.args[1]) - self.form(rhs.args[0])).offset(-1 if rhs.code == "lt" else 0), space)
+        return self.all_at_least_0(
+            (self.form(rhs.args[1]) - self.form(rhs.args[0])).offset(-1 if rhs.code == "lt" else 0), space
+        )
 
     def all_at_least_0(self, s: Sum, space: _Space) -> Atom | None:
         """A condition under which a sum is at least 0 for all indices, and nothing in it wraps."""
@@ -225,8 +238,12 @@ class _Mover(Ranger):
         return least
 
     def not_negative(self, s: Sum) -> Atom | None:
-        """Code that tests whether a sum is at least 0: its positive against its negative terms, with the constant where nothing wraps; in 64 bits if that is nowhere."""
-        more, less = Sum(0, {n: c for n, c in s.terms.items() if c > 0}), Sum(0, {n: -c for n, c in s.terms.items() if c < 0})
+        """Code that tests whether a sum is at least 0: its positive against its negative terms, with the constant where
+        nothing wraps; in 64 bits if that is nowhere."""
+        more, less = (
+            Sum(0, {n: c for n, c in s.terms.items() if c > 0}),
+            Sum(0, {n: -c for n, c in s.terms.items() if c < 0}),
+        )
         for a, b in ((more, less.offset(-s.constant)), (more.offset(s.constant), less)):
             if self.fits(a) and self.fits(b):
                 return self.emit("ok", Op("le", (self.atom_of(b), self.atom_of(a))))

@@ -14,7 +14,9 @@
                                                           r = array double[2] of s, t
                                                           yield r
 
-So that work is done once, and where it is an element of an array that nobody else needs, as `f` may be, the element can be computed there, and the array is not made (`fold_withloops`). Sums whose rounds have little in common stay: those are computed in tiles (`host/tiling`).
+So that work is done once, and where it is an element of an array that nobody else needs, as `f` may be, the element can
+be computed there, and the array is not made (`fold_withloops`). Sums whose rounds have little in common stay: those are
+computed in tiles (`host/tiling`).
 """
 
 from __future__ import annotations
@@ -67,7 +69,11 @@ class _Jammer(Walker):
 
     def rhs(self, r: Rhs) -> Rhs:
         new = super().rhs(r)
-        return self.jammed(new) if isinstance(new, WithLoop) and _is_candidate(new) and self.pays(new.partitions[0]) else new
+        return (
+            self.jammed(new)
+            if isinstance(new, WithLoop) and _is_candidate(new) and self.pays(new.partitions[0])
+            else new
+        )
 
     def pays(self, p: Partition) -> bool:
         """Whether rounds of the sums do dear work that has nothing to do with the last axis."""
@@ -86,7 +92,13 @@ class _Jammer(Walker):
         """The work of a statement, with that for an element of an array that nobody else needs."""
         if isinstance(s, Let) and isinstance(s.rhs, Load):
             use, w = self.sites.uses.get(s.rhs.array.name), self.definition(s.rhs.array)
-            if isinstance(w, WithLoop) and w.frame is not None and use is not None and not use.otherwise and len({body for body, _ in use.sites}) == 1:
+            if (
+                isinstance(w, WithLoop)
+                and w.frame is not None
+                and use is not None
+                and not use.otherwise
+                and len({body for body, _ in use.sites}) == 1
+            ):
                 return max((cost(p.body) for p in w.partitions), default=1.0)
         return cost(Block((s,)))
 
@@ -115,7 +127,13 @@ class _Jammer(Walker):
                 operators = tuple(c.operator(o) for c in copies for o in s.rhs.operators)
                 body = self.spread(p.body.statements, set(varying), copies)
                 part = replace(p, body=Block(tuple(body), tuple(c.atom(a) for c in copies for a in p.body.results)))
-                code.append(Let(tuple(c.bind(t) for c in copies for t in s.targets), replace(s.rhs, partitions=(part,), operators=operators), s.span))
+                code.append(
+                    Let(
+                        tuple(c.bind(t) for c in copies for t in s.targets),
+                        replace(s.rhs, partitions=(part,), operators=operators),
+                        s.span,
+                    )
+                )
             else:
                 code += [new for c in copies for new in c.statement(s)]
         return code
@@ -145,21 +163,45 @@ def _is_candidate(w: WithLoop) -> bool:
     if w.frame is None or len(w.frame) < 2 or len(w.partitions) != 1 or len(w.operators) != 1 or stands(w):
         return False
     (p,), (operator,) = w.partitions, w.operators
-    rank = len(extents_of(operator.array)) if isinstance(operator, Modarray) else len(w.frame) + len(operator.cell) if isinstance(operator, Genarray) else 0
+    rank = (
+        len(extents_of(operator.array))
+        if isinstance(operator, Modarray)
+        else len(w.frame) + len(operator.cell)
+        if isinstance(operator, Genarray)
+        else 0
+    )
     last = p.upper[-1]
-    if rank != p.rank or len(w.frame) != p.rank or p.step is not None or p.lower[-1] != integer(0) or last != w.frame[-1] or not isinstance(last, Const) or not 1 < _number(last) <= SHORT:
+    if (
+        rank != p.rank
+        or len(w.frame) != p.rank
+        or p.step is not None
+        or p.lower[-1] != integer(0)
+        or last != w.frame[-1]
+        or not isinstance(last, Const)
+        or not 1 < _number(last) <= SHORT
+    ):
         return False
     if isinstance(operator, Genarray) and not isinstance(operator.default.type, ScalarType):
         return False
     sums = [s.rhs for s in p.body.statements if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
-    return bool(sums) and all(map(_is_sum, sums)) and all(map(_is_straight, p.body.statements)) and size(p.body) * _number(last) <= CODE
+    return (
+        bool(sums)
+        and all(map(_is_sum, sums))
+        and all(map(_is_straight, p.body.statements))
+        and size(p.body) * _number(last) <= CODE
+    )
 
 
 def _is_sum(w: WithLoop) -> bool:
     """Whether a with-loop folds scalars, without loops inside."""
-    if len(w.partitions) != 1 or not all(isinstance(o, Fold) and o.stop is None and all(isinstance(v.type, ScalarType) for v in o.values) for o in w.operators):
+    if len(w.partitions) != 1 or not all(
+        isinstance(o, Fold) and o.stop is None and all(isinstance(v.type, ScalarType) for v in o.values)
+        for o in w.operators
+    ):
         return False
-    return not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) for s in statements(w.partitions[0].body)) and all(map(_is_straight, statements(w.partitions[0].body)))
+    return not any(
+        isinstance(s, Let) and isinstance(s.rhs, WithLoop) for s in statements(w.partitions[0].body)
+    ) and all(map(_is_straight, statements(w.partitions[0].body)))
 
 
 def _is_straight(s: Stmt) -> bool:
@@ -168,7 +210,9 @@ def _is_straight(s: Stmt) -> bool:
 
 def jam(function: Function) -> Function:
     """A function with such sums in one loop; itself if it has none."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _is_candidate(s.rhs) for s in statements(function.body)):
+    if not any(
+        isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _is_candidate(s.rhs) for s in statements(function.body)
+    ):
         return function
     return _Jammer(function).function(function)
 

@@ -1,8 +1,10 @@
 """What ints are known to be: from the conditions that hold, and from the operations that make them.
 
-In: conditions that are assumed or decided, variables that are set. Out: sums and facts, for `ranges` to decide things with.
+In: conditions that are assumed or decided, variables that are set. Out: sums and facts, for `ranges` to decide things
+with.
 
-What a selection, a quotient or a remainder is follows from its operands in all cases; what it lies below, from what holds in each case.
+What a selection, a quotient or a remainder is follows from its operands in all cases; what it lies below, from what
+holds in each case.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ class Learner(Summing):
 
     def __init__(self, function: Function) -> None:
         super().__init__(function)
-        self.either: dict[str, tuple[Atom, ...] | None] = {}  # by the name of their disjunction: conditions of which one holds
+        # by the name of their disjunction: conditions of which one holds
+        self.either: dict[str, tuple[Atom, ...] | None] = {}
 
     # ---- conditions
 
@@ -142,12 +145,16 @@ class Learner(Summing):
             self.quotient(t, op.code, a, b)
 
     def _learn_selected(self, t: Sum, op: Op) -> None:
-        """What holds of each operand of a selection where it is selected holds of the result: it is not negative; it is at most one of them, or lies below what the condition compares with (or at most there, if that is what it may equal); a remainder lies below its divisor."""
+        """What holds of each operand of a selection where it is selected holds of the result: it is not negative; it is
+        at most one of them, or lies below what the condition compares with (or at most there, if that is what it may
+        equal); a remainder lies below its divisor."""
         condition, moved = self.definition(op.args[0]), self.definition(op.args[1])
         bounds = [self.form(a) for a in op.args[1:]]
         if isinstance(condition, Op) and condition.code in COMPARISONS and condition.args[0].base == "int":
             equal = condition.code in ("eq", "neq")
-            bounds += [self.form(a).offset(distance) for a in condition.args for distance in ((0, -1) if equal else (-1,))]
+            bounds += [
+                self.form(a).offset(distance) for a in condition.args for distance in ((0, -1) if equal else (-1,))
+            ]
         if isinstance(moved, Op) and moved.code in ("add", "sub") and moved.args[0] == op.args[2]:
             bounds.append(self.form(moved.args[1]).offset(-1))
         bounds = [b for b in bounds if b.terms]
@@ -157,7 +164,9 @@ class Learner(Summing):
             def prove(holds: bool = holds, arm: Atom = arm, below: list[bool] = below) -> tuple[bool, list[bool]]:
                 self.assume(op.args[0], holds)
                 x = self.value(arm)
-                return self.at_most(ZERO, x), [possible and self.at_most(x, bound) for possible, bound in zip(below, bounds)]
+                return self.at_most(ZERO, x), [
+                    possible and self.at_most(x, bound) for possible, bound in zip(below, bounds)
+                ]
 
             first, below = self.scoped(prove)
             positive = positive and first
@@ -187,7 +196,6 @@ class Learner(Summing):
             self.learn((t + b).offset(-1))
         if self.at_most(ZERO, a):
             self.learn(a - t)
-
 
     # ---- operations as sums
 

@@ -1,8 +1,11 @@
 """With-loops whose programmer has said how they run on a GPU.
 
-In: a with-loop; a unit. Out: whether it is to have a kernel of its own; the unit for a target that has no kernels, where mappings mean nothing.
+In: a with-loop; a unit. Out: whether it is to have a kernel of its own; the unit for a target that has no kernels,
+where mappings mean nothing.
 
-A mapping is about the index space that the programmer has written. So on devices a with-loop that has one is neither computed inside those that read it, nor joined with neighbours, nor given more axes, nor cut where conditions would like it. Inside of another with-loop's body it has no kernel, and is like any other.
+A mapping is about the index space that the programmer has written. So on devices a with-loop that has one is neither
+computed inside those that read it, nor joined with neighbours, nor given more axes, nor cut where conditions would like
+it. Inside of another with-loop's body it has no kernel, and is like any other.
 """
 
 from __future__ import annotations
@@ -22,7 +25,11 @@ def stands(w: WithLoop) -> bool:
 class _Without(Rewriter):
     def with_loop(self, w: WithLoop) -> WithLoop:
         new = super().with_loop(w)
-        return replace(new, partitions=tuple(replace(p, pragmas=()) for p in new.partitions), pragmas=()) if stands(new) else new
+        return (
+            replace(new, partitions=tuple(replace(p, pragmas=()) for p in new.partitions), pragmas=())
+            if stands(new)
+            else new
+        )
 
 
 def _without(function: Function) -> Function:

@@ -1,4 +1,5 @@
-"""Peeling, for the CPU: a loop that changes an array in place, and reads it where indices wrap, becomes three, one after the other, of which the second does not wrap.
+"""Peeling, for the CPU: a loop that changes an array in place, and reads it where indices wrap, becomes three, one
+after the other, of which the second does not wrap.
 
     b = for j from 0 to n step 1 with a := u           c = for j from 0 to 1 step 1 with a := u
       k = sub j, 1                                       as on the left
@@ -8,14 +9,30 @@
       d = update a[j] with x                             next e
       next d
 
-Such loops can only be run in order; of others the partitions that they become are split (`split`). The ends of the loop are cut so that its bounds need not be known; steps go on where they would have.
+Such loops can only be run in order; of others the partitions that they become are split (`split`). The ends of the loop
+are cut so that its bounds need not be known; steps go on where they would have.
 """
 
 from __future__ import annotations
 
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.analysis.facts import Sum
-from sacpy.jit.ir.graph import Atom, For, Function, Let, Load, Op, Rhs, Unit, Update, Var, WithLoop, extents_of, integer, statements
+from sacpy.jit.ir.graph import (
+    Atom,
+    For,
+    Function,
+    Let,
+    Load,
+    Op,
+    Rhs,
+    Unit,
+    Update,
+    Var,
+    WithLoop,
+    extents_of,
+    integer,
+    statements,
+)
 from sacpy.jit.ir.rewrite import bound, copied
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.split import CODE, NARROW, Splitter, conditions
@@ -33,9 +50,15 @@ class _Peeler(Splitter):
         return self.peeled(new) if isinstance(new, For) and _is_sweep(new) else new
 
     def peeled(self, r: For) -> For:
-        """The last of the loops that one becomes, one after the other, so that indices do not wrap in the second; itself if there is nothing to gain."""
+        """The last of the loops that one becomes, one after the other, so that indices do not wrap in the second;
+        itself if there is nothing to gain."""
         lower, upper = self.form(r.lower), self.form(r.upper)
-        if not (self.at_most(ZERO, lower) and self.fits(lower.offset(2 * NARROW)) and self.fits(upper.offset(2 * NARROW)) and self.fits(upper.offset(-NARROW))):
+        if not (
+            self.at_most(ZERO, lower)
+            and self.fits(lower.offset(2 * NARROW))
+            and self.fits(upper.offset(2 * NARROW))
+            and self.fits(upper.offset(-NARROW))
+        ):
             return r
         low, high = self.ends(r, lower, upper)
         if (not low and not high) or (1 + bool(low) + bool(high)) * size(r.body) > CODE:
@@ -54,7 +77,8 @@ class _Peeler(Splitter):
         return r
 
     def ends(self, r: For, lower: Sum, upper: Sum) -> tuple[int, int]:
-        """How many indices at the lower and at the upper end of a loop have to be apart, that selections of indices are decided for the others."""
+        """How many indices at the lower and at the upper end of a loop have to be apart, that selections of indices are
+        decided for the others."""
         low = high = 0
         inside = bound(r.body)
 
@@ -65,7 +89,10 @@ class _Peeler(Splitter):
                     continue
                 rest = f.plus(Sum(0, {r.index.name: 1}), -c)
                 place = self.now(rest.times(-1) if c > 0 else rest.offset(1))
-                below, above = self.facts.greatest(place - self.now(lower)), self.facts.greatest(self.now(upper) - place)
+                below, above = (
+                    self.facts.greatest(place - self.now(lower)),
+                    self.facts.greatest(self.now(upper) - place),
+                )
                 if 0 < below <= NARROW:
                     low = max(low, below)
                 elif 0 < above <= NARROW:
@@ -83,13 +110,23 @@ class _Peeler(Splitter):
 
 
 def _is_sweep(r: For) -> bool:
-    """Whether a loop changes arrays element by element, and reads them elsewhere too, so that it can only be run in order; others become with-loops, or are left to the passes that look for such."""
+    """Whether a loop changes arrays element by element, and reads them elsewhere too, so that it can only be run in
+    order; others become with-loops, or are left to the passes that look for such."""
     names = {p.name for p in r.params}
-    if not 1 <= r.step <= NARROW or r.few or any(isinstance(e, Var) and e.name in names for p in r.params for e in extents_of(p)):
+    if (
+        not 1 <= r.step <= NARROW
+        or r.few
+        or any(isinstance(e, Var) and e.name in names for p in r.params for e in extents_of(p))
+    ):
         return False
     lets = [s for s in r.body.statements if isinstance(s, Let) and isinstance(s.rhs, Op | Load | Update)]
     changed = {s.rhs.array.name: s.rhs.index for s in lets if isinstance(s.rhs, Update)}
-    read = any(isinstance(s.rhs, Load) and s.rhs.array.name in names and changed.get(s.rhs.array.name, s.rhs.index) != s.rhs.index for s in lets)
+    read = any(
+        isinstance(s.rhs, Load)
+        and s.rhs.array.name in names
+        and changed.get(s.rhs.array.name, s.rhs.index) != s.rhs.index
+        for s in lets
+    )
     return len(lets) == len(r.body.statements) and read
 
 

@@ -1,4 +1,5 @@
-"""Scratch arrays: what every round of a loop fills anew before it reads it, and nobody reads after the loop, is the round's own, where that lets rounds run in any order (`analysis/independence`).
+"""Scratch arrays: what every round of a loop fills anew before it reads it, and nobody reads after the loop, is the
+round's own, where that lets rounds run in any order (`analysis/independence`).
 
     b, t = for i from 0 to n step 1 with a, s := x, y         b = for i from 0 to n step 1 with a := x
       u = for j from 0 to m step 1 with v := s                  s = with [m]: genarray default 0.0
@@ -10,7 +11,8 @@
       next d, u                                                 d = update a[i] with ..
                                                                 next d
 
-A round fills an array if the first thing that happens to it is a with-loop that replaces all of it, or loops that set every element, each in a round of its own, and read none but that, after they have set it.
+A round fills an array if the first thing that happens to it is a with-loop that replaces all of it, or loops that set
+every element, each in a round of its own, and read none but that, after they have set it.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ from sacpy.nodes import replace
 
 
 class _Owner(Walker):
-    """`used`: how often the function uses each variable; `sums`: the operations without overflow that variables are set to."""
+    """`used`: how often the function uses each variable; `sums`: the operations without overflow that variables are set
+    to."""
 
     def __init__(self, function: Function) -> None:
         super().__init__(function)
@@ -74,11 +77,14 @@ def _private(targets: tuple[Var, ...], r: For, used: Counter[str]) -> tuple[tupl
     if len(kept) == len(r.params):
         return None
     body = replace(body, results=tuple(body.results[k] for k in kept))
-    return tuple(targets[k] for k in kept), replace(r, params=tuple(r.params[k] for k in kept), initial=tuple(r.initial[k] for k in kept), body=body)
+    return tuple(targets[k] for k in kept), replace(
+        r, params=tuple(r.params[k] for k in kept), initial=tuple(r.initial[k] for k in kept), body=body
+    )
 
 
 def _owning(b: Block, array: Var) -> Block | None:
-    """A block that does not need the array that it gets, because the first thing that it does is to fill it; None if that is not so."""
+    """A block that does not need the array that it gets, because the first thing that it does is to fill it; None if
+    that is not so."""
     if not isinstance(array.type, ArrayType) or uses(b)[array.name] != 1:
         return None
     for at, s in enumerate(b.statements):
@@ -99,14 +105,23 @@ def _new(array: Var, frame: int) -> Genarray:
 
 
 def _handed(b: Block, array: Var) -> tuple[Let, int] | None:
-    """The loop of a block that an array is handed to, and which of its carried variables it becomes there; None where that is not all that happens to the array."""
+    """The loop of a block that an array is handed to, and which of its carried variables it becomes there; None where
+    that is not all that happens to the array."""
     if uses(b)[array.name] != 1:
         return None
-    return next(((s, s.rhs.initial.index(array)) for s in b.statements if isinstance(s, Let) and isinstance(s.rhs, For) and array in s.rhs.initial), None)
+    return next(
+        (
+            (s, s.rhs.initial.index(array))
+            for s in b.statements
+            if isinstance(s, Let) and isinstance(s.rhs, For) and array in s.rhs.initial
+        ),
+        None,
+    )
 
 
 def _fills(s: Let, k: int, outer: tuple[For, ...]) -> bool:
-    """Whether a loop, in some others, sets all elements of the array that is its carried variable number `k`, one in each round."""
+    """Whether a loop, in some others, sets all elements of the array that is its carried variable number `k`, one in
+    each round."""
     r = s.rhs
     assert isinstance(r, For)
     p = r.params[k]
@@ -121,13 +136,18 @@ def _fills(s: Let, k: int, outer: tuple[For, ...]) -> bool:
 
 
 def _sets_its_own(b: Block, array: Var, result: Atom, loops: Sequence[For]) -> bool:
-    """Whether a block sets the element that has the loops' counters as indices, for which they run over all of the array, and reads only that, afterwards."""
+    """Whether a block sets the element that has the loops' counters as indices, for which they run over all of the
+    array, and reads only that, afterwards."""
     assert isinstance(array.type, ArrayType)
     update = next((s.rhs for s in b.statements if isinstance(s, Let) and s.targets[0] == result), None)
     if not isinstance(update, Update) or update.array != array or not isinstance(result, Var):
         return False
     upper: dict[Atom, Atom] = {r.index: r.upper for r in loops}
-    if len(upper) != len(update.index) or set(update.index) != upper.keys() or tuple(upper[i] for i in update.index) != array.type.extents:
+    if (
+        len(upper) != len(update.index)
+        or set(update.index) != upper.keys()
+        or tuple(upper[i] for i in update.index) != array.type.extents
+    ):
         return False
     count = uses(b)
     loads = sum(isinstance(s, Let) and s.rhs == Load(result, update.index) for s in statements(b))
@@ -135,9 +155,13 @@ def _sets_its_own(b: Block, array: Var, result: Atom, loops: Sequence[For]) -> b
 
 
 def private(function: Function) -> Function:
-    """A function whose loops do not carry scratch arrays where that keeps their rounds from running in any order; itself if it has no such loops."""
+    """A function whose loops do not carry scratch arrays where that keeps their rounds from running in any order;
+    itself if it has no such loops."""
     used = uses(function.body)
-    if not any(isinstance(s, Let) and isinstance(s.rhs, For) and _private(s.targets, s.rhs, used) is not None for s in statements(function.body)):
+    if not any(
+        isinstance(s, Let) and isinstance(s.rhs, For) and _private(s.targets, s.rhs, used) is not None
+        for s in statements(function.body)
+    ):
         return function
     return _Owner(function).function(function)
 

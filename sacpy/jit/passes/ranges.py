@@ -1,4 +1,5 @@
-"""Ranges: what bounds, conditions and passed checks say about integers decides comparisons, removes checks, and shows that sums do not wrap.
+"""Ranges: what bounds, conditions and passed checks say about integers decides comparisons, removes checks, and shows
+that sums do not wrap.
 
     part [1] <= [i] < [n]                       part [1] <= [i] < [n]
       l = sub i, 1                                l = sub! i, 1
@@ -7,7 +8,9 @@
       x = load a[l]
       yield x
 
-Facts: an index lies between its bounds, bounds lie in the frame, extents are not negative, in a branch its condition holds, behind a check what it checks. A remainder whose operand is at most one period off becomes a selection, or nothing.
+Facts: an index lies between its bounds, bounds lie in the frame, extents are not negative, in a branch its condition
+holds, behind a check what it checks. A remainder whose operand is at most one period off becomes a selection, or
+nothing.
 """
 
 from __future__ import annotations
@@ -48,9 +51,13 @@ class Ranger(Learner):
 
     def __init__(self, function: Function, both_ends: bool = False) -> None:
         super().__init__(function)
-        self.both_ends = both_ends  # remainders of what may be a period too low and too high become selections too; before, they are cut apart (`split`)
+        # remainders of what may be a period too low and too high become selections too; before, they are cut apart
+        # (`split`)
+        self.both_ends = both_ends
         self.replaced: tuple[str, ...] = ()  # arrays of which a with-loop replaces cells
-        self.own: dict[str, set[str]] = {}  # of each of them, the index that a body computes: its loads keep it, even where it is known, so that one sees that they are of the cell that is replaced
+        # of each of them, the index that a body computes: its loads keep it, even where it is known, so that one sees
+        # that they are of the cell that is replaced
+        self.own: dict[str, set[str]] = {}
 
     # ---- facts from code
 
@@ -68,7 +75,8 @@ class Ranger(Learner):
         self.learn_order(lower, upper, 1)
         at = self.form(i)
         high = self._extreme(upper)
-        if high is not None and high[0] == "max" and self.form(lower) in high[1:]:  # max(lower, x) is x, since it is above lower
+        # max(lower, x) is x, since it is above lower
+        if high is not None and high[0] == "max" and self.form(lower) in high[1:]:
             _, a, b = high
             self.learn(((b if a == self.form(lower) else a) - at).offset(-1))  # first: proofs find it sooner
         self.learn_order(i, upper, 1)
@@ -98,7 +106,8 @@ class Ranger(Learner):
         if isinstance(low, Op) and low.code == "max":
             for a in low.args:
                 self._from(at, a)
-        elif isinstance(low, Op) and low.code == "select" and self.at_most(at.offset(1), self.form(low.args[1])):  # (c ? y : x) <= i < y: so not c
+        # (c ? y : x) <= i < y: so not c
+        elif isinstance(low, Op) and low.code == "select" and self.at_most(at.offset(1), self.form(low.args[1])):
             self.assume(low.args[0], False)
             self.learn(self.form(low.args[2]) - self.form(lower))
             self.learn(self.form(lower) - self.form(low.args[2]))
@@ -150,7 +159,8 @@ class Ranger(Learner):
         return super().rhs(r)
 
     def _loop(self, r: Loop, params: tuple[Var, ...], initial: tuple[Atom, ...]) -> Loop:
-        """In the body, the condition holds for the carried variables, and its checks have passed. Only facts about numbers are kept: the variables that it sets are not in scope there."""
+        """In the body, the condition holds for the carried variables, and its checks have passed. Only facts about
+        numbers are kept: the variables that it sets are not in scope there."""
         kept, self.env, self.available = (self.env, self.available), dict(self.env), dict(self.available)
         outer, self.out = self.out, []
         for s in r.condition.statements:
@@ -303,11 +313,19 @@ class Ranger(Learner):
         return Op("select", (under, up, a))
 
     def _dividend(self, op: Op) -> tuple[Atom, Sum]:
-        """What may be divided instead, and the sum that it is, closer to the first period: `aplmod(i - aplmod(1, n), n)` is `aplmod(i - 1, n)`, and `(i + 1 + n) % n` is `(i + 1) % n`. Of remainders in it that cannot go it is noted where they lie, as the divisor is positive here."""
+        """What may be divided instead, and the sum that it is, closer to the first period:
+        `aplmod(i - aplmod(1, n), n)` is `aplmod(i - 1, n)`, and `(i + 1 + n) % n` is `(i + 1) % n`. Of remainders in it
+        that cannot go it is noted where they lie, as the divisor is positive here."""
         b = self.atom(op.args[1])
         given, y = self.form(op.args[0]), self.form(b)
         whole = self.wrapped.get(given.variable or "") or given
-        inner = {name: r for name in whole.terms if isinstance(r := self.definitions.get(name), Op) and r.code in ("mod", "aplmod") and self.atom(r.args[1]) == b}
+        inner = {
+            name: r
+            for name in whole.terms
+            if isinstance(r := self.definitions.get(name), Op)
+            and r.code in ("mod", "aplmod")
+            and self.atom(r.args[1]) == b
+        }
         for name, r in inner.items():
             self.quotient(Sum(0, {name: 1}), r.code, self.form(r.args[0]), y)
         x = whole if self.fits(whole) else given

@@ -8,7 +8,8 @@
                                                         a = load z[k]
                                                         yield a
 
-Every carried variable is a scalar that each round combines with a value that depends on no carried variable. A difference is the sum with the negative, a choice of the lesser one a minimum.
+Every carried variable is a scalar that each round combines with a value that depends on no carried variable. A
+difference is the sum with the negative, a choice of the lesser one a minimum.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ _CODES = frozenset(["add", "mul", "min", "max", "bitand", "bitor", "bitxor", "an
 
 
 class Step(Node):
-    """What a round does with a carried variable: `op` combines it with `value`. `lets`: the statements of the round that do that, the last of which sets the next value."""
+    """What a round does with a carried variable: `op` combines it with `value`. `lets`: the statements of the round
+    that do that, the last of which sets the next value."""
 
     param: Var
     op: Op
@@ -90,15 +92,22 @@ def fold_of(steps: Sequence[Step], initial: tuple[Atom, ...], supply: Names) -> 
             minus = supply.var("minus", p.type)
             negated.append(Let((minus,), Op("neg", (value,)), let.span))
             value = minus
-        args = (v, p) if op.code in ("min", "max") and op.args[1] == p else (p, v)  # NaN and signed zeros make this matter
+        # NaN and signed zeros make this matter
+        args = (v, p) if op.code in ("min", "max") and op.args[1] == p else (p, v)
         combine.append(Let(let.targets, Op("add" if op.code == "sub" else op.code, args), let.span))
         results.append(value)
-    fold = Fold(initial, tuple(step.param for step in steps), values, Block(tuple(combine), tuple(step.lets[-1].targets[0] for step in steps)))
+    fold = Fold(
+        initial,
+        tuple(step.param for step in steps),
+        values,
+        Block(tuple(combine), tuple(step.lets[-1].targets[0] for step in steps)),
+    )
     return fold, Block(tuple(negated), tuple(results))
 
 
 def steps_of(body: Block, params: Sequence[Var], results: Sequence[Atom]) -> list[Step] | None:
-    """What the rounds of a loop do with some of its carried variables, if these are scalars and they only accumulate."""
+    """What the rounds of a loop do with some of its carried variables, if these are scalars and they only
+    accumulate."""
     if not params or not all(isinstance(p.type, ScalarType) for p in params):
         return None
     count = uses(body)
@@ -127,12 +136,19 @@ def _step(s: Let, p: Var) -> Step | None:
 
 
 def _extreme(s: Let, p: Var, made: Mapping[Var, Let], count: Mapping[str, int]) -> Step | None:
-    """The least or the greatest, as C has it: `x < p ? x : p` is what min(x, p) is, for zeros of both signs and NaN too."""
+    """The least or the greatest, as C has it: `x < p ? x : p` is what min(x, p) is, for zeros of both signs and NaN
+    too."""
     op = s.rhs
     assert isinstance(op, Op)
     condition = op.args[0] if op.code == "select" else None
     test = made.get(condition) if isinstance(condition, Var) and count[condition.name] == 1 else None
-    if test is None or not isinstance(test.rhs, Op) or test.rhs.code != "lt" or p not in op.args or set(test.rhs.args) != set(op.args[1:]):
+    if (
+        test is None
+        or not isinstance(test.rhs, Op)
+        or test.rhs.code != "lt"
+        or p not in op.args
+        or set(test.rhs.args) != set(op.args[1:])
+    ):
         return None
     value = op.args[2] if op.args[1] == p else op.args[1]
     code = "min" if test.rhs.args == op.args[1:] else "max"
@@ -140,13 +156,20 @@ def _extreme(s: Let, p: Var, made: Mapping[Var, Let], count: Mapping[str, int]) 
 
 
 def _are_first(steps: Iterable[Step], params: Sequence[Var]) -> bool:
-    """Whether no value is itself a carried variable; what is computed from one cannot be, since each is used but once."""
+    """Whether no value is itself a carried variable; what is computed from one cannot be, since each is used but
+    once."""
     return not any(step.value in params for step in steps)
 
 
 def reductions(function: Function) -> Function:
     """A function with its accumulating loops as folds; itself if it has none."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, For) and s.rhs.step == 1 and steps_of(s.rhs.body, s.rhs.params, s.rhs.body.results) is not None for s in statements(function.body)):
+    if not any(
+        isinstance(s, Let)
+        and isinstance(s.rhs, For)
+        and s.rhs.step == 1
+        and steps_of(s.rhs.body, s.rhs.params, s.rhs.body.results) is not None
+        for s in statements(function.body)
+    ):
         return function
     return _Reducer(function).function(function)
 

@@ -1,13 +1,15 @@
-"""Counting loops that add to elements of an array wherever the data say, such as histograms: cut into pieces that each fill an array of their own, so that they may run at the same time; then these are added up.
+"""Counting loops that add to elements of an array wherever the data say, such as histograms: cut into pieces that each
+fill an array of their own, so that they may run at the same time; then these are added up.
 
     h = for i from l to u step 1 with p := g          s = (u - l) / c, for a number c of pieces
-      j, v = ...                                      w = with [c]: for k from 0 to s with z := zeros: i = l + c * s + k; .. update z[j] ..
-      a = load p[j]                           ->      q = for k from 0 to c with p := g: with [m]: p + w[k]
-      b = add a, v                                    h = for i from l + c * s to u with p := q: ...
-      q = update p[j] with b
+      j, v = ...                                      w = with [c]: for k from 0 to s with z := zeros:
+      a = load p[j]                           ->                    i = l + c * s + k; .. update z[j] ..
+      b = add a, v                                    q = for k from 0 to c with p := g: with [m]: p + w[k]
+      q = update p[j] with b                          h = for i from l + c * s to u with p := q: ...
       next q
 
-Only sums and bitwise operations of integers, which may be taken in any order. There are few pieces, and none where the loop is short for the size of the array; then all is done by the last loop, as before.
+Only sums and bitwise operations of integers, which may be taken in any order. There are few pieces, and none where the
+loop is short for the size of the array; then all is done by the last loop, as before.
 """
 
 from __future__ import annotations
@@ -74,13 +76,33 @@ class _Cutter(Walker):
     def cut(self, s: Let, r: For, h: _Scatter) -> None:
         """Emits the pieces, their sum, and the loop over the rest."""
         start = self.op("start", "min", r.lower, r.upper)
-        rounds = self.op("rounds", "sub", self.op("rounds", "max", r.upper, integer(0)), self.op("start", "max", start, integer(0)))
-        wanted = self.op("piece", "max", self.emit("piece", Op("mul", (self.op("piece", "min", h.extent, integer(1 << 27)), integer(PER_ELEMENT)), exact=True)), integer(ROUNDS))
+        rounds = self.op(
+            "rounds", "sub", self.op("rounds", "max", r.upper, integer(0)), self.op("start", "max", start, integer(0))
+        )
+        wanted = self.op(
+            "piece",
+            "max",
+            self.emit(
+                "piece",
+                Op("mul", (self.op("piece", "min", h.extent, integer(1 << 27)), integer(PER_ELEMENT)), exact=True),
+            ),
+            integer(ROUNDS),
+        )
         pieces = self.op("pieces", "min", self.op("pieces", "div", rounds, wanted), integer(PIECES))
         length = self.op("length", "div", rounds, self.op("divisor", "max", pieces, integer(1)))
         neutral = Const(h.base, _NEUTRAL[h.code])
         parts = self.supply.var("parts", ArrayType(h.base, (pieces, h.extent)))
-        self.define((parts,), WithLoop((pieces,), (self.piece(r, h, pieces, length, start, neutral),), (Genarray(h.base, (h.extent,), neutral),), disjoint=True, complete=True), s.span)
+        self.define(
+            (parts,),
+            WithLoop(
+                (pieces,),
+                (self.piece(r, h, pieces, length, start, neutral),),
+                (Genarray(h.base, (h.extent,), neutral),),
+                disjoint=True,
+                complete=True,
+            ),
+            s.span,
+        )
         (given,) = r.initial
         assert isinstance(given, Var)
         whole = self.supply.var("whole", given.type)
@@ -110,7 +132,9 @@ class _Cutter(Walker):
         c, j = new("c", INT), new("j", INT)
         sofar, more = new("sum", h.param.type), new("sum", h.param.type)
         a, x, both = (new(stem, element) for stem in ("a", "x", "t"))
-        body = Block((Let((a,), Load(sofar, (j,))), Let((x,), Load(parts, (c, j))), Let((both,), Op(h.code, (a, x)))), (both,))
+        body = Block(
+            (Let((a,), Load(sofar, (j,))), Let((x,), Load(parts, (c, j))), Let((both,), Op(h.code, (a, x)))), (both,)
+        )
         part = Partition((integer(0),), (h.extent,), None, None, (j,), body)
         adding = WithLoop((h.extent,), (part,), (Genarray(h.base, (), neutral),), disjoint=True, complete=True)
         return For(c, integer(0), pieces, 1, (sofar,), (given,), Block((Let((more,), adding),), (more,)))
@@ -121,28 +145,51 @@ def _scatter(r: For) -> _Scatter | None:
     if r.step != 1 or len(r.params) != 1 or len(r.body.results) != 1:
         return None
     (p,), (result,) = r.params, r.body.results
-    if not isinstance(p.type, ArrayType) or p.type.rank != 1 or p.base in REAL or p.base == "bool" or not isinstance(r.initial[0], Var):
+    if (
+        not isinstance(p.type, ArrayType)
+        or p.type.rank != 1
+        or p.base in REAL
+        or p.base == "bool"
+        or not isinstance(r.initial[0], Var)
+    ):
         return None
     made = {s.targets[0]: s.rhs for s in r.body.statements if isinstance(s, Let)}
-    if not all(isinstance(s, Check) or isinstance(s.rhs, Op | Load | Var | Const) or s.targets[0] == result for s in r.body.statements):
+    if not all(
+        isinstance(s, Check) or isinstance(s.rhs, Op | Load | Var | Const) or s.targets[0] == result
+        for s in r.body.statements
+    ):
         return None
     count = uses(r.body)
     update = made.get(result) if isinstance(result, Var) else None
-    if not isinstance(update, Update) or update.array != p or count[p.name] != 2 or not isinstance(update.value, Var) or update.index == (r.index,):
+    if (
+        not isinstance(update, Update)
+        or update.array != p
+        or count[p.name] != 2
+        or not isinstance(update.value, Var)
+        or update.index == (r.index,)
+    ):
         return None
     op = made.get(update.value)
     if not isinstance(op, Op) or op.code not in _NEUTRAL or count[update.value.name] != 1:
         return None
     for old in op.args:
         load = made.get(old) if isinstance(old, Var) else None
-        if isinstance(old, Var) and isinstance(load, Load) and load.array == p and load.index == update.index and count[old.name] == 1:
+        if (
+            isinstance(old, Var)
+            and isinstance(load, Load)
+            and load.array == p
+            and load.index == update.index
+            and count[old.name] == 1
+        ):
             return _Scatter(op.code, p, p.base, p.type.extents[0])
     return None
 
 
 def scatter(function: Function) -> Function:
     """A function with such loops cut; itself if it has none."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, For) and _scatter(s.rhs) is not None for s in statements(function.body)):
+    if not any(
+        isinstance(s, Let) and isinstance(s.rhs, For) and _scatter(s.rhs) is not None for s in statements(function.body)
+    ):
         return function
     return _Cutter(function).function(function)
 

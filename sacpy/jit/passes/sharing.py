@@ -1,4 +1,5 @@
-"""Sharing: with-loops that load the same cells of an array, which takes more work than may be repeated, become one. Then one body loads them, where they can be computed, and the array is not made (`fold_withloops`).
+"""Sharing: with-loops that load the same cells of an array, which takes more work than may be repeated, become one.
+Then one body loads them, where they can be computed, and the array is not made (`fold_withloops`).
 
     w = with [n] genarray cell [2] ..           a, b = with [n]
     a = with [n]                                  modarray u
@@ -12,7 +13,9 @@
         y = load w[j,1]
         yield y
 
-Nothing else needs such an array than loads in different bodies. `fuse` comes later, and takes with-loops that read the same arrays, whatever these are; here they may also replace cells of others: but the second not of what the first reads, since that could not be replaced in place any more.
+Nothing else needs such an array than loads in different bodies. `fuse` comes later, and takes with-loops that read the
+same arrays, whatever these are; here they may also replace cells of others: but the second not of what the first reads,
+since that could not be replaced in place any more.
 """
 
 from __future__ import annotations
@@ -40,7 +43,8 @@ from sacpy.nodes import Node
 
 
 class _Shared(Node):
-    """An array that several bodies load: the first result of its with-loop, and how many components of an index choose a cell."""
+    """An array that several bodies load: the first result of its with-loop, and how many components of an index choose
+    a cell."""
 
     first: str
     rank: int
@@ -65,15 +69,25 @@ class _Sharer(Fuser):
         """The cells of shared arrays that a body loads."""
         found: dict[str, set[tuple[Atom, ...]]] = {}
         for s in statements(b):
-            if isinstance(s, Let) and isinstance(s.rhs, Load) and (array := self.shared.get(s.rhs.array.name)) is not None:
+            if (
+                isinstance(s, Let)
+                and isinstance(s.rhs, Load)
+                and (array := self.shared.get(s.rhs.array.name)) is not None
+            ):
                 found.setdefault(array.first, set()).add(tuple(env.get(a, a) for a in s.rhs.index[: array.rank]))
         return found
 
 
 def _shared(function: Function) -> dict[str, _Shared]:
     """The arrays that with-loops make with some work, and that are loaded in several bodies, and not used otherwise."""
-    loops = [s for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop) and s.rhs.frame is not None]
-    made = [(s, s.rhs) for s in loops if isinstance(s.rhs, WithLoop) and any(cost(p.body) > CHEAP for p in s.rhs.partitions)]
+    loops = [
+        s
+        for s in statements(function.body)
+        if isinstance(s, Let) and isinstance(s.rhs, WithLoop) and s.rhs.frame is not None
+    ]
+    made = [
+        (s, s.rhs) for s in loops if isinstance(s.rhs, WithLoop) and any(cost(p.body) > CHEAP for p in s.rhs.partitions)
+    ]
     if not made or len(loops) < 3:
         return {}
     uses = sites(function).uses

@@ -1,11 +1,13 @@
-"""Local simplification in one walk: constants, algebra, copies, decided conditions, selections composed, common subexpressions.
+"""Local simplification in one walk: constants, algebra, copies, decided conditions, selections composed, common
+subexpressions.
 
     a = view m[i]                        b = load m[i,j]
     b = load a[j]               ->       check le 0, j
     check le 0, j
     check le 0, j
 
-`Simplifier` is also what the passes that know more are built on (`ranges`): they decide operations that this one cannot.
+`Simplifier` is also what the passes that know more are built on (`ranges`): they decide operations that this one
+cannot.
 """
 
 from __future__ import annotations
@@ -91,7 +93,12 @@ class Simplifier(Walker):
             self.assume(rhs.args[0], not holds)
         elif rhs.code == "eq" and holds and rhs.args[0].base in ("int", "bool", "char"):
             a, b = rhs.args
-            if isinstance(a, Var) and isinstance(b, Var) and a.name not in self.definitions and b.name in self.definitions:
+            if (
+                isinstance(a, Var)
+                and isinstance(b, Var)
+                and a.name not in self.definitions
+                and b.name in self.definitions
+            ):
                 a, b = b, a  # what was given rather than what is computed
             if isinstance(a, Var):
                 self.note(self.env, a.name, self.atom(b))
@@ -129,13 +136,19 @@ class Simplifier(Walker):
         if len(keep) == len(rhs.params):
             return s
         body = replace(rhs.body, results=tuple(rhs.body.results[k] for k in keep))
-        new = replace(rhs, params=tuple(rhs.params[k] for k in keep), initial=tuple(rhs.initial[k] for k in keep), body=body)
+        new = replace(
+            rhs, params=tuple(rhs.params[k] for k in keep), initial=tuple(rhs.initial[k] for k in keep), body=body
+        )
         return Let(tuple(s.targets[k] for k in keep), new, s.span)
 
     def rhs(self, r: Rhs) -> Rhs:
         if is_nested(r) and isinstance(r, If):
             c = self.atom(r.condition)
-            return If(c, self.inside(r.then, lambda: self.assume(c, True)), self.inside(r.otherwise, lambda: self.assume(c, False)))
+            return If(
+                c,
+                self.inside(r.then, lambda: self.assume(c, True)),
+                self.inside(r.otherwise, lambda: self.assume(c, False)),
+            )
         if not isinstance(r, WithLoop):
             return super().rhs(r)
         self.bodies += 1
@@ -231,13 +244,13 @@ class Simplifier(Walker):
             case Reshape(), _:
                 assert isinstance(rhs.array.type, ArrayType)
                 return rhs.array if rhs.extents == rhs.array.type.extents else None
-            case (Load() | View()), View():
+            case ((Load() | View()), View()):
                 return replace(rhs, array=array.array, index=(*array.index, *rhs.index))
             case Load(), Reshape():
                 return self._through_reshape(rhs, array)
             case Load(), Cons():
                 return _element(array, rhs.index)
-            case (Load() | View()), Update():
+            case ((Load() | View()), Update()):
                 return self.past_update(rhs, array)
         return None
 
@@ -260,7 +273,11 @@ class Simplifier(Walker):
         """The element that an update set, or one that it certainly left alone."""
         if rhs.index == update.index:
             return update.value
-        if len(rhs.index) >= len(update.index) and rhs.index[: len(update.index)] == update.index and isinstance(update.value, Var):
+        if (
+            len(rhs.index) >= len(update.index)
+            and rhs.index[: len(update.index)] == update.index
+            and isinstance(update.value, Var)
+        ):
             return replace(rhs, array=update.value, index=rhs.index[len(update.index) :])
         if any(self.differ(a, b) for a, b in zip(rhs.index, update.index)):
             return replace(rhs, array=update.array)
@@ -323,7 +340,15 @@ class Simplifier(Walker):
         if not kept and not any(isinstance(o, Genarray) for o in w.operators):
             initial: list[Atom] = []
             for o in w.operators:
-                initial += (o.array,) if isinstance(o, Modarray) else o.neutrals if isinstance(o, Fold) else o.initial if isinstance(o, Propagate) else ()
+                initial += (
+                    (o.array,)
+                    if isinstance(o, Modarray)
+                    else o.neutrals
+                    if isinstance(o, Fold)
+                    else o.initial
+                    if isinstance(o, Propagate)
+                    else ()
+                )
             self.aliases(targets, tuple(initial))
             return
         if any(isinstance(o, Modarray) for o in w.operators):
@@ -334,7 +359,8 @@ class Simplifier(Walker):
         super().define(targets, w, span)
 
     def filled(self, o: Modarray, w: WithLoop) -> Operator:
-        """Replacing cells of an array that is full of one scalar as making one, which fills what is not replaced only."""
+        """Replacing cells of an array that is full of one scalar as making one, which fills what is not replaced
+        only."""
         made = self.definition(o.array)
         if isinstance(made, WithLoop) and not made.partitions and w.frame is not None and len(made.operators) == 1:
             (fill,) = made.operators
@@ -344,7 +370,12 @@ class Simplifier(Walker):
 
     def copied_array(self, w: WithLoop) -> Var | None:
         """The array that a with-loop copies, element by element."""
-        if w.frame is None or len(w.partitions) != 1 or not isinstance(w.operators[0], Genarray) or not whole(w.partitions[0], w.frame):
+        if (
+            w.frame is None
+            or len(w.partitions) != 1
+            or not isinstance(w.operators[0], Genarray)
+            or not whole(w.partitions[0], w.frame)
+        ):
             return None
         value = w.partitions[0].body.results[0]
         rhs = self.definition(value)
@@ -392,7 +423,11 @@ def _checks(b: Block) -> bool:
 
 def speculated(s: Stmt) -> Stmt:
     """An operation that is evaluated where it was not: it may wrap there."""
-    return replace(s, rhs=replace(s.rhs, exact=False)) if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.exact else s
+    return (
+        replace(s, rhs=replace(s.rhs, exact=False))
+        if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.exact
+        else s
+    )
 
 
 def _speculable(r: If) -> bool:

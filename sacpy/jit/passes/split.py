@@ -1,11 +1,14 @@
-"""Splitting: a partition in whose body a condition on an index decides something becomes several, in each of which it is decided.
+"""Splitting: a partition in whose body a condition on an index decides something becomes several, in each of which it
+is decided.
 
     part [0] <= [i] < [n]                 part [0] <= [i] < [a]           with a = min(1, n)
       c = lt i, 1                           x = load u[n - 1]
       k = select c, n - 1, i - 1    ->    part [a] <= [i] < [n]
       x = load u[k]                         x = load u[i - 1]
 
-So the interior of a relaxation is free of the wrap-around at the border, and a concatenation runs over its parts one by one. Selections are worth it along the last axis only, which is the one that is vectorised, those of other values than ints near its ends only; conditionals and checks along any.
+So the interior of a relaxation is free of the wrap-around at the border, and a concatenation runs over its parts one by
+one. Selections are worth it along the last axis only, which is the one that is vectorised, those of other values than
+ints near its ends only; conditionals and checks along any.
 
 A remainder cuts where it stops being its dividend (for the CPU):
 
@@ -20,13 +23,18 @@ A remainder cuts where it stops being its dividend (for the CPU):
                                                 yield x
                                             yield s
 
-There the indices of inner loops count with their bounds, which may be known only when it runs: the ends of the interior are clamped to the partition. So a window that wraps around, of whatever extents, reads its elements in order. Along other axes than the last this is worth it in an inner loop, or where it is not known that there is something to divide by; the borders of these axes are cut along the last one too, as they may be long.
+There the indices of inner loops count with their bounds, which may be known only when it runs: the ends of the interior
+are clamped to the partition. So a window that wraps around, of whatever extents, reads its elements in order. Along
+other axes than the last this is worth it in an inner loop, or where it is not known that there is something to divide
+by; the borders of these axes are cut along the last one too, as they may be long.
 
-Conditions on an index times a number, or divided by one, cut as well for the CPU, such as those of the wrap-around of `2 * i - 1` or `(i + 1) / 2`.
+Conditions on an index times a number, or divided by one, cut as well for the CPU, such as those of the wrap-around of
+`2 * i - 1` or `(i + 1) / 2`.
 
 A partition that steps is split at its ends only, for the CPU; its pieces go on where it would have.
 
-The pieces are disjoint; those at the border are at most a few indices wide. Folds are left alone: every partition counts its neutral.
+The pieces are disjoint; those at the border are at most a few indices wide. Folds are left alone: every partition
+counts its neutral.
 """
 
 from __future__ import annotations
@@ -69,7 +77,10 @@ CODE = 1500  # statements of all pieces together
 
 
 class _Cuts(Record):
-    """Where an axis is cut: `low` indices from its lower end and not below any of `lows`, `high` from its upper one and not above any of `highs`; or at one place in between. `spans`: what must not exceed a period, that the borders are at most one period off: with the divisor, from the least dividend at one index to the greatest, and how far dividends at the ends are below and above."""
+    """Where an axis is cut: `low` indices from its lower end and not below any of `lows`, `high` from its upper one and
+    not above any of `highs`; or at one place in between. `spans`: what must not exceed a period, that the borders are
+    at most one period off: with the divisor, from the least dividend at one index to the greatest, and how far
+    dividends at the ends are below and above."""
 
     low: int = 0
     high: int = 0
@@ -103,7 +114,8 @@ class _Piece(Record):
 
 
 class Splitter(Ranger):
-    """A ranger that splits partitions. `wraps`: at the ends of what remainders leave alone too; `changed`: whether it has."""
+    """A ranger that splits partitions. `wraps`: at the ends of what remainders leave alone too; `changed`: whether it
+    has."""
 
     def __init__(self, function: Function, wraps: bool) -> None:
         super().__init__(function)
@@ -123,7 +135,8 @@ class Splitter(Ranger):
         return replace(w, partitions=tuple(pieces))
 
     def split(self, p: Partition) -> list[Partition]:
-        """The pieces of a partition, itself if there is nothing to gain; the interior last. `across`: borders of other axes are cut along the last one too."""
+        """The pieces of a partition, itself if there is nothing to gain; the interior last. `across`: borders of other
+        axes are cut along the last one too."""
         if (p.step is not None and not self.wraps) or not p.rank:
             return [p]
         cuts = self.where(p)
@@ -148,7 +161,12 @@ class Splitter(Ranger):
             if not c.borders:
                 continue
             if across and axis == p.rank - 1:
-                boxes = boxes[: bool(spans)] + [piece for box in boxes[bool(spans) :] for border, inner in (self.sliced(box, axis, c),) for piece in (*border, inner)]
+                boxes = boxes[: bool(spans)] + [
+                    piece
+                    for box in boxes[bool(spans) :]
+                    for border, inner in (self.sliced(box, axis, c),)
+                    for piece in (*border, inner)
+                ]
             border, rest = self.sliced(rest, axis, c)
             boxes += border
         boxes.append(rest)
@@ -158,7 +176,16 @@ class Splitter(Ranger):
             if k < len(boxes) - 1:
                 index = tuple(self.supply.var(i.name, i.type) for i in p.index)
                 body = copied(p.body, {i.name: new for i, new in zip(p.index, index)}, self.supply)
-            found.append(replace(p, lower=tuple(box.lower), upper=tuple(box.upper), step=p.step and tuple(box.step), index=index, body=body))
+            found.append(
+                replace(
+                    p,
+                    lower=tuple(box.lower),
+                    upper=tuple(box.upper),
+                    step=p.step and tuple(box.step),
+                    index=index,
+                    body=body,
+                )
+            )
         return found
 
     def any_longer(self, spans: list[tuple[Sum, Sum]]) -> Atom:
@@ -188,7 +215,8 @@ class Splitter(Ranger):
         return border, box.part(axis, inner_lower, inner_upper)
 
     def stepped(self, box: _Piece, axis: int, c: _Cuts) -> tuple[list[_Piece], _Piece]:
-        """As `sliced`, for a box that steps along the axis: of its indices the first few, the last few, and those between. Where one of these borders has one index at most, its step gets so long that this can be seen."""
+        """As `sliced`, for a box that steps along the axis: of its indices the first few, the last few, and those
+        between. Where one of these borders has one index at most, its step gets so long that this can be seen."""
         lower, upper, by = box.lower[axis], box.upper[axis], box.step[axis]
         assert isinstance(by, Const)
         step = int(by.value)
@@ -210,7 +238,9 @@ class Splitter(Ranger):
         if all(map(self.fits, places)):
             return self.emit("cut", Op(clamp, (self.greatest(code, [self.atom_of(s) for s in places]), bound)))
         found = self.greatest(code, [self.long_of(s) for s in places])
-        return self.emit("cut", Op("toi", (self.emit("cut", Op(clamp, (found, self.emit("long", Op("tol", (bound,)))))),)))
+        return self.emit(
+            "cut", Op("toi", (self.emit("cut", Op(clamp, (found, self.emit("long", Op("tol", (bound,)))))),))
+        )
 
     def greatest(self, code: str, atoms: list[Atom]) -> Atom:
         """The greatest of some numbers, or the least, as `code` says."""
@@ -233,7 +263,8 @@ class Splitter(Ranger):
         return self.scoped(found) if self.wraps else self.cuts(p)
 
     def now(self, s: Sum) -> Sum:
-        """A sum in terms of what its variables are known to be here: for the CPU, for which more pieces are not more launches."""
+        """A sum in terms of what its variables are known to be here: for the CPU, for which more pieces are not more
+        launches."""
         if not self.wraps:
             return s
         total = Sum(s.constant)
@@ -247,7 +278,11 @@ class Splitter(Ranger):
         inside = bound(p.body)
         axes = {i.name: k for k, i in enumerate(p.index)}
         last = p.rank - 1
-        decided = [(f, strong, anywhere and not equal) for condition, strong, anywhere in conditions(p.body) for f, equal in self.comparisons(condition)]
+        decided = [
+            (f, strong, anywhere and not equal)
+            for condition, strong, anywhere in conditions(p.body)
+            for f, equal in self.comparisons(condition)
+        ]
         decided += [(self.form(op.args[1]) - self.form(op.args[0]), False, False) for op in _extremes(p.body)]
         for f, strong, anywhere in decided:
             plain, f = f, self.undivided(f) if self.wraps else f
@@ -259,19 +294,34 @@ class Splitter(Ranger):
                 continue
             rest = _quotient(Sum(f.constant, {n: k for n, k in f.terms.items() if n != names[0]}), abs(c))
             if rest is not None:
-                self.cut(found[axis], p.lower[axis], p.upper[axis], rest.times(-1) if c > 0 else rest.offset(1), anywhere and f is plain)
+                self.cut(
+                    found[axis],
+                    p.lower[axis],
+                    p.upper[axis],
+                    rest.times(-1) if c > 0 else rest.offset(1),
+                    anywhere and f is plain,
+                )
         if self.wraps:
             for r in _remainders(p.body):
                 self.unwrap(p, found, r, axes, inside)
         return found
 
     def undivided(self, f: Sum) -> Sum:
-        """A sum that is at least 0 where another is, for dividends that are not negative: without quotients by numbers. `n - i / 2 >= 0` is `2 * n + 1 - i >= 0`."""
+        """A sum that is at least 0 where another is, for dividends that are not negative: without quotients by numbers.
+        `n - i / 2 >= 0` is `2 * n + 1 - i >= 0`."""
         for n, c in f.terms.items():
             q = self.definitions.get(n)
-            if abs(c) == 1 and isinstance(q, Op) and q.code == "div" and isinstance(q.args[1], Const) and q.args[1].value > 1:
+            if (
+                abs(c) == 1
+                and isinstance(q, Op)
+                and q.code == "div"
+                and isinstance(q.args[1], Const)
+                and q.args[1].value > 1
+            ):
                 d = int(q.args[1].value)
-                return self.undivided(f.plus(Sum(0, {n: 1}), -c).times(d).offset(d - 1 if c < 0 else 0).plus(self.form(q.args[0]), c))
+                return self.undivided(
+                    f.plus(Sum(0, {n: 1}), -c).times(d).offset(d - 1 if c < 0 else 0).plus(self.form(q.args[0]), c)
+                )
         return f
 
     def unwrap(self, p: Partition, found: list[_Cuts], r: _Remainder, axes: dict[str, int], inside: set[str]) -> None:
@@ -293,14 +343,20 @@ class Splitter(Ranger):
                 return
             elif n != names[0]:
                 least, greatest = least.plus(Sum(0, {n: 1}), c), greatest.plus(Sum(0, {n: 1}), c)
-        if any(n in inside or n in axes for n in (*least.terms, *greatest.terms)) or not (is_moderate(least) and is_moderate(greatest)):
+        if any(n in inside or n in axes for n in (*least.terms, *greatest.terms)) or not (
+            is_moderate(least) and is_moderate(greatest)
+        ):
             return
         axis = axes[names[0]]
         plain = not r.ranges and self.is_positive(divisor, p)
         if plain and axis != p.rank - 1:
             return  # once for each row
         lower, upper = self.form(p.lower[axis]), self.form(p.upper[axis])
-        first, end = (least.times(-1), divisor - greatest) if x.terms[names[0]] > 0 else (greatest - divisor.offset(-1), least.offset(1))
+        first, end = (
+            (least.times(-1), divisor - greatest)
+            if x.terms[names[0]] > 0
+            else (greatest - divisor.offset(-1), least.offset(1))
+        )
         below, above = first - lower, upper - end
         near = all(not d.terms or self.at_most(d, ZERO) for d in (below, above))  # windows are taken to be small
         if self.at_most(upper - lower, Sum(NARROW)) or not (near or r.ranges):
@@ -328,10 +384,15 @@ class Splitter(Ranger):
         return bool(self.scoped(proved))
 
     def cut(self, cuts: _Cuts, lower: Atom, upper: Atom, place: Sum, anywhere: bool) -> None:
-        """Adds a cut, so that the indices below `place` get apart from the others; `anywhere`: also where that is not known to be near an end."""
+        """Adds a cut, so that the indices below `place` get apart from the others; `anywhere`: also where that is not
+        known to be near an end."""
         place = self.now(place)
         low, high = place - self.now(self.form(lower)), self.now(self.form(upper)) - place
-        if self.at_most(self.form(upper) - self.form(lower), Sum(NARROW)) or self.at_most(low, Sum(0)) or self.at_most(high, Sum(0)):
+        if (
+            self.at_most(self.form(upper) - self.form(lower), Sum(NARROW))
+            or self.at_most(low, Sum(0))
+            or self.at_most(high, Sum(0))
+        ):
             return
         if not low.terms and low.constant <= NARROW:
             cuts.low = max(cuts.low, low.constant)
@@ -341,7 +402,8 @@ class Splitter(Ranger):
             cuts.middle = place
 
     def comparisons(self, condition: Atom) -> Iterator[tuple[Sum, bool]]:
-        """The comparisons that a condition is made of, each as a sum that is at least 0 where it holds. An equality is two of them, which is noted: a cut at one that is near no end leaves the other undecided."""
+        """The comparisons that a condition is made of, each as a sum that is at least 0 where it holds. An equality is
+        two of them, which is noted: a cut at one that is near no end leaves the other undecided."""
         rhs = self.definition(condition)
         if not isinstance(rhs, Op):
             return
@@ -386,7 +448,9 @@ def _remainders(b: Block, ranges: dict[str, tuple[Atom, Atom]] | None = None) ->
             yield _Remainder(s.rhs, ranges)
         elif isinstance(s.rhs, WithLoop):
             for p in s.rhs.partitions:
-                yield from _remainders(p.body, ranges | {i.name: (low, high) for i, low, high in zip(p.index, p.lower, p.upper)})
+                yield from _remainders(
+                    p.body, ranges | {i.name: (low, high) for i, low, high in zip(p.index, p.lower, p.upper)}
+                )
         elif isinstance(s.rhs, For) and s.rhs.step > 0:
             yield from _remainders(s.rhs.body, ranges | {s.rhs.index.name: (s.rhs.lower, s.rhs.upper)})
         else:
@@ -395,7 +459,8 @@ def _remainders(b: Block, ranges: dict[str, tuple[Atom, Atom]] | None = None) ->
 
 
 def conditions(b: Block) -> Iterator[tuple[Atom, bool, bool]]:
-    """The conditions that decide something in a block, inner blocks included; whether they decide what is executed, and whether a cut anywhere is worth it: for a selected number, which may be an index that wraps around, too."""
+    """The conditions that decide something in a block, inner blocks included; whether they decide what is executed, and
+    whether a cut anywhere is worth it: for a selected number, which may be an index that wraps around, too."""
     for s in b.statements:
         if isinstance(s, Check):
             yield s.condition, True, True
@@ -411,7 +476,12 @@ def conditions(b: Block) -> Iterator[tuple[Atom, bool, bool]]:
 def _extremes(b: Block) -> Iterator[Op]:
     """The clamped ints in a block, inner blocks included."""
     for s in statements(b):
-        if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code in ("min", "max") and s.rhs.args[0].base == "int":
+        if (
+            isinstance(s, Let)
+            and isinstance(s.rhs, Op)
+            and s.rhs.code in ("min", "max")
+            and s.rhs.args[0].base == "int"
+        ):
             yield s.rhs
 
 

@@ -1,6 +1,8 @@
 """Variables of base "int" as sums of others, and code for sums.
 
-What `ranges` reasons with: each operation that adds, and does not wrap, is the sum of its operands' sums; of one that may wrap it is kept what it would be (`wrapped`), until a fact excludes that it did. Sums of ints in 64 bits do not wrap.
+What `ranges` reasons with: each operation that adds, and does not wrap, is the sum of its operands' sums; of one that
+may wrap it is kept what it would be (`wrapped`), until a fact excludes that it did. Sums of ints in 64 bits do not
+wrap.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ def is_moderate(s: Sum) -> bool:
 
 
 class Summing(Simplifier):
-    """A simplifier that knows the sums. `forms`: the sums that variables are, themselves where there is no entry; `facts`: what is known of the variables in them."""
+    """A simplifier that knows the sums. `forms`: the sums that variables are, themselves where there is no entry;
+    `facts`: what is known of the variables in them."""
 
     def __init__(self, function: Function) -> None:
         super().__init__(function)
@@ -49,7 +52,9 @@ class Summing(Simplifier):
     def fits(self, s: Sum) -> bool:
         """Whether a sum is certainly an int."""
         facts = self.facts
-        return (facts.least(s) >= LOWEST or facts.holds(s.offset(-LOWEST))) and (facts.greatest(s) <= HIGHEST or facts.holds(Sum(HIGHEST) - s))
+        return (facts.least(s) >= LOWEST or facts.holds(s.offset(-LOWEST))) and (
+            facts.greatest(s) <= HIGHEST or facts.holds(Sum(HIGHEST) - s)
+        )
 
     def learn(self, s: Sum) -> None:
         """Notes that a sum is at least 0, and what follows."""
@@ -61,8 +66,14 @@ class Summing(Simplifier):
             if self.facts.low[name] == self.facts.high[name] and name in self.variables:
                 self.note(self.env, name, integer(self.facts.low[name]))
             whole = self.wrapped.get(name)
-            # A value that is not negative, of a sum that cannot go below the least int nor over twice the greatest, did not wrap.
-            if whole is not None and self.facts.low[name] >= 0 and self.facts.least(whole) >= LOWEST and self.facts.greatest(whole) <= HIGHEST - 2 * LOWEST + LOWEST - 1:
+            # A value that is not negative, of a sum that cannot go below the least int nor over twice the greatest, did
+            # not wrap.
+            if (
+                whole is not None
+                and self.facts.low[name] >= 0
+                and self.facts.least(whole) >= LOWEST
+                and self.facts.greatest(whole) <= HIGHEST - 2 * LOWEST + LOWEST - 1
+            ):
                 self.note(self.wrapped, name, None)
                 self.facts.equal(Sum(0, {name: 1}), whole)
 

@@ -11,7 +11,9 @@ from sacpy.nodes import replace
 def per_function(unit: Unit, work: Callable[[Function], Function]) -> Unit:
     """The unit with every function changed by `work`; itself if none is."""
     functions = tuple(map(work, unit.functions))
-    return unit if all(new is old for new, old in zip(functions, unit.functions)) else replace(unit, functions=functions)
+    return (
+        unit if all(new is old for new, old in zip(functions, unit.functions)) else replace(unit, functions=functions)
+    )
 
 
 def per_loops(unit: Unit, work: Callable[[Function], Function]) -> Unit:

@@ -1,4 +1,5 @@
-"""Unrolling: folds over a few known indices, and counting loops of a few rounds (a few more where they change a small array), become straight code, in the same order.
+"""Unrolling: folds over a few known indices, and counting loops of a few rounds (a few more where they change a small
+array), become straight code, in the same order.
 
     s = with fold from 0.0 by (acc), (val)        x = load a[i,0]
           r = add acc, val; give r                s1 = add 0.0, x
@@ -32,7 +33,7 @@ from sacpy.jit.ir.graph import (
     is_nested,
 )
 from sacpy.jit.ir.rewrite import copied
-from sacpy.jit.passes.independent import nest_of
+from sacpy.jit.passes.loops_to_withloops import nest_of
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.units import per_function
 
@@ -48,13 +49,22 @@ class _Unroller(Simplifier):
         if not is_nested(rhs):
             super().let(s)
             return
-        if isinstance(rhs, WithLoop) and not self.laid_out(rhs) and all(isinstance(o, Fold) and o.stop is None for o in rhs.operators):
+        if (
+            isinstance(rhs, WithLoop)
+            and not self.laid_out(rhs)
+            and all(isinstance(o, Fold) and o.stop is None for o in rhs.operators)
+        ):
             points = [_points(p) for p in rhs.partitions]
             known = [p for p in points if p is not None]
             if len(known) == len(points) and sum(map(len, known)) <= POINTS and self.code(rhs, known) <= CODE:
                 self.folds(s.targets, rhs, known)
                 return
-        elif isinstance(rhs, For) and (rounds := _rounds(rhs)) is not None and len(rounds) <= (ELEMENTS if _changes_small_array(rhs) else ROUNDS) and size(rhs.body) * len(rounds) <= CODE // 4:
+        elif (
+            isinstance(rhs, For)
+            and (rounds := _rounds(rhs)) is not None
+            and len(rounds) <= (ELEMENTS if _changes_small_array(rhs) else ROUNDS)
+            and size(rhs.body) * len(rounds) <= CODE // 4
+        ):
             values = self.atoms(rhs.initial)
             for i in rounds:
                 values = self.inserted(rhs.body, (rhs.index, *rhs.params), (integer(i), *values))
@@ -93,7 +103,10 @@ class _Unroller(Simplifier):
                     at += len(o.neutrals)
                     state[k] = self.inserted(o.combine, (*o.accumulators, *o.values), (*state[k], *mine))
             if total:
-                state = [self.inserted(o.combine, (*o.accumulators, *o.values), (*new, *old)) for o, new, old in zip(folds, state, total)]
+                state = [
+                    self.inserted(o.combine, (*o.accumulators, *o.values), (*new, *old))
+                    for o, new, old in zip(folds, state, total)
+                ]
             total = state
         self.aliases(targets, tuple(a for values in total or [self.atoms(o.neutrals) for o in folds] for a in values))
 
@@ -102,7 +115,12 @@ def _points(p: Partition) -> list[tuple[int, ...]] | None:
     """The indices of a partition in order, if they are known and few."""
     axes = []
     for k in range(p.rank):
-        bounds = (p.lower[k], p.upper[k], p.step[k] if p.step is not None else integer(1), p.width[k] if p.width is not None else integer(1))
+        bounds = (
+            p.lower[k],
+            p.upper[k],
+            p.step[k] if p.step is not None else integer(1),
+            p.width[k] if p.width is not None else integer(1),
+        )
         if not all(isinstance(b, Const) for b in bounds):
             return None
         lower, upper, step, width = (int(b.value) for b in bounds if isinstance(b, Const))
@@ -113,12 +131,21 @@ def _points(p: Partition) -> list[tuple[int, ...]] | None:
 
 
 def _rounds(r: For) -> range | None:
-    return range(int(r.lower.value), int(r.upper.value), r.step) if isinstance(r.lower, Const) and isinstance(r.upper, Const) else None
+    return (
+        range(int(r.lower.value), int(r.upper.value), r.step)
+        if isinstance(r.lower, Const) and isinstance(r.upper, Const)
+        else None
+    )
 
 
 def _changes_small_array(r: For) -> bool:
     """Whether a loop carries an array of few elements, and is not a with-loop in disguise."""
-    few = (all(isinstance(e, Const) for e in extents_of(p)) and prod(int(e.value) for e in extents_of(p) if isinstance(e, Const)) <= ELEMENTS for p in r.params if isinstance(p.type, ArrayType))
+    few = (
+        all(isinstance(e, Const) for e in extents_of(p))
+        and prod(int(e.value) for e in extents_of(p) if isinstance(e, Const)) <= ELEMENTS
+        for p in r.params
+        if isinstance(p.type, ArrayType)
+    )
     return any(few) and nest_of(r) is None
 
 

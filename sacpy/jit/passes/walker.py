@@ -1,7 +1,9 @@
 """One walk over a function, forwards, with scopes: the frame in which most passes do their work.
 
-`Walker` is a `Rewriter` that hands every statement to `step`, which emits what takes its place into `out`. `definitions` has the right-hand side of each variable set so far. What a pass learns on its way (an expression that has been
-computed, a condition that holds) is true until the end of the block it was learnt in: tables changed through `note` get their old contents back there.
+`Walker` is a `Rewriter` that hands every statement to `step`, which emits what takes its place into `out`.
+`definitions` has the right-hand side of each variable set so far. What a pass learns on its way (an expression that has
+been computed, a condition that holds) is true until the end of the block it was learnt in: tables changed through
+`note` get their old contents back there.
 """
 
 from __future__ import annotations
@@ -102,7 +104,8 @@ class Walker(Rewriter):
         self.env[target.name] = atom
 
     def emit(self, stem: str, rhs: Op, span: Span = NOWHERE) -> Atom:
-        """Sets a new scalar variable; gives the atom that stands for it, which may be another one that has the value."""
+        """Sets a new scalar variable; gives the atom that stands for it, which may be another one that has the
+        value."""
         target = self.supply.var(stem, ScalarType(op_base(rhs.code, rhs.args)))
         self.define((target,), rhs, span)
         return self.atom(target)

@@ -1,6 +1,9 @@
-"""How the with-loops of a compiled function are laid out on a device: the part of `--explain` and `sacpy explain` that is about GPUs.
+"""How the with-loops of a compiled function are laid out on a device: the part of `--explain` and `sacpy explain` that
+is about GPUs.
 
-In: a version of a function that ran on a device, or the graph of one that did not. Out: `LoopReport`s, and lines of text: place, partitions, the chain of combinators with where it came from, grid and block, idle threads, bytes, registers and shared memory, time; and for a with-loop that stays on the CPU, why.
+In: a version of a function that ran on a device, or the graph of one that did not. Out: `LoopReport`s, and lines of
+text: place, partitions, the chain of combinators with where it came from, grid and block, idle threads, bytes,
+registers and shared memory, time; and for a with-loop that stays on the CPU, why.
 """
 
 from __future__ import annotations
@@ -25,11 +28,21 @@ if TYPE_CHECKING:
     from sacpy.jit.ir.kernel import Kernel
 
 Assembler = Callable[["Kernel"], "Resources | str"]  # what a kernel needs; or why that is not known
-WORDS = {"partition": "partition", "default": "default element", "copy": "copied from the source", "pieces": "all pieces in one launch", "partials": "partial folds", "total": "fold of the partial ones", "rows": "folds of rows"}
+WORDS = {
+    "partition": "partition",
+    "default": "default element",
+    "copy": "copied from the source",
+    "pieces": "all pieces in one launch",
+    "partials": "partial folds",
+    "total": "fold of the partial ones",
+    "rows": "folds of rows",
+}
 
 
 class LaunchReport(Node):
-    """One launch. `what` it does; `space`, `chain` and `reasons` of its mapping, "" where it has none; `grid` and `block` as z, y, x; `threads` of all of them, `idle` those without an index; `bits` of its indices; `resources` as the assembler says, or why that is unknown."""
+    """One launch. `what` it does; `space`, `chain` and `reasons` of its mapping, "" where it has none; `grid` and
+    `block` as z, y, x; `threads` of all of them, `idle` those without an index; `bits` of its indices; `resources` as
+    the assembler says, or why that is unknown."""
 
     what: str
     space: str
@@ -92,10 +105,15 @@ def of_unit(unit: Unit, options: KernelOptions) -> list[LoopReport]:
 
 
 def gone(before: Unit, after: Unit) -> list[LoopReport]:
-    """The with-loops of a graph that the passes left nothing of: fused into those that use them, unrolled, or found to be needless."""
+    """The with-loops of a graph that the passes left nothing of: fused into those that use them, unrolled, or found to
+    be needless."""
     left = {_place(_span(s)) for s in _with_loops(after)}
     found = {_place(_span(s)): s for s in _with_loops(before) if _span(s).source is not NOWHERE.source}
-    return [LoopReport(_span(s), _operators(s.rhs), len(s.rhs.partitions), gone=True) for place, s in found.items() if place not in left and isinstance(s.rhs, WithLoop)]
+    return [
+        LoopReport(_span(s), _operators(s.rhs), len(s.rhs.partitions), gone=True)
+        for place, s in found.items()
+        if place not in left and isinstance(s.rhs, WithLoop)
+    ]
 
 
 def inside(unit: Unit) -> list[LoopReport]:
@@ -143,7 +161,19 @@ def _loop(loop: DeviceLoop, placed: Placed, assemble: Assembler) -> LoopReport:
         launches = tuple(_launch(ready.launch, assemble) for ready in last.launches.get(last.last, ()))
         written = sum(b.size * dtype_of(b.base).itemsize for b in last.plan.results)
         read = sum(_size(v.type, numbers) for v in loop.placed.inputs if isinstance(v.type, ArrayType))
-    return LoopReport(_span(loop.placed.let), _operators(w), len(w.partitions), placed.device, placed.host, placed.seconds, placed.reason, launches, len(loop.prepared), read, written)
+    return LoopReport(
+        _span(loop.placed.let),
+        _operators(w),
+        len(w.partitions),
+        placed.device,
+        placed.host,
+        placed.seconds,
+        placed.reason,
+        launches,
+        len(loop.prepared),
+        read,
+        written,
+    )
 
 
 def _size(type: ArrayType, numbers: Mapping[str, int]) -> int:
@@ -160,8 +190,10 @@ def _launch(launch: Launch, assemble: Assembler) -> LaunchReport:
     m = launch.mapping
     idle = m.idle if m is not None else 0
     return LaunchReport(
-        what, "" if m is None else f"{m.space}, {m.space.size} {'index' if m.space.size == 1 else 'indices'}", "" if m is None else str(m.chain), launch.reasons,
-        launch.grid, launch.block, launch.threads if m is None else m.threads, idle, launch.kernel.bits, assemble(launch.kernel),
+        what, "" if m is None else f"{m.space}, {m.space.size} {'index' if m.space.size == 1 else 'indices'}",
+        "" if m is None else str(m.chain), launch.reasons,
+        launch.grid, launch.block, launch.threads if m is None else m.threads, idle, launch.kernel.bits,
+        assemble(launch.kernel),
     )  # fmt: skip
 
 
@@ -171,7 +203,9 @@ def _launch(launch: Launch, assemble: Assembler) -> LaunchReport:
 def lines(reports: list[LoopReport], home: Callable[[Span], str]) -> Iterator[str]:
     """The reports as text, each with-loop with the function whose text it stands in."""
     for r in reports:
-        yield f"  with-loop in {home(r.span).removeprefix('_MAIN::')}, line {r.span.line}" + (f": {r.operators} of {r.partitions} partition{'s' * (r.partitions != 1)}" if r.operators else "")
+        yield f"  with-loop in {home(r.span).removeprefix('_MAIN::')}, line {r.span.line}" + (
+            f": {r.operators} of {r.partitions} partition{'s' * (r.partitions != 1)}" if r.operators else ""
+        )
         if r.gone:
             yield "    no longer there: fused into those that use it, unrolled, or needless"
             continue
@@ -189,7 +223,10 @@ def lines(reports: list[LoopReport], home: Callable[[Span], str]) -> Iterator[st
             continue
         host = f", {r.host} on the CPU ({r.reason})" if r.host else ""
         others = f", for {r.shapes} shapes, the last one:" if r.shapes > 1 else ""
-        yield f"    {_runs(r.device)} on the device in {r.seconds:.4f} s{host}; reads {in_words(r.read)}, writes {in_words(r.written)}{others}"
+        yield (
+            f"    {_runs(r.device)} on the device in {r.seconds:.4f} s{host}; reads {in_words(r.read)}, writes "
+            f"{in_words(r.written)}{others}"
+        )
         for launch in r.launches:
             yield from _launch_lines(launch)
 
@@ -203,14 +240,25 @@ def _launch_lines(launch: LaunchReport) -> Iterator[str]:
     if launch.chain:
         yield f"      {launch.chain}"
     yield from (f"        {reason}" for reason in launch.reasons)
-    idle = f", {launch.idle} of them idle ({launch.idle / launch.threads:.0%})" if launch.idle and launch.threads else ""
-    yield f"      grid {_extents(launch.grid)}, block {_extents(launch.block)}: {launch.threads} threads{idle}; {launch.bits}-bit indices"
+    idle = (
+        f", {launch.idle} of them idle ({launch.idle / launch.threads:.0%})" if launch.idle and launch.threads else ""
+    )
+    yield (
+        f"      grid {_extents(launch.grid)}, block {_extents(launch.block)}: {launch.threads} threads{idle}; "
+        f"{launch.bits}-bit indices"
+    )
     needs = launch.resources
     if isinstance(needs, str):
         yield f"      registers unknown: {needs}"
     else:
-        spilled = f", {needs.spill_stores + needs.spill_loads} bytes spilled" if needs.spill_stores + needs.spill_loads else ""
-        yield f"      {needs.registers} registers a thread, {needs.shared_bytes} bytes of shared memory a block{spilled}"
+        spilled = (
+            f", {needs.spill_stores + needs.spill_loads} bytes spilled"
+            if needs.spill_stores + needs.spill_loads
+            else ""
+        )
+        yield (
+            f"      {needs.registers} registers a thread, {needs.shared_bytes} bytes of shared memory a block{spilled}"
+        )
 
 
 def _extents(extents: tuple[int, int, int]) -> str:

@@ -1,6 +1,8 @@
 """`--emit`: what the stages of the compiler make of functions, as text.
 
-In: a program, and which functions: by name, or by a line of the program's file. Out: the text of a stage for each. A function that cannot be compiled whole brings its regions. Without a run there are no arguments to look at: parameters have the extents that they declare, and where the rank is open too it is taken as 1.
+In: a program, and which functions: by name, or by a line of the program's file. Out: the text of a stage for each. A
+function that cannot be compiled whole brings its regions. Without a run there are no arguments to look at: parameters
+have the extents that they declare, and where the rank is open too it is taken as 1.
 """
 
 from __future__ import annotations
@@ -23,15 +25,30 @@ from sacpy.lang.source import NOWHERE
 from sacpy.lang.walk import statements
 
 
-def emission(program: ElaboratedProgram, stage: str, which: str, options: Options, seen: Sequence[tuple[str, Kind]] = ()) -> str:
-    """What a stage makes of the functions that `which` says: a name ("blur", "Array::sum"), a line ("12"), or "" for all of the user's. `seen`: kinds of arguments that functions have been called with. Raises `SacError` if there is no such function, `ValueError` if there is no such stage."""
+def emission(
+    program: ElaboratedProgram, stage: str, which: str, options: Options, seen: Sequence[tuple[str, Kind]] = ()
+) -> str:
+    """What a stage makes of the functions that `which` says: a name ("blur", "Array::sum"), a line ("12"), or "" for
+    all of the user's. `seen`: kinds of arguments that functions have been called with. Raises `SacError` if there is no
+    such function, `ValueError` if there is no such stage."""
     if stage not in STAGES:
         raise ValueError(f"there is no stage {stage!r}; there is {', '.join(STAGES)}")
     regions = Regions(program)
-    texts = [_text(regions, key, kind, options, stage) for key in _chosen(program, regions, which) for kind in _kinds(regions.signature(key), key, seen)]
+    texts = [
+        _text(regions, key, kind, options, stage)
+        for key in _chosen(program, regions, which)
+        for kind in _kinds(regions.signature(key), key, seen)
+    ]
     if not texts:
         what = f"no function on line {which}" if which.isdigit() else f"no function {which}"
-        raise SacError(Diagnostic("E0781", f"there is {what} in this program", NOWHERE, help="name a function that the program defines or calls, or a line in one"))
+        raise SacError(
+            Diagnostic(
+                "E0781",
+                f"there is {what} in this program",
+                NOWHERE,
+                help="name a function that the program defines or calls, or a line in one",
+            )
+        )
     return "\n".join(texts)
 
 
@@ -52,7 +69,11 @@ def has_function(program: ElaboratedProgram, name: str) -> bool:
 def _chosen(program: ElaboratedProgram, regions: Regions, which: str) -> Iterator[str]:
     """The keys of the functions, each followed by those of its regions."""
     users = program.user_keys([])
-    keys = users if not which or which.isdigit() else [k for k in program.instances if _is_called(program.signature(k), which)]
+    keys = (
+        users
+        if not which or which.isdigit()
+        else [k for k in program.instances if _is_called(program.signature(k), which)]
+    )
     for key in keys:
         if program.signature(key).native is not None:
             continue
@@ -83,7 +104,12 @@ def _regions(regions: Regions, key: str) -> Iterator[str]:
 def _kinds(signature: Signature, key: str, seen: Sequence[tuple[str, Kind]]) -> list[Kind]:
     """The kinds of arguments that a function was called with; otherwise what it declares."""
     found = [kind for k, kind in seen if k == key]
-    return found or [tuple(() if s.rank == 0 else s.extents if s.extents is not None else (None,) * max(s.min_rank, 1) for s in declared_shapes(signature.params))]
+    return found or [
+        tuple(
+            () if s.rank == 0 else s.extents if s.extents is not None else (None,) * max(s.min_rank, 1)
+            for s in declared_shapes(signature.params)
+        )
+    ]
 
 
 def _text(regions: Regions, key: str, kind: Kind, options: Options, stage: str) -> str:

@@ -31,7 +31,10 @@ LEFT = "until its loops went on natively"
 
 
 class Row(Node):
-    """One function, or one of its versions. `where`: "native" or "interpreted"; `seconds` spent in `calls` calls; `reason`: why it is interpreted; `report`: how it was compiled; `rerun`: native calls that were run again interpreted, since a check had failed. Calls of a function are no longer counted once it is clear that it stays interpreted."""
+    """One function, or one of its versions. `where`: "native" or "interpreted"; `seconds` spent in `calls` calls;
+    `reason`: why it is interpreted; `report`: how it was compiled; `rerun`: native calls that were run again
+    interpreted, since a check had failed. Calls of a function are no longer counted once it is clear that it stays
+    interpreted."""
 
     function: str
     arguments: str
@@ -63,17 +66,40 @@ class Stats(Node):
         head = ("function", "arguments", "runs", "calls", "seconds", "compiled in")
         cells = [head, *(_cells(row) for row in self.rows)]
         widths = [max(len(c[i]) for c in cells) for i in range(len(head))]
-        lines = ["  ".join(c.rjust(w) if i in (3, 4) else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip() for row in cells]
+        lines = [
+            "  ".join(c.rjust(w) if i in (3, 4) else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip()
+            for row in cells
+        ]
         cached = f", {self.cached} of them out of the cache" if self.cached else ""
-        lines += [f"{row.function}{row.place}: {note}" for row in self.rows if row.report is not None for note in row.report.notes]
-        return "\n".join([*lines, f"{self.units} unit{'s' * (self.units != 1)} compiled{cached}; {_ms(self.compiling)} spent on that"]) + "\n"
+        lines += [
+            f"{row.function}{row.place}: {note}"
+            for row in self.rows
+            if row.report is not None
+            for note in row.report.notes
+        ]
+        return (
+            "\n".join(
+                [
+                    *lines,
+                    f"{self.units} unit{'s' * (self.units != 1)} compiled{cached}; {_ms(self.compiling)} spent on that",
+                ]
+            )
+            + "\n"
+        )
 
 
 def _cells(row: Row) -> tuple[str, ...]:
     made = "" if row.report is None else f"{_ms(row.report.seconds)}{' (cache)' if row.report.cached else ''}"
     made += f"; {row.rerun} calls again, interpreted" if row.rerun else ""
     counted = row.calls > 0 or row.report is not None
-    return row.function + row.place, row.arguments, row.where, str(row.calls) if counted else "", f"{row.seconds:.4f}" if counted else "", made or row.reason
+    return (
+        row.function + row.place,
+        row.arguments,
+        row.where,
+        str(row.calls) if counted else "",
+        f"{row.seconds:.4f}" if counted else "",
+        made or row.reason,
+    )
 
 
 def _ms(seconds: float) -> str:
@@ -93,7 +119,17 @@ def stats(engine: Engine | None) -> Stats:
 
 def _native(site: Versions, version: Version) -> Row:
     name, place = title(site.function)
-    return Row(name, site.kind_text(version.kind), place, "native", version.calls, version.seconds, "", version.report, version.failed)
+    return Row(
+        name,
+        site.kind_text(version.kind),
+        place,
+        "native",
+        version.calls,
+        version.seconds,
+        "",
+        version.report,
+        version.failed,
+    )
 
 
 def _interpreted(site: Versions, otherwise: str) -> Row:
@@ -120,13 +156,16 @@ def lines(function: Function) -> tuple[int, int]:
 
 
 def home(site: Versions, span: Span) -> str:
-    """The name of the function whose text a span stands in: of one that was inlined into the site's, not the site's own."""
+    """The name of the function whose text a span stands in: of one that was inlined into the site's, not the site's
+    own."""
     program = site.room.program
     elaborated = program.program if isinstance(program, Regions) else program
     found = site.function
     if isinstance(elaborated, ElaboratedProgram):
         made = [i.function for i in elaborated.instances.values() if i.function is not None]
-        inside = [f for f in (*made, found) if _same_file(f.signature.span, span) and lines(f)[0] <= span.line <= lines(f)[1]]
+        inside = [
+            f for f in (*made, found) if _same_file(f.signature.span, span) and lines(f)[0] <= span.line <= lines(f)[1]
+        ]
         found = min(inside, key=lambda f: lines(f)[1] - lines(f)[0], default=found)
     return owner(found.signature.name)
 
@@ -140,18 +179,31 @@ def _same_file(a: Span, b: Span) -> bool:
 
 
 def explain(engine: Engine | None, name: str = "") -> str:
-    """For each function that was called (or those called `name`): what was compiled, what the passes made of it, how its with-loops are laid out on a device; or why it is interpreted. Of a function that was inlined into others: its with-loops there."""
+    """For each function that was called (or those called `name`): what was compiled, what the passes made of it, how
+    its with-loops are laid out on a device; or why it is interpreted. Of a function that was inlined into others: its
+    with-loops there."""
     rows = stats(engine).rows
     own = [r for r in rows if not name or _is_called(r.function, name)]
-    lines = [line for row in sorted(own, key=lambda r: (r.function, r.place, r.where)) for line in (*_explained(row), *_mapped(engine, row))]
+    lines = [
+        line
+        for row in sorted(own, key=lambda r: (r.function, r.place, r.where))
+        for line in (*_explained(row), *_mapped(engine, row))
+    ]
     if not own:
         lines = [line for row in rows for line in _mapped(engine, row, name)]
     if lines and engine is not None and engine.device is not None:
         moved = engine.device.account.transfers
-        lines.append(f"to {engine.device.machine.name} so far: {in_words(moved.bytes_in)} in {moved.times_in} transfers, back: {in_words(moved.bytes_out)} in {moved.times_out}")
+        lines.append(
+            f"to {engine.device.machine.name} so far: {in_words(moved.bytes_in)} in {moved.times_in} transfers, back: "
+            f"{in_words(moved.bytes_out)} in {moved.times_out}"
+        )
         lines += engine.device.account.notes
     if not lines:
-        return f"no function {name} has been called that could be compiled\n" if name else "nothing in this program was work for the compiler\n"
+        return (
+            f"no function {name} has been called that could be compiled\n"
+            if name
+            else "nothing in this program was work for the compiler\n"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -160,7 +212,8 @@ def _is_called(function: str, name: str) -> bool:
 
 
 def _mapped(engine: Engine | None, row: Row, name: str = "") -> Iterator[str]:
-    """How the with-loops of a version are laid out on the device, where the target is one; those in the function `name` or on that line only, if one is given."""
+    """How the with-loops of a version are laid out on the device, where the target is one; those in the function `name`
+    or on that line only, if one is given."""
     if engine is None or row.report is None or engine.device is None:
         return
     from sacpy.jit.kernels import KernelOptions
@@ -172,13 +225,17 @@ def _mapped(engine: Engine | None, row: Row, name: str = "") -> Iterator[str]:
     reports = [] if version.device is None else mapping_report.of_program(version.device, _assembler(engine))
     if _is_known(site):
         program = site.room.program
-        before = specialised(engine.tools.specialiser(program), program, site.key, version.kind, engine.options, Clock())
+        before = specialised(
+            engine.tools.specialiser(program), program, site.key, version.kind, engine.options, Clock()
+        )
         unit = optimised(before, engine.options, Clock(), device=True)
         if version.device is None:
             reports = mapping_report.of_unit(unit, KernelOptions(engine.device.machine.limits, engine.options.strategy))
         reports += mapping_report.gone(before, unit)
     if name:
-        reports = [r for r in reports if (r.span.line == int(name) if name.isdigit() else _is_called(home(site, r.span), name))]
+        reports = [
+            r for r in reports if (r.span.line == int(name) if name.isdigit() else _is_called(home(site, r.span), name))
+        ]
     if reports:
         yield f"  on {engine.device.machine.name}, laid out by {engine.options.strategy}:"
         yield from mapping_report.lines(reports, lambda span: home(site, span))
@@ -188,7 +245,11 @@ def _is_known(site: Versions) -> bool:
     """Whether the program still has the function: a prompt forgets expressions."""
     program = site.room.program
     elaborated = program.program if isinstance(program, Regions) else program
-    return not isinstance(elaborated, ElaboratedProgram) or owner(site.key) in elaborated.instances or owner(site.key) in elaborated.initials
+    return (
+        not isinstance(elaborated, ElaboratedProgram)
+        or owner(site.key) in elaborated.instances
+        or owner(site.key) in elaborated.initials
+    )
 
 
 def _assembler(engine: Engine) -> Callable[[Kernel], Resources | str]:
@@ -221,9 +282,12 @@ def _explained(row: Row) -> Sequence[str]:
     stages = ", ".join(f"{name} {seconds * 1000:.1f}" for name, seconds in report.stages)
     lines = [
         head,
-        f"  native, {'out of the cache' if report.cached else 'compiled'} in {_ms(report.seconds)} ({stages}); {report.size / 1000:.1f} kB of code",
-        f"  with-loops {_change(before.with_loops, after.with_loops)} with {after.partitions} partition{'s' * (after.partitions != 1)}, other loops {_change(before.loops, after.loops)}, "
-        f"arrays made {_change(before.arrays, after.arrays)}, checks {_change(before.checks, after.checks)}, calls {_change(before.calls, after.calls)}",
+        f"  native, {'out of the cache' if report.cached else 'compiled'} in {_ms(report.seconds)} ({stages}); "
+        f"{report.size / 1000:.1f} kB of code",
+        f"  with-loops {_change(before.with_loops, after.with_loops)} with {after.partitions} "
+        f"partition{'s' * (after.partitions != 1)}, other loops {_change(before.loops, after.loops)}, "
+        f"arrays made {_change(before.arrays, after.arrays)}, checks {_change(before.checks, after.checks)}, calls "
+        f"{_change(before.calls, after.calls)}",
         f"  {report.parallel or 'no'} loop{'s' * (report.parallel != 1)} may be spread over threads",
         *(f"  {note}" for note in report.notes),
         f"  {calls}",

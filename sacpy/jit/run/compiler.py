@@ -1,6 +1,9 @@
-"""From a function of core to native code that can be called: specialise, optimise, lower, compile, load; or out of the cache.
+"""From a function of core to native code that can be called: specialise, optimise, lower, compile, load; or out of the
+cache.
 
-In: a program, the key of a function, the kind of its arguments. Out: `Compiled`, with a report of what each stage made and how long it took. Raises `Unsupported` where the specialiser does not take the function. What comes out of the cache is only loaded: nothing is specialised then, and no optimiser runs.
+In: a program, the key of a function, the kind of its arguments. Out: `Compiled`, with a report of what each stage made
+and how long it took. Raises `Unsupported` where the specialiser does not take the function. What comes out of the cache
+is only loaded: nothing is specialised then, and no optimiser runs.
 """
 
 from __future__ import annotations
@@ -11,16 +14,16 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sacpy.base.plain import Packing, Unpacked
 from sacpy.jit.beside import checkpoint
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.ir.graph import Unit, statements
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
-from sacpy.jit.run.contract import Compiled, Tools
+from sacpy.jit.run.contract import CompileContext, Compiled
 from sacpy.jit.run.report import Counts, Report
 from sacpy.lang.core import Program
 from sacpy.nodes import replace
-from sacpy.plain import Packing, Unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +52,7 @@ class Clock:
         self.stages.append((name, perf_counter() - start))
 
 
-def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: Tools) -> Compiled:
+def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: CompileContext) -> Compiled:
     """A function for arguments of this kind, ready to be called; kept under that name. Raises `Unsupported`."""
     clock = Clock()
     delivered = tools.delivered.pop(name, None)
@@ -76,11 +79,17 @@ def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: Tools
         from sacpy.jit.host.native import load
 
         function = load(code, signature, tools.options, tools.context)
-    return Compiled(function.call, replace(report, stages=tuple(clock.stages), cached=cached), recursive=function.signature.recursive, direct=function.like, giving=function.giving)
+    return Compiled(
+        function.call,
+        replace(report, stages=tuple(clock.stages), cached=cached),
+        recursive=function.signature.recursive,
+        direct=function.like,
+        giving=function.giving,
+    )
 
 
-def made_apart(program: Program, key: str, kind: Kind, name: str, tools: Tools) -> bytes:
-    """The same in another process, up to what only this one can do (`Tools.delivered`)."""
+def made_apart(program: Program, key: str, kind: Kind, name: str, tools: CompileContext) -> bytes:
+    """The same in another process, up to what only this one can do (`CompileContext.delivered`)."""
     clock = Clock()
     kept = _tried(program, key, kind, tools, clock)
     tools.cache.write(name, _packing().packed(kept))
@@ -94,14 +103,15 @@ def load() -> None:
     from sacpy.jit.specialise import Specialiser  # noqa: F401
 
 
-def _tried(program: Program, key: str, kind: Kind, tools: Tools, clock: Clock) -> Kept:
+def _tried(program: Program, key: str, kind: Kind, tools: CompileContext, clock: Clock) -> Kept:
     try:
         return _made(tools.specialiser(program), program, key, kind, tools.options, clock)
     except Unsupported as refusal:
         return refusal.reason
 
 
-Kept: TypeAlias = "tuple[bytes, NativeSignature, Report] | str"  # code with what is needed to call it; or why there is none
+# code with what is needed to call it; or why there is none
+Kept: TypeAlias = "tuple[bytes, NativeSignature, Report] | str"
 
 
 def _kept(data: bytes | None) -> Kept | None:
@@ -123,7 +133,9 @@ def _packing() -> Packing:
     return Packing(Signature, Input, Output, Report, Counts)
 
 
-def _made(specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock) -> tuple[bytes, NativeSignature, Report]:
+def _made(
+    specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock
+) -> tuple[bytes, NativeSignature, Report]:
     """A function's code, what is needed to call it, and the report."""
     from sacpy.jit.host.compile import begin_compiler, compile_object, is_huge
     from sacpy.jit.host.lowering import lower
@@ -140,10 +152,16 @@ def _made(specialiser: Specialiser, program: Program, key: str, kind: Kind, opti
     with clock.stage("compile"):
         code = compile_object(text, options)
     notes = (*unit.notes, *effort(before), *([LITTLE] if is_huge(text) else []))
-    return code, NativeSignature.of(unit), Report(key, kind, (), count(before), count(unit), len(code), parallel(text), notes=notes)
+    return (
+        code,
+        NativeSignature.of(unit),
+        Report(key, kind, (), count(before), count(unit), len(code), parallel(text), notes=notes),
+    )
 
 
-def specialised(specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock) -> Unit:
+def specialised(
+    specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock
+) -> Unit:
     """The graph of a function for arguments of this kind. Raises `Unsupported`."""
     with clock.stage("specialise"):
         unit = specialiser.specialise(key, arguments(program, key, kind))
@@ -169,7 +187,8 @@ def arguments(program: Program, key: str, kind: Kind) -> Sequence[Any]:
 
 
 def emitted(program: Program, key: str, kind: Kind, options: Options, stage: str) -> str:
-    """What a stage makes of a function, as text: "core", "graph", "llvm" (as lowered) or "asm"; of its kernels "kernel", "nvvm", "ptx" or "sass". Raises `Unsupported`."""
+    """What a stage makes of a function, as text: "core", "graph", "llvm" (as lowered) or "asm"; of its kernels
+    "kernel", "nvvm", "ptx" or "sass". Raises `Unsupported`."""
     if stage == "core":
         from sacpy.lang.core_printer import print_function
 
@@ -178,7 +197,12 @@ def emitted(program: Program, key: str, kind: Kind, options: Options, stage: str
     from sacpy.jit.specialise import Specialiser
 
     clock = Clock()
-    unit = optimised(specialised(Specialiser(program), program, key, kind, options, clock), options, clock, device=stage in KERNEL_STAGES)
+    unit = optimised(
+        specialised(Specialiser(program), program, key, kind, options, clock),
+        options,
+        clock,
+        device=stage in KERNEL_STAGES,
+    )
     if stage == "graph":
         return print_unit(unit)
     if stage in KERNEL_STAGES:

@@ -1,6 +1,7 @@
 """What those who decide, and those who compile, ask of one another.
 
-In: nothing. Out: what a compiler is given (`Tools`), what it gives (`Compiled`), when it is asked (`Policy`), and what a function or loop that is watched asks of the engine (`Judge`).
+In: nothing. Out: what a compiler is given (`CompileContext`), what it gives (`Compiled`), when it is asked (`Policy`),
+and what a function or loop that is watched asks of the engine (`Judge`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
     from sacpy.jit.host.native import Context
-    from sacpy.jit.run.program_state import Room
+    from sacpy.jit.run.program_state import ProgramState
     from sacpy.jit.run.versions import Version, Versions
     from sacpy.jit.specialise import Specialiser
 
@@ -43,9 +44,9 @@ class Pace(Protocol):
 class Policy(Node):
     """When something is compiled: once what it has taken, or will take by an estimate, is about the price of having it
     compiled. `price` in seconds; None: what compiling is expected to take. `array`: what an element of a whole-array
-    operation counts in an estimate, `unknown`: an extent that nobody knows. `eager`: at the first call; `beside`: what may
-    not be worth it is compiled while the program goes on; `pace`: loops
-    are entered and left as it says, which tests want."""
+    operation counts in an estimate, `unknown`: an extent that nobody knows. `eager`: at the first call; `beside`: what
+    may not be worth it is compiled while the program goes on; `pace`: loops are entered and left as it says, which
+    tests want."""
 
     price: float | None = None
     array: float = ELEMENT
@@ -66,7 +67,10 @@ class Native(Protocol):
 
 
 class Compiled(Node):
-    """A compiled unit: how to call it, and what became of it on the way. `owned`: whether the arrays that it gives are nobody else's; `device`: the same as a program of a device, if it is one; `recursive`: whether it may call itself; `direct`: what calls it with contiguous arguments like some others (`NativeFunction.like`); `giving`: what calls it with arguments that the caller gives away, if it takes any (`NativeFunction`)."""
+    """A compiled unit: how to call it, and what became of it on the way. `owned`: whether the arrays that it gives are
+    nobody else's; `device`: the same as a program of a device, if it is one; `recursive`: whether it may call itself;
+    `direct`: what calls it with contiguous arguments like some others (`NativeFunction.like`); `giving`: what calls it
+    with arguments that the caller gives away, if it takes any (`NativeFunction`)."""
 
     call: Native
     report: Report
@@ -77,7 +81,7 @@ class Compiled(Node):
     giving: Callable[[tuple[Any, ...], tuple[bool, ...]], tuple[Any, ...]] | None = None
 
 
-class Tools:
+class CompileContext:
     """What compiling takes besides a function: options, the cache, and what running code shares with Python."""
 
     def __init__(self, options: Options, cache: Cache, eager: bool = False, check: bool = False) -> None:
@@ -129,7 +133,9 @@ class Tools:
 class Compiler(Protocol):
     """What the engine asks of a compiler. `name` is the digest that the code is kept under. Raises `Unsupported`."""
 
-    def __call__(self, program: core.Program, key: str, kind: Kind, name: str, tools: Tools, /) -> Compiled: ...
+    def __call__(
+        self, program: core.Program, key: str, kind: Kind, name: str, tools: CompileContext, /
+    ) -> Compiled: ...
 
 
 class Judge(Protocol):
@@ -159,6 +165,6 @@ class Judge(Protocol):
 
     def beside(self, unit: Versions, kind: Kind, sure: bool) -> Job[Version] | None: ...
 
-    def foresee(self, room: Room) -> None: ...
+    def foresee(self, room: ProgramState) -> None: ...
 
     def raise_for(self, failure: NativeFailure, elapsed: float) -> None: ...

@@ -54,14 +54,15 @@ DEEPEST = 5  # functions within each other
 MOST = 1e15
 LONGEST = 10_000
 LOOP = 10  # statements that a loop or with-loop counts for, beside its own: to the compiler it is about as much work
-LIGHT = frozenset({"sel", "shape", "dim", "modarray", "reshape", "ravel", "like"})  # they look at arrays, or update them in place
+# they look at arrays, or update them in place
+LIGHT = frozenset({"sel", "shape", "dim", "modarray", "reshape", "ravel", "like"})
 ARITHMETIC = frozenset({"ScalarArith", "ArrayArith", "Math", "MathArray"})
 
 
 class Costs:
-    """Estimates for the functions of one program. `array`: what one element of a whole-array operation counts. `unknown`:
-    what stands for an extent, or for the rounds of a loop, of which nothing is known; `whole`: whether NumPy stands for
-    a function."""
+    """Estimates for the functions of one program. `array`: what one element of a whole-array operation counts.
+    `unknown`: what stands for an extent, or for the rounds of a loop, of which nothing is known; `whole`: whether NumPy
+    stands for a function."""
 
     def __init__(
         self,
@@ -82,7 +83,8 @@ class Costs:
         self._lengths: dict[str, int] = {}
 
     def length(self, function: Function) -> int:
-        """The number of statements of a function and of those that it calls, each counted as often as it stands there: what compiling takes is about in proportion."""
+        """The number of statements of a function and of those that it calls, each counted as often as it stands there:
+        what compiling takes is about in proportion."""
         key = function.signature.key
         if key not in self._lengths:
             self._lengths[key] = 1  # a recursive call
@@ -190,7 +192,9 @@ class _Walk:
             case Prim(op=op) if op in LIGHT:
                 return 1.0
             case Prim(args=args) | ArrayCons(elements=args):
-                return 1.0 + self.elements((*(Var(t.name, s.span) for t in s.targets), *args) if isinstance(s.rhs, Prim) else ())
+                return 1.0 + self.elements(
+                    (*(Var(t.name, s.span) for t in s.targets), *args) if isinstance(s.rhs, Prim) else ()
+                )
         return 0.0
 
     def elements(self, atoms: tuple[Atom, ...]) -> float:
@@ -219,12 +223,23 @@ class _Walk:
             function = self.costs.program.function(signature.key)
         except SacError:
             return 0.0
-        return CALLED + self.costs.function(function, tuple(s if s.rank == 0 or (s.value and len(s.value) <= 8) else without_value(s) for s in shapes))
+        return CALLED + self.costs.function(
+            function, tuple(s if s.rank == 0 or (s.value and len(s.value) <= 8) else without_value(s) for s in shapes)
+        )
 
     def with_loop(self, s: Let, loop: WithLoop) -> float:
-        frame = next((self.size(self.shape(Var(t.name, s.span))) for t, o in zip(s.targets, loop.operators) if not isinstance(o, Fold)), 0.0)
+        frame = next(
+            (
+                self.size(self.shape(Var(t.name, s.span)))
+                for t, o in zip(s.targets, loop.operators)
+                if not isinstance(o, Fold)
+            ),
+            0.0,
+        )
         combine = sum(self.block(o.combine.body) for o in loop.operators if isinstance(o, Fold))
-        return WITH_LOOP + sum(self.index_space(p, frame) * (CELL + combine + self.block(p.body)) for p in loop.partitions)
+        return WITH_LOOP + sum(
+            self.index_space(p, frame) * (CELL + combine + self.block(p.body)) for p in loop.partitions
+        )
 
     def index_space(self, p: Partition, frame: float) -> float:
         """The number of indices, the whole result's where the bounds do not say."""
@@ -238,7 +253,8 @@ class _Walk:
         return float(prod(max(b - a, 0) for a, b in zip(below, above)))
 
     def rounds(self, loop: Loop) -> float:
-        """How often a loop runs: known where a carried variable that begins with a known int is compared with one, and moves by a constant."""
+        """How often a loop runs: known where a carried variable that begins with a known int is compared with one, and
+        moves by a constant."""
         test = self.definitions.get(loop.test.name) if isinstance(loop.test, Var) else None
         if test is None or not isinstance(test.rhs, Call | Prim) or len(test.rhs.args) != 2:
             return self.costs.guess()
@@ -259,8 +275,16 @@ class _Walk:
             return None
         if isinstance(made.rhs, Call) and made.rhs.name in ("++", "--"):
             return 1.0
-        by = [abs(int(a.value[0])) for a in made.rhs.args if isinstance(a, Const) and a.base == "int" and len(a.value) == 1 and not isinstance(a.value[0], bytes)]
-        return float(by[0]) if len(by) == 1 and by[0] and any(isinstance(a, Var) and a.name == name for a in made.rhs.args) else None
+        by = [
+            abs(int(a.value[0]))
+            for a in made.rhs.args
+            if isinstance(a, Const) and a.base == "int" and len(a.value) == 1 and not isinstance(a.value[0], bytes)
+        ]
+        return (
+            float(by[0])
+            if len(by) == 1 and by[0] and any(isinstance(a, Var) and a.name == name for a in made.rhs.args)
+            else None
+        )
 
     # ---- what is known
 
@@ -291,7 +315,11 @@ def _statements(costs: Costs, block: Block) -> int:
             case Let(rhs=Call() as call):
                 total += costs.length_of(call)
             case Let(rhs=WithLoop() as loop):
-                total += LOOP + sum(_statements(costs, p.body) for p in loop.partitions) + sum(_statements(costs, o.combine.body) for o in loop.operators if isinstance(o, Fold))
+                total += (
+                    LOOP
+                    + sum(_statements(costs, p.body) for p in loop.partitions)
+                    + sum(_statements(costs, o.combine.body) for o in loop.operators if isinstance(o, Fold))
+                )
             case If():
                 total += 1 + _statements(costs, s.then) + _statements(costs, s.otherwise)
             case Loop():

@@ -1,6 +1,9 @@
-"""The device targets' compiler, with the face of the host's: from a function of core to something that is called with values.
+"""The device targets' compiler, with the face of the host's: from a function of core to something that is called with
+values.
 
-In: a program, the key of a function, the kind of its arguments. Out: `Compiled`. What comes out of the passes is kept, so that a second run starts there; kernels are made when a shape first needs them, and kept too. A function without a with-loop that can run on the device is the host target's as a whole.
+In: a program, the key of a function, the kind of its arguments. Out: `Compiled`. What comes out of the passes is kept,
+so that a second run starts there; kernels are made when a shape first needs them, and kept too. A function without a
+with-loop that can run on the device is the host target's as a whole.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ import functools
 import hashlib
 from typing import Any
 
+from sacpy.base.plain import Packing, Unpacked
 from sacpy.interp.ownership import protocol
 from sacpy.interp.values import Value
 from sacpy.jit.device.context import Device
@@ -21,7 +25,7 @@ from sacpy.jit.ir.graph import Fold, Let, Unit, WithLoop
 from sacpy.jit.kernels import KernelOptions, Refused, Template, build
 from sacpy.jit.kinds import Kind
 from sacpy.jit.run.compiler import Clock, compile_unit, optimised, specialised
-from sacpy.jit.run.contract import Compiled, Tools
+from sacpy.jit.run.contract import CompileContext, Compiled
 from sacpy.jit.run.measure import count
 from sacpy.jit.run.report import Counts, Report
 from sacpy.lang.ast import Pragma
@@ -29,7 +33,6 @@ from sacpy.lang.core import Program
 from sacpy.lang.source import STDLIB, Source, Span, library_place, library_source
 from sacpy.lang.types import REAL
 from sacpy.nodes import replace
-from sacpy.plain import Packing, Unpacked
 from sacpy.withloop.errors import MappingError
 
 LARGE = 1 << 20  # bytes of arguments from which on a call may be worth the GPU
@@ -38,7 +41,9 @@ LONG = 512  # an int argument that may be a large extent
 _LIBRARY = str(STDLIB)
 
 
-def compile_for_device(program: Program, key: str, kind: Kind, name: str, tools: Tools, device: Device) -> Compiled:
+def compile_for_device(
+    program: Program, key: str, kind: Kind, name: str, tools: CompileContext, device: Device
+) -> Compiled:
     """A function for arguments of this kind on a device. Raises `Unsupported`."""
     clock = Clock()
     with clock.stage("look up"):
@@ -62,10 +67,11 @@ def compile_for_device(program: Program, key: str, kind: Kind, name: str, tools:
 def _of_text(program: Program, key: str) -> str:
     """What else a kept graph depends on: its with-loops know their places, which is the file with its text."""
     source = program.signature(key).span.source
-    return f"graph-{hashlib.sha256(f'{source.name}{chr(0)}{source.text}'.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
+    whole = f"{source.name}\0{source.text}".encode("utf-8", "surrogateescape")
+    return f"graph-{hashlib.sha256(whole).hexdigest()[:16]}"
 
 
-def _graph(program: Program, key: str, kind: Kind, tools: Tools, clock: Clock) -> tuple[Unit, Report] | str:
+def _graph(program: Program, key: str, kind: Kind, tools: CompileContext, clock: Clock) -> tuple[Unit, Report] | str:
     """A function's graph after the passes, or why there is none."""
     try:
         before = specialised(tools.specialiser(program), program, key, kind, tools.options, clock)
@@ -101,7 +107,9 @@ def _kept(data: bytes | None) -> tuple[Unit, Report] | str | None:
     return found
 
 
-def device_program(unit: Unit, tools: Tools, device: Device, keep: tuple[int, ...] = ()) -> DeviceProgram | None:
+def device_program(
+    unit: Unit, tools: CompileContext, device: Device, keep: tuple[int, ...] = ()
+) -> DeviceProgram | None:
     """A unit as a program for a device; None where none of its with-loops can run there."""
     options = KernelOptions(device.machine.limits, tools.options.strategy)
     if tools.options.strict_fp:
@@ -133,8 +141,9 @@ def _reorders(w: WithLoop) -> bool:
     return any(n.base in REAL for o in w.operators if isinstance(o, Fold) for n in o.neutrals)
 
 
-class Either:
-    """A function under "auto" on a computer with a GPU: native on the host, and a device program as well once a call looks large enough."""
+class HostOrDevice:
+    """A function under "auto" on a computer with a GPU: native on the host, and a device program as well once a call
+    looks large enough."""
 
     def __init__(self, host: Compiled, make: Any) -> None:
         self.host = host

@@ -31,17 +31,19 @@ from sacpy.lang.core import Function
 
 if TYPE_CHECKING:
     from sacpy.jit.run.contract import Judge
-    from sacpy.jit.run.program_state import Room
+    from sacpy.jit.run.program_state import ProgramState
 
 TRIES = 3  # kinds of arguments for which compiling failed, after which it is not tried again
 CLOSE = 4  # frames of Python for each call of a recursion, at most
 DEEP = 200  # nested calls of itself that make a function worth compiling
 GIVEN = 1 << 16  # calls of a recursion between two looks at most
-BRANCHING = 8  # a call that calls itself twice and more, once begun, is taken for so many times what it has taken so far
+# a call that calls itself twice and more, once begun, is taken for so many times what it has taken so far
+BRANCHING = 8
 LIKELY = 1 / 2  # of the price: work that is expected to be so much may be worth a version made beside the program
 EARLY = 1 / 3  # of the price: where so much time has been spent, a version may be made beside the program
 AWAIT = 2e-3  # seconds between two looks at one that is being made
-MODEST = 4096  # elements of an array, or an int, up to which a call is not worth an estimate: whether it takes long is seen
+# elements of an array, or an int, up to which a call is not worth an estimate: whether it takes long is seen
+MODEST = 4096
 RERUNS = 3  # calls within each other that are run again; then nothing runs natively
 
 
@@ -59,13 +61,13 @@ class Site(Versions):
     """A function of a program that may be compiled. `entry` is what calls go to now; `put` is told when that is
     another. `interpreted` runs it interpreted: `make` generates it for the first such call, which never comes where all
     calls run natively. `own`: of `seconds`, those that were not spent in other such functions. `active`: interpreted
-    calls in progress, `started`: when the outermost of them began, on a clock that compiling does not move; `ahead`: the number of the call at which it is looked at next, `large`: the size of an
-    argument from which on the same."""
+    calls in progress, `started`: when the outermost of them began, on a clock that compiling does not move; `ahead`:
+    the number of the call at which it is looked at next, `large`: the size of an argument from which on the same."""
 
     def __init__(
         self,
         engine: Judge,
-        room: Room,
+        room: ProgramState,
         function: Function,
         make: Callable[[], Callable[..., Any]],
         put: Callable[[Callable[..., Any]], None],
@@ -177,7 +179,8 @@ class Site(Versions):
             price = self.engine.price(self, args, expected)
             if expected >= SURE * price:
                 return Heat.HOT
-            if expected >= price * LIKELY and self.calls:  # for this call, which begins now, a version would come too late
+            # for this call, which begins now, a version would come too late
+            if expected >= price * LIKELY and self.calls:
                 return Heat.WARM
         busy = self.busy()
         branches = self.active > 0 and self.room.branches(self.function)
@@ -245,15 +248,21 @@ def _size(value: Value) -> int:
 def _ints(function: Function) -> tuple[int, ...]:
     """The parameters that are scalar ints, on which the work of a call may depend."""
     params = enumerate(function.signature.params)
-    return tuple(i for i, slot in params if slot.pattern is None and not slot.cell and slot.base not in ("float", "double", "bool"))
+    return tuple(
+        i
+        for i, slot in params
+        if slot.pattern is None and not slot.cell and slot.base not in ("float", "double", "bool")
+    )
 
 
 # ---------------------------------------------------------------- generated functions
 
 
 def _interpreted(args: str, depth: int) -> str:
-    """The lines of a call that is interpreted, so deep in a function: it is counted, and timed if it is the outermost."""
-    return indent(f"""site.calls += 1
+    """The lines of a call that is interpreted, so deep in a function: it is counted, and timed if it is the
+    outermost."""
+    return indent(
+        f"""site.calls += 1
 active = site.active
 site.active = active + 1
 if active:
@@ -268,7 +277,9 @@ finally:
  site.seconds += taken
  site.own += taken - engine.inner
  engine.inner = outer + taken
-""", " " * depth)
+""",
+        " " * depth,
+    )
 
 
 @cache
@@ -276,8 +287,8 @@ def _watcher(
     params: int, arrays: tuple[int, ...], ints: tuple[int, ...], recursive: bool
 ) -> Callable[..., Callable[..., Any]]:
     """Makes functions that count interpreted calls and time the outermost. What is spent on compiling while they run is
-    not theirs. `recursive`: while the outermost is in progress, calls go to a function that does less: it counts `left`,
-    of the `given` calls until it is time to look again."""
+    not theirs. `recursive`: while the outermost is in progress, calls go to a function that does less: it counts
+    `left`, of the `given` calls until it is time to look again."""
     args = ", ".join([f"a{i}" for i in range(params)] + [f"o{i}" for i in range(len(arrays))])
     values = "".join(f"a{i}, " for i in range(params))
     grown = "".join(f" or a{i} > site.large" for i in ints)

@@ -1,9 +1,12 @@
 """The engine: decides which functions run natively, has them compiled, and remembers what it did and why.
 
-In: functions as the interpreter meets them. Out: functions that calls go to instead (`dispatch`). A function is compiled once it is hot: when the estimate for a call (`cost`) says that it pays, or when its calls so far have taken long. What a compiler cannot take stays interpreted, with a
-reason. The result of a program is the same either way; only floating-point sums may differ in their last bits, unless `strict_fp` is asked for.
+In: functions as the interpreter meets them. Out: functions that calls go to instead (`dispatch`). A function is
+compiled once it is hot: when the estimate for a call (`cost`) says that it pays, or when its calls so far have taken
+long. What a compiler cannot take stays interpreted, with a reason. The result of a program is the same either way; only
+floating-point sums may differ in their last bits, unless `strict_fp` is asked for.
 
-One engine serves one session, command or prompt, through all its programs: what was compiled for one is found again for the next, if the functions are the same.
+One engine serves one session, command or prompt, through all its programs: what was compiled for one is found again for
+the next, if the functions are the same.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from sacpy.collection import without_collection
+from sacpy.base.collection import without_collection
 from sacpy.interp.errors import Fault
 from sacpy.interp.memory import apart, in_words
 from sacpy.jit.beside import Abandoned, Job, is_beside
@@ -25,10 +28,10 @@ from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.failures import Interrupted, NativeFailure, OutOfMemory, Unsupported
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options, cores
-from sacpy.jit.run.contract import Compiled, Compiler, Pace, Policy, Tools
+from sacpy.jit.run.contract import CompileContext, Compiled, Compiler, Pace, Policy
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.dispatch import Site
-from sacpy.jit.run.program_state import Room
+from sacpy.jit.run.program_state import ProgramState
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.remembered import Recent, Watched
 from sacpy.jit.run.versions import Version, Versions
@@ -67,8 +70,12 @@ ROOM = "_room"  # where an evaluator's namespace has it
 
 
 class Engine:
-    """`target`: "auto" (what is hot), "cpu" (whatever may be), "cuda" or "emulator" (that too, with-loops on a GPU or on the emulator of one, which looks at every access with `check`). `threads`: how many a loop may use, None for one per core. `opt_level`: how hard LLVM tries. `eager`: everything is compiled when it is first called. `cache`: the folder of compiled code, None for the user's. `defects`: errors inside the compiler are raised, which tests want; otherwise
-    what it fails on stays interpreted. `compiler` takes the place of the real one; `pace` that of the policy."""
+    """`target`: "auto" (what is hot), "cpu" (whatever may be), "cuda" or "emulator" (that too, with-loops on a GPU or
+    on the emulator of one, which looks at every access with `check`). `threads`: how many a loop may use, None for one
+    per core. `opt_level`: how hard LLVM tries. `eager`: everything is compiled when it is first called. `cache`: the
+    folder of compiled code, None for the user's. `defects`: errors inside the compiler are raised, which tests want;
+    otherwise what it fails on stays interpreted. `compiler` takes the place of the real one; `pace` that of the
+    policy."""
 
     def __init__(
         self,
@@ -88,16 +95,25 @@ class Engine:
         pace: Pace | None = None,
     ) -> None:
         self.target = target
-        self.options = Options(threads=threads or cores(), strict_fp=strict_fp, opt_level=opt_level, verify=verify, strategy=strategy, device=device)
-        self.tools = Tools(self.options, Cache(native_folder()) if cache is None else cache, eager, check)
+        self.options = Options(
+            threads=threads or cores(),
+            strict_fp=strict_fp,
+            opt_level=opt_level,
+            verify=verify,
+            strategy=strategy,
+            device=device,
+        )
+        self.tools = CompileContext(self.options, Cache(native_folder()) if cache is None else cache, eager, check)
         self.policy = Policy(0.0, pace=pace) if pace is not None else EAGER if eager else POLICIES[target]
         self.sites: Watched[Site] = Watched("_sites")
         self.units: Watched[Versions] = Watched("_units")  # loops, and what else was left in the middle
         self.reruns = 0
         self.compiling = 0.0  # seconds
-        self.busy = 0.0  # seconds that the thread that runs programs has spent on compiling, and on judging what is worth it
+        # seconds that the thread that runs programs has spent on compiling, and on judging what is worth it
+        self.busy = 0.0
         self._slowness = 1.0  # of this machine now: times what compiling is expected to take
-        self.inner = 0.0  # seconds that the innermost call that is timed has spent in functions that are timed themselves
+        # seconds that the innermost call that is timed has spent in functions that are timed themselves
+        self.inner = 0.0
         self._defects = defects
         self._compiler = compiler
         self._may_fork = compiler is None
@@ -116,13 +132,15 @@ class Engine:
         """The program with its hot regions outlined."""
         return Regions(program)
 
-    def wrap(self, evaluator: Evaluator, function: core.Function, interpreted: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+    def wrap(
+        self, evaluator: Evaluator, function: core.Function, interpreted: Callable[[], Callable[..., Any]]
+    ) -> Callable[..., Any]:
         """What calls of a function go to."""
         if not worth_watching(function):
             return interpreted()
         room = _room(evaluator)
         if room is None:
-            room = evaluator.namespace[ROOM] = Room(evaluator, self.policy, self.tools.cache, self._rooms)
+            room = evaluator.namespace[ROOM] = ProgramState(evaluator, self.policy, self.tools.cache, self._rooms)
             self._rooms += 1
             if room.records.lasting:
                 self._recorded.add(evaluator)
@@ -131,7 +149,9 @@ class Engine:
         self.sites.add(evaluator, site)
         return site.entry
 
-    def turn(self, evaluator: Evaluator, function: core.Function, statement: core.Let | core.Loop, bases: Mapping[str, str]) -> tuple[Turn, list[str]] | None:
+    def turn(
+        self, evaluator: Evaluator, function: core.Function, statement: core.Let | core.Loop, bases: Mapping[str, str]
+    ) -> tuple[Turn, list[str]] | None:
         """What the generated code of a function asks about one of its loops."""
         room = _room(evaluator)
         if room is None:
@@ -146,8 +166,8 @@ class Engine:
         self.tools.stop(True)
 
     def begin(self, memory: int, limited: bool = False) -> None:
-        """Before a run: it may be stopped, and take so many bytes (0: any) for arrays. `limited`: somebody watches what the
-        process takes."""
+        """Before a run: it may be stopped, and take so many bytes (0: any) for arrays. `limited`: somebody watches what
+        the process takes."""
         self.tools.stop(False)
         self.tools.limited = limited
         self.tools.limit(memory)
@@ -181,7 +201,9 @@ class Engine:
             name = unit.room.fingerprints.digest(unit.key, kind, self.options)
             there = name in self._compiled or self.tools.cache.has(name)
             length = unit.room.costs.length(unit.function)
-            unit.prices[kind] = 0.0 if there else COMPILING + COMPILING_STATEMENT * min(length, LARGE + (length - LARGE) / 5)
+            unit.prices[kind] = (
+                0.0 if there else COMPILING + COMPILING_STATEMENT * min(length, LARGE + (length - LARGE) / 5)
+            )
         libraries = LIBRARIES if unit.prices[kind] and "llvmlite" not in sys.modules else 0.0
         return loading + libraries + unit.prices[kind] * self._slowness
 
@@ -191,9 +213,9 @@ class Engine:
         return kind is not None and unit.prices.get(kind, 0.0) > 0.0
 
     def version(self, unit: Versions, kind: Kind, job: Job[Version] | None = None) -> Version:
-        """Compiles a function for arguments of this kind, or finds it compiled. `job`: has been made beside the program. What
-        has to be made is made by another process, where there may be one that has nothing else to do: this one then needs
-        neither the compiler nor the memory that it takes. Raises `Unsupported`."""
+        """Compiles a function for arguments of this kind, or finds it compiled. `job`: has been made beside the
+        program. What has to be made is made by another process, where there may be one that has nothing else to do:
+        this one then needs neither the compiler nor the memory that it takes. Raises `Unsupported`."""
         start, busy = perf_counter(), thread_time()
         try:
             with apart():
@@ -205,9 +227,9 @@ class Engine:
             self.busy += thread_time() - busy
 
     def beside(self, unit: Versions, kind: Kind, sure: bool) -> Job[Version] | None:
-        """The same in a process or thread of its own; None where that cannot be: something else is made there, there is one
-        core only, or somebody watches how much memory the program takes. `sure`: it is worth its price; in a process it
-        may wait for its turn then, and in a thread, which slows the program down, it is not made."""
+        """The same in a process or thread of its own; None where that cannot be: something else is made there, there is
+        one core only, or somebody watches how much memory the program takes. `sure`: it is worth its price; in a
+        process it may wait for its turn then, and in a thread, which slows the program down, it is not made."""
         if not self._may_go_on:
             return None
         busy = self._job is not None and not self._job.over
@@ -245,14 +267,14 @@ class Engine:
         request = unit.room.number, unit.key, kind, name, function
         return Asked(fork, request, lambda data: self._delivered(unit, kind, name, data)).start()
 
-    def foresee(self, room: Room) -> None:
-        """Has a process ready that compiles, where a program has run for a while and none of its code is in the cache: it is
-        likely to be asked for something soon."""
+    def foresee(self, room: ProgramState) -> None:
+        """Has a process ready that compiles, where a program has run for a while and none of its code is in the cache:
+        it is likely to be asked for something soon."""
         room.foreseen = True
         if self._may_go_on and room.records.lasting and not room.records.wanted:
             self._fork_for(room)
 
-    def _fork_for(self, room: Room) -> Fork | None:
+    def _fork_for(self, room: ProgramState) -> Fork | None:
         """A process that knows a program, if there may be one."""
         if not self._may_fork:
             return None
@@ -302,7 +324,16 @@ class Engine:
         expected = unit.prices.get(kind)
         if expected and not compiled.report.cached and not is_beside():  # where it takes turns with the interpreter
             self._slowness = max(1.0, (self._slowness + compiled.report.seconds / expected) / 2)
-        return Version(kind, compiled.call, compiled.report, compiled.owned, compiled.device, compiled.recursive, compiled.direct, compiled.giving)
+        return Version(
+            kind,
+            compiled.call,
+            compiled.report,
+            compiled.owned,
+            compiled.device,
+            compiled.recursive,
+            compiled.direct,
+            compiled.giving,
+        )
 
     @without_collection("code")
     def _compile(self, site: Versions, kind: Kind) -> Compiled:
@@ -324,7 +355,9 @@ class Engine:
         except Exception as error:
             if self._defects:
                 raise
-            raise Unsupported(f"the compiler failed ({type(error).__name__}: {error}); please report this with the program") from error
+            raise Unsupported(
+                f"the compiler failed ({type(error).__name__}: {error}); please report this with the program"
+            ) from error
 
     @property
     def compiler(self) -> Compiler:
@@ -344,13 +377,15 @@ class Engine:
 
     @property
     def device(self) -> Device | None:
-        """What runs kernels for this engine; None if it has been asked for none, or has none yet. Raises `SacError` where the target needs a GPU and there is none."""
+        """What runs kernels for this engine; None if it has been asked for none, or has none yet. Raises `SacError`
+        where the target needs a GPU and there is none."""
         from sacpy.jit.run.choice import device_of
 
         return device_of(self.target, self.tools)
 
     def raise_for(self, failure: NativeFailure, elapsed: float) -> None:
-        """The error of native code that ended early, after so many seconds; returns where the interpreter is to find it."""
+        """The error of native code that ended early, after so many seconds; returns where the interpreter is to find
+        it."""
         if isinstance(failure, Interrupted):
             self.tools.stop(False)
             _pending()
@@ -361,7 +396,8 @@ class Engine:
             raise Fault("E0703", f"out of memory: {what}", help="use smaller arrays, or raise the memory limit")
 
     def wanted(self, unit: Versions, args: Sequence[Any]) -> bool:
-        """Whether an earlier run says that there should be a version for these arguments at once, and the cache has it."""
+        """Whether an earlier run says that there should be a version for these arguments at once, and the cache has
+        it."""
         records = unit.room.records
         if self.policy.price is not None or records.saved < NATIVE:
             return False
@@ -379,8 +415,12 @@ class Engine:
                 room.records.keep((*self.sites.of(evaluator), *self.units.of(evaluator)))
 
     def entered(self) -> Sequence[Versions]:
-        """The functions that were called, or that might have been; and the loops that were left, or that could not be."""
-        return [*(s for s in self.sites if s.calls or s.versions or s.refused), *(u for u in self.units if u.versions or u.refused)]
+        """The functions that were called, or that might have been; and the loops that were left, or that could not
+        be."""
+        return [
+            *(s for s in self.sites if s.calls or s.versions or s.refused),
+            *(u for u in self.units if u.versions or u.refused),
+        ]
 
 
 def _load_compiler() -> None:
@@ -390,9 +430,9 @@ def _load_compiler() -> None:
     load()
 
 
-def _room(evaluator: Evaluator) -> Room | None:
+def _room(evaluator: Evaluator) -> ProgramState | None:
     """What is kept for an evaluator, if there is anything yet. It lies with the evaluator, and goes with it."""
-    found: Room | None = evaluator.namespace.get(ROOM)
+    found: ProgramState | None = evaluator.namespace.get(ROOM)
     return found
 
 

@@ -209,7 +209,8 @@ def _serve(
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         gc.disable()
         nothing = os.open(os.devnull, os.O_RDWR)
-        for name in os.listdir("/proc/self/fd"):  # who waits for the end of what the program prints does not wait for this
+        # who waits for the end of what the program prints does not wait for this
+        for name in os.listdir("/proc/self/fd"):
             file = int(name)
             if file in (requests, answers, nothing):
                 continue

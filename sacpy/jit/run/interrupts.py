@@ -1,8 +1,9 @@
 """Ctrl-C while native code runs: Python's own handler has to wait for it to return, so somebody must tell it to.
 
-In: what stops native code. Out: a context in which Ctrl-C does, from a thread that reads the numbers of the signals that
-arrive. Handlers stay as they are: what Ctrl-C means is for the program to say. Python tells one file of signals; where a
-program that embeds sacpy has named one (an event loop does), that is left alone, and Ctrl-C waits for native code.
+In: what stops native code. Out: a context in which Ctrl-C does, from a thread that reads the numbers of the signals
+that arrive. Handlers stay as they are: what Ctrl-C means is for the program to say. Python tells one file of signals;
+where a program that embeds sacpy has named one (an event loop does), that is left alone, and Ctrl-C waits for native
+code.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ _ears: list[_Ear] = []
 
 @contextlib.contextmanager
 def listening(stop: Callable[[], None]) -> Iterator[None]:
-    """Inside, Ctrl-C calls `stop`, from another thread. In any thread but the main one, which alone is told of signals, and
-    where somebody else is told of them, this does nothing."""
+    """Inside, Ctrl-C calls `stop`, from another thread. In any thread but the main one, which alone is told of signals,
+    and where somebody else is told of them, this does nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -56,4 +57,5 @@ def listening(stop: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         ear.stops.remove(stop)
-        signal.set_wakeup_fd(before if before != ear.write or ear.stops else -1)  # one that was struck on its way may have left it
+        # one that was struck on its way may have left it
+        signal.set_wakeup_fd(before if before != ear.write or ear.stops else -1)

@@ -5,7 +5,21 @@ In: a unit, or lowered code. Out: `Counts`.
 
 from __future__ import annotations
 
-from sacpy.jit.ir.graph import ArrayType, Call, Check, Fold, For, Genarray, Let, Loop, Modarray, Unit, Update, WithLoop, statements
+from sacpy.jit.ir.graph import (
+    ArrayType,
+    Call,
+    Check,
+    Fold,
+    For,
+    Genarray,
+    Let,
+    Loop,
+    Modarray,
+    Unit,
+    Update,
+    WithLoop,
+    statements,
+)
 from sacpy.jit.run.report import Counts
 
 
@@ -21,7 +35,11 @@ def count(unit: Unit) -> Counts:
                     with_loops += 1
                     partitions += len(loop.partitions)
                     arrays += sum(isinstance(o, Genarray | Modarray) for o in loop.operators)
-                    arrays += sum(len(o.neutrals) for o in loop.operators if isinstance(o, Fold) and any(isinstance(a.type, ArrayType) for a in o.accumulators))
+                    arrays += sum(
+                        len(o.neutrals)
+                        for o in loop.operators
+                        if isinstance(o, Fold) and any(isinstance(a.type, ArrayType) for a in o.accumulators)
+                    )
                 case Let(rhs=Update()):
                     arrays += 1
                 case Let(rhs=Loop() | For()):

@@ -1,6 +1,7 @@
 """The engine as long as it may not be needed: a program without work for a compiler never loads one.
 
-In: settings. Out: an `interp.engine.Engine` that makes the real one when the first function comes along that is worth looking after.
+In: settings. Out: an `interp.engine.Engine` that makes the real one when the first function comes along that is worth
+looking after.
 """
 
 from __future__ import annotations
@@ -49,11 +50,15 @@ class OnDemand:
         """The program with its hot regions outlined."""
         return Regions(program)
 
-    def wrap(self, evaluator: Evaluator, function: Function, interpreted: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+    def wrap(
+        self, evaluator: Evaluator, function: Function, interpreted: Callable[[], Callable[..., Any]]
+    ) -> Callable[..., Any]:
         """What calls of a function go to."""
         return self.engine.wrap(evaluator, function, interpreted) if worth_watching(function) else interpreted()
 
-    def turn(self, evaluator: Evaluator, function: Function, statement: Let | Loop, bases: Mapping[str, str]) -> tuple[Turn, list[str]] | None:
+    def turn(
+        self, evaluator: Evaluator, function: Function, statement: Let | Loop, bases: Mapping[str, str]
+    ) -> tuple[Turn, list[str]] | None:
         """What generated code asks about a loop; nothing where no engine is needed for the function."""
         return self.engine.turn(evaluator, function, statement, bases) if worth_watching(function) else None
 
@@ -73,8 +78,8 @@ class OnDemand:
             self._engine.settle()
 
     def begin(self, memory: int, limited: bool = False) -> None:
-        """Before a run: it may be stopped, and take so many bytes (0: any) for arrays. `limited`: somebody watches what the
-        process takes. Raises `SacError` where it is to use a GPU and there is none."""
+        """Before a run: it may be stopped, and take so many bytes (0: any) for arrays. `limited`: somebody watches what
+        the process takes. Raises `SacError` where it is to use a GPU and there is none."""
         self._memory, self._limited = memory, limited
         if self._engine is not None:
             self._engine.begin(memory, limited)

@@ -1,7 +1,10 @@
 """Regions: the parts of a function that can be compiled, where the whole cannot.
 
-In: a core program. Out: the same program, in which a function that prints, reads files or uses strings calls functions made of its own statements: each longest run of statements that have no effects, if there is work in it, becomes a function `key@1`, `key@2`, ... Its parameters are the variables that the run
-reads, its results those that are used later. So the engine only ever deals with functions, and `print(sum(a * b + c))` is one call of a compiled function and a print.
+In: a core program. Out: the same program, in which a function that prints, reads files or uses strings calls functions
+made of its own statements: each longest run of statements that have no effects, if there is work in it, becomes a
+function `key@1`, `key@2`, ... Its parameters are the variables that the run reads, its results those that are used
+later. So the engine only ever deals with functions, and `print(sum(a * b + c))` is one call of a compiled function and
+a print.
 """
 
 from __future__ import annotations
@@ -44,7 +47,24 @@ from sacpy.lang.walk import block_free, defined, free_of
 from sacpy.nodes import replace
 
 _KNOWN = frozenset(BUILTIN)
-_LIGHT = frozenset({"sel", "shape", "dim", "modarray", "reshape", "ravel", "like", "zero", "one", "minval", "maxval", "hideValue", "hideShape", "hideDim"})
+_LIGHT = frozenset(
+    {
+        "sel",
+        "shape",
+        "dim",
+        "modarray",
+        "reshape",
+        "ravel",
+        "like",
+        "zero",
+        "one",
+        "minval",
+        "maxval",
+        "hideValue",
+        "hideShape",
+        "hideDim",
+    }
+)
 
 
 class OutlinedProgram:
@@ -90,14 +110,16 @@ class OutlinedProgram:
 
 
 class Purity:
-    """Which functions have no effects, and only values that the graph has: no natives, globals, strings, in them or in what they call. (Whether they can be compiled is for the specialiser to find out.)"""
+    """Which functions have no effects, and only values that the graph has: no natives, globals, strings, in them or in
+    what they call. (Whether they can be compiled is for the specialiser to find out.)"""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self._known: dict[str, bool] = {}
 
     def function(self, key: str) -> bool:
-        """Whether a function is pure. One that is being looked at counts as pure: recursion adds nothing. So are regions."""
+        """Whether a function is pure. One that is being looked at counts as pure: recursion adds nothing. So are
+        regions."""
         if is_region(key):
             return True
         if key not in self._known:
@@ -113,7 +135,11 @@ class Purity:
             function = self.program.function(key)
         except SacError:
             return False
-        return all(self.block(c.block) for c in function.conditions) and self.block(function.body) and _plain(function.returns)
+        return (
+            all(self.block(c.block) for c in function.conditions)
+            and self.block(function.body)
+            and _plain(function.returns)
+        )
 
     def block(self, block: Block) -> bool:
         """Whether all statements of a block are pure."""
@@ -145,7 +171,11 @@ class Purity:
             case Var() | Const():
                 return _plain((rhs,))
             case WithLoop():
-                return bool(rhs.operators) and all(self.block(p.body) for p in rhs.partitions) and all(self.block(o.combine.body) for o in rhs.operators if isinstance(o, Fold))
+                return (
+                    bool(rhs.operators)
+                    and all(self.block(p.body) for p in rhs.partitions)
+                    and all(self.block(o.combine.body) for o in rhs.operators if isinstance(o, Fold))
+                )
             case GlobalGet():
                 return False
 
@@ -236,7 +266,18 @@ class _Outliner:
                 around = needed | block_free(s.condition) | block_free(s.body) | updates | tested
                 return replace(s, condition=self._block(s.condition, around), body=self._block(s.body, around))
             case Let(rhs=WithLoop() as loop):
-                return replace(s, rhs=replace(loop, partitions=tuple(replace(p, body=self._block(p.body, {a.name for a in p.values if isinstance(a, Var)} | needed)) for p in loop.partitions)))
+                return replace(
+                    s,
+                    rhs=replace(
+                        loop,
+                        partitions=tuple(
+                            replace(
+                                p, body=self._block(p.body, {a.name for a in p.values if isinstance(a, Var)} | needed)
+                            )
+                            for p in loop.partitions
+                        ),
+                    ),
+                )
             case Let() | Check() | GlobalSet():
                 return s
 
@@ -255,7 +296,17 @@ class _Outliner:
         signature = self.subject.signature
         key = f"{signature.key}@{len(self.made) + 1}"
         span = run[0].span
-        head = Signature(key, signature.name, tuple(map(self._slot, params)), tuple(map(self._slot, results)), (), "", None, signature.text, span)
+        head = Signature(
+            key,
+            signature.name,
+            tuple(map(self._slot, params)),
+            tuple(map(self._slot, results)),
+            (),
+            "",
+            None,
+            signature.text,
+            span,
+        )
         self.made.append(Function(head, (), body, tuple(Var(b.name, b.span) for b in results)))
         call = Call(signature.name, (key,), tuple(Var(b.name, b.span) for b in params), tuple(b.base for b in params))
         return [Let(tuple(results), call, span)]

@@ -29,7 +29,7 @@ def nothing(signature: core.Signature) -> bool:
     return False
 
 
-class Room:
+class ProgramState:
     """What the engine keeps for one evaluator."""
 
     def __init__(self, evaluator: Evaluator, policy: Policy, cache: Cache, number: int) -> None:
@@ -40,7 +40,13 @@ class Room:
         self.program = evaluator.program
         self._evaluator = ref(evaluator)
         self.fingerprints = Fingerprints(self.program)
-        self.costs = Costs(self.program, evaluator.preparer.inferrer, policy.array, policy.unknown, evaluator.is_whole if policy.price is None else nothing)
+        self.costs = Costs(
+            self.program,
+            evaluator.preparer.inferrer,
+            policy.array,
+            policy.unknown,
+            evaluator.is_whole if policy.price is None else nothing,
+        )
         self.records = Records(cache, self.program)
         self.foreseen = False  # somebody has thought of what compiling will need
         self._began = thread_time()
@@ -51,7 +57,9 @@ class Room:
         if not isinstance(self.program, Regions):
             return False
         purity = self.program.outlined.purity
-        return all(slot.base in DTYPES for slot in (*function.signature.params, *function.signature.results)) and purity.block(function.body)
+        return all(
+            slot.base in DTYPES for slot in (*function.signature.params, *function.signature.results)
+        ) and purity.block(function.body)
 
     def add(self, function: core.Function) -> None:
         """From now on the program has this function too."""
@@ -76,7 +84,8 @@ class Room:
         return thread_time() - self._began >= WHILE
 
     def branches(self, function: core.Function) -> bool:
-        """Whether a call of a function may call itself more than once: its calls then grow in number with their depth."""
+        """Whether a call of a function may call itself more than once: its calls then grow in number with their
+        depth."""
         key = function.signature.key
         if key not in self._branching:
             self._branching[key] = calls_itself(function) > 1

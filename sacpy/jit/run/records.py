@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from sacpy.jit.run.versions import Versions
     from sacpy.lang.core import Program
 
-SPEED = 10.0  # times that native code is at least as fast as interpreted code, of which nobody knows how long it would take
+# times that native code is at least as fast as interpreted code, of which nobody knows how long it would take
+SPEED = 10.0
 LOADING = 0.001  # seconds that code out of the cache takes to load
 MOST = 1000  # units that a record may hold
 

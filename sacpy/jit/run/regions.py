@@ -1,6 +1,8 @@
-"""The program as the interpreter runs it under an engine: functions that cannot be compiled whole have their hot regions outlined.
+"""The program as the interpreter runs it under an engine: functions that cannot be compiled whole have their hot
+regions outlined.
 
-In: a core program. Out: the same, where such functions call others made of their own statements. The library's functions are left as they are: those with effects are no place to look for work.
+In: a core program. Out: the same, where such functions call others made of their own statements. The library's
+functions are left as they are: those with effects are no place to look for work.
 """
 
 from __future__ import annotations

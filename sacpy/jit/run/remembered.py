@@ -1,6 +1,8 @@
 """What an engine remembers for as long as it lives, which may be years: bounded.
 
-In: compiled units by the digest of what they are made of; functions and loops that are watched, by the evaluator that runs them. Out: the units that were used last; the functions of the evaluators that are alive, and of the last few others, for whoever asks what ran.
+In: compiled units by the digest of what they are made of; functions and loops that are watched, by the evaluator that
+runs them. Out: the units that were used last; the functions of the evaluators that are alive, and of the last few
+others, for whoever asks what ran.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ class Recent(Generic[T]):
 
 
 class Watched(Generic[T]):
-    """What is watched, in the order in which it came. `name`: where an evaluator keeps its own in its namespace, so that it goes with it."""
+    """What is watched, in the order in which it came. `name`: where an evaluator keeps its own in its namespace, so
+    that it goes with it."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -10,7 +10,9 @@ from sacpy.nodes import Node
 
 
 class Counts(Node):
-    """What a graph consists of. `with_loops`: nodes, with `partitions` in all; `arrays`: with-loops and updates that make an array; `loops`: other loops; `checks`: conditions that are tested at run time; `functions`: the root and those that it calls."""
+    """What a graph consists of. `with_loops`: nodes, with `partitions` in all; `arrays`: with-loops and updates that
+    make an array; `loops`: other loops; `checks`: conditions that are tested at run time; `functions`: the root and
+    those that it calls."""
 
     with_loops: int
     partitions: int
@@ -22,7 +24,8 @@ class Counts(Node):
 
 
 class Report(Node):
-    """One unit. `stages`: name and seconds of each step on the way to native code; `size`: bytes of it; `parallel`: loops that may be spread over threads; `notes`: what was left out or done another way because it is large."""
+    """One unit. `stages`: name and seconds of each step on the way to native code; `size`: bytes of it; `parallel`:
+    loops that may be spread over threads; `notes`: what was left out or done another way because it is large."""
 
     key: str
     kind: Kind

@@ -1,9 +1,10 @@
-"""What is left of a loop or with-loop as a function of its own, which is compiled when interpreted code goes on natively.
+"""What is left of a loop or with-loop as a function of its own, which is compiled when interpreted code goes on
+natively.
 
 In: a statement of core, prepared as the interpreter runs it. Out: functions of what it reads. The rest of a loop is the
 same loop, beginning with the values that its carried variables have between two rounds; a stretch of it is at most so
-many rounds, after which the interpreter can go on. Keys are the owner's with a digest of the text, so that compiled code
-is found again in another run.
+many rounds, after which the interpreter can go on. Keys are the owner's with a digest of the text, so that compiled
+code is found again in another run.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ def reads(statement: Let | Loop) -> list[str]:
     if not isinstance(statement, Loop):
         return sorted(free_of(statement))
     own = {c.target.name: Var(c.target.name, statement.span) for c in statement.carried}
-    return sorted(free_of(replace(statement, carried=tuple(replace(c, initial=own[c.target.name]) for c in statement.carried))))
+    return sorted(
+        free_of(replace(statement, carried=tuple(replace(c, initial=own[c.target.name]) for c in statement.carried)))
+    )
 
 
 def rest_of(owner: str, statement: Let | Loop, bases: Mapping[str, str], params: Sequence[str]) -> Function:

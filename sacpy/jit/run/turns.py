@@ -6,9 +6,9 @@ that the statement sets.
 
 Core makes this easy: a loop's state between two rounds is its carried variables, so the rest of a loop is the same loop
 with these values to begin with, a function like any other (`rests`, `versions`). A with-loop is pure, and what has been
-computed of it can be thrown away: it is computed anew as a whole. The clock is looked at after 16 rounds, and again after
-as many as seem right; what is left to do is told by the bound where there is one, and is otherwise expected to be as much
-as has been done. That is worth the price of compiling, or is not.
+computed of it can be thrown away: it is computed anew as a whole. The clock is looked at after 16 rounds, and again
+after as many as seem right; what is left to do is told by the bound where there is one, and is otherwise expected to be
+as much as has been done. That is worth the price of compiling, or is not.
 
 Where a check fails late in a loop, the interpreter need not repeat all of it to find the error: stretches of rounds are
 run natively, long ones and then shorter ones, up to the last rounds before the failure, which are interpreted. So no
@@ -33,7 +33,7 @@ from sacpy.lang.core import Function, Let, Loop, WithLoop
 
 if TYPE_CHECKING:
     from sacpy.jit.run.contract import Judge
-    from sacpy.jit.run.program_state import Room
+    from sacpy.jit.run.program_state import ProgramState
 
 FAR = 1 << 62  # rounds until somebody asks who need not ask again
 SOON = 16  # rounds until the first look
@@ -50,7 +50,9 @@ class Turn:
     """One loop or with-loop. `first`: rounds of an execution before it asks for the first time; of a with-loop, cells
     from which on it asks."""
 
-    def __init__(self, engine: Judge, room: Room, owner: str, statement: Let | Loop, bases: Mapping[str, str]) -> None:
+    def __init__(
+        self, engine: Judge, room: ProgramState, owner: str, statement: Let | Loop, bases: Mapping[str, str]
+    ) -> None:
         self.engine = engine
         self.room = room
         self.params = reads(statement)
@@ -85,7 +87,11 @@ class Turn:
             self._each = (now - self._at) / (done - self._done)
         self._done = done
         expected = left * self._each if left >= 0 else now - self._began
-        if policy.eager or self._is_wanted(values) or (now - self._began >= LOOK and self._is_due(values, expected, left < 0)):
+        if (
+            policy.eager
+            or self._is_wanted(values)
+            or (now - self._began >= LOOK and self._is_due(values, expected, left < 0))
+        ):
             self._go(values)
             self._done = FAR
         self._at = self._clock()  # what has been thought here is not the loop's
@@ -129,17 +135,24 @@ class Turn:
         return self._is_worth(values, seconds) and not self._is_begun(values)
 
     def _is_due_at_once(self, values: tuple[Value, ...], seconds: float) -> bool:
-        """Whether a with-loop that is expected to take so many seconds is not to be begun interpreted. What is computed of it
-        meanwhile is of no use later."""
+        """Whether a with-loop that is expected to take so many seconds is not to be begun interpreted. What is computed
+        of it meanwhile is of no use later."""
         if not self._is_worth(values, seconds):
             return False
         unit = self._rest
-        return (unit is not None and seconds >= SURE * self.engine.price(unit, values, seconds)) or not self._is_begun(values)
+        return (unit is not None and seconds >= SURE * self.engine.price(unit, values, seconds)) or not self._is_begun(
+            values
+        )
 
     def _is_begun(self, values: tuple[Value, ...]) -> bool:
         """Whether the rest, which is worth it, is being made beside the program."""
         unit = self._rest
-        if unit is None or unit.known(values) is not None or unit.decided(values) or not self.engine.is_to_be_made(unit, values):
+        if (
+            unit is None
+            or unit.known(values) is not None
+            or unit.decided(values)
+            or not self.engine.is_to_be_made(unit, values)
+        ):
             return False
         return unit.begin(values, sure=True)
 
@@ -184,7 +197,8 @@ class Turn:
         return isinstance(self._statement, Loop)
 
     def _creep(self, values: tuple[Value, ...]) -> None:
-        """Has those rounds done natively in which nothing fails, up to the last few before the failure. Raises `Left`."""
+        """Has those rounds done natively in which nothing fails, up to the last few before the failure. Raises
+        `Left`."""
         unit = self.stretch
         rounds, state = SOON, values
         while unit is not None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from sacpy.jit.device.program import DeviceProgram
     from sacpy.jit.run.contract import Judge
-    from sacpy.jit.run.program_state import Room
+    from sacpy.jit.run.program_state import ProgramState
 
 SURE = 2  # times the price: work that is expected to be so much is not begun interpreted
 VERSIONS = 4  # of a unit, for each degree of detail
@@ -49,11 +49,10 @@ UNKNOWN = object()  # nobody has looked for the version of these shapes yet
 class Version(Record):
     """A unit compiled for one kind of arguments. `call` takes the tuple of arguments. Counts and seconds of its calls;
     `failed`: calls that were run again interpreted, `spurious`: those of them that had no error. `owned`: whether the
-    arrays that it gives are nobody else's; `device`: the program of a device that it is, if it is one; `direct`:
-    what makes calls with contiguous arguments like some others; `giving`: what calls it with arguments that the caller gives
-    away, if it takes any. `trial`:
-    interpreted calls to come, to see how long they take; `copied`: bytes that all native code had copied of its
-    arguments by the last look."""
+    arrays that it gives are nobody else's; `device`: the program of a device that it is, if it is one; `direct`: what
+    makes calls with contiguous arguments like some others; `giving`: what calls it with arguments that the caller gives
+    away, if it takes any. `trial`: interpreted calls to come, to see how long they take; `copied`: bytes that all
+    native code had copied of its arguments by the last look."""
 
     kind: Kind
     call: Callable[[tuple[Value, ...]], tuple[Value, ...]]
@@ -98,7 +97,7 @@ class Versions:
     where such calls are interpreted. `calls`, `seconds`: of interpreted calls, which some units do not have. `is_part`:
     a part of a function, which the program itself does not have."""
 
-    def __init__(self, engine: Judge, room: Room, function: Function, is_part: bool = False) -> None:
+    def __init__(self, engine: Judge, room: ProgramState, function: Function, is_part: bool = False) -> None:
         self.engine = engine
         self.room = room
         self.function = function
@@ -180,7 +179,8 @@ class Versions:
         return self.versions.get(kind)
 
     def begin(self, args: Sequence[Value], sure: bool = False) -> bool:
-        """Has a version for arguments made beside the program, if that can be (`Engine.beside`). Whether it is being made."""
+        """Has a version for arguments made beside the program, if that can be (`Engine.beside`). Whether it is being
+        made."""
         kind = self.kind(args)
         if kind is None or kind in self.versions or kind in self.refused:
             return False

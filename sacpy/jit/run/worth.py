@@ -1,4 +1,5 @@
-"""Which functions the engine looks after at all: those with work in them. A straight line of scalar operations is run by the interpreter faster than anybody decides about it.
+"""Which functions the engine looks after at all: those with work in them. A straight line of scalar operations is run
+by the interpreter faster than anybody decides about it.
 
 In: a function of core. Out: yes or no.
 """
@@ -12,11 +13,13 @@ from sacpy.interp.values import DTYPES
 from sacpy.lang.core import ArrayCons, Atom, Block, Call, Const, Function, If, Let, Loop, Prim, Stmt, WithLoop
 from sacpy.lang.walk import loops, partition_atoms, statements
 
-SCALAR_MODULES = ("ScalarArith", "ArrayArith", "Math", "Bits", "Bool", "Char")  # their functions on scalars are straight lines
+# their functions on scalars are straight lines
+SCALAR_MODULES = ("ScalarArith", "ArrayArith", "Math", "Bits", "Bool", "Char")
 
 
 def worth_watching(function: Function) -> bool:
-    """Whether a function may be worth compiling: it has loops, or arrays, or calls itself, and all that it takes and gives can be represented."""
+    """Whether a function may be worth compiling: it has loops, or arrays, or calls itself, and all that it takes and
+    gives can be represented."""
     signature = function.signature
     slots = (*signature.params, *signature.results)
     if any(slot.base not in DTYPES for slot in slots):
@@ -65,16 +68,22 @@ def _calls(block: Block) -> Iterator[Call]:
 
 def _updates(block: Block) -> bool:
     """Whether elements of arrays are replaced."""
-    return any((isinstance(s, Let) and isinstance(s.rhs, Prim) and s.rhs.op == "modarray") or (isinstance(s, If) and (_updates(s.then) or _updates(s.otherwise))) for s in block.statements)
+    return any(
+        (isinstance(s, Let) and isinstance(s.rhs, Prim) and s.rhs.op == "modarray")
+        or (isinstance(s, If) and (_updates(s.then) or _updates(s.otherwise)))
+        for s in block.statements
+    )
 
 
 def _prims(block: Block) -> bool:
-    return any((isinstance(s, Let) and isinstance(s.rhs, Prim | WithLoop)) or isinstance(s, Loop) for s in block.statements)
+    return any(
+        (isinstance(s, Let) and isinstance(s.rhs, Prim | WithLoop)) or isinstance(s, Loop) for s in block.statements
+    )
 
 
 def is_large(function: Function, size: int) -> bool:
-    """Whether a function has a number in it above `size`: of rounds, or of elements along an axis or in all. What it does
-    may then be much although it is called with little."""
+    """Whether a function has a number in it above `size`: of rounds, or of elements along an axis or in all. What it
+    does may then be much although it is called with little."""
     return any(_is_above(a, size) for s in statements(function.body) for a in _atoms(s))
 
 
@@ -105,4 +114,15 @@ def _is_work(call: Call) -> bool:
     return module not in QUIET
 
 
-QUIET = (*SCALAR_MODULES, "StdIO", "ArrayIO", "ScalarIO", "TermFile", "String", "FibreIO", "CommandLine", "ComplexIO", "ArrayBasics")
+QUIET = (
+    *SCALAR_MODULES,
+    "StdIO",
+    "ArrayIO",
+    "ScalarIO",
+    "TermFile",
+    "String",
+    "FibreIO",
+    "CommandLine",
+    "ComplexIO",
+    "ArrayBasics",
+)

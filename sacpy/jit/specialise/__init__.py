@@ -2,8 +2,10 @@
 
     specialise(program, key, [Argument("double", (None, None)), Argument("int")]) -> Unit
 
-The function is executed symbolically: scalars are atoms, short vectors and small arrays are their elements side by side, arrays are variables whose types tell their extents. Calls are inlined, patterns become comparisons of extents, whole-array operations with-loops. What cannot be compiled raises
-`Unsupported`, with a reason that a user understands; what the interpreter would refuse at run time becomes a `Check`.
+The function is executed symbolically: scalars are atoms, short vectors and small arrays are their elements side by
+side, arrays are variables whose types tell their extents. Calls are inlined, patterns become comparisons of extents,
+whole-array operations with-loops. What cannot be compiled raises `Unsupported`, with a reason that a user understands;
+what the interpreter would refuse at run time becomes a `Check`.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ _latest: list[Specialiser] = []
 
 
 def specialise(program: Program, key: str, arguments: Sequence[Argument], inferrer: Inferrer | None = None) -> Unit:
-    """`Specialiser.specialise`; what was learnt about the program last time is kept until another comes. Raises `Unsupported`."""
+    """`Specialiser.specialise`; what was learnt about the program last time is kept until another comes. Raises
+    `Unsupported`."""
     if not _latest or _latest[0].knowledge.program is not program:
         _latest[:] = [Specialiser(program, inferrer)]
     return _latest[0].specialise(key, arguments)

@@ -1,6 +1,7 @@
 """Calls: which instance, and whether its body is put in place or becomes a function of the unit.
 
-In: a call of core and its arguments' values. Out: its results' values. Instances that only extents tell apart become branches. A function is inlined unless it calls itself, or the caller has grown large.
+In: a call of core and its arguments' values. Out: its results' values. Instances that only extents tell apart become
+branches. A function is inlined unless it calls itself, or the caller has grown large.
 """
 
 from __future__ import annotations
@@ -38,19 +39,28 @@ def call(walk: Walk, c: core.Call, rest: Rest | None = None) -> Values:
         case Possible(signatures=signatures, exact=True):
             return _first_that_fits(walk, signatures, args, c.name, rest)
         case Possible():
-            raise Unsupported(f"which instance of {c.name} is called depends on more than one argument's extents", walk.b.span)
+            raise Unsupported(
+                f"which instance of {c.name} is called depends on more than one argument's extents", walk.b.span
+            )
         case NoneFits() | Ambiguous():
             raise Fails("an instance fits")
 
 
-def _first_that_fits(walk: Walk, signatures: Sequence[core.Signature], args: list[Value], name: str, then: Rest | None) -> Values:
+def _first_that_fits(
+    walk: Walk, signatures: Sequence[core.Signature], args: list[Value], name: str, then: Rest | None
+) -> Values:
     """Instances that differ in the extents they take, tried in order."""
     first, *rest = signatures
     condition = _fits(walk, first, args)
     if not rest:
         walk.b.check(condition, f"an instance of {name} fits")
         return instance(walk, first, args, name, then)
-    return control.choose(walk, condition, lambda: instance(walk, first, args, name, then), lambda: _first_that_fits(walk, rest, args, name, then))
+    return control.choose(
+        walk,
+        condition,
+        lambda: instance(walk, first, args, name, then),
+        lambda: _first_that_fits(walk, rest, args, name, then),
+    )
 
 
 def _fits(walk: Walk, signature: core.Signature, args: Sequence[Value]) -> Atom:

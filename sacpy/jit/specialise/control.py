@@ -1,7 +1,10 @@
 """Branches and loops.
 
-In: an `If` or `Loop` of core. Out: code for it, and the values of what it merges or carries. Where two branches give values of different rank, `Branches` is raised: whoever knows what comes after them may have that made in both, for what came. A condition that is known takes one branch; a branch that certainly fails becomes a check that it is not taken. What a loop carries has one form in all rounds: it is found by going through the body until
-it no longer changes. A loop for which there is none (a rank changes) is unrolled where every round's condition is known.
+In: an `If` or `Loop` of core. Out: code for it, and the values of what it merges or carries. Where two branches give
+values of different rank, `Branches` is raised: whoever knows what comes after them may have that made in both, for what
+came. A condition that is known takes one branch; a branch that certainly fails becomes a check that it is not taken.
+What a loop carries has one form in all rounds: it is found by going through the body until it no longer changes. A loop
+for which there is none (a rank changes) is unrolled where every round's condition is known.
 """
 
 from __future__ import annotations
@@ -41,13 +44,20 @@ def branch(walk: Walk, s: core.If) -> None:
     def side(block: core.Block, atoms: Sequence[core.Atom]) -> Values:
         return walk.values(block, atoms)
 
-    found: Values = choose(walk, condition, lambda: side(s.then, [m.then for m in s.merges]), lambda: side(s.otherwise, [m.otherwise for m in s.merges]), [m.target.source or "m" for m in s.merges])
+    found: Values = choose(
+        walk,
+        condition,
+        lambda: side(s.then, [m.then for m in s.merges]),
+        lambda: side(s.otherwise, [m.otherwise for m in s.merges]),
+        [m.target.source or "m" for m in s.merges],
+    )
     for merge, value in zip(s.merges, found):
         walk.env[merge.target.name] = value
 
 
 def divided(walk: Walk, s: core.If, rest: Callable[[], Values]) -> Values:
-    """An `If` of core with what comes after it in both of its branches: the values that this gives. Raises `Branches`."""
+    """An `If` of core with what comes after it in both of its branches: the values that this gives. Raises
+    `Branches`."""
     condition = walk.scalar(s.condition, "a condition is a scalar")
 
     def side(block: core.Block, atoms: Sequence[core.Atom]) -> Values:
@@ -58,10 +68,21 @@ def divided(walk: Walk, s: core.If, rest: Callable[[], Values]) -> Values:
 
         return walk.values(block, atoms, bound)
 
-    return choose(walk, condition, lambda: side(s.then, [m.then for m in s.merges]), lambda: side(s.otherwise, [m.otherwise for m in s.merges]))
+    return choose(
+        walk,
+        condition,
+        lambda: side(s.then, [m.then for m in s.merges]),
+        lambda: side(s.otherwise, [m.otherwise for m in s.merges]),
+    )
 
 
-def choose(walk: Walk, condition: Atom, then: Callable[[], Values], otherwise: Callable[[], Values], stems: Sequence[str] | None = None) -> Values:
+def choose(
+    walk: Walk,
+    condition: Atom,
+    then: Callable[[], Values],
+    otherwise: Callable[[], Values],
+    stems: Sequence[str] | None = None,
+) -> Values:
     """The values of one of two computations. Raises `Branches`."""
     b = walk.b
     condition = b.same(condition)
@@ -88,7 +109,9 @@ def _side(b: Builder, condition: Atom, value: bool, run: Callable[[], Values]) -
         return None
 
 
-def _merge(b: Builder, condition: Atom, first: tuple[Scope, Values], second: tuple[Scope, Values], stems: Sequence[str]) -> Values:
+def _merge(
+    b: Builder, condition: Atom, first: tuple[Scope, Values], second: tuple[Scope, Values], stems: Sequence[str]
+) -> Values:
     scopes, sides = (first[0], second[0]), (first[1], second[1])
     if _cheap(scopes, sides):
         return _selected(b, condition, scopes, sides)
@@ -100,7 +123,11 @@ def _merge(b: Builder, condition: Atom, first: tuple[Scope, Values], second: tup
     blocks = []
     for scope, values in zip(scopes, sides):
         with b.again(scope):
-            results = [a for k, kind in zip(changing, kinds) for a in (apart(b, kind, values[k]) if kind.form != "none" else ())]
+            results = [
+                a
+                for k, kind in zip(changing, kinds)
+                for a in (apart(b, kind, values[k]) if kind.form != "none" else ())
+            ]
         blocks.append(scope.block(results))
     present = [k for k, kind in zip(changing, kinds) if kind.form != "none"]
     variables, merged = targets(b, [kind for kind in kinds if kind.form != "none"], [stems[k] for k in present])
@@ -116,17 +143,54 @@ def _merge(b: Builder, condition: Atom, first: tuple[Scope, Values], second: tup
 
 def _outside(b: Builder, value: Value) -> bool:
     """Whether a value is there outside of the branches."""
-    return b.depth_of(value) <= b.depth if not hasattr(value, "elements") else all(b.depth_of(e) <= b.depth for e in value.elements)
+    return (
+        b.depth_of(value) <= b.depth
+        if not hasattr(value, "elements")
+        else all(b.depth_of(e) <= b.depth for e in value.elements)
+    )
 
 
 def _cheap(scopes: Sequence[Scope], sides: Sequence[Values]) -> bool:
     """Whether both branches are a few operations on scalars, which may as well be computed both."""
-    if sum(len(scope.statements) for scope in scopes) > CHEAP or any(v is None or not is_scalar(v) for values in sides for v in values):
+    if sum(len(scope.statements) for scope in scopes) > CHEAP or any(
+        v is None or not is_scalar(v) for values in sides for v in values
+    ):
         return False
-    return all(isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code in _LIGHT for scope in scopes for s in scope.statements)
+    return all(
+        isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code in _LIGHT
+        for scope in scopes
+        for s in scope.statements
+    )
 
 
-_LIGHT = frozenset({"add", "sub", "mul", "min", "max", "eq", "neq", "lt", "le", "gt", "ge", "and", "or", "not", "neg", "abs", "select", "bitand", "bitor", "bitxor", "tod", "tof", "toi", "tobool"})
+_LIGHT = frozenset(
+    {
+        "add",
+        "sub",
+        "mul",
+        "min",
+        "max",
+        "eq",
+        "neq",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "and",
+        "or",
+        "not",
+        "neg",
+        "abs",
+        "select",
+        "bitand",
+        "bitor",
+        "bitxor",
+        "tod",
+        "tof",
+        "toi",
+        "tobool",
+    }
+)
 
 
 def _selected(b: Builder, condition: Atom, scopes: Sequence[Scope], sides: Sequence[Values]) -> Values:
@@ -199,7 +263,10 @@ def _not_entered(walk: Walk, s: core.Loop, initial: Values) -> None:
     for c, value in zip(s.carried, initial):
         walk.env[c.target.name] = value
     walk.block(s.condition)
-    walk.b.check(walk.b.op("not", walk.scalar(s.test, "the condition of a loop is a scalar")), "a loop whose body fails is not entered")
+    walk.b.check(
+        walk.b.op("not", walk.scalar(s.test, "the condition of a loop is a scalar")),
+        "a loop whose body fails is not entered",
+    )
 
 
 class _Attempt:
@@ -231,7 +298,9 @@ def _attempt(walk: Walk, s: core.Loop, kinds: Sequence[Kind]) -> _Attempt:
     def body() -> tuple[Scope, Values]:
         with b.inside(closed=True) as scope:
             b.declare(params)
-            again = {bind.name for statement in s.condition.statements for bind in defined(statement)} & block_free(s.body, tuple(c.update for c in s.carried))
+            again = {bind.name for statement in s.condition.statements for bind in defined(statement)} & block_free(
+                s.body, tuple(c.update for c in s.carried)
+            )
             if not s.body_first and (again or len(s.condition.statements) <= SHORT):
                 walk.block(s.condition)
                 b.assume(walk.scalar(s.test, "the condition of a loop is a scalar"), True)
@@ -257,7 +326,10 @@ def _finish(walk: Walk, s: core.Loop, initial: Values, kinds: Sequence[Kind], fo
         updates = [a for k in present for a in apart(b, kinds[k], found.values[k])]
     results, values = targets(b, [kinds[k] for k in present], [s.carried[k].target.source or "p" for k in present])
     params = tuple(p for p in found.params if not isinstance(p, Const))
-    b.let(results, Loop(params, tuple(start), found.condition.block((found.test,)), found.body.block(updates), s.body_first))
+    b.let(
+        results,
+        Loop(params, tuple(start), found.condition.block((found.test,)), found.body.block(updates), s.body_first),
+    )
     for c in s.carried:
         walk.env[c.target.name] = None
     for k, value in zip(present, values):
@@ -265,7 +337,8 @@ def _finish(walk: Walk, s: core.Loop, initial: Values, kinds: Sequence[Kind], fo
 
 
 def _tried(walk: Walk, s: core.Loop, initial: Values) -> bool:
-    """A loop over a few axes or the like, unrolled, if that stays small: its counter and bound are constants. Whether it was."""
+    """A loop over a few axes or the like, unrolled, if that stays small: its counter and bound are constants. Whether
+    it was."""
     b = walk.b
     if s.body_first or not _few(walk, s, initial):
         return False
@@ -287,7 +360,9 @@ def _few(walk: Walk, s: core.Loop, initial: Values) -> bool:
     b = walk.b
     starts = {c.target.name: value for c, value in zip(s.carried, initial)}
     match s.condition.statements:
-        case [*before, core.Let(rhs=core.Call(args=(core.Var(name=name), bound)))] if len(before) < 3 and isinstance(start := starts.get(name), Const) and start.base == "int":
+        case [*before, core.Let(rhs=core.Call(args=(core.Var(name=name), bound)))] if (
+            len(before) < 3 and isinstance(start := starts.get(name), Const) and start.base == "int"
+        ):
             if isinstance(bound, core.Var) and bound.name in starts:
                 return False
         case _:

@@ -1,6 +1,7 @@
 """Element-wise primitives: on scalars one operation, on small arrays one per element, on arrays a with-loop.
 
-In: the name of a primitive and its operands' values. Out: a value. Divisors that are 0, shift counts out of range and shapes that differ become checks.
+In: the name of a primitive and its operands' values. Out: a value. Divisors that are 0, shift counts out of range and
+shapes that differ become checks.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ def spread(b: Builder, args: Sequence[Value], base: str, function: Scalars) -> V
             b.need_equal(extents_of(first), extents_of(other), SAME)
     if isinstance(first, Small):
         rows = [elements(b, a, first.extents) if not is_scalar(a) else [a] * len(first.elements) for a in args]
-        return Small(base, first.extents, tuple(function([x for x in row if not isinstance(x, Small)]) for row in zip(*rows)))
+        return Small(
+            base, first.extents, tuple(function([x for x in row if not isinstance(x, Small)]) for row in zip(*rows))
+        )
     return mapped(b, extents_of(first), base, lambda index: function([_element(b, a, index) for a in args]))
 
 
@@ -143,7 +146,9 @@ def reduce_bools(b: Builder, op: str, value: Value) -> Atom:
 
 def constant_of(op: str, base: str) -> Const:
     """`zero`, `one`, `minval`, `maxval` of a base type."""
-    made = {"zero": constants.zero, "one": constants.one, "minval": constants.smallest, "maxval": constants.largest}[op](base)
+    made = {"zero": constants.zero, "one": constants.one, "minval": constants.smallest, "maxval": constants.largest}[
+        op
+    ](base)
     return Const(base, made)
 
 

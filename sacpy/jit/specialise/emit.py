@@ -1,7 +1,10 @@
 """Where the graph of one function is put together: nested blocks under construction, and what is known there.
 
-In: operations, one after the other. Out: atoms that stand for their results. An operation is simplified first (`folding`), looked up among those made before (so equal expressions are one variable, and extents can be compared by name), and, where it is cheap and total, put into the outermost block
-that has its operands: so the extents of a cell are known outside of the loop that computes it. Checks teach: after one, its condition is true, and two atoms that it compared are the same.
+In: operations, one after the other. Out: atoms that stand for their results. An operation is simplified first
+(`folding`), looked up among those made before (so equal expressions are one variable, and extents can be compared by
+name), and, where it is cheap and total, put into the outermost block that has its operands: so the extents of a cell
+are known outside of the loop that computes it. Checks teach: after one, its condition is true, and two atoms that it
+compared are the same.
 """
 
 from __future__ import annotations
@@ -39,7 +42,31 @@ from sacpy.lang.source import NOWHERE, Span
 from sacpy.lang.types import BITS
 
 # Cheap enough to be computed where nobody may need it: outside of the loop or branch that it stands in.
-_LIGHT = frozenset({"add", "sub", "mul", "min", "max", "eq", "neq", "lt", "le", "and", "or", "not", "neg", "abs", "select", "bitand", "bitor", "bitxor", "toi", "tol", "tobool"})
+_LIGHT = frozenset(
+    {
+        "add",
+        "sub",
+        "mul",
+        "min",
+        "max",
+        "eq",
+        "neq",
+        "lt",
+        "le",
+        "and",
+        "or",
+        "not",
+        "neg",
+        "abs",
+        "select",
+        "bitand",
+        "bitor",
+        "bitxor",
+        "toi",
+        "tol",
+        "tobool",
+    }
+)
 _INTEGERS = frozenset({*BITS, "bool", "char"})
 MOST = 60_000  # statements of a unit
 
@@ -72,7 +99,8 @@ class Builder(Facts):
 
     @contextmanager
     def never(self) -> Iterator[None]:
-        """For code that is never executed, and only looked at for the shapes in it: what certainly fails is let pass."""
+        """For code that is never executed, and only looked at for the shapes in it: what certainly fails is let
+        pass."""
         before, self.lenient = self.lenient, True
         try:
             yield
@@ -111,7 +139,8 @@ class Builder(Facts):
                     self.depths[v.name] = self.depth
 
     def declare(self, variables: Sequence[Var]) -> None:
-        """Variables that the innermost block binds: parameters, indices. Extents of arrays among them are at least 0; those that an outer block sets need not be so elsewhere."""
+        """Variables that the innermost block binds: parameters, indices. Extents of arrays among them are at least 0;
+        those that an outer block sets need not be so elsewhere."""
         for v in variables:
             self.place(v, self.depth)
             for e in extents_of(v):
@@ -193,7 +222,9 @@ class Builder(Facts):
             if found is not None:
                 return self.same(found)
         base = op_base(op.code, op.args)
-        light = (op.code in _LIGHT and op.args[-1].base in _INTEGERS) or (op.code == "div" and isinstance(op.args[1], Const) and base in _INTEGERS)
+        light = (op.code in _LIGHT and op.args[-1].base in _INTEGERS) or (
+            op.code == "div" and isinstance(op.args[1], Const) and base in _INTEGERS
+        )
         scope = self.scopes[min(home, self.depth)] if light else self.scope
         target = self.names.var("t", ScalarType(base))
         self._append(scope, Let((target,), op, self.span))

@@ -1,6 +1,8 @@
 """What is known while a function is put together: which atoms are the same, and between which bounds ints lie.
 
-In: conditions that hold from here on in the innermost block (`assume`). Out: the atom that stands for others (`same`), lower bounds of ints (`low`), comparisons that are decided (`decided`). All this is local and cheap; the passes know more.
+In: conditions that hold from here on in the innermost block (`assume`). Out: the atom that stands for others (`same`),
+lower bounds of ints (`low`), comparisons that are decided (`decided`). All this is local and cheap; the passes know
+more.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ class Range(Record):
 
 
 class Facts:
-    """What is known in the nested blocks under construction, of which `scopes` is the stack. `depths`: how deep the block is that sets a variable; `definitions`: the operations behind variables."""
+    """What is known in the nested blocks under construction, of which `scopes` is the stack. `depths`: how deep the
+    block is that sets a variable; `definitions`: the operations behind variables."""
 
     def __init__(self) -> None:
         self.scopes: list[Scope] = [Scope(0, True)]
@@ -133,7 +136,17 @@ class Facts:
         if target.base != "int":
             return
         lows = [self.low(a) if a.base == "int" else None for a in op.args]
-        if (op.code in ("div", "min") and None not in lows and min(x for x in lows if x is not None) >= (1 if op.code == "div" else 0)) or (op.code == "div" and isinstance(op.args[1], Const) and lows[0] is not None and lows[0] >= 0 and int(op.args[1].value) > 0):
+        if (
+            op.code in ("div", "min")
+            and None not in lows
+            and min(x for x in lows if x is not None) >= (1 if op.code == "div" else 0)
+        ) or (
+            op.code == "div"
+            and isinstance(op.args[1], Const)
+            and lows[0] is not None
+            and lows[0] >= 0
+            and int(op.args[1].value) > 0
+        ):
             self.at_least(target, 0)
         elif op.code == "max" and any(x is not None for x in lows):
             self.at_least(target, max(x for x in lows if x is not None))
@@ -147,7 +160,8 @@ class Facts:
             self._shifted(target, op.args[0], lows[0], int(op.args[1].value))
 
     def _shifted(self, target: Var, a: Atom, low: int, c: int) -> None:
-        """The range of a + c, where that does not wrap: a lower bound is known, and above there is room for what is added."""
+        """The range of a + c, where that does not wrap: a lower bound is known, and above there is room for what is
+        added."""
         known = self.ranges.get(a.name) if isinstance(a, Var) else None
         bounded = known is not None and known.high is not None
         if low + c >= -2147483648 and (c <= 0 or (c == 1 and bounded)):
@@ -176,7 +190,8 @@ class Facts:
         return TRUE if self._below(a, b) else None
 
     def _below(self, a: Atom, b: Atom) -> bool:
-        """Whether a < b for sure, where both are a variable and a constant: an index below its upper bound, an extent less something. Nothing may wrap on the way, which the lower bounds of the variables tell."""
+        """Whether a < b for sure, where both are a variable and a constant: an index below its upper bound, an extent
+        less something. Nothing may wrap on the way, which the lower bounds of the variables tell."""
         if isinstance(a, Const):
             return False
         (x, c), (n, e) = self._affine(a), self._affine(b)
@@ -188,7 +203,12 @@ class Facts:
             return False
         high = self.same(known.high)
         if isinstance(n, Const) or isinstance(high, Const):
-            return isinstance(n, Const) and isinstance(high, Const) and known.low + c >= -2147483648 and int(high.value) + c <= int(n.value)
+            return (
+                isinstance(n, Const)
+                and isinstance(high, Const)
+                and known.low + c >= -2147483648
+                and int(high.value) + c <= int(n.value)
+            )
         m, d = self._affine(high)
         least = self.low(n)
         if m != n or least is None or least < 0 or not -1000000 < d <= 0 or not -1000000 < e <= 0:

@@ -1,6 +1,8 @@
 """Small local simplifications, made while operations are emitted: constants, neutral elements, sums with constants.
 
-In: the code of an operation and its operands. Out: the atom that it is, a simpler operation, or None for as it stands. `definition` tells the operation behind a variable. All rules hold for every operand that may occur, NaN, infinities and wrap-around included; what needs ranges or more than a step is left to the passes.
+In: the code of an operation and its operands. Out: the atom that it is, a simpler operation, or None for as it stands.
+`definition` tells the operation behind a variable. All rules hold for every operand that may occur, NaN, infinities and
+wrap-around included; what needs ranges or more than a step is left to the passes.
 """
 
 from __future__ import annotations
@@ -43,7 +45,11 @@ def _constant(code: str, base: str, args: tuple[Atom, ...]) -> Const | None:
     if not constants.is_exact(code, base):
         return None
     try:
-        value = constants.unary(code, base, values[0]) if len(values) == 1 else constants.binary(code, base, values[0], values[1])
+        value = (
+            constants.unary(code, base, values[0])
+            if len(values) == 1
+            else constants.binary(code, base, values[0], values[1])
+        )
     except constants.Undefined:
         return None
     result = "bool" if isinstance(value, bool) else CONVERSIONS.get(code, base)
@@ -111,7 +117,9 @@ def _integers(op: Op, a: Atom, b: Atom, definition: Definition) -> Atom | Op | N
 
 def _with_constant(op: Op, a: Atom, c: int, definition: Definition) -> Atom | Op | None:
     code, base = op.code, a.base
-    if (c == 0 and code in ("add", "sub", "shl", "shr", "bitor", "bitxor", "aplmod")) or (c == 1 and code in ("mul", "div")):
+    if (c == 0 and code in ("add", "sub", "shl", "shr", "bitor", "bitxor", "aplmod")) or (
+        c == 1 and code in ("mul", "div")
+    ):
         return a
     if c == 0 and code in ("mul", "bitand"):
         return Const(base, 0)
@@ -140,7 +148,12 @@ def _difference(a: Atom, b: Atom, definition: Definition) -> Atom | Op | None:
     if right is not None and right.code == "add" and isinstance(right.args[1], Const):
         if right.args[0] == a:
             return Const(a.base, constants.wrap(a.base, -int(right.args[1].value)))
-        if left is not None and left.code == "add" and left.args[0] == right.args[0] and isinstance(left.args[1], Const):
+        if (
+            left is not None
+            and left.code == "add"
+            and left.args[0] == right.args[0]
+            and isinstance(left.args[1], Const)
+        ):
             return Const(a.base, constants.wrap(a.base, int(left.args[1].value) - int(right.args[1].value)))
     if right is not None and right.code == "sub" and right.args[0] == a:
         return right.args[1]

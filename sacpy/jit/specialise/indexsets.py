@@ -1,6 +1,7 @@
 """Index sets of with-loops: bounds, steps and widths as atoms, within the frame.
 
-In: a partition of core and the frame. Out: a `Box`. Bounds are made inclusive below and exclusive above; that a partition lies in the frame, and that steps and widths are at least 1, is checked.
+In: a partition of core and the frame. Out: a `Box`. Bounds are made inclusive below and exclusive above; that a
+partition lies in the frame, and that steps and widths are at least 1, is checked.
 """
 
 from __future__ import annotations
@@ -35,13 +36,18 @@ class Box(Node):
         """All indices in row-major order, if all bounds are constants. It takes as long as there are indices: ask for
         the `size` first."""
         rank = len(self.lower)
-        found = [constants_of(a) for a in (self.lower, self.upper, self.step or (integer(1),) * rank, self.width or (integer(1),) * rank)]
+        found = [
+            constants_of(a)
+            for a in (self.lower, self.upper, self.step or (integer(1),) * rank, self.width or (integer(1),) * rank)
+        ]
         lower, upper, step, width = found
         if lower is None or upper is None or step is None or width is None:
             return None
         if self.empty:  # of the other axes nothing is listed: one may be long
             return iter(())
-        return product(*([i for i in range(lo, up) if (i - lo) % s < w] for lo, up, s, w in zip(lower, upper, step, width)))
+        return product(
+            *([i for i in range(lo, up) if (i - lo) % s < w] for lo, up, s, w in zip(lower, upper, step, width))
+        )
 
     def size(self) -> int | None:
         """A bound on the number of indices, if the bounds are constants."""
@@ -56,7 +62,10 @@ class Box(Node):
     @property
     def empty(self) -> bool:
         """Whether there is certainly no index."""
-        return any(isinstance(lo, Const) and isinstance(up, Const) and lo.value >= up.value for lo, up in zip(self.lower, self.upper))
+        return any(
+            isinstance(lo, Const) and isinstance(up, Const) and lo.value >= up.value
+            for lo, up in zip(self.lower, self.upper)
+        )
 
 
 def frame_of(walk: Walk, loop: core.WithLoop) -> Atoms | None:
@@ -111,7 +120,11 @@ def box(walk: Walk, p: core.Partition, frame: Atoms | None, length: int) -> Box:
     """The index set of a partition."""
     b = walk.b
     lower = _bound(walk, p.lower, length, 0 if p.lower_inclusive else 1, (integer(0),) * length)
-    upper = _bound(walk, p.upper, length, 1 if p.upper_inclusive else 0, frame) if p.upper is not None else _dotted(b, frame, p.upper_inclusive)
+    upper = (
+        _bound(walk, p.upper, length, 1 if p.upper_inclusive else 0, frame)
+        if p.upper is not None
+        else _dotted(b, frame, p.upper_inclusive)
+    )
     if frame is not None:
         if len(frame) != length:
             raise Fails("bounds have one component for each axis of the result")

@@ -14,7 +14,8 @@ from sacpy.jit.specialise.values import Kind, Ranks, Small, Value, extents_of, i
 
 
 def kind_of(b: Builder, value: Value | None, depth: int) -> Kind:
-    """The form of a value for someone at this depth (-1: outside of the function): extents that are set deeper are not known there. None: a value that nobody sees."""
+    """The form of a value for someone at this depth (-1: outside of the function): extents that are set deeper are not
+    known there. None: a value that nobody sees."""
     if value is None:
         return Kind("none", "")
     if is_scalar(value):
@@ -52,9 +53,18 @@ def apart(b: Builder, kind: Kind, value: Value | None) -> tuple[Atom, ...]:
     if kind.form == "scalar":
         assert is_scalar(value) and not isinstance(value, Small)
         return (b.same(value),)
-    b.need_equal(list(extents_of(value)), [e if e is not None else x for e, x in zip(kind.extents, extents_of(value))], "the shapes agree")
+    b.need_equal(
+        list(extents_of(value)),
+        [e if e is not None else x for e, x in zip(kind.extents, extents_of(value))],
+        "the shapes agree",
+    )
     if kind.form == "small":
-        return tuple(b.same(e) for e in elements(b, value, tuple(int(e.value) for e in kind.extents if e is not None and not isinstance(e, Var))))
+        return tuple(
+            b.same(e)
+            for e in elements(
+                b, value, tuple(int(e.value) for e in kind.extents if e is not None and not isinstance(e, Var))
+            )
+        )
     return (*(b.same(e) for e, k in zip(extents_of(value), kind.extents) if k is None), b.array(value))
 
 

@@ -1,6 +1,7 @@
 """The maker of one unit: its functions, and what is remembered about the program's.
 
-In: a program and the arguments that a function is specialised for. Out: a `Unit`. `Knowledge` is what stays true for a program and may serve many units.
+In: a program and the arguments that a function is specialised for. Out: a `Unit`. `Knowledge` is what stays true for a
+program and may serve many units.
 """
 
 from __future__ import annotations
@@ -15,7 +16,18 @@ from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.kinds import apart, kind_of, targets
 from sacpy.jit.specialise.sharing import Constants, Sharing, Use, constants_among
 from sacpy.jit.specialise.tidy import tidy
-from sacpy.jit.specialise.values import LIMIT, Branches, Fails, Kind, Small, Value, extents_of, integer, is_scalar, shape_of
+from sacpy.jit.specialise.values import (
+    LIMIT,
+    Branches,
+    Fails,
+    Kind,
+    Small,
+    Value,
+    extents_of,
+    integer,
+    is_scalar,
+    shape_of,
+)
 from sacpy.jit.specialise.walk import KNOWN, Rest, Values, Walk
 from sacpy.lang import core
 from sacpy.lang.diagnostics import SacError
@@ -26,7 +38,8 @@ from sacpy.lang.plan import Plan, compile_plan
 from sacpy.lang.types import Shape
 from sacpy.nodes import Node, Record, field
 
-NESTED = 8  # calls of one function inside each other, with arguments of other shapes each time, before it counts as recursive
+# calls of one function inside each other, with arguments of other shapes each time, before it counts as recursive
+NESTED = 8
 VERSIONS = 4  # of a recursive function; after that, small arrays are passed as arrays
 FEW = 4  # the largest extent of an array that a version of a recursive function keeps
 BUDGET = 4_000  # statements of a function, from which on calls are no longer inlined
@@ -36,7 +49,9 @@ LITTLE = 12  # statements of a function that is inlined all the same
 
 
 class Argument(Node):
-    """What a function is specialised for: base type, and an extent per axis; None where it stays open. Scalars have shape (). `value`: all elements, row-major, where the unit is for that value only (the parameters are there all the same); a rank may depend on it."""
+    """What a function is specialised for: base type, and an extent per axis; None where it stays open. Scalars have
+    shape (). `value`: all elements, row-major, where the unit is for that value only (the parameters are there all the
+    same); a rank may depend on it."""
 
     base: str
     shape: tuple[int | None, ...] = ()
@@ -44,7 +59,8 @@ class Argument(Node):
 
 
 class Knowledge(Record):
-    """What is remembered about a program: plans of signatures, resolutions of calls, inference, which functions call themselves."""
+    """What is remembered about a program: plans of signatures, resolutions of calls, inference, which functions call
+    themselves."""
 
     program: core.Program
     inferrer: Inferrer
@@ -65,8 +81,9 @@ class Knowledge(Record):
         return found
 
     def refusal(self, key: str) -> Unsupported | None:
-        """Why a function cannot be compiled whatever it is called with, as far as that is seen at once: something stands
-        in it, or in what it calls, outside of all branches and loops. So nobody works for a while on what ends in output."""
+        """Why a function cannot be compiled whatever it is called with, as far as that is seen at once: something
+        stands in it, or in what it calls, outside of all branches and loops. So nobody works for a while on what ends
+        in output."""
         if key not in self.refusals:
             self.refusals[key] = None  # while this is looked for
             found = map(self._refused, self.function(key).body.statements)
@@ -87,7 +104,11 @@ class Knowledge(Record):
         first: Unsupported | None = None
         for candidate in s.rhs.candidates:
             native = self.program.signature(candidate).native is not None
-            why = Unsupported(f"it calls {s.rhs.name}, which is not written in SaC", s.span) if native else self.refusal(candidate)
+            why = (
+                Unsupported(f"it calls {s.rhs.name}, which is not written in SaC", s.span)
+                if native
+                else self.refusal(candidate)
+            )
             if why is None:
                 return None
             first = first or why
@@ -99,7 +120,8 @@ class Again(Exception):
 
 
 class Version(Record):
-    """A function of the unit. `results`: the forms of its results, extents not known outside as None; before `made` is there, as inference tells."""
+    """A function of the unit. `results`: the forms of its results, extents not known outside as None; before `made` is
+    there, as inference tells."""
 
     name: str
     params: tuple[Kind, ...]
@@ -165,7 +187,8 @@ class Maker:
         if (large or (not b.cells and self.sharing.is_called(use))) and use not in self.inlined:
             try:
                 return self._given(self._call(b, signature, args), rest)
-            except Unsupported:  # it needs a value that it has here; or it cannot be compiled at all, which inlining will tell
+            # it needs a value that it has here; or it cannot be compiled at all, which inlining will tell
+            except Unsupported:
                 self.inlined.add(use)
         span, before = b.span, b.count
         inlined = not b.cells and bool(walk.stack)
@@ -225,14 +248,21 @@ class Maker:
         """The forms of a recursive function's results, by inference."""
         function = self.function(signature.key)
         result = []
-        for slot, shape in zip(signature.results, self.known.inferrer.infer(function, [k.shape() for k in kinds]).results):
+        for slot, shape in zip(
+            signature.results, self.known.inferrer.infer(function, [k.shape() for k in kinds]).results
+        ):
             if slot.base not in KNOWN:
                 raise Unsupported(f"{_plain(signature.key)} gives values of type {_plain(slot.base)}")
             if shape.never:
                 raise Unsupported(f"{_plain(signature.key)} never ends, or always fails", signature.span)
             if shape.extents is None:
-                raise Unsupported(f"{_plain(signature.key)} calls itself, and the rank of its result is known only when it runs", signature.span)
-            result.append(Kind("array", slot.base, (None,) * len(shape.extents)) if shape.extents else Kind("scalar", slot.base))
+                raise Unsupported(
+                    f"{_plain(signature.key)} calls itself, and the rank of its result is known only when it runs",
+                    signature.span,
+                )
+            result.append(
+                Kind("array", slot.base, (None,) * len(shape.extents)) if shape.extents else Kind("scalar", slot.base)
+            )
         return tuple(result)
 
     def _make(self, version: Version, signature: core.Signature, constants: Constants, *, recursive: bool) -> None:
@@ -244,7 +274,9 @@ class Maker:
             args = [v if known is None else known for v, known in zip(values, constants)]
             results = _known(Walk(self, b, self.function(signature.key), (frame,)).run(args))
         except Fails as fails:
-            raise Unsupported(f"{_plain(signature.key)} fails whenever it is called like this: it is not so that {fails}", b.span) from None
+            raise Unsupported(
+                f"{_plain(signature.key)} fails whenever it is called like this: it is not so that {fails}", b.span
+            ) from None
         except Branches:
             raise Unsupported(DEPENDS, b.span) from None
         if not recursive:
@@ -263,7 +295,9 @@ class Maker:
         args: list[Value] = []
         for at, (argument, slot) in enumerate(zip(arguments, signature.params, strict=True)):
             if argument.base not in KNOWN:
-                raise Unsupported(f"{slot.bind.source or 'an argument'} is of type {_plain(argument.base)}", signature.span)
+                raise Unsupported(
+                    f"{slot.bind.source or 'an argument'} is of type {_plain(argument.base)}", signature.span
+                )
             found, value, kinds = _parameter(b, argument, at, slot.bind.source or "a")
             inputs += kinds
             params += found
@@ -359,7 +393,11 @@ def _widened(kind: Kind, *, everything: bool) -> Kind:
     """The form of an argument of a recursive function: extents that may well change with each call are open."""
     if not kind.extents or (kind.form == "small" and not everything):
         return kind
-    return Kind("array", kind.base, tuple(None if everything or not isinstance(e, Const) or int(e.value) > FEW else e for e in kind.extents))
+    return Kind(
+        "array",
+        kind.base,
+        tuple(None if everything or not isinstance(e, Const) or int(e.value) > FEW else e for e in kind.extents),
+    )
 
 
 def _plain(key: str) -> str:

@@ -1,6 +1,8 @@
 """Type patterns while a function is specialised: names become atoms, and what the patterns compare becomes checks.
 
-In: the steps of a signature's plan (`lang/plan`) and the values of its parameters or results. Out: what the names stand for. Ranks are known, so steps about them are decided here; a rank that depends on the value of an argument has to be a constant.
+In: the steps of a signature's plan (`lang/plan`) and the values of its parameters or results. Out: what the names stand
+for. Ranks are known, so steps about them are decided here; a rank that depends on the value of an argument has to be a
+constant.
 """
 
 from __future__ import annotations
@@ -101,6 +103,10 @@ class Names:
                 self._need(left >= 0 and not odd)
                 self.ints[name] = integer(left)
             case BindShape(name=name, start=start, stop=stop):
-                self.shapes[name] = tuple(map(b.same, extents[self._axis(start, len(extents)) : self._axis(stop, len(extents))]))
+                self.shapes[name] = tuple(
+                    map(b.same, extents[self._axis(start, len(extents)) : self._axis(stop, len(extents))])
+                )
             case CheckShape(name=name, start=start, stop=stop):
-                b.need_equal(extents[self._axis(start, len(extents)) : self._axis(stop, len(extents))], self.shapes[name], WHAT)
+                b.need_equal(
+                    extents[self._axis(start, len(extents)) : self._axis(stop, len(extents))], self.shapes[name], WHAT
+                )

@@ -1,6 +1,7 @@
 """The table of primitives: what each becomes.
 
-In: a primitive of core and its operands' values. Out: its value. One row per primitive that is not element-wise; a test checks that no primitive is missing.
+In: a primitive of core and its operands' values. Out: its value. One row per primitive that is not element-wise; a test
+checks that no primitive is missing.
 """
 
 from __future__ import annotations

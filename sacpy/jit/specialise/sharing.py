@@ -1,9 +1,10 @@
-"""Which functions of a large unit are compiled once and called, instead of being put in the place of each of their calls.
+"""Which functions of a large unit are compiled once and called, instead of being put in the place of each of their
+calls.
 
-In: what was inlined, and how many statements it became. Out: the uses that are calls from now on. A unit is made the short way
-at first, where everything is inlined and fuses; when it has grown large, and the same functions come again and again, it is
-made anew with calls of these, and of whatever comes again from then on. So the time that a unit takes stays near linear in
-the text of its functions, though each may call others twice.
+In: what was inlined, and how many statements it became. Out: the uses that are calls from now on. A unit is made the
+short way at first, where everything is inlined and fuses; when it has grown large, and the same functions come again
+and again, it is made anew with calls of these, and of whatever comes again from then on. So the time that a unit takes
+stays near linear in the text of its functions, though each may call others twice.
 
 Functions in the cells of with-loops are inlined all the same: what is done for each cell has to be.
 """
@@ -33,8 +34,8 @@ class Use(Node):
 
 
 def constants_among(args: Sequence[Value]) -> Constants:
-    """The arguments that are constants; None for the others. Reals are numbers to compute with: code for any serves, where
-    an int may be an axis, and a bool which way to go."""
+    """The arguments that are constants; None for the others. Reals are numbers to compute with: code for any serves,
+    where an int may be an axis, and a bool which way to go."""
     return tuple(a if _is_constant(a) else None for a in args)
 
 

@@ -1,6 +1,7 @@
 """Structural primitives: shapes, selection, update, reshaping, joining, cutting.
 
-In: values. Out: values. On small arrays nothing is left but the elements; on arrays, loads, views, reshapes and with-loops. Where the operands may be refused there is a check. `cell`: the last axes belong to the element.
+In: values. Out: values. On small arrays nothing is left but the elements; on arrays, loads, views, reshapes and
+with-loops. Where the operands may be refused there is a check. `cell`: the last axes belong to the element.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ LARGEST = 2147483647
 
 
 def vector(b: Builder, value: Value, what: str) -> tuple[Atom, ...]:
-    """The components of an index or shape: a scalar is one component. Raises `Unsupported` where their number is not known."""
+    """The components of an index or shape: a scalar is one component. Raises `Unsupported` where their number is not
+    known."""
     if is_scalar(value) and not isinstance(value, Small):
         return (b.same(value),)
     if len(extents_of(value)) != 1:
@@ -43,7 +45,9 @@ def vector(b: Builder, value: Value, what: str) -> tuple[Atom, ...]:
     if extents is None:
         (length,) = map(b.same, extents_of(value))
         if not isinstance(length, Const):
-            raise Unsupported(f"the length of {what} is known only when it runs, and with it the rank of an array", b.span)
+            raise Unsupported(
+                f"the length of {what} is known only when it runs, and with it the rank of an array", b.span
+            )
         extents = (int(length.value),)
     if extents[0] > LIMIT:
         raise Unsupported(f"{what} has {extents[0]} components", b.span)
@@ -90,7 +94,9 @@ def sel(b: Builder, iv: Value, value: Value, cell: int) -> Value:
     rest = extents[len(index) :]
     sizes = constants_of(tuple(map(b.same, rest)))
     if sizes is not None and prod(sizes) <= LIMIT:
-        return Small(value.base, sizes, tuple(b.load(array, (*index, *map(integer, inner))) for inner in indices(sizes)))
+        return Small(
+            value.base, sizes, tuple(b.load(array, (*index, *map(integer, inner))) for inner in indices(sizes))
+        )
     return b.view(array, index)
 
 
@@ -100,7 +106,8 @@ def _small_sel(b: Builder, index: Sequence[Atom], value: Small) -> Value:
     known = constants_of(index)
     if known is not None:
         start = _flat(known, value.extents) * size
-        return _of(value.base, rest, value.elements[start : start + size])  # an index out of range only in code that is never executed
+        # an index out of range only in code that is never executed
+        return _of(value.base, rest, value.elements[start : start + size])
     count = prod(value.extents[: len(index)])
     if not count:
         b.check(FALSE, "the index lies in the array")
@@ -173,7 +180,9 @@ def _small_update(b: Builder, value: Small, index: Sequence[Atom], new: Value) -
         return None
     for k, at in enumerate(indices(value.extents[: len(index)])):
         hit = _hits(b, index, at)
-        found[k * size : (k + 1) * size] = [b.op("select", hit, x, y) for x, y in zip(fresh, found[k * size : (k + 1) * size])]
+        found[k * size : (k + 1) * size] = [
+            b.op("select", hit, x, y) for x, y in zip(fresh, found[k * size : (k + 1) * size])
+        ]
     return Small(value.base, value.extents, tuple(found))
 
 
@@ -289,11 +298,20 @@ def section(b: Builder, value: Value, axes: Sequence[tuple[Atom, Atom]]) -> Valu
         return value
     array = b.array(value)
     if sizes is not None and prod(sizes) <= LIMIT:
-        return Small(value.base, sizes, tuple(b.load(array, [b.add(o, i) for i, (_, o) in zip(at, axes)]) for at in indices(sizes)))
+        return Small(
+            value.base,
+            sizes,
+            tuple(b.load(array, [b.add(o, i) for i, (_, o) in zip(at, axes)]) for at in indices(sizes)),
+        )
     for size, _ in axes:
         if isinstance(size, Var):
             b.at_least(size, 0)
-    return mapped(b, [size for size, _ in axes], value.base, lambda i: b.load(array, [b.op("add", x, o, exact=True) for x, (_, o) in zip(i, axes)]))
+    return mapped(
+        b,
+        [size for size, _ in axes],
+        value.base,
+        lambda i: b.load(array, [b.op("add", x, o, exact=True) for x, (_, o) in zip(i, axes)]),
+    )
 
 
 def cons(b: Builder, values: Sequence[Value]) -> Value:
@@ -309,7 +327,10 @@ def cons(b: Builder, values: Sequence[Value]) -> Value:
     extents = (integer(len(values)), *extents_of(first))
     arrays = [b.array(v) for v in values]
     zeros = (integer(0),) * (len(extents) - 1)
-    parts = [((integer(k), *zeros), (integer(k + 1), *extents[1:]), lambda i, a=a: b.load(a, i[1:])) for k, a in enumerate(arrays)]
+    parts = [
+        ((integer(k), *zeros), (integer(k + 1), *extents[1:]), lambda i, a=a: b.load(a, i[1:]))
+        for k, a in enumerate(arrays)
+    ]
     return partitioned(b, extents, first.base, parts)
 
 

@@ -1,6 +1,8 @@
-"""Throws away what the specialiser made and nobody uses: looks at a body that were given up, extents that were computed for comparisons.
+"""Throws away what the specialiser made and nobody uses: looks at a body that were given up, extents that were computed
+for comparisons.
 
-In: a block. Out: the same block without statements whose results are not used. Checks stay, but for those inside of what goes; so do loops that may not end.
+In: a block. Out: the same block without statements whose results are not used. Checks stay, but for those inside of
+what goes; so do loops that may not end.
 """
 
 from __future__ import annotations
@@ -56,12 +58,22 @@ def _block(block: Block, used: set[str]) -> Block:
 
 
 def _stays(rhs: Rhs) -> bool:
-    """Whether a statement is there for more than its results: for the checks in its branches (those of a condition come with code that asserts, not computes), or for a loop that may not end."""
-    return (isinstance(rhs, If) and any(isinstance(s, Check) or (isinstance(s, Let) and _stays(s.rhs)) for branch in (rhs.then, rhs.otherwise) for s in branch.statements)) or _endless(rhs)
+    """Whether a statement is there for more than its results: for the checks in its branches (those of a condition come
+    with code that asserts, not computes), or for a loop that may not end."""
+    return (
+        isinstance(rhs, If)
+        and any(
+            isinstance(s, Check) or (isinstance(s, Let) and _stays(s.rhs))
+            for branch in (rhs.then, rhs.otherwise)
+            for s in branch.statements
+        )
+    ) or _endless(rhs)
 
 
 def _endless(rhs: Rhs) -> bool:
-    return isinstance(rhs, Loop | Call) or any(isinstance(s, Let) and _endless(s.rhs) for b in blocks(rhs) for s in b.statements)
+    return isinstance(rhs, Loop | Call) or any(
+        isinstance(s, Let) and _endless(s.rhs) for b in blocks(rhs) for s in b.statements
+    )
 
 
 def _inside(rhs: Rhs, used: set[str]) -> Rhs:
@@ -73,8 +85,16 @@ def _inside(rhs: Rhs, used: set[str]) -> Rhs:
         case For():
             return For(rhs.index, rhs.lower, rhs.upper, rhs.step, rhs.params, rhs.initial, _block(rhs.body, used))
         case WithLoop():
-            operators = tuple(Fold(o.neutrals, o.accumulators, o.values, _block(o.combine, used), o.stop, o.commutative) if isinstance(o, Fold) else o for o in rhs.operators)
-            partitions = tuple(Partition(p.lower, p.upper, p.step, p.width, p.index, _block(p.body, used), p.pragmas, p.span, p.staged) for p in rhs.partitions)
+            operators = tuple(
+                Fold(o.neutrals, o.accumulators, o.values, _block(o.combine, used), o.stop, o.commutative)
+                if isinstance(o, Fold)
+                else o
+                for o in rhs.operators
+            )
+            partitions = tuple(
+                Partition(p.lower, p.upper, p.step, p.width, p.index, _block(p.body, used), p.pragmas, p.span, p.staged)
+                for p in rhs.partitions
+            )
             return WithLoop(rhs.frame, partitions, operators, rhs.disjoint, rhs.complete, rhs.pragmas)
     return rhs
 

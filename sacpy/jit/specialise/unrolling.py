@@ -1,6 +1,7 @@
 """Small with-loops with known index sets, executed index by index: what they compute are scalars, side by side.
 
-In: a with-loop of core whose bounds are constants. Out: its results' values, or None where it is too large, or its cells are. So index vectors and shapes never become arrays.
+In: a with-loop of core whose bounds are constants. Out: its results' values, or None where it is too large, or its
+cells are. So index vectors and shapes never become arrays.
 """
 
 from __future__ import annotations
@@ -42,7 +43,15 @@ def unrolled(walk: Walk, loop: core.WithLoop, frame: Atoms | None, boxes: Sequen
         case core.Fold():
             return _fold(walk, loop, operator, boxes, total)
         case core.Genarray():
-            return _array(walk, loop, boxes, frame or (), None, None if operator.default is None else walk.value(operator.default), total)
+            return _array(
+                walk,
+                loop,
+                boxes,
+                frame or (),
+                None,
+                None if operator.default is None else walk.value(operator.default),
+                total,
+            )
         case core.Modarray():
             return _array(walk, loop, boxes, frame or (), walk.value(operator.array), None, total)
     return None
@@ -51,7 +60,12 @@ def unrolled(walk: Walk, loop: core.WithLoop, frame: Atoms | None, boxes: Sequen
 def _once(walk: Walk, loop: core.WithLoop) -> list[Value]:
     """A with-loop of rank 0: each body is executed once."""
     b = walk.b
-    threads = {bind.name: walk.value(i) for o in loop.operators if isinstance(o, core.Propagate) for bind, i in zip(o.params, o.initial)}
+    threads = {
+        bind.name: walk.value(i)
+        for o in loop.operators
+        if isinstance(o, core.Propagate)
+        for bind, i in zip(o.params, o.initial)
+    }
     rounds: list[list[Value]] = []
     for p in loop.partitions:
         walk.env.update(threads)
@@ -68,7 +82,11 @@ def _once(walk: Walk, loop: core.WithLoop) -> list[Value]:
         match o:
             case core.Genarray(default=given) | core.Modarray(array=given):
                 if given is not None:
-                    b.need_equal(extents_of(rounds[0][at]), extents_of(walk.value(given)), "the cells of a with-loop have one shape")
+                    b.need_equal(
+                        extents_of(rounds[0][at]),
+                        extents_of(walk.value(given)),
+                        "the cells of a with-loop have one shape",
+                    )
                 results.append(rounds[0][at])
             case core.Propagate():
                 results += [threads[bind.name] for bind in o.params]
@@ -82,10 +100,23 @@ def _once(walk: Walk, loop: core.WithLoop) -> list[Value]:
     return results
 
 
-def _array(walk: Walk, loop: core.WithLoop, boxes: Sequence[Box], frame: Atoms, old: Value | None, default: Value | None, total: int) -> list[Value] | None:
+def _array(
+    walk: Walk,
+    loop: core.WithLoop,
+    boxes: Sequence[Box],
+    frame: Atoms,
+    old: Value | None,
+    default: Value | None,
+    total: int,
+) -> list[Value] | None:
     b = walk.b
     extents = constants_of(tuple(map(b.same, frame)))
-    if extents is None or prod(extents) > LIMIT or (old is not None and is_array(old)) or (default is not None and is_array(default)):
+    if (
+        extents is None
+        or prod(extents) > LIMIT
+        or (old is not None and is_array(old))
+        or (default is not None and is_array(default))
+    ):
         return None
     cells: dict[tuple[int, ...], Value] = {}
     cell = extents_of(default) if default is not None else extents_of(old)[len(extents) :] if old is not None else None
@@ -108,7 +139,14 @@ def _array(walk: Walk, loop: core.WithLoop, boxes: Sequence[Box], frame: Atoms, 
     return [_assembled(walk, extents, sizes, cells, old, default)]
 
 
-def _assembled(walk: Walk, extents: tuple[int, ...], sizes: tuple[int, ...], cells: dict[tuple[int, ...], Value], old: Value | None, default: Value | None) -> Value:
+def _assembled(
+    walk: Walk,
+    extents: tuple[int, ...],
+    sizes: tuple[int, ...],
+    cells: dict[tuple[int, ...], Value],
+    old: Value | None,
+    default: Value | None,
+) -> Value:
     from sacpy.jit.specialise.elementwise import indices
 
     b = walk.b
@@ -119,7 +157,13 @@ def _assembled(walk: Walk, extents: tuple[int, ...], sizes: tuple[int, ...], cel
     found: list[Atom] = []
     for k, at in enumerate(indices(extents)):
         cell = cells.get(at)
-        found += elements(b, cell, sizes) if cell is not None else before[k * size : (k + 1) * size] if before is not None else fill
+        found += (
+            elements(b, cell, sizes)
+            if cell is not None
+            else before[k * size : (k + 1) * size]
+            if before is not None
+            else fill
+        )
     if not extents and not sizes:
         return found[0]
     return Small(base, (*extents, *sizes), tuple(found))
@@ -147,4 +191,3 @@ def _fold(walk: Walk, loop: core.WithLoop, operator: core.Fold, boxes: Sequence[
                 return None
         result = current if result is None else withloops.combine(walk, operator, current, result)
     return neutrals if result is None else result
-

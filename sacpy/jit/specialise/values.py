@@ -1,7 +1,9 @@
 """Symbolic values: what stands for the value of a core variable while a function is specialised.
 
-A value is a scalar atom of the graph, a `Small` (a small array of known shape: its elements, side by side), or an array variable. The rank of every value is known. A `Kind` is what is known of a value's form where several may come: at the end of branches, around
-loops, in the parameters of functions; it says how a value is taken apart into atoms there, and put together again.
+A value is a scalar atom of the graph, a `Small` (a small array of known shape: its elements, side by side), or an array
+variable. The rank of every value is known. A `Kind` is what is known of a value's form where several may come: at the
+end of branches, around loops, in the parameters of functions; it says how a value is taken apart into atoms there, and
+put together again.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ Value = Const | Var | Small
 
 
 class Kind(Node):
-    """The form of a value: "scalar", "small" (extents are constants), or "array" (an extent None travels as a scalar of its own, before the array). "none": no value yet, anything may come."""
+    """The form of a value: "scalar", "small" (extents are constants), or "array" (an extent None travels as a scalar of
+    its own, before the array). "none": no value yet, anything may come."""
 
     form: str
     base: str
@@ -67,7 +70,13 @@ class Kind(Node):
     @property
     def width(self) -> int:
         """The number of atoms."""
-        return 1 if self.form == "scalar" else self.size if self.form == "small" else 1 + sum(e is None for e in self.extents)
+        return (
+            1
+            if self.form == "scalar"
+            else self.size
+            if self.form == "small"
+            else 1 + sum(e is None for e in self.extents)
+        )
 
     def shape(self) -> Shape:
         """As inference sees it."""
@@ -83,7 +92,9 @@ class Kind(Node):
             return (v,), v
         if self.form == "small":
             elements = tuple(names.var(stem, ScalarType(self.base)) for _ in range(self.size))
-            return elements, Small(self.base, tuple(int(e.value) for e in self.extents if isinstance(e, Const)), elements)
+            return elements, Small(
+                self.base, tuple(int(e.value) for e in self.extents if isinstance(e, Const)), elements
+            )
         extents = tuple(names.var(f"{stem}_n", ScalarType("int")) if e is None else e for e in self.extents)
         array = names.var(stem, ArrayType(self.base, extents))
         return (*(e for e, k in zip(extents, self.extents) if k is None and isinstance(e, Var)), array), array

@@ -1,6 +1,7 @@
 """One function of core, executed symbolically: its variables stand for values, its statements become code in a builder.
 
-In: a function and its arguments' values. Out: its results' values. Branches and loops are in `control`, with-loops in `withloops`, calls in `calls`.
+In: a function and its arguments' values. Out: its results' values. Branches and loops are in `control`, with-loops in
+`withloops`, calls in `calls`.
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ class Walk:
         for condition in self.function.conditions:
             if condition.on_exit == on_exit:
                 self.block(condition.block)
-                self.b.check(self.scalar(condition.value, "a condition is a scalar"), f"the condition {condition.text} holds")
+                self.b.check(
+                    self.scalar(condition.value, "a condition is a scalar"), f"the condition {condition.text} holds"
+                )
 
     # ---- atoms
 
@@ -114,7 +117,8 @@ class Walk:
 
     def values(self, block: core.Block, atoms: Sequence[core.Atom], rest: Rest | None = None, at: int = 0) -> Values:
         """The same for values that nobody may see, from a statement on; or what comes of them. Where two branches give
-        values of different rank, all that comes after them is made in both. Raises `Branches` where that is of no use."""
+        values of different rank, all that comes after them is made in both. Raises `Branches` where that is of no
+        use."""
         for k in range(at, len(block.statements)):
             statement = block.statements[k]
             try:
@@ -122,7 +126,9 @@ class Walk:
                     self._statement(statement)
                     continue
             except Branches:
-                if not isinstance(statement, core.If) and not (isinstance(statement, core.Let) and isinstance(statement.rhs, core.Call)):
+                if not isinstance(statement, core.If) and not (
+                    isinstance(statement, core.Let) and isinstance(statement.rhs, core.Call)
+                ):
                     raise
                 self.maker.dividing[id(statement)] = statement
             if not self.maker.may_divide(self.b):

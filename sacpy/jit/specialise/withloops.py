@@ -1,7 +1,10 @@
-"""With-loops: operators, partitions and their bodies as a with-loop of the graph, or, where it is small and known, unrolled.
+"""With-loops: operators, partitions and their bodies as a with-loop of the graph, or, where it is small and known,
+unrolled.
 
-In: a with-loop of core. Out: the values of its results. A body is executed once, with variables for the components of its index. What the operators need is made to fit: cells of a genarray have one shape, known before the loop; accumulators of a fold and threaded values keep one form in all
-iterations, found by going through the bodies until it no longer changes.
+In: a with-loop of core. Out: the values of its results. A body is executed once, with variables for the components of
+its index. What the operators need is made to fit: cells of a genarray have one shape, known before the loop;
+accumulators of a fold and threaded values keep one form in all iterations, found by going through the bodies until it
+no longer changes.
 """
 
 from __future__ import annotations
@@ -19,7 +22,19 @@ from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.facts import Scope
 from sacpy.jit.specialise.indexsets import Atoms, Box, box, frame_of, index_length
 from sacpy.jit.specialise.kinds import apart, join, kind_of, targets
-from sacpy.jit.specialise.values import Fails, Kind, Ranks, Small, Value, extents_of, integer, shape_of, small_vector, static_extents, zero
+from sacpy.jit.specialise.values import (
+    Fails,
+    Kind,
+    Ranks,
+    Small,
+    Value,
+    extents_of,
+    integer,
+    shape_of,
+    small_vector,
+    static_extents,
+    zero,
+)
 from sacpy.lang import core
 from sacpy.lang.lattice import full_extents
 from sacpy.lang.pragmas import asks
@@ -34,7 +49,8 @@ ROUNDS = 8
 
 
 class Part(Record):
-    """A partition under construction: its index set, its body's block and values. `idle`: it is executed for its form only, since it has no index, or its body fails if it has one."""
+    """A partition under construction: its index set, its body's block and values. `idle`: it is executed for its form
+    only, since it has no index, or its body fails if it has one."""
 
     source: core.Partition
     box: Box
@@ -113,13 +129,21 @@ def bind_index(walk: Walk, p: core.Partition, index: Sequence[Atom]) -> None:
 # ---------------------------------------------------------------- the general case
 
 
-def _general(walk: Walk, loop: core.WithLoop, frame: Atoms | None, boxes: Sequence[Box], stems: Sequence[str]) -> list[Value]:
+def _general(
+    walk: Walk, loop: core.WithLoop, frame: Atoms | None, boxes: Sequence[Box], stems: Sequence[str]
+) -> list[Value]:
     b = walk.b
     threads, parts = _bodies(walk, loop, boxes)
     made: list[Made] = []
     at = 0
     for operator in loop.operators:
-        width = len(operator.neutrals) if isinstance(operator, core.Fold) else len(operator.initial) if isinstance(operator, core.Propagate) else 1
+        width = (
+            len(operator.neutrals)
+            if isinstance(operator, core.Fold)
+            else len(operator.initial)
+            if isinstance(operator, core.Propagate)
+            else 1
+        )
         columns = [part.values[at : at + width] for part in parts]
         names = stems[at : at + width]
         match operator:
@@ -131,29 +155,44 @@ def _general(walk: Walk, loop: core.WithLoop, frame: Atoms | None, boxes: Sequen
                 made.append(_fold(walk, loop, operator, parts, columns, names))
             case core.Propagate():
                 thread = threads[id(operator)]
-                initial = tuple(a for kind, i in zip(thread.kinds, operator.initial) for a in apart(b, kind, walk.value(i)))
+                initial = tuple(
+                    a for kind, i in zip(thread.kinds, operator.initial) for a in apart(b, kind, walk.value(i))
+                )
                 variables, values = targets(b, thread.kinds, names)
                 made.append(Made(graph.Propagate(initial, thread.params), thread.kinds, variables, values))
         at += width
     partitions = tuple(_partition(b, part, made, _staged(walk, loop, part.source)) for part in parts)
     complete = len(boxes) == 1 and frame is not None and _covers(b, boxes[0], frame)
     operators = tuple(m.operator for m in made)
-    result = graph.WithLoop(frame, partitions, operators, disjoint=len(boxes) < 2, complete=complete, pragmas=loop.pragmas)
+    result = graph.WithLoop(
+        frame, partitions, operators, disjoint=len(boxes) < 2, complete=complete, pragmas=loop.pragmas
+    )
     b.let(tuple(v for m in made for v in m.results), result)
     return [v for m in made for v in m.values]
 
 
 def _covers(b: Builder, where: Box, frame: Atoms) -> bool:
-    return where.step is None and all(b.equal(lo, integer(0)) for lo in where.lower) and all(b.equal(up, n) for up, n in zip(where.upper, frame))
+    return (
+        where.step is None
+        and all(b.equal(lo, integer(0)) for lo in where.lower)
+        and all(b.equal(up, n) for up, n in zip(where.upper, frame))
+    )
 
 
 def _staged(walk: Walk, loop: core.WithLoop, p: core.Partition) -> tuple[tuple[str, Var], ...]:
     """The arrays that pragmas name for shared memory, and that a partition reads."""
-    names = {name for pragma in (*loop.pragmas, *p.pragmas) if pragma.text.startswith("gpumem") for name in re.findall(r"[A-Za-z_]\w*", pragma.text.partition("shared")[2])}
+    names = {
+        name
+        for pragma in (*loop.pragmas, *p.pragmas)
+        if pragma.text.startswith("gpumem")
+        for name in re.findall(r"[A-Za-z_]\w*", pragma.text.partition("shared")[2])
+    }
     if not names:
         return ()
     found = [(name.partition("~")[0], walk.env.get(name)) for name in sorted(block_free(p.body, p.values))]
-    return tuple((source, v) for source, v in found if source in names and isinstance(v, Var) and isinstance(v.type, ArrayType))
+    return tuple(
+        (source, v) for source, v in found if source in names and isinstance(v, Var) and isinstance(v.type, ArrayType)
+    )
 
 
 def _partition(b: Builder, part: Part, made: Sequence[Made], staged: tuple[tuple[str, Var], ...]) -> graph.Partition:
@@ -165,7 +204,17 @@ def _partition(b: Builder, part: Part, made: Sequence[Made], staged: tuple[tuple
                 results += apart(b, kind, part.values[at])
                 at += 1
     where = part.box
-    return graph.Partition(where.lower, where.upper, where.step, where.width, part.index, part.scope.block(results), part.source.pragmas, part.source.span, staged)
+    return graph.Partition(
+        where.lower,
+        where.upper,
+        where.step,
+        where.width,
+        part.index,
+        part.scope.block(results),
+        part.source.pragmas,
+        part.source.span,
+        staged,
+    )
 
 
 class _Thread(Record):
@@ -228,7 +277,10 @@ def _widen(b: Builder, loop: core.WithLoop, threads: dict[int, _Thread], parts: 
             thread = threads[id(o)]
             for part in parts:
                 try:
-                    wider = [join(kind, kind_of(b, v, b.depth)) for kind, v in zip(thread.kinds, part.values[at : at + width])]
+                    wider = [
+                        join(kind, kind_of(b, v, b.depth))
+                        for kind, v in zip(thread.kinds, part.values[at : at + width])
+                    ]
                 except Ranks:
                     raise Unsupported("the rank of a value that propagate carries changes", b.span) from None
                 changed = changed or wider != thread.kinds
@@ -240,7 +292,9 @@ def _widen(b: Builder, loop: core.WithLoop, threads: dict[int, _Thread], parts: 
 # ---------------------------------------------------------------- genarray and modarray
 
 
-def _genarray(walk: Walk, operator: core.Genarray, frame: Atoms, parts: Sequence[Part], at: int, stems: Sequence[str]) -> Made:
+def _genarray(
+    walk: Walk, operator: core.Genarray, frame: Atoms, parts: Sequence[Part], at: int, stems: Sequence[str]
+) -> Made:
     b = walk.b
     default = None if operator.default is None else walk.value(operator.default)
     if default is None and not parts:
@@ -281,7 +335,9 @@ def _cell(walk: Walk, parts: Sequence[Part], at: int) -> Atoms:
 def _tells_cell(walk: Walk, part: Part, at: int) -> bool:
     """Whether inference knows the extents of a partition's cells: the interpreter asks it where there are none."""
     p = part.source
-    types = {p.index.name: Type("int", known((len(part.box.lower),)))} | {bind.name: Type("int", known(())) for bind in p.scalars or ()}
+    types = {p.index.name: Type("int", known((len(part.box.lower),)))} | {
+        bind.name: Type("int", known(())) for bind in p.scalars or ()
+    }
     for name in block_free(p.body, (p.values[at],)) - types.keys():
         value = walk.env.get(name)
         if value is not None:
@@ -300,7 +356,9 @@ def _first_cell(walk: Walk, parts: Sequence[Part], at: int) -> Atoms:
     return extents_of(walk.results(part.source.body, part.source.values)[at])
 
 
-def _modarray(walk: Walk, operator: core.Modarray, frame: Atoms, parts: Sequence[Part], at: int, stems: Sequence[str]) -> Made:
+def _modarray(
+    walk: Walk, operator: core.Modarray, frame: Atoms, parts: Sequence[Part], at: int, stems: Sequence[str]
+) -> Made:
     b = walk.b
     array = b.array(walk.value(operator.array))
     cell = tuple(map(b.same, extents_of(array)[len(frame) :]))
@@ -313,8 +371,16 @@ def _modarray(walk: Walk, operator: core.Modarray, frame: Atoms, parts: Sequence
 # ---------------------------------------------------------------- fold
 
 
-def _fold(walk: Walk, loop: core.WithLoop, operator: core.Fold, parts: Sequence[Part], columns: Sequence[list[Value]], stems: Sequence[str]) -> Made:
-    """The accumulators have the neutral's form if the function keeps it; values are checked to have it too. Otherwise extents travel along."""
+def _fold(
+    walk: Walk,
+    loop: core.WithLoop,
+    operator: core.Fold,
+    parts: Sequence[Part],
+    columns: Sequence[list[Value]],
+    stems: Sequence[str],
+) -> Made:
+    """The accumulators have the neutral's form if the function keeps it; values are checked to have it too. Otherwise
+    extents travel along."""
     b = walk.b
     neutrals = [walk.value(n) for n in operator.neutrals]
     kinds = [kind_of(b, n, b.depth) for n in neutrals]
@@ -342,7 +408,11 @@ def _fold(walk: Walk, loop: core.WithLoop, operator: core.Fold, parts: Sequence[
     with b.again(scope):
         combined = [a for kind, r in zip(kinds, results) for a in apart(b, kind, r)]
     start = tuple(a for kind, n in zip(kinds, neutrals) for a in apart(b, kind, n))
-    stop = None if operator.stop is None else tuple(a for kind, s in zip(kinds, operator.stop) for a in apart(b, kind, walk.value(s)))
+    stop = (
+        None
+        if operator.stop is None
+        else tuple(a for kind, s in zip(kinds, operator.stop) for a in apart(b, kind, walk.value(s)))
+    )
     variables, given = targets(b, kinds, stems)
     fold = graph.Fold(start, accumulators, values, scope.block(combined), stop, _order(loop))
     return Made(fold, kinds, variables, given)
@@ -365,7 +435,8 @@ def _joined(a: Kind, c: Kind) -> Kind:
 
 
 def _keeps(walk: Walk, operator: core.Fold, kinds: Sequence[Kind], own: Sequence[Kind]) -> bool:
-    """Whether accumulators keep the neutral's form, whatever the shapes of the values: then values of another shape are refused, or are taken as the interpreter takes them."""
+    """Whether accumulators keep the neutral's form, whatever the shapes of the values: then values of another shape are
+    refused, or are taken as the interpreter takes them."""
     b = walk.b
     accumulators, current = targets(b, kinds, ["acc"] * len(kinds))
     values, new = targets(b, own, ["val"] * len(own))
@@ -381,4 +452,3 @@ def combine(walk: Walk, operator: core.Fold, accumulators: Sequence[Value], valu
         walk.env[bind.name] = value
     with walk.b.in_cells():
         return walk.results(operator.combine.body, operator.combine.results)
-

@@ -9,7 +9,8 @@ two blanks; the lines below it that begin with a blank say what SaC has:
 - `~> SaC`: what to write, shown and never proposed as a change;
 - `-- words`: a remark.
 
-A line that ends with a backslash goes on in the next one. `[section]` says where the rows below it are looked for: `SECTIONS`.
+A line that ends with a backslash goes on in the next one. `[section]` says where the rows below it are looked for:
+`SECTIONS`.
 """
 
 from __future__ import annotations

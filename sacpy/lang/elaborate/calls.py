@@ -1,6 +1,8 @@
-"""Calls: which instances of a name take arguments of these base types, primitives called directly, reference parameters, natives with `...`.
+"""Calls: which instances of a name take arguments of these base types, primitives called directly, reference
+parameters, natives with `...`.
 
-Base types decide here; shapes decide later. Of the definitions that take the arguments, the module's own and imported ones win over used ones."""
+Base types decide here; shapes decide later. Of the definitions that take the arguments, the module's own and imported
+ones win over used ones."""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def call(cx: Context, node: ast.Call, wanted: int | None) -> tuple[Value, ...]:
     matches = candidates(cx, node.function, [a.type for a in arguments], node.span, node.args)
     formats = [a.value for a in node.args if isinstance(a, ast.StringLiteral)]
     _check_format(cx, matches, arguments)
-    results, references = apply(cx, matches, arguments, node.span, str(node.function), formats[-1] if formats else None, wanted)
+    results, references = apply(
+        cx, matches, arguments, node.span, str(node.function), formats[-1] if formats else None, wanted
+    )
     for position, value in references:
         set_reference(cx, node.args[position], value)
     return results
@@ -64,7 +68,13 @@ def _check_format(cx: Context, matches: list[Match], arguments: list[Value]) -> 
     given = arguments[at + 1 :]
     if any(len(v.atoms) != 1 for v in given):
         wrong_one = next(v for v in given if len(v.atoms) != 1)
-        cx.fail("E0429", f"{entry.definition.name} cannot take {wrong_one.type.shown}", wrong_one.span, f"this is {wrong_one.type.shown}", help="give its fields one by one")
+        cx.fail(
+            "E0429",
+            f"{entry.definition.name} cannot take {wrong_one.type.shown}",
+            wrong_one.span,
+            f"this is {wrong_one.type.shown}",
+            help="give its fields one by one",
+        )
     wrong = problem(read(format.atom.value[0]), [v.type.core for v in given])
     if wrong is not None:
         span = format.span if wrong.argument is None else given[wrong.argument].span
@@ -78,7 +88,13 @@ def set_reference(cx: Context, argument: ast.Expr, value: Value) -> None:
     while isinstance(argument, ast.Paren):
         argument = argument.inner
     if not isinstance(argument, ast.Name):
-        cx.fail("E0414", "a reference parameter needs a variable that can take the new value", argument.span, "not a variable", help="give the value a name first")
+        cx.fail(
+            "E0414",
+            "a reference parameter needs a variable that can take the new value",
+            argument.span,
+            "not a variable",
+            help="give the value a name first",
+        )
     name = argument.name
     if name.module is None and name.name in cx.variables:
         cx.variables[name.name] = Value(value.type, value.atoms, argument.span)
@@ -112,9 +128,16 @@ def entries_of(cx: Context, function: ast.QName) -> tuple[Entry, ...]:
     return near + used
 
 
-def candidates(cx: Context, function: ast.QName, types: list[BaseType], span: Span, args: tuple[ast.Expr, ...] = ()) -> list[Match]:
-    """The definitions that take arguments of these base types; of those with and without type variables, the former first."""
-    tiers = (cx.scope.qualified(function.module, function.name, function.span),) if function.module else cx.scope.tiers(function.name)
+def candidates(
+    cx: Context, function: ast.QName, types: list[BaseType], span: Span, args: tuple[ast.Expr, ...] = ()
+) -> list[Match]:
+    """The definitions that take arguments of these base types; of those with and without type variables, the former
+    first."""
+    tiers = (
+        (cx.scope.qualified(function.module, function.name, function.span),)
+        if function.module
+        else cx.scope.tiers(function.name)
+    )
     for tier in tiers:
         matches = own_first(cx, [m for m in (match(cx.program, e, types) for e in tier) if m is not None])
         if matches:
@@ -129,7 +152,8 @@ def candidates(cx: Context, function: ast.QName, types: list[BaseType], span: Sp
 
 
 def own_first(cx: Context, matches: list[Match]) -> list[Match]:
-    """Generic definitions step back where one made for these very types gives something else: `sel` of a string gives a char."""
+    """Generic definitions step back where one made for these very types gives something else: `sel` of a string gives a
+    char."""
     own = [m for m in matches if not m.typevars]
     if not own or len(own) == len(matches):
         return matches
@@ -143,7 +167,14 @@ def _refuse_rivals(cx: Context, function: ast.QName, matches: list[Match], span:
     found = rivals(cx.program, cx.scope, [(m.entry, cx.program.key(m.entry, m.typevars)) for m in matches])
     if found is not None:
         labels = [Label(e.definition.name_span, f"one in {e.module}") for e in found]
-        cx.fail("E0315", f"{function} is ambiguous: {found[0].module} and {found[1].module} define it for the same types", span, "which one?", labels=labels, help=f"write {found[0].module}::{function.name} or {found[1].module}::{function.name}")
+        cx.fail(
+            "E0315",
+            f"{function} is ambiguous: {found[0].module} and {found[1].module} define it for the same types",
+            span,
+            "which one?",
+            labels=labels,
+            help=f"write {found[0].module}::{function.name} or {found[1].module}::{function.name}",
+        )
 
 
 def match(program: ElaboratedProgram, entry: Entry, types: Sequence[BaseType]) -> Match | None:
@@ -174,7 +205,13 @@ def in_kind(type: BaseType, kind: str) -> bool:
 
 
 def apply(
-    cx: Context, matches: list[Match], arguments: list[Value], span: Span, shown: str, format: str | None = None, wanted: int | None = None
+    cx: Context,
+    matches: list[Match],
+    arguments: list[Value],
+    span: Span,
+    shown: str,
+    format: str | None = None,
+    wanted: int | None = None,
 ) -> tuple[tuple[Value, ...], list[tuple[int, Value]]]:
     """Emits the call. Gives the results, and the new value of each reference argument with its position."""
     first = matches[0].entry.definition
@@ -206,7 +243,14 @@ def result_types(cx: Context, matches: list[Match], span: Span, shown: str) -> l
         if found != all_types[0]:
             a, b = (", ".join(t.shown for t in ts) or "nothing" for ts in (all_types[0], found))
             labels = [Label(m.entry.definition.name_span, f"gives {t}") for m, t in ((matches[0], a), (other, b))]
-            cx.fail("E0416", f"instances of {shown} that differ only in shape give different types: {a} and {b}", span, "called here", labels=labels, help="give them the same result types, or different names")
+            cx.fail(
+                "E0416",
+                f"instances of {shown} that differ only in shape give different types: {a} and {b}",
+                span,
+                "called here",
+                labels=labels,
+                help="give them the same result types, or different names",
+            )
     return all_types[0]
 
 
@@ -222,7 +266,13 @@ def _scanned(format: str | None, count: int) -> list[BaseType]:
 def _primitive(cx: Context, node: ast.Call, op: str, form: str) -> Value:
     row = PRIMITIVES[op]
     if len(node.args) != len(row.args):
-        cx.fail("E0415", f"{node.function} takes {len(row.args)} arguments, not {len(node.args)}", node.span, f"{len(node.args)} given", help=f"give {len(row.args)}")
+        cx.fail(
+            "E0415",
+            f"{node.function} takes {len(row.args)} arguments, not {len(node.args)}",
+            node.span,
+            f"{len(node.args)} given",
+            help=f"give {len(row.args)}",
+        )
     arguments = [cx.value(a) for a in reversed(node.args)][::-1]
     shared = _shared_type(cx, row, arguments, node)
     return primitive(cx, op, arguments, shared, node.span, form)
@@ -247,30 +297,57 @@ def _shared_type(cx: Context, row: Primitive, arguments: list[Value], node: ast.
         if shared is not None and value.type != shared:
             help, edit = cx.conversion(value.span, value.type, shared)
             cx.fail(
-                "E0404", f"the arguments of {node.function} must have one type: {shared.shown} and {value.type.shown}", value.span, f"this is {value.type.shown}",
+                "E0404", f"the arguments of {node.function} must have one type: {shared.shown} and {value.type.shown}",
+                value.span, f"this is {value.type.shown}",
                 help=help, edit=edit,
             )  # fmt: skip
         shared = value.type
         if shared.key not in row.over and not row.structural:
-            cx.fail("E0417", f"{node.function} does not work on {shared.shown}", value.span, f"this is {shared.shown}", help="it works on " + ", ".join(row.over))
+            cx.fail(
+                "E0417",
+                f"{node.function} does not work on {shared.shown}",
+                value.span,
+                f"this is {shared.shown}",
+                help="it works on " + ", ".join(row.over),
+            )
     return shared
 
 
-def primitive(cx: Context, op: str, arguments: list[Value], shared: BaseType | None, span: Span, form: str = "", attrs: tuple[object, ...] = ()) -> Value:
+def primitive(
+    cx: Context,
+    op: str,
+    arguments: list[Value],
+    shared: BaseType | None,
+    span: Span,
+    form: str = "",
+    attrs: tuple[object, ...] = (),
+) -> Value:
     """Emits a primitive, for each component of a typedef or struct."""
     row = PRIMITIVES[op]
     result = shared if row.result == "T" else BUILTINS[row.result]
     assert result is not None
     if shared is None or shared.kind == "builtin" or not row.structural:
-        return Value(result, (cx.prim(result.core, op, *(a.atom for a in arguments), span=span, form=form, attrs=attrs),), span)
+        return Value(
+            result, (cx.prim(result.core, op, *(a.atom for a in arguments), span=span, form=form, attrs=attrs),), span
+        )
     if shared.any_cell or not shared.components:
-        cx.fail("E0418", f"values of type {shared.shown} have no shape of their own", span, "not possible here", help="use the functions of its module")
-    # A vector of cells has a longer shape underneath, so the ranks that the name demands are those of the source language: left to the shapes.
+        cx.fail(
+            "E0418",
+            f"values of type {shared.shown} have no shape of their own",
+            span,
+            "not possible here",
+            help="use the functions of its module",
+        )
+    # A vector of cells has a longer shape underneath, so the ranks that the name demands are those of the source
+    # language: left to the shapes.
     parts = range(1 if op in ("dim", "shape") else len(shared.components))
     atoms: list[core.Atom] = []
     for i in parts:
         component = shared.components[i]
-        own = [a.atoms[i] if a.type == shared and kind in ("T", "...") else a.atom for a, kind in zip(arguments, _kinds(row, arguments), strict=True)]
+        own = [
+            a.atoms[i] if a.type == shared and kind in ("T", "...") else a.atom
+            for a, kind in zip(arguments, _kinds(row, arguments), strict=True)
+        ]
         base = component.base if row.result == "T" else row.result
         atoms.append(cx.prim(base, op, *own, span=span, cell=len(component.cell), attrs=attrs))
     return Value(result, tuple(atoms), span)
@@ -289,7 +366,13 @@ def _class_conversion(cx: Context, node: ast.Call) -> Value | None:
     """`to_C(v)` and `from_C(c)` inside class C."""
     info = cx.scope.info
     name = node.function.name
-    if info.kind != "class" or info.classtype is None or name not in (f"to_{info.name}", f"from_{info.name}") or len(node.args) != 1 or cx.scope.own(name):
+    if (
+        info.kind != "class"
+        or info.classtype is None
+        or name not in (f"to_{info.name}", f"from_{info.name}")
+        or len(node.args) != 1
+        or cx.scope.own(name)
+    ):
         return None
     own = cx.scope.own_type(info.name)
     assert own is not None

@@ -1,6 +1,7 @@
 """The state while one function is elaborated: its variables, the statements so far, fresh names, and what went wrong.
 
-Expression kinds register themselves in `EXPRESSIONS` (node class -> function giving the values of the expression; most give one, a call or with-loop may give several).
+Expression kinds register themselves in `EXPRESSIONS` (node class -> function giving the values of the expression; most
+give one, a call or with-loop may give several).
 """
 
 from __future__ import annotations
@@ -80,7 +81,18 @@ class Context(Record, repr=False):
         if not any(d.code == diagnostic.code and d.span == diagnostic.span for d in self.diagnostics):
             self.diagnostics.append(diagnostic)
 
-    def fail(self, code: str, message: str, span: Span, label: str = "", *, labels: Sequence[Label] = (), notes: Sequence[str] = (), help: str = "", edit: Any = None) -> NoReturn:
+    def fail(
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        label: str = "",
+        *,
+        labels: Sequence[Label] = (),
+        notes: Sequence[str] = (),
+        help: str = "",
+        edit: Any = None,
+    ) -> NoReturn:
         """Keeps an error and gives up the present expression."""
         self.note(Diagnostic(code, message, span, label, tuple(labels), tuple(notes), help, edit))
         raise Failed
@@ -138,18 +150,34 @@ class Context(Record, repr=False):
         self.emit(core.Let((target,), rhs, span))
         return core.Var(target.name, span)
 
-    def prim(self, base: str, op: str, *args: core.Atom, span: Span, cell: int = 0, form: str = "", attrs: tuple[object, ...] = ()) -> core.Var:
+    def prim(
+        self,
+        base: str,
+        op: str,
+        *args: core.Atom,
+        span: Span,
+        cell: int = 0,
+        form: str = "",
+        attrs: tuple[object, ...] = (),
+    ) -> core.Var:
         """Sets a fresh temporary to a primitive's result."""
         return self.let(base, core.Prim(op, args, form, cell, attrs), span)
 
     def binds(self, name: str, type: BaseType, span: Span, source: str = "") -> tuple[core.Bind, ...]:
         """Fresh variables for all components of a type."""
         return tuple(
-            self.bind(f"{name}.{c.path}" if c.path else name, c.base, span, f"{source}.{c.path}" if c.path and source else source) for c in type.components
+            self.bind(
+                f"{name}.{c.path}" if c.path else name,
+                c.base,
+                span,
+                f"{source}.{c.path}" if c.path and source else source,
+            )
+            for c in type.components
         )
 
     def block(self, fill: Callable[[], None], variables: Variables | None = None) -> core.Block:
-        """Runs `fill` with a new block and (a copy of) the variables, and gives the block. The variables are as before afterwards."""
+        """Runs `fill` with a new block and (a copy of) the variables, and gives the block. The variables are as before
+        afterwards."""
         outer_statements, outer_variables = self.statements, self.variables
         self.statements = []
         self.variables = dict(outer_variables if variables is None else variables)
@@ -170,7 +198,8 @@ class Context(Record, repr=False):
     # ------------------------------------------------------------ expressions
 
     def values(self, expr: ast.Expr, wanted: int | None = None) -> tuple[Value, ...]:
-        """The values of an expression, of which a call or with-loop may give any number. `wanted`: how many are asked for, where that is known."""
+        """The values of an expression, of which a call or with-loop may give any number. `wanted`: how many are asked
+        for, where that is known."""
         return EXPRESSIONS[type(expr)](self, expr, wanted)
 
     def value(self, expr: ast.Expr) -> Value:

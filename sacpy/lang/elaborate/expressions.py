@@ -45,7 +45,14 @@ def _name(cx: Context, node: ast.Name, wanted: int | None) -> tuple[Value, ...]:
         if found is None:
             raise Failed
         if isinstance(found, Lost):
-            cx.fail("E0306", f"{name} has no value here: {found.reason}", node.span, "not defined here", labels=(Label(found.span, "set only here"),), help=f"give {name} a value before")
+            cx.fail(
+                "E0306",
+                f"{name} has no value here: {found.reason}",
+                node.span,
+                "not defined here",
+                labels=(Label(found.span, "set only here"),),
+                help=f"give {name} a value before",
+            )
         if isinstance(found, Torn):
             cx.note_types(name.name, found, node.span)
             raise Failed
@@ -58,7 +65,14 @@ def _name(cx: Context, node: ast.Name, wanted: int | None) -> tuple[Value, ...]:
     help = f"did you mean {near[0]}?" if near else "set it before, or make it a parameter"
     if cx.scope.tiers(name.name) != ((), ()) and name.module is None:
         help = f"{name} is a function: call it as {name}(..)"
-    cx.fail("E0305", f"{name} is not defined", node.span, "unknown name", help=help, edit=Edit(node.span, near[0]) if near else None)
+    cx.fail(
+        "E0305",
+        f"{name} is not defined",
+        node.span,
+        "unknown name",
+        help=help,
+        edit=Edit(node.span, near[0]) if near else None,
+    )
 
 
 def _at(atom: core.Atom, span: Span) -> core.Atom:
@@ -67,7 +81,13 @@ def _at(atom: core.Atom, span: Span) -> core.Atom:
 
 @expression(ast.Dot, ast.Dots)
 def _dots(cx: Context, node: ast.Dot | ast.Dots, wanted: int | None) -> tuple[Value, ...]:
-    cx.fail("E0409", "a dot keeps an axis in a selection; it has no value of its own", node.span, "not a value", help="write dots only as indices, as in a[., 1]")
+    cx.fail(
+        "E0409",
+        "a dot keeps an axis in a selection; it has no value of its own",
+        node.span,
+        "not a value",
+        help="write dots only as indices, as in a[., 1]",
+    )
 
 
 # ---------------------------------------------------------------- arrays
@@ -90,7 +110,8 @@ def array_of(cx: Context, elements: list[Value], span: Span) -> Value:
 
             help, edit = all_converted([(e.span, e.type) for e in elements], widest([e.type for e in elements]))
             cx.fail(
-                "E0404", f"the elements of an array must have one type: {first.type.shown} and {other.type.shown}", other.span, f"this is {other.type.shown}",
+                "E0404", f"the elements of an array must have one type: {first.type.shown} and {other.type.shown}",
+                other.span, f"this is {other.type.shown}",
                 labels=(Label(first.span, f"this is {first.type.shown}"),), help=help, edit=edit,
             )  # fmt: skip
     atoms: list[core.Atom] = []
@@ -105,7 +126,12 @@ DEEPEST_CONSTANT = 32  # axes; deeper literals are put together at run time, whi
 
 def _constant(parts: tuple[core.Atom, ...], span: Span) -> core.Const | None:
     first = parts[0]
-    if not isinstance(first, core.Const) or len(first.shape) >= DEEPEST_CONSTANT or any(not isinstance(p, core.Const) or p.shape != first.shape for p in parts) or first.base not in BUILTINS:
+    if (
+        not isinstance(first, core.Const)
+        or len(first.shape) >= DEEPEST_CONSTANT
+        or any(not isinstance(p, core.Const) or p.shape != first.shape for p in parts)
+        or first.base not in BUILTINS
+    ):
         return None
     value = tuple(v for p in parts if isinstance(p, core.Const) for v in p.value)
     return core.Const(first.base, (len(parts), *first.shape), value, span)
@@ -117,7 +143,13 @@ def _empty(cx: Context, node: ast.EmptyArray, wanted: int | None) -> tuple[Value
     own: list[int] = []
     for feature in node.type.pattern or ():
         if not isinstance(feature, ast.FixedExtent):
-            cx.fail("E0405", "the element type of an empty array needs a known shape", feature.span, "not a number", help="write numbers, as in [:double[0,3]]")
+            cx.fail(
+                "E0405",
+                "the element type of an empty array needs a known shape",
+                feature.span,
+                "not a number",
+                help="write numbers, as in [:double[0,3]]",
+            )
         own.append(feature.value)
     atoms = tuple(core.Const(c.base, (0, *own, *(e or 0 for e in c.cell)), (), node.span) for c in type.components)
     return (Value(type, atoms, node.span),)
@@ -128,7 +160,13 @@ def zero(cx: Context, type: BaseType, extents: tuple[int | None, ...], span: Spa
     atoms: list[core.Atom] = []
     for c in type.components:
         if c.base not in BUILTINS:
-            cx.fail("E0406", f"there is no zero of type {c.base.rpartition('::')[2]}", span, "needs a value", help="give every field of such a type a value")
+            cx.fail(
+                "E0406",
+                f"there is no zero of type {c.base.rpartition('::')[2]}",
+                span,
+                "needs a value",
+                help="give every field of such a type a value",
+            )
         shape = tuple(e or 0 for e in (*extents, *c.cell))
         size = 1
         for e in shape:
@@ -161,8 +199,14 @@ def _unary(cx: Context, node: ast.Unary, wanted: int | None) -> tuple[Value, ...
     operand = node.operand
     while isinstance(operand, ast.Paren):
         operand = operand.inner
-    # -2147483648 is a literal although 2147483648 is not; the sign of any literal number is its own, so that -0.0 and -1ub need no function.
-    if node.operator.module is None and node.operator.name == "-" and isinstance(operand, ast.Literal) and operand.base in ("int", "long", "longlong", "float", "double"):
+    # -2147483648 is a literal although 2147483648 is not; the sign of any literal number is its own, so that -0.0 and
+    # -1ub need no function.
+    if (
+        node.operator.module is None
+        and node.operator.name == "-"
+        and isinstance(operand, ast.Literal)
+        and operand.base in ("int", "long", "longlong", "float", "double")
+    ):
         return _literal(cx, ast.Literal(operand.base, -operand.value, f"-{operand.text}", node.span), wanted)
     return call(cx, ast.Call(node.operator, (node.operand,), node.span), wanted)
 
@@ -201,7 +245,8 @@ def _conditional(cx: Context, node: ast.Conditional, wanted: int | None) -> tupl
             else ("let both give as many values, of the same types", None)
         )
         cx.fail(
-            "E0407", f"the two branches have different types: {shown[0]} and {shown[1]}", node.otherwise.span, f"this is {shown[1]}",
+            "E0407", f"the two branches have different types: {shown[0]} and {shown[1]}", node.otherwise.span,
+            f"this is {shown[1]}",
             labels=(Label(node.then.span, f"this is {shown[0]}"),), help=help, edit=edit,
         )  # fmt: skip
     merges: list[core.Merge] = []
@@ -233,7 +278,11 @@ def _cast(cx: Context, node: ast.Cast, wanted: int | None) -> tuple[Value, ...]:
         )
     text = type_text(node.type)
     for atom, component in zip(value.atoms, target.components, strict=True):
-        if not target.any_cell and not (target == value.type and node.type.pattern is not None and any(isinstance(f, ast.AnyShape) for f in node.type.pattern)):
+        if not target.any_cell and not (
+            target == value.type
+            and node.type.pattern is not None
+            and any(isinstance(f, ast.AnyShape) for f in node.type.pattern)
+        ):
             cx.emit(core.Check(atom, node.type.pattern, component.cell, text, "this cast", node.span))
     return (Value(target, value.atoms, node.span),)
 
@@ -273,11 +322,14 @@ def field_of(cx: Context, value: Value, name: str, name_span: Span, span: Span) 
 def unknown_field(cx: Context, type: BaseType, name: str, span: Span) -> NoReturn:
     """Reports a field that is not there."""
     if not type.is_struct:
-        cx.fail("E0411", f"{type.shown} has no fields", span, "not a struct", help="a dot selects the field of a struct")
+        cx.fail(
+            "E0411", f"{type.shown} has no fields", span, "not a struct", help="a dot selects the field of a struct"
+        )
     near = closest(name, [f for f, _, _ in type.fields])
     fields = ", ".join(f for f, _, _ in type.fields)
     cx.fail(
-        "E0410", f"{type.shown} has no field {name}", span, "no such field", notes=(f"its fields: {fields}",), help=f"did you mean {near[0]}?" if near else f"add the field to {type.shown}, or select one that it has",
+        "E0410", f"{type.shown} has no field {name}", span, "no such field", notes=(f"its fields: {fields}",),
+        help=f"did you mean {near[0]}?" if near else f"add the field to {type.shown}, or select one that it has",
         edit=Edit(span, near[0]) if near else None,
     )  # fmt: skip
 
@@ -288,8 +340,10 @@ def _struct_literal(cx: Context, node: ast.StructLiteral, wanted: int | None) ->
     given = dict(zip((f for f, _, _ in type.fields), node.positional, strict=False))
     if node.positional and len(node.positional) != len(type.fields):
         cx.fail(
-            "E0412", f"{type.shown} has {len(type.fields)} fields, {len(node.positional)} values are given", node.span, "wrong number of values",
-            notes=("its fields: " + ", ".join(f for f, _, _ in type.fields),), help="give one value per field, or name the fields: {.x = ..}",
+            "E0412", f"{type.shown} has {len(type.fields)} fields, {len(node.positional)} values are given", node.span,
+            "wrong number of values",
+            notes=("its fields: " + ", ".join(f for f, _, _ in type.fields),),
+            help="give one value per field, or name the fields: {.x = ..}",
         )  # fmt: skip
     for name, expr in node.named:
         if field_slice(type, name) is None:
@@ -321,7 +375,9 @@ def _struct_literal(cx: Context, node: ast.StructLiteral, wanted: int | None) ->
     return (Value(type, tuple(atoms), node.span),)
 
 
-def check_extents(cx: Context, value: Value, base: BaseType, extents: tuple[int | None, ...], what: str, span: Span) -> None:
+def check_extents(
+    cx: Context, value: Value, base: BaseType, extents: tuple[int | None, ...], what: str, span: Span
+) -> None:
     """Asserts that a value has the extents of a field."""
     pattern = tuple(ast.AnyExtent(span) if e is None else ast.FixedExtent(e, span) for e in extents)
     text = base.shown + (f"[{','.join('.' if e is None else str(e) for e in extents)}]" if extents else "")

@@ -1,4 +1,5 @@
-"""Which names a piece of syntax mentions, and which variables it sets: elaboration asks before it knows more (conditions on entry or exit, loop variables, the ranges of comprehensions)."""
+"""Which names a piece of syntax mentions, and which variables it sets: elaboration asks before it knows more
+(conditions on entry or exit, loop variables, the ranges of comprehensions)."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ def binds(node: object) -> frozenset[str]:
 
 
 def assigned(root: object, by_reference: Callable[[ast.Call], set[str]]) -> set[str]:
-    """The variables that statements set, with-loop bodies left out (what they set is local); `by_reference` gives those that a call may set."""
+    """The variables that statements set, with-loop bodies left out (what they set is local); `by_reference` gives those
+    that a call may set."""
     found: set[str] = set()
     stack: list[object] = [root]
     while stack:

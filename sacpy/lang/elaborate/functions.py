@@ -1,4 +1,5 @@
-"""Function heads and the frame around bodies: parameters and their patterns, conditions, results, reference parameters handed back."""
+"""Function heads and the frame around bodies: parameters and their patterns, conditions, results, reference parameters
+handed back."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from sacpy.nodes import Node, replace
 
 
 class Head(Node):
-    """A signature with what elaborating the body needs: the values of the parameters by name, the names bound by results only, and the names already taken."""
+    """A signature with what elaborating the body needs: the values of the parameters by name, the names bound by
+    results only, and the names already taken."""
 
     signature: core.Signature
     parameters: dict[str, Value]
@@ -54,20 +56,40 @@ def _head(cx: Context, key: str, entry: Entry) -> Head:
         if parameter.name in parameters and parameter.name != "_":
             end = parameter.span.end
             name_span = Span(parameter.span.source, end - len(parameter.name), end, parameter.span.macro)
-            raise SacError(Diagnostic("E0434", f"two parameters are called {parameter.name}", name_span, "again", help="rename one of them"))
+            raise SacError(
+                Diagnostic(
+                    "E0434",
+                    f"two parameters are called {parameter.name}",
+                    name_span,
+                    "again",
+                    help="rename one of them",
+                )
+            )
         type = cx.base_type(parameter.type)
         own = _slots(cx, parameter.name, type, parameter.type, parameter.span)
         slots += own
         if parameter.by_reference:
             references += own
-        parameters[parameter.name] = Value(type, tuple(core.Var(s.bind.name, parameter.span) for s in own), parameter.span)
+        parameters[parameter.name] = Value(
+            type, tuple(core.Var(s.bind.name, parameter.span) for s in own), parameter.span
+        )
     pattern_names = _bind_names(cx, [p.type for p in definition.params], parameters)
-    results = [s for i, t in enumerate(definition.results) for s in _slots(cx, f"result{i}", cx.base_type(t), t, t.span)]
+    results = [
+        s for i, t in enumerate(definition.results) for s in _slots(cx, f"result{i}", cx.base_type(t), t, t.span)
+    ]
     exit_names = _bind_names(cx, list(definition.results), parameters, keep=False)
     exit_values = {n: Value(INT, (core.Var(v, definition.name_span),), definition.name_span) for n, v in exit_names}
     native = _native(entry) if definition.linkage == "external" or definition.body is None else None
     signature = core.Signature(
-        key, entry.qualified, tuple(slots), (*results, *references), tuple(pattern_names), definition.inlining, native, head_text(definition, cx), definition.name_span
+        key,
+        entry.qualified,
+        tuple(slots),
+        (*results, *references),
+        tuple(pattern_names),
+        definition.inlining,
+        native,
+        head_text(definition, cx),
+        definition.name_span,
     )
     return Head(signature, parameters, exit_values, cx.names)
 
@@ -86,8 +108,11 @@ def instance_text(cx: Context, written: ast.TypeExpr) -> str:
     return type_text(written if type is None else replace(written, base=ast.QName(None, type.shown, written.base.span)))
 
 
-def _bind_names(cx: Context, types: list[ast.TypeExpr], parameters: dict[str, Value], keep: bool = True) -> list[tuple[str, str]]:
-    """A variable for each name that patterns bind and that is not a parameter itself (there the pattern checks against the argument). With `keep` they count as parameters from then on."""
+def _bind_names(
+    cx: Context, types: list[ast.TypeExpr], parameters: dict[str, Value], keep: bool = True
+) -> list[tuple[str, str]]:
+    """A variable for each name that patterns bind and that is not a parameter itself (there the pattern checks against
+    the argument). With `keep` they count as parameters from then on."""
     found: list[tuple[str, str]] = []
     for name, span in pattern_names(types):
         if name in parameters or any(n == name for n, _ in found):
@@ -114,8 +139,16 @@ def pattern_names(types: list[ast.TypeExpr]) -> Iterator[tuple[str, Span]]:
 
 def _native(entry: Entry) -> core.Native:
     d = entry.definition
-    linkname = next((p.text.split(None, 1)[1].strip().strip('"') for p in d.pragmas if p.text.startswith("linkname ")), "")
-    return core.Native(f"{entry.qualified}/{len(d.params)}{'...' if d.varargs or d.varresults else ''}", linkname, d.varargs, d.varresults, d.pragmas)
+    linkname = next(
+        (p.text.split(None, 1)[1].strip().strip('"') for p in d.pragmas if p.text.startswith("linkname ")), ""
+    )
+    return core.Native(
+        f"{entry.qualified}/{len(d.params)}{'...' if d.varargs or d.varresults else ''}",
+        linkname,
+        d.varargs,
+        d.varresults,
+        d.pragmas,
+    )
 
 
 def head_text(definition: ast.FunDef, cx: Context | None = None) -> str:
@@ -140,11 +173,17 @@ def function(cx: Context, made: Head, entry: Entry) -> core.Function:
     cx.names = made.names
     cx.variables = dict(made.parameters)
     bound_by_results = set(made.exit_values)
-    conditions = [c for c in (_condition(cx, e, made, bound_by_results) for e in definition.conditions) if c is not None]
+    conditions = [
+        c for c in (_condition(cx, e, made, bound_by_results) for e in definition.conditions) if c is not None
+    ]
     returns: list[core.Atom] = []
     ends: Variables = {}
     block = cx.block(lambda: returns.extend(_body(cx, definition, made, ends)))
-    conditions += [_agreement(cx, name, value, end) for name, value in made.exit_values.items() if isinstance(end := ends.get(name), Value) and end.type == INT]
+    conditions += [
+        _agreement(cx, name, value, end)
+        for name, value in made.exit_values.items()
+        if isinstance(end := ends.get(name), Value) and end.type == INT
+    ]
     exit_names = tuple((n, v.atom.name) for n, v in made.exit_values.items() if isinstance(v.atom, core.Var))
     return core.Function(made.signature, tuple(conditions), block, tuple(returns), exit_names)
 
@@ -154,13 +193,16 @@ def _condition(cx: Context, expr: ast.Expr, made: Head, bound_by_results: set[st
     variables = {**made.parameters, **(made.exit_values if on_exit else {})}
     atoms: list[core.Atom] = []
     blocks: list[core.Block] = []
-    if not cx.guarded(lambda: blocks.append(cx.block(lambda: atoms.append(cx.scalar(expr, BOOL, "a condition")), dict(variables)))):
+    if not cx.guarded(
+        lambda: blocks.append(cx.block(lambda: atoms.append(cx.scalar(expr, BOOL, "a condition")), dict(variables)))
+    ):
         return None
     return core.Condition(blocks[0], atoms[0], on_exit, print_expr(expr), expr.span)
 
 
 def _agreement(cx: Context, name: str, bound: Value, own: Value) -> core.Condition:
-    """A name that the result's pattern binds, and to which the body gives a value itself, must agree with the result."""
+    """A name that the result's pattern binds, and to which the body gives a value itself, must agree with the
+    result."""
     span = own.span
     atoms: list[core.Atom] = []
 
@@ -194,7 +236,13 @@ def _returns(cx: Context, definition: ast.FunDef, node: ast.Return | None) -> li
     if node is None:
         if wanted:
             end = Span(definition.span.source, definition.span.end - 1, definition.span.end, definition.span.macro)
-            cx.fail("E0435", f"{definition.name} ends without returning a value", end, f"should give {', '.join(type_text(t) for t in definition.results)}", help="end the body with 'return ..;'")
+            cx.fail(
+                "E0435",
+                f"{definition.name} ends without returning a value",
+                end,
+                f"should give {', '.join(type_text(t) for t in definition.results)}",
+                help="end the body with 'return ..;'",
+            )
         return []
     if len(node.values) == 1 and len(wanted) != 1:
         values = list(cx.values(node.values[0], len(wanted)))
@@ -202,7 +250,14 @@ def _returns(cx: Context, definition: ast.FunDef, node: ast.Return | None) -> li
         values = [cx.value(e) for e in reversed(node.values)][::-1]
     if len(values) != len(wanted):
         n, m = len(values), len(wanted)
-        cx.fail("E0436", f"{definition.name} gives {m} value{'s' * (m != 1)}, {n} {'is' if n == 1 else 'are'} returned", node.values[0].span.to(node.values[-1].span) if n else node.span, f"returns {n}", labels=(Label(definition.name_span, f"declared to give {m}"),), help="return as many values as the head says")
+        cx.fail(
+            "E0436",
+            f"{definition.name} gives {m} value{'s' * (m != 1)}, {n} {'is' if n == 1 else 'are'} returned",
+            node.values[0].span.to(node.values[-1].span) if n else node.span,
+            f"returns {n}",
+            labels=(Label(definition.name_span, f"declared to give {m}"),),
+            help="return as many values as the head says",
+        )
     atoms: list[core.Atom] = []
     for value, type, written in zip(values, wanted, definition.results, strict=True):
         message = f"{definition.name} should give {type.shown}, this is {value.type.shown}"

@@ -1,6 +1,9 @@
 """Programs that grow: definitions given one after the other, and expressions and statements evaluated among them.
 
-In: parsed definitions, expressions and statements, and the types of the named values that they may use. Out: the module that holds all definitions so far, a new definition taking the place of the one it redefines; and for each expression or statement a function of core over the named values it uses, with the types of its results. Sessions and the prompt are built on it.
+In: parsed definitions, expressions and statements, and the types of the named values that they may use. Out: the module
+that holds all definitions so far, a new definition taking the place of the one it redefines; and for each expression or
+statement a function of core over the named values it uses, with the types of its results. Sessions and the prompt are
+built on it.
 """
 
 from __future__ import annotations
@@ -28,8 +31,11 @@ def library_in_scope() -> ModuleInfo:
 
 
 def extended(old: ModuleInfo, new: ModuleInfo) -> ModuleInfo:
-    """The definitions of both. A new function takes the place of those with its name and parameter types, a new type or object that of its name."""
-    functions: dict[str, list[ast.FunDef | bytes]] = {name: list(definitions) for name, definitions in old.functions.items()}
+    """The definitions of both. A new function takes the place of those with its name and parameter types, a new type or
+    object that of its name."""
+    functions: dict[str, list[ast.FunDef | bytes]] = {
+        name: list(definitions) for name, definitions in old.functions.items()
+    }
     for name in new.functions:
         added = new.definitions(name)
         taken = {parameters(d) for d in added}
@@ -48,7 +54,10 @@ def extended(old: ModuleInfo, new: ModuleInfo) -> ModuleInfo:
 
 def parameters(definition: ast.FunDef) -> tuple[object, ...]:
     """What tells one instance of a name from another: base types and shape classes."""
-    return tuple((p.type.base.module, p.type.base.name, tuple(_feature(f) for f in p.type.pattern or ())) for p in definition.params)
+    return tuple(
+        (p.type.base.module, p.type.base.name, tuple(_feature(f) for f in p.type.pattern or ()))
+        for p in definition.params
+    )
 
 
 def _feature(feature: ast.Feature) -> object:
@@ -74,7 +83,9 @@ class Named(Node):
 
 
 class Expression(Node):
-    """An elaborated expression or statement: the key of its function, the named values that are its parameters, the types of its results (a statement has none), and the names that it sets or changes (its last results) with their types."""
+    """An elaborated expression or statement: the key of its function, the named values that are its parameters, the
+    types of its results (a statement has none), and the names that it sets or changes (its last results) with their
+    types."""
 
     key: str
     parameters: tuple[str, ...]
@@ -83,15 +94,21 @@ class Expression(Node):
     changed_types: tuple[BaseType, ...]
 
 
-def expression_function(program: ElaboratedProgram, expr: ast.Expr | ast.Stmt, named: Mapping[str, Named], key: str) -> Expression:
-    """Adds the function of an expression or statement to the program. Raises `SacError` with all that is wrong in it."""
+def expression_function(
+    program: ElaboratedProgram, expr: ast.Expr | ast.Stmt, named: Mapping[str, Named], key: str
+) -> Expression:
+    """Adds the function of an expression or statement to the program. Raises `SacError` with all that is wrong in
+    it."""
     cx = Context(program, program.main, {}, [])
     used = mentioned(expr) | assigned(expr, lambda call: set())
     parameters = tuple(name for name in named if name in used)
     slots: list[core.Slot] = []
     for name in parameters:
         binds = cx.binds(name, named[name].type, NOWHERE, name)  # set by an earlier input
-        slots += [core.Slot(b, _of_rank(rank), (), named[name].type.shown) for b, rank in zip(binds, named[name].ranks, strict=True)]
+        slots += [
+            core.Slot(b, _of_rank(rank), (), named[name].type.shown)
+            for b, rank in zip(binds, named[name].ranks, strict=True)
+        ]
         cx.variables[name] = Value(named[name].type, tuple(core.Var(b.name, expr.span) for b in binds), expr.span)
     before = dict(cx.variables)
     given: list[Value] = []
@@ -112,14 +129,16 @@ def expression_function(program: ElaboratedProgram, expr: ast.Expr | ast.Stmt, n
         raise SacError(*cx.diagnostics)
     values = (*given, *changed.values())
     results = tuple(
-        core.Slot(core.Bind(f"result{i}", c.base, "", expr.span), (ast.AnyShape(expr.span),), (), v.type.shown) for i, v in enumerate(values) for c in v.type.components
+        core.Slot(core.Bind(f"result{i}", c.base, "", expr.span), (ast.AnyShape(expr.span),), (), v.type.shown)
+        for i, v in enumerate(values)
+        for c in v.type.components
     )
     signature = core.Signature(key, key, tuple(slots), results, (), "", None, expr.span.text, expr.span)
     program.initials[key] = core.Function(signature, (), blocks[0], tuple(a for v in values for a in v.atoms))
-    return Expression(key, parameters, tuple(v.type for v in given), tuple(changed), tuple(v.type for v in changed.values()))
+    return Expression(
+        key, parameters, tuple(v.type for v in given), tuple(changed), tuple(v.type for v in changed.values())
+    )
 
 
 def _of_rank(rank: int) -> tuple[ast.Feature, ...] | None:
     return None if rank == 0 else tuple(ast.AnyExtent(NOWHERE) for _ in range(rank))
-
-

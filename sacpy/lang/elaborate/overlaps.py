@@ -25,8 +25,18 @@ def replaced(program: ElaboratedProgram, scope: Scope) -> Iterator[Diagnostic]:
             if earlier is not None:
                 where = earlier.definition.name_span
                 labels = (Label(entry.definition.name_span, "this one is called instead"),)
-                notes = ("calls look at base types and shape classes only, not at the names in patterns or at conditions",)
-                yield Diagnostic("W0301", f"this instance of {name} is never called: a later one takes the same types", where, "replaced", labels, notes, "remove one of the two, or let their types differ")
+                notes = (
+                    "calls look at base types and shape classes only, not at the names in patterns or at conditions",
+                )
+                yield Diagnostic(
+                    "W0301",
+                    f"this instance of {name} is never called: a later one takes the same types",
+                    where,
+                    "replaced",
+                    labels,
+                    notes,
+                    "remove one of the two, or let their types differ",
+                )
             last[kind] = entry
 
 
@@ -38,11 +48,20 @@ def hiding(program: ElaboratedProgram, scope: Scope) -> Iterator[Diagnostic]:
         for entry in scope.own(name):
             other = others.get(program.parameter_types(entry))
             if other is not None:
-                yield Diagnostic("N0301", f"{name} is used from {other.module} as well; this definition wins", entry.definition.name_span, "defined here", help=f"leave {name} out: use {other.module}: all except {{ {name} }};")
+                yield Diagnostic(
+                    "N0301",
+                    f"{name} is used from {other.module} as well; this definition wins",
+                    entry.definition.name_span,
+                    "defined here",
+                    help=f"leave {name} out: use {other.module}: all except {{ {name} }};",
+                )
 
 
-def rivals(program: ElaboratedProgram, scope: Scope, entries: Sequence[tuple[Entry, str]]) -> tuple[Entry, Entry] | None:
-    """Two definitions from different modules, neither the present one nor the library, that nothing tells apart; each entry with its key."""
+def rivals(
+    program: ElaboratedProgram, scope: Scope, entries: Sequence[tuple[Entry, str]]
+) -> tuple[Entry, Entry] | None:
+    """Two definitions from different modules, neither the present one nor the library, that nothing tells apart; each
+    entry with its key."""
     seen: dict[tuple[object, ...], Entry] = {}
     for entry, key in entries:
         if entry.scope is scope or entry.scope.info.library or entry.definition.typevars:

@@ -1,6 +1,7 @@
 """A whole program: function instances by key, elaborated when first asked for.
 
-In: a loader and the parsed main module. Out: `ElaboratedProgram`, a `core.Program`. `check` elaborates everything the user wrote and runs the inference over it; library functions are elaborated when something calls them."""
+In: a loader and the parsed main module. Out: `ElaboratedProgram`, a `core.Program`. `check` elaborates everything the
+user wrote and runs the inference over it; library functions are elaborated when something calls them."""
 
 from __future__ import annotations
 
@@ -53,7 +54,8 @@ class ElaboratedProgram(Record, repr=False):
     _entries: dict[int, Entry] = field(default_factory=dict)
     pragmas: bool = False  # some with-loop that was elaborated has one
     device: DeviceLimits | None = None
-    lock: Any = field(default_factory=RLock)  # of who elaborates: an interpreter and a compiler may ask at the same time
+    # of who elaborates: an interpreter and a compiler may ask at the same time
+    lock: Any = field(default_factory=RLock)
     inferrer: Inferrer = field(init=False)
 
     def __post_init__(self) -> None:
@@ -131,7 +133,9 @@ class ElaboratedProgram(Record, repr=False):
             self._entries[id(entry)] = entry
             variables = {v.name: v for v in entry.definition.typevars}
             found = tuple(
-                variables[p.type.base.name] if p.type.base.module is None and p.type.base.name in variables else entry.scope.base_type(p.type.base, p.type.struct)
+                variables[p.type.base.name]
+                if p.type.base.module is None and p.type.base.name in variables
+                else entry.scope.base_type(p.type.base, p.type.struct)
                 for p in entry.definition.params
             )
             self._parameters[id(entry)] = found
@@ -143,14 +147,21 @@ class ElaboratedProgram(Record, repr=False):
         if at not in self._results:
             bound = dict(typevars)
             self._results[at] = [
-                bound[t.base.name] if t.base.module is None and t.base.name in bound else entry.scope.base_type(t.base, t.struct) for t in entry.definition.results
+                bound[t.base.name]
+                if t.base.module is None and t.base.name in bound
+                else entry.scope.base_type(t.base, t.struct)
+                for t in entry.definition.results
             ]
         return self._results[at]
 
     def head(self, entry: Entry) -> str:
         """The head of a definition on one line."""
         variables = ", ".join(f"{v.name}: {v.kind}" for v in entry.definition.typevars)
-        return (f"<{variables}> " if variables else "") + head_text(entry.definition) + (f"   in {entry.module}" if entry.scope.info.library else "")
+        return (
+            (f"<{variables}> " if variables else "")
+            + head_text(entry.definition)
+            + (f"   in {entry.module}" if entry.scope.info.library else "")
+        )
 
     def global_key(self, scope: Scope, definition: ast.ObjDef) -> tuple[str, BaseType]:
         """The key and type of a global object; its initial value becomes a function without parameters."""
@@ -193,7 +204,8 @@ class ElaboratedProgram(Record, repr=False):
     # ------------------------------------------------------------ checking
 
     def check(self, device: DeviceLimits | None = None) -> list[Diagnostic]:
-        """Elaborates and infers everything that the user wrote, uncalled functions included. Gives all diagnostics. `device`: a GPU that the program is meant for, whose limits its pragmas must keep."""
+        """Elaborates and infers everything that the user wrote, uncalled functions included. Gives all diagnostics.
+        `device`: a GPU that the program is meant for, whose limits its pragmas must keep."""
         self.device = device
         return deeply(self._check)
 
@@ -219,7 +231,8 @@ class ElaboratedProgram(Record, repr=False):
         return _unique(found)
 
     def user_keys(self, problems: list[Diagnostic]) -> list[str]:
-        """The instances of everything defined outside the library, generic functions left out; heads that are wrong go to `problems`."""
+        """The instances of everything defined outside the library, generic functions left out; heads that are wrong go
+        to `problems`."""
         keys: list[str] = []
         for scope in [s for s in self.world.scopes.values() if not s.info.library]:
             for name in list(scope.info.functions):
@@ -263,14 +276,29 @@ class ElaboratedProgram(Record, repr=False):
                     problems += other.info.diagnostics
                 problems += [self._unknown_symbol(clause, other, n, s) for n, s in clause.symbols if not _has(other, n)]
                 if other.info.deprecated is not None:
-                    problems.append(Diagnostic("W0302", f"the module {clause.module} is deprecated: {other.info.deprecated}", clause.module_span, "used here", help="use what it names instead"))
+                    problems.append(
+                        Diagnostic(
+                            "W0302",
+                            f"the module {clause.module} is deprecated: {other.info.deprecated}",
+                            clause.module_span,
+                            "used here",
+                            help="use what it names instead",
+                        )
+                    )
         return problems
 
     def _unknown_symbol(self, clause: ast.Interface, other: Scope, name: str, span: Span) -> Diagnostic:
         names = {*self.visible_functions(other), *other.info.typedefs, *other.info.structs, *other.info.objects}
         near = closest(name, sorted(names))
         help = f"did you mean {near[0]}?" if near else f"see what {clause.module} exports"
-        return Diagnostic("E0308", f"{clause.module} has nothing called {name}", span, "unknown symbol", help=help, edit=Edit(span, near[0]) if near else None)
+        return Diagnostic(
+            "E0308",
+            f"{clause.module} has nothing called {name}",
+            span,
+            "unknown symbol",
+            help=help,
+            edit=Edit(span, near[0]) if near else None,
+        )
 
     # ------------------------------------------------------------ inside
 
@@ -289,21 +317,34 @@ class ElaboratedProgram(Record, repr=False):
         def fill() -> None:
             value = cx.value(definition.value)
             if value.type != type:
-                cx.fail("E0402", f"the object {definition.name} must be {type.shown}, not {value.type.shown}", value.span, f"this is {value.type.shown}", help=f"give a value of type {type.shown}")
+                cx.fail(
+                    "E0402",
+                    f"the object {definition.name} must be {type.shown}, not {value.type.shown}",
+                    value.span,
+                    f"this is {value.type.shown}",
+                    help=f"give a value of type {type.shown}",
+                )
             atoms.extend(value.atoms)
 
         blocks: list[core.Block] = []
         if not cx.guarded(lambda: blocks.append(cx.block(fill))):
             raise SacError(*cx.diagnostics)
         slots = tuple(
-            core.Slot(core.Bind("result0", c.base, "", definition.span), (ast.AnyShape(definition.span),), (), type.shown) for c in type.components
+            core.Slot(
+                core.Bind("result0", c.base, "", definition.span), (ast.AnyShape(definition.span),), (), type.shown
+            )
+            for c in type.components
         )
-        signature = core.Signature(key, f"{scope.info.name}::{definition.name}", (), slots, (), "", None, definition.name, definition.span)
+        signature = core.Signature(
+            key, f"{scope.info.name}::{definition.name}", (), slots, (), "", None, definition.name, definition.span
+        )
         return core.Function(signature, (), blocks[0], tuple(atoms))
 
 
 def _has(scope: Scope, name: str) -> bool:
-    return bool(scope.exported(name)) or scope.exported_type(name) is not None or scope.exported_object(name) is not None
+    return (
+        bool(scope.exported(name)) or scope.exported_type(name) is not None or scope.exported_object(name) is not None
+    )
 
 
 def _unique(diagnostics: list[Diagnostic]) -> list[Diagnostic]:

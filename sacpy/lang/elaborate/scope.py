@@ -1,6 +1,8 @@
 """What names mean in a module.
 
-A `Scope` belongs to one module. Functions come in two tiers: the module's own together with the imported ones, then the used ones; an own definition that takes the arguments wins over a used one. The same function reached through two umbrellas is one function.
+A `Scope` belongs to one module. Functions come in two tiers: the module's own together with the imported ones, then the
+used ones; an own definition that takes the arguments wins over a used one. The same function reached through two
+umbrellas is one function.
 """
 
 from __future__ import annotations
@@ -53,7 +55,8 @@ class Scope(Record, eq=False, repr=False):
     # ------------------------------------------------------------ lists of names
 
     def names(self, what: Kind) -> frozenset[str]:
-        """All names of functions, types or objects that can be used in this module without naming another. Raises `SacError` for a used module that cannot be read."""
+        """All names of functions, types or objects that can be used in this module without naming another. Raises
+        `SacError` for a used module that cannot be read."""
         return self._own_names(what) | self._handed_on(("use", "import"), what)
 
     def exported_names(self, what: Kind) -> frozenset[str]:
@@ -62,7 +65,9 @@ class Scope(Record, eq=False, repr=False):
         if found is None:
             self._listed[what] = frozenset()  # for modules that import each other
             all = self._own_names(what) | self._handed_on(("import",), what)
-            found = self._listed[what] = frozenset(n for n in all if self._exports(n) or (what == "types" and n == self.info.name))
+            found = self._listed[what] = frozenset(
+                n for n in all if self._exports(n) or (what == "types" and n == self.info.name)
+            )
         return found
 
     def _own_names(self, what: Kind) -> frozenset[str]:
@@ -75,12 +80,15 @@ class Scope(Record, eq=False, repr=False):
 
     def _handed_on(self, kinds: tuple[str, ...], what: Kind) -> frozenset[str]:
         clauses = [c for c in self.info.interfaces if c.kind in kinds]
-        return frozenset(n for c in clauses for n in self.world.scope(c.module, c.module_span).exported_names(what) if _admits(c, n))
+        return frozenset(
+            n for c in clauses for n in self.world.scope(c.module, c.module_span).exported_names(what) if _admits(c, n)
+        )
 
     # ------------------------------------------------------------ functions
 
     def own(self, name: str) -> tuple[Entry, ...]:
-        """Functions of that name defined in this module; `specialize` hints and the prototypes of functions that have a body are left out."""
+        """Functions of that name defined in this module; `specialize` hints and the prototypes of functions that have a
+        body are left out."""
         if name not in self.info.functions:  # what is nowhere is not remembered: there may be any number of such names
             return ()
         if name not in self._own:
@@ -168,7 +176,9 @@ class Scope(Record, eq=False, repr=False):
         """The base type that a name stands for. Raises `SacError` (E0310)."""
         if name.module is None and not is_struct and name.name in BUILTINS:
             return BUILTINS[name.name]
-        found = self.world.scope(name.module, name.span).own_type(name.name) if name.module else self.find_type(name.name)
+        found = (
+            self.world.scope(name.module, name.span).own_type(name.name) if name.module else self.find_type(name.name)
+        )
         if found is None and name.module:
             found = self.world.scope(name.module, name.span).exported_type(name.name)
         if found is None or (is_struct and found.kind != "struct"):
@@ -211,7 +221,15 @@ class Scope(Record, eq=False, repr=False):
         if name not in self._types:
             if name in self._busy:
                 span = (self.info.structs.get(name) or self.info.typedefs[name]).span
-                raise SacError(Diagnostic("E0311", f"the type {name} contains itself", span, "defined here", help="a SaC value has a fixed layout; keep an index instead of a nested value"))
+                raise SacError(
+                    Diagnostic(
+                        "E0311",
+                        f"the type {name} contains itself",
+                        span,
+                        "defined here",
+                        help="a SaC value has a fixed layout; keep an index instead of a nested value",
+                    )
+                )
             self._busy.add(name)
             try:
                 self._types[name] = self._define_type(name)
@@ -235,9 +253,19 @@ class Scope(Record, eq=False, repr=False):
 
     def _wrap(self, key: str, kind: str, type: ast.TypeExpr) -> BaseType:
         base = self.base_type(type.base, type.struct)
-        if type.pattern is not None and any(isinstance(f, ast.AnyShape | ast.SomeShape | ast.RankSlice) for f in type.pattern):
+        if type.pattern is not None and any(
+            isinstance(f, ast.AnyShape | ast.SomeShape | ast.RankSlice) for f in type.pattern
+        ):
             if kind == "typedef":
-                raise SacError(Diagnostic("E0312", f"the type {key.rpartition('::')[2]} needs a fixed shape", type.span, "its rank is open", help="write the extents, as in 'typedef double[2] complex;'"))
+                raise SacError(
+                    Diagnostic(
+                        "E0312",
+                        f"the type {key.rpartition('::')[2]} needs a fixed shape",
+                        type.span,
+                        "its rank is open",
+                        help="write the extents, as in 'typedef double[2] complex;'",
+                    )
+                )
             return wrap(key, kind, base, (), any_cell=True)
         return wrap(key, kind, base, extents(type))
 
@@ -246,10 +274,29 @@ class Scope(Record, eq=False, repr=False):
         seen: dict[str, Span] = {}
         for type, name, span in definition.fields:
             if name in seen:
-                raise SacError(Diagnostic("E0313", f"the struct has two fields {name}", span, "again", (Label(seen[name], "first here"),), help="rename one of them"))
+                raise SacError(
+                    Diagnostic(
+                        "E0313",
+                        f"the struct has two fields {name}",
+                        span,
+                        "again",
+                        (Label(seen[name], "first here"),),
+                        help="rename one of them",
+                    )
+                )
             seen[name] = span
-            if type.pattern is not None and any(isinstance(f, ast.AnyShape | ast.SomeShape | ast.RankSlice) for f in type.pattern):
-                raise SacError(Diagnostic("E0312", f"the field {name} needs a known rank", type.span, "its rank is open", help="write the extents, or dots"))
+            if type.pattern is not None and any(
+                isinstance(f, ast.AnyShape | ast.SomeShape | ast.RankSlice) for f in type.pattern
+            ):
+                raise SacError(
+                    Diagnostic(
+                        "E0312",
+                        f"the field {name} needs a known rank",
+                        type.span,
+                        "its rank is open",
+                        help="write the extents, or dots",
+                    )
+                )
             fields.append((name, self.base_type(type.base, type.struct), extents(type)))
         return struct(key, tuple(fields))
 
@@ -263,7 +310,11 @@ class Scope(Record, eq=False, repr=False):
             help = f"it is in the module {owners[0]}: add 'use {owners[0]}: all;'"
             edit = use_line(self.info.span.source, owners[0])
         else:
-            help = f"did you mean {near[0]}?" if near else f"define it: {'struct' if is_struct else 'typedef'} ... {name.name}"
+            help = (
+                f"did you mean {near[0]}?"
+                if near
+                else f"define it: {'struct' if is_struct else 'typedef'} ... {name.name}"
+            )
             edit = Edit(name.span, near[0]) if near else None
         return Diagnostic("E0310", f"there is no {what} {name}", name.span, "unknown type", help=help, edit=edit)
 

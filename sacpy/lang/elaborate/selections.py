@@ -1,6 +1,7 @@
 """Selections, with and without dots, and updates of parts of a variable.
 
-`a[i,j]` calls whatever `sel` is in scope; the library's own is the primitive. `x.f[i].g[j] = e` is a `modarray` of the fields concerned: an array of structs is one array per field, so the indices of all steps join to one.
+`a[i,j]` calls whatever `sel` is in scope; the library's own is the primitive. `x.f[i].g[j] = e` is a `modarray` of the
+fields concerned: an array of structs is one array per field, so the indices of all steps join to one.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ def select_at(cx: Context, array: Value, index: Value, span: Span) -> Value:
 
 
 def _library_or_own(cx: Context, name: str, types: list[BaseType]) -> list[Match] | None:
-    """The visible instances of `sel` or `modarray` for these types; None where they are the library's (a primitive) or there is none."""
+    """The visible instances of `sel` or `modarray` for these types; None where they are the library's (a primitive) or
+    there is none."""
     for tier in cx.scope.tiers(name):
         matches = own_first(cx, [m for m in (match(cx.program, e, types) for e in tier) if m is not None])
         if matches:
@@ -83,7 +85,13 @@ def _must_be_int(cx: Context, index: Value) -> None:
 def _slice(cx: Context, array: Value, items: tuple[ast.Expr, ...], span: Span) -> Value:
     if sum(isinstance(i, ast.Dots) for i in items) > 1:
         second = [i for i in items if isinstance(i, ast.Dots)][1]
-        cx.fail("E0420", "'...' may stand only once in an index", second.span, "again", help="write a single dot for each further axis")
+        cx.fail(
+            "E0420",
+            "'...' may stand only once in an index",
+            second.span,
+            "again",
+            help="write a single dot for each further axis",
+        )
     spec = "".join("." if isinstance(i, ast.Dot) else "*" if isinstance(i, ast.Dots) else "i" for i in items)
     scalars = [cx.value(i) for i in reversed(items) if not isinstance(i, ast.Dot | ast.Dots)][::-1]
     for scalar in scalars:
@@ -94,8 +102,16 @@ def _slice(cx: Context, array: Value, items: tuple[ast.Expr, ...], span: Span) -
 # ---------------------------------------------------------------- updating
 
 
-def update(cx: Context, base: Value, path: tuple[ast.IndexStep | ast.FieldStep, ...], value: ast.Expr | Value | None, operator: ast.QName | None, span: Span) -> Value:
-    """The value of a variable after `variable<path> = value`, or with `operator`, `variable<path> op= value`; without a value, `op variable<path>`."""
+def update(
+    cx: Context,
+    base: Value,
+    path: tuple[ast.IndexStep | ast.FieldStep, ...],
+    value: ast.Expr | Value | None,
+    operator: ast.QName | None,
+    span: Span,
+) -> Value:
+    """The value of a variable after `variable<path> = value`, or with `operator`, `variable<path> op= value`; without a
+    value, `op variable<path>`."""
     given = value if value is None or isinstance(value, Value) else cx.value(value)
     type, where, indices = _locate(cx, base, path)
     part = Value(type, base.atoms[where], span)
@@ -103,7 +119,9 @@ def update(cx: Context, base: Value, path: tuple[ast.IndexStep | ast.FieldStep, 
     if operator is not None:
         old = part if index is None else select_at(cx, part, index, span)
         operands = [old] if given is None else [old, given]
-        results, _ = apply(cx, candidates(cx, operator, [o.type for o in operands], span), operands, span, str(operator))
+        results, _ = apply(
+            cx, candidates(cx, operator, [o.type for o in operands], span), operands, span, str(operator)
+        )
         given = results[0]
     assert given is not None
     if given.type != type:
@@ -124,7 +142,9 @@ def update(cx: Context, base: Value, path: tuple[ast.IndexStep | ast.FieldStep, 
     return Value(base.type, tuple(atoms), span)
 
 
-def _locate(cx: Context, base: Value, path: tuple[ast.IndexStep | ast.FieldStep, ...]) -> tuple[BaseType, slice, list[Value]]:
+def _locate(
+    cx: Context, base: Value, path: tuple[ast.IndexStep | ast.FieldStep, ...]
+) -> tuple[BaseType, slice, list[Value]]:
     """The type of the part that a path leads to, which components it has, and the indices on the way."""
     type, start, end = base.type, 0, len(base.atoms)
     indices: list[Value] = []
@@ -138,7 +158,13 @@ def _locate(cx: Context, base: Value, path: tuple[ast.IndexStep | ast.FieldStep,
         else:
             dots = [i for i in _spread(step.indices) if isinstance(i, ast.Dot | ast.Dots)]
             if dots:
-                cx.fail("E0421", "an update needs a full index: no dots on the left of '='", dots[0].span, "a dot", help="update with a with-loop: with { .. } : modarray(a)")
+                cx.fail(
+                    "E0421",
+                    "an update needs a full index: no dots on the left of '='",
+                    dots[0].span,
+                    "a dot",
+                    help="update with a with-loop: with { .. } : modarray(a)",
+                )
             indices.append(index_value(cx, step.indices, step.span))
     return type, slice(start, end), indices
 
@@ -168,7 +194,10 @@ def _modarray(cx: Context, array: Value, index: Value, value: Value, span: Span)
 
 def _same_shape(cx: Context, new: Value, old: Value, what: str, span: Span) -> Value:
     """A field keeps its shape, or the fields of a struct would not lie side by side any more."""
-    atoms = tuple(cx.prim(c.base, "like", a, b, span=span, attrs=(what,)) for c, a, b in zip(new.type.components, new.atoms, old.atoms, strict=True))
+    atoms = tuple(
+        cx.prim(c.base, "like", a, b, span=span, attrs=(what,))
+        for c, a, b in zip(new.type.components, new.atoms, old.atoms, strict=True)
+    )
     return Value(new.type, atoms, span)
 
 

@@ -1,6 +1,7 @@
 """Statements: assignments, local declarations, conditionals, loops. (A `return` is the frame's business: functions.py.)
 
-A statement that fails leaves the names it would have set without a value, silently, so that one mistake gives one message."""
+A statement that fails leaves the names it would have set without a value, silently, so that one mistake gives one
+message."""
 
 from __future__ import annotations
 
@@ -46,7 +47,13 @@ def _statement(cx: Context, statement: ast.Stmt) -> None:
             statements(cx, statement.init)
             _loop(cx, statement.condition, statement.body, statement.update, False, statement.span)
         case ast.Return():
-            cx.fail("E0422", "return may only end a function", statement.span, "not at the end", help="set a variable in the branches, and return it at the end of the function")
+            cx.fail(
+                "E0422",
+                "return may only end a function",
+                statement.span,
+                "not at the end",
+                help="set a variable in the branches, and return it at the end of the function",
+            )
 
 
 # ---------------------------------------------------------------- assignments
@@ -63,7 +70,14 @@ def _assign(cx: Context, node: ast.Assign) -> None:
     values = cx.values(node.value, len(node.targets))
     if len(values) != len(node.targets):
         n = len(values)
-        cx.fail("E0401", f"this gives {n} value{'s' * (n != 1)}, {len(node.targets)} names stand on the left", node.value.span, f"gives {n}", labels=(Label(node.targets[0].span.to(node.targets[-1].span), f"{len(node.targets)} names"),), help="name each value; _ ignores one")
+        cx.fail(
+            "E0401",
+            f"this gives {n} value{'s' * (n != 1)}, {len(node.targets)} names stand on the left",
+            node.value.span,
+            f"gives {n}",
+            labels=(Label(node.targets[0].span.to(node.targets[-1].span), f"{len(node.targets)} names"),),
+            help="name each value; _ ignores one",
+        )
     for target, value in zip(node.targets, values, strict=True):
         if target.path or node.operator is not None:
             _assign_part(cx, target, value, node.operator, node.span)
@@ -71,7 +85,9 @@ def _assign(cx: Context, node: ast.Assign) -> None:
             set_variable(cx, target.name, value, target.name_span)
 
 
-def _assign_part(cx: Context, target: ast.Target, value: ast.Expr | Value, operator: ast.QName | None, span: Span) -> None:
+def _assign_part(
+    cx: Context, target: ast.Target, value: ast.Expr | Value, operator: ast.QName | None, span: Span
+) -> None:
     # The right-hand side comes first, so a mistake in it is found even where the variable is unknown.
     given = value if isinstance(value, Value) else cx.value(value)
     name = ast.Name(ast.QName(None, target.name, target.name_span), target.name_span)
@@ -88,7 +104,9 @@ def _step(cx: Context, node: ast.Step) -> None:
     target = node.target
     base = cx.value(ast.Name(ast.QName(None, target.name, target.name_span), target.name_span))
     if not target.path:
-        results, _ = apply(cx, candidates(cx, node.operator, [base.type], node.span), [base], node.span, str(node.operator))
+        results, _ = apply(
+            cx, candidates(cx, node.operator, [base.type], node.span), [base], node.span, str(node.operator)
+        )
         set_variable(cx, target.name, results[0], target.name_span)
         return
     set_variable(cx, target.name, update(cx, base, target.path, None, node.operator, node.span), target.name_span)
@@ -99,19 +117,43 @@ def set_variable(cx: Context, name: str, value: Value, span: Span) -> None:
     declared = cx.declared.get(name)
     if declared is not None:
         type, written = declared
-        cx.expect(value, type, "E0402", f"{name} is declared {type.shown}, the value is {value.type.shown}", written.span)
+        cx.expect(
+            value, type, "E0402", f"{name} is declared {type.shown}, the value is {value.type.shown}", written.span
+        )
         for atom, component in zip(value.atoms, type.components, strict=True):
             if not type.any_cell:
-                cx.emit(core.Check(atom, written.pattern, component.cell, type_text(written), f"the declared type of {name}", value.span))
+                cx.emit(
+                    core.Check(
+                        atom,
+                        written.pattern,
+                        component.cell,
+                        type_text(written),
+                        f"the declared type of {name}",
+                        value.span,
+                    )
+                )
     if name == "_":
         return
-    cx.variables[name] = Value(value.type, tuple(_named(cx, a, name, c.path, c.base, span) for a, c in zip(value.atoms, value.type.components, strict=True)), span)
+    cx.variables[name] = Value(
+        value.type,
+        tuple(
+            _named(cx, a, name, c.path, c.base, span) for a, c in zip(value.atoms, value.type.components, strict=True)
+        ),
+        span,
+    )
 
 
 def _named(cx: Context, atom: core.Atom, name: str, path: str, base: str, span: Span) -> core.Atom:
     shown = f"{name}.{path}" if path else name
     last = cx.statements[-1] if cx.statements else None
-    if isinstance(atom, core.Var) and isinstance(last, core.Let) and len(last.targets) == 1 and last.targets[0].name == atom.name and not last.targets[0].source and not _held(cx, atom):
+    if (
+        isinstance(atom, core.Var)
+        and isinstance(last, core.Let)
+        and len(last.targets) == 1
+        and last.targets[0].name == atom.name
+        and not last.targets[0].source
+        and not _held(cx, atom)
+    ):
         bind = cx.bind(shown, base, span, shown)
         cx.statements[-1] = core.Let((bind,), last.rhs, last.span)
         return core.Var(bind.name, span)
@@ -124,7 +166,12 @@ def _named(cx: Context, atom: core.Atom, name: str, path: str, base: str, span: 
 
 def _held(cx: Context, atom: core.Var) -> bool:
     """Whether a variable has that temporary as its value already (a reference parameter's new value, say)."""
-    return any(isinstance(a, core.Var) and a.name == atom.name for v in cx.variables.values() if isinstance(v, Value) for a in v.atoms)
+    return any(
+        isinstance(a, core.Var) and a.name == atom.name
+        for v in cx.variables.values()
+        if isinstance(v, Value)
+        for a in v.atoms
+    )
 
 
 def _declare(cx: Context, node: ast.VarDecl) -> None:
@@ -183,7 +230,14 @@ def _merge(
 # ---------------------------------------------------------------- loops
 
 
-def _loop(cx: Context, condition: ast.Expr, body: Sequence[ast.Stmt], updates: Sequence[ast.Stmt], body_first: bool, span: Span) -> None:
+def _loop(
+    cx: Context,
+    condition: ast.Expr,
+    body: Sequence[ast.Stmt],
+    updates: Sequence[ast.Stmt],
+    body_first: bool,
+    span: Span,
+) -> None:
     changed = assigned((tuple(body), tuple(updates), condition), lambda c: _references(cx, c))
     before = dict(cx.variables)
     carried = {n: v for n, v in cx.variables.items() if n in changed and isinstance(v, Value)}
@@ -212,7 +266,13 @@ def _loop(cx: Context, condition: ast.Expr, body: Sequence[ast.Stmt], updates: S
 
 
 def _do_loop(
-    cx: Context, condition: ast.Expr, body: Sequence[ast.Stmt], carried: dict[str, Value], binds: dict[str, tuple[core.Bind, ...]], changed: set[str], span: Span
+    cx: Context,
+    condition: ast.Expr,
+    body: Sequence[ast.Stmt],
+    carried: dict[str, Value],
+    binds: dict[str, tuple[core.Bind, ...]],
+    changed: set[str],
+    span: Span,
 ) -> Variables:
     """The condition sees what the body sets, so those names are carried as well, from an undefined value (a constant
     without elements) that the body replaces before anyone looks; and so are those that get another type in the body."""

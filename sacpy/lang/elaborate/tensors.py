@@ -1,7 +1,8 @@
 """Tensor comprehensions: `{ [i,j] -> a[i,j] + b[j] | [i,j] < shp; iv -> 0 }` as a with-loop.
 
-The result's shape is the upper bound of the last part. A missing upper bound comes from the selections `a[..i..]` in which an index name stands alone: the element-wise minimum of the extents it runs along; in an earlier part that tells nothing, it is the result's.
-Dots on the left place the value's own axes, afterwards, by the primitive `place`."""
+The result's shape is the upper bound of the last part. A missing upper bound comes from the selections `a[..i..]` in
+which an index name stands alone: the element-wise minimum of the extents it runs along; in an earlier part that tells
+nothing, it is the result's. Dots on the left place the value's own axes, afterwards, by the primitive `place`."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ INDEX_BOUND = "bound"
 
 
 class Indices(Node):
-    """The left side of a part: the vector's name, or those of its components; `spec` over "i", ".", "*" where axes are placed ("" without dots)."""
+    """The left side of a part: the vector's name, or those of its components; `spec` over "i", ".", "*" where axes are
+    placed ("" without dots)."""
 
     vector: str | None
     scalars: tuple[str, ...]
@@ -38,15 +40,26 @@ def _tensor(cx: Context, node: ast.Tensor, wanted: int | None) -> tuple[Value, .
     if shape is None:
         names = " and ".join(last_left.names) or "the index"
         cx.fail(
-            "E0430", f"nothing tells how far {names} runs", last.lhs_span, "no upper bound", notes=("only a selection with the bare index name, as in a[i], tells a bound; b[i+1] does not",),
+            "E0430", f"nothing tells how far {names} runs", last.lhs_span, "no upper bound",
+            notes=("only a selection with the bare index name, as in a[i], tells a bound; b[i+1] does not",),
             help=f"write the range: {{ {last.lhs_span.text} -> .. | {last.lhs_span.text} < .. }}",
         )  # fmt: skip
     types: list[BaseType] = []
-    partitions = [_part(cx, part, left, shape if part is last else _upper(cx, part, left) or shape, types, wanted) for part, left in zip(node.parts, lefts, strict=True)]
+    partitions = [
+        _part(cx, part, left, shape if part is last else _upper(cx, part, left) or shape, types, wanted)
+        for part, left in zip(node.parts, lefts, strict=True)
+    ]
     return _finish(cx, node, lefts, shape, partitions, types)
 
 
-def _finish(cx: Context, node: ast.Tensor, lefts: list[Indices], shape: core.Atom, partitions: list[core.Partition], types: list[BaseType]) -> tuple[Value, ...]:
+def _finish(
+    cx: Context,
+    node: ast.Tensor,
+    lefts: list[Indices],
+    shape: core.Atom,
+    partitions: list[core.Partition],
+    types: list[BaseType],
+) -> tuple[Value, ...]:
     operators: list[core.Operator] = []
     results: list[Value] = []
     targets: list[core.Bind] = []
@@ -59,12 +72,21 @@ def _finish(cx: Context, node: ast.Tensor, lefts: list[Indices], shape: core.Ato
     spec = lefts[-1].spec
     if any(left.spec != spec for left in lefts):
         other = next(left for left in lefts if left.spec != spec)
-        cx.fail("E0431", "all parts of a comprehension must place the value's axes alike", other.span, "placed differently", help="put the dots in the same positions in every part")
+        cx.fail(
+            "E0431",
+            "all parts of a comprehension must place the value's axes alike",
+            other.span,
+            "placed differently",
+            help="put the dots in the same positions in every part",
+        )
     return tuple(_placed(cx, r, spec, node.span) for r in results) if spec else tuple(results)
 
 
 def _placed(cx: Context, value: Value, spec: str, span: Span) -> Value:
-    atoms = tuple(cx.prim(c.base, "place", a, span=span, cell=len(c.cell), attrs=(spec,)) for c, a in zip(value.type.components, value.atoms, strict=True))
+    atoms = tuple(
+        cx.prim(c.base, "place", a, span=span, cell=len(c.cell), attrs=(spec,))
+        for c, a in zip(value.type.components, value.atoms, strict=True)
+    )
     return Value(value.type, atoms, span)
 
 
@@ -76,15 +98,29 @@ def _indices(cx: Context, part: ast.TensorPart) -> Indices:
         return Indices(part.vector, (), "", part.lhs_span)
     scalars = tuple(i for i in part.items if isinstance(i, str))
     if sum(isinstance(i, ast.Dots) for i in part.items) > 1:
-        cx.fail("E0420", "'...' may stand only once", part.lhs_span, "twice here", help="write a single dot for each further axis")
+        cx.fail(
+            "E0420",
+            "'...' may stand only once",
+            part.lhs_span,
+            "twice here",
+            help="write a single dot for each further axis",
+        )
     repeated = next((n for n in scalars if scalars.count(n) > 1 and n != "_"), None)
     if repeated is not None:
-        cx.fail("E0432", f"{repeated} stands twice on the left", part.lhs_span, "two axes, one name", help="give each axis a name of its own")
+        cx.fail(
+            "E0432",
+            f"{repeated} stands twice on the left",
+            part.lhs_span,
+            "two axes, one name",
+            help="give each axis a name of its own",
+        )
     spec = "".join("i" if isinstance(i, str) else "." if isinstance(i, ast.Dot) else "*" for i in part.items)
     return Indices(None, scalars, spec if "." in spec or "*" in spec else "", part.lhs_span)
 
 
-def _part(cx: Context, part: ast.TensorPart, left: Indices, upper: core.Atom, types: list[BaseType], wanted: int | None) -> core.Partition:
+def _part(
+    cx: Context, part: ast.TensorPart, left: Indices, upper: core.Atom, types: list[BaseType], wanted: int | None
+) -> core.Partition:
     r = part.range
     width = cx.scalar(r.width, INT, "a width") if r and r.width is not None else None
     step = cx.scalar(r.step, INT, "a step") if r and r.step is not None else None
@@ -104,7 +140,13 @@ def _part(cx: Context, part: ast.TensorPart, left: Indices, upper: core.Atom, ty
         if not types:
             types.extend(v.type for v in values)
         if len(values) != len(types) or not values:
-            cx.fail("E0433", f"this part gives {len(values)} values, another one {len(types)}" if values else "this gives no value", part.value.span, f"gives {len(values)}", help="let every part give the same number of values")
+            cx.fail(
+                "E0433",
+                f"this part gives {len(values)} values, another one {len(types)}" if values else "this gives no value",
+                part.value.span,
+                f"gives {len(values)}",
+                help="let every part give the same number of values",
+            )
         for value, type in zip(values, types, strict=True):
             if value.type != type:
                 help, edit = cx.conversion(value.span, value.type, type)
@@ -120,7 +162,9 @@ def _part(cx: Context, part: ast.TensorPart, left: Indices, upper: core.Atom, ty
 
     body = cx.block(fill, variables)
     lower_inclusive = r.lower_inclusive if lower is not None and r else True
-    return core.Partition(lower, lower_inclusive, upper, False, step, width, index, scalars, body, tuple(atoms), (), part.span)
+    return core.Partition(
+        lower, lower_inclusive, upper, False, step, width, index, scalars, body, tuple(atoms), (), part.span
+    )
 
 
 # ---------------------------------------------------------------- ranges
@@ -162,7 +206,8 @@ class Selection(Node):
 
 
 def _selections(cx: Context, part: ast.TensorPart, left: Indices) -> list[Selection]:
-    """Selections in the value whose array can be evaluated outside the comprehension; where an inner construct binds one of the index names anew, what is below does not count."""
+    """Selections in the value whose array can be evaluated outside the comprehension; where an inner construct binds
+    one of the index names anew, what is below does not count."""
     found: list[Selection] = []
     stack: list[tuple[object, frozenset[str]]] = [(part.value, frozenset())]
     names = frozenset(left.names)
@@ -177,7 +222,11 @@ def _selections(cx: Context, part: ast.TensorPart, left: Indices) -> list[Select
         if names & inner:
             continue
         selection = _as_selection(node)
-        if selection is not None and not (mentioned(selection.array) & (names | bound)) and _evaluable(cx, selection.array):
+        if (
+            selection is not None
+            and not (mentioned(selection.array) & (names | bound))
+            and _evaluable(cx, selection.array)
+        ):
             found.append(selection)
         stack.extend((getattr(node, f), inner) for f in reversed(field_names(node)))
     return found
@@ -196,7 +245,9 @@ def _evaluable(cx: Context, array: ast.Expr) -> bool:
         value = cx.variables.get(name)
         if value is None and name in cx.variables:
             raise Failed
-        if isinstance(value, Lost) or (value is None and cx.scope.global_object(ast.QName(None, name, array.span)) is None):
+        if isinstance(value, Lost) or (
+            value is None and cx.scope.global_object(ast.QName(None, name, array.span)) is None
+        ):
             return False
     return True
 
@@ -231,9 +282,14 @@ def _vector_range(cx: Context, part: ast.TensorPart, left: Indices) -> core.Atom
         if bound is None:
             bound = shape
             continue
-        lengths = [cx.prim("int", "sel", core.Const("int", (1,), (0,), span), cx.prim("int", "shape", v, span=span), span=span) for v in (bound, shape)]
+        lengths = [
+            cx.prim("int", "sel", core.Const("int", (1,), (0,), span), cx.prim("int", "shape", v, span=span), span=span)
+            for v in (bound, shape)
+        ]
         length = cx.prim("int", "min", *lengths, span=span)
-        bound = cx.prim("int", "min", *(cx.prim("int", "take", length, v, span=span) for v in (bound, shape)), span=span)
+        bound = cx.prim(
+            "int", "min", *(cx.prim("int", "take", length, v, span=span) for v in (bound, shape)), span=span
+        )
     return bound
 
 

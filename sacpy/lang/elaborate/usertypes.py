@@ -1,7 +1,9 @@
 """Base types of the source language, and how their values lie in core.
 
-A value of a base type is one core array per *component*: built-in and opaque types have one, a typedef those of its underlying type with more element axes, a struct those of all its fields (`b.pos.x`). The component's `cell` are the extents that belong to
-one element, so an array of shape s of the type is, per component, a core array of shape `s ++ cell`.
+A value of a base type is one core array per *component*: built-in and opaque types have one, a typedef those of its
+underlying type with more element axes, a struct those of all its fields (`b.pos.x`). The component's `cell` are the
+extents that belong to one element, so an array of shape s of the type is, per component, a core array of shape
+`s ++ cell`.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from sacpy.nodes import Node
 
 
 class Component(Node):
-    """One core array of a value: `path` ("" or "pos.x"), core base type, extents of one element (None: unknown extent)."""
+    """One core array of a value: `path` ("" or "pos.x"), core base type, extents of one element (None: unknown
+    extent)."""
 
     path: str
     base: str
@@ -19,7 +22,9 @@ class Component(Node):
 
 
 class BaseType(Node):
-    """A base type. `key` identifies it ("int", "ComplexBasics::complex"). `kind`: "builtin", "opaque" (made outside SaC), "typedef", "class" (unique, may wrap a SaC type), "struct"; `fields` of a struct: name, type, extents. `shown` is how messages call it."""
+    """A base type. `key` identifies it ("int", "ComplexBasics::complex"). `kind`: "builtin", "opaque" (made outside
+    SaC), "typedef", "class" (unique, may wrap a SaC type), "struct"; `fields` of a struct: name, type, extents. `shown`
+    is how messages call it."""
 
     key: str
     kind: str
@@ -66,7 +71,9 @@ def opaque(key: str, kind: str = "opaque") -> BaseType:
     return BaseType(key, kind, (Component("", key, ()),))
 
 
-def wrap(key: str, kind: str, underlying: BaseType, extents: tuple[int | None, ...], any_cell: bool = False) -> BaseType:
+def wrap(
+    key: str, kind: str, underlying: BaseType, extents: tuple[int | None, ...], any_cell: bool = False
+) -> BaseType:
     """A typedef or class over `underlying[extents]`; `any_cell`: over an array of unknown rank."""
     components = tuple(Component(c.path, c.base, extents + c.cell) for c in underlying.components)
     return BaseType(key, kind, components, underlying.fields if underlying.is_struct else (), any_cell)
@@ -75,13 +82,16 @@ def wrap(key: str, kind: str, underlying: BaseType, extents: tuple[int | None, .
 def struct(key: str, fields: tuple[tuple[str, BaseType, tuple[int | None, ...]], ...]) -> BaseType:
     """A struct with the given fields: name, base type, extents."""
     components = tuple(
-        Component(f"{name}.{c.path}" if c.path else name, c.base, extents + c.cell) for name, base, extents in fields for c in base.components
+        Component(f"{name}.{c.path}" if c.path else name, c.base, extents + c.cell)
+        for name, base, extents in fields
+        for c in base.components
     )
     return BaseType(key, "struct", components, fields)
 
 
 def field_slice(owner: BaseType, name: str) -> tuple[BaseType, tuple[int | None, ...], slice] | None:
-    """Of a struct: the field's type, extents, and which of the owner's components are its. None if there is no such field."""
+    """Of a struct: the field's type, extents, and which of the owner's components are its. None if there is no such
+    field."""
     start = 0
     for field, base, extents in owner.fields:
         end = start + len(base.components)

@@ -1,6 +1,7 @@
 """With-loops: operators, partitions, folds, objects threaded through.
 
-An operator over a struct is one core operator per field (fold and propagate: one with several values). Operators, bounds, steps and widths are evaluated outside, in the order last to first, as arguments are."""
+An operator over a struct is one core operator per field (fold and propagate: one with several values). Operators,
+bounds, steps and widths are evaluated outside, in the order last to first, as arguments are."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from sacpy.nodes import Record
 
 
 class Op(Record):
-    """A source operator: the type of its values where known from the start, the core operators it becomes (made once the type of the values is known), names it gives a value inside, and (a fold) the type of its result."""
+    """A source operator: the type of its values where known from the start, the core operators it becomes (made once
+    the type of the values is known), names it gives a value inside, and (a fold) the type of its result."""
 
     type: BaseType | None
     make: Callable[[BaseType], tuple[core.Operator, ...]]
@@ -45,7 +47,13 @@ def _with(cx: Context, node: ast.With, wanted: int | None) -> tuple[Value, ...]:
     for i, op in enumerate((*operators, *hidden)):
         type = (types[i] if i < len(types) else op.type) or op.result
         if type is None:
-            cx.fail("E0424", "the type of this with-loop's cells is unknown: it has no partition and no default", node.span, "no value anywhere", help="give genarray a default: genarray(shp, 0)")
+            cx.fail(
+                "E0424",
+                "the type of this with-loop's cells is unknown: it has no partition and no default",
+                node.span,
+                "no value anywhere",
+                help="give genarray a default: genarray(shp, 0)",
+            )
         made += op.make(type)
         result = op.result or type
         binds = cx.binds("w", result, node.span)
@@ -62,7 +70,8 @@ def _with(cx: Context, node: ast.With, wanted: int | None) -> tuple[Value, ...]:
 
 
 def _by_index_length(node: ast.With) -> ast.With:
-    """The parts of a modarray may have indices of different lengths, some for elements and some for rows: those of another length make an array of their own first, as the earlier parts win."""
+    """The parts of a modarray may have indices of different lengths, some for elements and some for rows: those of
+    another length make an array of their own first, as the earlier parts win."""
     if len(node.operators) != 1 or not isinstance(node.operators[0], ast.ModarrayOp):
         return node
     lengths = [_index_length(part.generator) for part in node.parts]
@@ -138,7 +147,13 @@ def _combine(cx: Context, op: ast.FoldOp, extra: list[Value], neutral: Value, ty
     results: list[Value] = []
 
     def fill() -> None:
-        arguments = [*extra, *(Value(t, tuple(core.Var(b.name, op.span) for b in g), op.span) for t, g in ((neutral.type, accumulators), (type, values)))]
+        arguments = [
+            *extra,
+            *(
+                Value(t, tuple(core.Var(b.name, op.span) for b in g), op.span)
+                for t, g in ((neutral.type, accumulators), (type, values))
+            ),
+        ]
         matches = candidates(cx, op.function, [a.type for a in arguments], op.span, (*op.args, op.neutral))
         found, _ = apply(cx, matches, arguments, op.span, str(op.function))
         results.extend(found)
@@ -147,8 +162,10 @@ def _combine(cx: Context, op: ast.FoldOp, extra: list[Value], neutral: Value, ty
     if len(results) != 1 or results[0].type != neutral.type:
         shown = ", ".join(r.type.shown for r in results) or "nothing"
         cx.fail(
-            "E0425", f"a fold function must give what the neutral element is, {neutral.type.shown}; {op.function} gives {shown}", op.function.span, f"gives {shown}",
-            labels=(Label(neutral.span, f"this is {neutral.type.shown}"),), help="make neutral element, values and result of one type",
+            "E0425", f"a fold function must give what the neutral element is, {neutral.type.shown}; {op.function} "
+                f"gives {shown}", op.function.span, f"gives {shown}",
+            labels=(Label(neutral.span, f"this is {neutral.type.shown}"),),
+            help="make neutral element, values and result of one type",
         )  # fmt: skip
     return core.Lambda((*accumulators, *values), body, results[0].atoms)
 
@@ -159,7 +176,9 @@ def _propagate(cx: Context, object: ast.Expr) -> Op:
     while isinstance(name, ast.Paren):
         name = name.inner
     if not isinstance(name, ast.Name):
-        cx.fail("E0414", "propagate needs a variable", object.span, "not a variable", help="give the object a name first")
+        cx.fail(
+            "E0414", "propagate needs a variable", object.span, "not a variable", help="give the object a name first"
+        )
     params = cx.binds(name.name.name, value.type, object.span, name.name.name)
     inside = {name.name.name: Value(value.type, tuple(core.Var(b.name, object.span) for b in params), object.span)}
     return Op(value.type, lambda t: (core.Propagate(value.atoms, params),), inside, gives_shape=False)
@@ -173,7 +192,12 @@ def _implicit_objects(cx: Context, node: ast.With, operators: list[Op]) -> list[
         for call in (n for n in nodes((part.body, part.results or ())) if isinstance(n, ast.Call)):
             for name in sorted(references(cx, call)):
                 value = cx.variables.get(name)
-                if isinstance(value, Value) and value.type.kind in ("class", "opaque") and name not in named and name not in found:
+                if (
+                    isinstance(value, Value)
+                    and value.type.kind in ("class", "opaque")
+                    and name not in named
+                    and name not in found
+                ):
                     found.append(name)
     hidden: list[Op] = []
     for name in found:
@@ -187,13 +211,21 @@ def _no_dots(cx: Context, node: ast.With) -> None:
     for part in node.parts:
         g = part.generator
         if g.lower is None or g.upper is None:
-            cx.fail("E0426", "a dot bound means the smallest or largest index of the result, and a fold has none", g.span, "a dot", help="write the bound, as in 0 * shape(a) <= iv < shape(a)")
+            cx.fail(
+                "E0426",
+                "a dot bound means the smallest or largest index of the result, and a fold has none",
+                g.span,
+                "a dot",
+                help="write the bound, as in 0 * shape(a) <= iv < shape(a)",
+            )
 
 
 # ---------------------------------------------------------------- partitions
 
 
-def _partition(cx: Context, part: ast.Part, operators: list[Op], hidden: list[Op], types: list[BaseType | None], count: int) -> core.Partition:
+def _partition(
+    cx: Context, part: ast.Part, operators: list[Op], hidden: list[Op], types: list[BaseType | None], count: int
+) -> core.Partition:
     g = part.generator
     width = cx.scalar(g.width, INT, "a width") if g.width is not None else None
     step = cx.scalar(g.step, INT, "a step") if g.step is not None else None
@@ -221,20 +253,43 @@ def _partition(cx: Context, part: ast.Part, operators: list[Op], hidden: list[Op
             values.extend(cx.value(op.object).atoms)
 
     body = cx.block(fill, variables)
-    return core.Partition(lower, g.lower_inclusive, upper, g.upper_inclusive, step, width, index, scalars, body, tuple(values), part.pragmas, part.span)
+    return core.Partition(
+        lower,
+        g.lower_inclusive,
+        upper,
+        g.upper_inclusive,
+        step,
+        width,
+        index,
+        scalars,
+        body,
+        tuple(values),
+        part.pragmas,
+        part.span,
+    )
 
 
 def _whole(cx: Context, part: ast.Part, operators: list[Op]) -> tuple[core.Atom | None, core.Atom | None]:
-    """What two dots stand for where elements have axes of their own, which the index leaves alone: the first and the last index of the array that is modified. Elsewhere they stay dots."""
+    """What two dots stand for where elements have axes of their own, which the index leaves alone: the first and the
+    last index of the array that is modified. Elsewhere they stay dots."""
     array = next((op.array for op in operators if op.gives_shape), None)
-    if array is None or array.type.any_cell or not array.type.components or not any(c.cell for c in array.type.components):
+    if (
+        array is None
+        or array.type.any_cell
+        or not array.type.components
+        or not any(c.cell for c in array.type.components)
+    ):
         return None, None
     span = part.generator.span
     shape = cx.prim("int", "shape", array.atoms[0], span=span, cell=len(array.type.components[0].cell))
-    return cx.prim("int", "mul", shape, core.Const("int", (), (0,), span), span=span), cx.prim("int", "sub", shape, core.Const("int", (), (1,), span), span=span)
+    return cx.prim("int", "mul", shape, core.Const("int", (), (0,), span), span=span), cx.prim(
+        "int", "sub", shape, core.Const("int", (), (1,), span), span=span
+    )
 
 
-def _results(cx: Context, part: ast.Part, operators: list[Op], types: list[BaseType | None], count: int) -> list[core.Atom]:
+def _results(
+    cx: Context, part: ast.Part, operators: list[Op], types: list[BaseType | None], count: int
+) -> list[core.Atom]:
     written = part.results or ()
     if len(written) == 1:
         values = list(cx.values(written[0], count))
@@ -243,9 +298,18 @@ def _results(cx: Context, part: ast.Part, operators: list[Op], types: list[BaseT
     if not written and count:
         objects = [op for op in operators if op.inside]
         if len(objects) == count:  # all propagated: their values are the objects themselves
-            values = [cx.value(ast.Name(ast.QName(None, next(iter(op.inside)), part.span), part.span)) for op in objects]
+            values = [
+                cx.value(ast.Name(ast.QName(None, next(iter(op.inside)), part.span), part.span)) for op in objects
+            ]
     if len(values) != count:
-        cx.fail("E0427", f"this partition gives {len(values)} value{'s' * (len(values) != 1)}, the with-loop has {count} operator{'s' * (count != 1)}", part.span, f"gives {len(values)}", help="give one value per operator: (..) { .. } : (x, y);")
+        cx.fail(
+            "E0427",
+            f"this partition gives {len(values)} value{'s' * (len(values) != 1)}, the with-loop has {count} "
+            f"operator{'s' * (count != 1)}",
+            part.span,
+            f"gives {len(values)}",
+            help="give one value per operator: (..) { .. } : (x, y);",
+        )
     atoms: list[core.Atom] = []
     for i, value in enumerate(values):
         known = types[i]

@@ -1,7 +1,9 @@
 """The formatter: one style for every program.
 
-`format_text` takes a program's text and gives it laid out anew. It works on tokens and not on the tree, so that comments, directives, macros and the parts that an `#if` leaves out are all kept; the tree serves as a check. What is given back has been compared with
-what came in: the same tokens, before preprocessing and after, and the same comments in the same order.
+`format_text` takes a program's text and gives it laid out anew. It works on tokens and not on the tree, so that
+comments, directives, macros and the parts that an `#if` leaves out are all kept; the tree serves as a check. What is
+given back has been compared with what came in: the same tokens, before preprocessing and after, and the same comments
+in the same order.
 
 - `pieces`: the text in tokens, with comments and directives between them;
 - `expressions`, `withloops` and `statements`: their layout, each built on the one before;
@@ -30,8 +32,15 @@ WIDTH = 100
 _FRAMES = 60_000  # of the layout for the deepest nesting that the parser takes
 
 
-def format_text(text: str, name: str = "<text>", include_path: Sequence[Path] = (), defines: Mapping[str, str] | None = None, search: Sequence[Path] = ()) -> str:
-    """The program laid out anew; `name` is its file, beside which modules and included files are found. Raises `SacError` if it does not parse, or if its layout cannot be changed without changing what it means (E0719)."""
+def format_text(
+    text: str,
+    name: str = "<text>",
+    include_path: Sequence[Path] = (),
+    defines: Mapping[str, str] | None = None,
+    search: Sequence[Path] = (),
+) -> str:
+    """The program laid out anew; `name` is its file, beside which modules and included files are found. Raises
+    `SacError` if it does not parse, or if its layout cannot be changed without changing what it means (E0719)."""
     newline = "\r\n" if "\r\n" in text else "\n"
     source = Source(name, text.replace("\r\n", "\n").removeprefix("\ufeff"))
     operators = used_operators(source, search)
@@ -50,7 +59,15 @@ def format_text(text: str, name: str = "<text>", include_path: Sequence[Path] = 
     changed = difference(pieces, read(new, operators), tokens, preprocessed(new))
     if changed is not None:
         span = Span(source, changed, changed)
-        raise SacError(Diagnostic("E0719", "this file cannot be laid out without changing what it means", span, "the first token that would change", help="see whether a macro here depends on line breaks or blanks"))
+        raise SacError(
+            Diagnostic(
+                "E0719",
+                "this file cannot be laid out without changing what it means",
+                span,
+                "the first token that would change",
+                help="see whether a macro here depends on line breaks or blanks",
+            )
+        )
     return out.replace("\n", newline)
 
 

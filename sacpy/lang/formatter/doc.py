@@ -1,7 +1,9 @@
 """Layouts: text with places where a line may or must be broken.
 
-The algebra is Wadler's ("A prettier printer", 2003) with the additions that programs need: alignment, lists that are filled line by line, comments that wait for the end of the line, and lines that stand at the margin (directives). A break where nothing has been
-written on the line yet does nothing, so that layouts can be put together without counting line breaks. `render` fits them into lines.
+The algebra is Wadler's ("A prettier printer", 2003) with the additions that programs need: alignment, lists that are
+filled line by line, comments that wait for the end of the line, and lines that stand at the margin (directives). A
+break where nothing has been written on the line yet does nothing, so that layouts can be put together without counting
+line breaks. `render` fits them into lines.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ class Line(Doc):
 
 @dataclass(frozen=True, slots=True)
 class Gap(Doc):
-    """A blank before `next`, or a line break where the group around does not fit, unless `next` has to be broken wherever it stands."""
+    """A blank before `next`, or a line break where the group around does not fit, unless `next` has to be broken
+    wherever it stands."""
 
     next: Doc
 
@@ -145,7 +148,9 @@ class Either(Doc):
 
 @dataclass(frozen=True, slots=True)
 class Listed(Doc):
-    """Items in brackets, each of which brings its comma: on one line, else as many on a line as fit, aligned behind the opening bracket or, where that stands far to the right, indented. With `hug` the only item is broken as if it stood without brackets."""
+    """Items in brackets, each of which brings its comma: on one line, else as many on a line as fit, aligned behind the
+    opening bracket or, where that stands far to the right, indented. With `hug` the only item is broken as if it stood
+    without brackets."""
 
     opening: Doc
     items: tuple[Doc, ...]
@@ -155,7 +160,9 @@ class Listed(Doc):
 
     def __post_init__(self) -> None:
         whole = Cat((self.opening, *self.items, self.closing)).flat
-        object.__setattr__(self, "flat", None if whole is None else whole + len(self.separator) * max(len(self.items) - 1, 0))
+        object.__setattr__(
+            self, "flat", None if whole is None else whole + len(self.separator) * max(len(self.items) - 1, 0)
+        )
 
 
 def cat(*parts: Doc | str) -> Doc:

@@ -1,7 +1,8 @@
 """Layouts of expressions, from their tokens.
 
-In: a stretch of pieces without its terminator. Out: a `Doc`. The stretch is read as operands and operators; operators that bind loosest are where a line is broken first. Nothing here needs the stretch to be correct SaC (it may hold macros of any kind): what is
-not understood is written as it comes, a blank between its tokens.
+In: a stretch of pieces without its terminator. Out: a `Doc`. The stretch is read as operands and operators; operators
+that bind loosest are where a line is broken first. Nothing here needs the stretch to be correct SaC (it may hold macros
+of any kind): what is not understood is written as it comes, a blank between its tokens.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ class ExpressionLayout:
         parts: list[Doc] = [] if i in self.taken else [self.remark(r) for r in piece.before]
         parts.append(Text(piece.text))
         for remark in piece.after:
-            parts += [Suffix(remark.text, remark.column)] if remark.last else [Text(" "), Block(remark.text, remark.column)]
+            parts += (
+                [Suffix(remark.text, remark.column)] if remark.last else [Text(" "), Block(remark.text, remark.column)]
+            )
         return Cat(tuple(parts))
 
     def remark(self, remark: Remark) -> Doc:
@@ -107,7 +110,8 @@ class ExpressionLayout:
     # ------------------------------------------------------------ expressions
 
     def expression(self, lo: int, hi: int, index: bool = False) -> Doc:
-        """An expression, or whatever stands there. `index`: it is about positions, where `[i,j]` is written close together."""
+        """An expression, or whatever stands there. `index`: it is about positions, where `[i,j]` is written close
+        together."""
         return self.chain(self.units(lo, hi, index), index)
 
     def chain(self, units: list[Unit], index: bool) -> Doc:
@@ -130,7 +134,10 @@ class ExpressionLayout:
                 run.append(unit)
         parts.append(self.chain(run, index))
         if len(parts) > _MANY and all((part.flat or _SHORT) < _SHORT for part in parts):
-            terms = [parts[0], *(cat(operator, " ", operand) for operator, operand in zip(parts[1::2], parts[2::2], strict=True))]
+            terms = [
+                parts[0],
+                *(cat(operator, " ", operand) for operator, operand in zip(parts[1::2], parts[2::2], strict=True)),
+            ]
             return Listed(Text(""), tuple(terms), Text(""))
         docs = [parts[0]]
         short = len(parts) == 3 and (parts[0].flat or _SHORT) < _SHORT
@@ -174,7 +181,13 @@ class ExpressionLayout:
                 out.append(Unit(self.token(i), self.binding(piece.text), i, piece.text))
                 i += 1
             elif piece.kind == "name" and i + 2 < hi and self.has(i + 1, "::") and self.items[i + 2].kind == "op":
-                out.append(Unit(cat(self.token(i), self.token(i + 1), self.token(i + 2)), self.binding(self.items[i + 2].text), i))
+                out.append(
+                    Unit(
+                        cat(self.token(i), self.token(i + 1), self.token(i + 2)),
+                        self.binding(self.items[i + 2].text),
+                        i,
+                    )
+                )
                 i += 3
             elif piece.kind == "name" and piece.text in _STEPS and i + 1 < hi:
                 out.append(Unit(self.token(i), _RANGE, i, piece.text))
@@ -221,7 +234,11 @@ class ExpressionLayout:
 
     def _merge(self, left: Piece, right: Piece) -> bool:
         """Whether two operators side by side would be read as others."""
-        return right.kind == "op" and right.text not in OPENING and self.pieces.cutter.cut(left.text + right.text) != [left.text, right.text]
+        return (
+            right.kind == "op"
+            and right.text not in OPENING
+            and self.pieces.cutter.cut(left.text + right.text) != [left.text, right.text]
+        )
 
     def primary(self, i: int, hi: int, index: bool) -> tuple[Doc, int]:
         """A name, literal or bracket, and the selections, fields and arguments behind it."""
@@ -297,7 +314,9 @@ class ExpressionLayout:
         first = Text(lines[0].rstrip()) if len(lines) > 1 else Text(lines[0])
         if lo not in self.taken:
             first = Cat((*(self.remark(r) for r in self.items[lo].before), first))  # type: ignore[assignment]
-        after = [Suffix(r.text, r.column) if r.last else cat(" ", Block(r.text, r.column)) for r in self.items[hi - 1].after]
+        after = [
+            Suffix(r.text, r.column) if r.last else cat(" ", Block(r.text, r.column)) for r in self.items[hi - 1].after
+        ]
         return Cat((first, *(d for line in lines[1:] for d in (Hard(), Text(line.strip()))), *after))
 
     # ------------------------------------------------------------ brackets
@@ -328,7 +347,11 @@ class ExpressionLayout:
             return all(self._atom(a, b) for a, b in self.split(lo + 1, hi - 1, ","))
         if hi - lo == 2 and self.has(lo, "-"):
             return self.items[lo + 1].kind == "number"
-        return hi - lo >= 3 and any(self.has(j, ":") for j in range(lo, hi)) and not any(self.has(j, "?") for j in range(lo, hi))
+        return (
+            hi - lo >= 3
+            and any(self.has(j, ":") for j in range(lo, hi))
+            and not any(self.has(j, "?") for j in range(lo, hi))
+        )
 
     def listed(self, i: int, comma: str, index: bool) -> Doc:
         """Items with commas between."""
@@ -339,13 +362,18 @@ class ExpressionLayout:
         closing = self.token(close)
         docs = []
         for lo, hi in items:
-            item = self.expression(lo, hi, index) if comma != "," or self.has(lo, "[") else cat(*(self.token(j) for j in range(lo, hi)))
+            item = (
+                self.expression(lo, hi, index)
+                if comma != "," or self.has(lo, "[")
+                else cat(*(self.token(j) for j in range(lo, hi)))
+            )
             docs.append(cat(item, self.token(hi)) if hi < close else item)
         hug = len(items) == 1 and self.has(items[0][0], "with")
         return Listed(self.token(i), tuple(docs), closing, comma[1:], hug)
 
     def array(self, i: int, items: list[tuple[int, int]]) -> Doc:
-        """An array's elements. Rows stay rows: where lines were broken between elements they stay broken, and rows that do not fit on one line stand below one another, their numbers in columns."""
+        """An array's elements. Rows stay rows: where lines were broken between elements they stay broken, and rows that
+        do not fit on one line stand below one another, their numbers in columns."""
         close = self.items[i].match
         broken = any(self.items[lo].breaks for lo, _ in items[1:])
         if all(self.has(lo, "[") and self.items[lo].match == hi - 1 for lo, hi in items):
@@ -362,7 +390,8 @@ class ExpressionLayout:
         return cat(opening, Align(Cat(tuple(out))), closing)
 
     def table(self, rows: list[tuple[int, int]]) -> list[Doc]:
-        """Rows of an array; if all are numbers in equally many columns, these are aligned where the rows stand below one another."""
+        """Rows of an array; if all are numbers in equally many columns, these are aligned where the rows stand below
+        one another."""
         plain = [self.expression(lo, hi) for lo, hi in rows]
         cells = [[self.number(a, b) for a, b in self.split(lo + 1, hi - 1, ",")] for lo, hi in rows]
         count = len(cells[0])

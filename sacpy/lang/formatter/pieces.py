@@ -1,6 +1,7 @@
 """A text in pieces that lose nothing: tokens, with the comments, directives and pragmas between them.
 
-In: a `Source`, and the operators that modules beside it define. Out: `Piece`s, the last of them of kind "end". Nothing is expanded and nothing left out: what stands in the part of an `#if` that is not taken is there as well.
+In: a `Source`, and the operators that modules beside it define. Out: `Piece`s, the last of them of kind "end". Nothing
+is expanded and nothing left out: what stands in the part of an `#if` that is not taken is there as well.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ _CLOSING = frozenset(OPENING.values())
 
 
 class Remark(Node):
-    """What stands between two tokens. `kind`: "line" or "block" (comments), "directive", "pragma". `alone`: nothing stands before it on its line, `last`: nothing behind it; `blank`: an empty line stands above it."""
+    """What stands between two tokens. `kind`: "line" or "block" (comments), "directive", "pragma". `alone`: nothing
+    stands before it on its line, `last`: nothing behind it; `blank`: an empty line stands above it."""
 
     kind: str
     text: str
@@ -33,8 +35,9 @@ class Remark(Node):
 
 
 class Piece(Record):
-    """A token. `before`: what stands above or right before it, `after`: what stands behind it on its line; `breaks`: whether a line break stands between it and the piece before; `blank`: an empty line is right above it; `match`: the number of the bracket
-    that belongs to this one."""
+    """A token. `before`: what stands above or right before it, `after`: what stands behind it on its line; `breaks`:
+    whether a line break stands between it and the piece before; `blank`: an empty line is right above it; `match`: the
+    number of the bracket that belongs to this one."""
 
     kind: str
     text: str
@@ -48,8 +51,9 @@ class Piece(Record):
 
 
 class Pieces(Record):
-    """The pieces of a text. `macros`: the names that it defines as macros; `quoting`: those that make strings of their arguments, where every blank counts; `uneven`: stretches of pieces whose brackets do not match, such as an `#if` whose parts open
-    different ones."""
+    """The pieces of a text. `macros`: the names that it defines as macros; `quoting`: those that make strings of their
+    arguments, where every blank counts; `uneven`: stretches of pieces whose brackets do not match, such as an `#if`
+    whose parts open different ones."""
 
     source: Source
     cutter: Cutter
@@ -59,14 +63,23 @@ class Pieces(Record):
     uneven: list[tuple[int, int]]
 
 
-def read(source: Source, operators: Collection[str] = (), macros: Mapping[str, Macro | None] = MappingProxyType({})) -> Pieces:
+def read(
+    source: Source, operators: Collection[str] = (), macros: Mapping[str, Macro | None] = MappingProxyType({})
+) -> Pieces:
     """The pieces of a text. `macros`: those that hold at its end, of included files too."""
     scanned = scan(source)
     tokens = scanned.tokens
     cutter = Cutter(defined(token for token in tokens if token.kind != "directive") | set(operators))
     builder = _Builder(source, cutter, dict(scanned.trivia))
     builder.run(tokens)
-    pieces = Pieces(source, cutter, builder.items, frozenset(builder.macros | set(macros)), frozenset(builder.quoting | _quoting(macros)), [])
+    pieces = Pieces(
+        source,
+        cutter,
+        builder.items,
+        frozenset(builder.macros | set(macros)),
+        frozenset(builder.quoting | _quoting(macros)),
+        [],
+    )
     pieces.uneven = _match(pieces.items)
     return pieces
 
@@ -75,7 +88,13 @@ def _quoting(macros: Mapping[str, Macro | None]) -> set[str]:
     """The macros that make strings of their arguments, themselves or through others."""
     found: set[str] = set()
     while True:
-        more = {name for name, macro in macros.items() if macro is not None and macro.params is not None and any((t.text == "#" and t.kind == "op") or t.text in found for t in macro.body)}
+        more = {
+            name
+            for name, macro in macros.items()
+            if macro is not None
+            and macro.params is not None
+            and any((t.text == "#" and t.kind == "op") or t.text in found for t in macro.body)
+        }
         if more <= found:
             return found
         found |= more
@@ -91,7 +110,8 @@ class _Builder:
         self.macros: set[str] = set()
         self.quoting: set[str] = set()
         self.waiting: list[Remark] = []
-        self.at = self.text.find("\n") + 1 if self.text.startswith("#!") else 0  # the end of what has been taken; a script's first line is no SaC
+        # the end of what has been taken; a script's first line is no SaC
+        self.at = self.text.find("\n") + 1 if self.text.startswith("#!") else 0
 
     def run(self, tokens: list[Token]) -> None:
         at = 0
@@ -132,7 +152,8 @@ class _Builder:
         return at + 1
 
     def pragma(self, line: list[Token], tokens: list[Token], after: int, start: int, whole: bool = False) -> int:
-        """A pragma: `line` is what of it has been read, from its first word on, and `tokens[after]` comes behind. What follows it on its line is left to the program. Gives where to go on."""
+        """A pragma: `line` is what of it has been read, from its first word on, and `tokens[after]` comes behind. What
+        follows it on its line is left to the program. Gives where to go on."""
         _, taken = pragmas.read(line if whole else [*line, *tokens[after:]], 0, start, whole=whole)
         behind = after + max(taken - len(line), 0)
         end = line[taken - 1].span.end if taken <= len(line) else tokens[behind - 1].span.end
@@ -158,21 +179,34 @@ class _Builder:
         rest = self.text[end : line_end if line_end >= 0 else len(self.text)]
         text = self.text[start:end].rstrip()
         column = len(self.text[line_start:start].expandtabs(8))
-        remark = Remark(kind, text, start, column, "\n" in gap or line_start >= self.at, not rest.strip(), _empty_line(gap))
-        if kind in ("line", "block") and self.items and not remark.alone and not self.waiting and (remark.last or self._ends(end)):
+        remark = Remark(
+            kind, text, start, column, "\n" in gap or line_start >= self.at, not rest.strip(), _empty_line(gap)
+        )
+        if (
+            kind in ("line", "block")
+            and self.items
+            and not remark.alone
+            and not self.waiting
+            and (remark.last or self._ends(end))
+        ):
             self.items[-1].after.append(remark)
         else:
             self.waiting.append(remark)
         self.at = end
 
     def _ends(self, end: int) -> bool:
-        """Whether what follows closes something, so that a comment before it belongs to the token that it stands behind."""
+        """Whether what follows closes something, so that a comment before it belongs to the token that it stands
+        behind."""
         return self.text[end:].lstrip()[:1] in {")", "]", "}", ",", ";"}
 
     def add(self, piece: Piece) -> None:
         gap = self.text[self.at : piece.start]
         piece.before, self.waiting = self.waiting, []
-        piece.breaks = "\n" in gap or any(r.alone or r.last for r in piece.before) or bool(self.items and any(r.last for r in self.items[-1].after))
+        piece.breaks = (
+            "\n" in gap
+            or any(r.alone or r.last for r in piece.before)
+            or bool(self.items and any(r.last for r in self.items[-1].after))
+        )
         piece.blank = _empty_line(gap)
         self.items.append(piece)
         self.at = piece.end
@@ -183,10 +217,12 @@ def _empty_line(gap: str) -> bool:
 
 
 def _match(items: list[Piece]) -> list[tuple[int, int]]:
-    """Joins brackets with their partners. Of an `#if` whose parts leave different brackets open, only the first part counts; gives the stretches of pieces from each such `#if` to its end, or from the first to the end
-    of the text if brackets are left over all the same."""
+    """Joins brackets with their partners. Of an `#if` whose parts leave different brackets open, only the first part
+    counts; gives the stretches of pieces from each such `#if` to its end, or from the first to the end of the text if
+    brackets are left over all the same."""
     stack: list[int] = []
-    conditions: list[tuple[int, list[int], list[int] | None]] = []  # the piece behind the #if, the brackets open before it, those open behind its first part
+    # the piece behind the #if, the brackets open before it, those open behind its first part
+    conditions: list[tuple[int, list[int], list[int] | None]] = []
     uneven: list[tuple[int, int]] = []
     stray = False
     for i, piece in enumerate(items):

@@ -1,6 +1,8 @@
 """Layouts fitted into lines.
 
-In: a `Doc` and a width. Out: the text. A group is put on one line if it, and what must follow it there, fits; else its lines are broken. Nothing is looked at twice but the next stretch that may not be broken, so the time is that of the text's length.
+In: a `Doc` and a width. Out: the text. A group is put on one line if it, and what must follow it there, fits; else its
+lines are broken. Nothing is looked at twice but the next stretch that may not be broken, so the time is that of the
+text's length.
 """
 
 from __future__ import annotations
@@ -146,7 +148,13 @@ class _Writer:
 
     def hang(self, indent: int, inner: Doc, stack: list[_Entry], flat: bool) -> None:
         below = indent + CONTINUATION
-        if not flat and not self.fits(cat(" ", inner), stack) and inner.flat is not None and below + inner.flat < self.width and below + CONTINUATION < self.column:
+        if (
+            not flat
+            and not self.fits(cat(" ", inner), stack)
+            and inner.flat is not None
+            and below + inner.flat < self.width
+            and below + CONTINUATION < self.column
+        ):
             self.newline(below)
             stack.append((below, False, inner))
         else:
@@ -164,9 +172,13 @@ class _Writer:
         widest = max((item.flat or 0 for item in doc.items), default=0)
         below = indent + CONTINUATION
         narrow = start + widest + 2 > self.width
-        hanging = start > below and (start > _DEEPEST or (narrow and (start > _DEEP or below + widest + 2 <= self.width)))
+        hanging = start > below and (
+            start > _DEEPEST or (narrow and (start > _DEEP or below + widest + 2 <= self.width))
+        )
         started = [0]
-        lines = [(below if hanging else start, False, _Filled(item, gap, not i, started)) for i, item in enumerate(doc.items)]
+        lines = [
+            (below if hanging else start, False, _Filled(item, gap, not i, started)) for i, item in enumerate(doc.items)
+        ]
         stack.append((indent, False, doc.closing))
         stack += reversed(lines)
         if hanging:
@@ -175,7 +187,13 @@ class _Writer:
 
     def filled(self, doc: _Filled, indent: int, stack: list[_Entry]) -> None:
         on_one_line = doc.started[0] == len(self.rows)
-        if not doc.first and on_one_line and self.text and self.suffix is None and self.fits(cat(doc.gap, doc.item), stack):
+        if (
+            not doc.first
+            and on_one_line
+            and self.text
+            and self.suffix is None
+            and self.fits(cat(doc.gap, doc.item), stack)
+        ):
             stack += [(indent, True, doc.item), (indent, True, doc.gap)]
             return
         if not doc.first:
@@ -200,7 +218,8 @@ class _Writer:
 
 @dataclass(frozen=True, slots=True)
 class _Filled(Doc):
-    """An item of a filled list with the gap before it; `started`, shared by all items, is the row in which the item before began. (Only `_Writer` makes them.)"""
+    """An item of a filled list with the gap before it; `started`, shared by all items, is the row in which the item
+    before began. (Only `_Writer` makes them.)"""
 
     item: Doc
     gap: Line
@@ -252,7 +271,8 @@ def _moved(text: str, old: int, new: int) -> list[str]:
 
 
 def render(doc: Doc, width: int) -> str:
-    """The layout in lines of `width` columns where that can be; comments at the ends of consecutive lines are aligned."""
+    """The layout in lines of `width` columns where that can be; comments at the ends of consecutive lines are
+    aligned."""
     writer = _Writer(width)
     writer.run(doc)
     rows = writer.rows

@@ -1,13 +1,29 @@
 """Layouts of definitions and statements, from their tokens.
 
-In: the pieces of a file. Out: the `Doc` of the whole. Where a definition or statement ends is seen from braces, semicolons and the words that begin it; a definition whose brackets do not match (parts of an `#if` that open different ones) is kept as it is.
+In: the pieces of a file. Out: the `Doc` of the whole. Where a definition or statement ends is seen from braces,
+semicolons and the words that begin it; a definition whose brackets do not match (parts of an `#if` that open different
+ones) is kept as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from sacpy.lang.formatter.doc import CONTINUATION, Align, Cat, Doc, Group, Hard, Line, Listed, Margin, Nest, Text, cat, separated
+from sacpy.lang.formatter.doc import (
+    CONTINUATION,
+    Align,
+    Cat,
+    Doc,
+    Group,
+    Hard,
+    Line,
+    Listed,
+    Margin,
+    Nest,
+    Text,
+    cat,
+    separated,
+)
 from sacpy.lang.formatter.withloops import WithLoopLayout
 from sacpy.lang.parse_cursor import INTERFACES
 
@@ -25,7 +41,8 @@ class FileLayout(WithLoopLayout):
         return cat(self.sequence(0, len(self.items) - 1, self.definition), *self.lead(len(self.items) - 1, False))
 
     def sequence(self, lo: int, hi: int, one: Callable[[int, int], tuple[Doc, int]]) -> Doc:
-        """Definitions or statements below one another, with their remarks; at most one empty line between, and one around every function of several lines."""
+        """Definitions or statements below one another, with their remarks; at most one empty line between, and one
+        around every function of several lines."""
         docs: list[Doc] = []
         tall = False
         i = lo
@@ -77,7 +94,9 @@ class FileLayout(WithLoopLayout):
         if body >= 0:
             return self.function(i, body, end), end
         stop = end - 1 if self.has(end - 1, ";") else end
-        head = self.head(i, stop) if not self.has(i, *_OTHERS) and self._parameters(i, stop) >= 0 else self.words(i, stop)
+        head = (
+            self.head(i, stop) if not self.has(i, *_OTHERS) and self._parameters(i, stop) >= 0 else self.words(i, stop)
+        )
         return cat(head, *([self.token(stop)] if stop < end else [])), end
 
     def extent(self, i: int, hi: int) -> tuple[int, int]:
@@ -90,7 +109,12 @@ class FileLayout(WithLoopLayout):
             if self.has(i, "{") and not plain and not (self.has(start, "struct") and i == start + 2):
                 return self.beyond(i), i
             i = self.beyond(i)
-            if i < hi and self.items[start].text in self.pieces.macros and self.items[i].breaks and i == self.beyond(start + 1 if self.has(start + 1, "(") else start):
+            if (
+                i < hi
+                and self.items[start].text in self.pieces.macros
+                and self.items[i].breaks
+                and i == self.beyond(start + 1 if self.has(start + 1, "(") else start)
+            ):
                 return i, -1
         return hi, -1
 
@@ -114,8 +138,20 @@ class FileLayout(WithLoopLayout):
         for j in self.outside(i, end):
             if self.has(j, "{"):
                 close = self.items[j].match
-                items = [cat(separated([self.token(k) for k in range(lo, hi)], Text(" ")), *([self.token(hi)] if hi < close else [])) for lo, hi in self.split(j + 1, close, ",") if lo < hi]
-                docs += [Text(" "), Group(cat(self.token(j), " ", Align(Listed(Text(""), tuple(items), Text(""))), " ", self.token(close)))]
+                items = [
+                    cat(
+                        separated([self.token(k) for k in range(lo, hi)], Text(" ")),
+                        *([self.token(hi)] if hi < close else []),
+                    )
+                    for lo, hi in self.split(j + 1, close, ",")
+                    if lo < hi
+                ]
+                docs += [
+                    Text(" "),
+                    Group(
+                        cat(self.token(j), " ", Align(Listed(Text(""), tuple(items), Text(""))), " ", self.token(close))
+                    ),
+                ]
             elif self.has(j, ":", ";"):
                 docs.append(self.token(j))
             else:
@@ -129,11 +165,20 @@ class FileLayout(WithLoopLayout):
         fields: list[Doc] = []
         for lo, hi in self.split(i + 3, close, ";"):
             if lo < hi:
-                fields.append(cat(*self.lead(lo, not fields), self.words(lo, hi), *([self.token(hi)] if hi < close else [])))
+                fields.append(
+                    cat(*self.lead(lo, not fields), self.words(lo, hi), *([self.token(hi)] if hi < close else []))
+                )
         gap = Line() if small else Hard()
         inside = Nest(cat(gap, separated(fields, gap), *self.closing(close)), INDENT)
         rest = [self.token(j) for j in range(close + 1, end)]
-        return cat(self.token(i), " ", self.token(i + 1), " ", Group(cat(self.token(i + 2), inside, gap, self.token(close))), *rest)
+        return cat(
+            self.token(i),
+            " ",
+            self.token(i + 1),
+            " ",
+            Group(cat(self.token(i + 2), inside, gap, self.token(close))),
+            *rest,
+        )
 
     def closing(self, close: int) -> list[Doc]:
         """The remarks before a closing brace."""
@@ -145,7 +190,13 @@ class FileLayout(WithLoopLayout):
         """The parenthesis of a head's parameters, -1 without one."""
         for j in self.outside(i, end):
             if self.has(j, "("):
-                old = self.items[j].match == j + 2 and self.items[j + 1].kind == "op" and j + 3 < end and self.has(j + 3, "(")  # int (+)(int a, int b)
+                # int (+)(int a, int b)
+                old = (
+                    self.items[j].match == j + 2
+                    and self.items[j + 1].kind == "op"
+                    and j + 3 < end
+                    and self.has(j + 3, "(")
+                )
                 return j + 3 if old else j
         return -1
 
@@ -163,14 +214,20 @@ class FileLayout(WithLoopLayout):
         close = self.items[body].match
         pieces = self.items[body + 1 : close + 1]
         statements = [j for j in range(body + 1, close) if self.has(j, ";")]
-        if any(p.before or (p.breaks and statements) for p in pieces) or len(statements) > 1 or any(self.has(j, "if", "for", "while", "do") for j in range(body + 1, close)):
+        if (
+            any(p.before or (p.breaks and statements) for p in pieces)
+            or len(statements) > 1
+            or any(self.has(j, "if", "for", "while", "do") for j in range(body + 1, close))
+        ):
             return None
         if close == body + 1:
             whole = cat(head, " ", self.token(body), " ", self.token(close))
         else:
             statement, _ = self.statement(body + 1, close)
             whole = cat(head, " ", self.token(body), " ", statement, " ", self.token(close))
-        bare = whole.flat if not self.items[close].after else cat(head, " {", statement if statements else "", " }").flat
+        bare = (
+            whole.flat if not self.items[close].after else cat(head, " {", statement if statements else "", " }").flat
+        )
         return whole if bare is not None and bare <= self.width else None
 
     def head(self, lo: int, hi: int) -> Doc:
@@ -179,17 +236,32 @@ class FileLayout(WithLoopLayout):
         if at < 0:
             return self.words(lo, hi)
         close = self.items[at].match
-        items = [cat(self.words(a, b), *([self.token(b)] if b < close else [])) for a, b in self.split(at + 1, close, ",")] if close > at + 1 else []
+        items = (
+            [cat(self.words(a, b), *([self.token(b)] if b < close else [])) for a, b in self.split(at + 1, close, ",")]
+            if close > at + 1
+            else []
+        )
         docs = [self.words(lo, at, name=True), Listed(self.token(at), tuple(items), self.token(close))]
         if close + 1 < hi and self.has(close + 1, "|"):
-            conditions = [cat(self.expression(a, b), *([self.token(b)] if b < hi else [])) for a, b in self.split(close + 2, hi, ",")]
-            docs.append(Group(Nest(cat(Line(), self.token(close + 1), " ", Align(Listed(Text(""), tuple(conditions), Text("")))), CONTINUATION)))
+            conditions = [
+                cat(self.expression(a, b), *([self.token(b)] if b < hi else []))
+                for a, b in self.split(close + 2, hi, ",")
+            ]
+            docs.append(
+                Group(
+                    Nest(
+                        cat(Line(), self.token(close + 1), " ", Align(Listed(Text(""), tuple(conditions), Text("")))),
+                        CONTINUATION,
+                    )
+                )
+            )
         elif close + 1 < hi:
             docs += [Text(" "), self.words(close + 1, hi)]
         return Cat(tuple(docs))
 
     def words(self, lo: int, hi: int, name: bool = False) -> Doc:
-        """Types and names: `struct S[n,.] a, b`. With `name` the last piece is a function's name, perhaps an operator."""
+        """Types and names: `struct S[n,.] a, b`. With `name` the last piece is a function's name, perhaps an
+        operator."""
         docs: list[Doc] = []
         glue = True
         angle = 0
@@ -242,7 +314,9 @@ class FileLayout(WithLoopLayout):
 
     def controlled(self, i: int, hi: int) -> tuple[Doc, int]:
         """`if (..) ..`, `while (..) ..`, `for (..;..;..) ..`"""
-        head = cat(self.token(i), " ", self.loop_head(i + 1) if self.has(i, "for") else self.listed(i + 1, ", ", index=False))
+        head = cat(
+            self.token(i), " ", self.loop_head(i + 1) if self.has(i, "for") else self.listed(i + 1, ", ", index=False)
+        )
         start = self.beyond(i + 1)
         body, end = self.dependent(start, hi)
         doc = cat(head, body)
@@ -262,10 +336,15 @@ class FileLayout(WithLoopLayout):
         docs = []
         for lo, hi in self.split(i + 1, close, ";"):
             docs.append(cat(self.values(lo, hi), *([self.token(hi)] if hi < close else [])))
-        return Listed(self.token(i), tuple(docs), self.token(close)) if any(d.flat != 1 for d in docs) else cat(self.token(i), *docs, self.token(close))
+        return (
+            Listed(self.token(i), tuple(docs), self.token(close))
+            if any(d.flat != 1 for d in docs)
+            else cat(self.token(i), *docs, self.token(close))
+        )
 
     def dependent(self, i: int, hi: int) -> tuple[Doc, int]:
-        """What a condition or loop governs, with the gap before it: a block behind it, another statement behind it or below it as it was."""
+        """What a condition or loop governs, with the gap before it: a block behind it, another statement behind it or
+        below it as it was."""
         if i >= hi:
             return Text(""), i
         if self.has(i, ";"):
@@ -282,7 +361,12 @@ class FileLayout(WithLoopLayout):
         end = i
         while end < hi and not self.has(end, ";"):
             end = self.beyond(end)
-            if end < hi and self.items[i].text in self.pieces.macros and self.items[end].breaks and end == self.beyond(i + 1 if self.has(i + 1, "(") else i):
+            if (
+                end < hi
+                and self.items[i].text in self.pieces.macros
+                and self.items[end].breaks
+                and end == self.beyond(i + 1 if self.has(i + 1, "(") else i)
+            ):
                 return self.values(i, end), end
         mark = [self.token(end)] if end < hi else []
         if self.has(i, "return", "while"):

@@ -1,6 +1,7 @@
 """Whether two texts are the same program: the same tokens before preprocessing and after it, the same comments.
 
-In: the pieces of two texts and their preprocessed tokens. Out: where they first differ, or None. `__LINE__` may change, as the lines do.
+In: the pieces of two texts and their preprocessed tokens. Out: where they first differ, or None. `__LINE__` may change,
+as the lines do.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ _Item = tuple[str, int]
 
 def difference(old: Pieces, new: Pieces, old_tokens: Tokens, new_tokens: Tokens) -> int | None:
     """The offset in the old text of the first thing that is another in the new one."""
-    for a, b in ((_written(old), _written(new)), (_remarks(old), _remarks(new)), (map(_preprocessed, old_tokens.tokens), map(_preprocessed, new_tokens.tokens))):
+    for a, b in (
+        (_written(old), _written(new)),
+        (_remarks(old), _remarks(new)),
+        (map(_preprocessed, old_tokens.tokens), map(_preprocessed, new_tokens.tokens)),
+    ):
         place = _first(a, b)
         if place is not None:
             return place

@@ -1,10 +1,25 @@
-"""Layouts of comprehensions and with-loops: `ExpressionLayout` with the parts of the language that have parts of their own."""
+"""Layouts of comprehensions and with-loops: `ExpressionLayout` with the parts of the language that have parts of their
+own."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.lang.formatter.doc import CONTINUATION, Align, Cat, Doc, Either, Group, Hang, Hard, Line, Nest, Text, cat, separated
+from sacpy.lang.formatter.doc import (
+    CONTINUATION,
+    Align,
+    Cat,
+    Doc,
+    Either,
+    Group,
+    Hang,
+    Hard,
+    Line,
+    Nest,
+    Text,
+    cat,
+    separated,
+)
 from sacpy.lang.formatter.expressions import ExpressionLayout
 
 _RAGGED = 24  # how different the widths of lines may be that are put into a table
@@ -15,7 +30,8 @@ class WithLoopLayout(ExpressionLayout):
     """Layouts of comprehensions and with-loops."""
 
     def comprehension(self, i: int) -> Doc:
-        """`{ [i] -> value | range; .. }`: parts below one another if they do not fit on one line or did not stand on one."""
+        """`{ [i] -> value | range; .. }`: parts below one another if they do not fit on one line or did not stand on
+        one."""
         close = self.items[i].match
         parts = [(lo, hi) for lo, hi in self.split(i + 1, close, ";") if lo < hi]
         if not parts:
@@ -32,7 +48,9 @@ class WithLoopLayout(ExpressionLayout):
             else:
                 gap = Nest(Line(), 2 if len(parts) > 1 else -2)
                 whole: Doc = Group(cat(head, gap, range_, *tail))
-                docs.append(Either(cat(head, " " * (edge - (head.flat or 0) + 1), range_, *tail), whole) if edge else whole)
+                docs.append(
+                    Either(cat(head, " " * (edge - (head.flat or 0) + 1), range_, *tail), whole) if edge else whole
+                )
         inside = Align(separated(docs, Hard() if broken else Line()))
         return Group(cat(self.token(i), " ", inside, " ", self.token(close)))
 
@@ -41,7 +59,12 @@ class WithLoopLayout(ExpressionLayout):
         arrow = next((j for j in self.outside(lo, hi) if self.has(j, "->")), -1)
         if arrow < 0:
             return self.expression(lo, hi)
-        return cat(self.expression(lo, arrow, True), " ", self.token(arrow), Hang(self.expression(arrow + 1, self._bar(lo, hi))))
+        return cat(
+            self.expression(lo, arrow, True),
+            " ",
+            self.token(arrow),
+            Hang(self.expression(arrow + 1, self._bar(lo, hi))),
+        )
 
     def tensor_range(self, lo: int, hi: int) -> Doc | None:
         """`| range`"""
@@ -59,7 +82,11 @@ class WithLoopLayout(ExpressionLayout):
         opening = i + 1
         close = self.items[opening].match
         parts = self.with_parts(opening + 1, close)
-        small = len(parts) <= 1 and not self.items[opening + 1].breaks and not any(self.has(j, "{") for j in self.outside(opening + 1, close))
+        small = (
+            len(parts) <= 1
+            and not self.items[opening + 1].breaks
+            and not any(self.has(j, "{") for j in self.outside(opening + 1, close))
+        )
         gap = Line() if small else Hard()
         head = cat(self.token(i), " ", self.token(opening))
         if close == opening + 1:
@@ -80,16 +107,25 @@ class WithLoopLayout(ExpressionLayout):
         return Group(loop), i
 
     def with_parts(self, lo: int, hi: int) -> list[Doc]:
-        """The partitions of a with-loop: `(generator) { .. } : result;`, with the colons of short ones below one another."""
+        """The partitions of a with-loop: `(generator) { .. } : result;`, with the colons of short ones below one
+        another."""
         out: list[Doc] = []
         stretches = [(start, end) for start, end in self.split(lo, hi, ";") if start < end]
         lead = {start: [self.remark(r) for r in self.items[start].before] for start, _ in stretches}
         self.taken |= set(lead)
-        simple = [self.has(start, "(") and self.has(self.beyond(start), ":") and not self.items[self.beyond(start)].before for start, _ in stretches]
-        generators = [self.listed(start, ", ", index=True) if is_simple else None for (start, _), is_simple in zip(stretches, simple)]
+        simple = [
+            self.has(start, "(") and self.has(self.beyond(start), ":") and not self.items[self.beyond(start)].before
+            for start, _ in stretches
+        ]
+        generators = [
+            self.listed(start, ", ", index=True) if is_simple else None
+            for (start, _), is_simple in zip(stretches, simple)
+        ]
         edge = 0
         if all(g is not None for g in generators) and len(generators) > 1:
-            edge = _edge([g for g in generators if g], [self.expression(self.beyond(start) + 1, end) for start, end in stretches])
+            edge = _edge(
+                [g for g in generators if g], [self.expression(self.beyond(start) + 1, end) for start, end in stretches]
+            )
         for start, end in stretches:
             remarks = lead[start]
             if self.items[start].blank and out:
@@ -119,7 +155,10 @@ class WithLoopLayout(ExpressionLayout):
         if not self.items[i].before or i in self.taken:
             return Text(" ")
         self.taken.add(i)
-        return cat(Nest(Cat(tuple(cat(Hard(), self.remark(r)) for r in self.items[i].before)), CONTINUATION), Nest(Hard(), CONTINUATION if not self.has(i, "{") else 0))
+        return cat(
+            Nest(Cat(tuple(cat(Hard(), self.remark(r)) for r in self.items[i].before)), CONTINUATION),
+            Nest(Hard(), CONTINUATION if not self.has(i, "{") else 0),
+        )
 
     def block(self, i: int) -> Doc:
         """A block of statements: see `statements`."""

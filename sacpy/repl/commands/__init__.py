@@ -1,6 +1,7 @@
 """The lines that begin with a colon, `?name`, `name?`, and `!command`.
 
-In: such a line, and the engine. Out: text to show, and what came of it. `COMMANDS` is the table of them all, by name and by alias, in the order in which `:help` lists them.
+In: such a line, and the engine. Out: text to show, and what came of it. `COMMANDS` is the table of them all, by name
+and by alias, in the order in which `:help` lists them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ QUIT = Command(":quit", "leave (or Ctrl-D)", "", lambda engine, text: Outcome(st
 _ALL = (
     names.HELP, names.SOURCE, names.DOC, names.TYPE, names.INFO, names.VARS, names.CLEAR,
     showing.PRINT, showing.IMG, showing.PLOT, filing.LOAD, filing.RELOAD, filing.SAVE, filing.EDIT, filing.SH,
-    measuring.TIME, stages.EMIT, stages.PICTURE, stages.STRATEGY, compiling.EXPLAIN, compiling.STATS, compiling.TARGET, compiling.THREADS, settings.SET, QUIT,
+    measuring.TIME, stages.EMIT, stages.PICTURE, stages.STRATEGY, compiling.EXPLAIN, compiling.STATS, compiling.TARGET,
+    compiling.THREADS, settings.SET, QUIT,
 )  # fmt: skip
 COMMANDS: dict[str, Command] = {word: command for command in _ALL for word in (command.name, *command.aliases)}
 
@@ -69,7 +71,13 @@ def obey(engine: Engine, text: str) -> tuple[str, Outcome]:
 def _unknown(text: str, word: str) -> Diagnostic:
     near = closest(word, sorted(COMMANDS))
     help = f"did you mean {' or '.join(f':{n}' for n in near)}?" if near else ":help lists the commands"
-    return Diagnostic("E0733", f"there is no command :{word}", Span(Source("<input>", text), 0, 1 + len(word)), "unknown command", help=help)
+    return Diagnostic(
+        "E0733",
+        f"there is no command :{word}",
+        Span(Source("<input>", text), 0, 1 + len(word)),
+        "unknown command",
+        help=help,
+    )
 
 
 __all__ = ["COMMANDS", "Command", "cut", "obey"]

@@ -1,6 +1,7 @@
 """What a command is.
 
-In: the text behind a command's name. Out: text to show; or an `Outcome` where the command has shown by itself what there was, or leaves the prompt.
+In: the text behind a command's name. Out: text to show; or an `Outcome` where the command has shown by itself what
+there was, or leaves the prompt.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ Obey = Callable[[Engine, str], "str | Outcome"]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`usage` such as ":type EXPR"; `summary` says in one line what it does; `arguments` what may stand behind the name, for completion; `obey` does it, and raises `SacError`; `details` are for `:help NAME`; `words` what may stand first behind the name besides, each with what it means."""
+    """`usage` such as ":type EXPR"; `summary` says in one line what it does; `arguments` what may stand behind the
+    name, for completion; `obey` does it, and raises `SacError`; `details` are for `:help NAME`; `words` what may stand
+    first behind the name besides, each with what it means."""
 
     usage: str
     summary: str

@@ -22,10 +22,19 @@ MOST_THREADS = 1024
 
 def _target(engine: Engine, name: str) -> str:
     if not name:
-        return listing(((f"{'*' if n == engine.workspace.target else ' '} {n}", what) for n, what in TARGETS.items()), engine.page.columns)
+        return listing(
+            ((f"{'*' if n == engine.workspace.target else ' '} {n}", what) for n, what in TARGETS.items()),
+            engine.page.columns,
+        )
     if name not in TARGETS:
         near = closest(name, TARGETS)
-        raise refused("E0747", f"target cannot be {name}", name, f"must be {', '.join(TARGETS)}", f"did you mean {near[0]}?" if near else ":target lists them")
+        raise refused(
+            "E0747",
+            f"target cannot be {name}",
+            name,
+            f"must be {', '.join(TARGETS)}",
+            f"did you mean {near[0]}?" if near else ":target lists them",
+        )
     engine.run_on(target=name)
     return f"target is {name}"
 
@@ -33,9 +42,18 @@ def _target(engine: Engine, name: str) -> str:
 def _threads(engine: Engine, text: str) -> str:
     if not text:
         threads = engine.workspace.threads
-        return f"a compiled loop may use {f'{threads} threads' if threads else f'a thread for each of {os.cpu_count()} cores'}"
+        return (
+            "a compiled loop may use "
+            f"{f'{threads} threads' if threads else f'a thread for each of {os.cpu_count()} cores'}"
+        )
     if text != AUTO and not (text.isdecimal() and 1 <= int(text) <= MOST_THREADS):
-        raise refused("E0747", f"threads cannot be {text}", text, f"must be auto or a number from 1 to {MOST_THREADS}", "as in :threads 4")
+        raise refused(
+            "E0747",
+            f"threads cannot be {text}",
+            text,
+            f"must be auto or a number from 1 to {MOST_THREADS}",
+            "as in :threads 4",
+        )
     engine.run_on(threads=None if text == AUTO else int(text))
     return f"threads is {text}"
 
@@ -47,18 +65,36 @@ def _stats(engine: Engine, _: str) -> str:
 
 
 def _explain(engine: Engine, text: str) -> str:
-    """Of a function that was called, what became of it; an expression is evaluated, by a compiler that has not seen anything yet."""
+    """Of a function that was called, what became of it; an expression is evaluated, by a compiler that has not seen
+    anything yet."""
     from sacpy.jit.reports.statistics import explain
 
     name = text.strip()
-    if not name or (name not in engine.variables and name.replace("::", "").isidentifier() and engine.program.main.tiers(name.rpartition("::")[2]) != ((), ())):
+    if not name or (
+        name not in engine.variables
+        and name.replace("::", "").isidentifier()
+        and engine.program.main.tiers(name.rpartition("::")[2]) != ((), ())
+    ):
         return explain(engine.compiler, name).rstrip("\n")
     with engine.another_compiler():
         engine.values_of(text, ":explain")
         return explain(engine.compiler).rstrip("\n")
 
 
-TARGET = Command(":target [NAME]", "how functions run: interpreted, or compiled; or choose that", "word", _target, words=TARGETS)
-THREADS = Command(":threads [N]", "how many threads a compiled loop may use; auto is one per core", "word", _threads, words={AUTO: "one per core"})
+TARGET = Command(
+    ":target [NAME]", "how functions run: interpreted, or compiled; or choose that", "word", _target, words=TARGETS
+)
+THREADS = Command(
+    ":threads [N]",
+    "how many threads a compiled loop may use; auto is one per core",
+    "word",
+    _threads,
+    words={AUTO: "one per core"},
+)
 STATS = Command(":stats", "what ran where, how often and how long, and why it was not compiled", "", _stats)
-EXPLAIN = Command(":explain [EXPR|NAME]", "what the compiler does with an expression, or has done with a function, and why", "expression", _explain)
+EXPLAIN = Command(
+    ":explain [EXPR|NAME]",
+    "what the compiler does with an expression, or has done with a function, and why",
+    "expression",
+    _explain,
+)

@@ -19,9 +19,15 @@ EDITORS = ("VISUAL", "EDITOR")
 
 def _load(engine: Engine, text: str) -> Outcome:
     if not text:
-        raise refused("E0741", ":load wants a file", text, "which file?", "write its name behind the word: :load program.sac")
+        raise refused(
+            "E0741", ":load wants a file", text, "which file?", "write its name behind the word: :load program.sac"
+        )
     outcome = engine.load(_path(text))
-    return outcome if outcome.failed or outcome.remarks else Outcome(outcome.diagnostics, outcome.status, (f"loaded {text}",))
+    return (
+        outcome
+        if outcome.failed or outcome.remarks
+        else Outcome(outcome.diagnostics, outcome.status, (f"loaded {text}",))
+    )
 
 
 def _reload(engine: Engine, _: str) -> Outcome:
@@ -39,19 +45,29 @@ def _path(text: str) -> Path:
 
 def _save(engine: Engine, text: str) -> str:
     if not text:
-        raise refused("E0741", ":save wants a file", text, "which file?", "write its name behind the word: :save session.sac")
+        raise refused(
+            "E0741", ":save wants a file", text, "which file?", "write its name behind the word: :save session.sac"
+        )
     path = _path(text)
     program = as_program(engine)
     if path.exists() and path.read_bytes() != program.encode(errors="surrogateescape") and path not in engine.saved:
-        raise refused("E0742", f"{path} exists already", text, "this file", "choose another name, or remove the file first")
+        raise refused(
+            "E0742", f"{path} exists already", text, "this file", "choose another name, or remove the file first"
+        )
     try:
         path.write_bytes(program.encode(errors="surrogateescape"))
     except OSError as error:
-        raise refused("E0743", f"cannot write {path}: {error.strerror}", text, "this file", "choose another file") from None
+        raise refused(
+            "E0743", f"cannot write {path}: {error.strerror}", text, "this file", "choose another file"
+        ) from None
     engine.saved.add(path)
     _, found = engine.workspace.check(path)
     errors = sum(d.severity == "error" for d in found)
-    return f"{path} is written" + (f"; as a program it has {errors} mistake{'s' if errors > 1 else ''}: sacpy check {path}" if errors else f"; sacpy {path} runs it")
+    return f"{path} is written" + (
+        f"; as a program it has {errors} mistake{'s' if errors > 1 else ''}: sacpy check {path}"
+        if errors
+        else f"; sacpy {path} runs it"
+    )
 
 
 # ---------------------------------------------------------------- the user's editor
@@ -81,7 +97,13 @@ def _text_of(engine: Engine, name: str) -> str:
         return engine.last_input.rstrip("\n") + "\n"
     own = engine.defined(name)
     if not own:
-        raise refused("E0734", f"there is no definition of {name} at this prompt", name, "unknown name", "name a function or type of yours, a file FILE.sac, or nothing for the last input")
+        raise refused(
+            "E0734",
+            f"there is no definition of {name} at this prompt",
+            name,
+            "unknown name",
+            "name a function or type of yours, a file FILE.sac, or nothing for the last input",
+        )
     return "\n\n".join(written(d).lines for d in own) + "\n"
 
 
@@ -89,9 +111,21 @@ def _start(editor: str, file: Path) -> None:
     try:
         status = subprocess.call([*shlex.split(editor), str(file)])
     except (OSError, ValueError) as error:
-        raise refused("E0744", f"the editor {editor} does not start: {getattr(error, 'strerror', None) or error}", editor, "this command", "set EDITOR to a command that is there") from None
+        raise refused(
+            "E0744",
+            f"the editor {editor} does not start: {getattr(error, 'strerror', None) or error}",
+            editor,
+            "this command",
+            "set EDITOR to a command that is there",
+        ) from None
     if status:
-        raise refused("E0744", f"the editor {editor} ended with status {status}", editor, "this command", "nothing was taken over; try again")
+        raise refused(
+            "E0744",
+            f"the editor {editor} ended with status {status}",
+            editor,
+            "this command",
+            "nothing was taken over; try again",
+        )
 
 
 def _sh(engine: Engine, text: str) -> str:
@@ -105,7 +139,9 @@ def _sh(engine: Engine, text: str) -> str:
 LOAD = Command(":load FILE", "obey what stands in a file; use a module", "file", _load)
 RELOAD = Command(":reload", "read the loaded files and the modules in use again", "", _reload)
 SAVE = Command(":save FILE", "write what was defined and done as a program", "file", _save)
-EDIT = Command(":edit [NAME|FILE]", "edit a definition, a file, or the last input in your editor, and obey it", "name", _edit)
+EDIT = Command(
+    ":edit [NAME|FILE]", "edit a definition, a file, or the last input in your editor, and obey it", "name", _edit
+)
 SH = Command(
     ":sh COMMAND",
     "run a command of the system; !COMMAND does the same",

@@ -1,6 +1,7 @@
 """Lists of words with what they mean, on pages of any width.
 
-In: rows, and the columns of the page. Out: lines; the meanings stand in a column of their own, wrapped within it; on a narrow page below their words.
+In: rows, and the columns of the page. Out: lines; the meanings stand in a column of their own, wrapped within it; on a
+narrow page below their words.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ def listing(rows: Iterable[tuple[str, str]], columns: int) -> str:
     lines: list[str] = []
     for word, meaning in found:
         if columns - margin < NARROWEST:
-            lines += [*wrap(word, columns, subsequent_indent=" " * INDENT), *wrap(meaning, columns, initial_indent=" " * INDENT, subsequent_indent=" " * INDENT)]
+            lines += [
+                *wrap(word, columns, subsequent_indent=" " * INDENT),
+                *wrap(meaning, columns, initial_indent=" " * INDENT, subsequent_indent=" " * INDENT),
+            ]
         else:
             first, *rest = wrap(meaning, columns - margin) or [""]
             lines += [f"{word:<{margin}}{first}".rstrip(), *(" " * margin + line for line in rest)]
@@ -33,7 +37,8 @@ def paragraphs(text: str, columns: int) -> str:
 
 
 def flowed(text: str, columns: int) -> str:
-    """A text whose long lines are broken between words; what follows stands below where a line begins, of a list below its second column."""
+    """A text whose long lines are broken between words; what follows stands below where a line begins, of a list below
+    its second column."""
     return "\n".join("\n".join(_broken(line, columns)) if len(line) > columns else line for line in text.split("\n"))
 
 

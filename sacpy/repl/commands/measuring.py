@@ -16,7 +16,13 @@ _ROUNDS = re.compile(r"-n\s*(\S*)\s*(.*)", re.DOTALL)
 def _time(engine: Engine, text: str) -> str:
     match = _ROUNDS.fullmatch(text)
     if match is not None and not (match[1].isdecimal() and 1 <= int(match[1]) <= MOST):
-        raise refused("E0745", f"{match[1] or 'nothing'} is no number of runs", match[1], "from 1 to 1000000", "write it behind -n: :time -n 100 sum(iota(1000))")
+        raise refused(
+            "E0745",
+            f"{match[1] or 'nothing'} is no number of runs",
+            match[1],
+            "from 1 to 1000000",
+            "write it behind -n: :time -n 100 sum(iota(1000))",
+        )
     rounds, wanted = (int(match[1]), match[2]) if match else (1, text)
     values, timing = engine.measure(wanted, ":time", rounds)
     shown = [v.shown(engine.page) for v in values] if match is None else []
@@ -24,11 +30,19 @@ def _time(engine: Engine, text: str) -> str:
 
 
 def _report(timing: Timing) -> str:
-    parts = [f"parse {duration(timing.parse)}", f"check {duration(timing.check)}", f"compile {duration(timing.compile)}"]
+    parts = [
+        f"parse {duration(timing.parse)}",
+        f"check {duration(timing.check)}",
+        f"compile {duration(timing.compile)}",
+    ]
     runs = timing.runs
     if len(runs) == 1:
         return ", ".join([*parts, f"run {duration(runs[0])}"])
-    return ", ".join(parts) + f"\n{len(runs)} runs: least {duration(min(runs))}, median {duration(median(runs))}, greatest {duration(max(runs))}"
+    return (
+        ", ".join(parts)
+        + f"\n{len(runs)} runs: least {duration(min(runs))}, median {duration(median(runs))}, greatest "
+        f"{duration(max(runs))}"
+    )
 
 
 def duration(seconds: float) -> str:

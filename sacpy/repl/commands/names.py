@@ -15,7 +15,10 @@ from sacpy.repl.engine import Engine
 from sacpy.repl.statistics import statistics
 from sacpy.repl.written import written
 
-WELCOME = "Type SaC: an expression shows its value, which ans is from then on; a ; behind it shows nothing; statements and definitions are kept."
+WELCOME = (
+    "Type SaC: an expression shows its value, which ans is from then on; a ; behind it shows nothing; "
+    "statements and definitions are kept."
+)
 
 
 def _help(engine: Engine, name: str) -> str:
@@ -29,12 +32,26 @@ def _help(engine: Engine, name: str) -> str:
         return f"{paragraphs(WELCOME, engine.page.columns)}\n{listing(rows, engine.page.columns)}"
     command = COMMANDS.get(name.removeprefix(":"))
     if command is not None and (name.startswith(":") or not _known(engine, name)):
-        return "\n".join([listing([(command.usage, command.summary)], engine.page.columns), *([paragraphs(command.details, engine.page.columns)] if command.details else [])])
+        return "\n".join(
+            [
+                listing([(command.usage, command.summary)], engine.page.columns),
+                *([paragraphs(command.details, engine.page.columns)] if command.details else []),
+            ]
+        )
     own = _own(engine, name)
     library = _library(engine, name)
     if not own and library is None:
-        near = closest(name, [*engine.variables, *engine.definitions.functions, *_visible(engine, name), *(f":{c}" for c in COMMANDS)])
-        raise refused("E0734", f"there is nothing called {name}", name, "unknown name", f"did you mean {' or '.join(near)}?" if near else ":help alone lists the commands, :doc the modules")
+        near = closest(
+            name,
+            [*engine.variables, *engine.definitions.functions, *_visible(engine, name), *(f":{c}" for c in COMMANDS)],
+        )
+        raise refused(
+            "E0734",
+            f"there is nothing called {name}",
+            name,
+            "unknown name",
+            f"did you mean {' or '.join(near)}?" if near else ":help alone lists the commands, :doc the modules",
+        )
     return "\n\n".join([*own, *([flowed(library.rstrip(), engine.page.columns)] if library else [])])
 
 
@@ -71,31 +88,39 @@ def _own(engine: Engine, name: str) -> list[str]:
     found = []
     for d in engine.defined(name):
         comment = d.doc.strip() if isinstance(d, ast.FunDef) else ""
-        found.append("".join(f"// {line}".rstrip() + "\n" for line in comment.splitlines()) + print_definition(d).rstrip())
+        found.append(
+            "".join(f"// {line}".rstrip() + "\n" for line in comment.splitlines()) + print_definition(d).rstrip()
+        )
     if name in engine.variables:
         found.append(f"{name} is a variable: {engine.variables[name].type_text}")
     return found
 
 
 def _library(engine: Engine, name: str) -> str | None:
-    from sacpy.documentation import Library
-    from sacpy.kept import cache_folder
-    from sacpy.manual import describe
+    from sacpy.base.kept import cache_folder
+    from sacpy.documents.library import Library
+    from sacpy.documents.manual import describe
 
     return describe(Library(tuple(engine.loader.search), cache_folder()), name)
 
 
 def _doc(engine: Engine, name: str) -> str:
-    from sacpy.documentation import Library
-    from sacpy.kept import cache_folder
-    from sacpy.manual import describe, overview, unknown
+    from sacpy.base.kept import cache_folder
+    from sacpy.documents.library import Library
+    from sacpy.documents.manual import describe, overview, unknown
 
     library = Library(tuple(engine.loader.search), cache_folder())
     if not name:
         return flowed(overview(library).rstrip("\n"), engine.page.columns)
     text = describe(library, name)
     if text is None:
-        raise refused("E0718", unknown(library, name), name, "unknown name", ":doc alone lists the modules, :help NAME tells about names of yours")
+        raise refused(
+            "E0718",
+            unknown(library, name),
+            name,
+            "unknown name",
+            ":doc alone lists the modules, :help NAME tells about names of yours",
+        )
     return flowed(text.rstrip("\n"), engine.page.columns)
 
 
@@ -145,7 +170,12 @@ def _origin(entry: Entry) -> str:
 
 
 def _vars(engine: Engine, _: str) -> str:
-    return listing(((name, variable.type_text) for name, variable in sorted(engine.variables.items())), engine.page.columns) or "no names yet"
+    return (
+        listing(
+            ((name, variable.type_text) for name, variable in sorted(engine.variables.items())), engine.page.columns
+        )
+        or "no names yet"
+    )
 
 
 def _clear(engine: Engine, names: str) -> str:
@@ -156,13 +186,24 @@ def _clear(engine: Engine, names: str) -> str:
     for name in wanted:
         if name not in engine.variables:
             near = closest(name, engine.variables)
-            raise refused("E0734", f"there is no variable {name}", name, "unknown name", f"did you mean {near[0]}?" if near else ":vars lists them")
+            raise refused(
+                "E0734",
+                f"there is no variable {name}",
+                name,
+                "unknown name",
+                f"did you mean {near[0]}?" if near else ":vars lists them",
+            )
     for name in wanted:
         engine.variables.pop(name, None)
     return f"forgotten: {', '.join(wanted)}"
 
 
-HELP = Command(":help [NAME]", "these lines; or what NAME is for: a command, a definition of yours, a name of the library", "name", _help)
+HELP = Command(
+    ":help [NAME]",
+    "these lines; or what NAME is for: a command, a definition of yours, a name of the library",
+    "name",
+    _help,
+)
 SOURCE = Command(
     ":source NAME", "how NAME is defined, in the library too; ??NAME and NAME?? are the same", "name", _source
 )
@@ -173,6 +214,11 @@ TYPE = Command(
     "expression",
     _type,
 )
-INFO = Command(":info NAME|EXPR", "the instances of a function; size, least, greatest and mean element of a value", "expression", _info)
+INFO = Command(
+    ":info NAME|EXPR",
+    "the instances of a function; size, least, greatest and mean element of a value",
+    "expression",
+    _info,
+)
 VARS = Command(":vars", "the names that have values, with their types", "", _vars)
 CLEAR = Command(":clear [NAME ..]", "forget these variables, or all names and definitions", "name", _clear)

@@ -14,15 +14,30 @@ def _set(engine: Engine, text: str) -> str:
     value = value.strip()
     if not name:
         width = max(map(len, SETTINGS))
-        return listing(((f"{n:<{width}}  {engine.settings[n]}", f"{s.summary}: {s.allowed}") for n, s in SETTINGS.items()), engine.page.columns)
+        return listing(
+            ((f"{n:<{width}}  {engine.settings[n]}", f"{s.summary}: {s.allowed}") for n, s in SETTINGS.items()),
+            engine.page.columns,
+        )
     setting = SETTINGS.get(name)
     if setting is None:
         near = closest(name, SETTINGS)
-        raise refused("E0746", f"there is no setting {name}", name, "unknown setting", f"did you mean {near[0]}?" if near else f"there are {', '.join(SETTINGS)}")
+        raise refused(
+            "E0746",
+            f"there is no setting {name}",
+            name,
+            "unknown setting",
+            f"did you mean {near[0]}?" if near else f"there are {', '.join(SETTINGS)}",
+        )
     if not value:
         return f"{name} is {engine.settings[name]}: {setting.summary}: {setting.allowed}"
     if not setting.fits(value):
-        raise refused("E0747", f"{name} cannot be {value}", value, f"must be {setting.allowed}", f"as in :set {name} {setting.default}")
+        raise refused(
+            "E0747",
+            f"{name} cannot be {value}",
+            value,
+            f"must be {setting.allowed}",
+            f"as in :set {name} {setting.default}",
+        )
     engine.settings.values[name] = value
     if name == "strategy":
         engine.run_on(strategy=value)

@@ -43,9 +43,17 @@ def _picture(engine: Engine, variable: Variable, file: Path | None) -> str:
         try:
             file.write_bytes(found.png())
         except OSError as error:
-            raise refused("E0743", f"cannot write {file}: {error.strerror}", str(file), "this file", "choose another file: :img EXPR to FILE.png") from None
+            raise refused(
+                "E0743",
+                f"cannot write {file}: {error.strerror}",
+                str(file),
+                "this file",
+                "choose another file: :img EXPR to FILE.png",
+            ) from None
         return flowed(f"{note}: written to {file}", engine.page.columns)
-    return f"{images.as_text(found.pixels, protocol, engine.page)}\n{engine.page.faint(flowed(note, engine.page.columns))}"
+    return (
+        f"{images.as_text(found.pixels, protocol, engine.page)}\n{engine.page.faint(flowed(note, engine.page.columns))}"
+    )
 
 
 def _protocol(engine: Engine) -> str:
@@ -91,7 +99,10 @@ IMG = Command(
     "a matrix (grey), an array [height,width,3] or a matrix of Color8 colours as a picture",
     "expression",
     _img,
-    details="The terminal shows it in the protocol of Kitty, iTerm2 or Sixel if it says that it can, else in half blocks; without a terminal it is written to a file. :set images says otherwise.\nIntegers from 0 to 255 and reals from 0 to 1 are brightness as they are; others are spread from the smallest, black, to the largest, white.",
+    details="The terminal shows it in the protocol of Kitty, iTerm2 or Sixel if it says that it can, else in half "
+    "blocks; without a terminal it is written to a file. :set images says otherwise.\n"
+    "Integers from 0 to 255 and reals from 0 to 1 are brightness as they are; others are spread from the smallest, "
+    "black, to the largest, white.",
 )
 PLOT = Command(
     ":plot [KIND] EXPR, .. [over X] [to FILE]",

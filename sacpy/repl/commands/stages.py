@@ -1,4 +1,5 @@
-"""Commands that show what is made of an expression: the stages on its way to being run, the mappings of its with-loops."""
+"""Commands that show what is made of an expression: the stages on its way to being run, the mappings of its
+with-loops."""
 
 from __future__ import annotations
 
@@ -22,7 +23,13 @@ def _emit(engine: Engine, text: str) -> str:
     stage, _, wanted = text.partition(" ")
     if stage not in STAGES:
         near = closest(stage, STAGES)
-        raise refused("E0748", f"there is no stage {stage}" if stage else ":emit wants a stage", stage, "which stage?", f"did you mean {near[0]}?" if near else f"the stages are {', '.join(STAGES)}")
+        raise refused(
+            "E0748",
+            f"there is no stage {stage}" if stage else ":emit wants a stage",
+            stage,
+            "which stage?",
+            f"did you mean {near[0]}?" if near else f"the stages are {', '.join(STAGES)}",
+        )
     return STAGES[stage](engine, wanted.strip())
 
 
@@ -41,10 +48,19 @@ def _picture(engine: Engine, text: str) -> str:
 
 def _strategy(engine: Engine, name: str) -> str:
     if not name:
-        return listing(((f"{'*' if n == engine.settings['strategy'] else ' '} {n}", WHAT[n]) for n in STRATEGIES), engine.page.columns)
+        return listing(
+            ((f"{'*' if n == engine.settings['strategy'] else ' '} {n}", WHAT[n]) for n in STRATEGIES),
+            engine.page.columns,
+        )
     if name not in STRATEGIES:
         near = closest(name, STRATEGIES)
-        raise refused("E0747", f"strategy cannot be {name}", name, f"must be {', '.join(STRATEGIES)}", f"did you mean {near[0]}?" if near else ":strategy lists them")
+        raise refused(
+            "E0747",
+            f"strategy cannot be {name}",
+            name,
+            f"must be {', '.join(STRATEGIES)}",
+            f"did you mean {near[0]}?" if near else ":strategy lists them",
+        )
     engine.settings.values["strategy"] = name
     engine.run_on(strategy=name)
     return f"strategy is {name}"
@@ -59,5 +75,14 @@ EMIT = Command(
     details="\n".join(f"{name:<7} {what}" for name, what in SHOWN.items()),
     words=SHOWN,
 )
-PICTURE = Command(":picture EXPR", "the with-loops of an expression, and how each is laid out on a GPU", "expression", _picture, details="Index spaces of up to 512 cells are drawn, step by step. :strategy chooses who lays out with-loops that have no pragma, :set device for which GPU.")
-STRATEGY = Command(":strategy [NAME]", "the strategies that lay out with-loops on a GPU; or choose one", "word", _strategy, words=WHAT)
+PICTURE = Command(
+    ":picture EXPR",
+    "the with-loops of an expression, and how each is laid out on a GPU",
+    "expression",
+    _picture,
+    details="Index spaces of up to 512 cells are drawn, step by step. :strategy chooses who lays out with-loops that "
+    "have no pragma, :set device for which GPU.",
+)
+STRATEGY = Command(
+    ":strategy [NAME]", "the strategies that lay out with-loops on a GPU; or choose one", "word", _strategy, words=WHAT
+)

@@ -1,0 +1,318 @@
+"""The command line taken apart: which command, its options, and the settings that they make.
+
+In: words. Out: a namespace with what was stated, or a message and the exit status for wrong use; the `Workspace` that
+options stand for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from sacpy.workspace import Workspace
+
+COMMANDS = (
+    "run", "watch", "check", "test", "eval", "explain", "picture", "fmt", "lsp", "doc", "cache", "doctor", "kernel",
+    "repl",
+)  # fmt: skip
+GENERATIONS = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")
+"""Of GPUs: those of withloop.devices, which is loaded only where it is needed."""
+RUNNING = (
+    "--target", "--device", "--threads", "--strategy", "--memory", "--seconds", "--depth", "--emit", "--function",
+)  # fmt: skip
+"""Options of a run that take a value."""
+FLAGS = ("--debug", "--progress", "--strict-fp", "--stats", "--explain", "--verify")
+"""Those that take none."""
+SETTINGS = ("target", "threads", "strategy", "strict_fp", "verify", "device")
+"""Options that a workspace has under the same name."""
+WRONG_USE = 2
+_Options = Callable[..., argparse.Action]
+_WITHOUT_COMMAND = """SaC (Single Assignment C): run, check and evaluate programs.
+
+  sacpy                   a prompt: type SaC, see values
+  sacpy -i FILE.sac       the same, with a file loaded
+  sacpy FILE.sac [ARGS]   run a program; everything behind FILE is its own"""
+
+
+def parse(argv: Sequence[str], stated_only: bool = False) -> argparse.Namespace:
+    """The command line taken apart; what belongs to the program is in `rest`, what stands before it in `options`.
+    `stated_only`: settings that nobody has stated are left out, and have no defaults."""
+    arguments = list(argv) or ["repl"]
+    if arguments[0] == "-i":
+        arguments.insert(0, "repl")
+    if arguments[0] not in COMMANDS and arguments[0] not in ("-h", "--help", "--version"):
+        _not_understood(arguments[0])
+        arguments.insert(0, "run")
+    options: list[str] = []
+    rest: list[str] = []
+    if arguments[0] in ("run", "watch", "explain"):
+        options, rest = split_run(arguments[1:])
+        arguments = [arguments[0], *options]
+    parsed, unknown = _parser(stated_only).parse_known_args(arguments)
+    if unknown:
+        no_option = f"there is no option {unknown[0]}"
+        what = no_option if unknown[0].startswith("-") else f"{unknown[0]!r} is one argument too many"
+        refuse(f"{what}; sacpy {arguments[0]} --help says what there is", f"sacpy {arguments[0]}")
+    parsed.options, parsed.rest = options, rest
+    return parsed
+
+
+def _not_understood(word: str) -> None:
+    """Ends with a message if a first word is meant neither as a command nor as a file to run."""
+    if word.startswith("-"):
+        if any(word.startswith(option) for option in ("-D", "-I", "-L", *RUNNING, *FLAGS)):
+            refuse(f"options of a run stand behind the word run: sacpy run {word} .. FILE.sac")
+        refuse(f"there is no option {word}; sacpy --help says what there is")
+    if not Path(word).suffix and not Path(word).exists():
+        from sacpy.base.spelling import closest
+
+        near = closest(word, list(COMMANDS))
+        if near and not Path(word + ".sac").exists():
+            refuse(f"there is no command and no file {word}; did you mean sacpy {near[0]}?")
+
+
+def refuse(message: str, command: str = "sacpy") -> NoReturn:
+    sys.stderr.write(f"{command}: error: {message}\n")
+    raise SystemExit(WRONG_USE)
+
+
+def split_run(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """The options of `run` with the file, and what belongs to the program."""
+    with_value = {"-D", "-I", "-L", *RUNNING}
+    at = 0
+    while at < len(arguments) and arguments[at].startswith("-") and arguments[at] != "-":
+        at += 2 if arguments[at] in with_value else 1
+    return arguments[: at + 1], arguments[at + 1 :]
+
+
+def _parser(stated_only: bool = False) -> argparse.ArgumentParser:
+    from sacpy import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="sacpy",
+        usage="sacpy [COMMAND] [options] ..",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=_WITHOUT_COMMAND,
+    )
+    parser.add_argument("--version", action="version", version=f"sacpy {__version__}")
+    commands = parser.add_subparsers(dest="command", prog="sacpy", metavar="COMMAND", title="commands", required=True)
+    common, running, watched = _common(stated_only), _running(stated_only), _watched()
+
+    def command(name: str, help: str, *parents: argparse.ArgumentParser, usage: str | None = None) -> _Options:
+        return commands.add_parser(name, parents=[common, *parents], help=help, usage=usage).add_argument
+
+    add = command("run", "run a program", running, watched, usage="sacpy run [options] FILE.sac [ARGS]")
+    add("file", type=Path)
+    what = "run a program now and after each change of its text"
+    add = command("watch", what, running, watched, usage="sacpy watch [options] FILE.sac [ARGS]")
+    add("file", type=Path)
+    add = command("check", "say what is wrong with programs, without running them")
+    what = f"also say which GPU pragmas that device cannot take: {', '.join(GENERATIONS)}"
+    add("--device", choices=list(GENERATIONS), default="", metavar="NAME", help=what)
+    add("--json", action="store_true", help="print the diagnostics as JSON")
+    what = "a program or module, or a folder for all .sac files in it"
+    add("files", nargs="+", type=Path, metavar="FILE", help=what)
+    add = command("test", "run the examples in the comments of a program or module, and compare")
+    add("file", type=Path)
+    add("name", nargs="?", default="", help="a function; all without it")
+    add = command("eval", "print the value of an expression", running, watched)
+    add("expression")
+    what = "run a program on a GPU or the emulator, and say what became of its with-loops"
+    add = command("explain", what, running, usage="sacpy explain [options] FILE.sac [ARGS]")
+    what = "of the functions with this name, or of the with-loops on this line, only"
+    add("--function", default="", metavar="NAME|LINE", help=what)
+    add("file", type=Path)
+    _picture(command("picture", "draw how the with-loops of a program are laid out on a GPU", running))
+    add = command("fmt", "lay programs out in the one style")
+    what = "change nothing; name the files that would change, and end with status 1 if there are any"
+    add("--check", action="store_true", help=what)
+    add("--diff", action="store_true", help="change nothing; print what would change")
+    what = "a file, a folder for all .sac files in it, or - for standard input"
+    add("files", nargs="+", type=Path, metavar="FILE", help=what)
+    command("lsp", "what editors talk to: the language server, on standard input and output")
+    add = command("doc", "what a function, a module, a type, a word of the language or a message is about")
+    what = (
+        "a function, a module, Module::function, a type, a word such as with, a code such as E0506; several words are "
+        "looked for in all texts; all modules without any"
+    )
+    add("words", nargs="*", metavar="NAME", help=what)
+    what = "look for the words in all texts, even if there is something of that name"
+    add("-f", "--find", action="store_true", help=what)
+    command("cache", "what is kept of compiled programs; forget it")("action", choices=["info", "clear"])
+    command("doctor", "what this installation can do, and what to do about what it cannot")
+    what = "SaC for Jupyter notebooks: install or uninstall the kernel"
+    _kernel(commands.add_parser("kernel", help=what).add_argument)
+    add = command("repl", "a prompt, as without a command, with options", running)
+    add("-i", dest="load", type=Path, default=None, metavar="FILE", help="load a program or module first")
+    return parser
+
+
+def _common(stated_only: bool) -> argparse.ArgumentParser:
+    """Options of all commands that read programs."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add = parser.add_argument
+    none: Any = argparse.SUPPRESS if stated_only else []
+    add("-D", dest="defines", action="append", default=none, metavar="NAME[=VALUE]", help="define a macro")
+    what = "look for included files there"
+    add("-I", dest="include", action="append", default=none, type=Path, metavar="DIR", help=what)
+    add("-L", dest="search", action="append", default=none, type=Path, metavar="DIR", help="look for modules there")
+    add("--debug", action="store_true", help="show Python's traceback if sacpy itself fails")
+    return parser
+
+
+def _running(stated_only: bool) -> argparse.ArgumentParser:
+    """Options of all commands that run programs."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add = parser.add_argument
+
+    def default(value: Any) -> Any:
+        return argparse.SUPPRESS if stated_only else value
+
+    what = (
+        "how to run: auto, interpreted, and compiled where it is hot, for the CPU and for the GPU if there is one; "
+        "cpu, compiled wherever there is some work; cuda, with-loops on the GPU; emulator, the same kernels on the "
+        "CPU; interp, never compiled"
+    )
+    add("--target", choices=["auto", "cpu", "cuda", "emulator", "interp"], default=default("auto"), help=what)
+    what = f"the GPU that --target emulator stands for: {', '.join(GENERATIONS)}; by default sm_90"
+    add("--device", choices=list(GENERATIONS), default=default(""), metavar="NAME", help=what)
+    what = "how many threads a compiled loop may use; by default one per core"
+    add("--threads", type=_positive(int), default=default(None), metavar="N", help=what)
+    what = "who lays out with-loops that have no pragma on a GPU"
+    add(
+        "--strategy",
+        choices=["auto", "jing", "jing_ext", "jing_printed", "foldall"],
+        default=default("auto"),
+        help=what,
+    )
+    what = "floating point in the order that the program says, the same to the last bit on every target"
+    add("--strict-fp", action="store_true", default=default(False), help=what)
+    add("--verify", action="store_true", default=default(False), help="let the compiler check its own steps")
+    what = "how much memory the program may take: bytes, or a number with K, M, G or T"
+    add("--memory", type=_size, default=default(None), metavar="SIZE", help=what)
+    what = "how long the program may run"
+    add("--seconds", type=_positive(float), default=default(None), metavar="S", help=what)
+    what = "how deep calls may nest before the program is stopped"
+    add("--depth", type=_positive(int), default=default(None), metavar="N", help=what)
+    return parser
+
+
+def _watched() -> argparse.ArgumentParser:
+    """Options that show what happens while a program runs, or what would."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add = parser.add_argument
+    what = "say in the end what ran where, how often, how long, and why it was not compiled"
+    add("--stats", action="store_true", help=what)
+    what = "say in the end what was compiled, and what the compiler made of it"
+    add("--explain", action="store_true", help=what)
+    what = (
+        "do not run; print what this stage of the compiler makes of the program's functions; kernel, nvvm, ptx and "
+        "sass: of their with-loops, for a GPU"
+    )
+    stages = ["core", "graph", "llvm", "asm", "kernel", "nvvm", "ptx", "sass"]
+    add("--emit", choices=stages, default=None, help=what)
+    what = "with --emit: of the functions with this name, or of what stands on this line, only"
+    add("--function", default="", metavar="NAME|LINE", help=what)
+    what = "show the elapsed time on the terminal when it takes longer than a second"
+    add("--progress", action="store_true", help=what)
+    return parser
+
+
+def _picture(add: _Options) -> None:
+    what = "of the functions with this name, or of the with-loop on this line, only; otherwise of what main comes to"
+    add("--function", default="", metavar="NAME|LINE", help=what)
+    what = "only what the combinator with this number does, counted from the innermost"
+    add("--step", type=_positive(int), default=None, metavar="K", help=what)
+    what = "run the program first, on the emulator unless --target cuda, and draw what was launched"
+    add("--run", action="store_true", help=what)
+    what = "write a picture: FILE.svg or FILE.png; otherwise small spaces are drawn in characters"
+    add("-o", dest="out", type=Path, default=None, metavar="FILE", help=what)
+    add("file", type=Path)
+
+
+def _kernel(add: _Options) -> None:
+    add("--debug", action="store_true", help="show Python's traceback if sacpy itself fails")
+    add("action", choices=["install", "uninstall"])
+    what = "for this user; by default in the virtual environment that runs sacpy, if it is one, else for this user"
+    add("--user", action="store_true", help=what)
+    add("--prefix", metavar="DIR", help="under DIR/share/jupyter")
+    add("--name", default="sac", help="what Jupyter calls the kernel in its folders and commands")
+    what = "options of the prompt (sacpy repl --help) that its notebooks run with: --options='--seconds 60'"
+    add("--options", dest="prompt_options", default="", metavar="TEXT", help=what)
+
+
+def _positive(number: Callable[[str], float]) -> Callable[[str], float]:
+    """A number above 0."""
+
+    def read(text: str) -> float:
+        value = number(text)
+        if not value > 0:
+            raise argparse.ArgumentTypeError(f"{text} is not above 0")
+        return value
+
+    read.__name__ = number.__name__  # argparse calls it that in its message
+    return read
+
+
+def _size(text: str) -> int:
+    """A number of bytes: 1000000, 64K, 1.5G."""
+    unit = "KMGT".find(text[-1:].upper()) + 1
+    size = float(text[:-1] if unit else text) * 1024**unit
+    if not size >= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return int(size)
+
+
+_size.__name__ = "size"
+
+
+def workspace_of(parsed: argparse.Namespace) -> Workspace:
+    from sacpy.interp.limits import Limits
+    from sacpy.workspace import DEPTH_LIMIT, Workspace
+
+    depth = getattr(parsed, "depth", None)
+    limits = Limits(
+        getattr(parsed, "memory", None), getattr(parsed, "seconds", None), DEPTH_LIMIT if depth is None else depth
+    )
+    running = {name: getattr(parsed, name) for name in SETTINGS if hasattr(parsed, name)}
+    return Workspace(tuple(parsed.search), tuple(parsed.include), defines(parsed), limits, **running)
+
+
+def defines(parsed: argparse.Namespace) -> dict[str, str]:
+    """The macros of -D."""
+    return {d.partition("=")[0]: d.partition("=")[2] if "=" in d else "1" for d in parsed.defines}
+
+
+def prompt_workspace(options: Sequence[str] = ()) -> Workspace:
+    """The settings of a prompt with these options."""
+    return workspace_of(parse(["repl", *options]))
+
+
+def with_options(workspace: Workspace, options: Sequence[str]) -> Workspace:
+    """The settings with those on top that these options of the prompt state. Raises `ValueError` for what is none."""
+    from sacpy.nodes import replace
+
+    try:
+        with redirect_stderr(io.StringIO()) as said, redirect_stdout(said):
+            parsed = parse(["repl", *options], stated_only=True)
+    except SystemExit:
+        raise ValueError(said.getvalue().strip().rpartition("error: ")[2]) from None  # with --help all of it
+    stated = vars(parsed)
+    settings = {name: stated[name] for name in SETTINGS if name in stated}
+    if "include" in stated:
+        settings["include_path"] = (*workspace.include_path, *parsed.include)
+    if "search" in stated:
+        settings["search"] = (*workspace.search, *parsed.search)
+    if "defines" in stated:
+        settings["defines"] = {**workspace.defines, **defines(parsed)}
+    named = {name: stated[name] for name in ("memory", "seconds", "depth") if name in stated}
+    settings["limits"] = replace(workspace.limits, **named)
+    if all(getattr(workspace, name) == value for name, value in settings.items()):
+        return workspace
+    return replace(workspace, **settings, _engine=None)

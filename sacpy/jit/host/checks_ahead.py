@@ -1,0 +1,157 @@
+"""Checks of a counting loop that can be made for many rounds at once, before these run: what is left of the rounds has
+no way out, and the checks can be vectorised.
+
+In: a counting loop. Out: `CheckedAhead`, or None; and the code of the checks.
+
+    for i from 0 to n with h := g               for i: all of     for i with h := g
+      k = load x[i]                               k = load x[i]     k = load x[i]
+      t = lt k, m                      ->         t = lt k, m       a = load h[k]
+      check t                                                       ..
+      a = load h[k]
+      ..
+
+Such are loops that read and write where data say. The checks' operands come from the round's number, from what stands
+around the loop, and from arrays that it leaves alone. A load that stands behind a check may rely on it, and is not made
+ahead.
+
+That a number lies between 0 and something that stands around the loop is the usual check. Of those numbers only the
+largest is kept, negative ones taken as very large.
+"""
+
+from __future__ import annotations
+
+from sacpy.jit.host import layout
+from sacpy.jit.host.loops import count_loop
+from sacpy.jit.host.work import weight
+from sacpy.jit.host.writer import Writer
+from sacpy.jit.ir.graph import Atom, Block, Check, Const, For, If, Let, Load, Op, Stmt, Var, operands
+from sacpy.jit.llvm.legal import Module
+from sacpy.nodes import Node, replace
+
+STRETCH = 1024  # rounds whose checks are made at a time: what they load is still in the nearest cache when they run
+MOST = 16  # statements that are made twice
+UNROLLED = 4
+
+
+class CheckedAhead(Node):
+    """`ahead`: computes what the checks of a round need; `within`: numbers of it that must not be negative and be below
+    something around the loop; `conditions`: the other conditions; `rounds`: the loop without its checks; `first`: one
+    of these."""
+
+    ahead: Block
+    within: tuple[tuple[Atom, Atom], ...]
+    conditions: tuple[Atom, ...]
+    rounds: For
+    first: Check
+
+
+def checked_ahead(r: For) -> CheckedAhead | None:
+    """A loop without inner loops and with its checks apart, if all of them may be made ahead and some depend on what is
+    loaded."""
+    checks = [s for s in r.body.statements if isinstance(s, Check)]
+    if not checks or any(isinstance(s, Let) and isinstance(s.rhs, If) for s in r.body.statements):
+        return None
+    known: dict[str, Let] = {}  # what may be computed ahead, in order
+    other = {p.name for p in r.params}  # what else a round sets
+    behind = False
+    for s in r.body.statements:
+        if isinstance(s, Check):
+            behind = True
+            continue
+        from_others = (
+            any(isinstance(a, Var) and a.name in other for a in operands(s.rhs))
+            if isinstance(s.rhs, Load | Op)
+            else True
+        )
+        if from_others or (behind and isinstance(s.rhs, Load)):
+            other |= {t.name for t in s.targets}
+        else:
+            # that it does not wrap, a check may see to
+            known[s.targets[0].name] = (
+                replace(s, rhs=replace(s.rhs, exact=False)) if behind and isinstance(s.rhs, Op) else s
+            )
+    wanted: set[str] = set()
+    waiting = [c.condition for c in checks]
+    while waiting:
+        a = waiting.pop()
+        if isinstance(a, Var) and a.name in other:
+            return None
+        if isinstance(a, Var) and a.name in known and a.name not in wanted:
+            wanted.add(a.name)
+            waiting += operands(known[a.name].rhs)
+    ahead = tuple(s for name, s in known.items() if name in wanted)
+    if (
+        len(ahead) > MOST
+        or not any(isinstance(s.rhs, Load) for s in ahead)
+        or not all(weight(s.rhs) == 1.0 for s in ahead if isinstance(s.rhs, Op))
+    ):
+        return None
+    within, conditions = _sorted(checks, known, {*known, *other, r.index.name})
+    rest: tuple[Stmt, ...] = tuple(s for s in r.body.statements if not isinstance(s, Check))
+    return CheckedAhead(Block(ahead, ()), within, conditions, replace(r, body=Block(rest, r.body.results)), checks[0])
+
+
+def _sorted(
+    checks: list[Check], made: dict[str, Let], inside: set[str]
+) -> tuple[tuple[tuple[Atom, Atom], ...], tuple[Atom, ...]]:
+    """Which conditions say that a number lies between 0 and a fixed one, in pairs; and the others."""
+    within: list[tuple[Atom, Atom]] = []
+    positive: dict[Atom, Atom] = {}  # numbers, and the conditions that say that they are not negative
+    others: list[Atom] = []
+    for c in checks:
+        op = made[c.condition.name].rhs if isinstance(c.condition, Var) and c.condition.name in made else None
+        if isinstance(op, Op) and op.code == "le" and op.args[0] == Const("int", 0):
+            positive[op.args[1]] = c.condition
+        elif (
+            isinstance(op, Op)
+            and op.code == "lt"
+            and op.args[0] in positive
+            and not (isinstance(op.args[1], Var) and op.args[1].name in inside)
+        ):
+            within.append(op.args)  # type: ignore[arg-type]
+            others = [a for a in others if a != positive[op.args[0]]]
+            continue
+        others.append(c.condition)
+    return tuple(within), tuple(others)
+
+
+def write_checks(lowering: Writer, v: CheckedAhead, start: str, end: str) -> None:
+    """Code that leaves the function unless the checks of all rounds from `start` to before `end` hold."""
+    code, r = lowering.code, v.rounds
+    towards = code.op(f"add nsw i64 {code.difference(end, start)}, {r.step - 1 if r.step > 0 else r.step + 1}")
+    rounds = code.op(f"sdiv i64 {towards}, {r.step}")
+    bad = code.slot("i32")
+    code.store("i32", "0", bad)
+    largest = [code.slot("i32") for _ in v.within]
+    for slot in largest:
+        code.store("i32", "0", slot)
+    code.module.declare("llvm.umax", "declare i32 @llvm.umax.i32(i32, i32)")
+
+    def body(k: str) -> None:
+        i = code.sum(start, code.product(k, str(r.step)))
+        lowering.bind_scalar(r.index, code.op(f"trunc i64 {i} to i32"), i)
+        lowering.block(v.ahead)
+        for slot, (number, _) in zip(largest, v.within):
+            code.store(
+                "i32",
+                code.op(f"call i32 @llvm.umax.i32(i32 {code.load('i32', slot)}, i32 {lowering.text(number)})"),
+                slot,
+            )
+        for a in v.conditions:
+            failing = code.op(f"sext i1 {code.op(f'xor i1 {lowering.text(a)}, true')} to i32")
+            code.store("i32", code.op(f"or i32 {code.load('i32', bad)}, {failing}"), bad)
+
+    count_loop(lowering, "0", rounds, "1", body)
+    fine = code.op(f"icmp eq i32 {code.load('i32', bad)}, 0")
+    for slot, (_, limit) in zip(largest, v.within):
+        inside = code.op(f"icmp ult i32 {code.load('i32', slot)}, {lowering.text(limit)}")
+        positive = code.op(f"icmp sgt i32 {lowering.text(limit)}, 0")
+        fine = code.op(f"and i1 {fine}, {code.op(f'and i1 {inside}, {positive}')}")
+    none = code.op(f"icmp sle i64 {rounds}, 0")
+    lowering.unless(code.op(f"or i1 {none}, {fine}"), layout.CHECK_FAILED, lowering.unit.site(v.first))
+
+
+def unrolled_note(module: Module) -> str:
+    """The metadata of a loop whose rounds are short, and depend on one another."""
+    part = module.node(f'!{{!"llvm.loop.unroll.count", i32 {UNROLLED}}}')
+    return ", !llvm.loop " + module.node("!{{self}, " + part + "}", distinct=True)

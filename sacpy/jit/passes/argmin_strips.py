@@ -1,0 +1,216 @@
+"""Folds and counting loops that keep the chosen one of what they see, such as the place of the least element: whole
+stretches in which nothing is chosen are passed over.
+
+    v, p = for k from 0 to n step 1 with a, b := x, y        v, p = for s from 0 to n step 128 with a, b := x, y
+      z = load u[k]                                            e = s + min(n - s, 128)
+      c = lt z, a                                              any = for j from 0 to 128: any or load u[s+j] < a
+      d = select c, z, a                             ->        d, f = if any: for k from s to e with ..: as before
+      f = select c, k, b                                              else: a, b
+      next d, f                                                next d, f
+
+As long as nothing is chosen, what there is to compare with stays the same, so the comparisons of a stretch do not wait
+for each other, and can be made in vectors. The result is that of the loop as it was, bit for bit, whatever the
+comparison is. The first stretch, in which something mostly is chosen, is gone through at once, as is the last one,
+which is shorter.
+"""
+
+from __future__ import annotations
+
+from sacpy.jit.ir.graph import (
+    BOOL,
+    FALSE,
+    INT,
+    TRUE,
+    Atom,
+    Block,
+    Const,
+    Fold,
+    For,
+    Function,
+    If,
+    Let,
+    Load,
+    Op,
+    Rhs,
+    ScalarType,
+    Stmt,
+    Unit,
+    Var,
+    WithLoop,
+    integer,
+    operands,
+    statements,
+)
+from sacpy.jit.ir.operations import TRANSCENDENTAL
+from sacpy.jit.ir.rewrite import copied
+from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.walker import Walker
+from sacpy.lang.source import Span
+from sacpy.nodes import Node
+
+STRETCH = 128  # rounds that are looked at together
+MOST = 40  # statements of a round
+
+
+class _Choice(Node):
+    """A loop that chooses: `chosen` says whether a round takes new values, or, if not `positive`, whether it keeps the
+    old ones."""
+
+    loop: For
+    chosen: Var
+    positive: bool
+
+
+class _Chooser(Walker):
+    def let(self, s: Let) -> None:
+        if isinstance(s.rhs, For):
+            found = _choice(s.rhs)
+            if found is not None:
+                self.define(s.targets, super().rhs(self.stretches(found, s.span)), s.span)
+                return
+        super().let(s)
+
+    def rhs(self, r: Rhs) -> Rhs:
+        if isinstance(r, WithLoop):
+            loop = _loop(r)
+            found = None if loop is None else _choice(loop)
+            if found is not None:
+                r = self.stretches(found, found.loop.body.statements[0].span)
+        return super().rhs(r)
+
+    def stretches(self, c: _Choice, span: Span) -> For:
+        """The loop over stretches."""
+        r, body = c.loop, list[Stmt]()
+
+        def op(stem: str, type_: ScalarType, rhs: Rhs) -> Var:
+            target = self.supply.var(stem, type_)
+            body.append(Let((target,), rhs, span))
+            return target
+
+        params = tuple(self.supply.var(p.name, p.type) for p in r.params)
+        start = self.supply.var("start", INT)
+        left = op("left", INT, Op("sub", (r.upper, start), exact=True))
+        length = op("length", INT, Op("min", (left, integer(STRETCH))))
+        end = op("end", INT, Op("add", (start, length), exact=True))
+        later = op("later", BOOL, Op("lt", (r.lower, start)))
+        whole = op("whole", BOOL, Op("eq", (length, integer(STRETCH))))
+        looked = op("looked", BOOL, Op("and", (later, whole)))
+        result = self.supply.var("any", BOOL)
+        any_ = op(
+            "any",
+            BOOL,
+            If(looked, Block((Let((result,), self.any(c, params, start), span),), (result,)), Block((), (TRUE,))),
+        )
+        rounds = For(r.index, start, end, 1, r.params, params, r.body, few=True)
+        once = Block((Let(r.body.results, rounds, span),), r.body.results)  # type: ignore[arg-type]
+        inner = copied(once, {}, self.supply)
+        results = tuple(self.supply.var(p.name, p.type) for p in r.params)
+        body.append(Let(results, If(any_, inner, Block((), params)), span))
+        return For(start, r.lower, r.upper, STRETCH, params, r.initial, Block(tuple(body), results))
+
+    def any(self, c: _Choice, params: tuple[Var, ...], start: Var) -> For:
+        """Whether something is chosen in a whole stretch."""
+        number, index = self.supply.var("j", INT), self.supply.var("k", INT)
+        before, after, chosen = (self.supply.var(stem, BOOL) for stem in ("before", "any", "chosen"))
+        env: dict[str, Atom] = {c.loop.index.name: index}
+        env.update(zip((p.name for p in c.loop.params), params))
+        body = copied(Block(_needed(c.loop.body.statements, c.chosen), (c.chosen,)), env, self.supply)
+        found = Op("or", (before, chosen))
+        made = (Let((chosen,), body.results[0] if c.positive else Op("not", body.results)), Let((after,), found))
+        place = Let((index,), Op("add", (start, number), exact=True))
+        return For(
+            number,
+            integer(0),
+            integer(STRETCH),
+            1,
+            (before,),
+            (FALSE,),
+            Block((place, *body.statements, *made), (after,)),
+        )
+
+
+def _loop(w: WithLoop) -> For | None:
+    """The loop that a fold over one axis is."""
+    if len(w.operators) != 1 or len(w.partitions) != 1:
+        return None
+    (fold,), (p,) = w.operators, w.partitions
+    if not isinstance(fold, Fold) or fold.stop is not None or p.step is not None or p.rank != 1:
+        return None
+    taken = tuple(Let((v,), a) for v, a in zip(fold.values, p.body.results))
+    body = Block((*p.body.statements, *taken, *fold.combine.statements), fold.combine.results)
+    return For(p.index[0], p.lower[0], p.upper[0], 1, fold.accumulators, fold.neutrals, body)
+
+
+def _choice(r: For) -> _Choice | None:
+    """What a loop chooses, if that is all it does."""
+    if (
+        r.step != 1
+        or not r.params
+        or r.few
+        or not isinstance(r.lower, Const)
+        or r.lower.value < 0
+        or (isinstance(r.upper, Const) and r.upper.value - r.lower.value < 4 * STRETCH)
+    ):
+        return None
+    if len(r.body.statements) > MOST or not all(isinstance(p.type, ScalarType) for p in r.params):
+        return None
+    made: dict[Atom, Rhs] = {}
+    for s in r.body.statements:
+        if (
+            not isinstance(s, Let)
+            or not isinstance(s.rhs, Op | Load | Var | Const)
+            or (isinstance(s.rhs, Op) and s.rhs.code in TRANSCENDENTAL)
+        ):
+            return None
+        made[s.targets[0]] = s.rhs
+    found: set[tuple[Atom, bool]] = set()
+    for p, result in zip(r.params, r.body.results):
+        op = made.get(result)
+        if not isinstance(op, Op) or op.code != "select" or p not in op.args[1:]:
+            return None
+        found.add((op.args[0], op.args[2] == p))
+    if len(found) != 1:
+        return None
+    ((chosen, positive),) = found
+    return _Choice(r, chosen, positive) if isinstance(chosen, Var) and _compares(r, chosen) else None
+
+
+def _compares(r: For, chosen: Var) -> bool:
+    """Whether what is chosen depends on what was chosen before, and on the round."""
+    of_round: set[str] = {r.index.name}
+    for s in r.body.statements:
+        if isinstance(s, Let) and not of_round.isdisjoint(_names(s.rhs)):
+            of_round.add(s.targets[0].name)
+    needed = {name for s in _needed(r.body.statements, chosen) if isinstance(s, Let) for name in _names(s.rhs)}
+    return chosen.name in of_round and any(p.name in needed for p in r.params)
+
+
+def _needed(body: tuple[Stmt, ...], wanted: Var) -> tuple[Stmt, ...]:
+    """The statements of a block that compute a variable."""
+    names, kept = {wanted.name}, list[Stmt]()
+    for s in reversed(body):
+        if isinstance(s, Let) and s.targets[0].name in names:
+            kept.append(s)
+            names |= _names(s.rhs)
+    return tuple(reversed(kept))
+
+
+def _names(r: Rhs) -> set[str]:
+    return {a.name for a in operands(r) if isinstance(a, Var)}
+
+
+def argmin_strips(function: Function) -> Function:
+    """A function whose choosing loops pass over stretches; itself if it has none."""
+    loops = (
+        s.rhs if isinstance(s.rhs, For) else _loop(s.rhs)
+        for s in statements(function.body)
+        if isinstance(s, Let) and isinstance(s.rhs, For | WithLoop)
+    )
+    if not any(r is not None and _choice(r) is not None for r in loops):
+        return function
+    return _Chooser(function).function(function)
+
+
+def run(unit: Unit) -> Unit:
+    """A unit whose choosing loops pass over stretches."""
+    return per_function(unit, argmin_strips)

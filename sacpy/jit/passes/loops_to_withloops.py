@@ -1,0 +1,328 @@
+"""Nests of counting loops in which each round sets an element of its own become with-loops, which can be split, fused,
+folded, vectorised and spread.
+
+    r = for i from 1 to n step 1 with b := a               ok = le n, m
+      c = for j from 0 to m step 1 with d := b             check ok
+        x = load v[i,j]                                    r = with [n,m]
+        y = load d[i,j]                             ->       modarray a
+        z = add x, y                                         part [1,0] <= [i,j] < [n,m]
+        e = update d[i,j] with z                               x = load v[i,j]
+        next e                                                 y = load a[i,j]
+      next c                                                   z = add x, y
+                                                               yield z
+
+The array is read at the element that the round sets, and nowhere else; what the round has set by then is known. Where
+only a branch sets it, the other gives the element that was there. Scalars may be accumulated beside arrays
+(`reductions`). What an outer loop computes for all rounds of an inner one is computed for each element then; so it must
+cost little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sacpy.jit.ir.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Check,
+    Const,
+    For,
+    Function,
+    Genarray,
+    If,
+    Let,
+    Load,
+    Modarray,
+    Op,
+    Operator,
+    Partition,
+    ScalarType,
+    Stmt,
+    Unit,
+    Update,
+    Var,
+    WithLoop,
+    blocks,
+    extents_of,
+    integer,
+    operands,
+    statements,
+)
+from sacpy.jit.ir.rewrite import bound, free
+from sacpy.jit.passes.reductions import Step, fold_of, steps_of, without
+from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.walker import Walker
+from sacpy.lang.constants import zero
+from sacpy.lang.source import Span
+from sacpy.nodes import Record
+
+
+class Nest(Record):
+    """Loops one inside the other, outermost first. `before`: what they compute around the innermost; `axes`: for each
+    axis of the arrays, the number of the loop that runs over it; `steps`: what becomes of the scalars that they
+    carry."""
+
+    loops: tuple[For, ...]
+    before: tuple[Stmt, ...]
+    axes: tuple[int, ...]
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def inner(self) -> For:
+        return self.loops[-1]
+
+    @property
+    def index(self) -> tuple[Atom, ...]:
+        """The element that a round sets."""
+        return tuple(self.loops[k].index for k in self.axes)
+
+
+def nest_of(r: For) -> Nest | None:
+    """The nest that a loop is, if each of its rounds sets an element of its own."""
+    loops: list[For] = [r]
+    before: list[Stmt] = []
+    while True:
+        r = loops[-1]
+        if r.step != 1 or not any(isinstance(p.type, ArrayType) for p in r.params):
+            return None
+        inner = inner_loop(r)
+        if inner is None:
+            break
+        rest = r.body.statements[:-1]
+        if not all(map(_is_cheap, rest)) or any(p.name in free(Block(rest)) for p in r.params):
+            return None
+        before += rest
+        loops.append(inner)
+    index = _first_set(r.body)
+    numbers = {loop.index: k for k, loop in enumerate(loops)}
+    if index is None or set(index) != numbers.keys() or len(index) != len(numbers):
+        return None
+    made = bound(loops[0].body) | {loop.index.name for loop in loops}
+    if any(isinstance(a, Var) and a.name in made for loop in loops for a in (loop.lower, loop.upper)):
+        return None
+    arrays = [(p, a) for p, a in zip(r.params, r.body.results) if isinstance(p.type, ArrayType)]
+    if (
+        len({extents_of(p) for p, _ in arrays}) != 1
+        or len(extents_of(arrays[0][0])) != len(index)
+        or not all(_sets(r.body, p, a, index) for p, a in arrays)
+    ):
+        return None
+    axes = tuple(numbers[i] for i in index)  # type: ignore[index]
+    scalars = [(p, a) for p, a in zip(r.params, r.body.results) if isinstance(p.type, ScalarType)]
+    steps = steps_of(r.body, *zip(*scalars)) if scalars else []
+    if steps is None or (steps and axes != tuple(sorted(axes))):  # a fold is in the order of the index
+        return None
+    if any(step.is_inexact_extreme for step in steps) and any(_loads(r.body, p) for p, _ in arrays):
+        return None  # what may be computed twice leaves what it reads as it is: the array would be copied
+    return Nest(tuple(loops), tuple(before), axes, tuple(steps))
+
+
+def inner_loop(r: For) -> For | None:
+    """The loop that is all that becomes of the arrays in a round."""
+    last = r.body.statements[-1] if r.body.statements else None
+    if (
+        isinstance(last, Let)
+        and isinstance(last.rhs, For)
+        and last.rhs.initial == r.params
+        and r.body.results == last.targets
+    ):
+        inside = free(last.rhs.body)
+        return None if any(p.name in inside for p in r.params) else last.rhs
+    return None
+
+
+def _is_cheap(s: Stmt) -> bool:
+    return isinstance(s, Check) or isinstance(s.rhs, Op | Load)
+
+
+def _first_set(b: Block) -> tuple[Atom, ...] | None:
+    """The index of the first update in a block."""
+    return next((s.rhs.index for s in statements(b) if isinstance(s, Let) and isinstance(s.rhs, Update)), None)
+
+
+def _sets(b: Block, array: Var, result: Atom | None, index: tuple[Atom, ...]) -> bool:
+    """Whether all that a block does with an array is to read and to replace the element at an index, and then to give
+    it; with no result, not to give it."""
+    now = array
+    names = {array.name}
+    for s in b.statements:
+        if isinstance(s, Check) or not _uses(s, names):
+            continue
+        match s.rhs:
+            case Load(array=a, index=at) if a == now and at == index:
+                continue
+            case Update(array=a, index=at, value=value) if a == now and at == index and value != a:
+                now = s.targets[0]
+            case If(then=then, otherwise=otherwise):
+                here = [k for k, a in enumerate(then.results) if _origin(then, a) in names]
+                if len(here) > 1 or not all(
+                    _sets(branch, now, branch.results[here[0]] if here else None, index) for branch in (then, otherwise)
+                ):
+                    return False
+                now = s.targets[here[0]] if here else now
+            case _:
+                return False
+        names.add(now.name)
+    given = [r for r in b.results if isinstance(r, Var) and r.name in names]
+    return given == ([] if result is None else [now]) and result in (None, now)
+
+
+def _loads(b: Block, array: Var) -> bool:
+    """Whether a block reads elements of an array, or an inner one gives it as it is."""
+    return any(
+        isinstance(s, Let)
+        and (
+            (isinstance(s.rhs, Load) and s.rhs.array == array) or any(array in inner.results for inner in blocks(s.rhs))
+        )
+        for s in statements(b)
+    )
+
+
+def _origin(b: Block, array: Atom) -> str:
+    """The name of the array outside of a block that one in it is made from, by updates; "" if there is none."""
+    made = (
+        {t.name: (s.rhs, k) for s in b.statements if isinstance(s, Let) for k, t in enumerate(s.targets)}
+        if isinstance(array.type, ArrayType)
+        else {}
+    )
+    while isinstance(array, Var):
+        match made.get(array.name):
+            case None:
+                return array.name
+            case (Update(array=before), _):
+                array = before
+            case (If(then=then), k):
+                return _origin(Block((*b.statements, *then.statements)), then.results[k])
+            case _:
+                break
+    return ""
+
+
+def _uses(s: Stmt, names: set[str]) -> bool:
+    """Whether a statement uses one of some arrays."""
+    if isinstance(s, Check):
+        return False
+    return any(isinstance(a, Var) and a.name in names for a in operands(s.rhs)) or any(
+        names & free(b) for b in blocks(s.rhs)
+    )
+
+
+class _Converter(Walker):
+    """Puts with-loops in the place of such nests."""
+
+    def let(self, s: Let) -> None:
+        nest = nest_of(s.rhs) if isinstance(s.rhs, For) else None
+        if nest is None:
+            super().let(s)
+        else:
+            arrays, scalars = ([t for t in s.targets if isinstance(t.type, kind)] for kind in (ArrayType, ScalarType))
+            super().let(Let((*arrays, *scalars), self.with_loop_of(nest, s.span), s.span))
+
+    def with_loop_of(self, nest: Nest, span: Span) -> WithLoop:
+        """The with-loop that a nest is, after checks that it stays in the arrays."""
+        outer, inner = nest.loops[0], nest.inner
+        arrays = [a for a in outer.initial if isinstance(a, Var) and isinstance(a.type, ArrayType)]
+        frame = extents_of(arrays[0])
+        lower, upper = (
+            tuple(bounds[k] for k in nest.axes)
+            for bounds in ([r.lower for r in nest.loops], [r.upper for r in nest.loops])
+        )
+        for low, high, extent in zip(lower, upper, frame):
+            for op in (Op("le", (integer(0), self.atom(low))), Op("le", (self.atom(high), self.atom(extent)))):
+                condition = self.emit("fits", op, span)
+                self.check(Check(condition, "the index lies in the array", span), condition)
+        for loop in nest.loops:
+            for p, a in zip(loop.params, outer.initial):
+                if isinstance(p.type, ArrayType):
+                    self.alias(p, self.atom(a))
+        given = [a for p, a in zip(inner.params, inner.body.results) if isinstance(p.type, ArrayType)]
+        body = self.values(
+            Block(without(inner.body, nest.steps)),
+            {p.name: None for p in inner.params if isinstance(p.type, ArrayType)},
+            given,
+            nest.index,
+        )
+        index = tuple(nest.loops[k].index for k in nest.axes)
+        complete = upper == frame and all(low == integer(0) for low in lower)
+        read = free(body)
+        operators: tuple[Operator, ...] = tuple(
+            Genarray(a.base, (), Const(a.base, zero(a.base)))
+            if complete and (p.name not in read or self.is_made(a))
+            else Modarray(a)
+            for p, a in zip((p for p in inner.params if isinstance(p.type, ArrayType)), arrays)
+        )
+        if nest.steps:
+            fold, terms = fold_of(
+                nest.steps, tuple(a for a in outer.initial if isinstance(a.type, ScalarType)), self.supply
+            )
+            operators, body = (
+                (*operators, fold),
+                Block((*body.statements, *terms.statements), (*body.results, *terms.results)),
+            )
+        part = Partition(
+            lower, upper, None, None, index, Block((*nest.before, *body.statements), body.results), span=span
+        )
+        return WithLoop(frame, (part,), operators, disjoint=True, complete=complete)
+
+    def is_made(self, array: Var) -> bool:
+        """Whether a with-loop makes an array, so that its elements may be computed where they are needed; others, which
+        loops carry, are better changed in place."""
+        return isinstance(self.definition(self.atom(array)), WithLoop)
+
+    def values(
+        self, b: Block, cells: Mapping[str, Atom | None], results: Sequence[Atom], index: tuple[Atom, ...]
+    ) -> Block:
+        """A block's statements without the updates; its results are the elements at an index of arrays that it gives.
+        `cells`: that element of arrays outside; None where it is to be read."""
+        cells = dict(cells)
+        kept: list[Stmt] = []
+        for s in b.statements:
+            if isinstance(s, Let) and isinstance(s.rhs, Update) and s.rhs.array.name in cells:
+                cells[s.targets[0].name] = s.rhs.value
+            elif isinstance(s, Let) and isinstance(s.rhs, Load) and cells.get(s.rhs.array.name) is not None:
+                kept.append(Let(s.targets, cells[s.rhs.array.name], s.span))  # type: ignore[arg-type]
+            elif isinstance(s, Let) and isinstance(s.rhs, If):
+                kept.append(self.chosen(s, s.rhs, cells, index))
+            else:
+                kept.append(s)
+        values = tuple(self.element(a, cells, index, kept) for a in results)
+        return Block(tuple(kept), values)
+
+    def chosen(self, s: Let, r: If, cells: dict[str, Atom | None], index: tuple[Atom, ...]) -> Let:
+        """A conditional that gives elements in the place of arrays."""
+        ours = [k for k, a in enumerate(r.then.results) if _origin(r.then, a) in cells]
+        others = [k for k in range(len(s.targets)) if k not in ours]
+        made = [self.supply.var("cell", ScalarType(s.targets[k].base)) for k in ours]
+        branches = []
+        for b in (r.then, r.otherwise):
+            inner = self.values(b, cells, [b.results[k] for k in ours], index)
+            branches.append(Block(inner.statements, (*(b.results[k] for k in others), *inner.results)))
+        cells.update((s.targets[k].name, cell) for k, cell in zip(ours, made))
+        return Let((*(s.targets[k] for k in others), *made), If(r.condition, *branches), s.span)
+
+    def element(self, array: Atom, cells: Mapping[str, Atom | None], index: tuple[Atom, ...], kept: list[Stmt]) -> Atom:
+        """The element of an array that a block gives."""
+        assert isinstance(array, Var)
+        value = cells[array.name]
+        if value is not None:
+            return value
+        target = self.supply.var("old", ScalarType(array.base))
+        kept.append(Let((target,), Load(array, index)))
+        return target
+
+
+def loops_to_withloops(function: Function) -> Function:
+    """A function with such nests as with-loops; itself if it has none."""
+    if not any(nest_of(r) is not None for r in _loops(function)):
+        return function
+    return _Converter(function).function(function)
+
+
+def _loops(function: Function) -> Iterator[For]:
+    return (s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, For))
+
+
+def run(unit: Unit) -> Unit:
+    """A unit with such nests as with-loops."""
+    return per_function(unit, loops_to_withloops)

@@ -1,0 +1,154 @@
+"""Parts of an array that rounds replace with what they compute from its other elements: computed aside, and then put
+into the array, so that the rest of it need not be copied into a new one.
+
+    x = loop y := z                                       x = loop y := z
+      ..                                                    ..
+      w = with [n]                                          empty = le to, from
+        modarray y                                          room = sub to, from
+        part [from] <= [i] < [to]                           size = select empty, 0, room
+          a = load y[k]                            ->       part = with [size]: part [0] <= [j] < [size]
+          ..                                                  i = add j, from
+      next w                                                  a = load y[k]
+                                                              ..
+                                                            w = with [n]
+                                                              modarray y
+                                                              part [from] <= [i] < [to]
+                                                                j = sub i, from
+                                                                e = load part[j]
+
+This is done where both bounds change from round to round: a part that moves is mostly a small one.
+"""
+
+from __future__ import annotations
+
+from sacpy.jit.analysis.overwriting import Sums, may_overwrite, sums_of
+from sacpy.jit.ir.graph import (
+    BOOL,
+    INT,
+    ArrayType,
+    Block,
+    Const,
+    For,
+    Function,
+    Genarray,
+    Let,
+    Load,
+    Loop,
+    Modarray,
+    Op,
+    Partition,
+    ScalarType,
+    Stmt,
+    Unit,
+    Var,
+    WithLoop,
+    integer,
+    is_nested,
+    statements,
+)
+from sacpy.jit.ir.rewrite import bound, uses
+from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.walker import Walker
+from sacpy.lang.constants import zero
+from sacpy.nodes import replace
+
+
+class _Setter(Walker):
+    """`sums`: the operations without overflow that variables are set to."""
+
+    def __init__(self, function: Function) -> None:
+        super().__init__(function)
+        self.sums = sums_of(function)
+
+    def let(self, s: Let) -> None:
+        if is_nested(s.rhs) and isinstance(s.rhs, For | Loop):
+            s = Let(s.targets, replace(s.rhs, body=self.parted(s.rhs)), s.span)
+        super().let(s)
+
+    def parted(self, r: For | Loop) -> Block:
+        """The body of a loop with such parts computed aside."""
+        moving = bound(r.body) | {p.name for p in r.params} | ({r.index.name} if isinstance(r, For) else set())
+        used = uses(r.body)
+        found: list[Stmt] = []
+        for s in r.body.statements:
+            array = _array(s, moving, self.sums)
+            if isinstance(s, Let) and array is not None and used[array.name] == _uses(s, array.name):
+                found += self.staged(s, array)
+            else:
+                found.append(s)
+        return replace(r.body, statements=tuple(found))
+
+    def staged(self, s: Let, array: Var) -> list[Stmt]:
+        """What takes the place of a with-loop that replaces a part of an array."""
+        assert isinstance(s.rhs, WithLoop)
+        (p,) = s.rhs.partitions
+        (lower,), (upper,), (index,) = p.lower, p.upper, p.index
+        empty, element = self.supply.var("empty", BOOL), self.supply.var("e", ScalarType(array.base))
+        room, size, j, i, k = (self.supply.var(stem, INT) for stem in ("room", "size", "j", "i", "k"))
+        part = self.supply.var("part", ArrayType(array.base, (size,)))
+        body = replace(p.body, statements=(Let((index,), Op("add", (j, lower), True), s.span), *p.body.statements))
+        computed = Partition((integer(0),), (size,), None, None, (j,), body, (), p.span)
+        put = Block(
+            (Let((k,), Op("sub", (i, lower), True), s.span), Let((element,), Load(part, (k,)), s.span)), (element,)
+        )
+        return [
+            Let((empty,), Op("le", (upper, lower)), s.span),
+            Let((room,), Op("sub", (upper, lower)), s.span),
+            Let((size,), Op("select", (empty, integer(0), room)), s.span),
+            Let(
+                (part,),
+                WithLoop(
+                    (size,),
+                    (computed,),
+                    (Genarray(array.base, (), Const(array.base, zero(array.base))),),
+                    disjoint=True,
+                    complete=True,
+                ),
+                s.span,
+            ),
+            Let(s.targets, replace(s.rhs, partitions=(replace(p, index=(i,), body=put),)), s.span),
+        ]
+
+
+def _array(s: Stmt, moving: set[str], sums: Sums) -> Var | None:
+    """The vector of which a statement replaces a moving part, where it cannot do so at once in the vector's memory."""
+    if (
+        not isinstance(s, Let)
+        or not isinstance(s.rhs, WithLoop)
+        or len(s.rhs.operators) != 1
+        or len(s.rhs.partitions) != 1
+    ):
+        return None
+    w, (operator,), (p,) = s.rhs, s.rhs.operators, s.rhs.partitions
+    if (
+        not isinstance(operator, Modarray)
+        or operator.array.type != ArrayType(operator.array.base, w.frame or ())
+        or p.rank != 1
+        or p.step is not None
+        or w.pragmas
+        or p.pragmas
+        or p.staged
+    ):
+        return None
+    if (
+        not all(isinstance(a, Var) and a.name in moving for a in (*p.lower, *p.upper))
+        or operator.array.name not in moving
+    ):
+        return None
+    return None if may_overwrite(w, operator.array.name, 1, sums) else operator.array
+
+
+def _uses(s: Let, name: str) -> int:
+    return uses(Block((s,)))[name]
+
+
+def stage_slice(function: Function) -> Function:
+    """A function whose loops compute parts of arrays aside; itself if there is nothing to do."""
+    if not any(isinstance(s, Let) and isinstance(s.rhs, For | Loop) for s in statements(function.body)):
+        return function
+    return _Setter(function).function(function)
+
+
+def run(unit: Unit) -> Unit:
+    """A unit whose loops compute parts of arrays aside."""
+    return per_function(unit, stage_slice)
