@@ -1,9 +1,9 @@
-"""Passes: graphs in, better graphs out. Each file has one pass, a pure function `run(unit) -> unit`; `optimise` runs
-them in the order that pays."""
+"""Passes: graphs in, better graphs out. Each file has one pass, a pure function `run(unit) -> unit`; `STEPS` lists them
+in the order in which `optimise` runs them, with the reason for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.analysis.facts import LARGE
@@ -38,62 +38,93 @@ from sacpy.jit.passes import (
     stage_slice,
     unroll,
 )
+from sacpy.nodes import Node
 
 Pass = Callable[[Unit], Unit]
 MODEST = 4 * LARGE  # statements of a function from which on that is worth a word
 ROUNDS = 4  # how often the first passes run at most; each round may lay open something for the next
 
-REDUCING: tuple[Pass, ...] = (unroll.run, dead_code.run)
-COUNTING: tuple[Pass, ...] = (counting.run, dead_code.run, loops_to_withloops.run, reductions.run)
-LOOPING: tuple[Pass, ...] = (array_folds.run,)
-JOINING: tuple[Pass, ...] = (sharing.run, jam.run)  # for the CPU alone
-SHAPING: tuple[Pass, ...] = (flatten.run, fuse.run, invariant.run)
-COLOURING: tuple[Pass, ...] = (parity_partitions.run,)  # for the CPU alone
-DIVIDING: tuple[Pass, ...] = (disjoint.run,)
-SPLITTING: tuple[Pass, ...] = (split.run,)
-WRAPPING: tuple[Pass, ...] = (split.run_wrapping, peel.run)  # instead, for the CPU alone
-CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run)
-PLACING: tuple[Pass, ...] = (
-    accumulating.run,
-    interchange.run,
-    assigning.run,
-    private.run,
-    stage_slice.run,
-    carried.run,
-    dead_code.run,
-    scatter.run,
-    argmin_strips.run,
+
+class Step(Node):
+    """A pass in its place. `why`: what it does there, and for whom that comes later; `on`: "cpu" or "device" where it
+    is for that alone; `once`: in the first round alone; `ends`: a later round in which it finds nothing is the last."""
+
+    name: str
+    run: Pass
+    why: str
+    on: str = ""
+    once: bool = False
+    ends: bool = False
+
+
+# In rounds, until nothing changes: fewer arrays, fewer loops.
+FOLDING = (
+    Step("unroll", unroll.run, "small known extents become statements, which every other pass understands"),
+    Step("dead_code", dead_code.run, "whoever counts uses counts those that are left"),
+    Step("fold_withloops", fold_withloops.run, "an array that is read once is computed where it is read", ends=True),
+    Step("counting", counting.run, "loops with a counter become `For`, which the following look for"),
+    Step("dead_code", dead_code.run, "without the counters that `counting` has replaced"),
+    Step("loops_to_withloops", loops_to_withloops.run, "loops that set every element can be folded in the next round"),
+    Step("reductions", reductions.run, "loops that add up become folds, which may run in lanes and threads"),
+    Step("array_folds", array_folds.run, "folds of whole arrays become loops that add in place", "cpu", once=True),
+    Step("sharing", sharing.run, "with-loops that load the same cells become one, and these can be folded", "cpu"),
+    Step("jam", jam.run, "sums along a short axis that share dear work become one loop", "cpu"),
 )
-FINISHING: tuple[Pass, ...] = (detach.run,)
+# Once: how the loops that are left run.
+SHAPING = (
+    Step("flatten", flatten.run, "cells that are with-loops become axes; folding is done, and wants cells whole"),
+    Step("fuse", fuse.run, "with-loops over the same indices become one"),
+    Step("invariant", invariant.run, "out of loops, before these are divided and there are more of them"),
+    Step("parity_partitions", parity_partitions.run, "cells chosen by a remainder get steps, as programmed", "cpu"),
+    Step("disjoint", disjoint.run, "partitions that overlap are cut, which `split` and the writers build on"),
+    Step("split", split.run, "borders apart from an interior that tests nothing", "device"),
+    Step("split_wrapping", split.run_wrapping, "the same, and where indices wrap around", "cpu"),
+    Step("peel", peel.run, "the same for loops in order", "cpu"),
+    Step("parity_partitions", parity_partitions.run, "in what has been cut, where remainders are known", "cpu"),
+    Step("ranges", ranges.run, "tests and remainders that are certain now go"),
+    Step("dead_code", dead_code.run, "and what they were computed from"),
+)
+# Once, for what the CPU runs: where elements are computed.
+PLACING = (
+    Step("accumulating", accumulating.run, "nests that add to elements become a sum for each element", "cpu"),
+    Step("interchange", interchange.run, "arrays that a loop adds up become a sum for each element", "cpu"),
+    Step("assigning", assigning.run, "a part that is assigned is computed where it goes", "cpu"),
+    Step("private", private.run, "scratch that a round fills is its own, so that rounds are independent", "cpu"),
+    Step("stage_slice", stage_slice.run, "a part that moves is computed aside, the rest is not copied", "cpu"),
+    Step("carried", carried.run, "what a loop computes anew from itself is changed where it lies", "cpu"),
+    Step("dead_code", dead_code.run, "without what nobody carries any more", "cpu"),
+    Step("scatter", scatter.run, "loops left over that add where the data say: in pieces of their own", "cpu"),
+    Step("argmin_strips", argmin_strips.run, "last: what it makes of a loop nobody else knows", "cpu"),
+)
+FINISHING = (Step("detach", detach.run, "nobody holds an array when it is updated, where updates stay"),)
+STEPS = (*FOLDING, *SHAPING, *PLACING, *FINISHING)
 
 
 def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> Unit:
     """The unit, optimised: same results for the same arguments, bit for bit. A check may fail more often than before,
     which sends the call to the interpreter. `host`: for the CPU alone, so that what kernels know may become loops."""
     verified = options is not None and options.verify
+    target = "cpu" if host else "device"
     for number in range(ROUNDS):
-        unit = _after(unit, REDUCING, verified)
-        folded = _after(unit, (fold_withloops.run,), verified)
-        if number and folded is unit:
-            break
-        counted = _after(
-            folded, (*COUNTING, *(LOOPING if host and not number else ()), *(JOINING if host else ())), verified
-        )
-        if folded is unit and counted == unit:
+        before = unit
+        for step in _steps(FOLDING, target):
+            if step.once and number:
+                continue
+            found = _done(step, unit, verified)
+            if step.ends:
+                if number and found is unit:
+                    return _finished(unit, target, verified)
+                before = unit
+            unit = found
+        if unit == before:
             break  # another round would find nothing either
-        unit = counted
-    unit = _after(
-        unit,
-        (
-            *SHAPING,
-            *(COLOURING if host else ()),
-            *DIVIDING,
-            *((*WRAPPING, *COLOURING) if host else SPLITTING),
-            *CLEANING,
-        ),
-        verified,
-    )
-    return _after(placed(unit, verified) if host else unit, FINISHING, verified)
+    return _finished(unit, target, verified)
+
+
+def _finished(unit: Unit, target: str, verified: bool) -> Unit:
+    for step in _steps((*SHAPING, *PLACING, *FINISHING), target):
+        unit = _done(step, unit, verified)
+    return unit
 
 
 def effort(unit: Unit) -> Iterator[str]:
@@ -105,15 +136,21 @@ def effort(unit: Unit) -> Iterator[str]:
 
 def placed(unit: Unit, verified: bool = False) -> Unit:
     """A unit, or what of one is left to the CPU, as that runs it best."""
-    return _after(unit, PLACING, verified)
+    for step in PLACING:
+        unit = _done(step, unit, verified)
+    return unit
 
 
-def _after(unit: Unit, passes: tuple[Pass, ...], verified: bool) -> Unit:
-    for work in passes:
-        checkpoint()
-        unit = work(unit)
-        if verified:
-            from sacpy.jit.ir.graph_verify import verify
+def _steps(steps: Iterable[Step], target: str) -> Iterator[Step]:
+    """Those for a target."""
+    return (step for step in steps if step.on in ("", target))
 
-            verify(unit)
+
+def _done(step: Step, unit: Unit, verified: bool) -> Unit:
+    checkpoint()
+    unit = step.run(unit)
+    if verified:
+        from sacpy.jit.ir.graph_verify import verify
+
+        verify(unit)
     return unit

@@ -133,6 +133,8 @@ def _about(diagnostic: Diagnostic, here: _Found, found: Sequence[Piece]) -> bool
     span, row = diagnostic.span, here.row
     if diagnostic.code == _ARROW and diagnostic.edit is not None and row.pattern.weight == 1:
         return False  # no range
+    if row.section == "statements" and found[here.at].text == "[" and _ends_value(found, here.at - 1):
+        return False  # it selects, and begins no statement
     start, end = found[here.at].start, found[here.end - 1].end
     own = [
         p
@@ -177,6 +179,11 @@ def _about(diagnostic: Diagnostic, here: _Found, found: Sequence[Piece]) -> bool
                 or any(name in REST for name in here.captured)
             )
     return touched
+
+
+def _ends_value(found: Sequence[Piece], at: int) -> bool:
+    """Whether there may be a value that ends with a piece."""
+    return at >= 0 and (found[at].kind == "name" or found[at].text in (")", "]"))
 
 
 def _typed(diagnostic: Diagnostic, row: Row) -> bool:
