@@ -106,7 +106,7 @@ RUN = """
 import sys
 from sacpy.cli import main
 assert main(["run", "--threads", "1", sys.argv[1]]) == 0
-assert ("llvmlite" in sys.modules) == (sys.argv[2] == "first"), sorted(m for m in sys.modules if "llvm" in m)
+assert sys.argv[2] == "first" or "llvmlite" not in sys.modules
 assert "sacpy.jit.host.native" in sys.modules
 """
 
