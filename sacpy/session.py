@@ -24,11 +24,11 @@ from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.interactive import extended, library_in_scope
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
+from sacpy.lang.includes import CONFINED
 from sacpy.lang.modules import ModuleInfo, module_info
-from sacpy.lang.parse_cursor import PUNCTUATION, RESERVED
 from sacpy.lang.parser import parse_expression, parse_input, parse_module
-from sacpy.lang.preprocessor import CONFINED
 from sacpy.lang.source import Source
+from sacpy.lang.vocabulary import PUNCTUATION, RESERVED
 from sacpy.nodes import replace
 from sacpy.workspace import Workspace, execute
 

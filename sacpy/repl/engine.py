@@ -28,7 +28,7 @@ from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.infer import infer
 from sacpy.lang.lattice import brackets
-from sacpy.lang.macros import Macro
+from sacpy.lang.macro_definitions import Macro
 from sacpy.lang.modules import ModuleInfo, module_info, used_operators
 from sacpy.lang.parser import ParsedInput, parse_input
 from sacpy.lang.preprocessor import tokenize

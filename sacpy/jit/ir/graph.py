@@ -27,7 +27,7 @@ from typing import Any
 
 from sacpy.lang.ast import Pragma
 from sacpy.lang.source import NOWHERE, Span
-from sacpy.nodes import Node, Record, field
+from sacpy.nodes import Node, field
 
 LARGEST_EXTENT = 2**30 - 1
 
@@ -350,23 +350,6 @@ class Unit(Node):
             if f.name == name:
                 return f
         raise KeyError(name)
-
-
-class Names(Record):
-    """Makes names that are unique in a function."""
-
-    taken: dict[str, int] = field(default_factory=dict)
-
-    def fresh(self, stem: str) -> str:
-        """`stem` itself, or `stem.1`, `stem.2`, ... once it is taken."""
-        stem = stem.partition(".")[0] or "t"
-        count = self.taken.get(stem, 0)
-        self.taken[stem] = count + 1
-        return f"{stem}.{count}" if count else stem
-
-    def var(self, stem: str, type_: Type) -> Var:
-        """A new variable."""
-        return Var(self.fresh(stem), type_)
 
 
 # ---------------------------------------------------------------- looking around

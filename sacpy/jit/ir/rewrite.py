@@ -30,7 +30,6 @@ from sacpy.jit.ir.graph import (
     Load,
     Loop,
     Modarray,
-    Names,
     Op,
     Operator,
     Partition,
@@ -49,6 +48,7 @@ from sacpy.jit.ir.graph import (
     operands,
     statements,
 )
+from sacpy.jit.ir.names import Names
 from sacpy.nodes import replace
 
 

@@ -15,7 +15,6 @@ from sacpy.jit.ir.graph import (
     Const,
     Function,
     Let,
-    Names,
     Var,
     WithLoop,
     blocks,
@@ -23,6 +22,7 @@ from sacpy.jit.ir.graph import (
     operands,
     statements,
 )
+from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.rewrite import names_of, uses, with_extents
 from sacpy.jit.kernels.builder import Builder, IrArithmetic
 from sacpy.jit.kernels.thread import Thread

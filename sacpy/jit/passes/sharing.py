@@ -36,8 +36,8 @@ from sacpy.jit.ir.graph import (
     extents_of,
     statements,
 )
-from sacpy.jit.passes.fold_withloops import CHEAP
 from sacpy.jit.passes.fuse import Fuser, reads
+from sacpy.jit.passes.repeated_work import CHEAP
 from sacpy.jit.passes.units import per_function
 from sacpy.nodes import Node
 
