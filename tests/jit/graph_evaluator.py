@@ -36,7 +36,6 @@ from sacpy.jit.ir.graph import (
     Loop,
     Modarray,
     Op,
-    Output,
     Partition,
     Propagate,
     Reshape,
@@ -47,6 +46,7 @@ from sacpy.jit.ir.graph import (
     View,
     WithLoop,
 )
+from sacpy.jit.ir.interface import Output
 from sacpy.lang.types import BITS
 
 

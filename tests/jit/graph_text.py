@@ -23,14 +23,12 @@ from sacpy.jit.ir.graph import (
     Function,
     Genarray,
     If,
-    Input,
     Let,
     Load,
     Loop,
     Modarray,
     Op,
     Operator,
-    Output,
     Partition,
     Propagate,
     Reshape,
@@ -44,6 +42,7 @@ from sacpy.jit.ir.graph import (
     View,
     WithLoop,
 )
+from sacpy.jit.ir.interface import Input, Output
 
 _TYPED = re.compile(r"(\w+(?:\[[^\]]*\])?) ([\w.]+)")
 _LIST = re.compile(r",\s*(?![^\[\]]*\])")

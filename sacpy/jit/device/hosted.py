@@ -19,9 +19,7 @@ from sacpy.jit.ir.graph import (
     Call,
     Const,
     Function,
-    Input,
     Let,
-    Output,
     Stmt,
     Unit,
     Var,
@@ -30,6 +28,7 @@ from sacpy.jit.ir.graph import (
     statements,
 )
 from sacpy.jit.ir.graph_printer import print_unit
+from sacpy.jit.ir.interface import Input, Output
 from sacpy.jit.ir.rewrite import bound, free
 
 if TYPE_CHECKING:
