@@ -22,10 +22,12 @@ def tell(what: str, remedy: str) -> None:
 
 
 def show_warnings(diagnostics: Sequence[Diagnostic]) -> None:
+    """Writes those of some diagnostics that are warnings."""
     show([d for d in diagnostics if d.severity == "warning"])
 
 
 def show(diagnostics: Sequence[Diagnostic]) -> None:
+    """Writes diagnostics to standard error, in colours where it shows them."""
     if diagnostics:
         from sacpy.base.terminal import has_color
         from sacpy.lang.diagnostics import render_text

@@ -12,11 +12,7 @@ from sacpy.interp.codegen_withloop import Asked
 from sacpy.interp.counting import Counter, counter
 from sacpy.interp.emitter import Ex, Line
 from sacpy.interp.ownership import around
-from sacpy.lang.core import (
-    Const,
-    Loop,
-    Var,
-)
+from sacpy.lang.core import Const, Loop, Var
 
 if TYPE_CHECKING:
     from sacpy.interp.codegen import Codegen

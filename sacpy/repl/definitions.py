@@ -42,6 +42,7 @@ State = tuple[
 
 
 def state_of(engine: Engine) -> State:
+    """What an input may change, to be restored where it goes wrong."""
     return (
         engine.definitions,
         engine.program,
@@ -56,6 +57,7 @@ def state_of(engine: Engine) -> State:
 
 
 def restore(engine: Engine, state: State) -> None:
+    """Takes back what an input that went wrong has changed."""
     (
         engine.definitions,
         engine.program,

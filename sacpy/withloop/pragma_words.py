@@ -9,12 +9,12 @@ import re
 from typing import Literal
 
 from sacpy.nodes import Node
-from sacpy.withloop.combinators import (
-    Offsets,
-)
+from sacpy.withloop.combinators import Offsets
 
 
 class Word(Node):
+    """A word, with its place in the text."""
+
     kind: Literal["name", "number", "sign", "end"]
     text: str
     start: int

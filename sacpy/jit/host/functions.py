@@ -13,16 +13,7 @@ from sacpy.jit.analysis.independence import apart
 from sacpy.jit.analysis.scans import scan_of
 from sacpy.jit.analysis.straight import is_straight, updated_in
 from sacpy.jit.host import layout
-from sacpy.jit.host.memory import (
-    BORROWED,
-    Array,
-    Value,
-    copy_elements,
-    element_address,
-    elements,
-    flat,
-    release,
-)
+from sacpy.jit.host.memory import BORROWED, Array, Value, copy_elements, element_address, elements, flat, release
 from sacpy.jit.host.places import carried_in_place, places
 from sacpy.jit.host.writer import Slots, Writer, function_name, result_type, text_of
 from sacpy.jit.ir.graph import (

@@ -80,6 +80,7 @@ def of_indices(needed: tuple[Stmt, ...]) -> bool:
 
 
 def is_quick(op: Op) -> bool:
+    """Whether an operation is one of ints and bools that takes next to no time."""
     return all(a.base in ("int", "bool") for a in op.args) and (
         op.code not in ("div", "mod", "aplmod") or isinstance(op.args[1], Const)
     )
