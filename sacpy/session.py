@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 from weakref import ref
 
-from sacpy.embedding.checks import expect, is_name, is_operator, operators_of
 from sacpy.embedding.functions import Module
 from sacpy.embedding.grants import World
-from sacpy.embedding.named import NamedValue, keep
+from sacpy.embedding.named import NamedValue, expect, is_name, is_operator, keep, operators_of
 from sacpy.embedding.runner import Host, Runner, plain_error
 from sacpy.interp.limits import Limits
 from sacpy.jit.options import GENERATIONS, STRATEGIES, TARGETS
@@ -26,9 +25,9 @@ from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.interactive import extended, library_in_scope
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
-from sacpy.lang.includes import CONFINED
 from sacpy.lang.modules import module_info
 from sacpy.lang.parser import parse_expression, parse_input, parse_module
+from sacpy.lang.preprocessor import CONFINED
 from sacpy.lang.source import Source
 from sacpy.nodes import replace
 from sacpy.workspace import Workspace, execute

@@ -6,12 +6,12 @@ In: the directive. Out: the tokens of the file that it names; or what is wrong w
 from __future__ import annotations
 
 import re
-from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.macros import Overflow
+from sacpy.lang.preprocessor import CONFINED
 from sacpy.lang.scanner import scan
 from sacpy.lang.source import Source, Span
 from sacpy.lang.tokens import Token
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 LIBRARY = Path(__file__).resolve().parent.parent / "stdlib" / "include"
 NESTED_INCLUDES = 60
 INCLUDES = 2000
-CONFINED: ContextVar[bool] = ContextVar("CONFINED", default=False)
-"""Whether only files beside the including one, and in the folders for included files, may be read: for programs that
-nobody vouches for."""
 C_HEADERS = {"stdio.h": "StdIO", "math.h": "Math", "string.h": "String", "ctype.h": "Char", "limits.h": "Constants"}
 _INCLUDED = re.compile(r'\s*include\s*(?:"([^"\n]+)"|<([^>\n]+)>)')
 

@@ -6,7 +6,6 @@ from abc import abstractmethod
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
-from sacpy.lang.parse_comprehensions import tensor_part
 from sacpy.lang.parse_expressions import ExpressionParser
 from sacpy.lang.parse_operands import STOP_LESS
 from sacpy.lang.tokens import Written
@@ -348,6 +347,8 @@ class WithLoopParser(ExpressionParser):
 
     def comprehension(self) -> ast.Expr:
         """tc = "{" tpart {";" tpart} [";"] "}" """
+        from sacpy.lang.parse_comprehensions import tensor_part
+
         start = self.pos
         self.pos += 1
         self.deeper()

@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from pathlib import Path
 
 from sacpy.base.collection import without_collection
@@ -19,7 +20,6 @@ from sacpy.base.spelling import closest
 from sacpy.lang import lexer, pragmas
 from sacpy.lang.conditionals import evaluate
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
-from sacpy.lang.includes import include
 from sacpy.lang.macro_definitions import Macro, define
 from sacpy.lang.macros import PREDEFINED, Budget, Expander, Overflow
 from sacpy.lang.operators import Cutter, defined
@@ -31,6 +31,9 @@ EXPANSION = 200_000  # tokens that macros may produce, and 4 more for each chara
 REPORTS = 30
 DIRECTIVE = 200_000  # characters
 COMMAND_LINE = "<command line>"
+CONFINED: ContextVar[bool] = ContextVar("CONFINED", default=False)
+"""Whether only files beside the including one, and in the folders for included files, may be read: for programs that
+nobody vouches for."""
 _WORD = re.compile(r"\s*([a-z]+)")
 
 
@@ -118,7 +121,7 @@ class _Preprocessor:
         self._once: set[str] = set()
         self._includes = 0
         self._directives: dict[str, Callable[[Token, list[Token], _File], None]] = {
-            "include": lambda directive, line, file: include(self, directive, line),
+            "include": self._include,
             "define": self._define,
             "undef": self._undef,
             "if": self._if,
@@ -266,6 +269,11 @@ class _Preprocessor:
         token, taken = pragmas.read(line, 0, directive.span.start, whole=True)
         self.tokens.append(token)
         self.tokens += line[taken:]
+
+    def _include(self, directive: Token, line: list[Token], file: _File) -> None:
+        from sacpy.lang.includes import include
+
+        include(self, directive, line)
 
     def _define(self, directive: Token, line: list[Token], file: _File) -> None:
         macro = define(line[1:], directive)

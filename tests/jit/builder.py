@@ -16,12 +16,14 @@ from sacpy.jit.ir.graph import (
     Function,
     Genarray,
     If,
+    Input,
     Let,
     Load,
     Loop,
     Modarray,
     Op,
     Operator,
+    Output,
     Partition,
     Rhs,
     ScalarType,
@@ -32,7 +34,6 @@ from sacpy.jit.ir.graph import (
     WithLoop,
     integer,
 )
-from sacpy.jit.ir.interface import Input, Output
 from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.operations import op_base
 

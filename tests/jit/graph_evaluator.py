@@ -36,6 +36,7 @@ from sacpy.jit.ir.graph import (
     Loop,
     Modarray,
     Op,
+    Output,
     Partition,
     Propagate,
     Reshape,
@@ -46,7 +47,6 @@ from sacpy.jit.ir.graph import (
     View,
     WithLoop,
 )
-from sacpy.jit.ir.interface import Output
 from sacpy.lang.types import BITS
 
 

@@ -27,12 +27,14 @@ from sacpy.jit.ir.graph import (
     Function,
     Genarray,
     If,
+    Input,
     Let,
     Load,
     Loop,
     Modarray,
     Op,
     Operator,
+    Output,
     Partition,
     Propagate,
     Reshape,
@@ -48,7 +50,6 @@ from sacpy.jit.ir.graph import (
     extents_of,
     integer,
 )
-from sacpy.jit.ir.interface import Input, Output
 from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.operations import op_base
 

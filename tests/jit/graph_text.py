@@ -23,12 +23,14 @@ from sacpy.jit.ir.graph import (
     Function,
     Genarray,
     If,
+    Input,
     Let,
     Load,
     Loop,
     Modarray,
     Op,
     Operator,
+    Output,
     Partition,
     Propagate,
     Reshape,
@@ -42,7 +44,6 @@ from sacpy.jit.ir.graph import (
     View,
     WithLoop,
 )
-from sacpy.jit.ir.interface import Input, Output
 
 _TYPED = re.compile(r"(\w+(?:\[[^\]]*\])?) ([\w.]+)")
 _LIST = re.compile(r",\s*(?![^\[\]]*\])")

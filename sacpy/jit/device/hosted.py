@@ -19,17 +19,17 @@ from sacpy.jit.ir.graph import (
     Call,
     Const,
     Function,
+    Input,
     Let,
+    Output,
     Stmt,
     Unit,
     Var,
-    inner_binders,
     operands,
     statements,
 )
 from sacpy.jit.ir.graph_printer import print_unit
-from sacpy.jit.ir.interface import Input, Output
-from sacpy.jit.ir.rewrite import bound, free
+from sacpy.jit.ir.rewrite import bound, free, inner_binders
 
 if TYPE_CHECKING:
     from sacpy.jit.cache import Cache

@@ -25,8 +25,7 @@ from sacpy.jit.device.placement import Plan, work
 from sacpy.jit.device.storage import Account
 from sacpy.jit.device.weigh import Policy
 from sacpy.jit.failures import CheckFailed, Interrupted, OutOfMemory, TooDeep, Unsupported
-from sacpy.jit.ir.graph import WithLoop
-from sacpy.jit.ir.interface import Input, Output
+from sacpy.jit.ir.graph import Input, Output, WithLoop
 from sacpy.nodes import Record, field
 from sacpy.withloop.errors import MappingError
 

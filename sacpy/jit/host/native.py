@@ -24,8 +24,7 @@ from sacpy.interp.values import DTYPES, Value
 from sacpy.jit.failures import CheckFailed, Interrupted, NativeFailure, OutOfMemory, TooDeep
 from sacpy.jit.host import layout
 from sacpy.jit.host.loading import Library, load_entry, runtime
-from sacpy.jit.ir.graph import Unit
-from sacpy.jit.ir.interface import Input, Output
+from sacpy.jit.ir.graph import Input, Output, Unit
 from sacpy.jit.options import Options
 from sacpy.lang.types import BITS, SIGNED
 from sacpy.nodes import Node, Record, field

@@ -25,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sacpy.jit.ir.interface import Input, Output
 from sacpy.lang.ast import Pragma
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import Node, field
@@ -312,6 +311,26 @@ class Function(Node):
     key: str = ""
 
 
+class Input(Node):
+    """What the root's parameter is, of which argument: "scalar"; "element" number `at` (flat) of a small array;
+    "extent" of axis `at`; "array"."""
+
+    kind: str
+    argument: int
+    at: int = 0
+
+
+class Output(Node):
+    """How a result of the core function is put together from the root's results: "scalar" and "array" at
+    `positions[0]`, "small" from scalars at `positions` (row-major). `base` and `extents`: of the value; an extent is a
+    number, or a variable-free reference (None, position) to the root's result that holds it."""
+
+    kind: str
+    base: str
+    positions: tuple[int, ...]
+    extents: tuple[int | tuple[None, int], ...] = ()
+
+
 class Unit(Node):
     """What is compiled at once: `functions[0]` is the root. `inputs`: one per parameter of the root; `outputs`: one per
     result of the core function. `notes`: what was done to keep it small, for those who ask."""
@@ -413,25 +432,6 @@ def stride(p: Partition, axis: int) -> tuple[int | None, int | None]:
         return 1, 1
     step, width = p.step[axis], p.width[axis]
     return int(step.value) if isinstance(step, Const) else None, int(width.value) if isinstance(width, Const) else None
-
-
-def inner_binders(rhs: Rhs) -> Iterator[Var]:
-    """The variables that a right-hand side binds for its inner blocks."""
-    match rhs:
-        case Loop():
-            yield from rhs.params
-        case For():
-            yield rhs.index
-            yield from rhs.params
-        case WithLoop():
-            for operator in rhs.operators:
-                if isinstance(operator, Fold):
-                    yield from operator.accumulators
-                    yield from operator.values
-                elif isinstance(operator, Propagate):
-                    yield from operator.params
-            for partition in rhs.partitions:
-                yield from partition.index
 
 
 def extents_of(atom: Atom) -> tuple[Atom, ...]:

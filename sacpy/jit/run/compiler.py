@@ -121,7 +121,7 @@ def _kept(data: bytes | None) -> Kept | None:
 @functools.cache
 def _packing() -> Packing:
     from sacpy.jit.host.native import Signature
-    from sacpy.jit.ir.interface import Input, Output
+    from sacpy.jit.ir.graph import Input, Output
 
     return Packing(Signature, Input, Output, Report, Counts)
 

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from sacpy.jit.beside import checkpoint
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.ir.graph import INT, ArrayType, Atom, Call, Const, Function, ScalarType, Unit, Var
-from sacpy.jit.ir.interface import Input, Output
+from sacpy.jit.ir.graph import INT, ArrayType, Atom, Call, Const, Function, Input, Output, ScalarType, Unit, Var
 from sacpy.jit.specialise.calls import Frame
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.kinds import apart, kind_of, targets

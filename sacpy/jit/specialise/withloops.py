@@ -22,7 +22,6 @@ from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.facts import Scope
 from sacpy.jit.specialise.indexsets import Atoms, Box, box, frame_of, index_length
 from sacpy.jit.specialise.kinds import apart, join, kind_of, targets
-from sacpy.jit.specialise.pragmas import laid_out, order_of_fold
 from sacpy.jit.specialise.values import (
     Fails,
     Kind,
@@ -38,6 +37,7 @@ from sacpy.jit.specialise.values import (
 )
 from sacpy.lang import core
 from sacpy.lang.lattice import full_extents
+from sacpy.lang.pragmas import laid_out, order_of_fold
 from sacpy.lang.types import Type, known
 from sacpy.lang.walk import block_free
 from sacpy.nodes import Record, field
