@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sacpy.interp.codegen import Codegen
 
 
-def loop(gen: Codegen, s: Loop) -> None:
+def write_loop(gen: Codegen, s: Loop) -> None:
     """A loop of core, which the engine may leave in the middle where it asks."""
     live = gen.ownership.live_after[id(s)]
     rest = around(s, set(live))

@@ -56,7 +56,7 @@ from sacpy.jit.passes.repeated_work import (
     CHEAP,
     Needed,
     Producer,
-    along,
+    along_last,
     needed_for,
     not_repeated,
     of_indices,
@@ -152,7 +152,7 @@ class _Folder(Simplifier):
             index and isinstance(index[-1], Var) and index[-1].name in self.sites.along for _, index in use.sites
         ):
             return False
-        along = max((cost(along(p)) for p in partitions), default=0.0)
+        along = max((cost(along_last(p)) for p in partitions), default=0.0)
         return (along - 1.0) * (_share(use.sites) - 1) <= CHEAP
 
     def foldable(self, p: Producer) -> bool:

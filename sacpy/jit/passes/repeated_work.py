@@ -86,7 +86,7 @@ def is_quick(op: Op) -> bool:
     )
 
 
-def along(p: Partition) -> Block:
+def along_last(p: Partition) -> Block:
     """What in a partition's body depends on the last index."""
     moving, found = {i.name for i in p.index[-1:]}, []
     for s in p.body.statements:
