@@ -28,6 +28,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sacpy.commands.messages import show, show_warnings, tell
 from sacpy.commands.options import defines, parse, prompt_workspace, refuse, workspace_of
 
 if TYPE_CHECKING:
@@ -65,11 +66,11 @@ def _guarded(parsed: argparse.Namespace) -> int:
     from sacpy.base import kept
     from sacpy.lang.diagnostics import SacError
 
-    kept.tell = _tell
+    kept.tell = tell
     try:
         return COMMANDS[parsed.command](parsed)
     except SacError as error:
-        _show(error.diagnostics)
+        show(error.diagnostics)
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
@@ -99,7 +100,7 @@ def _run(parsed: argparse.Namespace) -> int:
 
             def loaded(found: Sequence[Diagnostic]) -> None:
                 with erased():
-                    _show_warnings(found)
+                    show_warnings(found)
 
             status, _ = run_program(parsed, world, loaded)
     finally:
@@ -218,7 +219,7 @@ def _check(parsed: argparse.Namespace) -> int:
         new = [d for d in found if _identity(d) not in told]
         told |= {_identity(d): d for d in new}
         if not parsed.json:
-            _show(new)
+            show(new)
     if parsed.json:
         print(to_json(told.values()))
     elif len(files) > 1:
@@ -273,7 +274,7 @@ def _picture(parsed: argparse.Namespace) -> int:
         workspace = workspace_of(parsed)
         program, found = workspace.check(parsed.file)
         if any(d.severity == "error" for d in found):
-            _show(found)
+            show(found)
             return 1
         drawn = known(program, parsed.function, workspace.strategy, workspace.device)
     ready()
@@ -296,7 +297,7 @@ def _ran(parsed: argparse.Namespace) -> Workspace:
     workspace = workspace_of(parsed)
     workspace = replace(workspace, target=parsed.target if parsed.target != "auto" else "emulator", eager=True)
     program, found = workspace.load(parsed.file)
-    _show_warnings(found)
+    show_warnings(found)
     world = World.system(
         tuple(a.encode(errors="surrogateescape") for a in (str(parsed.file), *getattr(parsed, "rest", ()))), silent=True
     )
@@ -313,7 +314,7 @@ def _fmt(parsed: argparse.Namespace) -> int:
 
     ready()
     include, search = tuple(parsed.include), tuple(parsed.search)
-    return Formatting(parsed.check, parsed.diff, include, defines(parsed), search).run(parsed.files, _show)
+    return Formatting(parsed.check, parsed.diff, include, defines(parsed), search).run(parsed.files, show)
 
 
 def _lsp(parsed: argparse.Namespace) -> int:
@@ -429,25 +430,3 @@ COMMANDS = {
     "kernel": _kernel,
     "repl": _repl,
 }
-
-
-def _tell(what: str, remedy: str) -> None:
-    """Says what keeps the cache from being used."""
-    from sacpy.lang.diagnostics import Diagnostic
-    from sacpy.lang.source import NOWHERE
-
-    _show([Diagnostic("W0721", what, NOWHERE, help=remedy)])
-
-
-def _show_warnings(diagnostics: Sequence[Diagnostic]) -> None:
-    _show([d for d in diagnostics if d.severity == "warning"])
-
-
-def _show(diagnostics: Sequence[Diagnostic]) -> None:
-    if diagnostics:
-        from sacpy.base.terminal import has_color
-        from sacpy.lang.diagnostics import render_text
-
-        sys.stdout.flush()
-        text = render_text(diagnostics, color=has_color(sys.stderr))
-        sys.stderr.write(text if text.endswith("\n") else text + "\n")

@@ -17,15 +17,15 @@ from weakref import ref
 
 from sacpy.embedding.functions import Module
 from sacpy.embedding.grants import World
-from sacpy.embedding.named import NamedValue, keep
+from sacpy.embedding.named import NamedValue, expect, is_name, is_operator, keep, operators_of
 from sacpy.embedding.runner import Host, Runner, plain_error
 from sacpy.interp.limits import Limits
+from sacpy.jit.options import GENERATIONS, STRATEGIES, TARGETS
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.interactive import extended, library_in_scope
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
-from sacpy.lang.modules import ModuleInfo, module_info
-from sacpy.lang.parse_cursor import PUNCTUATION, RESERVED
+from sacpy.lang.modules import module_info
 from sacpy.lang.parser import parse_expression, parse_input, parse_module
 from sacpy.lang.preprocessor import CONFINED
 from sacpy.lang.source import Source
@@ -40,18 +40,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
-TARGETS = ("auto", "cpu", "cuda", "emulator", "interp")
-DEVICES = ("", "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")  # those of withloop.devices
-STRATEGIES = (
-    "auto",
-    "jing",
-    "jing_ext",
-    "jing_printed",
-    "foldall",
-)  # those of withloop.strategies, which a session loads only where it needs them
 REMEMBERED = 256  # expressions that stay elaborated
 NO_INSTANCE = "E0619"  # a call at run time that no instance takes
-NO_OPERATOR = frozenset(" \t\r\n\f\v_\"'(),;[]{}#@$\\`")  # what stands in no operator's name
 
 
 class Session:
@@ -81,14 +71,14 @@ class Session:
     ) -> None:
         if target not in TARGETS:
             raise ValueError(f"there is no target {target!r}; there is {', '.join(TARGETS)}")
-        _expect(world, World | None, "world")
-        _expect(limits, Limits | None, "limits")
+        expect(world, World | None, "world")
+        expect(limits, Limits | None, "limits")
         if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
             raise ValueError(f"threads must be a number from 1 on, not {threads!r}")
         if strategy not in STRATEGIES:
             raise ValueError(f"there is no strategy {strategy!r}; there is {', '.join(STRATEGIES)}")
-        if device not in DEVICES:
-            raise ValueError(f"there is no device {device!r}; there is {', '.join(DEVICES[1:])}")
+        if device not in ("", *GENERATIONS):
+            raise ValueError(f"there is no device {device!r}; there is {', '.join(GENERATIONS)}")
         self._grants = World() if world is None else world
         self._limits = Limits() if limits is None else limits
         self._workspace = Workspace(
@@ -121,7 +111,7 @@ class Session:
         if isinstance(args, str | bytes):
             raise TypeError(f"args must be a sequence of strings, not one: [{args!r}]")
         for argument in args:
-            _expect(argument, str, "each of args")
+            expect(argument, str, "each of args")
         program, found = self._read(lambda: self._workspace.load(Path(path)))
         argv = tuple(a.encode(errors="surrogateescape") for a in (str(path), *args))
         with self._host.lock:
@@ -144,7 +134,7 @@ class Session:
 
     def compile(self, source: str, name: str = "<source>") -> Module:
         """The same for a program or module in a string."""
-        _expect(source, str, "source")
+        expect(source, str, "source")
         return self._loaded(lambda: self._workspace.check_text(source, name, None), name)
 
     def _loaded(self, check: Callable[[], tuple[ElaboratedProgram, list[Diagnostic]]], title: str) -> Module:
@@ -188,7 +178,7 @@ class Session:
         called `name` only, if one is given."""
         from sacpy.jit.reports.statistics import explain
 
-        _expect(name, str, "name")
+        expect(name, str, "name")
         with self._host.lock:
             return explain(self._started_engine, name)
 
@@ -200,7 +190,7 @@ class Session:
         notebooks show it. Raises `SacError`."""
         from sacpy.embedding.mapped import Picture, known, launched
 
-        _expect(name, str, "name")
+        expect(name, str, "name")
         with self._host.lock:
             drawn = launched(self._started_engine, name) if source is None else []
             if not drawn:
@@ -217,8 +207,8 @@ class Session:
         have the extents that they declare. Raises `SacError`."""
         from sacpy.jit.reports.stages import emission, has_function
 
-        _expect(stage, str, "stage")
-        _expect(name, str, "name")
+        expect(stage, str, "stage")
+        expect(name, str, "name")
         with self._host.lock:
             own = self._module if source is None else self.compile(source)
             loaded = (
@@ -245,7 +235,7 @@ class Session:
         """Adds definitions (functions, types, objects, `use` lines) to those that `eval` sees. A function with the name
         and parameter types of an earlier one takes its place. Gives all functions defined so far. Raises `SacError`,
         and then nothing has changed."""
-        _expect(source, str, "source")
+        expect(source, str, "source")
         text = Source("<definition>", source)
         workspace = self._workspace
         parsed = self._read(
@@ -253,7 +243,7 @@ class Session:
                 text,
                 defines=workspace.defines,
                 include_path=tuple(workspace.include_path),
-                operators=_operators(self._definitions),
+                operators=operators_of(self._definitions),
             )
         )
         if any(d.severity == "error" for d in parsed.diagnostics):
@@ -281,7 +271,7 @@ class Session:
     def eval(self, source: str, /, **values: Any) -> Any:
         """The value of an expression; None where it has none, a tuple where it has several. It sees the session's
         definitions and named values, and `values`. Raises `SacError`."""
-        _expect(source, str, "source")
+        expect(source, str, "source")
         with self._host.lock:
             program = self._runner.program
             names = (
@@ -333,7 +323,7 @@ class Session:
             text,
             defines=workspace.defines,
             include_path=tuple(workspace.include_path),
-            operators=_operators(self._definitions),
+            operators=operators_of(self._definitions),
             variables=tuple(names),
         )
         if parsed.expr is None or any(d.severity == "error" for d in parsed.diagnostics):
@@ -362,7 +352,7 @@ class Session:
             text,
             defines=workspace.defines,
             include_path=tuple(workspace.include_path),
-            operators=_operators(self._definitions),
+            operators=operators_of(self._definitions),
             variables=tuple(names or ()),
         )
         errors = [d for d in typed.diagnostics if d.severity == "error"]
@@ -376,7 +366,7 @@ class Session:
             text,
             defines=workspace.defines,
             include_path=tuple(workspace.include_path),
-            operators=_operators(self._definitions),
+            operators=operators_of(self._definitions),
         )
         wrong = [d for d in typed.diagnostics if d.severity == "error"]
         if wrong or not typed.nodes:  # statements are known there, so what is wrong with one is
@@ -398,8 +388,8 @@ class Session:
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Keeps a value under a name that expressions may use. An array is copied."""
-        _expect(name, str, "a name")
-        if not _is_name(name):
+        expect(name, str, "a name")
+        if not is_name(name):
             raise plain_error(
                 "E0717", f"{name!r} cannot be the name of a value", "use a name that SaC takes for a variable"
             )
@@ -436,9 +426,9 @@ class Session:
         """Lets a Python function stand for the external function of that name ("Mod::f"; "f" in a program). Without a
         function: a decorator. Programs loaded before see it too. Raises `SacError` (E0717) for what cannot be the name
         of a function."""
-        _expect(name, str, "a name")
+        expect(name, str, "a name")
         *modules, own = name.split("::")
-        if not (all(map(_is_name, modules)) and (_is_name(own) or _is_operator(own))):
+        if not (all(map(is_name, modules)) and (is_name(own) or is_operator(own))):
             help = "it is the name in the external declaration: 'f', or 'Mod::f' in a module"
             raise plain_error("E0717", f"{name!r} cannot be the name of an external function", help)
         if function is None:
@@ -450,30 +440,6 @@ class Session:
             for runner in tuple(self._host.runners):
                 runner.renew()
         return function
-
-
-def _expect(value: object, type: Any, what: str) -> None:
-    """Refuses an argument of another type at once, where the mistake is."""
-    if not isinstance(value, type):
-        wanted = getattr(type, "__name__", None) or str(type).replace("sacpy.embedding.grants.", "sacpy.").replace(
-            "sacpy.interp.limits.", "sacpy."
-        )
-        raise TypeError(f"{what} must be {wanted}, not {value.__class__.__name__}")
-
-
-def _is_name(name: str) -> bool:
-    """Whether SaC takes something for a name."""
-    return name.isidentifier() and name.isascii() and name not in RESERVED and name != "_"
-
-
-def _is_operator(name: str) -> bool:
-    """Whether a function may have that operator for its name."""
-    return bool(name) and name not in PUNCTUATION and not any(c.isalnum() or c in NO_OPERATOR for c in name)
-
-
-def _operators(definitions: ModuleInfo) -> frozenset[str]:
-    """The operators that the session's definitions have made."""
-    return frozenset(name for name in definitions.functions if not (name[0].isalnum() or name[0] == "_"))
 
 
 __all__ = ["Session"]

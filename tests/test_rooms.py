@@ -1,5 +1,5 @@
-"""The house: which file imports which. No circle of files is large, and packages and the compiler's rooms stand above
-one another."""
+"""The house: which file imports which. No circle of files is large, packages and the compiler's rooms stand above one
+another, and no file is too long to read."""
 
 import ast
 from collections import defaultdict
@@ -12,6 +12,7 @@ import pytest
 from tests.tools import ROOT
 
 LARGEST_CIRCLE = 5  # files that cannot be read without one another
+LONGEST = 450  # lines of a file
 ROOMS = (
     "failures", "options", "kinds", "beside", "cache",  # what every room may use
     "ir", "analysis", "specialise", "passes", "llvm", "fingerprint", "host", "kernels", "emission", "device", "run",
@@ -157,3 +158,8 @@ def test_circles_are_found() -> None:
         ("sacpy.nodes", False),
         ("sacpy.session", False),
     }
+
+
+def test_files_can_be_read_in_one_go() -> None:
+    lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
+    assert {name: length for name, length in lengths.items() if length > LONGEST} == {}

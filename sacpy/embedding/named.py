@@ -1,7 +1,8 @@
 """Values that a session keeps under a name.
 
 In: a Python value. Out: the interpreter's values with their SaC type, which belong to the session: arrays are copied
-when they come in, never change, and are handed out as read-only arrays.
+when they come in, never change, and are handed out as read-only arrays. What a session refuses at once,
+where the mistake is, is here too: arguments of another type, and names that SaC does not take for one.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ from sacpy.interp.values import Value, shape_of
 from sacpy.lang.elaborate.interactive import Named
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.elaborate.usertypes import BaseType
+from sacpy.lang.modules import ModuleInfo
+from sacpy.lang.vocabulary import PUNCTUATION, RESERVED
 from sacpy.nodes import Node
+
+NO_OPERATOR = frozenset(" \t\r\n\f\v_\"'(),;[]{}#@$\\`")  # what stands in no operator's name
 
 
 class NamedValue(Node):
@@ -86,3 +91,27 @@ def split(types: list[BaseType], values: tuple[Value, ...]) -> list[NamedValue]:
     """Named values from the parts of several, side by side."""
     left = iter(values)
     return [NamedValue(t, tuple(map(frozen, itertools.islice(left, len(t.components))))) for t in types]
+
+
+def expect(value: object, type: Any, what: str) -> None:
+    """Refuses an argument of another type at once, where the mistake is."""
+    if not isinstance(value, type):
+        wanted = getattr(type, "__name__", None) or str(type).replace("sacpy.embedding.grants.", "sacpy.").replace(
+            "sacpy.interp.limits.", "sacpy."
+        )
+        raise TypeError(f"{what} must be {wanted}, not {value.__class__.__name__}")
+
+
+def is_name(name: str) -> bool:
+    """Whether SaC takes something for a name."""
+    return name.isidentifier() and name.isascii() and name not in RESERVED and name != "_"
+
+
+def is_operator(name: str) -> bool:
+    """Whether a function may have that operator for its name."""
+    return bool(name) and name not in PUNCTUATION and not any(c.isalnum() or c in NO_OPERATOR for c in name)
+
+
+def operators_of(definitions: ModuleInfo) -> frozenset[str]:
+    """The operators that the session's definitions have made."""
+    return frozenset(name for name in definitions.functions if not (name[0].isalnum() or name[0] == "_"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.interp.codegen_loops import loop
+from sacpy.interp.codegen_loops import write_loop
 from sacpy.interp.codegen_withloop import WithLoops
 from sacpy.interp.emitter import DEEPEST, Ex, Line, reads
 from sacpy.interp.faults import PART
@@ -124,7 +124,7 @@ class Codegen(WithLoops):
             case If():
                 self._if(s)
             case Loop():
-                loop(self, s)
+                write_loop(self, s)
             case GlobalSet(name=name, value=value, span=span):
                 flag = self.ownership.atom_flag(value) if self.ownership.dies(value, s) else "False"
                 ex = self.use(value)

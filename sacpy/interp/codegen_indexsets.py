@@ -10,10 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sacpy.interp.emitter import Ex
-from sacpy.lang.core import (
-    Atom,
-    Partition,
-)
+from sacpy.lang.core import Atom, Partition
 from sacpy.lang.source import Span
 from sacpy.nodes import Record, field
 

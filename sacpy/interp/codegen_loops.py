@@ -12,17 +12,13 @@ from sacpy.interp.codegen_withloop import Asked
 from sacpy.interp.counting import Counter, counter
 from sacpy.interp.emitter import Ex, Line
 from sacpy.interp.ownership import around
-from sacpy.lang.core import (
-    Const,
-    Loop,
-    Var,
-)
+from sacpy.lang.core import Const, Loop, Var
 
 if TYPE_CHECKING:
     from sacpy.interp.codegen import Codegen
 
 
-def loop(gen: Codegen, s: Loop) -> None:
+def write_loop(gen: Codegen, s: Loop) -> None:
     """A loop of core, which the engine may leave in the middle where it asks."""
     live = gen.ownership.live_after[id(s)]
     rest = around(s, set(live))

@@ -10,18 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sacpy.interp.runtime.withloops import Recipe
-from sacpy.lang.core import (
-    Atom,
-    Bind,
-    Fold,
-    Genarray,
-    Let,
-    Modarray,
-    Operator,
-    Propagate,
-    Var,
-    WithLoop,
-)
+from sacpy.lang.core import Atom, Bind, Fold, Genarray, Let, Modarray, Operator, Propagate, Var, WithLoop
 from sacpy.lang.source import Span
 from sacpy.lang.walk import block_free, bodies_free, names, operator_atoms
 from sacpy.nodes import Record

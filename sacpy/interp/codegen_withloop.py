@@ -18,18 +18,7 @@ from sacpy.interp.codegen_results import Sink, begin_threads, combine, end_fold,
 from sacpy.interp.emitter import Ex
 from sacpy.interp.ownership import fold_values, thread_values
 from sacpy.interp.usage import Usage
-from sacpy.lang.core import (
-    Bind,
-    Fold,
-    Genarray,
-    Let,
-    Loop,
-    Modarray,
-    Partition,
-    Propagate,
-    Var,
-    WithLoop,
-)
+from sacpy.lang.core import Bind, Fold, Genarray, Let, Loop, Modarray, Partition, Propagate, Var, WithLoop
 from sacpy.lang.source import Span
 from sacpy.lang.walk import bodies_free
 from sacpy.nodes import Node

@@ -7,6 +7,11 @@ import os
 
 from sacpy.nodes import Node
 
+TARGETS = ("auto", "cpu", "cuda", "emulator", "interp")
+# Those of withloop.strategies and withloop.devices, which are loaded only where somebody needs them.
+STRATEGIES = ("auto", "jing", "jing_ext", "jing_printed", "foldall")
+GENERATIONS = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")
+
 
 class Options(Node):
     """`threads`: how many threads parallel loops may use, at least 1; compiled code is the same for any number.

@@ -12,16 +12,7 @@ from collections.abc import Callable
 from sacpy.lang import constants
 from sacpy.lang.infer_operation import Operation, Rule, carries_cell
 from sacpy.lang.infer_structure import STRUCTURE
-from sacpy.lang.lattice import (
-    constant,
-    disjoint,
-    first_difference,
-    full_extents,
-    meet,
-    scalar,
-    size,
-    without_value,
-)
+from sacpy.lang.lattice import constant, disjoint, first_difference, full_extents, meet, scalar, size, without_value
 from sacpy.lang.shape_problems import Fails
 from sacpy.lang.types import ANY, BITS, BOTTOM, SCALAR, Scalar, Shape, of_rank
 

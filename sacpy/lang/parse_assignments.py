@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit
-from sacpy.lang.parse_cursor import ASSIGNMENT, BASE_TYPES, RESERVED, Abandon
+from sacpy.lang.parse_cursor import Abandon
 from sacpy.lang.parse_types import C_TYPES
 from sacpy.lang.parse_withloops import WithLoopParser
 from sacpy.lang.source import Span
+from sacpy.lang.vocabulary import ASSIGNMENT, BASE_TYPES, RESERVED
 
 C_JUMPS = frozenset(("break", "continue", "goto", "switch", "case"))  # what SaC has for them is in `advice/words.txt`
 

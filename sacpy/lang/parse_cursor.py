@@ -14,52 +14,21 @@ from typing import NoReturn
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.lang.tokens import Token
-from sacpy.lang.types import BUILTIN
+from sacpy.lang.vocabulary import (
+    ASSIGNMENT,
+    BASE_TYPES,
+    CLOSER,
+    DEFINES,
+    OPERAND_WORDS,
+    PRECEDENCE,
+    PUNCTUATION,
+    RESERVED,
+    STATEMENTS,
+    USER_OPERATOR,
+)
 
 MAX_DEPTH = 500  # of nested expressions and blocks; later passes recurse over the tree
 MAX_CHAIN = 10_000  # of operators, selections or fields in a row: a chain leans to the left, one level each
-
-PRECEDENCE = {
-    "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7, "++": 8, "<<": 9,
-    ">>": 9, "+": 10, "-": 10, "*": 11, "/": 11, "%": 11,
-}  # fmt: skip
-USER_OPERATOR = 12
-PREFIX = 13
-POSTFIX = 14
-
-ASSIGNMENT = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
-PUNCTUATION = {
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    ",",
-    ";",
-    ":",
-    "::",
-    ".",
-    "..",
-    "...",
-    "?",
-    "->",
-    "=",
-    "#",
-    "@",
-    "$",
-    "\\",
-    "`",
-} | ASSIGNMENT
-
-BASE_TYPES = frozenset(BUILTIN)
-INTERFACES = frozenset({"use", "import", "export", "provide"})
-ATTRIBUTES = frozenset({"inline", "noinline", "external", "specialize", "thread"})
-DEFINES = INTERFACES | ATTRIBUTES | {"typedef", "objdef", "module", "class"}
-STATEMENTS = frozenset({"if", "else", "while", "do", "for", "return"})
-RESERVED = DEFINES | STATEMENTS | BASE_TYPES | {"struct", "void", "with", "true", "false"}
-OPERAND_WORDS = frozenset({"with", "true", "false"})
-CLOSER = {"(": ")", "[": "]", "{": "}"}
 
 
 class Abandon(Exception):

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
-from sacpy.lang.parse_cursor import INTERFACES, Abandon, GiveUp
+from sacpy.lang.parse_cursor import Abandon, GiveUp
 from sacpy.lang.parse_functions import FunctionParser
 from sacpy.lang.parse_statements import Unclosed
 from sacpy.lang.source import Span
+from sacpy.lang.vocabulary import INTERFACES
 
 
 class DefinitionParser(FunctionParser):

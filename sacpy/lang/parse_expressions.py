@@ -13,8 +13,9 @@ from typing import cast
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
-from sacpy.lang.parse_cursor import BASE_TYPES, MAX_CHAIN, MAX_DEPTH
+from sacpy.lang.parse_cursor import MAX_CHAIN, MAX_DEPTH
 from sacpy.lang.parse_operands import GENERATOR_WORDS, STOP_BAR, STOP_BRACE, STOP_LESS, OperandParser, Several
+from sacpy.lang.vocabulary import BASE_TYPES
 
 COMPARISONS = ("<", "<=", ">", ">=")
 

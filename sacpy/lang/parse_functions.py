@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
-from sacpy.lang.parse_cursor import ASSIGNMENT, BASE_TYPES, RESERVED, STATEMENTS
 from sacpy.lang.parse_operands import STOP_BRACE
 from sacpy.lang.parse_statements import StatementParser
+from sacpy.lang.vocabulary import ASSIGNMENT, BASE_TYPES, RESERVED, STATEMENTS
 
 FUNCTION_ATTRIBUTES = ("inline", "noinline", "external", "specialize", "thread")
 

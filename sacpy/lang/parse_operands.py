@@ -8,9 +8,10 @@ from typing import cast
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit
-from sacpy.lang.parse_cursor import ASSIGNMENT, BASE_TYPES, MAX_CHAIN, OPERAND_WORDS, RESERVED
+from sacpy.lang.parse_cursor import MAX_CHAIN
 from sacpy.lang.parse_types import TypeParser
 from sacpy.lang.types import SIGNED
+from sacpy.lang.vocabulary import ASSIGNMENT, BASE_TYPES, OPERAND_WORDS, RESERVED
 
 # What ends an expression at its outermost level, in `Cursor.stops`; brackets lift it.
 STOP_BAR = 1  # `|`, in a comprehension's value

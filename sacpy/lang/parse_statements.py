@@ -7,7 +7,8 @@ from typing import NoReturn
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
 from sacpy.lang.parse_assignments import C_JUMPS, AssignmentParser
-from sacpy.lang.parse_cursor import ASSIGNMENT, BASE_TYPES, DEFINES, RESERVED, Abandon
+from sacpy.lang.parse_cursor import Abandon
+from sacpy.lang.vocabulary import ASSIGNMENT, BASE_TYPES, DEFINES, RESERVED
 from sacpy.nodes import replace
 
 

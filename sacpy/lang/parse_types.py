@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit
-from sacpy.lang.parse_cursor import BASE_TYPES, RESERVED, Cursor
+from sacpy.lang.parse_cursor import Cursor
+from sacpy.lang.vocabulary import BASE_TYPES, RESERVED
 
 C_TYPES = {"unsigned": "uint", "signed": "int", "const": "", "static": "", "register": "", "volatile": "", "auto": ""}
 

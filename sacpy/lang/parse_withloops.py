@@ -7,7 +7,7 @@ from abc import abstractmethod
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
 from sacpy.lang.parse_expressions import ExpressionParser
-from sacpy.lang.parse_operands import STOP_BAR, STOP_LESS
+from sacpy.lang.parse_operands import STOP_LESS
 from sacpy.lang.tokens import Written
 
 OPERATORS = frozenset({"genarray", "modarray", "fold", "foldfix", "propagate"})
@@ -347,138 +347,19 @@ class WithLoopParser(ExpressionParser):
 
     def comprehension(self) -> ast.Expr:
         """tc = "{" tpart {";" tpart} [";"] "}" """
+        from sacpy.lang.parse_comprehensions import tensor_part
+
         start = self.pos
         self.pos += 1
         self.deeper()
         stops, self.stops = self.stops, 0
-        parts = [self._tensor_part()]
+        parts = [tensor_part(self)]
         while self.keys[self.pos] == ";":
             self.pos += 1
             if self.keys[self.pos] == "}":
                 break
-            parts.append(self._tensor_part())
+            parts.append(tensor_part(self))
         self.stops = stops
         self.close(start, "`;` or ")
         self.depth -= 1
         return ast.Tensor(tuple(parts), self.span(start))
-
-    def _tensor_part(self) -> ast.TensorPart:
-        """tpart = (iv | "[" [item {"," item}] "]") "->" expr ["|" range]"""
-        start = self.pos
-        vector: str | None = None
-        items: tuple[str | ast.Dot | ast.Dots, ...] = ()
-        if self.keys[start] == "[":
-            items = self._items()
-        elif self.kinds[start] == "name":
-            vector = self.expect_name("an index")
-            self.locals.add(vector)
-        else:
-            self.fail(
-                "E0230",
-                f"expected the index of a comprehension, found {self.describe(start)}",
-                label="expected a name or `[i,j]`",
-                help="a comprehension reads `{ [i,j] -> e | [i,j] < shp }`",
-            )
-        lhs_span = self.span(start)
-        if self.keys[self.pos] != "->":
-            colon = self.keys[self.pos] == ":"
-            self.fail(
-                "E0230",
-                f"expected `->` in the comprehension, found {self.describe(self.pos)}",
-                label="expected `->`",
-                labels=(Label(lhs_span, "its index"),),
-                help="a comprehension reads `{ iv -> e | iv < shp }`"
-                + ("" if colon else "; a block of statements belongs to `if`, `while`, `do` or `for`"),
-                edit=Edit(self.spans[self.pos], "->") if colon else None,
-            )
-        self.pos += 1
-        self.stops = STOP_BAR
-        value = self.expression()
-        range = None
-        if self.keys[self.pos] == "|":
-            self.pos += 1
-            names = tuple(item for item in items if isinstance(item, str))
-            range = self._range(vector, names)
-        self.stops = 0
-        return ast.TensorPart(vector, items, value, range, self.span(start), lhs_span)
-
-    def _items(self) -> tuple[str | ast.Dot | ast.Dots, ...]:
-        """ "[" [(id | "." | "...") {"," (id | "." | "...")}] "]" """
-        opening = self.pos
-        self.pos += 1
-        items: list[str | ast.Dot | ast.Dots] = []
-        while self.keys[self.pos] != "]":
-            key, span = self.keys[self.pos], self.spans[self.pos]
-            if key in (".", "..."):
-                if key == "..." and any(isinstance(item, ast.Dots) for item in items):
-                    self.refuse_second_dots()
-                self.pos += 1
-                items.append(ast.Dot(span) if key == "." else ast.Dots(span))
-            else:
-                if self.kinds[self.pos] != "name":
-                    self.fail(
-                        "E0230",
-                        f"the index of a comprehension holds names and dots, not {self.describe(self.pos)}",
-                        label="expected a name",
-                        help="put the computation behind the `->`",
-                    )
-                name = self.expect_name("an index")
-                self.locals.add(name)
-                items.append(name)
-            if self.keys[self.pos] != ",":
-                break
-            self.pos += 1
-        if self.infix[self.pos]:
-            self.fail(
-                "E0230",
-                "the index of a comprehension holds names and dots, no computation",
-                label="computed",
-                help="put the computation behind the `->`",
-            )
-        self.close(opening, "`,` or ", operands=False)
-        return tuple(items)
-
-    def _range(self, vector: str | None, names: tuple[str, ...]) -> ast.TensorRange:
-        """range = bound cmp idx [cmp bound] | idx cmp bound, then ["step" expr ["width" expr]]"""
-        start = self.pos
-        bar = start - 1
-        lower, upper, lower_inclusive, upper_inclusive = None, None, True, False
-        self.stops = STOP_LESS
-        first = None if self.keys[start] == "." else self.expression()
-        if first is None:
-            self.pos += 1
-        self.stops = 0
-        if first is not None and _is_index(first, vector, names):
-            upper_inclusive = self._comparison(bar)
-            upper = self._bound(0)
-        else:
-            lower = first
-            lower_inclusive = self._comparison(bar)
-            self._range_index(start, vector, names)
-            if self.keys[self.pos] in ("<", "<="):
-                upper_inclusive = self._comparison(bar)
-                upper = self._bound(0)
-        step, width = self._step_width()
-        return ast.TensorRange(lower, lower_inclusive, upper, upper_inclusive, step, width, self.span(start))
-
-    def _range_index(self, start: int, vector: str | None, names: tuple[str, ...]) -> None:
-        """The index again, which must be the one on the left of `->`; the range begins at token `start`."""
-        found: tuple[str | None, tuple[str, ...] | None] = (None, None)
-        if self.kinds[self.pos] == "name" or (self.keys[self.pos] == "[" and self.kinds[self.pos + 1] == "name"):
-            found = self._index()
-        if found != ((vector, None) if vector else (None, names)):
-            written = vector or f"[{','.join(names)}]"
-            self.fail(
-                "E0230", f"the range of this comprehension must be one of its index `{written}`", self.span(start),
-                label=f"`{written}` expected",
-                help=f"write `lb <= {written} < ub`, `{written} < ub` or `lb <= {written}`",
-            )  # fmt: skip
-
-
-def _is_index(expr: ast.Expr, vector: str | None, names: tuple[str, ...]) -> bool:
-    """Whether an expression is just the index of the comprehension."""
-    if vector is not None:
-        return isinstance(expr, ast.Name) and str(expr.name) == vector
-    return isinstance(expr, ast.ArrayLiteral) and [
-        str(e.name) if isinstance(e, ast.Name) else None for e in expr.elements
-    ] == list(names)

@@ -21,7 +21,7 @@ from typing import TypeVar
 from sacpy.lang import ast
 from sacpy.lang.deep import Room
 from sacpy.lang.diagnostics import Diagnostic
-from sacpy.lang.macros import Macro
+from sacpy.lang.macro_definitions import Macro
 from sacpy.lang.parse_cursor import Abandon, GiveUp
 from sacpy.lang.parse_definitions import DefinitionParser
 from sacpy.lang.parse_operands import Several

@@ -1,4 +1,4 @@
-"""Where a pragma ends.
+"""Where a pragma ends, and what those of a with-loop ask for.
 
 sac2c reads a pragma by its grammar, not by its line: macros put several, and the definition behind them, on one line.
 So does this: the words known take their operands; whatever follows belongs to the program. An unknown word takes the
@@ -8,9 +8,13 @@ whole line.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sacpy.lang.source import Span
 from sacpy.lang.tokens import Token, Written
+
+if TYPE_CHECKING:
+    from sacpy.lang.core import WithLoop
 
 MAPPING = frozenset(
     ("gpukernel", "gpuparam", "gpumem", "commutative", "noncommutative")
@@ -135,3 +139,17 @@ def _line_start(tokens: Sequence[Token], at: int) -> int:
     while at > 0 and tokens[at - 1].span.line == line and tokens[at - 1].span.source is tokens[at].span.source:
         at -= 1
     return at
+
+
+def laid_out(loop: WithLoop) -> bool:
+    """Whether a pragma asks for a kernel."""
+    return any(asks(p.text) for pragmas in (loop.pragmas, *(q.pragmas for q in loop.partitions)) for p in pragmas)
+
+
+def order_of_fold(loop: WithLoop) -> bool | None:
+    """What the pragmas say of the order of the with-loop's folds."""
+    if not loop.pragmas:
+        return None
+    from sacpy.withloop.pragmas import order_of
+
+    return order_of(p.text for p in loop.pragmas)

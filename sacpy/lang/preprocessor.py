@@ -20,15 +20,13 @@ from sacpy.base.spelling import closest
 from sacpy.lang import lexer, pragmas
 from sacpy.lang.conditionals import evaluate
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
-from sacpy.lang.macros import PREDEFINED, Budget, Expander, Macro, Overflow, define
+from sacpy.lang.macro_definitions import Macro, define
+from sacpy.lang.macros import PREDEFINED, Budget, Expander, Overflow
 from sacpy.lang.operators import Cutter, defined
 from sacpy.lang.scanner import scan, scan_line
 from sacpy.lang.source import Source, Span
 from sacpy.lang.tokens import Token, Tokens
 
-LIBRARY = Path(__file__).resolve().parent.parent / "stdlib" / "include"
-NESTED_INCLUDES = 60
-INCLUDES = 2000
 EXPANSION = 200_000  # tokens that macros may produce, and 4 more for each character of the file
 REPORTS = 30
 DIRECTIVE = 200_000  # characters
@@ -37,8 +35,6 @@ CONFINED: ContextVar[bool] = ContextVar("CONFINED", default=False)
 """Whether only files beside the including one, and in the folders for included files, may be read: for programs that
 nobody vouches for."""
 _WORD = re.compile(r"\s*([a-z]+)")
-C_HEADERS = {"stdio.h": "StdIO", "math.h": "Math", "string.h": "String", "ctype.h": "Char", "limits.h": "Constants"}
-_INCLUDED = re.compile(r'\s*include\s*(?:"([^"\n]+)"|<([^>\n]+)>)')
 
 
 def tokenize(
@@ -274,6 +270,11 @@ class _Preprocessor:
         self.tokens.append(token)
         self.tokens += line[taken:]
 
+    def _include(self, directive: Token, line: list[Token], file: _File) -> None:
+        from sacpy.lang.includes import include
+
+        include(self, directive, line)
+
     def _define(self, directive: Token, line: list[Token], file: _File) -> None:
         macro = define(line[1:], directive)
         before = self.macros.get(macro.name)
@@ -446,92 +447,3 @@ class _Preprocessor:
             return False
 
     # Included files.
-
-    def _include(self, directive: Token, line: list[Token], file: _File) -> None:
-        name, span = self._included_name(directive, line)
-        path, text = self._find(name, span)
-        if str(path) in self._once:
-            return
-        self._includes += 1
-        if len(self._nesting) >= NESTED_INCLUDES or self._includes > INCLUDES:
-            again = path in self._nesting
-            message = (
-                f"`{name}` includes itself, directly or by way of others" if again else "too many files are included"
-            )
-            raise Overflow(
-                Diagnostic(
-                    "E0124",
-                    message,
-                    span,
-                    "included again and again" if again else f"more than {NESTED_INCLUDES} deep, or {INCLUDES} in all",
-                    help="put the file between `#ifndef NAME_H`, `#define NAME_H` and `#endif`, or begin it with "
-                    "`#pragma once`",
-                )
-            )
-        if path not in self._scanned:
-            self._scanned[path] = scan(Source(str(path), text)).tokens
-        self.included[path] = None
-        self._nesting.append(path)
-        self._file(self._scanned[path])
-        self._nesting.pop()
-
-    def _included_name(self, directive: Token, line: list[Token]) -> tuple[str, Span]:
-        if match := _INCLUDED.match(directive.text):
-            return match.group(1) or match.group(2), line[1].span.to(line[-1].span)
-        expanded = self._expander.expand_all(line[1:])
-        if len(expanded) == 1 and expanded[0].kind == "string" and len(expanded[0].text) > 2:
-            return expanded[0].text[1:-1], line[1].span.to(line[-1].span)
-        span = line[1].span.to(line[-1].span) if len(line) > 1 else directive.span
-        raise SacError(
-            Diagnostic(
-                "E0111",
-                "`#include` without a file's name",
-                span,
-                "a name in quotes or angle brackets belongs here",
-                help='write `#include "file.h"` or `#include <file.h>`',
-            )
-        )
-
-    def _find(self, name: str, span: Span) -> tuple[Path, str]:
-        beside = Path(span.source.name)
-        folders = [beside.parent, *self.include_path, LIBRARY]
-        if CONFINED.get():
-            folders = folders if beside.is_file() else folders[1:]
-            if Path(name).is_absolute() or ".." in Path(name).parts:
-                raise SacError(
-                    Diagnostic(
-                        "E0750",
-                        f"this session has no access to files, so the program cannot include `{name[:80]}`",
-                        span,
-                        "not in a folder for included files",
-                        help="name a file within the session's include_path, or open the session with access to files",
-                    )
-                )
-        for folder in folders:
-            path = folder / name
-            try:
-                if path.is_file():
-                    return path, path.read_bytes().decode("utf-8", "surrogateescape")
-            except (OSError, ValueError) as error:
-                reason = getattr(error, "strerror", None) or str(error)
-                raise SacError(
-                    Diagnostic(
-                        "E0113",
-                        f"`{name[:80]}` cannot be read: {reason}",
-                        span,
-                        "included here",
-                        help="check the file's name and permissions",
-                    )
-                ) from None
-        searched = tuple(dict.fromkeys(f"looked in {folder}" for folder in folders))
-        module = C_HEADERS.get(name)
-        help = (
-            f"SaC uses modules in place of C's headers: `use {module}: all;`"
-            if module
-            else "check the name, or add the file's folder with `-I FOLDER`"
-        )
-        raise SacError(
-            Diagnostic(
-                "E0113", f"there is no file `{name[:80]}` to include", span, "not found", notes=searched, help=help
-            )
-        )

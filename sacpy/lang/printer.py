@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from sacpy.lang import ast
 from sacpy.lang.literals import codes
-from sacpy.lang.parse_cursor import POSTFIX, PRECEDENCE, PREFIX, USER_OPERATOR
 from sacpy.lang.parse_expressions import COMPARISONS
+from sacpy.lang.vocabulary import POSTFIX, PRECEDENCE, PREFIX, USER_OPERATOR
 
 INDENT = "    "
 

@@ -11,7 +11,7 @@ from sacpy.lang.source import Span
 from sacpy.nodes import Node, field
 
 if TYPE_CHECKING:
-    from sacpy.lang.macros import Macro
+    from sacpy.lang.macro_definitions import Macro
 
 
 class Token(NamedTuple):

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sacpy.lang.diagnostics import SacError
-from sacpy.lang.parse_cursor import BASE_TYPES, RESERVED
 from sacpy.lang.scanner import scan
 from sacpy.lang.source import NOWHERE, Source
+from sacpy.lang.vocabulary import BASE_TYPES, RESERVED
 from sacpy.lsp.analysis import Analysis
 from sacpy.withloop.combinators import COMBINATORS
 from sacpy.withloop.pragmas import WORDS

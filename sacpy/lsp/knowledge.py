@@ -14,11 +14,11 @@ from sacpy.lang import ast
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.elaborate.functions import head_text
 from sacpy.lang.elaborate.scope import Entry, Scope
-from sacpy.lang.macros import Macro
+from sacpy.lang.macro_definitions import Macro
 from sacpy.lang.modules import ModuleInfo
-from sacpy.lang.parse_cursor import BASE_TYPES
 from sacpy.lang.printer import print_definition, print_expr, print_type
 from sacpy.lang.source import Span
+from sacpy.lang.vocabulary import BASE_TYPES
 from sacpy.lsp.analysis import Analysis
 from sacpy.lsp.symbols import Occurrence, Symbol
 from sacpy.lsp.types import Known

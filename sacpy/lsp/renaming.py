@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sacpy.lang.parse_cursor import RESERVED
 from sacpy.lang.source import Span
+from sacpy.lang.vocabulary import RESERVED
 from sacpy.lsp.analysis import Analysis, Settings, analyse
 from sacpy.lsp.documents import Documents
 from sacpy.lsp.knowledge import type_definition

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sacpy.lang import ast
-from sacpy.lang.parse_cursor import BASE_TYPES
 from sacpy.lang.source import Source, Span
 from sacpy.lang.tokens import Token, Tokens
+from sacpy.lang.vocabulary import BASE_TYPES
 from sacpy.nodes import Node, field_names
 
 

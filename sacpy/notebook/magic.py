@@ -38,8 +38,8 @@ from sacpy.lang.ast import QName
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.modules import ModuleInfo
-from sacpy.lang.parse_cursor import RESERVED
 from sacpy.lang.source import NOWHERE
+from sacpy.lang.vocabulary import RESERVED
 from sacpy.nodes import replace
 from sacpy.notebook.calls import Lines, PageRunner
 from sacpy.notebook.cells import Cells, remarks, report

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.elaborate.functions import head_text
 from sacpy.lang.elaborate.usertypes import BaseType
-from sacpy.lang.parse_cursor import BASE_TYPES, RESERVED
 from sacpy.lang.source import NOWHERE
+from sacpy.lang.vocabulary import BASE_TYPES, RESERVED
 from sacpy.repl.cursor import pieces
 from sacpy.repl.parts import is_command
 from sacpy.withloop.combinators import COMBINATORS

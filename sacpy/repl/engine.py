@@ -9,7 +9,7 @@ names it sets. An error leaves everything as it was before the statement that fa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
@@ -23,25 +23,26 @@ from sacpy.interp.values import Value, shape_of
 from sacpy.interp.world import World
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, SacError
-from sacpy.lang.elaborate.interactive import Expression, Named, expression_function, extended, library_in_scope
-from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
+from sacpy.lang.elaborate.interactive import Expression, Named, expression_function, library_in_scope
+from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.infer import infer
 from sacpy.lang.lattice import brackets
-from sacpy.lang.macros import Macro
-from sacpy.lang.modules import ModuleInfo, module_info, used_operators
+from sacpy.lang.macro_definitions import Macro
+from sacpy.lang.modules import ModuleInfo, used_operators
 from sacpy.lang.parser import ParsedInput, parse_input
 from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.source import NOWHERE, Source, Span
 from sacpy.lang.types import Shape, known
 from sacpy.nodes import replace
+from sacpy.repl.definitions import define, evaluate_with, forget_macros, restore, state_of, use
 from sacpy.repl.diagnostics import as_said_here
 from sacpy.repl.display import PAGE
 from sacpy.repl.holding import handed_over
-from sacpy.repl.inputs import PREFIX, Inputs
+from sacpy.repl.inputs import PREFIX
 from sacpy.repl.outcomes import Outcome, Step, Timing, Variable
 from sacpy.repl.page import Page
-from sacpy.repl.redefinitions import Problem, groups, identity, postponed, replaced, without_files
+from sacpy.repl.redefinitions import Problem, groups, replaced, without_files
 from sacpy.repl.settings import Settings
 from sacpy.repl.written import closing, is_closed, printed
 from sacpy.workspace import Workspace
@@ -49,21 +50,9 @@ from sacpy.workspace import Workspace
 if TYPE_CHECKING:
     from sacpy.jit.run.engine import Engine as Compiler
 
-LATER = ("E0307", "E0310")  # an unknown function or type: at a prompt it may be defined later
 AGAIN = "W0123"  # a macro that is defined again: at a prompt that is no mistake
 MODULE_ALONE = re.compile(r"\s*(?:use|import)\s+\w+\s*")  # the rest is on no second line: it has been forgotten
 ANSWER = "ans"
-_State = tuple[
-    ModuleInfo,
-    ElaboratedProgram,
-    Evaluator,
-    dict[str, ModuleInfo],
-    dict[str, Variable],
-    list[Step],
-    set[Problem],
-    Mapping[str, Macro | None],
-    dict[Path, tuple[Path, ...]],
-]
 
 
 class Engine:
@@ -101,7 +90,7 @@ class Engine:
             Source("<command line>", ""), defines=self.workspace.defines
         ).macros
         self._known_problems: set[Problem] = set()
-        self._use(library_in_scope(), {})
+        use(self, library_in_scope(), {})
 
     @property
     def page(self) -> Page:
@@ -150,14 +139,14 @@ class Engine:
         folder = path.resolve().parent
         if folder not in [Path(f).resolve() for f in self.loader.search]:
             self.loader.search = (*self.loader.search, folder)
-        self._forget_macros((path, *self.loaded.get(path, ())))
+        forget_macros(self, (path, *self.loaded.get(path, ())))
         self.loaded[path] = ()
         return self._obey(source, path)
 
     def reload(self) -> Outcome:
         """Reads the loaded files again, and the modules that are in use. If something is wrong in them, everything
         stays as it was."""
-        before = self._state()
+        before = state_of(self)
         # their arrays may be wanted again
         self.variables = {n: replace(v, alone=()) for n, v in self.variables.items()}
         for name in [
@@ -167,46 +156,20 @@ class Engine:
         said: list[Diagnostic] = []
         try:
             files = {*self.loaded, *(f for included in self.loaded.values() for f in included)}
-            self._forget_macros(files)
-            self._use(without_files(self.definitions, files), self.evaluator.globals)
+            forget_macros(self, files)
+            use(self, without_files(self.definitions, files), self.evaluator.globals)
             for path in list(self.loaded):
                 said += self.load(path).diagnostics
             if not self.loaded:
-                said += self._define(())
+                said += define(self, ())
         except SacError as error:
             said += error.diagnostics
         except BaseException:  # Ctrl-C
-            self._restore(before)
+            restore(self, before)
             raise
         if any(d.severity == "error" for d in said):
-            self._restore(before)
+            restore(self, before)
         return Outcome(tuple(said))
-
-    def _state(self) -> _State:
-        return (
-            self.definitions,
-            self.program,
-            self.evaluator,
-            dict(self.loader.modules),
-            dict(self.variables),
-            list(self.steps),
-            self._known_problems,
-            self.macros,
-            dict(self.loaded),
-        )
-
-    def _restore(self, state: _State) -> None:
-        (
-            self.definitions,
-            self.program,
-            self.evaluator,
-            self.loader.modules,
-            self.variables,
-            self.steps,
-            self._known_problems,
-            self.macros,
-            self.loaded,
-        ) = state
 
     def type_of(self, text: str) -> str:
         """The types of an expression's values, as far as they are known without evaluating it. Raises `SacError`."""
@@ -284,7 +247,7 @@ class Engine:
 
     def renew(self) -> None:
         """Forgets what has been prepared; names, definitions and global objects stay."""
-        self._use(self.definitions, self.evaluator.globals)
+        use(self, self.definitions, self.evaluator.globals)
 
     def run_on(self, **settings: Any) -> None:
         """Changes how functions run: `target`, `threads`, `strict_fp` of the workspace. All names and definitions
@@ -309,7 +272,7 @@ class Engine:
         """Inside, expressions are evaluated with a compiler that has not seen anything yet."""
         before = self.workspace, self.evaluator
         self.workspace = replace(self.workspace, _engine=None)
-        self._evaluate_with(before[1].globals)
+        evaluate_with(self, before[1].globals)
         try:
             yield
         finally:
@@ -323,13 +286,6 @@ class Engine:
         return [*info.definitions(name), *(d for d in others if d is not None)]
 
     # ------------------------------------------------------------ inside
-
-    def _forget_macros(self, files: Collection[Path]) -> None:
-        """Forgets what these files have defined; among it what keeps them from being included twice."""
-        names = {str(path) for path in files}
-        self.macros = {
-            name: macro for name, macro in self.macros.items() if macro is None or macro.span.source.name not in names
-        }
 
     def _obey(self, source: Source, file: Path | None = None) -> Outcome:
         """Obeys a text; that of a file, if it is one."""
@@ -351,7 +307,7 @@ class Engine:
             for group in groups(parsed.nodes):
                 if isinstance(group, tuple):
                     lines = replaced(self.definitions, group)
-                    said += self._define(group)
+                    said += define(self, group)
                     remarks += lines
                 else:
                     self._do(group)
@@ -395,64 +351,6 @@ class Engine:
             variables=tuple(self.variables),
             macros=self.macros,
         )
-
-    def _use(self, definitions: ModuleInfo, objects: Mapping[str, Value]) -> None:
-        """Makes these the definitions, with a program and an evaluator of their own; global objects keep their
-        values."""
-        self.definitions = definitions
-        self.program = elaborate(replace(definitions), self.loader)
-        self._evaluate_with(objects)
-
-    def _evaluate_with(self, objects: Mapping[str, Value]) -> None:
-        """Makes an evaluator as the workspace says."""
-        self.evaluator = self.workspace.evaluator(self.program, self.world)
-        if self.evaluator.engine is not None:
-            self.evaluator.engine = Inputs(self.evaluator.engine)
-        self.evaluator.globals.update(objects)
-
-    def _define(self, definitions: Sequence[ast.Definition]) -> list[Diagnostic]:
-        """Takes definitions up. Raises `SacError`, and leaves everything as it was, if they are wrong; what they lack
-        may be defined later."""
-        added = module_info(ast.Module("program", "", None, None, tuple(definitions), (), (), NOWHERE))
-        old = self.definitions, self.program, self.evaluator
-        source = definitions[0].span.source if definitions else None
-        self._use(extended(self.definitions, added), self.evaluator.globals)
-        try:
-            found = self.program.check()
-        except BaseException:  # Ctrl-C
-            self.definitions, self.program, self.evaluator = old
-            raise
-        new = [d for d in found if d.span.source is source or identity(d) not in self._known_problems]
-        wrong = [d for d in new if d.span.source is source or source is None]
-        if any(d.severity == "error" and d.code not in LATER for d in wrong):
-            self.definitions, self.program, self.evaluator = old
-            raise SacError(*wrong)
-        for name in added.objects:
-            self.evaluator.globals.pop(f"{self.program.main.info.name}::{name}", None)
-        self._known_problems = {identity(d) for d in found}
-        outdated = self._drop_outdated(definitions[-1].span if definitions else NOWHERE)
-        return [*(postponed(d) if d.severity == "error" else d for d in new), *outdated]
-
-    def _drop_outdated(self, span: Span) -> list[Diagnostic]:
-        """Forgets named values of types that are defined otherwise by now."""
-        said: list[Diagnostic] = []
-        for name, variable in list(self.variables.items()):
-            module, _, own = variable.type.key.rpartition("::")
-            if module != self.program.main.info.name:
-                continue
-            now = self.program.main.own_type(own)
-            if now is None or (now.components, now.fields) != (variable.type.components, variable.type.fields):
-                del self.variables[name]
-                said.append(
-                    Diagnostic(
-                        "W0731",
-                        f"{name} is forgotten: {variable.type.shown} is another type now",
-                        span,
-                        "because of this",
-                        help="make it anew",
-                    )
-                )
-        return said
 
     def _do(self, node: ast.Expr | ast.Stmt) -> None:
         """Runs a statement, or an expression, whose values are shown unless a `;` stands behind it."""

@@ -14,7 +14,7 @@ from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.interactive import LIBRARY
 from sacpy.lang.formatter import format_text
-from sacpy.lang.macros import Macro
+from sacpy.lang.macro_definitions import Macro
 from sacpy.lang.modules import other_file
 from sacpy.lang.printer import print_definition
 from sacpy.lang.source import NOWHERE, Source

@@ -12,7 +12,7 @@ import re
 from pygments.lexer import ExtendedRegexLexer, bygroups, include, words
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Text, Whitespace
 
-from sacpy.lang.parse_cursor import BASE_TYPES, DEFINES, INTERFACES, STATEMENTS
+from sacpy.lang.vocabulary import BASE_TYPES, DEFINES, INTERFACES, STATEMENTS
 from sacpy.withloop.combinators import COMBINATORS
 from sacpy.withloop.pragmas import WORDS as MAPPING_WORDS
 

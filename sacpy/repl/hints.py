@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.elaborate.functions import head_text
-from sacpy.lang.parse_cursor import RESERVED
 from sacpy.lang.source import NOWHERE
+from sacpy.lang.vocabulary import RESERVED
 from sacpy.repl.cursor import CLOSERS, OPENERS, Piece, pieces
 
 if TYPE_CHECKING:

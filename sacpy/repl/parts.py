@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sacpy.lang.parse_cursor import RESERVED
+from sacpy.lang.vocabulary import RESERVED
 from sacpy.repl.cursor import is_open, open_lines, pieces
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from sacpy.jit.options import GENERATIONS, STRATEGIES
 from sacpy.nodes import replace
 from sacpy.repl.page import Page, terminal_page
 
@@ -37,14 +38,6 @@ def _room(low: int) -> Callable[[str], bool]:
     return lambda text: text == AUTO or number(text)
 
 
-STRATEGIES = (
-    "auto",
-    "jing",
-    "jing_ext",
-    "jing_printed",
-    "foldall",
-)  # those of withloop.strategies, which the prompt loads only where it draws
-DEVICES = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")
 PROTOCOLS = ("kitty", "iterm", "sixel", "blocks", "file")
 SETTINGS: dict[str, Setting] = {
     "digits": Setting("significant digits of reals in arrays", "8", "a number from 1 to 17", _number(1, 17)),
@@ -55,7 +48,7 @@ SETTINGS: dict[str, Setting] = {
         "who lays out with-loops on a GPU", "auto", f"one of {', '.join(STRATEGIES)}", _one_of(*STRATEGIES)
     ),
     "device": Setting(
-        "the GPU that :picture lays them out for", "sm_90", f"one of {', '.join(DEVICES)}", _one_of(*DEVICES)
+        "the GPU that :picture lays them out for", "sm_90", f"one of {', '.join(GENERATIONS)}", _one_of(*GENERATIONS)
     ),
     "strict-fp": Setting(
         "sums of reals in the order that the program says, to the last bit, compiled too",

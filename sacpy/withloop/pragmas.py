@@ -12,7 +12,6 @@ meaning, with the offset of every part, so that an error found later still knows
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Literal, NoReturn
 
@@ -32,6 +31,7 @@ from sacpy.withloop.combinators import (
 )
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.placement import GridBlock
+from sacpy.withloop.pragma_words import Word, words_of
 
 WORDS = ("gpukernel", "gpuparam", "gpumem", "commutative", "noncommutative")
 
@@ -73,7 +73,7 @@ Pragma = GpuKernel | GpuParam | GpuMem | Order
 def parse(text: str, parameters: Mapping[str, tuple[int, ...]] | None = None) -> Pragma | None:
     """The meaning of a pragma; None where it is none of `WORDS` (not this module's business). `parameters`: the values
     of the `gpuparam` pragmas before it. `MappingError`, with offsets in `text`, for everything wrong with it."""
-    tokens = _tokens(text)
+    tokens = words_of(text)
     at = 0
     if tokens[0].text == "#" and tokens[1].text == "pragma":
         at = 2
@@ -156,44 +156,17 @@ def order_of(texts: Iterable[str]) -> bool | None:
     return next((pragma.free for pragma in parse_all(texts) if isinstance(pragma, Order)), None)
 
 
-class _Token(Node):
-    kind: Literal["name", "number", "sign", "end"]
-    text: str
-    start: int
-    end: int
-
-    @property
-    def span(self) -> Offsets:
-        return self.start, self.end
-
-
-_TOKEN = re.compile(
-    r"(?:\s|\\\r?\n|//[^\n]*|/\*.*?\*/)*(?:(?P<name>[A-Za-z_]\w*)|(?P<number>-?\d+\b)|(?P<sign>[^\s]))?", re.DOTALL
-)
-
-
-def _tokens(text: str) -> list[_Token]:
-    """The words, numbers and signs of the text, and two ends, so that one may look ahead."""
-    tokens, at = [], 0
-    while (match := _TOKEN.match(text, at)) and match.lastgroup:
-        kind: Literal["name", "number", "sign"] = "name" if match["name"] else "number" if match["number"] else "sign"
-        tokens.append(_Token(kind, match[match.lastgroup], match.start(match.lastgroup), match.end()))
-        at = match.end()
-    stop = len(text.rstrip())
-    return [*tokens, _Token("end", "", stop, stop), _Token("end", "", stop, stop)]
-
-
 class _Parser:
-    def __init__(self, tokens: list[_Token], at: int, parameters: Mapping[str, tuple[int, ...]]) -> None:
+    def __init__(self, tokens: list[Word], at: int, parameters: Mapping[str, tuple[int, ...]]) -> None:
         self.tokens = tokens
         self.at = at
         self.params = parameters
 
     @property
-    def here(self) -> _Token:
+    def here(self) -> Word:
         return self.tokens[self.at]
 
-    def take(self) -> _Token:
+    def take(self) -> Word:
         token = self.here
         if token.kind != "end":
             self.at += 1
@@ -205,7 +178,7 @@ class _Parser:
         found = "the pragma ends" if token.kind == "end" else f"`{token.text}` stands"
         raise MappingError(code, f"{wanted} is expected here, and {found}", help, span=token.span)
 
-    def sign(self, text: str, after: str) -> _Token:
+    def sign(self, text: str, after: str) -> Word:
         if self.here.text != text:
             self.fail(f"`{text}`", f"write `{text}` {after}")
         return self.take()
@@ -242,7 +215,7 @@ class _Parser:
         self.sign("(", "behind GridBlock")
         number, span = self.number("GridBlock", "the number of block axes")
         self.sign(",", "between the number and the mapping")
-        opened: list[tuple[Combinator, _Token]] = []  # a loop, not recursion: a mapping may be long
+        opened: list[tuple[Combinator, Word]] = []  # a loop, not recursion: a mapping may be long
         while self.here.text != "Gen":
             opened.append(self.combinator())
         self.take()
@@ -260,7 +233,7 @@ class _Parser:
         self.close("GridBlock", outer)
         return Chain(tuple(steps), GridBlock(number, either_reading=True, span=outer.span, argument_span=span))
 
-    def close(self, name: str, opened: _Token) -> None:
+    def close(self, name: str, opened: Word) -> None:
         if self.here.text == ",":
             raise MappingError(
                 "E0803", f"{name} has more arguments than it takes", f"write {_SHAPES[name]}", span=self.here.span
@@ -269,7 +242,7 @@ class _Parser:
             self.fail("`)`", f"close the parenthesis of {name}")
         self.take()
 
-    def combinator(self) -> tuple[Combinator, _Token]:
+    def combinator(self) -> tuple[Combinator, Word]:
         """NAME "(" [argument ","] : all of a combinator in front of the mapping inside it"""
         token = self.here
         if token.text == "GridBlock":
@@ -304,7 +277,7 @@ class _Parser:
         self.sign(",", f"between the argument of {token.text} and the mapping inside it")
         return replace(step, span=token.span, argument_span=span), token
 
-    def unknown(self, token: _Token, names: Iterable[str], wanted: str) -> NoReturn:
+    def unknown(self, token: Word, names: Iterable[str], wanted: str) -> NoReturn:
         if token.kind != "name":
             self.fail(wanted)
         near = closest(token.text, names)
@@ -331,7 +304,7 @@ class _Parser:
             "E0803", f"{name} needs {what} in front of the mapping inside it", f"write {_SHAPES[name]}", span=token.span
         )
 
-    def parameter(self, token: _Token) -> Parameter:
+    def parameter(self, token: Word) -> Parameter:
         if token.text not in self.params:
             near = closest(token.text, self.params)
             help = (
@@ -424,7 +397,7 @@ class _Parser:
         if token.text == "global":
             return GpuMem("global")
         self.sign("(", "behind shared")
-        names: list[_Token] = []
+        names: list[Word] = []
         while True:
             if self.here.kind != "name":
                 self.fail("the name of an array", "name the arrays to stage: `gpumem shared(a, b)`", "E0815")

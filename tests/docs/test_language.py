@@ -5,7 +5,7 @@ import re
 import pytest
 
 from sacpy.documents.pages import sections
-from sacpy.lang.parse_cursor import BASE_TYPES, RESERVED
+from sacpy.lang.vocabulary import BASE_TYPES, RESERVED
 from sacpy.workspace import Workspace
 from tests.docs.blocks import updated
 from tests.tools import ROOT

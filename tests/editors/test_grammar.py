@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sacpy.lang.parse_cursor import BASE_TYPES, RESERVED
 from sacpy.lang.pragmas import MAPPING
 from sacpy.lang.scanner import scan
 from sacpy.lang.source import Source
+from sacpy.lang.vocabulary import BASE_TYPES, RESERVED
 from sacpy.withloop.combinators import COMBINATORS
 from sacpy.withloop.devices import DEVICES
 from sacpy.withloop.strategies import STRATEGIES

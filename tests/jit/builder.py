@@ -21,7 +21,6 @@ from sacpy.jit.ir.graph import (
     Load,
     Loop,
     Modarray,
-    Names,
     Op,
     Operator,
     Output,
@@ -35,6 +34,7 @@ from sacpy.jit.ir.graph import (
     WithLoop,
     integer,
 )
+from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.operations import op_base
 
 

@@ -32,7 +32,6 @@ from sacpy.jit.ir.graph import (
     Load,
     Loop,
     Modarray,
-    Names,
     Op,
     Operator,
     Output,
@@ -51,6 +50,7 @@ from sacpy.jit.ir.graph import (
     extents_of,
     integer,
 )
+from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.operations import op_base
 
 _ODD_INTS = (0, 1, -1, 2, 3, 7, -5, 2147483647, -2147483648, 2147483646)

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import TRUE, ArrayType, Atom, Const, Load, Names, Op, ScalarType, Var
+from sacpy.jit.ir.graph import TRUE, ArrayType, Atom, Const, Load, Op, ScalarType, Var
 from sacpy.jit.ir.kernel_verify import verify_kernel
+from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.operations import op_base
 from sacpy.withloop.division import magic
 

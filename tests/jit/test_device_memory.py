@@ -10,7 +10,8 @@ import pytest
 
 from sacpy.jit.cache import Cache
 from sacpy.jit.device.emulated import EmulatorMachine
-from sacpy.jit.device.memory import ELEMENTS, Account, DeviceArray, Memory
+from sacpy.jit.device.memory import ELEMENTS, DeviceArray, Memory
+from sacpy.jit.device.storage import Account
 from sacpy.jit.failures import OutOfMemory
 from sacpy.withloop.devices import DEVICES
 from tests.jit.kernel_programs import PROGRAMS

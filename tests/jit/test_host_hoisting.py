@@ -9,18 +9,7 @@ import pytest
 from sacpy.jit.failures import CheckFailed
 from sacpy.jit.host.blocks import is_cut
 from sacpy.jit.host.hoisting import hoisted
-from sacpy.jit.ir.graph import (
-    Block,
-    Check,
-    For,
-    Let,
-    Load,
-    Op,
-    Partition,
-    Unit,
-    WithLoop,
-    statements,
-)
+from sacpy.jit.ir.graph import Block, Check, For, Let, Load, Op, Partition, Unit, WithLoop, statements
 from sacpy.nodes import replace
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import agree, agree_on, compiled, on_threads

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from sacpy.lang.diagnostics import Edit, render_text
-from sacpy.lang.preprocessor import LIBRARY, tokenize
+from sacpy.lang.includes import LIBRARY
+from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.source import Source
 
 HERE = Path(__file__).parent
@@ -41,7 +42,17 @@ def test_mistake_gives_one_diagnostic_of_its_code(program: Path) -> None:
 
 def test_every_code_has_a_program_and_an_explanation() -> None:
     folder = ROOT / "sacpy" / "lang"
-    names = ["lexer", "literals", "macros", "conditionals", "preprocessor", "pragmas", "operators"]
+    names = [
+        "lexer",
+        "literals",
+        "macros",
+        "macro_definitions",
+        "includes",
+        "conditionals",
+        "preprocessor",
+        "pragmas",
+        "operators",
+    ]
     codes = {
         code
         for name in names

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from sacpy.interp.world import World
-from sacpy.jit.run.on_demand import TARGETS as KNOWN
+from sacpy.jit.options import TARGETS as KNOWN
 from sacpy.repl.commands import obey
 from sacpy.repl.commands.compiling import TARGETS
 from sacpy.repl.engine import Engine

@@ -3,7 +3,7 @@
 import pytest
 
 from sacpy.interp.world import World
-from sacpy.repl import settings
+from sacpy.jit import options
 from sacpy.repl.commands import obey
 from sacpy.repl.commands.stages import WHAT
 from sacpy.repl.engine import Engine
@@ -133,8 +133,8 @@ def test_large_and_empty_spaces(engine: Engine) -> None:
 
 
 def test_strategies(engine: Engine) -> None:
-    assert WHAT.keys() == STRATEGIES.keys() == set(settings.STRATEGIES)
-    assert DEVICES.keys() == set(settings.DEVICES)
+    assert WHAT.keys() == STRATEGIES.keys() == set(options.STRATEGIES)
+    assert DEVICES.keys() == set(options.GENERATIONS)
     assert text_of(engine, ":strategy").split("\n")[0].startswith("* auto ")
     assert text_of(engine, ":strategy foldall") == "strategy is foldall"
     assert "split into blocks of 32" in text_of(engine, ":picture { [i] -> i | [i] < [70] }")

@@ -23,9 +23,9 @@ from sacpy.jit.ir.graph import (
     Var,
     View,
     WithLoop,
-    inner_binders,
     statements,
 )
+from sacpy.jit.ir.rewrite import inner_binders
 from sacpy.lang.types import REAL
 from sacpy.nodes import Node
 

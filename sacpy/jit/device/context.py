@@ -12,8 +12,9 @@ from functools import cache as remembered
 from sacpy.base.distribution import extra
 from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.device.machine import DeviceFailure, Machine
-from sacpy.jit.device.memory import Account, Memory
+from sacpy.jit.device.memory import Memory
 from sacpy.jit.device.residents import Residents
+from sacpy.jit.device.storage import Account
 from sacpy.jit.device.weigh import Policy
 from sacpy.jit.options import Options, cores
 from sacpy.lang.diagnostics import Diagnostic, SacError

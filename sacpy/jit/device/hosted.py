@@ -25,12 +25,11 @@ from sacpy.jit.ir.graph import (
     Stmt,
     Unit,
     Var,
-    inner_binders,
     operands,
     statements,
 )
 from sacpy.jit.ir.graph_printer import print_unit
-from sacpy.jit.ir.rewrite import bound, free
+from sacpy.jit.ir.rewrite import bound, free, inner_binders
 
 if TYPE_CHECKING:
     from sacpy.jit.cache import Cache

@@ -20,8 +20,9 @@ from sacpy.interp.values import Value, dtype_of
 from sacpy.jit.device.generate import generate
 from sacpy.jit.device.loops import DeviceLoop
 from sacpy.jit.device.machine import DeviceFailure
-from sacpy.jit.device.memory import Account, DeviceArray, Memory
+from sacpy.jit.device.memory import DeviceArray, Memory
 from sacpy.jit.device.placement import Plan, work
+from sacpy.jit.device.storage import Account
 from sacpy.jit.device.weigh import Policy
 from sacpy.jit.failures import CheckFailed, Interrupted, OutOfMemory, TooDeep, Unsupported
 from sacpy.jit.ir.graph import Input, Output, WithLoop

@@ -13,19 +13,9 @@ from sacpy.jit.analysis.independence import apart
 from sacpy.jit.analysis.scans import scan_of
 from sacpy.jit.analysis.straight import is_straight, updated_in
 from sacpy.jit.host import layout
-from sacpy.jit.host.memory import (
-    BORROWED,
-    Array,
-    Scalar,
-    Value,
-    copy_elements,
-    element_address,
-    elements,
-    flat,
-    release,
-)
+from sacpy.jit.host.memory import BORROWED, Array, Value, copy_elements, element_address, elements, flat, release
 from sacpy.jit.host.places import carried_in_place, places
-from sacpy.jit.host.writer import Slots, Writer, result_type
+from sacpy.jit.host.writer import Slots, Writer, function_name, result_type, text_of
 from sacpy.jit.ir.graph import (
     ArrayType,
     Block,
@@ -34,7 +24,6 @@ from sacpy.jit.ir.graph import (
     Cons,
     Const,
     For,
-    Function,
     If,
     Let,
     Load,
@@ -310,7 +299,7 @@ class Lowering(Writer):
         code.jump(body if rhs.body_first else test)
         code.place(test)
         slots.get(rhs.params, unique)
-        code.branch(self.text_of(self.block(rhs.condition)[0]), body, done)
+        code.branch(text_of(self.block(rhs.condition)[0]), body, done)
         code.place(body)
         self.poll()
         slots.get(rhs.params, unique)
@@ -318,12 +307,6 @@ class Lowering(Writer):
         code.jump(test)
         code.place(done)
         self.leave(slots, targets, rhs.params, unique, places)
-
-    @staticmethod
-    def text_of(value: Value) -> str:
-        """A scalar value's text."""
-        assert isinstance(value, Scalar)
-        return value.text
 
     def leave(
         self,
@@ -450,8 +433,3 @@ def _few_rounds(rhs: For) -> bool:
         and isinstance(rhs.upper, Const)
         and abs(int(rhs.upper.value) - int(rhs.lower.value)) <= BETWEEN_POLLS * abs(rhs.step)
     )
-
-
-def function_name(function: Function) -> str:
-    """The name of a function of the unit in its module."""
-    return '@"f.' + function.name.replace("\\", "\\5C").replace('"', "\\22") + '"'

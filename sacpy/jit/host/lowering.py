@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from sacpy.jit.analysis.indices import Facts
 from sacpy.jit.host import layout
-from sacpy.jit.host.functions import Lowering, function_name
+from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.memory import BORROWED, COUNTING, Array, byte_count
 from sacpy.jit.host.takeover import takes
-from sacpy.jit.host.writer import UnitContext, result_type, types_of
+from sacpy.jit.host.writer import UnitContext, function_name, result_type, types_of
 from sacpy.jit.ir.graph import ArrayType, Atom, Call, Function, Let, Unit, statements
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module
 from sacpy.jit.options import Options

@@ -14,8 +14,8 @@ from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array
 from sacpy.jit.host.work import Cost
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import ArrayType, Atom, For, Var, inner_binders
-from sacpy.jit.ir.rewrite import free_in_order
+from sacpy.jit.ir.graph import ArrayType, Atom, For, Var
+from sacpy.jit.ir.rewrite import free_in_order, inner_binders
 
 ALIGNED = 64  # chunks of a loop that writes single elements are a multiple of this many rounds
 

@@ -24,8 +24,8 @@ from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array, Scalar, copy_elements, element_address
 from sacpy.jit.host.work import Cost
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import Op, Var, inner_binders
-from sacpy.jit.ir.rewrite import free_in_order
+from sacpy.jit.ir.graph import Op, Var
+from sacpy.jit.ir.rewrite import free_in_order, inner_binders
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, size_of
 from sacpy.jit.llvm.scalars import emit
 from sacpy.lang.types import REAL, SIGNED

@@ -70,6 +70,17 @@ def result_type(results: Sequence[Atom]) -> str:
     return "{" + ", ".join(["i32", *types_of(results)]) + "}"
 
 
+def text_of(value: Value) -> str:
+    """A scalar value's text."""
+    assert isinstance(value, Scalar)
+    return value.text
+
+
+def function_name(function: Function) -> str:
+    """The name of a function of the unit in its module."""
+    return '@"f.' + function.name.replace("\\", "\\5C").replace('"', "\\22") + '"'
+
+
 class Slots:
     """Memory for values that several paths set."""
 

@@ -27,7 +27,7 @@ from typing import Any
 
 from sacpy.lang.ast import Pragma
 from sacpy.lang.source import NOWHERE, Span
-from sacpy.nodes import Node, Record, field
+from sacpy.nodes import Node, field
 
 LARGEST_EXTENT = 2**30 - 1
 
@@ -352,23 +352,6 @@ class Unit(Node):
         raise KeyError(name)
 
 
-class Names(Record):
-    """Makes names that are unique in a function."""
-
-    taken: dict[str, int] = field(default_factory=dict)
-
-    def fresh(self, stem: str) -> str:
-        """`stem` itself, or `stem.1`, `stem.2`, ... once it is taken."""
-        stem = stem.partition(".")[0] or "t"
-        count = self.taken.get(stem, 0)
-        self.taken[stem] = count + 1
-        return f"{stem}.{count}" if count else stem
-
-    def var(self, stem: str, type_: Type) -> Var:
-        """A new variable."""
-        return Var(self.fresh(stem), type_)
-
-
 # ---------------------------------------------------------------- looking around
 
 
@@ -449,25 +432,6 @@ def stride(p: Partition, axis: int) -> tuple[int | None, int | None]:
         return 1, 1
     step, width = p.step[axis], p.width[axis]
     return int(step.value) if isinstance(step, Const) else None, int(width.value) if isinstance(width, Const) else None
-
-
-def inner_binders(rhs: Rhs) -> Iterator[Var]:
-    """The variables that a right-hand side binds for its inner blocks."""
-    match rhs:
-        case Loop():
-            yield from rhs.params
-        case For():
-            yield rhs.index
-            yield from rhs.params
-        case WithLoop():
-            for operator in rhs.operators:
-                if isinstance(operator, Fold):
-                    yield from operator.accumulators
-                    yield from operator.values
-                elif isinstance(operator, Propagate):
-                    yield from operator.params
-            for partition in rhs.partitions:
-                yield from partition.index
 
 
 def extents_of(atom: Atom) -> tuple[Atom, ...]:

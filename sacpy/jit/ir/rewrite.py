@@ -30,7 +30,6 @@ from sacpy.jit.ir.graph import (
     Load,
     Loop,
     Modarray,
-    Names,
     Op,
     Operator,
     Partition,
@@ -45,11 +44,30 @@ from sacpy.jit.ir.graph import (
     View,
     WithLoop,
     blocks,
-    inner_binders,
     operands,
     statements,
 )
+from sacpy.jit.ir.names import Names
 from sacpy.nodes import replace
+
+
+def inner_binders(rhs: Rhs) -> Iterator[Var]:
+    """The variables that a right-hand side binds for its inner blocks."""
+    match rhs:
+        case Loop():
+            yield from rhs.params
+        case For():
+            yield rhs.index
+            yield from rhs.params
+        case WithLoop():
+            for operator in rhs.operators:
+                if isinstance(operator, Fold):
+                    yield from operator.accumulators
+                    yield from operator.values
+                elif isinstance(operator, Propagate):
+                    yield from operator.params
+            for partition in rhs.partitions:
+                yield from partition.index
 
 
 class Rewriter:

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import TRUE, ArrayType, Atom, Const, Load, Names, Op, ScalarType, Type, Var, extents_of
+from sacpy.jit.ir.graph import TRUE, ArrayType, Atom, Const, Load, Op, ScalarType, Type, Var, extents_of
+from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.operations import op_base
 from sacpy.jit.kernels.launches import Refused
 from sacpy.withloop.arithmetic import Slot

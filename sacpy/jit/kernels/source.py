@@ -9,21 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import (
-    Atom,
-    Block,
-    Const,
-    Function,
-    Let,
-    Names,
-    Var,
-    WithLoop,
-    blocks,
-    inner_binders,
-    operands,
-    statements,
-)
-from sacpy.jit.ir.rewrite import names_of, uses, with_extents
+from sacpy.jit.ir.graph import Atom, Block, Const, Function, Let, Var, WithLoop, blocks, operands, statements
+from sacpy.jit.ir.names import Names
+from sacpy.jit.ir.rewrite import inner_binders, names_of, uses, with_extents
 from sacpy.jit.kernels.builder import Builder, IrArithmetic
 from sacpy.jit.kernels.thread import Thread
 from sacpy.nodes import Node

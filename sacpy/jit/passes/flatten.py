@@ -34,8 +34,8 @@ from sacpy.jit.ir.graph import (
     statements,
 )
 from sacpy.jit.ir.rewrite import bound
-from sacpy.jit.passes.fold_withloops import CHEAP
 from sacpy.jit.passes.mappings import stands
+from sacpy.jit.passes.repeated_work import CHEAP
 from sacpy.jit.passes.simplify import Simplifier, whole
 from sacpy.jit.passes.units import per_function
 from sacpy.nodes import replace

@@ -52,8 +52,8 @@ from sacpy.jit.ir.graph import (
     statements,
 )
 from sacpy.jit.ir.rewrite import Rewriter, free
-from sacpy.jit.passes.fold_withloops import CHEAP
 from sacpy.jit.passes.mappings import stands
+from sacpy.jit.passes.repeated_work import CHEAP
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.nodes import replace

@@ -34,8 +34,9 @@ from sacpy.jit.ir.graph import (
     statements,
 )
 from sacpy.jit.ir.rewrite import bound, copied
+from sacpy.jit.passes.cuts import NARROW, conditions
 from sacpy.jit.passes.ranges import Ranger
-from sacpy.jit.passes.split import CODE, NARROW, Splitter, conditions
+from sacpy.jit.passes.split import CODE, Splitter
 from sacpy.jit.passes.summing import ZERO
 from sacpy.jit.passes.units import per_function
 from sacpy.nodes import replace

@@ -23,7 +23,6 @@ from sacpy.jit.ir.graph import (
     For,
     Function,
     Let,
-    Names,
     Op,
     Partition,
     ScalarType,
@@ -33,6 +32,7 @@ from sacpy.jit.ir.graph import (
     WithLoop,
     statements,
 )
+from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.rewrite import uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker

@@ -24,20 +24,9 @@ from collections.abc import Collection, Mapping
 
 from sacpy.jit.analysis.costs import cost
 from sacpy.jit.analysis.sites import sites
-from sacpy.jit.ir.graph import (
-    Atom,
-    Block,
-    Function,
-    Let,
-    Load,
-    Modarray,
-    Unit,
-    WithLoop,
-    extents_of,
-    statements,
-)
-from sacpy.jit.passes.fold_withloops import CHEAP
+from sacpy.jit.ir.graph import Atom, Block, Function, Let, Load, Modarray, Unit, WithLoop, extents_of, statements
 from sacpy.jit.passes.fuse import Fuser, reads
+from sacpy.jit.passes.repeated_work import CHEAP
 from sacpy.jit.passes.units import per_function
 from sacpy.nodes import Node
 

@@ -47,70 +47,27 @@ from sacpy.jit.analysis.facts import Sum
 from sacpy.jit.ir.graph import (
     FALSE,
     Atom,
-    Block,
-    Check,
     Const,
-    For,
     Function,
     Genarray,
-    If,
     Let,
     Modarray,
     Op,
     Partition,
     Unit,
     WithLoop,
-    blocks,
     integer,
     statements,
-    stride,
 )
 from sacpy.jit.ir.rewrite import bound, copied
+from sacpy.jit.passes.cuts import NARROW, Cuts, Piece, Remainder, conditions, extremes, has_gaps, quotient, remainders
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.summing import ZERO, is_moderate
 from sacpy.jit.passes.units import per_function
-from sacpy.nodes import Record, field, replace
+from sacpy.nodes import replace
 
-NARROW = 8  # the width of a border
 CODE = 1500  # statements of all pieces together
-
-
-class _Cuts(Record):
-    """Where an axis is cut: `low` indices from its lower end and not below any of `lows`, `high` from its upper one and
-    not above any of `highs`; or at one place in between. `spans`: what must not exceed a period, that the borders are
-    at most one period off: with the divisor, from the least dividend at one index to the greatest, and how far
-    dividends at the ends are below and above."""
-
-    low: int = 0
-    high: int = 0
-    lows: list[Sum] = field(default_factory=list)
-    highs: list[Sum] = field(default_factory=list)
-    middle: Sum | None = None
-    spans: list[tuple[Sum, Sum]] = field(default_factory=list)
-
-    @property
-    def borders(self) -> int:
-        """How many pieces are cut off."""
-        if self.middle is not None:
-            return 1
-        return bool(self.low or self.lows) + bool(self.high or self.highs)
-
-
-class _Piece(Record):
-    """Part of a partition: bounds by axis, and steps where it has some."""
-
-    lower: list[Atom]
-    upper: list[Atom]
-    step: list[Atom]
-
-    def part(self, axis: int, lower: Atom, upper: Atom, step: int = 0) -> _Piece:
-        """The part of this with other bounds along an axis, and another step if one is given."""
-        new = _Piece(list(self.lower), list(self.upper), list(self.step))
-        new.lower[axis], new.upper[axis] = lower, upper
-        if step:
-            new.step[axis] = integer(step)
-        return new
 
 
 class Splitter(Ranger):
@@ -141,7 +98,7 @@ class Splitter(Ranger):
             return [p]
         cuts = self.where(p)
         if p.step is not None:
-            cuts = [_Cuts(c.low, c.high) if _has_gaps(p, axis) else _Cuts() for axis, c in enumerate(cuts)]
+            cuts = [Cuts(c.low, c.high) if has_gaps(p, axis) else Cuts() for axis, c in enumerate(cuts)]
         *outer, last = (c.borders for c in cuts)
         if not last and not any(outer):
             return [p]
@@ -149,8 +106,8 @@ class Splitter(Ranger):
         across = bool(cuts[-1].lows or cuts[-1].highs) and (1 + sum(outer)) * (1 + last) * code <= CODE
         if not across and (1 + sum(outer) + last) * code > CODE:
             return [p]
-        boxes: list[_Piece] = []
-        rest = _Piece(list(p.lower), list(p.upper), list(p.step or ()))
+        boxes: list[Piece] = []
+        rest = Piece(list(p.lower), list(p.upper), list(p.step or ()))
         spans = [s for c in cuts for s in c.spans]
         if spans:
             start = self.emit("start", Op("select", (self.any_longer(spans), p.upper[0], p.lower[0])))
@@ -196,7 +153,7 @@ class Splitter(Ranger):
             found = self.emit("small", Op("or", (found, self.emit("small", Op("lt", (number(period), number(span)))))))
         return found
 
-    def sliced(self, box: _Piece, axis: int, c: _Cuts) -> tuple[list[_Piece], _Piece]:
+    def sliced(self, box: Piece, axis: int, c: Cuts) -> tuple[list[Piece], Piece]:
         """The border pieces of a box along an axis, and what is left."""
         lower, upper = box.lower[axis], box.upper[axis]
         border = []
@@ -214,7 +171,7 @@ class Splitter(Ranger):
             border.append(box.part(axis, inner_upper, upper))
         return border, box.part(axis, inner_lower, inner_upper)
 
-    def stepped(self, box: _Piece, axis: int, c: _Cuts) -> tuple[list[_Piece], _Piece]:
+    def stepped(self, box: Piece, axis: int, c: Cuts) -> tuple[list[Piece], Piece]:
         """As `sliced`, for a box that steps along the axis: of its indices the first few, the last few, and those
         between. Where one of these borders has one index at most, its step gets so long that this can be seen."""
         lower, upper, by = box.lower[axis], box.upper[axis], box.step[axis]
@@ -251,10 +208,10 @@ class Splitter(Ranger):
 
     # ---- where
 
-    def where(self, p: Partition) -> list[_Cuts]:
+    def where(self, p: Partition) -> list[Cuts]:
         """Where a partition is cut, given that it has an index."""
 
-        def found() -> list[_Cuts]:
+        def found() -> list[Cuts]:
             for lower, upper in zip(p.lower, p.upper):
                 self.learn_order(integer(0), lower)
                 self.learn_order(lower, upper, 1)
@@ -272,9 +229,9 @@ class Splitter(Ranger):
             total = total.plus(self.form(self.variables[n]) if n in self.variables else Sum(0, {n: 1}), c)
         return total
 
-    def cuts(self, p: Partition) -> list[_Cuts]:
+    def cuts(self, p: Partition) -> list[Cuts]:
         """Where the conditions in the body of a partition cut its axes."""
-        found = [_Cuts() for _ in p.index]
+        found = [Cuts() for _ in p.index]
         inside = bound(p.body)
         axes = {i.name: k for k, i in enumerate(p.index)}
         last = p.rank - 1
@@ -283,7 +240,7 @@ class Splitter(Ranger):
             for condition, strong, anywhere in conditions(p.body)
             for f, equal in self.comparisons(condition)
         ]
-        decided += [(self.form(op.args[1]) - self.form(op.args[0]), False, False) for op in _extremes(p.body)]
+        decided += [(self.form(op.args[1]) - self.form(op.args[0]), False, False) for op in extremes(p.body)]
         for f, strong, anywhere in decided:
             plain, f = f, self.undivided(f) if self.wraps else f
             names = [n for n in f.terms if n in axes]
@@ -292,7 +249,7 @@ class Splitter(Ranger):
             axis, c = axes[names[0]], f.terms[names[0]]
             if not strong and axis != last:
                 continue
-            rest = _quotient(Sum(f.constant, {n: k for n, k in f.terms.items() if n != names[0]}), abs(c))
+            rest = quotient(Sum(f.constant, {n: k for n, k in f.terms.items() if n != names[0]}), abs(c))
             if rest is not None:
                 self.cut(
                     found[axis],
@@ -302,7 +259,7 @@ class Splitter(Ranger):
                     anywhere and f is plain,
                 )
         if self.wraps:
-            for r in _remainders(p.body):
+            for r in remainders(p.body):
                 self.unwrap(p, found, r, axes, inside)
         return found
 
@@ -324,7 +281,7 @@ class Splitter(Ranger):
                 )
         return f
 
-    def unwrap(self, p: Partition, found: list[_Cuts], r: _Remainder, axes: dict[str, int], inside: set[str]) -> None:
+    def unwrap(self, p: Partition, found: list[Cuts], r: Remainder, axes: dict[str, int], inside: set[str]) -> None:
         """Adds the cuts that leave, in between, the indices for which a remainder is its dividend."""
         divisor = self.form(r.op.args[1])
         given = self.form(r.op.args[0])
@@ -383,7 +340,7 @@ class Splitter(Ranger):
 
         return bool(self.scoped(proved))
 
-    def cut(self, cuts: _Cuts, lower: Atom, upper: Atom, place: Sum, anywhere: bool) -> None:
+    def cut(self, cuts: Cuts, lower: Atom, upper: Atom, place: Sum, anywhere: bool) -> None:
         """Adds a cut, so that the indices below `place` get apart from the others; `anywhere`: also where that is not
         known to be near an end."""
         place = self.now(place)
@@ -416,73 +373,6 @@ class Splitter(Ranger):
             d = self.form(rhs.args[1]) - self.form(rhs.args[0])
             yield d, True
             yield d.times(-1), True
-
-
-def _has_gaps(p: Partition, axis: int) -> bool:
-    """Whether a partition has single indices along an axis, a fixed number apart."""
-    step, width = stride(p, axis)
-    return step is not None and 2 <= step <= NARROW and width == 1
-
-
-def _quotient(s: Sum, divisor: int) -> Sum | None:
-    """A sum divided by a positive number, rounded down, where that is a sum."""
-    if any(c % divisor for c in s.terms.values()):
-        return None
-    return Sum(s.constant // divisor, {n: c // divisor for n, c in s.terms.items()})
-
-
-class _Remainder(Record):
-    """A remainder of an integer in a block; `ranges`: the bounds of the indices of the loops around it, by name."""
-
-    op: Op
-    ranges: dict[str, tuple[Atom, Atom]]
-
-
-def _remainders(b: Block, ranges: dict[str, tuple[Atom, Atom]] | None = None) -> Iterator[_Remainder]:
-    """The remainders of ints in a block, inner blocks included."""
-    ranges = ranges or {}
-    for s in b.statements:
-        if not isinstance(s, Let):
-            continue
-        if isinstance(s.rhs, Op) and s.rhs.code in ("mod", "aplmod") and s.rhs.args[0].base == "int":
-            yield _Remainder(s.rhs, ranges)
-        elif isinstance(s.rhs, WithLoop):
-            for p in s.rhs.partitions:
-                yield from _remainders(
-                    p.body, ranges | {i.name: (low, high) for i, low, high in zip(p.index, p.lower, p.upper)}
-                )
-        elif isinstance(s.rhs, For) and s.rhs.step > 0:
-            yield from _remainders(s.rhs.body, ranges | {s.rhs.index.name: (s.rhs.lower, s.rhs.upper)})
-        else:
-            for inner in blocks(s.rhs):
-                yield from _remainders(inner, ranges)
-
-
-def conditions(b: Block) -> Iterator[tuple[Atom, bool, bool]]:
-    """The conditions that decide something in a block, inner blocks included; whether they decide what is executed, and
-    whether a cut anywhere is worth it: for a selected number, which may be an index that wraps around, too."""
-    for s in b.statements:
-        if isinstance(s, Check):
-            yield s.condition, True, True
-            continue
-        if isinstance(s.rhs, If):
-            yield s.rhs.condition, True, True
-        elif isinstance(s.rhs, Op) and s.rhs.code == "select":
-            yield s.rhs.args[0], False, s.rhs.args[1].base == "int"
-        for inner in blocks(s.rhs):
-            yield from conditions(inner)
-
-
-def _extremes(b: Block) -> Iterator[Op]:
-    """The clamped ints in a block, inner blocks included."""
-    for s in statements(b):
-        if (
-            isinstance(s, Let)
-            and isinstance(s.rhs, Op)
-            and s.rhs.code in ("min", "max")
-            and s.rhs.args[0].base == "int"
-        ):
-            yield s.rhs
 
 
 def split(function: Function, wraps: bool) -> Function:

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from sacpy.jit.ir.graph import Atom, Block, Check, Function, Let, Names, Op, Rhs, ScalarType, Stmt, Var
+from sacpy.jit.ir.graph import Atom, Block, Check, Function, Let, Op, Rhs, ScalarType, Stmt, Var
+from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.operations import op_base
 from sacpy.jit.ir.rewrite import Rewriter, names_of
 from sacpy.lang.source import NOWHERE, Span

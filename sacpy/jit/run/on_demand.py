@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.run.engine import Engine
 
-TARGETS = ("auto", "cpu", "cuda", "emulator", "interp")
-
 
 class OnDemand:
     """An engine that is made when it is needed. The arguments are those of `engine.Engine`."""

@@ -24,7 +24,6 @@ from sacpy.jit.ir.graph import (
     Const,
     Let,
     Load,
-    Names,
     Op,
     Rhs,
     ScalarType,
@@ -33,6 +32,7 @@ from sacpy.jit.ir.graph import (
     Var,
     View,
 )
+from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.operations import op_base
 from sacpy.jit.specialise.facts import Facts, Range, Scope
 from sacpy.jit.specialise.folding import COMMUTATIVE, simplify

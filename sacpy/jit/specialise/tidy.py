@@ -26,9 +26,9 @@ from sacpy.jit.ir.graph import (
     Var,
     WithLoop,
     blocks,
-    inner_binders,
     operands,
 )
+from sacpy.jit.ir.rewrite import inner_binders
 
 
 def tidy(block: Block) -> Block:

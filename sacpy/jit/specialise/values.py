@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from math import prod
 
-from sacpy.jit.ir.graph import ArrayType, Atom, Const, Names, ScalarType, Type, Var
+from sacpy.jit.ir.graph import ArrayType, Atom, Const, ScalarType, Type, Var
+from sacpy.jit.ir.names import Names
 from sacpy.lang import constants
 from sacpy.lang.lattice import constant
 from sacpy.lang.types import Shape

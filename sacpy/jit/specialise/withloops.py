@@ -37,7 +37,7 @@ from sacpy.jit.specialise.values import (
 )
 from sacpy.lang import core
 from sacpy.lang.lattice import full_extents
-from sacpy.lang.pragmas import asks
+from sacpy.lang.pragmas import laid_out, order_of_fold
 from sacpy.lang.types import Type, known
 from sacpy.lang.walk import block_free
 from sacpy.nodes import Record, field
@@ -81,17 +81,12 @@ def with_loop(walk: Walk, let: core.Let, loop: core.WithLoop) -> None:
     if length is None:
         length = len(frame) if frame is not None else 1
     boxes = [box(walk, p, frame, length) for p in loop.partitions]
-    results = None if length and _laid_out(loop) else unrolling.unrolled(walk, loop, frame, boxes)
+    results = None if length and laid_out(loop) else unrolling.unrolled(walk, loop, frame, boxes)
     if results is None:
         results = _general(walk, loop, frame, boxes, [t.source or "w" for t in let.targets])
     b.span = let.span
     for target, value in zip(let.targets, results, strict=True):
         walk.env[target.name] = _without_elements(value)
-
-
-def _laid_out(loop: core.WithLoop) -> bool:
-    """Whether a pragma asks for a kernel."""
-    return any(asks(p.text) for pragmas in (loop.pragmas, *(q.pragmas for q in loop.partitions)) for p in pragmas)
 
 
 def _without_elements(value: Value) -> Value:
@@ -414,17 +409,8 @@ def _fold(
         else tuple(a for kind, s in zip(kinds, operator.stop) for a in apart(b, kind, walk.value(s)))
     )
     variables, given = targets(b, kinds, stems)
-    fold = graph.Fold(start, accumulators, values, scope.block(combined), stop, _order(loop))
+    fold = graph.Fold(start, accumulators, values, scope.block(combined), stop, order_of_fold(loop))
     return Made(fold, kinds, variables, given)
-
-
-def _order(loop: core.WithLoop) -> bool | None:
-    """What the pragmas say of the order of the with-loop's folds."""
-    if not loop.pragmas:
-        return None
-    from sacpy.withloop.pragmas import order_of
-
-    return order_of(p.text for p in loop.pragmas)
 
 
 def _joined(a: Kind, c: Kind) -> Kind:

@@ -12,8 +12,8 @@ from sacpy.base.spelling import closest
 from sacpy.lang.advice.foreign import Change, Meant
 from sacpy.lang.advice.pieces import pieces
 from sacpy.lang.diagnostics import Diagnostic, Edit
-from sacpy.lang.parse_cursor import RESERVED
 from sacpy.lang.source import Span
+from sacpy.lang.vocabulary import RESERVED
 from sacpy.nodes import replace
 
 MISSPELT = "E0246"

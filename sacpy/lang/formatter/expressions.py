@@ -26,7 +26,7 @@ from sacpy.lang.formatter.doc import (
     separated,
 )
 from sacpy.lang.formatter.pieces import OPENING, Piece, Pieces, Remark
-from sacpy.lang.parse_cursor import ASSIGNMENT, BASE_TYPES, PRECEDENCE, USER_OPERATOR
+from sacpy.lang.vocabulary import ASSIGNMENT, BASE_TYPES, PRECEDENCE, USER_OPERATOR
 from sacpy.nodes import Node
 
 _STEPS = frozenset(("step", "width"))

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from sacpy.lang import pragmas
-from sacpy.lang.macros import Macro
+from sacpy.lang.macro_definitions import Macro
 from sacpy.lang.operators import Cutter, defined
 from sacpy.lang.scanner import scan, scan_line
 from sacpy.lang.source import Source

@@ -25,7 +25,7 @@ from sacpy.lang.formatter.doc import (
     separated,
 )
 from sacpy.lang.formatter.withloops import WithLoopLayout
-from sacpy.lang.parse_cursor import INTERFACES
+from sacpy.lang.vocabulary import INTERFACES
 
 INDENT = 2
 _OTHERS = frozenset(("typedef", "objdef", "module", "class", "classtype"))

@@ -4,10 +4,10 @@ with-loops."""
 from __future__ import annotations
 
 from sacpy.base.spelling import closest
+from sacpy.jit.options import STRATEGIES
 from sacpy.repl.commands.command import Command, refused
 from sacpy.repl.commands.listing import listing
 from sacpy.repl.engine import Engine
-from sacpy.repl.settings import STRATEGIES
 from sacpy.repl.stages import STAGES
 
 WHAT = {
