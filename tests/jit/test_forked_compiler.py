@@ -16,6 +16,7 @@ from sacpy.jit.cache import Cache
 from sacpy.jit.run import fork as forks
 from sacpy.jit.run.engine import Engine
 from sacpy.jit.run.fork import Asked, Fork
+from sacpy.jit.run.makers import Makers
 from sacpy.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
@@ -185,7 +186,7 @@ def test_who_waits_for_code_does_not_make_it(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.usefixtures("forking")
 def test_what_the_other_process_cannot_make_is_made_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Engine, "_answered", lambda self, request: os._exit(1))
+    monkeypatch.setattr(Makers, "_answered", lambda self, request: os._exit(1))
     engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
     assert spun(engine, 3.0e7) == spun(Engine("cpu", cache=Cache(None), eager=True), 3.0e7)
     assert any(v.calls for u in engine.units for v in u.versions.values())

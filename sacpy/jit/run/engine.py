@@ -31,6 +31,7 @@ from sacpy.jit.options import Options, cores
 from sacpy.jit.run.contract import CompileContext, Compiled, Compiler, Pace, Policy
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.dispatch import Site
+from sacpy.jit.run.makers import Makers
 from sacpy.jit.run.program_state import ProgramState
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.remembered import Recent, Watched
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
-    from sacpy.jit.run.fork import Asked, Fork
 
 PATIENCE = 0.02  # seconds between two looks for an exception
 SOON = 0.2  # seconds; what fails later for lack of memory is not run again to learn more
@@ -59,7 +59,6 @@ POLICIES = {
 EAGER = Policy(0.0, eager=True)
 LIBRARIES = 0.05  # seconds that the compiler's libraries take to load, once in a process
 NATIVE = 0.01  # seconds that it takes to load what native code needs, once in a process
-FORKS = 2  # processes that compile for one engine at most
 LOADING = 0.001  # seconds that code out of the cache takes to load
 COMPILING = 0.05  # seconds that compiling takes at least, in a process that has not compiled much yet
 COMPILING_STATEMENT = 0.0015  # and for each statement
@@ -116,12 +115,13 @@ class Engine:
         self.inner = 0.0
         self._defects = defects
         self._compiler = compiler
-        self._may_fork = compiler is None
-        self._forks: list[Fork] = []  # the last one knows so many rooms:
-        self._known = 0
-        self._rooms = 0
+        self._makers = Makers(
+            self.tools,
+            units=lambda: (*self.sites, *self.units),
+            make=lambda unit, kind: self._version(unit, kind),
+            may_fork=compiler is None,
+        )
         self._recorded: WeakSet[Evaluator] = WeakSet()  # those of programs that may run again
-        self._job: Job[Version] | None = None
         self._lock = Lock()  # of who compiles
         _engines.add(self)
         self._compiled: Recent[Compiled] = Recent()
@@ -140,8 +140,9 @@ class Engine:
             return interpreted()
         room = _room(evaluator)
         if room is None:
-            room = evaluator.namespace[ROOM] = ProgramState(evaluator, self.policy, self.tools.cache, self._rooms)
-            self._rooms += 1
+            room = evaluator.namespace[ROOM] = ProgramState(
+                evaluator, self.policy, self.tools.cache, self._makers.number()
+            )
             if room.records.lasting:
                 self._recorded.add(evaluator)
         name = evaluator.python_name(function.signature.key)
@@ -220,7 +221,7 @@ class Engine:
         try:
             with apart():
                 if job is None and self._may_wait_for_fork(unit, kind):
-                    job = self._asked(unit, kind)
+                    job = self._makers.ask(unit, kind)
                 return self._version(unit, kind) if job is None else job.result()
         finally:
             self.compiling += perf_counter() - start
@@ -230,19 +231,7 @@ class Engine:
         """The same in a process or thread of its own; None where that cannot be: something else is made there, there is
         one core only, or somebody watches how much memory the program takes. `sure`: it is worth its price; in a
         process it may wait for its turn then, and in a thread, which slows the program down, it is not made."""
-        if not self._may_go_on:
-            return None
-        busy = self._job is not None and not self._job.over
-        if busy and not sure:
-            return None
-        asked = self._asked(unit, kind)
-        if asked is not None:
-            self._job = asked
-            return asked
-        if sure or busy:
-            return None
-        self._job = job = Job(lambda: self._version(unit, kind))
-        return job.start()
+        return self._makers.begin(unit, kind, sure) if self._may_go_on else None
 
     @property
     def _may_go_on(self) -> bool:
@@ -251,68 +240,18 @@ class Engine:
 
     def _may_wait_for_fork(self, unit: Versions, kind: Kind) -> bool:
         """Whether what has to be made is better made by another process although the program waits for it."""
-        idle = not self._forks or not self._forks[-1].is_busy
-        return idle and self._may_go_on and unit.prices.get(kind, 0.0) > 0.0
-
-    def _asked(self, unit: Versions, kind: Kind) -> Asked[Version] | None:
-        """A process makes a version, if there may be one that knows the program."""
-        fork = self._fork_for(unit.room)
-        if fork is None:
-            return None
-        from sacpy.jit.run.fork import Asked
-        from sacpy.lang.core_data import packed
-
-        name = unit.room.fingerprints.digest(unit.key, kind, self.options)
-        function = packed(unit.function) if unit.is_part else b""
-        request = unit.room.number, unit.key, kind, name, function
-        return Asked(fork, request, lambda data: self._delivered(unit, kind, name, data)).start()
+        return self._may_go_on and unit.prices.get(kind, 0.0) > 0.0 and self._makers.is_idle
 
     def foresee(self, room: ProgramState) -> None:
         """Has a process ready that compiles, where a program has run for a while and none of its code is in the cache:
         it is likely to be asked for something soon."""
         room.foreseen = True
         if self._may_go_on and room.records.lasting and not room.records.wanted:
-            self._fork_for(room)
-
-    def _fork_for(self, room: ProgramState) -> Fork | None:
-        """A process that knows a program, if there may be one."""
-        if not self._may_fork:
-            return None
-        from sacpy.jit.run.fork import Fork, may_fork
-
-        if self._forks and not self._forks[-1].ended and room.number < self._known:
-            return self._forks[-1]
-        self._forks = [fork for fork in self._forks if fork.is_busy]
-        if len(self._forks) >= FORKS or self.tools.device is not None or not may_fork():
-            return None
-        try:
-            self._forks.append(Fork(self._answered, _load_compiler))
-        except OSError:
-            self._may_fork = False
-            return None
-        self._known = self._rooms
-        return self._forks[-1]
-
-    def _answered(self, request: tuple[int, str, Kind, str, bytes]) -> bytes:
-        """In the other process: what it is asked for."""
-        from sacpy.jit.run.compiler import made_apart
-        from sacpy.lang.core_data import unpacked
-
-        number, key, kind, name, function = request
-        room = next(u.room for u in (*self.sites, *self.units) if u.room.number == number)
-        if function:
-            room.add(unpacked(function))
-        return made_apart(room.program, key, kind, name, self.tools)
-
-    def _delivered(self, unit: Versions, kind: Kind, name: str, data: bytes) -> Version:
-        if data:  # otherwise it has failed, which is found out here
-            self.tools.delivered[name] = data
-        return self._version(unit, kind)
+            self._makers.prepare(room)
 
     def settle(self) -> None:
         """When nobody runs a program any more: nothing is at work that would ask for one."""
-        if self._job is not None:
-            self._job.settle()
+        self._makers.settle()
 
     def _version(self, unit: Versions, kind: Kind) -> Version:
         while not self._lock.acquire(timeout=PATIENCE):  # an exception that another thread has ordered gets through
@@ -423,13 +362,6 @@ class Engine:
         ]
 
 
-def _load_compiler() -> None:
-    """In the other process, before it is asked for anything."""
-    from sacpy.jit.run.compiler import load
-
-    load()
-
-
 def _room(evaluator: Evaluator) -> ProgramState | None:
     """What is kept for an evaluator, if there is anything yet. It lies with the evaluator, and goes with it."""
     found: ProgramState | None = evaluator.namespace.get(ROOM)
@@ -442,7 +374,8 @@ _engines: WeakSet[Engine] = WeakSet()
 def _forked() -> None:
     """In a forked process there is none of the other threads."""
     for engine in tuple(_engines):
-        engine._lock, engine._job, engine._forks = Lock(), None, []
+        engine._lock = Lock()
+        engine._makers.forget()
 
 
 if hasattr(os, "register_at_fork"):
