@@ -8,23 +8,19 @@ from __future__ import annotations
 
 from sacpy.jit.host import layout
 from sacpy.jit.host.legal import constant
+from sacpy.jit.host.room import HUGE, ROOM, field
 from sacpy.jit.host.threads import POOL, SLOW
 
 EXPORTS = (
     "sacpy_enter", "sacpy_drop", "sacpy_new", "sacpy_array1", "sacpy_array2", "sacpy_array3", "sacpy_times", "sacpy_free", "sacpy_release", "sacpy_copied", "sacpy_fill",
     "sacpy_own", "sacpy_hand_over", "sacpy_adopt", "sacpy_returned", "sacpy_grain", "sacpy_blocks", "sacpy_spread", "sacpy_discard", "sacpy_forked",
+    "sacpy_grow", "sacpy_roomy",
 )  # fmt: skip
 KEPT_BLOCKS = 16
 SMALL = 1 << 16  # bytes of the largest blocks that their frame keeps
 FREED_BYTES = 1 << 20  # bytes of freed small blocks that a frame keeps at most
-HUGE = 1 << 22  # bytes from which huge pages are asked for
 KEPT_BYTES = 1 << 30  # bytes of freed large blocks that the process keeps at most
 STACK_RESERVE = 192 << 10  # bytes of stack that a unit may use before it is moved to a larger one
-
-
-def field(name: str, pointer: str, number: int) -> str:
-    """An instruction that computes the address of a field."""
-    return f"  %{name} = getelementptr i64, ptr {pointer}, i64 {number}\n"
 
 
 # A frame on a large stack runs its loops by itself: helpers have small ones.
@@ -153,6 +149,7 @@ link:
   %size = phi i64 [%total, %pop], [%size_kept, %again], [%rounded, %advise], [%rounded, %pages]
   store i64 1, ptr %block
 {field("block_bytes", "%block", layout.BYTES)}  store i64 %size, ptr %block_bytes
+{field("block_charged", "%block", layout.CHARGED)}  store i64 %size, ptr %block_charged
 {field("block_previous", "%block", layout.PREVIOUS)}  store ptr %frame, ptr %block_previous
 {field("frame_next", "%frame", layout.NEXT)}  %first = load ptr, ptr %frame_next
 {field("block_next", "%block", layout.NEXT)}  store ptr %first, ptr %block_next
@@ -184,7 +181,7 @@ link:
 {field("n", "%block", layout.NEXT)}  store ptr %first, ptr %n
 {field("first_previous", "%first", layout.PREVIOUS)}  store ptr %block, ptr %first_previous
   store ptr %block, ptr %frame_next
-{field("bytes", "%block", layout.BYTES)}  %size = load i64, ptr %bytes
+{field("charged", "%block", layout.CHARGED)}  %size = load i64, ptr %charged
 {field("in_use", "%frame", layout.FRAME_IN_USE)}  %old = load i64, ptr %in_use
   %now = add i64 %old, %size
   store i64 %now, ptr %in_use
@@ -212,8 +209,9 @@ gone:
 define void @sacpy_free(ptr %frame, ptr %block) {{
   call void @sacpy_hand_over(ptr %block)
 {field("bytes", "%block", layout.BYTES)}  %size = load i64, ptr %bytes
+{field("charged", "%block", layout.CHARGED)}  %counted = load i64, ptr %charged
 {field("in_use", "%frame", layout.FRAME_IN_USE)}  %old = load i64, ptr %in_use
-  %use = sub i64 %old, %size
+  %use = sub i64 %old, %counted
   store i64 %use, ptr %in_use
   %small = icmp ule i64 %size, {SMALL}
   br i1 %small, label %list, label %large
@@ -633,4 +631,4 @@ several:
 
 def runtime_ir() -> str:
     """The text of the runtime's module."""
-    return FRAMES + BLOCKS + FREED + KEPT + ARRAYS + CHUNKS + POOL
+    return FRAMES + BLOCKS + ROOM + FREED + KEPT + ARRAYS + CHUNKS + POOL
