@@ -2,7 +2,7 @@
 
 In: two arrays, and of each whether nobody else holds it (`ownership`). Out: their concatenation along the first axis, an array that nobody else holds either. n appends, or prepends, move O(n) elements in all.
 
-What an array is a view of may be larger than the array: a `Keeper`, which is memory with room. Blocks that compiled code has made are such as well (`jit/host/native`), so an array can grow by turns here and there. Of a keeper whose array nobody else holds, that array may use all. Where it does not do, the elements move to another one, with room for about half as many again on the side on which the array has grown: an array then holds less than
+What an array is a view of may be larger than the array: a `Keeper`, which is memory with room. Blocks that compiled code has made are such as well (`jit/host/native`), so an array can grow by turns here and there. Of a keeper whose array nobody else holds, that array may use all. Where it does not do, the elements move to another one, with room for about half as many again where the array grows, or on both sides if it has room on the other one already: an array then holds less than
 twice its bytes, and room costs memory only once it is used, since nobody has touched it. An array so small that to copy it takes less than to see to this is copied; so is one that is given up for a larger one, which does not grow by little.
 """
 
@@ -36,7 +36,7 @@ class Keeper:
         """The address of its first byte."""
         raise NotImplementedError
 
-    def size(self) -> int:
+    def capacity(self) -> int:
         """Its bytes."""
         raise NotImplementedError
 
@@ -49,7 +49,7 @@ class Keeper:
         raise NotImplementedError
 
 
-class Room(ndarray, Keeper):  # type: ignore[type-arg]
+class Room(ndarray, Keeper):
     """Memory of NumPy's."""
 
     address: int
@@ -57,8 +57,8 @@ class Room(ndarray, Keeper):  # type: ignore[type-arg]
     def start(self) -> int:
         return self.address
 
-    def size(self) -> int:
-        return self.shape[0]
+    def capacity(self) -> int:
+        return self.nbytes
 
     def window(self, shape: tuple[int, ...], dtype: np.dtype[Any], offset: int, like: Array) -> Array:
         return ndarray(shape, dtype, self, offset)
@@ -104,17 +104,22 @@ def grown(a: Array, b: Array, given: tuple[bool, bool]) -> Array:
     rows, front = len(a) + len(b), 0 if first else added.nbytes
     longest(rows)
     shape = (rows, *kept.shape[1:])
-    keeper = keeper_of(kept)
+    keeper, other_side = keeper_of(kept), 0
     if keeper is not None:
         offset = address_of()(kept) - front - keeper.start()
-        size = keeper.size()
+        size = keeper.capacity()
+        other_side = offset if first else size - offset - total
         if offset >= 0 and offset + total <= size <= 2 * total + LITTLE:
             memory.room(added.nbytes)
             result = keeper.window(shape, kept.dtype, offset, kept)
             result[slice(len(a), None) if first else slice(len(a))] = added
             return result
     keeper = _larger(keeper, total, kept.nbytes // 2 + kept.nbytes // 16)
-    offset = 0 if first else (keeper.size() - total) & -ALIGNED
+    room_left = keeper.capacity() - total
+    if other_side > kept.nbytes // 16:  # it grows on both
+        room_left //= 2
+        first = False
+    offset = 0 if first else room_left & -ALIGNED
     result = keeper.window(shape, kept.dtype, offset, kept)
     result[: len(a)] = a
     result[len(a) :] = b

@@ -111,7 +111,7 @@ def _cat(at_end: bool) -> Factory:
             if not (_rank(a, cell) and _rank(b, cell)):
                 given = (given[0] and _rank(a, cell) > 0, given[1] and _rank(b, cell) > 0)
                 a, b = lifted(a, b, 0)
-            return grown(a, b, given)
+            return np.asarray(grown(a, b, given))
 
         if not at_end:
             cat.growing = growing  # type: ignore[attr-defined]

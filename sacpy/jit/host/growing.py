@@ -55,9 +55,7 @@ def kept_rows(w: WithLoop, dying: Container[str], sums: Sums) -> tuple[Kept, ...
         others = sum(load.array.name in free(q.body) for q in w.partitions if q is not p)
         if not others or _keeps_all(p, load, w.frame[0], sums):
             found.append(Kept(p, load, before, others > 0))
-    if len(found) > 1:  # which of them stays is seen when the code runs: so all are read where they were
-        found = [k for k in found if not k.shared]
-    return tuple(found)
+    return tuple([k for k in found if not k.shared] or found[:1])  # which of several stays is seen when the code runs: so they are read where they were
 
 
 def _copied(p: Partition, frame: Sequence[Atom]) -> Load | None:
@@ -133,7 +131,7 @@ class Window(Node):
 
 
 class Growth:
-    """Writes the memory of a genarray that keeps rows of arrays that die. `place`: the result, with the rows that stay; `names`: of these arrays; `stay`: for each partition that copies rows, by its identity, whether these have stayed, so that it must not run; `moved`: what the loop still reads, to be released behind it."""
+    """Writes the memory of a genarray that keeps rows of arrays that die. `place`: the result; `within`: the arrays that the loop may read out of it; `stay`: for each partition that copies rows, by its identity, whether these are in their place already, so that it must not run; `moved`: what the loop reads where they are not, to be released behind it."""
 
     def __init__(self, low: Lowering, w: WithLoop, found: Sequence[Kept], dying: set[str]) -> None:
         self.low = low
@@ -143,28 +141,26 @@ class Growth:
         extents = low.wides(w.frame)
         row = elements(code, (str(size_of(base)), *extents[1:]))
         windows = [self._window(k, row, dying) for k in found]
-        first, *others = windows
-        header, data, front, kept = first.old.header, first.data, first.front, first.bytes
-        number = "0"
-        for at, other in enumerate(others, 1):
+        header, data, front, kept, number = windows[0].old.header, windows[0].data, windows[0].front, windows[0].bytes, "0"
+        for at, other in enumerate(windows[1:], 1):
             better = code.op(f"icmp ugt i64 {other.bytes}, {kept}")
             header, data = (code.op(f"select i1 {better}, ptr {a}, ptr {b}") for a, b in ((other.old.header, header), (other.data, data)))
-            front, kept = (code.op(f"select i1 {better}, i64 {a}, i64 {b}") for a, b in ((other.front, front), (other.bytes, kept)))
-            number = code.op(f"select i1 {better}, i64 {at}, i64 {number}")
-        self.stay = {id(w.kept.partition): code.op(f"icmp eq i64 {number}, {at}") if others else "true" for at, w in enumerate(windows)}
+            front, kept, number = (code.op(f"select i1 {better}, i64 {a}, i64 {b}") for a, b in ((other.front, front), (other.bytes, kept), (str(at), number)))
         code.module.declare("sacpy_times", "declare i64 @sacpy_times(i64, i64)")
         total = str(size_of(base))
         for extent in extents:
             total = code.op(f"call i64 @sacpy_times(i64 {total}, i64 {extent})")
         code.module.declare("sacpy_grow", "declare {ptr, ptr} @sacpy_grow(ptr, ptr, ptr, i64, i64, i64)")
         made = code.op(f"call {{ptr, ptr}} @sacpy_grow(ptr %frame, ptr {header}, ptr {data}, i64 {front}, i64 {kept}, i64 {total})")
-        new, start = code.op(f"extractvalue {{ptr, ptr}} {made}, 0"), code.op(f"extractvalue {{ptr, ptr}} {made}, 1")
-        self.place = Array(start, new, base, extents, unique=True)
-        self.names = {k.load.array.name for k in found}
-        self.moved: list[Array] = []  # what has not stayed, to be released
-        low.unless(code.op(f"icmp ne ptr {new}, null"), layout.OUT_OF_MEMORY)
-        for window in windows:
-            self._settle(window)
+        block, start = code.op(f"extractvalue {{ptr, ptr}} {made}, 0"), code.op(f"extractvalue {{ptr, ptr}} {made}, 1")
+        low.unless(code.op(f"icmp ne ptr {block}, null"), layout.OUT_OF_MEMORY)
+        self.place = Array(start, block, base, extents, unique=True)
+        self.within = {k.load.array.name for k in found if k.shared}
+        self.stay: dict[int, str] = {}
+        self.moved: list[Array] = []
+        same = code.op(f"icmp eq ptr {block}, {header}")
+        for at, window in enumerate(windows):
+            self._settle(window, code.op(f"and i1 {same}, {code.op(f'icmp eq i64 {number}, {at}')}") if len(windows) > 1 else same)
 
     def _window(self, k: Kept, row: str, dying: set[str]) -> Window:
         low, code, p = self.low, self.low.code, k.partition
@@ -178,16 +174,18 @@ class Growth:
         first = low.wide(k.load.index[0])
         count = code.largest(code.difference(upper, lower), "0")
         data = code.op(f"getelementptr i8, ptr {old.data}, i64 {code.product(first, row)}")
-        data = code.op(f"select i1 {code.op(f'icmp sgt i64 {count}, 0')}, ptr {data}, ptr {old.data}")  # nobody has computed the row of an index that there is not
+        data = code.op(f"select i1 {code.op(f'icmp sgt i64 {count}, 0')}, ptr {data}, ptr {old.data}")  # the row of an index that there is not may be anything
         return Window(k, old, data, code.product(lower, row), code.product(count, row))
 
-    def _settle(self, w: Window) -> None:
-        """What has not stayed is there until the loop is done; what has is found where it is now."""
-        code, stays, name = self.low.code, self.stay[id(w.kept.partition)], w.kept.load.array.name
-        if stays != "true":
+    def _settle(self, w: Window, stays: str) -> None:
+        """Where an array is found from here on, and what becomes of its reference."""
+        code, name = self.low.code, w.kept.load.array.name
+        self.stay[id(w.kept.partition)] = stays
+        if not w.old.borrowed:
             self.moved.append(replace(w.old, header=code.op(f"select i1 {stays}, ptr null, ptr {w.old.header}"), unique=False))
-        elif w.kept.shared:
-            self.low.env[name] = Array(code.offset("i8", self.place.data, w.front), BORROWED, w.old.element, w.old.extents)
+        if w.kept.shared:  # others read it, and may do so after it has been written behind it
+            data = code.op(f"getelementptr i8, ptr {self.place.data}, i64 {w.front}")
+            self.low.env[name] = Array(code.op(f"select i1 {stays}, ptr {data}, ptr {w.old.data}"), BORROWED, w.old.element, w.old.extents)
 
 
 __all__ = ["Growth", "Kept", "kept_rows"]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy import asarray, ascontiguousarray, ndarray
 
-from sacpy.interp.growth import Keeper, address_of
+from sacpy.interp.growth import Keeper, address_of, keeper_of
 from sacpy.interp.limits import unstruck
 from sacpy.interp.values import DTYPES, Value
 from sacpy.jit.failures import CheckFailed, Interrupted, NativeFailure, OutOfMemory, TooDeep
@@ -120,12 +120,12 @@ class _Memory(Keeper):
     def start(self) -> int:
         return self.address
 
-    def size(self) -> int:
+    def capacity(self) -> int:
         return self._header(layout.BYTES).value - layout.HEADER_BYTES if self.address else 0
 
     def window(self, shape: tuple[int, ...], dtype: np.dtype[Any], offset: int, like: ndarray) -> ndarray:
-        size, whole = self.size(), like.base
-        if type(whole) is not ndarray or whole.base is not self or whole.nbytes != size:
+        size, whole = self.capacity(), like.base
+        if type(whole) is not ndarray or whole.nbytes != size or keeper_of(like) is not self:  # else it is one of all bytes, made here before
             self.__array_interface__ = {"data": (self.address, False), "typestr": "|u1", "shape": (size,), "version": 3}
             whole = asarray(self)
         found: ndarray = ndarray(shape, dtype, whole, offset)

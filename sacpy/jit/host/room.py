@@ -1,11 +1,11 @@
-"""Room for arrays to grow in: the part of the runtime of compiled code that moves an array into the window of a larger one, as LLVM IR.
+"""Room for arrays to grow in: the part of the runtime of compiled code that finds an array a window in the block of another one, as LLVM IR.
 
-In: an array that is given up, by its block's header; the bytes of it that the new array keeps, and how many come before these and behind them. Out: the new array's block, with the kept bytes where they belong; the others are not set.
+In: an array that is given up, by its block's header; the bytes of it that the new array keeps, and how many come before these and behind them. Out: the new array's block, and where in it the array is. If it is the same block, the kept bytes are where they belong already; else nothing is set.
 
     block  |header| . . . |kept kept kept kept| . . . . . . |        kept: what the old array and the new one have in common
                     |front|kept kept kept kept|back|                  the new array: all of it lies in the block, so nothing moves
 
-An array that has a block for itself may use all of it. Where that does not do, the block that the kept bytes are moved to has room behind them, or before them, if that is the side on which the array has grown: for about half as many bytes again as were kept, so that n appends move O(n) bytes. Whoever holds an array then holds less than twice its bytes; a
+An array that has a block for itself may use all of it. Where that does not do, the block that the kept bytes are to be moved to has room behind them, or before them, or on both sides, wherever the array grows or has room already: for about half as many bytes again as were kept, so that n appends move O(n) bytes. Whoever holds an array then holds less than twice its bytes; a
 block that would be more than twice as large is left for a smaller one. Room counts where a call may take so much memory only once it is used, since until then nobody has touched it; where there is not enough memory for it, there is none.
 """
 
@@ -74,7 +74,9 @@ stay:
   ret {{ptr, ptr}} %stays
 elsewhere:
   %mostly_new = icmp ugt i64 %added, %kept
-  br i1 %mostly_new, label %exact, label %roomy
+  %nothing_new = icmp eq i64 %added, 0
+  %shrunk = or i1 %mostly_new, %nothing_new
+  br i1 %shrunk, label %exact, label %roomy
 roomy:
   %half = lshr i64 %kept, 1
   %sixteenth = lshr i64 %kept, 4
@@ -100,9 +102,17 @@ discount:
   %unused = sub i64 %room, %lines
   %without = sub i64 %with_room, %unused
   store i64 %without, ptr %large_use
+  %kept_low = ptrtoint ptr %data to i64
+  %kept_high = add i64 %kept_low, %kept
+  %slack_before = sub i64 %kept_low, %first
+  %slack_behind = sub i64 %block_high, %kept_high
+  %had_before = icmp sgt i64 %slack_before, %sixteenth
+  %had_behind = icmp sgt i64 %slack_behind, %sixteenth
   %behind = add i64 %front, %kept
-  %grown_behind = icmp ult i64 %behind, %total
-  %grown_before = icmp ne i64 %front, 0
+  %adds_behind = icmp ult i64 %behind, %total
+  %adds_before = icmp ne i64 %front, 0
+  %grown_behind = or i1 %adds_behind, %had_behind
+  %grown_before = or i1 %adds_before, %had_before
   %both = and i1 %grown_behind, %grown_before
   %shared = lshr i64 %unused, 1
   %some = select i1 %both, i64 %shared, i64 %unused
@@ -118,9 +128,6 @@ fill:
   %skipped = phi i64 [%before_it, %discount], [0, %exact]
   %offset = add i64 %skipped, {layout.HEADER_BYTES}
   %made = getelementptr i8, ptr %block, i64 %offset
-  %to = getelementptr i8, ptr %made, i64 %front
-  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %data, i64 %kept, i1 false)
-  call void @sacpy_release(ptr %frame, ptr %header)
   %moved0 = insertvalue {{ptr, ptr}} poison, ptr %block, 0
   %moved = insertvalue {{ptr, ptr}} %moved0, ptr %made, 1
   ret {{ptr, ptr}} %moved

@@ -106,7 +106,7 @@ class WithLoops:
             return None
         growth = Growth(self.low, self.w, found, self.dying)
         self.stay = growth.stay
-        self.in_place |= growth.names
+        self.in_place |= growth.within
         self.kept += growth.moved
         return growth.place
 
@@ -191,7 +191,7 @@ class WithLoops:
                 states[k] = PropagateSink(low, o, Slots(low, o.params))
                 states[k].slots.set([low.take(a, set()) for a in o.initial])
         if only_arrays and self.w.disjoint:
-            kept = [[p] for p in partitions if self.stay.get(id(p), "true") != "true"]
+            kept = [[p] for p in partitions if id(p) in self.stay]
             partitions = [p for p in partitions if id(p) not in self.stay]
             few = all(map(is_cut, partitions)) and all(isinstance(p.upper[0], Const) for p in partitions)  # rows: blocks of them are dealt out
             for group in (*kept, *([[p] for p in partitions] if few else grouped(partitions))):
