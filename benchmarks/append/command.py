@@ -1,6 +1,8 @@
-"""Measures functions whose arrays get longer at several sizes, beside Python's lists and C++'s vectors, and holds the exponent with which the time grows against a limit.
+"""Measures functions whose arrays get longer at several sizes, beside Python's lists and C++'s vectors, and holds the
+exponent with which the time grows against a limit.
 
-In: names of functions, how often. Out: the report, and whether something is over its limit. All ways of one size take turns.
+In: names of functions, how often. Out: the report, and whether something is over its limit. All ways of one size take
+turns.
 """
 
 from __future__ import annotations
@@ -32,19 +34,32 @@ def show(only: Sequence[str], repetitions: int, quick: bool) -> tuple[dict[str, 
         raise ValueError(f"there is no function {unknown[0]}; there are {', '.join(FUNCTIONS)}")
     sizes = QUICK if quick else SIZES
     ways = _ways()
-    found = {name: {n: in_turns({way: _action(function, n) for way, function in ways[name].items()}, repetitions, AT_LEAST) for n in sizes} for name in only or FUNCTIONS}
+    found = {
+        name: {
+            n: in_turns({way: _action(function, n) for way, function in ways[name].items()}, repetitions, AT_LEAST)
+            for n in sizes
+        }
+        for name in only or FUNCTIONS
+    }
     for name, timings in found.items():
         print(_table(name, timings), flush=True)
     judged = [row for name, timings in found.items() for row in limits(name, timings)]
     print(table("\nlimits", judged))
-    seconds = {name: {str(n): {way: t.seconds for way, t in by_way.items()} for n, by_way in timings.items()} for name, timings in found.items()}
-    return {"seconds": seconds, "limits": [as_json(row) for row in judged]}, any(row.verdict == "OVER" for row in judged)
+    seconds = {
+        name: {str(n): {way: t.seconds for way, t in by_way.items()} for n, by_way in timings.items()}
+        for name, timings in found.items()
+    }
+    return {"seconds": seconds, "limits": [as_json(row) for row in judged]}, any(
+        row.verdict == "OVER" for row in judged
+    )
 
 
 def _ways() -> dict[str, dict[str, Callable[[int], object]]]:
     """By function, who computes it."""
     programs = {target: SacProgram.from_file(HERE / "append.sac", target) for target in TARGETS}
-    found: dict[str, dict[str, Callable[[int], object]]] = {name: {target: program.function(name) for target, program in programs.items()} for name in FUNCTIONS}
+    found: dict[str, dict[str, Callable[[int], object]]] = {
+        name: {target: program.function(name) for target, program in programs.items()} for name in FUNCTIONS
+    }
     for name in FUNCTIONS:
         found[name]["list"] = getattr(lists, name)
     try:
@@ -66,7 +81,8 @@ def _action(function: Callable[[int], object], n: int) -> Callable[[], object]:
 
 
 def exponent(timings: Mapping[int, Mapping[str, Timing]], way: str) -> float:
-    """With which power of the size the time has grown from the last size but one to the last; the shortest repetitions count."""
+    """With which power of the size the time has grown from the last size but one to the last; the shortest repetitions
+    count."""
     small, large = sorted(timings)[-2:]
     return math.log(min(timings[large][way].seconds) / min(timings[small][way].seconds)) / math.log(large / small)
 

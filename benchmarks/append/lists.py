@@ -9,7 +9,7 @@ from collections.abc import Sequence
 def push(n: int) -> Sequence[int]:
     r: list[int] = []
     for i in range(n):
-        r.append(i)  # noqa: PERF402
+        r.append(i)
     return r
 
 

@@ -1,9 +1,15 @@
 """Arrays that grow where they lie: `a ++ b` where one of the two is given up, and its memory has room for the other.
 
-In: two arrays, and of each whether nobody else holds it (`ownership`). Out: their concatenation along the first axis, an array that nobody else holds either. n appends, or prepends, move O(n) elements in all.
+In: two arrays, and of each whether nobody else holds it (`ownership`). Out: their concatenation along the first axis,
+an array that nobody else holds either. n appends, or prepends, move O(n) elements in all.
 
-What an array is a view of may be larger than the array: a `Keeper`, which is memory with room. Blocks that compiled code has made are such as well (`jit/host/native`), so an array can grow by turns here and there. Of a keeper whose array nobody else holds, that array may use all. Where it does not do, the elements move to another one, with room for about half as many again where the array grows, or on both sides if it has room on the other one already: an array then holds less than
-twice its bytes, and room costs memory only once it is used, since nobody has touched it. An array so small that to copy it takes less than to see to this is copied; so is one that is given up for a larger one, which does not grow by little.
+What an array is a view of may be larger than the array: a `Keeper`, which is memory with room. Blocks that compiled
+code has made are such as well (`jit/host/native`), so an array can grow by turns here and there. Of a keeper whose
+array nobody else holds, that array may use all. Where it does not do, the elements move to another one, with room for
+about half as many again where the array grows, or on both sides if it has room on the other one already: an array then
+holds less than twice its bytes, and room costs memory only once it is used, since nobody has touched it. An array so
+small that to copy it takes less than to see to this is copied; so is one that is given up for a larger one, which does
+not grow by little.
 """
 
 from __future__ import annotations
@@ -41,7 +47,8 @@ class Keeper:
         raise NotImplementedError
 
     def window(self, shape: tuple[int, ...], dtype: np.dtype[Any], offset: int, like: Array) -> Array:
-        """An array of these bytes, which keeps them alive. `offset`: in bytes, a multiple of the dtype's alignment; `like`: an array that has been of these bytes, if there is one."""
+        """An array of these bytes, which keeps them alive. `offset`: in bytes, a multiple of the dtype's alignment;
+        `like`: an array that has been of these bytes, if there is one."""
         raise NotImplementedError
 
     def larger(self, size: int) -> Keeper:
@@ -94,7 +101,8 @@ def keeper_of(array: Array) -> Keeper | None:
 
 
 def grown(a: Array, b: Array, given: tuple[bool, bool]) -> Array:
-    """a, then b, along the first axis; the other extents are the same. `given`: which of the two nobody else holds. Raises a Fault if the extent is too large for an int, or there is no room."""
+    """a, then b, along the first axis; the other extents are the same. `given`: which of the two nobody else holds.
+    Raises a Fault if the extent is too large for an int, or there is no room."""
     total = a.nbytes + b.nbytes
     first = given[0] and not (given[1] and b.nbytes > a.nbytes)
     kept, added = (a, b) if first else (b, a)
@@ -127,7 +135,8 @@ def grown(a: Array, b: Array, given: tuple[bool, bool]) -> Array:
 
 
 def _larger(keeper: Keeper | None, total: int, spare: int) -> Keeper:
-    """Memory with room, or where there is not enough for that, without. Raises a Fault if there is not enough at all."""
+    """Memory with room, or where there is not enough for that, without. Raises a Fault if there is not enough at
+    all."""
     try:
         memory.room(total + spare)
     except Fault:

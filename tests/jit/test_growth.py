@@ -1,4 +1,5 @@
-"""Native code: arrays that are given up for a longer one grow where they lie, by turns with the interpreter, and nobody ever sees that."""
+"""Native code: arrays that are given up for a longer one grow where they lie, by turns with the interpreter, and nobody
+ever sees that."""
 
 from __future__ import annotations
 
@@ -99,12 +100,25 @@ def ints(n: int) -> np.ndarray[Any, Any]:
     return (np.arange(n) * 37 % 101).astype(np.int32)
 
 
-@pytest.mark.parametrize(("more", "size", "counts"), [(BEHIND, "t", (0, 1, 40, 300)), (BEFORE, "t", (0, 1, 40, 300)), (ITSELF, "t", (0, 1, 2, 9)), (LAST_OF_ALL, "t", (1, 60)), (QUEUE, "rn", (1, 3, 300)), (LESS, "t", (0, 1))], ids=["behind", "before", "itself", "last of all", "queue", "less"])
+@pytest.mark.parametrize(
+    ("more", "size", "counts"),
+    [
+        (BEHIND, "t", (0, 1, 40, 300)),
+        (BEFORE, "t", (0, 1, 40, 300)),
+        (ITSELF, "t", (0, 1, 2, 9)),
+        (LAST_OF_ALL, "t", (1, 60)),
+        (QUEUE, "rn", (1, 3, 300)),
+        (LESS, "t", (0, 1)),
+    ],
+    ids=["behind", "before", "itself", "last of all", "queue", "less"],
+)
 def test_rounds_that_add_rows_give_what_they_mean(more: str, size: str, counts: tuple[int, ...]) -> None:
     agree_on(rounds(more, size), [(count, ints(n)) for count in counts for n in (1, 2, 20, 900)])
 
 
-@pytest.mark.parametrize(("more", "size"), [(BEHIND, "t"), (BEFORE, "t"), (QUEUE, "rn")], ids=["behind", "before", "queue"])
+@pytest.mark.parametrize(
+    ("more", "size"), [(BEHIND, "t"), (BEFORE, "t"), (QUEUE, "rn")], ids=["behind", "before", "queue"]
+)
 def test_n_rounds_make_few_arrays(more: str, size: str) -> None:
     function = compiled(rounds(more, size))
     before = function.context.allocations
@@ -230,7 +244,10 @@ function f(int rounds, int n, int c, double[n,c] a)
 
 
 def test_rows_are_added_before_and_behind_a_matrix() -> None:
-    agree_on(unit(ROWS), [(count, np.arange(float(n * c)).reshape(n, c)) for count in (0, 1, 50) for n in (0, 1, 9) for c in (0, 1, 7)])
+    agree_on(
+        unit(ROWS),
+        [(count, np.arange(float(n * c)).reshape(n, c)) for count in (0, 1, 50) for n in (0, 1, 9) for c in (0, 1, 7)],
+    )
 
 
 def kept(text: str) -> list[int]:
@@ -267,7 +284,11 @@ function f(int n, int[n] a, int m, int s)
         ("int x = load a[s]", "int y = add j, m", 0),
         ("int z = load a[i]\n            int x = add z, 1", "int y = add j, m", 0),
         ("int x = load a[i]", "int y = load a[0]", 1),  # all of it stays
-        ("int p = add! i, s\n            int x = load a[p]", "int y = load a[0]", 0),  # of which nobody knows that it stays
+        (
+            "int p = add! i, s\n            int x = load a[p]",
+            "int y = load a[0]",
+            0,
+        ),  # of which nobody knows that it stays
     ],
 )
 def test_which_rows_stay_where_they_are(first: str, second: str, expected: int) -> None:
@@ -284,8 +305,12 @@ def test_columns_do_not_stay() -> None:
 
 
 def test_room_counts_only_once_it_is_used() -> None:
-    """3 MB fit where 1.9 and 1.1 times as much are needed in between; with room for half as much again they would not."""
-    text = ROUNDS.format(more=BEHIND, size="t").replace("return m, r", "int[m] c = with [m] disjoint complete\n        genarray int default 0\n        part [0] <= [i.9] < [m]\n            int q.9 = load r[i.9]\n            int o.9 = sub! m, i.9\n            int u.9 = add q.9, o.9\n            yield u.9\n    int z = load r[0]\n    int[m] d = update c[0] with z\n    return m, d")
+    """3 MB fit where 1.9 and 1.1 times as much are needed in between; with room for half as much again they would
+    not."""
+    text = ROUNDS.format(more=BEHIND, size="t").replace(
+        "return m, r",
+        "int[m] c = with [m] disjoint complete\n        genarray int default 0\n        part [0] <= [i.9] < [m]\n            int q.9 = load r[i.9]\n            int o.9 = sub! m, i.9\n            int u.9 = add q.9, o.9\n            yield u.9\n    int z = load r[0]\n    int[m] d = update c[0] with z\n    return m, d",
+    )
     needed = 4 * 700_000
     function = compiled(unit(text), context=Context(1, 2 * needed + (1 << 18)))
     found = function.call((700_000, ints(1)))[-1]

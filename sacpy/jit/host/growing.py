@@ -1,6 +1,7 @@
 """Arrays that grow, or shrink, where they lie: genarrays that keep rows of an array that dies.
 
-In: a with-loop. Out: `Kept`: the partitions that only copy consecutive rows of such an array, each of which the runtime (`room`) can leave where they are, as part of a larger window of their block.
+In: a with-loop. Out: `Kept`: the partitions that only copy consecutive rows of such an array, each of which the runtime
+(`room`) can leave where they are, as part of a larger window of their block.
 
     w = with [n1] disjoint complete            n1 = add! n, 1; r has n elements and dies here
         part [0] <= [i] < [n]
@@ -9,7 +10,8 @@ In: a with-loop. Out: `Kept`: the partitions that only copy consecutive rows of 
         part [n] <= [j] < [n1]
             yield y                            computed into the room behind them
 
-What `++` becomes is of this kind, and so is whatever else a program writes that keeps rows and adds some. Where several arrays die that are copied like this, that which is largest when the code runs stays.
+What `++` becomes is of this kind, and so is whatever else a program writes that keeps rows and adds some. Where several
+arrays die that are copied like this, that which is largest when the code runs stays.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from sacpy.jit.graph import ArrayType, Atom, Block, Const, Genarray, Let, Load, 
 from sacpy.jit.host import layout
 from sacpy.jit.host.along import Along
 from sacpy.jit.host.legal import size_of
-from sacpy.jit.host.memory import BORROWED, Array, elements
+from sacpy.jit.host.memory import BORROWED, Array, constant_product, elements
 from sacpy.jit.host.overwriting import Sums, distance
 from sacpy.jit.rewrite import free
 from sacpy.nodes import Node, replace
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
 
 
 class Kept(Node):
-    """A partition that copies rows of an array: `load` gives the element of the array for the partition's index, behind the operations of `before`. `shared`: other partitions read the array too, and find all of it in what is kept."""
+    """A partition that copies rows of an array: `load` gives the element of the array for the partition's index, behind
+    the operations of `before`. `shared`: other partitions read the array too, and find all of it in what is kept."""
 
     partition: Partition
     load: Load
@@ -40,7 +43,8 @@ class Kept(Node):
 
 
 def kept_rows(w: WithLoop, dying: Container[str], sums: Sums) -> tuple[Kept, ...]:
-    """The partitions of a with-loop that copy rows of arrays that die. `sums`: the operations without overflow that variables are set to."""
+    """The partitions of a with-loop that copy rows of arrays that die. `sums`: the operations without overflow that
+    variables are set to."""
     if w.frame is None or not (w.complete and w.disjoint) or len(w.operators) != 1:
         return ()
     (operator,) = w.operators
@@ -50,12 +54,20 @@ def kept_rows(w: WithLoop, dying: Container[str], sums: Sums) -> tuple[Kept, ...
     for p in w.partitions:
         load = _copied(p, w.frame)
         before = None if load is None else _first_row(p, load)
-        if load is None or before is None or load.array.name not in dying or load.array.base != operator.base or load.array == operator.default:
+        if (
+            load is None
+            or before is None
+            or load.array.name not in dying
+            or load.array.base != operator.base
+            or load.array == operator.default
+        ):
             continue
         others = sum(load.array.name in free(q.body) for q in w.partitions if q is not p)
         if not others or _keeps_all(p, load, w.frame[0], sums):
             found.append(Kept(p, load, before, others > 0))
-    return tuple([k for k in found if not k.shared] or found[:1])  # which of several stays is seen when the code runs: so they are read where they were
+    return tuple(
+        [k for k in found if not k.shared] or found[:1]
+    )  # which of several stays is seen when the code runs: so they are read where they were
 
 
 def _copied(p: Partition, frame: Sequence[Atom]) -> Load | None:
@@ -67,7 +79,10 @@ def _copied(p: Partition, frame: Sequence[Atom]) -> Load | None:
         return None
     load = last.rhs
     assert isinstance(load.array.type, ArrayType)
-    whole = all(isinstance(low, Const) and low.value == 0 and high == n == m for low, high, n, m in zip(p.lower[1:], p.upper[1:], frame[1:], load.array.type.extents[1:]))
+    whole = all(
+        isinstance(low, Const) and low.value == 0 and high == n == m
+        for low, high, n, m in zip(p.lower[1:], p.upper[1:], frame[1:], load.array.type.extents[1:])
+    )
     if not whole or load.index[1:] != p.index[1:]:
         return None
     return load if all(isinstance(s, Let) and isinstance(s.rhs, Op) for s in before) else None
@@ -108,7 +123,10 @@ def _keeps_all(p: Partition, load: Load, frame: Atom, sums: Sums) -> bool:
 
 def _set_in(body: Block, name: str) -> Op | None:
     """The operation that sets a variable in a body."""
-    return next((s.rhs for s in body.statements if isinstance(s, Let) and isinstance(s.rhs, Op) and s.targets[0].name == name), None)
+    return next(
+        (s.rhs for s in body.statements if isinstance(s, Let) and isinstance(s.rhs, Op) and s.targets[0].name == name),
+        None,
+    )
 
 
 def _takes_away(op: Op, index: Var, less: Atom) -> bool:
@@ -117,11 +135,17 @@ def _takes_away(op: Op, index: Var, less: Atom) -> bool:
         return False
     if op.code == "sub":
         return op.args[1] == less
-    return op.code == "add" and isinstance(less, Const) and isinstance(op.args[1], Const) and int(op.args[1].value) == -int(less.value)
+    return (
+        op.code == "add"
+        and isinstance(less, Const)
+        and isinstance(op.args[1], Const)
+        and int(op.args[1].value) == -int(less.value)
+    )
 
 
 class Window(Node):
-    """Where the rows of one `Kept` are and come to lie: the address of the first one, how many bytes the result has before them, how many they have."""
+    """Where the rows of one `Kept` are and come to lie: the address of the first one, how many bytes the result has
+    before them, how many they have."""
 
     kept: Kept
     old: Array
@@ -131,7 +155,10 @@ class Window(Node):
 
 
 class Growth:
-    """Writes the memory of a genarray that keeps rows of arrays that die. `place`: the result; `within`: the arrays that the loop may read out of it; `stay`: for each partition that copies rows, by its identity, whether these are in their place already, so that it must not run; `moved`: what the loop reads where they are not, to be released behind it."""
+    """Writes the memory of a genarray that keeps rows of arrays that die. `place`: the result; `within`: the arrays
+    that the loop may read out of it; `stay`: for each partition that copies rows, by its identity, whether these are in
+    their place already, so that it must not run; `moved`: what the loop reads where they are not, to be released behind
+    it."""
 
     def __init__(self, low: Lowering, w: WithLoop, found: Sequence[Kept], dying: set[str]) -> None:
         self.low = low
@@ -141,17 +168,31 @@ class Growth:
         extents = low.wides(w.frame)
         row = elements(code, (str(size_of(base)), *extents[1:]))
         windows = [self._window(k, row, dying) for k in found]
-        header, data, front, kept, number = windows[0].old.header, windows[0].data, windows[0].front, windows[0].bytes, "0"
+        header, data, front, kept, number = (
+            windows[0].old.header,
+            windows[0].data,
+            windows[0].front,
+            windows[0].bytes,
+            "0",
+        )
         for at, other in enumerate(windows[1:], 1):
             better = code.op(f"icmp ugt i64 {other.bytes}, {kept}")
-            header, data = (code.op(f"select i1 {better}, ptr {a}, ptr {b}") for a, b in ((other.old.header, header), (other.data, data)))
-            front, kept, number = (code.op(f"select i1 {better}, i64 {a}, i64 {b}") for a, b in ((other.front, front), (other.bytes, kept), (str(at), number)))
+            header, data = (
+                code.op(f"select i1 {better}, ptr {a}, ptr {b}")
+                for a, b in ((other.old.header, header), (other.data, data))
+            )
+            front, kept, number = (
+                code.op(f"select i1 {better}, i64 {a}, i64 {b}")
+                for a, b in ((other.front, front), (other.bytes, kept), (str(at), number))
+            )
         code.module.declare("sacpy_times", "declare i64 @sacpy_times(i64, i64)")
-        total = str(size_of(base))
-        for extent in extents:
-            total = code.op(f"call i64 @sacpy_times(i64 {total}, i64 {extent})")
+        total = code.product(str(size_of(base)), extents[0])  # an extent is an int: that does not wrap
+        for extent in extents[1:]:
+            total = constant_product(total, extent) or code.op(f"call i64 @sacpy_times(i64 {total}, i64 {extent})")
         code.module.declare("sacpy_grow", "declare {ptr, ptr} @sacpy_grow(ptr, ptr, ptr, i64, i64, i64)")
-        made = code.op(f"call {{ptr, ptr}} @sacpy_grow(ptr %frame, ptr {header}, ptr {data}, i64 {front}, i64 {kept}, i64 {total})")
+        made = code.op(
+            f"call {{ptr, ptr}} @sacpy_grow(ptr %frame, ptr {header}, ptr {data}, i64 {front}, i64 {kept}, i64 {total})"
+        )
         block, start = code.op(f"extractvalue {{ptr, ptr}} {made}, 0"), code.op(f"extractvalue {{ptr, ptr}} {made}, 1")
         low.unless(code.op(f"icmp ne ptr {block}, null"), layout.OUT_OF_MEMORY)
         self.place = Array(start, block, base, extents, unique=True)
@@ -160,7 +201,10 @@ class Growth:
         self.moved: list[Array] = []
         same = code.op(f"icmp eq ptr {block}, {header}")
         for at, window in enumerate(windows):
-            self._settle(window, code.op(f"and i1 {same}, {code.op(f'icmp eq i64 {number}, {at}')}") if len(windows) > 1 else same)
+            self._settle(
+                window,
+                code.op(f"and i1 {same}, {code.op(f'icmp eq i64 {number}, {at}')}") if len(windows) > 1 else same,
+            )
 
     def _window(self, k: Kept, row: str, dying: set[str]) -> Window:
         low, code, p = self.low, self.low.code, k.partition
@@ -174,7 +218,9 @@ class Growth:
         first = low.wide(k.load.index[0])
         count = code.largest(code.difference(upper, lower), "0")
         data = code.op(f"getelementptr i8, ptr {old.data}, i64 {code.product(first, row)}")
-        data = code.op(f"select i1 {code.op(f'icmp sgt i64 {count}, 0')}, ptr {data}, ptr {old.data}")  # the row of an index that there is not may be anything
+        data = code.op(
+            f"select i1 {code.op(f'icmp sgt i64 {count}, 0')}, ptr {data}, ptr {old.data}"
+        )  # the row of an index that there is not may be anything
         return Window(k, old, data, code.product(lower, row), code.product(count, row))
 
     def _settle(self, w: Window, stays: str) -> None:
@@ -182,10 +228,14 @@ class Growth:
         code, name = self.low.code, w.kept.load.array.name
         self.stay[id(w.kept.partition)] = stays
         if not w.old.borrowed:
-            self.moved.append(replace(w.old, header=code.op(f"select i1 {stays}, ptr null, ptr {w.old.header}"), unique=False))
+            self.moved.append(
+                replace(w.old, header=code.op(f"select i1 {stays}, ptr null, ptr {w.old.header}"), unique=False)
+            )
         if w.kept.shared:  # others read it, and may do so after it has been written behind it
             data = code.op(f"getelementptr i8, ptr {self.place.data}, i64 {w.front}")
-            self.low.env[name] = Array(code.op(f"select i1 {stays}, ptr {data}, ptr {w.old.data}"), BORROWED, w.old.element, w.old.extents)
+            self.low.env[name] = Array(
+                code.op(f"select i1 {stays}, ptr {data}, ptr {w.old.data}"), BORROWED, w.old.element, w.old.extents
+            )
 
 
 __all__ = ["Growth", "Kept", "kept_rows"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.graph import ArrayType, Atom, Block, Const, Partition, Var
+from sacpy.jit.graph import ArrayType, Atom, Block, Partition, Var
 from sacpy.jit.host import layout
 from sacpy.jit.host.analysis import cells, is_straight
 from sacpy.jit.host.blocks import Blocks, cut, is_cut, write_blocks
@@ -21,6 +21,7 @@ from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.legal import LLVM_TYPES, Code
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Scalar
+from sacpy.jit.host.overwriting import Sums, distance
 from sacpy.jit.host.row_products import ROWS, row_products
 from sacpy.jit.host.rows import write_rows
 from sacpy.jit.host.sinks import ArraySink, FoldSink, Sink
@@ -36,17 +37,19 @@ ALIGNED = 64  # chunks of a one-dimensional space are a multiple of this many in
 
 def can_spread(lowering: Lowering, p: Partition, sinks: Sequence[Sink]) -> bool:
     """Whether a partition's iterations may run in any order, in several threads at once: only arrays, and folds of scalars that may be regrouped."""
-    return lowering.parallel and p.rank > 0 and not _is_tiny(p) and all(isinstance(s, ArraySink) or (isinstance(s, FoldSink) and _may_regroup(s)) for s in sinks)
+    return lowering.parallel and p.rank > 0 and not _is_tiny(p, lowering.facts.made) and all(isinstance(s, ArraySink) or (isinstance(s, FoldSink) and _may_regroup(s)) for s in sinks)
 
 
-def _is_tiny(p: Partition) -> bool:
-    """Whether constants alone say that there is little to do."""
-    if not is_straight(p.body, cells(p.body)) or not all(isinstance(a, Const) for a in (*p.lower, *p.upper)):
+def _is_tiny(p: Partition, sums: Sums) -> bool:
+    """Whether it is known that there is little to do."""
+    if not is_straight(p.body, cells(p.body)):
         return False
     count = 1
     for lower, upper in zip(p.lower, p.upper):
-        assert isinstance(lower, Const) and isinstance(upper, Const)
-        count *= max(0, int(upper.value) - int(lower.value))
+        rounds = distance(lower, upper, sums)
+        if rounds is None:
+            return False
+        count *= max(0, rounds)
     return count * (len(p.body.statements) + 1) < WORTH / 16
 
 

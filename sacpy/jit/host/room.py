@@ -1,12 +1,19 @@
-"""Room for arrays to grow in: the part of the runtime of compiled code that finds an array a window in the block of another one, as LLVM IR.
+"""Room for arrays to grow in: the part of the runtime of compiled code that finds an array a window in the block of
+another one, as LLVM IR.
 
-In: an array that is given up, by its block's header; the bytes of it that the new array keeps, and how many come before these and behind them. Out: the new array's block, and where in it the array is. If it is the same block, the kept bytes are where they belong already; else nothing is set.
+In: an array that is given up, by its block's header; the bytes of it that the new array keeps, and how many come before
+these and behind them. Out: the new array's block, and where in it the array is. If it is the same block, the kept bytes
+are where they belong already; else nothing is set.
 
-    block  |header| . . . |kept kept kept kept| . . . . . . |        kept: what the old array and the new one have in common
-                    |front|kept kept kept kept|back|                  the new array: all of it lies in the block, so nothing moves
+    block  |header| . . . |kept kept kept kept| . . . . . . |    what the old array and the new one have in common
+                    |front|kept kept kept kept|back|             the new array: all of it lies in the block
 
-An array that has a block for itself may use all of it. Where that does not do, the block that the kept bytes are to be moved to has room behind them, or before them, or on both sides, wherever the array grows or has room already: for about half as many bytes again as were kept, so that n appends move O(n) bytes. Whoever holds an array then holds less than twice its bytes; a
-block that would be more than twice as large is left for a smaller one. Room counts where a call may take so much memory only once it is used, since until then nobody has touched it; where there is not enough memory for it, there is none.
+An array that has a block for itself may use all of it. Where that does not do, the block that the kept bytes are to be
+moved to has room behind them, or before them, or on both sides, wherever the array grows or has room already: for about
+half as many bytes again as were kept, so that n appends move O(n) bytes. Whoever holds an array then holds less than
+twice its bytes; a block that would be more than twice as large is left for a smaller one. Room counts where a call may
+take so much memory only once it is used, since until then nobody has touched it; where there is not enough memory for
+it, there is none.
 """
 
 from __future__ import annotations
