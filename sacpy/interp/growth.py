@@ -8,8 +8,7 @@ code has made are such as well (`jit/host/native`), so an array can grow by turn
 array nobody else holds, that array may use all. Where it does not do, the elements move to another one, with room for
 about half as many again where the array grows, or on both sides if it has room on the other one already: an array then
 holds less than twice its bytes, and room costs memory only once it is used, since nobody has touched it. An array so
-small that to copy it takes less than to see to this is copied; so is one that is given up for a larger one, which does
-not grow by little.
+small that to copy it takes less than to see to this is copied; so is one that grows by half or more at once.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ def grown(a: Array, b: Array, given: tuple[bool, bool]) -> Array:
     total = a.nbytes + b.nbytes
     first = given[0] and not (given[1] and b.nbytes > a.nbytes)
     kept, added = (a, b) if first else (b, a)
-    if total <= FEW or added.nbytes > kept.nbytes or not kept.flags.c_contiguous:
+    if total <= FEW or 2 * added.nbytes > kept.nbytes or not kept.flags.c_contiguous:
         memory.room(total)
         return concatenated((a, b), 0)
     rows, front = len(a) + len(b), 0 if first else added.nbytes

@@ -10,11 +10,10 @@ are where they belong already; else nothing is set.
 
 An array that has a block for itself may use all of it. Where that does not do, the block that the kept bytes are to be
 moved to has room behind them, or before them, or on both sides, wherever the array grows or has room already: for about
-half as many bytes again as were kept, so that n appends move O(n) bytes. Whoever holds an array then holds less than
-twice its bytes; a block that would be more than twice as large is left for a smaller one. Room counts where a call may
-take so much memory only once it is used, since until then nobody has touched it; where there is not enough memory for
-it, there is none.
-"""
+half as many bytes again as were kept, unless it grows by as much at once; so n appends move O(n) bytes. Whoever holds
+an array then holds less than twice its bytes; a block that would be more than twice as large is left for a smaller one.
+Room counts where a call may take so much memory only once it is used, since until then nobody has touched it; where
+there is not enough memory for it, there is none. """
 
 from __future__ import annotations
 
@@ -80,7 +79,8 @@ stay:
   %stays = insertvalue {{ptr, ptr}} %stays0, ptr %window, 1
   ret {{ptr, ptr}} %stays
 elsewhere:
-  %mostly_new = icmp ugt i64 %added, %kept
+  %share = lshr i64 %kept, 1
+  %mostly_new = icmp ugt i64 %added, %share
   %nothing_new = icmp eq i64 %added, 0
   %shrunk = or i1 %mostly_new, %nothing_new
   br i1 %shrunk, label %exact, label %roomy
