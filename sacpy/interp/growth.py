@@ -82,8 +82,8 @@ def room(size: int) -> Room:
 
 @functools.cache
 def address_of() -> Callable[[Any], int]:
-    """What gives the address of an array's elements. NumPy's way takes most of a microsecond; so it is read out of the C
-    structure, whose first field after the object's head it is, where that can be seen to work."""
+    """What gives the address of an array's elements. NumPy's way takes most of a microsecond; so it is read out of the
+    C structure, whose first field after the object's head it is, where that can be seen to work."""
     word, head = ctypes.c_size_t.from_address, object.__basicsize__
     for probe in (np.zeros(3), np.zeros((2, 2), bool)[1:], np.zeros(0, np.int32)):
         if sys.implementation.name != "cpython" or word(id(probe) + head).value != probe.__array_interface__["data"][0]:

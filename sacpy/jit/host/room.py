@@ -13,7 +13,8 @@ moved to has room behind them, or before them, or on both sides, wherever the ar
 half as many bytes again as were kept, unless it grows by as much at once; so n appends move O(n) bytes. Whoever holds
 an array then holds less than twice its bytes; a block that would be more than twice as large is left for a smaller one.
 Room counts where a call may take so much memory only once it is used, since until then nobody has touched it; where
-there is not enough memory for it, there is none. """
+there is not enough memory for it, there is none.
+"""
 
 from __future__ import annotations
 
