@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import compare, interpreter, native, prompt, startup, terminal
+from benchmarks.append import command as append
 from benchmarks.first import command as first
 from benchmarks.growth import command as growth
 from benchmarks.measure import Row, as_json, table
@@ -31,7 +32,7 @@ LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "prompt": lambda options: [*prompt.measure(options.repetitions), *terminal.measure(options.repetitions)],
     "native": lambda options: native.measure(options.repetitions),
 }
-PARTS = (*LIMITED, "suite", "first", "compile")
+PARTS = (*LIMITED, "append", "suite", "first", "compile")
 
 
 def main() -> int:
@@ -44,6 +45,10 @@ def main() -> int:
         if part == "suite":
             report[part] = suite = {size: _suite(options, size) for size in options.size or ["cached", "large"]}
             over |= any(row["verdict"] == "OVER" for found in suite.values() for row in found["limits"])
+            continue
+        if part == "append":
+            report[part], failed = append.show(options.only or (), options.repetitions, options.quick)
+            over |= failed
             continue
         if part == "first":
             report[part], failed = first.show(options.only or (), options.repetitions, options.seconds, options.quick)

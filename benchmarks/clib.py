@@ -1,7 +1,7 @@
-"""C functions beside the benchmarks, compiled into shared objects and called through ctypes.
+"""C and C++ functions beside the benchmarks, compiled into shared objects and called through ctypes.
 
-In: a C file. Out: a `Library` whose attributes are its functions; they take NumPy arrays (as pointers to their
-elements), Python ints (`int64_t`) and floats (`double`), and give nothing.
+In: a file in C or C++. Out: a `Library` whose attributes are its functions; they take NumPy arrays (as pointers to
+their elements), Python ints (`int64_t`) and floats (`double`), and give nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Library:
 
 
 def library(source: Path) -> Library:
-    """The library made of a C file; compiled where that has not been done. Raises `NoCompiler`."""
+    """The library made of a C or C++ file; compiled where that has not been done. Raises `NoCompiler`."""
     compiler = os.environ.get("CC") or shutil.which("gcc")
     if compiler is None:
         raise NoCompiler("there is no gcc on this machine")
@@ -59,7 +59,11 @@ def library(source: Path) -> Library:
     if not path.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
         made = path.with_suffix(f".{os.getpid()}")
-        subprocess.run([compiler, *FLAGS, str(source), "-o", str(made), "-lm"], check=True)
+        plus = source.suffix == ".cpp"
+        flags = [f.replace("-std=c17", "-std=c++17") if plus else f for f in FLAGS]
+        subprocess.run(
+            [compiler, *flags, str(source), "-o", str(made), *(["-lstdc++"] if plus else []), "-lm"], check=True
+        )
         made.replace(path)
     return Library(path)
 

@@ -271,6 +271,14 @@ class Evaluator:
             generator.emit(
                 f"if o_{i}: return {generator.constant(in_place)}({', '.join(args)}, {args[i]}), True", signature.span
             )
+        growing = getattr(twin, "growing", None)
+        if growing and rules.takes and rules.gives:  # so does one that has room for it
+            given = [f"o_{i}" if i in rules.takes else "False" for i in range(len(args))]
+            generator.emit(
+                f"if {' or '.join(f'o_{i}' for i in rules.takes)}: return "
+                f"{generator.constant(growing)}({', '.join(args)}, ({', '.join(given)})), True",
+                signature.span,
+            )
         generator.emit(f"{left}{generator.constant(twin)}({', '.join(args)})", signature.span)
         self._hand_back(generator, signature, results, args, rules.gives)
         source, spans = generator.assemble(f"def {name}({', '.join(args + flags)}):", signature.span)

@@ -84,6 +84,56 @@ def test_every_partition_counts() -> None:
     assert not verdict(RED, "i,j", REST, disjoint="")  # the other may have set them
 
 
+BLOCKS = """
+function f(int n, int h, int b, int k0, double[n,n] u)
+    int end = add! h, h
+    int half = mul! h, 2
+    int next = add! k0, b
+    int last = min end, n
+    double[n,n] w = with [n,n] disjoint
+        modarray u
+        part {part}
+            int above = sub! i, h
+            int twice = mul! i, 2
+            double s = with
+                fold from 0.0 by (double acc), (double val)
+                    double t = add acc, val
+                    give t
+                part [0] <= [k] < [b]
+                    int column = add! k0, k
+                    int triangle = sub! i, k
+                    int pair = mul! k, 2
+                    int odd = add! pair, 1
+                    double x = load u[{index}]
+                    yield x
+            yield s
+    return n, n, w
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "index", "expected"),
+    [
+        ("[h,0] <= [i,j] < [end,n]", "above,j", True),  # the rows of the half before
+        ("[h,0] <= [i,j] < [half,n]", "above,j", True),
+        ("[h,0] <= [i,j] < [last,n]", "above,j", True),
+        ("[h,0] <= [i,j] < [n,n]", "above,j", False),
+        ("[next,next] <= [i,j] < [n,n]", "i,column", True),  # what the panel before a block says
+        ("[next,next] <= [i,j] < [n,n]", "column,j", True),
+        ("[k0,k0] <= [i,j] < [n,n]", "i,column", False),
+        ("[0,b] <= [i,j] < [n,n]", "i,k", True),
+        ("[0,0] <= [i,j] < [n,n] step [1,2] width [1,1]", "i,odd", True),
+        ("[0,0] <= [i,j] < [n,n] step [1,2] width [1,1]", "i,pair", False),
+        ("[0,1] <= [i,j] < [n,n] step [1,4] width [1,2]", "i,pair", False),
+        ("[0,0] <= [i,j] < [b,n]", "triangle,j", False),
+    ],
+)
+def test_what_loops_inside_read_is_bounded_by_their_bounds(part: str, index: str, expected: bool) -> None:
+    function = unit(BLOCKS.format(part=part, index=index)).root
+    (w,) = [s.rhs for s in function.body.statements if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
+    assert may_overwrite(w, "u", 2, Facts.of(function).made) == expected
+
+
 WRAPPING = """
 function f(int n, int m, double[n,m] u)
     int first = min 2, m
@@ -120,8 +170,10 @@ ODD = "part [1,1] <= [i.1,j.1] < [n,m] step [2,2] width [1,1]\n            yield
         ("[0,0] <= [i,j] < [n,m] step [2,2] width [1,1]", "above,j", ODD, {("n", 2)}),
         ("[0,0] <= [i,j] < [n,m] step [2,2] width [1,1]", "above,back", "", {("n", 2)}),  # one axis is enough
         ("[0,0] <= [i,j] < [n,m] step [2,2] width [1,1]", "above,right", "", set()),
-        ("[0,1] <= [i,j] < [n,m] step [3,3] width [1,1]", "i,back", "", {("m", 3)}),
-        ("[0,1] <= [i,j] < [n,m] step [3,3] width [2,2]", "i,back", "", None),
+        ("[0,1] <= [i,j] < [n,m] step [3,3] width [1,1]", "i,back", "", set()),  # the first column at most
+        ("[0,1] <= [i,j] < [n,m] step [3,3] width [2,2]", "i,back", "", set()),
+        ("[0,0] <= [i,j] < [n,m] step [3,3] width [1,1]", "i,back", "", {("m", 3)}),
+        ("[0,0] <= [i,j] < [n,m] step [3,3] width [2,2]", "i,back", "", None),
         ("[0,0] <= [i,j] < [n,m] step [2,2] width [1,1]", "i,next", "", None),
         (LAST, "i,right", BETWEEN, set()),
         (LAST, "i,back", BETWEEN, {("m", 2)}),

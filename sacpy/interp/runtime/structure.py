@@ -196,10 +196,14 @@ def cat(a: Value, b: Value) -> Array:
 
 def concatenated(arrays: Sequence[Array], axis: int) -> Array:
     """Along an axis, whose extent must be an int afterwards."""
-    extent = sum(a.shape[axis] for a in arrays)
+    longest(sum(a.shape[axis] for a in arrays))
+    return np.concatenate(arrays, axis)
+
+
+def longest(extent: int) -> None:
+    """Raises a Fault if an extent is too large for an int."""
     if extent > LARGEST:
         raise Fault("E0607", f"concatenation gives an extent of {extent}", help=f"extents are 0 to {LARGEST}")
-    return np.concatenate(arrays, axis)
 
 
 def _count(n: Value, a: Array, what: str) -> int:

@@ -1,5 +1,8 @@
 """Twins of ArrayBasics, ArrayTransform and ArrayTransformApl: making and rearranging arrays. The axes of the elements
-themselves come last and stay where they are."""
+themselves come last and stay where they are.
+
+A twin of two arrays with an attribute `growing` can also put its result into the room behind or before one of them:
+`growing(a, b, given)` says of each whether nobody else holds it."""
 
 from __future__ import annotations
 
@@ -93,21 +96,32 @@ def _cat(at_end: bool) -> Factory:
     """Along the first or last axis of the outer array; a scalar stands for a slice of extent 1 filled with it."""
 
     def make(bases: tuple[str, ...], cell: int) -> Twin:
-        def cat(a: Value, b: Value) -> Array:
-            rank = max(_rank(a, cell), _rank(b, cell), 1)
-            axis = rank - 1 if at_end else 0
-            itemsize = dtype_of(bases[0]).itemsize
-            if _rank(a, cell) and _rank(b, cell):
-                memory.room((a.size + b.size) * itemsize)
-                return np.asarray(concatenated((a, b), axis))
+        def lifted(a: Value, b: Value, axis: int) -> tuple[Array, Array]:
+            """The two, a scalar as the slice that it stands for."""
             other = a if _rank(a, cell) else b if _rank(b, cell) else None
             inner = np.shape(a)[np.ndim(a) - cell :]
             shape = (1, *inner) if other is None else tuple(1 if k == axis else n for k, n in enumerate(other.shape))
-            memory.room(((0 if other is None else other.size) + 2 * prod(shape)) * itemsize)
-            return np.asarray(
-                concatenated([x if _rank(x, cell) else _lifted(x, shape, bases[0]) for x in (a, b)], axis)
+            return a if _rank(a, cell) else _lifted(a, shape, bases[0]), b if _rank(b, cell) else _lifted(
+                b, shape, bases[0]
             )
 
+        def cat(a: Value, b: Value) -> Array:
+            axis = max(_rank(a, cell), _rank(b, cell), 1) - 1 if at_end else 0
+            if not (_rank(a, cell) and _rank(b, cell)):
+                a, b = lifted(a, b, axis)
+            memory.room(a.nbytes + b.nbytes)
+            return np.asarray(concatenated((a, b), axis))
+
+        def growing(a: Value, b: Value, given: tuple[bool, bool]) -> Array:
+            from sacpy.interp.growth import grown
+
+            if not (_rank(a, cell) and _rank(b, cell)):
+                given = (given[0] and _rank(a, cell) > 0, given[1] and _rank(b, cell) > 0)
+                a, b = lifted(a, b, 0)
+            return np.asarray(grown(a, b, given))
+
+        if not at_end:
+            cat.growing = growing  # type: ignore[attr-defined]
         return cat
 
     return make

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import gcd
 
+from sacpy.jit.analysis.footprints import Footprints
 from sacpy.jit.ir.graph import (
     Atom,
     Block,
@@ -90,9 +91,10 @@ def overwriting(w: WithLoop, name: str, rank: int, sums: Sums) -> frozenset[Mult
     """What must be so for that; None if nothing is known to be enough."""
     single = w.disjoint or len(w.partitions) < 2
     needed: frozenset[Multiple] = frozenset()
+    prints = Footprints(w, sums)
     for p in w.partitions:
         # a cell that is an array is built bit by bit: then not even its own may be read
-        found = _reading_apart(p.body, name, w, p, sums, single and p.rank == rank)
+        found = _reading_apart(p.body, name, w, p, prints, sums, single and p.rank == rank)
         if found is None:
             return None
         needed |= found
@@ -100,7 +102,7 @@ def overwriting(w: WithLoop, name: str, rank: int, sums: Sums) -> frozenset[Mult
 
 
 def _reading_apart(
-    body: Block, name: str, w: WithLoop, p: Partition, sums: Sums, cells: bool
+    body: Block, name: str, w: WithLoop, p: Partition, prints: Footprints, sums: Sums, cells: bool
 ) -> frozenset[Multiple] | None:
     needed: frozenset[Multiple] = frozenset()
     for s in statements(body):
@@ -108,7 +110,7 @@ def _reading_apart(
             if not cells:
                 return None
             for q in () if _is_own(s.rhs.index, p, sums) else w.partitions:
-                found = _outside(s.rhs.index, p, q, w.frame or (), sums)
+                found = _outside(s.rhs.index, p, q, w.frame or (), prints, sums)
                 if found is None:
                     return None
                 needed |= found
@@ -126,19 +128,21 @@ def _is_own(index: tuple[Atom, ...], p: Partition, sums: Sums) -> bool:
 
 
 def _outside(
-    index: tuple[Atom, ...], p: Partition, q: Partition, frame: tuple[Atom, ...], sums: Sums
+    index: tuple[Atom, ...], p: Partition, q: Partition, frame: tuple[Atom, ...], prints: Footprints, sums: Sums
 ) -> frozenset[Multiple] | None:
     """What must be so for an index in the body of `p` to lie outside of the partition `q`: because of the axis for
     which that is least."""
-    found = (_apart(index[k], p, q, k, frame[k], sums) for k in range(q.rank))
+    found = (_apart(index[k], p, q, k, frame[k], prints, sums) for k in range(q.rank))
     return min((f for f in found if f is not None), key=len, default=None)
 
 
-def _apart(at: Atom, p: Partition, q: Partition, axis: int, extent: Atom, sums: Sums) -> frozenset[Multiple] | None:
+def _apart(
+    at: Atom, p: Partition, q: Partition, axis: int, extent: Atom, prints: Footprints, sums: Sums
+) -> frozenset[Multiple] | None:
     """What must be so for a component of an index to do so, whatever it is selected from."""
     needed: frozenset[Multiple] = frozenset()
     for a in _cases(at, sums):
-        found = frozenset() if _is_beyond(a, p, q, axis, sums) else _between(a, p, q, axis, extent, sums)
+        found = frozenset() if prints.stays_apart(a, q, axis) else _between(a, p, q, axis, extent, sums)
         if found is None:
             return None
         needed |= found
@@ -153,18 +157,6 @@ def _cases(a: Atom, sums: Sums, depth: int = DEPTH) -> Iterator[Atom]:
             yield from _cases(case, sums, depth - 1)
     else:
         yield a
-
-
-def _is_beyond(at: Atom, p: Partition, q: Partition, axis: int, sums: Sums) -> bool:
-    """Whether an index lies below the lower bound or above the upper one."""
-    below, above = distance(at, q.lower[axis], sums), distance(q.upper[axis], at, sums)
-    if (below is not None and below > 0) or (above is not None and above >= 0):
-        return True
-    base, offset = linear(at, sums)
-    if base != p.index[axis]:
-        return False
-    first, last = distance(q.upper[axis], p.lower[axis], sums), distance(p.upper[axis], q.lower[axis], sums)
-    return (first is not None and first + offset >= 0) or (last is not None and last - offset >= 0)
 
 
 def _between(at: Atom, p: Partition, q: Partition, axis: int, extent: Atom, sums: Sums) -> frozenset[Multiple] | None:

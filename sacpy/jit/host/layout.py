@@ -9,8 +9,9 @@ from __future__ import annotations
 
 HEADER_BYTES = 64  # also the alignment of the elements
 
-# Header: the count of references, the bytes of the whole block, neighbours in the frame's list.
-COUNT, BYTES, PREVIOUS, NEXT = 0, 1, 2, 3
+# Header: the count of references, the bytes of the whole block, neighbours in the frame's list. Charged: the bytes that
+# it counts for where a call may take so much memory only: not the room that arrays have yet to grow into.
+COUNT, BYTES, PREVIOUS, NEXT, CHARGED = 0, 1, 2, 3, 4
 
 # Frame. Its first block is a header as well (for the list): fields 2 and 3 are as there.
 FRAME_CONTROL, FRAME_SITE = 0, 1

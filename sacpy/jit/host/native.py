@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import struct
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy import asarray, ascontiguousarray, ndarray
 
+from sacpy.interp.growth import Keeper, address_of, keeper_of
 from sacpy.interp.limits import unstruck
 from sacpy.interp.values import DTYPES, Value
 from sacpy.jit.failures import CheckFailed, Interrupted, NativeFailure, OutOfMemory, TooDeep
@@ -106,9 +106,9 @@ class Signature(Node):
         )
 
 
-class _Memory:
-    """A block that compiled code allocated, seen by NumPy; freed with the last array that uses it. `address`: 0 once it
-    has been given away."""
+class _Memory(Keeper):
+    """A block that compiled code allocated, seen by NumPy; freed with the last array that uses it. `address`: of its
+    elements; 0 once it has been given away."""
 
     __slots__ = ("__array_interface__", "_free", "address")
 
@@ -119,6 +119,35 @@ class _Memory:
     def __del__(self) -> None:
         if self.address:
             self._free(self.address)
+
+    def _header(self, number: int) -> ctypes.c_int64:
+        """A field of the block's header."""
+        return ctypes.c_int64.from_address(self.address - layout.HEADER_BYTES + 8 * number)
+
+    def start(self) -> int:
+        return self.address
+
+    def capacity(self) -> int:
+        return self._header(layout.BYTES).value - layout.HEADER_BYTES if self.address else 0
+
+    def window(self, shape: tuple[int, ...], dtype: np.dtype[Any], offset: int, like: ndarray) -> ndarray:
+        size, whole = self.capacity(), like.base
+        # else it is one of all bytes, made here before
+        if type(whole) is not ndarray or whole.nbytes != size or keeper_of(like) is not self:
+            self.__array_interface__ = {"data": (self.address, False), "typestr": "|u1", "shape": (size,), "version": 3}
+            whole = asarray(self)
+        found: ndarray = ndarray(shape, dtype, whole, offset)
+        charged = self._header(layout.CHARGED)
+        charged.value = max(charged.value, layout.HEADER_BYTES + offset + found.nbytes)
+        return found
+
+    def larger(self, size: int) -> _Memory:
+        address = _roomy()(size)
+        if not address:
+            raise MemoryError
+        made = _Memory(address, "|u1", (size,), self._free)
+        made._header(layout.CHARGED).value = layout.HEADER_BYTES
+        return made
 
 
 class NativeFunction(Record):
@@ -197,7 +226,7 @@ class NativeFunction(Record):
             "asarray": asarray, "ascontiguousarray": ascontiguousarray, "array": np.array, "Memory": _Memory,
             "free": self._free, "entry": self._entry,
             "control": self.context.address, "Out": ctypes.c_int64 * max(2, len(s.results)), "block": _block,
-            "lost": _lost, "address": _address_of(), "again": partial(_again, s, self._entry, self.context),
+            "lost": _lost, "address": address_of(), "again": partial(_again, s, self._entry, self.context),
             "code": self.library, "pack": _packing(s),
         }  # fmt: skip
         pointers = {o.positions[0] for o in s.outputs if o.kind == "array"}
@@ -289,24 +318,13 @@ def _word(i: Input, values: Sequence[Value]) -> Any:
             return value.item(i.at)
         case "extent":
             return value.shape[i.at]
-    return _address_of()(value)
+    return address_of()(value)
 
 
 def _range(base: str) -> tuple[int, int]:
     """The smallest and largest value of an integer type."""
     bits = BITS[base]
     return (-(1 << bits - 1), (1 << bits - 1) - 1) if base in SIGNED else (0, (1 << bits) - 1)
-
-
-@functools.cache
-def _address_of() -> Callable[[Any], int]:
-    """What gives the address of an array's elements. NumPy's way takes most of a microsecond; so it is read out of the
-    C structure, whose first field after the object's head it is, where that can be seen to work."""
-    word, head = ctypes.c_size_t.from_address, object.__basicsize__
-    for probe in (np.zeros(3), np.zeros((2, 2), bool)[1:], np.zeros(0, np.int32)):
-        if sys.implementation.name != "cpython" or word(id(probe) + head).value != probe.__array_interface__["data"][0]:
-            return lambda array: int(array.__array_interface__["data"][0])
-    return lambda array: word(id(array) + head).value
 
 
 def _failure(status: int, site: int) -> NativeFailure:
@@ -322,6 +340,11 @@ def _failure(status: int, site: int) -> NativeFailure:
 
 def _discard() -> Callable[[int], Any]:
     return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(runtime()["sacpy_discard"])
+
+
+@functools.cache
+def _roomy() -> Callable[[int], int | None]:
+    return ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int64)(runtime()["sacpy_roomy"])
 
 
 USUAL = 1000  # up to where an int may always go

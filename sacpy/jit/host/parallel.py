@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.analysis.folds import Reduction
+from sacpy.jit.analysis.overwriting import Sums, distance
 from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.host import layout
 from sacpy.jit.host.blocks import Blocks, cut, is_cut, write_blocks
@@ -26,7 +27,7 @@ from sacpy.jit.host.sinks import ArraySink, FoldSink, Sink
 from sacpy.jit.host.tiling import tiled
 from sacpy.jit.host.work import Cost, Work
 from sacpy.jit.host.writer import Slots, Writer
-from sacpy.jit.ir.graph import ArrayType, Atom, Block, Const, Partition, Var
+from sacpy.jit.ir.graph import ArrayType, Atom, Block, Partition, Var
 from sacpy.jit.ir.rewrite import free_in_order
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code
 
@@ -42,19 +43,21 @@ def can_spread(lowering: Writer, p: Partition, sinks: Sequence[Sink]) -> bool:
     return (
         lowering.parallel
         and p.rank > 0
-        and not _is_tiny(p)
+        and not _is_tiny(p, lowering.facts.made)
         and all(isinstance(s, ArraySink) or (isinstance(s, FoldSink) and _may_regroup(s)) for s in sinks)
     )
 
 
-def _is_tiny(p: Partition) -> bool:
-    """Whether constants alone say that there is little to do."""
-    if not is_straight(p.body, cells(p.body)) or not all(isinstance(a, Const) for a in (*p.lower, *p.upper)):
+def _is_tiny(p: Partition, sums: Sums) -> bool:
+    """Whether it is known that there is little to do."""
+    if not is_straight(p.body, cells(p.body)):
         return False
     count = 1
     for lower, upper in zip(p.lower, p.upper):
-        assert isinstance(lower, Const) and isinstance(upper, Const)
-        count *= max(0, int(upper.value) - int(lower.value))
+        rounds = distance(lower, upper, sums)
+        if rounds is None:
+            return False
+        count *= max(0, rounds)
     return count * (len(p.body.statements) + 1) < WORTH / 16
 
 

@@ -100,6 +100,7 @@ link:
   %size = phi i64 [%total, %pop], [%size_kept, %again], [%rounded, %advise], [%rounded, %pages]
   store i64 1, ptr %block
 {field("block_bytes", "%block", layout.BYTES)}  store i64 %size, ptr %block_bytes
+{field("block_charged", "%block", layout.CHARGED)}  store i64 %size, ptr %block_charged
 {field("block_previous", "%block", layout.PREVIOUS)}  store ptr %frame, ptr %block_previous
 {field("frame_next", "%frame", layout.NEXT)}  %first = load ptr, ptr %frame_next
 {field("block_next", "%block", layout.NEXT)}  store ptr %first, ptr %block_next
@@ -131,7 +132,7 @@ link:
 {field("n", "%block", layout.NEXT)}  store ptr %first, ptr %n
 {field("first_previous", "%first", layout.PREVIOUS)}  store ptr %block, ptr %first_previous
   store ptr %block, ptr %frame_next
-{field("bytes", "%block", layout.BYTES)}  %size = load i64, ptr %bytes
+{field("charged", "%block", layout.CHARGED)}  %size = load i64, ptr %charged
 {field("in_use", "%frame", layout.FRAME_IN_USE)}  %old = load i64, ptr %in_use
   %now = add i64 %old, %size
   store i64 %now, ptr %in_use
@@ -159,8 +160,9 @@ gone:
 define void @sacpy_free(ptr %frame, ptr %block) {{
   call void @sacpy_hand_over(ptr %block)
 {field("bytes", "%block", layout.BYTES)}  %size = load i64, ptr %bytes
+{field("charged", "%block", layout.CHARGED)}  %counted = load i64, ptr %charged
 {field("in_use", "%frame", layout.FRAME_IN_USE)}  %old = load i64, ptr %in_use
-  %use = sub i64 %old, %size
+  %use = sub i64 %old, %counted
   store i64 %use, ptr %in_use
   %small = icmp ule i64 %size, {SMALL}
   br i1 %small, label %list, label %large

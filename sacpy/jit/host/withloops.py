@@ -13,6 +13,7 @@ from sacpy.jit.analysis.folds import recognised
 from sacpy.jit.analysis.overwriting import Multiple, overwriting
 from sacpy.jit.host.blocks import is_cut
 from sacpy.jit.host.filling import Filling
+from sacpy.jit.host.growing import Growth, kept_rows
 from sacpy.jit.host.memory import Array, release, retain
 from sacpy.jit.host.nests import write_nest
 from sacpy.jit.host.parallel import can_spread, spread
@@ -43,6 +44,7 @@ class WithLoops:
         self.low, self.w, self.dying, self.into = lowering, w, dying, into
         self.in_place: set[str] = set()  # arrays whose memory becomes that of a result
         self.kept: list[Array] = []  # those that are held until the loop is done
+        self.stay: dict[int, str] = {}  # partitions whose rows may be there already, and whether they are
         self.used = lowering.unit.uses.of_rhs(w)
         self.repeatable = not lowering.in_order and all(map(_is_repeatable, w.operators))  # the loop may run twice
 
@@ -83,7 +85,7 @@ class WithLoops:
         low = self.low
         if place is None:
             extents = low.wides((*self.w.frame, *o.cell))
-            place = self.reused(o.base, extents) or low.allocate(o.base, extents)
+            place = self.reused(o.base, extents) or self.grown() or low.allocate(o.base, extents)
         if not self.w.complete:
             Filling(low, self.w, place).default(o.default)
         return place
@@ -105,6 +107,17 @@ class WithLoops:
                 self.in_place.add(name)
                 return self.low.reused(value)
         return None
+
+    def grown(self) -> Array | None:
+        """The memory of an array that dies here and of which rows are kept, with room for the others."""
+        found = kept_rows(self.w, self.dying, self.low.facts.made)
+        if not found:
+            return None
+        growth = Growth(self.low, self.w, found, self.dying)
+        self.stay = growth.stay
+        self.in_place |= growth.within
+        self.kept += growth.moved
+        return growth.place
 
     def modarray(self, o: Modarray, place: Array | None) -> Array:
         low = self.low
@@ -198,9 +211,11 @@ class WithLoops:
                 states[k] = PropagateSink(low, o, Slots(low, o.params))
                 states[k].slots.set([low.take(a, set()) for a in o.initial])
         if only_arrays and self.w.disjoint:
+            kept = [[p] for p in partitions if id(p) in self.stay]
+            partitions = [p for p in partitions if id(p) not in self.stay]
             # rows: blocks of them are dealt out
             few = all(map(is_cut, partitions)) and all(isinstance(p.upper[0], Const) for p in partitions)
-            for group in [[p] for p in partitions] if few else grouped(partitions):
+            for group in (*kept, *([[p] for p in partitions] if few else grouped(partitions))):
                 self.rows(group, [ArraySink(low, arrays[k], group[0].rank) for k in range(len(self.w.operators))])
             return
         for number, p in enumerate(partitions):
@@ -221,7 +236,20 @@ class WithLoops:
                 self.join(states[k], total)
 
     def rows(self, group: Sequence[Partition], sinks: Sequence[ArraySink]) -> None:
-        """Runs disjoint partitions that cover the same rows."""
+        """Runs disjoint partitions that cover the same rows, unless they are there."""
+        stays, code = self.stay.get(id(group[0])), self.low.code
+        if stays is not None:
+            there, missing = code.label("there"), code.label("missing")
+            code.branch(stays, there, missing)
+            code.place(missing)
+            self.written(group, sinks)
+            code.jump(there)
+            code.place(there)
+            return
+        self.written(group, sinks)
+
+    def written(self, group: Sequence[Partition], sinks: Sequence[ArraySink]) -> None:
+        """The loops of disjoint partitions that cover the same rows."""
         if any(can_spread(self.low, p, sinks) for p in group):
             spread(self.low, group, sinks)
         elif len(group) > 1:

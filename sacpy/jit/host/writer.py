@@ -27,7 +27,7 @@ from sacpy.jit.host.memory import (
     release,
     retain,
 )
-from sacpy.jit.ir.graph import ArrayType, Atom, Block, Check, Const, Function, Stmt, Var, statements
+from sacpy.jit.ir.graph import ArrayType, Atom, Block, Check, Const, Function, Op, Stmt, Var, statements
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module, constant, memory_type
 from sacpy.jit.llvm.scalars import Style
 from sacpy.jit.options import Options
@@ -139,6 +139,10 @@ class Writer(ABC):
     @abstractmethod
     def block(self, block: Block, owned: Iterable[str] = (), into: dict[str, Array] | None = None) -> list[Value]:
         """Runs a block's statements; gives its results with references of their own."""
+
+    @abstractmethod
+    def operation(self, target: Var, op: Op) -> None:
+        """A scalar operation; in 64 bits as well where it computes an index without wrapping."""
 
     @abstractmethod
     def statement(self, s: Stmt, dying: set[str], into: dict[str, Array]) -> None:
