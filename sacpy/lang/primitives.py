@@ -5,7 +5,7 @@ A program may call a primitive directly, as `_add_SxV_(a, b)`: `parse` splits su
 
 from __future__ import annotations
 
-from sacpy.lang.types import BITS, BUILTIN, KINDS, REAL
+from sacpy.lang.types import BITS, BUILTIN, KINDS, REAL, WORDS
 from sacpy.nodes import Node
 
 
@@ -37,6 +37,9 @@ def _rows() -> dict[str, Primitive]:
         "tod": "double", "tobool": "bool", "toc": "char",
     }  # fmt: skip
     rows += [Primitive(op, ("T",), base, BUILTIN) for op, base in conversions.items()]
+    # The bits of a real as an unsigned integer of its width, all NaN alike (quiet, positive), and back.
+    rows += [Primitive(f"bits_of_{real}", ("T",), word, (real,)) for real, word in WORDS.items()]
+    rows += [Primitive(f"{real}_of_bits", ("T",), real, (word,)) for real, word in WORDS.items()]
     real1 = [
         "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2", "expm1",
         "log", "log2", "log10", "log1p", "sqrt", "cbrt", "floor", "ceil", "rint", "round", "trunc", "erf", "erfc", "tgamma",

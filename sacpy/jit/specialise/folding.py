@@ -46,7 +46,7 @@ def _constant(code: str, base: str, args: tuple[Atom, ...]) -> Const | None:
         value = constants.unary(code, base, values[0]) if len(values) == 1 else constants.binary(code, base, values[0], values[1])
     except constants.Undefined:
         return None
-    result = "bool" if isinstance(value, bool) else CONVERSIONS.get(code, base)
+    result = "bool" if isinstance(value, bool) else constants.type_of(code, base)
     return Const(result, value)
 
 
