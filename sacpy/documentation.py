@@ -24,7 +24,13 @@ from sacpy.lang.source import NOWHERE, STDLIB
 from sacpy.nodes import replace
 
 KINDS_IN_WORDS = {"num": "any number type", "int": "any integer type", "real": "float, double", "signed": "any signed number type", "builtin": "any built-in type", "any": "any type", "unsigned": "any unsigned type"}
+
 PROMPT, INPUT = ">>>", "<<<"
+
+
+def kind_in_words(kind: str) -> str:
+    """What a type variable of a kind stands for, as "any number type"; of several kinds what each has."""
+    return ", ".join(KINDS_IN_WORDS.get(part, part) for part in kind.replace(" ", "").split("+"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,7 @@ class Overload:
     @property
     def head(self) -> str:
         """The definition's head on one line, and what its type variables stand for."""
-        variables = ", ".join(f"{v.name}: {KINDS_IN_WORDS.get(v.kind, v.kind)}" for v in self.definition.typevars)
+        variables = ", ".join(f"{v.name}: {kind_in_words(v.kind)}" for v in self.definition.typevars)
         return head_text(self.definition) + (f"   for {variables}" if variables else "")
 
 

@@ -71,7 +71,7 @@ def generator(lower: ast.Expr | None, inclusive: bool, upper: ast.Expr | None, s
 
 def loop(made: ast.Generator, result: ast.Expr, shape: ast.Expr, default: ast.Expr | None) -> ast.Expr:
     body = (ast.Assign((ast.Target("x", (ast.IndexStep((result,), N), ast.FieldStep("f", N)), N, N),), name("+"), result, N),)
-    return ast.With((), (ast.Part(made, (), body, (result, shape), N), ast.Part(made, (), (), (result,), N)), (ast.GenarrayOp(shape, default, N), ast.FoldOp(name("M::+"), (), result, None, N)), N)
+    return ast.With((), (ast.Part(made, (), body, (result, shape), N), ast.Part(made, (), (), (result,), N)), (ast.GenarrayOp(shape, default, N), ast.FoldOp(name("M::+"), (), result, None, N), ast.ScanOp(name("f"), (shape,), result, default is None, N), ast.IntoOp(shape, name("max"), (result,) if default is None else (), N)), N)
 
 
 def comprehension(value: ast.Expr, lower: ast.Expr | None, inclusive: bool, upper: ast.Expr | None) -> ast.Expr:

@@ -33,6 +33,7 @@ from sacpy.jit.passes import (
     scatter,
     sharing,
     split,
+    stepping,
     unroll,
 )
 from sacpy.jit.passes.costs import size
@@ -52,7 +53,7 @@ DIVIDING: tuple[Pass, ...] = (disjoint.run,)
 SPLITTING: tuple[Pass, ...] = (split.run,)
 WRAPPING: tuple[Pass, ...] = (split.run_wrapping, peel.run)  # instead, for the CPU alone
 CLEANING: tuple[Pass, ...] = (ranges.run, dead_code.run)
-PLACING: tuple[Pass, ...] = (accumulating.run, interchange.run, assigning.run, private.run, aside.run, carried.run, dead_code.run, scatter.run, choosing.run)
+PLACING: tuple[Pass, ...] = (stepping.run, accumulating.run, interchange.run, assigning.run, private.run, aside.run, carried.run, dead_code.run, scatter.run, choosing.run)
 FINISHING: tuple[Pass, ...] = (detach.run,)
 
 
