@@ -96,7 +96,10 @@ def _combine(cx: Context, op: ast.FoldOp, extra: list[Value], neutral: Value, ty
     result: list[core.Atom] = []
 
     def fill() -> None:
-        held = (Value(t, tuple(core.Var(b.name, op.span) for b in g), op.span) for t, g in ((neutral.type, accumulators), (type, values)))
+        held = (
+            Value(t, tuple(core.Var(b.name, op.span) for b in g), op.span)
+            for t, g in ((neutral.type, accumulators), (type, values))
+        )
         result.extend(_applied(cx, op, [*extra, *held], neutral, (*op.args, op.neutral)))
 
     body = cx.block(fill)
@@ -110,7 +113,13 @@ _WORDS: dict[type[ast.WithOp], tuple[str, str]] = {
 }
 
 
-def _applied(cx: Context, op: ast.FoldOp | ast.ScanOp | ast.IntoOp, arguments: list[Value], like: Value, written: tuple[ast.Expr, ...]) -> tuple[core.Atom, ...]:
+def _applied(
+    cx: Context,
+    op: ast.FoldOp | ast.ScanOp | ast.IntoOp,
+    arguments: list[Value],
+    like: Value,
+    written: tuple[ast.Expr, ...],
+) -> tuple[core.Atom, ...]:
     """An application of an operator's function, which must give what `like` is."""
     matches = candidates(cx, op.function, [a.type for a in arguments], op.span, written)
     results, _ = apply(cx, matches, arguments, op.span, str(op.function))
@@ -118,9 +127,13 @@ def _applied(cx: Context, op: ast.FoldOp | ast.ScanOp | ast.IntoOp, arguments: l
         shown = ", ".join(r.type.shown for r in results) or "nothing"
         what, wanted = _WORDS[type(op)]
         cx.fail(
-            "E0425", f"{what} must give what {wanted}, {like.type.shown}; {op.function} gives {shown}", op.function.span, f"gives {shown}",
-            labels=(Label(like.span, f"this is {like.type.shown}"),), help=f"make {'array' if isinstance(op, ast.IntoOp) else 'neutral element'}, values and result of one type",
-        )  # fmt: skip
+            "E0425",
+            f"{what} must give what {wanted}, {like.type.shown}; {op.function} gives {shown}",
+            op.function.span,
+            f"gives {shown}",
+            labels=(Label(like.span, f"this is {like.type.shown}"),),
+            help=f"make {'array' if isinstance(op, ast.IntoOp) else 'neutral element'}, values and result of one type",
+        )
     return results[0].atoms
 
 
@@ -130,7 +143,9 @@ def propagate(cx: Context, object: ast.Expr) -> Op:
     while isinstance(name, ast.Paren):
         name = name.inner
     if not isinstance(name, ast.Name):
-        cx.fail("E0414", "propagate needs a variable", object.span, "not a variable", help="give the object a name first")
+        cx.fail(
+            "E0414", "propagate needs a variable", object.span, "not a variable", help="give the object a name first"
+        )
     params = cx.binds(name.name.name, value.type, object.span, name.name.name)
     inside = {name.name.name: Value(value.type, tuple(core.Var(b.name, object.span) for b in params), object.span)}
     return Op((value.type,), lambda t, parts: (core.Propagate(value.atoms, params),), inside, gives_shape=False)
@@ -146,7 +161,13 @@ def _scan(cx: Context, op: ast.ScanOp) -> Op:
     def make(type: BaseType, parts: Sequence[core.Partition]) -> tuple[core.Operator, ...]:
         if len(parts) != 1:
             help = "write one with-loop for each, or one index set in which the body tells the parts apart"
-            cx.fail("E0438", f"a scan runs over one index set, and here are {len(parts) or 'none'}", op.span, "needs one partition", help=help)
+            cx.fail(
+                "E0438",
+                f"a scan runs over one index set, and here are {len(parts) or 'none'}",
+                op.span,
+                "needs one partition",
+                help=help,
+            )
         shape = _end(cx, parts[0], op.span)
         return (*(core.Genarray(shape, a) for a in neutral.atoms), core.Propagate(neutral.atoms, sofar, "scan"))
 
@@ -154,7 +175,9 @@ def _scan(cx: Context, op: ast.ScanOp) -> Op:
         after = _applied(cx, op, [*extra, before, *given], neutral, (*op.args, op.neutral))
         return [*(before.atoms if op.exclusive else after), *after]
 
-    return Op((None,), make, {}, gives_shape=False, result=neutral.type, values=values, word="scan", discarded=(neutral.type,))
+    return Op(
+        (None,), make, {}, gives_shape=False, result=neutral.type, values=values, word="scan", discarded=(neutral.type,)
+    )
 
 
 def _end(cx: Context, part: core.Partition, span: Span) -> core.Atom:
@@ -162,9 +185,11 @@ def _end(cx: Context, part: core.Partition, span: Span) -> core.Atom:
     assert part.upper is not None
     one = core.Const("int", (), (1,), span)
     upper = cx.prim("int", "add", part.upper, one, span=span) if part.upper_inclusive else part.upper
+    zeros: core.Atom
     if part.scalars is not None:
         zeros = core.Const("int", (len(part.scalars),), (0,) * len(part.scalars), span)
-    elif part.lower is not None:
+    else:
+        assert part.lower is not None
         zeros = cx.prim("int", "mul", part.lower, core.Const("int", (), (0,), span), span=span)
     return cx.prim("int", "add", zeros, upper, span=span, attrs=(INDEX_BOUND,))
 
@@ -183,8 +208,14 @@ def _into(cx: Context, op: ast.IntoOp) -> Op:
         index, value = given
         cells = [len(c.cell) for c in array.type.components]
         bases = [c.base for c in array.type.components]
-        old = tuple(cx.prim(base, "sel", *index.atoms, a, span=op.span, cell=cell) for base, cell, a in zip(bases, cells, atoms, strict=True))
+        old = tuple(
+            cx.prim(base, "sel", *index.atoms, a, span=op.span, cell=cell)
+            for base, cell, a in zip(bases, cells, atoms, strict=True)
+        )
         new = _applied(cx, op, [*extra, Value(array.type, old, array.span), value], array, (*op.args, op.array))
-        return [cx.prim(base, "modarray", a, *index.atoms, x, span=op.span, cell=cell) for base, cell, a, x in zip(bases, cells, atoms, new, strict=True)]
+        return [
+            cx.prim(base, "modarray", a, *index.atoms, x, span=op.span, cell=cell)
+            for base, cell, a, x in zip(bases, cells, atoms, new, strict=True)
+        ]
 
     return Op((INT, None), make, {}, gives_shape=False, result=array.type, values=values, word="into")

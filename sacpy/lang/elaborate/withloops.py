@@ -35,7 +35,13 @@ def _with(cx: Context, node: ast.With, wanted: int | None) -> tuple[Value, ...]:
         own, given = given[: len(op.types)], given[len(op.types) :]
         type = own[-1] or op.result
         if type is None:
-            cx.fail("E0424", "the type of this with-loop's cells is unknown: it has no partition and no default", node.span, "no value anywhere", help="give genarray a default: genarray(shp, 0)")
+            cx.fail(
+                "E0424",
+                "the type of this with-loop's cells is unknown: it has no partition and no default",
+                node.span,
+                "no value anywhere",
+                help="give genarray a default: genarray(shp, 0)",
+            )
         made += op.make(type, partitions)
         result = op.result or type
         binds = cx.binds("w", result, node.span)
@@ -81,7 +87,12 @@ def _implicit_objects(cx: Context, node: ast.With, operators: list[Op]) -> list[
         for call in (n for n in nodes((part.body, part.results or ())) if isinstance(n, ast.Call)):
             for name in sorted(references(cx, call)):
                 value = cx.variables.get(name)
-                if isinstance(value, Value) and value.type.kind in ("class", "opaque") and name not in named and name not in found:
+                if (
+                    isinstance(value, Value)
+                    and value.type.kind in ("class", "opaque")
+                    and name not in named
+                    and name not in found
+                ):
                     found.append(name)
     hidden: list[Op] = []
     for name in found:
@@ -95,14 +106,25 @@ def _no_dots(cx: Context, node: ast.With, word: str) -> None:
     for part in node.parts:
         g = part.generator
         if g.lower is None or g.upper is None:
-            none = {"scan": "a scan's is as large as its bounds say", "into": "an into has no index set of its own"}.get(word, "a fold has none")
-            cx.fail("E0426", f"a dot bound means the smallest or largest index of the result, and {none}", g.span, "a dot", help="write the bound, as in 0 * shape(a) <= iv < shape(a)")
+            none = {
+                "scan": "a scan's is as large as its bounds say",
+                "into": "an into has no index set of its own",
+            }.get(word, "a fold has none")
+            cx.fail(
+                "E0426",
+                f"a dot bound means the smallest or largest index of the result, and {none}",
+                g.span,
+                "a dot",
+                help="write the bound, as in 0 * shape(a) <= iv < shape(a)",
+            )
 
 
 # ---------------------------------------------------------------- partitions
 
 
-def _partition(cx: Context, part: ast.Part, operators: list[Op], hidden: list[Op], types: list[BaseType | None]) -> core.Partition:
+def _partition(
+    cx: Context, part: ast.Part, operators: list[Op], hidden: list[Op], types: list[BaseType | None]
+) -> core.Partition:
     g = part.generator
     width = cx.scalar(g.width, INT, "a width") if g.width is not None else None
     step = cx.scalar(g.step, INT, "a step") if g.step is not None else None
@@ -130,17 +152,37 @@ def _partition(cx: Context, part: ast.Part, operators: list[Op], hidden: list[Op
             values.extend(cx.value(op.object).atoms)
 
     body = cx.block(fill, variables)
-    return core.Partition(lower, g.lower_inclusive, upper, g.upper_inclusive, step, width, index, scalars, body, tuple(values), part.pragmas, part.span)
+    return core.Partition(
+        lower,
+        g.lower_inclusive,
+        upper,
+        g.upper_inclusive,
+        step,
+        width,
+        index,
+        scalars,
+        body,
+        tuple(values),
+        part.pragmas,
+        part.span,
+    )
 
 
 def _whole(cx: Context, part: ast.Part, operators: list[Op]) -> tuple[core.Atom | None, core.Atom | None]:
     """What two dots stand for where elements have axes of their own, which the index leaves alone: the first and the last index of the array that is modified. Elsewhere they stay dots."""
     array = next((op.array for op in operators if op.gives_shape), None)
-    if array is None or array.type.any_cell or not array.type.components or not any(c.cell for c in array.type.components):
+    if (
+        array is None
+        or array.type.any_cell
+        or not array.type.components
+        or not any(c.cell for c in array.type.components)
+    ):
         return None, None
     span = part.generator.span
     shape = cx.prim("int", "shape", array.atoms[0], span=span, cell=len(array.type.components[0].cell))
-    return cx.prim("int", "mul", shape, core.Const("int", (), (0,), span), span=span), cx.prim("int", "sub", shape, core.Const("int", (), (1,), span), span=span)
+    return cx.prim("int", "mul", shape, core.Const("int", (), (0,), span), span=span), cx.prim(
+        "int", "sub", shape, core.Const("int", (), (1,), span), span=span
+    )
 
 
 def _results(cx: Context, part: ast.Part, operators: list[Op], types: list[BaseType | None]) -> list[core.Atom]:
@@ -152,13 +194,23 @@ def _results(cx: Context, part: ast.Part, operators: list[Op], types: list[BaseT
     if not written and count:
         objects = [op for op in operators if op.inside]
         if len(objects) == count:  # all propagated: their values are the objects themselves
-            values = [cx.value(ast.Name(ast.QName(None, next(iter(op.inside)), part.span), part.span)) for op in objects]
+            values = [
+                cx.value(ast.Name(ast.QName(None, next(iter(op.inside)), part.span), part.span)) for op in objects
+            ]
     if len(values) != count:
         gives = f"this partition gives {len(values)} value{'s' * (len(values) != 1)}"
         if any(op.word == "into" for op in operators):
-            help = "give one value per operator, and for into two, the index and what comes there: (..) { .. } : (i, x);"
+            help = (
+                "give one value per operator, and for into two, the index and what comes there: (..) { .. } : (i, x);"
+            )
             cx.fail("E0427", f"{gives}, the with-loop takes {count}", part.span, f"gives {len(values)}", help=help)
-        cx.fail("E0427", f"{gives}, the with-loop has {count} operator{'s' * (count != 1)}", part.span, f"gives {len(values)}", help="give one value per operator: (..) { .. } : (x, y);")
+        cx.fail(
+            "E0427",
+            f"{gives}, the with-loop has {count} operator{'s' * (count != 1)}",
+            part.span,
+            f"gives {len(values)}",
+            help="give one value per operator: (..) { .. } : (x, y);",
+        )
     atoms: list[core.Atom] = []
     indices = {at for at, op in _starts(operators) if op.word == "into"}
     for i, value in enumerate(values):
