@@ -48,8 +48,8 @@ def test_a_word_that_is_a_function_too() -> None:
 
 
 def test_a_word_of_another_language() -> None:
-    text = describe(LIBRARY, "argmax") or ""
-    assert text.startswith("argmax   of NumPy, Julia\n") and "in SaC  minval(where(v == maxval(v)" in text
+    text = describe(LIBRARY, "tabulate") or ""
+    assert text.startswith("tabulate   of R\n") and "in SaC  bincount(u)" in text
 
 
 def test_a_module_that_gathers_others_lists_their_functions_in_groups() -> None:

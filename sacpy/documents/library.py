@@ -36,7 +36,13 @@ KINDS_IN_WORDS = {
     "any": "any type",
     "unsigned": "any unsigned type",
 }
+
 PROMPT, INPUT = ">>>", "<<<"
+
+
+def kind_in_words(kind: str) -> str:
+    """What a type variable of a kind stands for, as "any number type"; of several kinds what each has."""
+    return ", ".join(KINDS_IN_WORDS.get(part, part) for part in kind.replace(" ", "").split("+"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,7 @@ class Overload:
     @property
     def head(self) -> str:
         """The definition's head on one line, and what its type variables stand for."""
-        variables = ", ".join(f"{v.name}: {KINDS_IN_WORDS.get(v.kind, v.kind)}" for v in self.definition.typevars)
+        variables = ", ".join(f"{v.name}: {kind_in_words(v.kind)}" for v in self.definition.typevars)
         return head_text(self.definition) + (f"   for {variables}" if variables else "")
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from sacpy.interp.errors import Fault
+from sacpy.lang.constants import BIT_CASTS
 from sacpy.lang.types import BITS, REAL, SIGNED
 
 HELPERS: dict[str, Any] = {"_nan": math.nan, "_inf": math.inf}
@@ -208,6 +209,9 @@ for _base in (*BITS, "char"):
     HELPERS.setdefault(f"_cut_{_base}", lambda x, base=_base: wrap(x, base))
 
 
+HELPERS |= {f"_{op}": function for op, (_, function) in BIT_CASTS.items()}
+
+
 def _convert(source: str, target: str, a: str) -> str:
     if source == target:
         return a
@@ -274,6 +278,8 @@ def scalar(op: str, base: str, args: list[str]) -> str | None:
         return _convert(base, CONVERSIONS[op], args[0])
     if op in ("zero", "one", "minval", "maxval"):
         return constant_of(op, base)
+    if op in BIT_CASTS:
+        return f"_{op}({args[0]})"
     if base in REAL:
         text = _real(op, args)
         return f"_f32({text})" if text is not None and base == "float" and op not in _EXACT else text

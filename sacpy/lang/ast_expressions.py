@@ -309,7 +309,26 @@ class PropagateOp(Node):
     span: Span
 
 
-WithOp = GenarrayOp | ModarrayOp | FoldOp | PropagateOp
+class ScanOp(Node):
+    """`scan(f, n)`, `exscan(f, n)`, `scan(f(a, b), n)`."""
+
+    function: QName
+    args: tuple[Expr, ...]
+    neutral: Expr
+    exclusive: bool
+    span: Span
+
+
+class IntoOp(Node):
+    """`into(array, f)`, `into(array, f(a, b))`."""
+
+    array: Expr
+    function: QName
+    args: tuple[Expr, ...]
+    span: Span
+
+
+WithOp = GenarrayOp | ModarrayOp | FoldOp | PropagateOp | ScanOp | IntoOp
 
 
 class With(Node):

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from sacpy.base.spelling import closest
 from sacpy.lang.ast import Pragma
-from sacpy.lang.core import Fold, Function, Partition, Propagate, WithLoop
+from sacpy.lang.core import HANDED_ON, Fold, Function, Partition, Propagate, WithLoop
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.infer import Inference
 from sacpy.lang.infer_spaces import index_space, lets, outline
@@ -363,7 +363,7 @@ def host_only(loop: WithLoop) -> str | None:
     """Why a with-loop cannot run on a GPU whatever its cells are; None: it can as far as its operators go."""
     for operator in loop.operators:
         if isinstance(operator, Propagate):
-            return "propagate threads an object through the iterations, one after the other"
+            return f"{operator.word} {HANDED_ON[operator.word]}"
         if isinstance(operator, Fold) and operator.stop is not None:
             return "foldfix ends at the first iteration that reaches its last value, so they run one after the other"
     return None

@@ -19,8 +19,10 @@ import math
 import operator
 import struct
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
-from sacpy.lang.types import BITS, SIGNED, UNSIGNED, Scalar
+from sacpy.lang.types import BITS, SIGNED, UNSIGNED, WORDS, Scalar
 
 
 class Undefined(ArithmeticError):
@@ -289,14 +291,39 @@ _REAL1: dict[str, Callable[[float], float]] = {
     "log1p": _log(math.log1p, -1.0),
     "atanh": _atanh, "tgamma": _gamma, "lgamma": _lgamma,
 }  # fmt: skip
+
+
+def bits_of(real: str, x: float) -> int:
+    """The bits of a real, of any NaN those of the quiet and positive one."""
+    return int.from_bytes(struct.pack(_FORMATS[real], math.nan if math.isnan(x) else x), "little")
+
+
+def from_bits(real: str, bits: int) -> float:
+    """The real of some bits. A NaN is a NaN, whatever else its bits say."""
+    (value,) = struct.unpack(_FORMATS[real], bits.to_bytes(BITS[WORDS[real]] // 8, "little"))
+    return float(value)
+
+
+def type_of(op: str, base: str) -> str:
+    """The base type of an element-wise primitive's result that is not a bool."""
+    return CONVERSIONS.get(op) or (BIT_CASTS[op][0] if op in BIT_CASTS else base)
+
+
+_FORMATS = {"float": "<f", "double": "<d"}
+BIT_CASTS: dict[str, tuple[str, Callable[[Any], Scalar]]] = {
+    **{f"bits_of_{real}": (word, partial(bits_of, real)) for real, word in WORDS.items()},
+    **{f"{real}_of_bits": (real, partial(from_bits, real)) for real in WORDS},
+}  # the type of the result, and how it is computed
 _TESTS: dict[str, Callable[[float], bool]] = {"isnan": math.isnan, "isinf": math.isinf, "isfinite": math.isfinite}
-UNARY = frozenset({*CONVERSIONS, *_REAL1, *_TESTS, "neg", "abs", "not", "bitnot", "reciproc"})
+UNARY = frozenset({*CONVERSIONS, *BIT_CASTS, *_REAL1, *_TESTS, "neg", "abs", "not", "bitnot", "reciproc"})
 
 
 def unary(op: str, base: str, a: Scalar) -> Scalar:
     """An element-wise primitive of one argument."""
     if op in CONVERSIONS:
         return convert(CONVERSIONS[op], a)
+    if op in BIT_CASTS:
+        return BIT_CASTS[op][1](a)
     if op == "not":
         return not a
     if op in _TESTS:

@@ -130,10 +130,18 @@ class Fold(Node):
 
 class Propagate(Node):
     """Values threaded through all iterations in order: `params` name them inside the bodies, the partition's values are
-    the next ones."""
+    the next ones. `word`: the operator that the program wrote, "propagate", "scan" or "into"."""
 
     initial: tuple[Atom, ...]
     params: tuple[Bind, ...]
+    word: str = "propagate"
+
+
+HANDED_ON = {
+    "propagate": "threads an object through the iterations, one after the other",
+    "scan": "combines the iterations one after the other",
+    "into": "changes an array at places that only the iterations tell, one after the other",
+}  # what a propagate does, by its word
 
 
 Operator = Genarray | Modarray | Fold | Propagate

@@ -10,7 +10,7 @@ from sacpy.lang.parse_expressions import ExpressionParser
 from sacpy.lang.parse_operands import STOP_LESS
 from sacpy.lang.tokens import Written
 
-OPERATORS = frozenset({"genarray", "modarray", "fold", "foldfix", "propagate"})
+OPERATORS = frozenset({"genarray", "modarray", "fold", "foldfix", "propagate", "scan", "exscan", "into"})
 
 
 class WithLoopParser(ExpressionParser):
@@ -259,7 +259,8 @@ class WithLoopParser(ExpressionParser):
         return tuple(operators)
 
     def _with_operator(self) -> ast.WithOp:
-        """op = "genarray" "(" expr ["," expr] ")" | "modarray" "(" expr ")" | "propagate" "(" expr ")" | fold"""
+        """op = "genarray" "(" expr ["," expr] ")" | "modarray" "(" expr ")" | "propagate" "(" expr ")" | fold | scan |
+        into"""
         start = self.pos
         key = self.keys[start]
         if key not in OPERATORS:
@@ -267,12 +268,17 @@ class WithLoopParser(ExpressionParser):
                 "E0227",
                 f"expected what the with-loop makes, found {self.describe(start)}",
                 label="expected an operator",
-                help="the operators are `genarray`, `modarray`, `fold`, `foldfix`, `propagate`, and `void` for none",
+                help="the operators are `genarray`, `modarray`, `fold`, `foldfix`, `scan`, `exscan`, `into`, "
+                "`propagate`, and `void` for none",
             )
         self.pos += 1
         opening = self.expect("(", f"behind `{key}`")
         if key in ("fold", "foldfix"):
             return self._fold(start, opening, key)
+        if key in ("scan", "exscan"):
+            return self._scan(start, opening, key)
+        if key == "into":
+            return self._into(start, opening)
         first = self.expression()
         default = None
         if self.keys[self.pos] == "," and key == "genarray":
@@ -324,6 +330,38 @@ class WithLoopParser(ExpressionParser):
             stop = self.expression()
         self.close(opening)
         return ast.FoldOp(function, args, neutral, stop, self.span(start))
+
+    def _scan(self, start: int, opening: int, key: str) -> ast.WithOp:
+        """("scan" | "exscan") "(" f ["(" args ")"] "," expr ")" """
+        function = self._function_name()
+        args = self.arguments() if self.keys[self.pos] == "(" else ()
+        if self.keys[self.pos] != ",":
+            self.fail(
+                "E0227",
+                f"`{key}` needs the neutral element of its function",
+                label="expected `,`",
+                help=f"write `{key}(f, neutral)`, as in `{key}(+, 0)`",
+            )
+        self.pos += 1
+        neutral = self.expression()
+        self.close(opening)
+        return ast.ScanOp(function, args, neutral, key == "exscan", self.span(start))
+
+    def _into(self, start: int, opening: int) -> ast.WithOp:
+        """ "into" "(" expr "," f ["(" args ")"] ")" """
+        array = self.expression()
+        if self.keys[self.pos] != ",":
+            self.fail(
+                "E0227",
+                "`into` needs the function that combines what is there with what comes",
+                label="expected `,`",
+                help="write `into(array, f)`, as in `into(count, +)`",
+            )
+        self.pos += 1
+        function = self._function_name()
+        args = self.arguments() if self.keys[self.pos] == "(" else ()
+        self.close(opening)
+        return ast.IntoOp(array, function, args, self.span(start))
 
     def _function_name(self) -> ast.QName:
         """[Id "::"] (Id | operator)"""

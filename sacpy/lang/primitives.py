@@ -7,7 +7,7 @@ rank each argument must have (S scalar, V vector, A any).
 
 from __future__ import annotations
 
-from sacpy.lang.types import BITS, BUILTIN, KINDS, REAL
+from sacpy.lang.types import BITS, BUILTIN, KINDS, REAL, WORDS
 from sacpy.nodes import Node
 
 
@@ -47,6 +47,9 @@ def _rows() -> dict[str, Primitive]:
         "tod": "double", "tobool": "bool", "toc": "char",
     }  # fmt: skip
     rows += [Primitive(op, ("T",), base, BUILTIN) for op, base in conversions.items()]
+    # The bits of a real as an unsigned integer of its width, all NaN alike (quiet, positive), and back.
+    rows += [Primitive(f"bits_of_{real}", ("T",), word, (real,)) for real, word in WORDS.items()]
+    rows += [Primitive(f"{real}_of_bits", ("T",), real, (word,)) for real, word in WORDS.items()]
     real1 = [
         "sin",
         "cos",

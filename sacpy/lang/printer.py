@@ -181,10 +181,18 @@ class _Printer:
                 return f"modarray({self.expr(array, 0)})"
             case ast.PropagateOp(object):
                 return f"propagate({self.expr(object, 0)})"
+            case ast.ScanOp(function, args, neutral, exclusive):
+                return f"{'exscan' if exclusive else 'scan'}({self._applied(function, args)}, {self.expr(neutral, 0)})"
+            case ast.IntoOp(array, function, args):
+                return f"into({self.expr(array, 0)}, {self._applied(function, args)})"
             case ast.FoldOp(function, args, neutral, stop):
-                applied = f"({self.all(args)})" if args else ""
                 end = "" if stop is None else f", {self.expr(stop, 0)}"
-                return f"{'fold' if stop is None else 'foldfix'}({function}{applied}, {self.expr(neutral, 0)}{end})"
+                return (f"{'fold' if stop is None else 'foldfix'}({self._applied(function, args)}, "
+                       f"{self.expr(neutral, 0)}{end})")
+
+    def _applied(self, function: ast.QName, args: tuple[ast.Expr, ...]) -> str:
+        """The function of an operator, with the arguments that come before its own."""
+        return f"{function}({self.all(args)})" if args else str(function)
 
     def _tensor_part(self, part: ast.TensorPart) -> str:
         index = part.vector if part.vector is not None else f"[{','.join(_item(i) for i in part.items)}]"

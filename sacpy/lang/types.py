@@ -18,6 +18,7 @@ SIGNED = {"byte": 8, "short": 16, "int": 32, "long": 64, "longlong": 64}
 UNSIGNED = {"ubyte": 8, "ushort": 16, "uint": 32, "ulong": 64, "ulonglong": 64}
 BITS = SIGNED | UNSIGNED
 REAL = ("float", "double")
+WORDS = {"float": "uint", "double": "ulong"}  # the unsigned integers as wide as the reals
 BUILTIN = (*BITS, *REAL, "bool", "char")
 KINDS: dict[str, tuple[str, ...]] = {
     "int": tuple(BITS),

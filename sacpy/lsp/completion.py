@@ -19,7 +19,7 @@ from sacpy.withloop.combinators import COMBINATORS
 from sacpy.withloop.pragmas import WORDS
 
 DIRECTIVES = ("define", "elif", "else", "endif", "error", "if", "ifdef", "ifndef", "include", "pragma", "undef")
-OPERATORS = ("genarray", "modarray", "fold", "foldfix", "propagate")
+OPERATORS = ("genarray", "modarray", "fold", "foldfix", "scan", "exscan", "into", "propagate")
 _MODULE = re.compile(r"\b(?:use|import)\s+\w*\Z", re.ASCII)
 _SYMBOLS = re.compile(r"\b(?:use|import)\s+(\w+)\s*:\s*(?:all\s+except\s*)?\{[^}]*\Z", re.ASCII)
 _QUALIFIED = re.compile(r"\b(\w+)\s*::\s*\w*\Z", re.ASCII)

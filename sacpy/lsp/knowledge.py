@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sacpy.documents.library import KINDS_IN_WORDS, head_comment, split_comment
+from sacpy.documents.library import head_comment, kind_in_words, split_comment
 from sacpy.documents.pages import section
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import SacError
@@ -259,7 +259,7 @@ def functions_text(entries: Sequence[Entry]) -> str:
 
 def entry_head(entry: Entry) -> str:
     """The head of a definition on one line."""
-    variables = ", ".join(f"{v.name}: {KINDS_IN_WORDS.get(v.kind, v.kind)}" for v in entry.definition.typevars)
+    variables = ", ".join(f"{v.name}: {kind_in_words(v.kind)}" for v in entry.definition.typevars)
     return head_text(entry.definition) + (f"   for {variables}" if variables else "")
 
 

@@ -268,6 +268,9 @@ class _Finder:
                     if isinstance(op, ast.FoldOp):
                         self.function(op.function, op.span)
                         self.inside((op.args, op.neutral, op.stop), scope)
+                    elif isinstance(op, ast.ScanOp | ast.IntoOp):
+                        self.function(op.function, op.span)
+                        self.inside((op.args, op.neutral if isinstance(op, ast.ScanOp) else op.array), scope)
                     else:
                         self.inside(op, scope)
             case ast.Tensor(parts):

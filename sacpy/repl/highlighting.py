@@ -16,7 +16,7 @@ from sacpy.lang.vocabulary import BASE_TYPES, DEFINES, INTERFACES, STATEMENTS
 from sacpy.withloop.combinators import COMBINATORS
 from sacpy.withloop.pragmas import WORDS as MAPPING_WORDS
 
-WITHLOOP_WORDS = ("genarray", "modarray", "fold", "foldfix", "propagate")
+WITHLOOP_WORDS = ("genarray", "modarray", "fold", "foldfix", "scan", "exscan", "into", "propagate")
 _NAME = r"[A-Za-z_]\w*"
 _EXPONENT = r"[eE][+-]?\d+"
 

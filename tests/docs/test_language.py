@@ -12,7 +12,21 @@ from tests.tools import ROOT
 
 TEXT = (ROOT / "docs/language.md").read_text(encoding="utf-8")
 NAMES = [name for section in sections("language") for name in section.names]
-OTHERS = {"genarray", "modarray", "fold", "foldfix", "propagate", "step", "width", "all", "except", "deprecated"}
+OTHERS = {
+    "genarray",
+    "modarray",
+    "fold",
+    "foldfix",
+    "scan",
+    "exscan",
+    "into",
+    "propagate",
+    "step",
+    "width",
+    "all",
+    "except",
+    "deprecated",
+}
 UNSIGNED = {name for name in BASE_TYPES if name[0] == "u"}
 PROGRAMS = re.findall(r"^```sac\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 

@@ -446,6 +446,30 @@ def until(r: random.Random, name: str) -> Template:
     return Template(text, name, (("int", ("n",)),), ("int", ()))
 
 
+def scanned(r: random.Random, name: str) -> Template:
+    """A scan of what an expression gives, with what comes before each element or without."""
+    base, op, neutral = r.choice((("int", "+", "0"), ("int", "max", "-9"), ("int", "*", "1"), ("double", "+", "0.0")))
+    value = r.choice(("v[i]", "v[i] + v[n - 1 - i]", "2 * v[i]")).replace("2", "2.0" if base == "double" else "2")
+    lower, how = r.choice(("0", "0", "1")), r.choice(("scan", "exscan"))
+    text = (f"{base}[.] {name}({base}[n] v)\n{{\n  return with {{ ([{lower}] <= [i] < [n]) : {value}; }} : {how}({op}, "
+           f"{neutral});\n}}\n\n")
+    return Template(text, name, ((base, ("n",)),), (base, ("n",)))
+
+
+def by_index(r: random.Random, name: str) -> Template:
+    """Values combined with the elements of an array at places that the data say; some are outside where there are
+    none."""
+    base, op = r.choice((("int", "+"), ("int", "max"), ("int", "|"), ("double", "+"), ("double", "min")))
+    place = r.choice(("mod(k[i], m)", "mod(k[i] + i, m)", "abs(k[i] % m)"))
+    text = f"""{base}[m] {name}({base}[m] a, int[n] k, {base}[n] v)
+{{
+  return with {{ ([0] <= [i] < [n]) : ({place}, v[i]); }} : into(a, {op});
+}}
+
+"""
+    return Template(text, name, ((base, ("m",)), ("int", ("n",)), (base, ("n",))), (base, ("m",)), 1)
+
+
 def by_rank(r: random.Random, name: str) -> Template:
     """Overloads by rank; the one for arrays calls itself on what it consists of."""
     rank = r.randint(0, 3)
@@ -873,8 +897,9 @@ def growing(r: random.Random, name: str) -> Template:
 
 
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
-    product, sums, relaxation, solver, scan, elimination, histogram, extreme, chain, until, by_rank, halves, selected,
-    conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter, exchanged, assignments,
+    product, sums, relaxation, solver, scan, elimination, histogram, extreme, chain, until, scanned, by_index, by_rank,
+    halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter,
+    exchanged, assignments,
     contractions, assigned, gathered, histogram, scatter, scatter, exchanged, assignments,
     contractions, contractions, scatter, assigned, gathered, nested, columns, drafted, accumulation, product, stepped,
     stepped,

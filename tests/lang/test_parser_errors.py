@@ -430,7 +430,8 @@ CASES: dict[str, tuple[str, list[Expected]]] = {
         "int main()\n{\n    x = with { (. <= iv <= .) : 1; } : sum([3]);\n    return 0;\n}\n",
         [
             ("E0227", 3, 40, "expected what the with-loop makes, found `sum`",
-                "the operators are `genarray`, `modarray`, `fold`, `foldfix`, `propagate`, and `void` for none", None),
+                "the operators are `genarray`, `modarray`, `fold`, `foldfix`, `scan`, `exscan`, `into`, `propagate`, "
+                "and `void` for none", None),
         ],
     ),
     "with_missing_part_semicolon": (

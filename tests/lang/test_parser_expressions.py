@@ -305,6 +305,30 @@ def test_with_loop_operators_and_generators() -> None:
     ]
 
 
+def test_scans_and_reductions_by_index() -> None:
+    loop = parse(
+        "with { ([0] <= [i] < n) : (x, y, z, k, w); }"
+        " : (scan(+, 0), exscan(M::f(a, b), [0, 0]), scan(max(a), n), into(array, +), into(f(a), M::f(b)))"
+    )
+    assert isinstance(loop, ast.With)
+    scans = [op for op in loop.operators if isinstance(op, ast.ScanOp)]
+    assert [(str(op.function), len(op.args), op.exclusive) for op in scans] == [
+        ("+", 0, False),
+        ("M::f", 2, True),
+        ("max", 1, False),
+    ]
+    found = [op for op in loop.operators if isinstance(op, ast.IntoOp)]
+    assert [(type(op.array).__name__, str(op.function), len(op.args)) for op in found] == [
+        ("Name", "+", 0),
+        ("Call", "M::f", 1),
+    ]
+
+
+def test_words_of_scans_may_name_functions_and_variables() -> None:
+    call = parse("scan(into, exscan(1))")
+    assert isinstance(call, ast.Call) and str(call.function) == "scan" and isinstance(call.args[0], ast.Name)
+
+
 def test_a_bound_in_parentheses_before_step_is_no_cast() -> None:
     loop = parse("with { (0 <= iv < (n) step (s) width w) : (a) + b; } : void")
     assert isinstance(loop, ast.With)

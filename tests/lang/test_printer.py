@@ -86,7 +86,12 @@ def loop(made: ast.Generator, result: ast.Expr, shape: ast.Expr, default: ast.Ex
     return ast.With(
         (),
         (ast.Part(made, (), body, (result, shape), N), ast.Part(made, (), (), (result,), N)),
-        (ast.GenarrayOp(shape, default, N), ast.FoldOp(name("M::+"), (), result, None, N)),
+        (
+            ast.GenarrayOp(shape, default, N),
+            ast.FoldOp(name("M::+"), (), result, None, N),
+            ast.ScanOp(name("f"), (shape,), result, default is None, N),
+            ast.IntoOp(shape, name("max"), (result,) if default is None else (), N),
+        ),
         N,
     )
 

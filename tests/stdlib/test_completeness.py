@@ -16,6 +16,7 @@ MATHS = (
     "cbrt hypot fabs floor ceil rint fmod modf frexp ldexp copysign isnan isinf"
 )
 CLASSES = "isdigit isalpha isupper islower isxdigit isspace ispunct isalnum isprint isgraph iscntrl tolower toupper"
+PREFIXES = "cumsum cumprod cummax cummin"
 COMPLEX = "toc real imag norm normSq arg conj polar i + - * / == sum"
 NUMBERS = "byte short int long longlong ubyte ushort uint ulong ulonglong float double"
 DISPLAYS = "createDisplay initDisplay drawArray destroyDisplay"
@@ -64,6 +65,14 @@ TABLE = {
     "RandLC": "create_randlc delete_randlc randlc",
     "Constants": " ".join(f"min{t} max{t}" for t in NUMBERS.split()) + " tinydouble epidouble",
     "ArrayFormat": "format",
+    "Scan": " ".join(f"{s}{form}" for s in PREFIXES.split() for form in ("", "_exclusive", "_reverse", "_by_flags")),
+    "Histogram": "bincount histogram histogram_edges scatter_add scatter_min scatter_max scatter_last occurs",
+    "Sort": "sort argsort sort_by_key is_sorted unique unique_counts unique_inverse group_by searchsorted "
+    "searchsorted_right",
+    "Segmented": "segment_sum segment_prod segment_max segment_min segment_any segment_all segment_cumsum "
+    "segment_lengths segment_offsets spmv",
+    "Statistics": "sum prod minval maxval any all mean var std sample_var sample_std median quantile",
+    "Select": "nonzero argwhere where filter compress argmax argmin topk topk_indices",
     "Hiding": "hideValue hideShape hideDim",
 }
 UMBRELLAS = {

@@ -18,6 +18,7 @@ import numpy as np
 from sacpy.interp import arithmetic, memory
 from sacpy.interp.errors import Fault
 from sacpy.interp.values import DTYPES, Value, dtype_of
+from sacpy.lang.constants import BIT_CASTS
 from sacpy.lang.primitives import PRIMITIVES
 from sacpy.lang.types import BITS, REAL, SIGNED
 
@@ -151,7 +152,17 @@ def _array_version(op: str, base: str) -> Callable[..., Array]:
         return _shift(np.left_shift if op == "shl" else np.right_shift, base)
     if op in arithmetic.CONVERSIONS:
         return _conversion(base, arithmetic.CONVERSIONS[op])
+    if op in BIT_CASTS:
+        return _bit_cast(base, BIT_CASTS[op][0])
     return _elements(scalar_version(op, base), base, base)
+
+
+def _bit_cast(source: str, target: str) -> Callable[[Array], Array]:
+    """All NaN have the same bits (see `lang.constants.bits_of`)."""
+    dtype = dtype_of(target)
+    if source not in REAL:
+        return lambda a: a.view(dtype).copy()
+    return lambda a: np.where(np.isnan(a), dtype_of(source).type(np.nan), a).view(dtype)
 
 
 def _conversion(source: str, target: str) -> Callable[[Array], Array]:
@@ -226,6 +237,8 @@ def peak(op: str, base: str) -> int:
             return size
         case "shl" | "shr":
             return size + 2
+    if op in BIT_CASTS:
+        return size + (base in REAL)
     if op in arithmetic.CONVERSIONS:
         target = arithmetic.CONVERSIONS[op]
         if target == "bool" or integer or target in REAL:

@@ -225,10 +225,11 @@ class Fold(Node):
 
 class Propagate(Node):
     """Values threaded through all iterations, partition after partition, in row-major order. `params` name them in the
-    bodies; bodies give the next ones; the targets are the last."""
+    bodies; bodies give the next ones; the targets are the last. `word`: the operator that the program wrote."""
 
     initial: tuple[Atom, ...]
     params: tuple[Var, ...]
+    word: str = field(default="propagate", compare=False)
 
 
 Operator = Genarray | Modarray | Fold | Propagate

@@ -165,7 +165,7 @@ class Rewriter:
                 return Fold(neutrals, accumulators, values, self.block(o.combine), stop, o.commutative)
             case Propagate():
                 initial = self.atoms(o.initial)
-                return Propagate(initial, self.binds(o.params))
+                return Propagate(initial, self.binds(o.params), o.word)
 
     def partition(self, p: Partition) -> Partition:
         lower, upper = self.atoms(p.lower), self.atoms(p.upper)

@@ -16,6 +16,7 @@ from sacpy.jit.kernels.in_place import candidates
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Plan, Refused
 from sacpy.jit.kernels.nests import divided, results_of, select
 from sacpy.jit.kernels.source import Source, number_of
+from sacpy.lang.core import HANDED_ON
 
 _MOST_PLANS = 256
 
@@ -75,8 +76,9 @@ def build(
     stays on the CPU; `MappingError` where a pragma is wrong whatever the bounds are."""
     options = options or KernelOptions()
     functions = functions or {}
-    if any(isinstance(o, Propagate) for o in with_loop.operators):
-        raise Refused("propagate hands an object from index to index")
+    for o in with_loop.operators:
+        if isinstance(o, Propagate):
+            raise Refused(f"{o.word} {HANDED_ON[o.word]}")
     framed, folds = divided(with_loop)
     names = results_of(with_loop, targets)
     parts: list[Cells | Folds] = []

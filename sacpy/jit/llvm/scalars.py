@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from sacpy.jit.ir.graph import Op
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, constant
 from sacpy.jit.llvm.maths import MATHS, call_of_maths
-from sacpy.lang.constants import CONVERSIONS, largest, smallest
-from sacpy.lang.types import BITS, REAL, SIGNED
+from sacpy.lang.constants import BIT_CASTS, CONVERSIONS, bits_of, largest, smallest
+from sacpy.lang.types import BITS, REAL, SIGNED, WORDS
 from sacpy.nodes import Node
 
 
@@ -252,6 +252,20 @@ def convert(code: Code, source: str, target: str, a: str) -> str:
     return code.op(f"{'trunc' if before > after else 'sext' if source in SIGNED else 'zext'} {old} {a} to {new}")
 
 
+def _bits_of(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -> str:
+    """The bits of a real; all NaN have the same (see `lang.constants.bits_of`)."""
+    type_, word = LLVM_TYPES[base], LLVM_TYPES[WORDS[base]]
+    bits = code.op(f"bitcast {type_} {args[0]} to {word}")
+    return code.op(
+        f"select i1 {code.op(f'fcmp uno {type_} {args[0]}, {args[0]}')}, {word} "
+        f"{bits_of(base, float('nan'))}, {word} {bits}"
+    )
+
+
+def _of_bits(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -> str:
+    return code.op(f"bitcast {LLVM_TYPES[base]} {args[0]} to {LLVM_TYPES[BIT_CASTS[op.code][0]]}")
+
+
 def _real_to_integer(code: Code, source: str, target: str, a: str) -> str:
     """C's conversion as x86-64 does it (see `interp.arithmetic.real_to_integer`): LLVM's own is undefined out of range,
     so the operand is tested first."""
@@ -299,5 +313,8 @@ ROWS: dict[str, Emit] = {
     "mask": _mask, "all": _same, "any": _same,
 }  # fmt: skip
 ROWS |= (
-    dict.fromkeys(_SIGNED_TESTS, _comparison) | dict.fromkeys(CONVERSIONS, _conversion) | dict.fromkeys(MATHS, _math)
+    dict.fromkeys(_SIGNED_TESTS, _comparison)
+    | dict.fromkeys(CONVERSIONS, _conversion)
+    | {op: _bits_of if op.startswith("bits_of") else _of_bits for op in BIT_CASTS}
+    | dict.fromkeys(MATHS, _math)
 )

@@ -36,6 +36,7 @@ from sacpy.jit.passes import (
     sharing,
     split,
     stage_slice,
+    stepping,
     unroll,
 )
 from sacpy.nodes import Node
@@ -86,6 +87,7 @@ SHAPING = (
 )
 # Once, for what the CPU runs: where elements are computed.
 PLACING = (
+    Step("stepping", stepping.run, "scans and reductions by index become loops in order, which the CPU knows", "cpu"),
     Step("accumulating", accumulating.run, "nests that add to elements become a sum for each element", "cpu"),
     Step("interchange", interchange.run, "arrays that a loop adds up become a sum for each element", "cpu"),
     Step("assigning", assigning.run, "a part that is assigned is computed where it goes", "cpu"),

@@ -64,7 +64,7 @@ def _constant(op: Op) -> Atom | None:
             return None
     if isinstance(result, bool):
         return TRUE if result else FALSE
-    return Const(constants.CONVERSIONS.get(op.code, base), result)
+    return Const(constants.type_of(op.code, base), result)
 
 
 def _select(args: tuple[Atom, ...], lookup: Lookup) -> Found:

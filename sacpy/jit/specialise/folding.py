@@ -52,7 +52,7 @@ def _constant(code: str, base: str, args: tuple[Atom, ...]) -> Const | None:
         )
     except constants.Undefined:
         return None
-    result = "bool" if isinstance(value, bool) else CONVERSIONS.get(code, base)
+    result = "bool" if isinstance(value, bool) else constants.type_of(code, base)
     return Const(result, value)
 
 

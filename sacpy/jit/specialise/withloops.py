@@ -154,7 +154,9 @@ def _general(
                     a for kind, i in zip(thread.kinds, operator.initial) for a in apart(b, kind, walk.value(i))
                 )
                 variables, values = targets(b, thread.kinds, names)
-                made.append(Made(graph.Propagate(initial, thread.params), thread.kinds, variables, values))
+                made.append(
+                    Made(graph.Propagate(initial, thread.params, operator.word), thread.kinds, variables, values)
+                )
         at += width
     partitions = tuple(_partition(b, part, made, _staged(walk, loop, part.source)) for part in parts)
     complete = len(boxes) == 1 and frame is not None and _covers(b, boxes[0], frame)

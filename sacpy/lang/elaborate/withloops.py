@@ -1,51 +1,40 @@
-"""With-loops: operators, partitions, folds, objects threaded through.
+"""With-loops: partitions, and objects threaded through. The operators are in `operators`.
 
 An operator over a struct is one core operator per field (fold and propagate: one with several values). Operators,
 bounds, steps and widths are evaluated outside, in the order last to first, as arguments are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 
 from sacpy.lang import ast, core
-from sacpy.lang.diagnostics import Label
-from sacpy.lang.elaborate.calls import apply, candidates, references, set_reference
+from sacpy.lang.elaborate.calls import references, set_reference
 from sacpy.lang.elaborate.context import Context, Value, Variables, expression
 from sacpy.lang.elaborate.freenames import nodes
+from sacpy.lang.elaborate.operators import Op, operator_of, propagate
 from sacpy.lang.elaborate.statements import statements
 from sacpy.lang.elaborate.usertypes import INT, BaseType
-from sacpy.nodes import Record
-
-
-class Op(Record):
-    """A source operator: the type of its values where known from the start, the core operators it becomes (made once
-    the type of the values is known), names it gives a value inside, and (a fold) the type of its result."""
-
-    type: BaseType | None
-    make: Callable[[BaseType], tuple[core.Operator, ...]]
-    inside: dict[str, Value]
-    object: ast.Expr | None = None
-    gives_shape: bool = True
-    result: BaseType | None = None
-    array: Value | None = None  # what a modarray starts from
 
 
 @expression(ast.With)
 def _with(cx: Context, node: ast.With, wanted: int | None) -> tuple[Value, ...]:
     node = _by_index_length(node)
     cx.program.pragmas |= bool(node.pragmas) or any(part.pragmas for part in node.parts)
-    operators = [_operator(cx, op) for op in reversed(node.operators)][::-1]
+    operators = [operator_of(cx, op) for op in reversed(node.operators)][::-1]
     hidden = _implicit_objects(cx, node, operators)
-    if not any(op.gives_shape for op in operators):
-        _no_dots(cx, node)
-    types: list[BaseType | None] = [op.type for op in operators]
-    partitions = [_partition(cx, part, operators, hidden, types, len(node.operators)) for part in node.parts]
+    words = {op.word for op in operators}
+    if not any(op.gives_shape for op in operators) or "scan" in words:
+        _no_dots(cx, node, next((word for word in ("scan", "into") if word in words), "fold"))
+    types: list[BaseType | None] = [type for op in operators for type in op.types]
+    partitions = [_partition(cx, part, operators, hidden, types) for part in node.parts]
     made: list[core.Operator] = []
     results: list[Value] = []
     targets: list[core.Bind] = []
     objects: list[tuple[ast.Expr, Value]] = []
+    given = [*types, *(type for op in hidden for type in op.types)]
     for i, op in enumerate((*operators, *hidden)):
-        type = (types[i] if i < len(types) else op.type) or op.result
+        own, given = given[: len(op.types)], given[len(op.types) :]
+        type = own[-1] or op.result
         if type is None:
             cx.fail(
                 "E0424",
@@ -54,10 +43,11 @@ def _with(cx: Context, node: ast.With, wanted: int | None) -> tuple[Value, ...]:
                 "no value anywhere",
                 help="give genarray a default: genarray(shp, 0)",
             )
-        made += op.make(type)
+        made += op.make(type, partitions)
         result = op.result or type
         binds = cx.binds("w", result, node.span)
         targets += binds
+        targets += [b for discarded in op.discarded for b in cx.binds("w", discarded, node.span)]
         value = Value(result, tuple(core.Var(b.name, node.span) for b in binds), node.span)
         if i < len(operators):
             results.append(value)
@@ -91,99 +81,6 @@ def _index_length(generator: ast.Generator) -> int | None:
     return len(bounds[0].elements) if bounds else None
 
 
-# ---------------------------------------------------------------- operators
-
-
-def _operator(cx: Context, op: ast.WithOp) -> Op:
-    match op:
-        case ast.GenarrayOp():
-            return _genarray(cx, op)
-        case ast.ModarrayOp():
-            array = cx.value(op.array)
-            return Op(array.type, lambda t: tuple(core.Modarray(a) for a in array.atoms), {}, array=array)
-        case ast.FoldOp():
-            return _fold(cx, op)
-        case ast.PropagateOp():
-            return _propagate(cx, op.object)
-
-
-def _genarray(cx: Context, op: ast.GenarrayOp) -> Op:
-    default = cx.value(op.default) if op.default is not None else None
-    shape = cx.scalar(op.shape, INT, "the shape of a genarray")
-
-    def make(type: BaseType) -> tuple[core.Operator, ...]:
-        if default is None:
-            return tuple(core.Genarray(shape, None) for _ in type.components)
-        return tuple(core.Genarray(shape, a) for a in default.atoms)
-
-    return Op(default.type if default is not None else None, make, {})
-
-
-def _fold(cx: Context, op: ast.FoldOp) -> Op:
-    stop = cx.value(op.stop) if op.stop is not None else None
-    neutral = cx.value(op.neutral)
-    extra = [cx.value(a) for a in reversed(op.args)][::-1]
-    if stop is not None and stop.type != neutral.type:
-        help, edit = cx.conversion(stop.span, stop.type, neutral.type)
-        cx.fail(
-            "E0402",
-            f"the stop value must be {neutral.type.shown}, not {stop.type.shown}",
-            stop.span,
-            f"this is {stop.type.shown}",
-            help=help,
-            edit=edit,
-        )
-    stops = stop.atoms if stop is not None else None
-
-    def make(type: BaseType) -> tuple[core.Operator, ...]:
-        return (core.Fold(neutral.atoms, _combine(cx, op, extra, neutral, type), stops),)
-
-    return Op(None, make, {}, gives_shape=False, result=neutral.type)
-
-
-def _combine(cx: Context, op: ast.FoldOp, extra: list[Value], neutral: Value, type: BaseType) -> core.Lambda:
-    """`acc = f(extra.., acc, value)` as a function of accumulators and values."""
-    accumulators, values = cx.binds("acc", neutral.type, op.span), cx.binds("val", type, op.span)
-    results: list[Value] = []
-
-    def fill() -> None:
-        arguments = [
-            *extra,
-            *(
-                Value(t, tuple(core.Var(b.name, op.span) for b in g), op.span)
-                for t, g in ((neutral.type, accumulators), (type, values))
-            ),
-        ]
-        matches = candidates(cx, op.function, [a.type for a in arguments], op.span, (*op.args, op.neutral))
-        found, _ = apply(cx, matches, arguments, op.span, str(op.function))
-        results.extend(found)
-
-    body = cx.block(fill)
-    if len(results) != 1 or results[0].type != neutral.type:
-        shown = ", ".join(r.type.shown for r in results) or "nothing"
-        cx.fail(
-            "E0425", f"a fold function must give what the neutral element is, {neutral.type.shown}; {op.function} "
-                f"gives {shown}", op.function.span, f"gives {shown}",
-            labels=(Label(neutral.span, f"this is {neutral.type.shown}"),),
-            help="make neutral element, values and result of one type",
-        )  # fmt: skip
-    return core.Lambda((*accumulators, *values), body, results[0].atoms)
-
-
-def _propagate(cx: Context, object: ast.Expr) -> Op:
-    value = cx.value(object)
-    name = object
-    while isinstance(name, ast.Paren):
-        name = name.inner
-    if not isinstance(name, ast.Name):
-        cx.fail(
-            "E0414", "propagate needs a variable", object.span, "not a variable", help="give the object a name first"
-        )
-    params = cx.binds(name.name.name, value.type, object.span, name.name.name)
-    inside = {name.name.name: Value(value.type, tuple(core.Var(b.name, object.span) for b in params), object.span)}
-    return Op(value.type, lambda t: (core.Propagate(value.atoms, params),), inside, gives_shape=False)
-
-
 def _implicit_objects(cx: Context, node: ast.With, operators: list[Op]) -> list[Op]:
     """Objects that a body changes through references without a propagate: they are threaded through all the same."""
     named = {n for op in operators for n in op.inside}
@@ -202,18 +99,22 @@ def _implicit_objects(cx: Context, node: ast.With, operators: list[Op]) -> list[
     hidden: list[Op] = []
     for name in found:
         written = ast.Name(ast.QName(None, name, node.span), node.span)
-        op = _propagate(cx, written)
-        hidden.append(Op(op.type, op.make, op.inside, written, False))
+        op = propagate(cx, written)
+        hidden.append(Op(op.types, op.make, op.inside, written, False))
     return hidden
 
 
-def _no_dots(cx: Context, node: ast.With) -> None:
+def _no_dots(cx: Context, node: ast.With, word: str) -> None:
     for part in node.parts:
         g = part.generator
         if g.lower is None or g.upper is None:
+            none = {
+                "scan": "a scan's is as large as its bounds say",
+                "into": "an into has no index set of its own",
+            }.get(word, "a fold has none")
             cx.fail(
                 "E0426",
-                "a dot bound means the smallest or largest index of the result, and a fold has none",
+                f"a dot bound means the smallest or largest index of the result, and {none}",
                 g.span,
                 "a dot",
                 help="write the bound, as in 0 * shape(a) <= iv < shape(a)",
@@ -224,7 +125,7 @@ def _no_dots(cx: Context, node: ast.With) -> None:
 
 
 def _partition(
-    cx: Context, part: ast.Part, operators: list[Op], hidden: list[Op], types: list[BaseType | None], count: int
+    cx: Context, part: ast.Part, operators: list[Op], hidden: list[Op], types: list[BaseType | None]
 ) -> core.Partition:
     g = part.generator
     width = cx.scalar(g.width, INT, "a width") if g.width is not None else None
@@ -247,7 +148,7 @@ def _partition(
 
     def fill() -> None:
         statements(cx, part.body)
-        values.extend(_results(cx, part, operators, types, count))
+        values.extend(_results(cx, part, operators, types))
         for op in hidden:
             assert op.object is not None
             values.extend(cx.value(op.object).atoms)
@@ -287,10 +188,8 @@ def _whole(cx: Context, part: ast.Part, operators: list[Op]) -> tuple[core.Atom 
     )
 
 
-def _results(
-    cx: Context, part: ast.Part, operators: list[Op], types: list[BaseType | None], count: int
-) -> list[core.Atom]:
-    written = part.results or ()
+def _results(cx: Context, part: ast.Part, operators: list[Op], types: list[BaseType | None]) -> list[core.Atom]:
+    written, count = part.results or (), len(types)
     if len(written) == 1:
         values = list(cx.values(written[0], count))
     else:
@@ -302,15 +201,21 @@ def _results(
                 cx.value(ast.Name(ast.QName(None, next(iter(op.inside)), part.span), part.span)) for op in objects
             ]
     if len(values) != count:
+        gives = f"this partition gives {len(values)} value{'s' * (len(values) != 1)}"
+        if any(op.word == "into" for op in operators):
+            help = (
+                "give one value per operator, and for into two, the index and what comes there: (..) { .. } : (i, x);"
+            )
+            cx.fail("E0427", f"{gives}, the with-loop takes {count}", part.span, f"gives {len(values)}", help=help)
         cx.fail(
             "E0427",
-            f"this partition gives {len(values)} value{'s' * (len(values) != 1)}, the with-loop has {count} "
-            f"operator{'s' * (count != 1)}",
+            f"{gives}, the with-loop has {count} operator{'s' * (count != 1)}",
             part.span,
             f"gives {len(values)}",
             help="give one value per operator: (..) { .. } : (x, y);",
         )
     atoms: list[core.Atom] = []
+    indices = {at for at, op in _starts(operators) if op.word == "into"}
     for i, value in enumerate(values):
         known = types[i]
         if known is None:
@@ -319,11 +224,22 @@ def _results(
             help, edit = cx.conversion(value.span, value.type, known)
             cx.fail(
                 "E0428",
-                f"the cells are {known.shown}, this value is {value.type.shown}",
+                f"{'the index of an into is' if i in indices else 'the cells are'} {known.shown}, this value is "
+                f"{value.type.shown}",
                 value.span,
                 f"this is {value.type.shown}",
                 help=help,
                 edit=edit,
             )
-        atoms += value.atoms
+    for op in operators:
+        own, values = values[: len(op.types)], values[len(op.types) :]
+        atoms += op.values(own) if op.values is not None else [a for value in own for a in value.atoms]
     return atoms
+
+
+def _starts(operators: list[Op]) -> Iterator[tuple[int, Op]]:
+    """Each operator with the position of the first value that it takes."""
+    at = 0
+    for op in operators:
+        yield at, op
+        at += len(op.types)
