@@ -7,7 +7,7 @@ less often than wanted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from unittest.mock import patch
@@ -17,7 +17,6 @@ from sacpy.jit.ir import graph
 from sacpy.jit.ir.graph import Check, Let, Op, Unit, WithLoop
 from sacpy.jit.kernels.reduction import keeps_order
 from sacpy.jit.options import Options
-from sacpy.jit.passes import fold_withloops
 from sacpy.jit.run import compiler
 from sacpy.jit.run.engine import Engine
 from tests.fuzz.operations import elementwise
@@ -27,22 +26,13 @@ STATEMENTS = (
     "Genarray", "Modarray", "Fold", "Propagate", "Fold stop", "Fold in order", "dense", "stepped", "overlapping",
 )  # fmt: skip
 PATHS = ("native", "run again", "widened", "refused", "from the cache", "threads")
-STAGES = (
-    "REDUCING",
-    "COUNTING",
-    "LOOPING",
-    "JOINING",
-    "SHAPING",
-    "COLOURING",
-    "DIVIDING",
-    "SPLITTING",
-    "WRAPPING",
-    "CLEANING",
-    "PLACING",
-    "FINISHING",
-)
-WORKS = (fold_withloops.run, *(work for stage in STAGES for work in getattr(passes, stage)))
-PASSES = tuple(dict.fromkeys(w.__module__.rpartition(".")[2] for w in WORKS))
+
+
+def _name(step: passes.Step) -> str:
+    return step.run.__module__.rpartition(".")[2]
+
+
+PASSES = tuple(dict.fromkeys(map(_name, passes.STEPS)))
 
 
 @dataclass
@@ -142,15 +132,12 @@ class Coverage:
 def recording(coverage: Coverage) -> Iterator[None]:
     """Inside, graphs and passes are counted."""
 
-    def counted(work: Callable[[Unit], Unit]) -> Callable[[Unit], Unit]:
-        name = work.__module__.rpartition(".")[2]
+    do = passes._done
 
-        def run(unit: Unit) -> Unit:
-            result = work(unit)
-            coverage.passes[name] += result is not unit and result != unit
-            return result
-
-        return run
+    def done(step: passes.Step, unit: Unit, verified: bool) -> Unit:
+        result = do(step, unit, verified)
+        coverage.passes[_name(step)] += result is not unit and result != unit
+        return result
 
     optimise = compiler.optimised
 
@@ -161,7 +148,5 @@ def recording(coverage: Coverage) -> Iterator[None]:
 
     with ExitStack() as stack:
         stack.enter_context(patch.object(compiler, "optimised", optimised))
-        stack.enter_context(patch.object(fold_withloops, "run", counted(fold_withloops.run)))
-        for name in STAGES:
-            stack.enter_context(patch.object(passes, name, tuple(map(counted, getattr(passes, name)))))
+        stack.enter_context(patch.object(passes, "_done", done))
         yield

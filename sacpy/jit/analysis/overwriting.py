@@ -17,10 +17,11 @@ is an even one if n is even, which is known when the code runs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from math import gcd
+from typing import TYPE_CHECKING
 
-from sacpy.jit.analysis.footprints import Footprints
 from sacpy.jit.ir.graph import (
     Atom,
     Block,
@@ -37,6 +38,10 @@ from sacpy.jit.ir.graph import (
     stride,
 )
 
+if TYPE_CHECKING:
+    from sacpy.jit.analysis.footprints import Footprints
+
+Prints = Callable[[], "Footprints"]  # made when first asked: most with-loops read nothing they may overwrite
 Sums = Mapping[str, Op]
 Multiple = tuple[Var, int]  # an extent, and what it is to be a multiple of
 
@@ -91,7 +96,13 @@ def overwriting(w: WithLoop, name: str, rank: int, sums: Sums) -> frozenset[Mult
     """What must be so for that; None if nothing is known to be enough."""
     single = w.disjoint or len(w.partitions) < 2
     needed: frozenset[Multiple] = frozenset()
-    prints = Footprints(w, sums)
+
+    @cache
+    def prints() -> Footprints:
+        from sacpy.jit.analysis.footprints import Footprints
+
+        return Footprints(w, sums)
+
     for p in w.partitions:
         # a cell that is an array is built bit by bit: then not even its own may be read
         found = _reading_apart(p.body, name, w, p, prints, sums, single and p.rank == rank)
@@ -102,7 +113,7 @@ def overwriting(w: WithLoop, name: str, rank: int, sums: Sums) -> frozenset[Mult
 
 
 def _reading_apart(
-    body: Block, name: str, w: WithLoop, p: Partition, prints: Footprints, sums: Sums, cells: bool
+    body: Block, name: str, w: WithLoop, p: Partition, prints: Prints, sums: Sums, cells: bool
 ) -> frozenset[Multiple] | None:
     needed: frozenset[Multiple] = frozenset()
     for s in statements(body):
@@ -128,7 +139,7 @@ def _is_own(index: tuple[Atom, ...], p: Partition, sums: Sums) -> bool:
 
 
 def _outside(
-    index: tuple[Atom, ...], p: Partition, q: Partition, frame: tuple[Atom, ...], prints: Footprints, sums: Sums
+    index: tuple[Atom, ...], p: Partition, q: Partition, frame: tuple[Atom, ...], prints: Prints, sums: Sums
 ) -> frozenset[Multiple] | None:
     """What must be so for an index in the body of `p` to lie outside of the partition `q`: because of the axis for
     which that is least."""
@@ -137,12 +148,12 @@ def _outside(
 
 
 def _apart(
-    at: Atom, p: Partition, q: Partition, axis: int, extent: Atom, prints: Footprints, sums: Sums
+    at: Atom, p: Partition, q: Partition, axis: int, extent: Atom, prints: Prints, sums: Sums
 ) -> frozenset[Multiple] | None:
     """What must be so for a component of an index to do so, whatever it is selected from."""
     needed: frozenset[Multiple] = frozenset()
     for a in _cases(at, sums):
-        found = frozenset() if prints.stays_apart(a, q, axis) else _between(a, p, q, axis, extent, sums)
+        found = frozenset() if prints().stays_apart(a, q, axis) else _between(a, p, q, axis, extent, sums)
         if found is None:
             return None
         needed |= found
