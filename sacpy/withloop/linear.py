@@ -7,7 +7,7 @@ until the rest is a number."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 MOST = 64  # bounds that one proof tries
 
@@ -75,6 +75,20 @@ class Bounds:
         below, above = self._known.setdefault(text, ([], []))
         below += least
         above += most
+
+    def least(self, n: Number, names: Container[str]) -> Number | None:
+        """A form without some names that a number is at least: by the first bound of each, the youngest first. None
+        where one has no bound."""
+        for text in reversed(self._known):
+            if isinstance(n, int):
+                return n
+            if text in n.terms and text in names:
+                c = n.terms[text]
+                bounds = self._known[text][0 if c > 0 else 1]
+                if not bounds:
+                    return None
+                n = n - Linear(0, {text: c}) + bounds[0] * c
+        return n if isinstance(n, int) or not any(text in names for text in n.terms) else None
 
     def never_negative(self, n: Number) -> bool:
         """Whether a number is certainly at least 0."""

@@ -14,7 +14,7 @@ from sacpy.interp import growth
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.growth import grown, keeper_of
 from sacpy.interp.world import World
-from sacpy.jit.analysis.overwriting import sums_of
+from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.cache import Cache
 from sacpy.jit.failures import CheckFailed, OutOfMemory
 from sacpy.jit.host.growing import kept_rows
@@ -255,7 +255,7 @@ def kept(text: str) -> list[int]:
     function = unit(text).root
     loops = [s.rhs for s in all_statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
     assert not any(isinstance(s, Let) and isinstance(s.rhs, Loop) for s in function.body.statements)
-    return [len(kept_rows(w, {"a", "b", "c", "d", "ra"}, sums_of(function))) for w in loops]
+    return [len(kept_rows(w, {"a", "b", "c", "d", "ra"}, Ints(function).sums)) for w in loops]
 
 
 BODY = """

@@ -8,8 +8,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from sacpy.jit.analysis.independence import apart
-from sacpy.jit.analysis.indices import Facts
+from sacpy.jit.analysis import depends
+from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.host import chunks
 from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.native import Context
@@ -67,8 +67,9 @@ function f(int n, double[n] x)
 def independent(text: str) -> list[bool]:
     """Of each counting loop, outer ones first, whether its rounds are independent."""
     function = parsed(text).root
-    made = Facts.of(function).made
-    return [apart(s.rhs, made) for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, For)]
+    ints = Ints(function)
+    loops = [s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, For)]
+    return [depends.independent(r, ints) for r in loops]
 
 
 def test_the_rounds_of_an_elimination_step_are_independent_the_steps_are_not() -> None:

@@ -232,10 +232,10 @@ MUTANTS: dict[Mutant, str] = {
     ): "added",
     Mutant(
         "what wraps around is read though it changes",
-        ANALYSIS + "overwriting",
-        "_off",
-        "frozenset({(extent, turn)})",
-        "frozenset()",
+        ANALYSIS + "depends",
+        "_Question._off",
+        "frozenset({multiple(extent, turn)})",
+        "ALWAYS",
     ): "torus",
     Mutant(
         "points in between are changed",

@@ -6,9 +6,9 @@ In: a function of a unit. Out: `Facts`, which the lowering asks while it writes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
-from sacpy.jit.analysis.overwriting import sums_of
+from sacpy.jit.analysis.ints import Ints, Sums
 from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
@@ -32,24 +32,29 @@ from sacpy.nodes import Node
 
 class Facts(Node):
     """`indices`: names of int variables that are used as indices, bounds or extents, or that such are computed from
-    without wrapping. They exist in 64 bits as well. `made`: by variable, the operation without wrapping that it was set
-    to. `products`: variables that are set to products of reals."""
+    without wrapping. They exist in 64 bits as well. `ints`: what is known of ints. `products`: variables that are set
+    to products of reals."""
 
     indices: frozenset[str]
-    made: Mapping[str, Op]
+    ints: Ints
     products: frozenset[str]
+
+    @property
+    def made(self) -> Sums:
+        """By variable, the operation without wrapping that it was set to."""
+        return self.ints.sums
 
     @staticmethod
     def of(function: Function) -> Facts:
         """The facts of a function."""
         found: set[str] = set()
         waiting = [a.name for a in _indices(function) if isinstance(a, Var)]
-        made = sums_of(function)
+        ints = Ints(function)
         while waiting:
             name = waiting.pop()
             if name not in found:
                 found.add(name)
-                rhs = made.get(name)
+                rhs = ints.sums.get(name)
                 if rhs is not None:
                     waiting += [a.name for a in rhs.args if isinstance(a, Var) and a.base == "int"]
         products = frozenset(
@@ -57,7 +62,7 @@ class Facts(Node):
             for s in statements(function.body)
             if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code == "mul" and s.targets[0].base in REAL
         )
-        return Facts(frozenset(found), made, products)
+        return Facts(frozenset(found), ints, products)
 
     def is_difference_of_products(self, op: Op) -> bool:
         """x y - z w, which is exactly 0 where both are the same: a cross product tells by it what lies on a line, so

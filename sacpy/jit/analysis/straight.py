@@ -1,6 +1,6 @@
-"""Blocks that a vectoriser can take, and arrays that loops change where they lie.
+"""Blocks that a vectoriser can take.
 
-In: a block; the body of a loop. Out: yes or no.
+In: a block. Out: yes or no.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from sacpy.jit.ir.graph import (
     Cons,
     For,
     If,
-    Let,
     Loop,
-    Modarray,
     Reshape,
     Stmt,
     Update,
@@ -58,35 +56,3 @@ def _is_straight(s: Stmt, built: Container[str]) -> bool:
             return s.targets[0].name in built
         case _:
             return not any(isinstance(t.type, ArrayType) for t in s.targets) or isinstance(s.rhs, View | Reshape | Var)
-
-
-def updated_in(body: Block, name: str) -> bool:
-    """Whether a loop's body updates (directly, in a branch, or in an inner loop) the array that it carries under a
-    name."""
-    return _Updates({name}).block(body)
-
-
-class _Updates:
-    """Follows an array through aliases, branches and inner loops."""
-
-    def __init__(self, names: set[str]) -> None:
-        self.names = names
-
-    def block(self, body: Block) -> bool:
-        return any(isinstance(s, Let) and self.let(s) for s in body.statements)
-
-    def let(self, s: Let) -> bool:
-        match s.rhs:
-            case Update(array=array):
-                return array.name in self.names
-            case Var(name=name):
-                if name in self.names:
-                    self.names.add(s.targets[0].name)
-            case If(then=then, otherwise=otherwise):
-                return self.block(then) or self.block(otherwise)
-            case Loop(params=params, initial=initial, body=body) | For(params=params, initial=initial, body=body):
-                self.names |= {p.name for p, a in zip(params, initial) if isinstance(a, Var) and a.name in self.names}
-                return self.block(body)
-            case WithLoop(operators=operators):
-                return any(isinstance(o, Modarray) and o.array.name in self.names for o in operators)
-        return False

@@ -12,7 +12,7 @@ loop.
 Vectors of elements that lie apart take a processor longer than some that are computed in vain. What is loaded must be
 at the index plus something, so that it is there for points in between too. Values wait in a small buffer until a strip
 of them is complete: a load that meets what has just been stored, in part, would have to wait for it. Points only read
-what others of the partition do not change, or their own cell (`analysis/overwriting`; otherwise the result is another
+what others of the partition do not change, or their own cell (`analysis/depends`; otherwise the result is another
 array).
 """
 

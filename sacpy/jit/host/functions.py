@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from sacpy.jit.analysis.independence import apart
 from sacpy.jit.analysis.scans import scan_of
-from sacpy.jit.analysis.straight import is_straight, updated_in
+from sacpy.jit.analysis.straight import is_straight
 from sacpy.jit.host import layout
 from sacpy.jit.host.memory import BORROWED, Array, Value, copy_elements, element_address, elements, flat, release
-from sacpy.jit.host.places import carried_in_place, places
+from sacpy.jit.host.places import places
 from sacpy.jit.host.writer import Slots, Writer, function_name, result_type, text_of
 from sacpy.jit.ir.graph import (
     ArrayType,
@@ -265,8 +264,10 @@ class Lowering(Writer):
         """Carried variables at the start of a loop. Those that the body updates are made unique here, and stay so. An
         array that the loop also uses directly is not handed over: it must live until the loop is done. `places`: where
         carried arrays stay."""
+        from sacpy.jit.analysis.versions import is_updated
+
         params = rhs.params
-        unique = frozenset(p.name for p in params if isinstance(p.type, ArrayType) and updated_in(rhs.body, p.name))
+        unique = frozenset(p.name for p in params if isinstance(p.type, ArrayType) and is_updated(rhs.body, p.name))
         inside: frozenset[str] = frozenset().union(*map(self.unit.uses.of, blocks(rhs)))
         movable = dying - inside
         values = [
@@ -288,7 +289,11 @@ class Lowering(Writer):
     @staticmethod
     def places(targets: Sequence[Var], rhs: Loop | For, into: dict[str, Array]) -> list[Array | None]:
         """Where the arrays that a loop carries stay, as far as they have a place."""
-        return [into[t.name] if t.name in into and carried_in_place(rhs, k) else None for k, t in enumerate(targets)]
+        if not into:
+            return [None] * len(targets)
+        from sacpy.jit.analysis.versions import handed_on
+
+        return [into[t.name] if t.name in into and handed_on(rhs, k) else None for k, t in enumerate(targets)]
 
     def loop(self, targets: Sequence[Var], rhs: Loop, dying: set[str], into: dict[str, Array]) -> None:
         """Rounds while a condition holds."""
@@ -345,7 +350,7 @@ class Lowering(Writer):
         code = self.code
         places = self.places(targets, rhs, into)
         slots, unique = self.enter(rhs, dying, places)
-        if self.parallel and apart(rhs, self.facts.made):
+        if self.parallel and self.is_independent(rhs):
             from sacpy.jit.host.rounds import spread_rounds
 
             slots.get(rhs.params, unique)
@@ -361,6 +366,12 @@ class Lowering(Writer):
         else:
             self.rounds(rhs, slots, unique, counter, upper, polls=not straight)
         self.leave(slots, targets, rhs.params, unique, places)
+
+    def is_independent(self, rhs: For) -> bool:
+        """Whether the rounds of a loop may run at once."""
+        from sacpy.jit.analysis.depends import independent
+
+        return independent(rhs, self.facts.ints)
 
     def stretches(self, rhs: For, slots: Slots, unique: frozenset[str], counter: str, upper: str) -> None:
         """The rounds of a loop without loops in it, some at a time. Checks that can be are made for all of these

@@ -20,7 +20,7 @@ from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.along import Along
-from sacpy.jit.analysis.overwriting import Sums, distance
+from sacpy.jit.analysis.ints import Sums, distance
 from sacpy.jit.host import layout
 from sacpy.jit.host.memory import BORROWED, Array, constant_product, elements
 from sacpy.jit.ir.graph import ArrayType, Atom, Block, Const, Genarray, Let, Load, Op, Partition, Var, WithLoop

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.analysis.folds import Reduction
-from sacpy.jit.analysis.overwriting import Sums, distance
+from sacpy.jit.analysis.ints import Sums, distance
 from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.host import layout
 from sacpy.jit.host.blocks import Blocks, cut, is_cut, write_blocks

@@ -28,7 +28,6 @@ from sacpy.jit.ir.graph import (
     Const,
     For,
     Genarray,
-    If,
     Let,
     Load,
     Loop,
@@ -114,6 +113,8 @@ class _Plan:
     def chain(self, name: str) -> tuple[list[str], bool]:
         """The arrays of the block that become this one, so that they can share its place, the latest first. And whether
         no memory is given up for it that is there anyway: the first of them is made here, or has to stay as it is."""
+        from sacpy.jit.analysis.versions import handed_on
+
         found: list[str] = []
         while name in self.makers:
             number, s = self.makers[name], self.let(name)
@@ -127,7 +128,7 @@ class _Plan:
                     pass
                 case For(initial=initial) | Loop(initial=initial):
                     before = initial[at]
-                    if not isinstance(before, Var) or not carried_in_place(s.rhs, at):
+                    if not isinstance(before, Var) or not handed_on(s.rhs, at):
                         return found, False
                     source = before
                 case _:
@@ -143,66 +144,6 @@ class _Plan:
             name = source.name
             found.append(name)
         return found, False
-
-
-def carried_in_place(loop: For | Loop, at: int) -> bool:
-    """Whether an array that a loop carries can stay in one place: every round updates it, or hands it on, and keeps no
-    other version of it."""
-    param = loop.params[at]
-    if isinstance(loop, Loop) and (
-        not all(_only_loads(s, param.name) for s in loop.condition.statements) or param in loop.condition.results
-    ):
-        return False
-    return _handed_on(loop.body, param.name) == at
-
-
-def _handed_on(body: Block, name: str) -> int | None:
-    """The number of the result that an array becomes which a block gets; None unless each version of it goes into the
-    next one, or that result, and nowhere else but into loads before that."""
-    gone: set[str] = set()
-    for s in body.statements:
-        names = _arrays(s)
-        if names & gone:
-            return None
-        if name not in names or _only_loads(s, name):
-            continue
-        after = _next(s, name)
-        if after is None:
-            return None
-        gone.add(name)
-        name = after
-    at = [k for k, a in enumerate(body.results) if isinstance(a, Var) and a.name == name]
-    return at[0] if len(at) == 1 and not any(isinstance(a, Var) and a.name in gone for a in body.results) else None
-
-
-def _next(s: Stmt, name: str) -> str | None:
-    """The array that a statement makes of one, in its place."""
-    if isinstance(s, Check):
-        return None
-    match s.rhs:
-        case Update(array=array):
-            return s.targets[0].name if array.name == name and _uses(s, name) == 1 else None
-        case For(initial=initial) | Loop(initial=initial):
-            at = [k for k, a in enumerate(initial) if isinstance(a, Var) and a.name == name]
-            return (
-                s.targets[at[0]].name
-                if len(at) == 1 and _uses(s, name) == 1 and carried_in_place(s.rhs, at[0])
-                else None
-            )
-        case If(then=then, otherwise=otherwise):
-            first, second = _handed_on(then, name), _handed_on(otherwise, name)
-            return s.targets[first].name if first is not None and first == second else None
-    return None
-
-
-def _arrays(s: Stmt) -> set[str]:
-    """The arrays that a statement uses, inner blocks included."""
-    if isinstance(s, Check):
-        return set()
-    atoms = [*operands(s.rhs), *(a for b in blocks(s.rhs) for a in b.results)]
-    return {a.name for a in atoms if isinstance(a, Var) and isinstance(a.type, ArrayType)}.union(
-        *(_arrays(i) for b in blocks(s.rhs) for i in b.statements)
-    )
 
 
 def _occurrences(s: Stmt, name: str) -> Iterator[bool]:

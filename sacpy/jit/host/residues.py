@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.analysis.overwriting import Sums, linear
+from sacpy.jit.analysis.ints import Sums, linear
 from sacpy.jit.host.folds import scalar_note
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.sinks import ArraySink, Sink

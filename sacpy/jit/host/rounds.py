@@ -1,4 +1,4 @@
-"""Counting loops with independent rounds (`analysis/independence`), dealt to threads in chunks (`chunks`). They change
+"""Counting loops with independent rounds (`analysis/depends`), dealt to threads in chunks (`chunks`). They change
 the arrays that they carry in place.
 
 In: a loop and the arrays that it carries. Out: its code.

@@ -8,9 +8,9 @@ checks might fail, leave out what is covered; what no partition covers is filled
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.folds import recognised
-from sacpy.jit.analysis.overwriting import Multiple, overwriting
 from sacpy.jit.host.blocks import is_cut
 from sacpy.jit.host.filling import Filling
 from sacpy.jit.host.growing import Growth, kept_rows
@@ -22,7 +22,6 @@ from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink
 from sacpy.jit.host.writer import Slots, Writer
 from sacpy.jit.ir.graph import (
     ArrayType,
-    Atom,
     Const,
     Fold,
     Genarray,
@@ -35,6 +34,9 @@ from sacpy.jit.ir.graph import (
 )
 from sacpy.jit.ir.rewrite import free
 from sacpy.nodes import replace
+
+if TYPE_CHECKING:
+    from sacpy.jit.analysis.depends import Conditions, Test
 
 
 class WithLoops:
@@ -85,28 +87,37 @@ class WithLoops:
         low = self.low
         if place is None:
             extents = low.wides((*self.w.frame, *o.cell))
-            place = self.reused(o.base, extents) or self.grown() or low.allocate(o.base, extents)
+            type_ = ArrayType(o.base, (*self.w.frame, *o.cell))
+            place = self.reused(type_, extents) or self.grown() or low.allocate(o.base, extents)
         if not self.w.complete:
             Filling(low, self.w, place).default(o.default)
         return place
 
-    def reused(self, base: str, extents: tuple[str, ...]) -> Array | None:
-        """The memory of an array that dies here, for a result of the same type of which every cell is computed from the
-        same cell of that array at most. Only if nobody else holds it when the code runs: else new memory."""
+    def reused(self, type_: ArrayType, extents: tuple[str, ...]) -> Array | None:
+        """The memory of the first of the arrays of the same type that die here, may be overwritten as the bodies go,
+        and are held by nobody else when the code runs; new memory if there is none then. None if there cannot be."""
         if not self.w.complete or self.may_repeat():
             return None
+        found: dict[str, Array] = {}
         for name in sorted(self.dying):
             value = self.low.env[name]
             if (
                 isinstance(value, Array)
                 and not value.borrowed
-                and (value.element, value.extents) == (base, extents)
-                and self.may_overwrite(name)
+                and (value.element, value.extents) == (type_.base, extents)
+                and self.may_share(Var(name, type_)) == frozenset()
             ):
-                self.dying.discard(name)
-                self.in_place.add(name)
-                return self.low.reused(value)
-        return None
+                found[name] = value
+                if value.unique:
+                    found = {name: value}
+                    break
+        if not found:
+            return None
+        self.in_place.update(found)
+        if len(found) > 1:
+            return self.low.first_unshared(list(found.values()))
+        self.dying.difference_update(found)
+        return self.low.reused(*found.values())
 
     def grown(self) -> Array | None:
         """The memory of an array that dies here and of which rows are kept, with room for the others."""
@@ -122,7 +133,7 @@ class WithLoops:
     def modarray(self, o: Modarray, place: Array | None) -> Array:
         low = self.low
         source = low.array(o.array)
-        needed = self.overwriting(o.array.name) if place is None and o.array.name in self.dying else None
+        needed = self.may_share(o.array) if place is None and o.array.name in self.dying else None
         if needed is not None and not (self.may_repeat() and self.reads(o.array.name)):
             taken = low.take(o.array, self.dying)
             assert isinstance(taken, Array)
@@ -134,34 +145,39 @@ class WithLoops:
             Filling(low, self.w, place).copy(source)
         return place
 
-    def owned(self, taken: Array, needed: frozenset[Multiple]) -> Array:
+    def owned(self, taken: Array, needed: Conditions) -> Array:
         """An array to be written to as it is read, made of one whose reference is given up: the same if no one else
-        holds it and extents are the multiples of numbers that they need to be, else a copy."""
+        holds it and what is needed for that holds, else a copy."""
         low, code, fine = self.low, self.low.code, "true"
         if not needed:
             return low.owned(taken)
         if taken.borrowed:
             return low.copied(taken)
-        for extent, number in sorted(needed, key=lambda m: m[0].name):
-            rest = code.op(f"urem i64 {low.wide(extent)}, {number}")
-            fine = code.op(f"and i1 {fine}, {code.op(f'icmp eq i64 {rest}, 0')}")
+        for condition in sorted(needed, key=repr):
+            some = "false"
+            for test in condition:
+                some = code.op(f"or i1 {some}, {self.holds(test)}")
+            fine = code.op(f"and i1 {fine}, {some}")
         kept = replace(taken, header=code.op(f"select i1 {fine}, ptr null, ptr {taken.header}"), unique=False)
         retain(code, kept)  # so that it counts as shared, and is there as long as it is read
         self.kept.append(kept)
         return low.owned(replace(taken, unique=False))
 
-    def may_overwrite(self, name: str) -> bool:
-        """Whether the bodies read an array nowhere but at their own index, or where nothing changes, so that it can be
-        overwritten as they go."""
-        return self.overwriting(name) == frozenset()
+    def holds(self, test: Test) -> str:
+        """Whether a condition on ints holds: an i1."""
+        low, code = self.low, self.low.code
+        total = str(test.constant)
+        for v, number in test.terms:
+            total = code.sum(total, code.product(low.wide(v), str(number)))
+        if test.modulus:
+            return code.op(f"icmp eq i64 {code.op(f'srem i64 {total}, {test.modulus}')}, 0")
+        return code.op(f"icmp sge i64 {total}, 0")
 
-    def overwriting(self, name: str) -> frozenset[Multiple] | None:
-        """What must be so for that; None if nothing is known to be enough."""
-        if any(isinstance(o, Fold) and name in self.low.unit.uses.of(o.combine) for o in self.w.operators):
-            return None
-        if any(isinstance(a, Var) and a.name == name for o in self.w.operators for a in _state_operands(o)):
-            return None
-        return overwriting(self.w, name, len(self.low.array_named(name).extents), self.low.facts.made)
+    def may_share(self, array: Var) -> Conditions | None:
+        """What must hold so that results may take the memory of an array; None if nothing is known to be enough."""
+        from sacpy.jit.analysis.depends import may_share
+
+        return may_share(self.w, array, self.low.facts.ints)
 
     def reads(self, name: str) -> bool:
         """Whether the bodies read an array."""
@@ -338,15 +354,3 @@ def _is_repeatable(o: Operator) -> bool:
 def operator_count(o: Operator) -> int:
     """How many values an operator takes and gives."""
     return len(o.neutrals) if isinstance(o, Fold) else len(o.params) if isinstance(o, Propagate) else 1
-
-
-def _state_operands(o: Operator) -> tuple[Atom, ...]:
-    match o:
-        case Fold():
-            return (*o.neutrals, *(o.stop or ()))
-        case Propagate():
-            return o.initial
-        case Genarray():
-            return (o.default,)
-        case Modarray():
-            return ()

@@ -300,6 +300,28 @@ class Writer(ABC):
             array if array.unique else self._unless_shared(array, lambda old: self.allocate(old.element, old.extents))
         )
 
+    def first_unshared(self, arrays: Sequence[Array]) -> Array:
+        """The memory of the first of some arrays of one type that no one else holds, to be overwritten, else new; it
+        has a reference of its own."""
+        code = self.code
+        data, header = code.slot("ptr"), code.slot("ptr")
+        done = code.label("taken")
+        for array in arrays:
+            mine, next_ = code.label("unshared"), code.label("shared")
+            code.branch(is_unique(code, array), mine, next_)
+            code.place(mine)
+            retain(code, replace(array))
+            code.store("ptr", array.data, data)
+            code.store("ptr", array.header, header)
+            code.jump(done)
+            code.place(next_)
+        made = self.allocate(arrays[0].element, arrays[0].extents)
+        code.store("ptr", made.data, data)
+        code.store("ptr", made.header, header)
+        code.jump(done)
+        code.place(done)
+        return Array(code.load("ptr", data), code.load("ptr", header), made.element, made.extents, unique=True)
+
     def _unless_shared(self, array: Array, new: Callable[[Array], Array]) -> Array:
         code = self.code
         data, header = code.slot("ptr"), code.slot("ptr")

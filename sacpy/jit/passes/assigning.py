@@ -15,7 +15,7 @@ element, where it reads nothing that it has overwritten by then.
 
 Whatever is read of the array has the components of the element's own index last: that is its own place, or one that
 this element alone could have changed. A part that gives elements that are there already goes. So neither is memory
-asked for, nor are elements copied; and loops around it are seen to change rows of their own (`analysis/independence`).
+asked for, nor are elements copied; and loops around it are seen to change rows of their own (`analysis/depends`).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.analysis.overwriting import Sums, may_overwrite, sums_of
+from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir.graph import (
     ArrayType,
     Block,
@@ -40,19 +40,17 @@ from sacpy.nodes import replace
 
 
 class _Overwriter(Rewriter):
-    """`sums`: the operations without overflow that variables are set to."""
-
     def __init__(self, function: Function) -> None:
         super().__init__()
-        self.sums = sums_of(function)
+        self.ints = Ints(function)
 
     def statement(self, s: Stmt) -> Sequence[Stmt]:
         if isinstance(s, Let) and isinstance(s.rhs, For | Loop):
-            s = replace(s, rhs=replace(s.rhs, body=_overwriting(s.rhs.params, s.rhs.body, self.sums)))
+            s = replace(s, rhs=replace(s.rhs, body=_overwriting(s.rhs.params, s.rhs.body, self.ints)))
         return tuple(super().statement(s))
 
 
-def _overwriting(params: Sequence[Var], body: Block, sums: Sums) -> Block:
+def _overwriting(params: Sequence[Var], body: Block, ints: Ints) -> Block:
     """A round that changes in place what it can of the arrays that it carries."""
     made = list(body.statements)
     for p, result in zip(params, body.results):
@@ -65,14 +63,14 @@ def _overwriting(params: Sequence[Var], body: Block, sums: Sums) -> Block:
         ):
             continue
         s = made[at]
-        if isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _is_replaced(s, s.rhs, p, result.name, sums):  # type: ignore[union-attr]
+        if isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _is_replaced(s, s.rhs, p, result.name, ints):  # type: ignore[union-attr]
             here = s.targets.index(result)
             operators = tuple(Modarray(p) if k == here else o for k, o in enumerate(s.rhs.operators))
             made[at] = replace(s, rhs=replace(s.rhs, operators=operators))
     return replace(body, statements=tuple(made))
 
 
-def _is_replaced(s: Let, w: WithLoop, array: Var, result: str, sums: Sums) -> bool:
+def _is_replaced(s: Let, w: WithLoop, array: Var, result: str, ints: Ints) -> bool:
     """Whether a with-loop computes all of an array's next value, of the same type, scalars each of which reads of that
     array its own old value at most."""
     if (
@@ -84,8 +82,10 @@ def _is_replaced(s: Let, w: WithLoop, array: Var, result: str, sums: Sums) -> bo
     o, target = next((o, t) for o, t in zip(w.operators, s.targets) if t.name == result)
     if not isinstance(o, Genarray) or o.cell or o.base != array.base or extents_of(target) != extents_of(array):
         return False
+    from sacpy.jit.analysis.depends import ALWAYS, may_share
+
     used = any(array.name in free(p.body) for p in w.partitions)
-    return used and may_overwrite(w, array.name, len(extents_of(array)), sums)
+    return used and may_share(w, array, ints) == ALWAYS
 
 
 def carried(function: Function) -> Function:

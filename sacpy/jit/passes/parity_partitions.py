@@ -17,7 +17,7 @@ Partitions that copy the array, as those of a border do, are what a modarray of 
 
 A loop whose rounds do nothing but where such a condition holds gets a step of two in the same way. The red and the
 black points of a chessboard are written so. What steps is updated in place where its neighbours keep their values
-(`analysis/overwriting`).
+(`analysis/depends`).
 """
 
 from __future__ import annotations

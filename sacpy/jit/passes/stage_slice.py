@@ -21,7 +21,7 @@ This is done where both bounds change from round to round: a part that moves is 
 
 from __future__ import annotations
 
-from sacpy.jit.analysis.overwriting import Sums, may_overwrite, sums_of
+from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir.graph import (
     BOOL,
     INT,
@@ -54,11 +54,9 @@ from sacpy.nodes import replace
 
 
 class _Setter(Walker):
-    """`sums`: the operations without overflow that variables are set to."""
-
     def __init__(self, function: Function) -> None:
         super().__init__(function)
-        self.sums = sums_of(function)
+        self.ints = Ints(function)
 
     def let(self, s: Let) -> None:
         if is_nested(s.rhs) and isinstance(s.rhs, For | Loop):
@@ -71,7 +69,7 @@ class _Setter(Walker):
         used = uses(r.body)
         found: list[Stmt] = []
         for s in r.body.statements:
-            array = _array(s, moving, self.sums)
+            array = _array(s, moving, self.ints)
             if isinstance(s, Let) and array is not None and used[array.name] == _uses(s, array.name):
                 found += self.staged(s, array)
             else:
@@ -110,7 +108,7 @@ class _Setter(Walker):
         ]
 
 
-def _array(s: Stmt, moving: set[str], sums: Sums) -> Var | None:
+def _array(s: Stmt, moving: set[str], ints: Ints) -> Var | None:
     """The vector of which a statement replaces a moving part, where it cannot do so at once in the vector's memory."""
     if (
         not isinstance(s, Let)
@@ -135,7 +133,9 @@ def _array(s: Stmt, moving: set[str], sums: Sums) -> Var | None:
         or operator.array.name not in moving
     ):
         return None
-    return None if may_overwrite(w, operator.array.name, 1, sums) else operator.array
+    from sacpy.jit.analysis.depends import ALWAYS, may_share
+
+    return None if may_share(w, operator.array, ints) == ALWAYS else operator.array
 
 
 def _uses(s: Let, name: str) -> int:

@@ -1,0 +1,433 @@
+"""Dependence: in which order the indices of a with-loop or the rounds of a loop may run, and what they may overwrite.
+
+In: a with-loop, a loop or a block; an array; what is known of the ints of the function (`ints`). Out: the answers to
+four questions, each stated in the function that answers it:
+
+    may_share(w, array, ints)     may results of `w` take the memory of `array`, and if what holds when the code runs?
+    own_cell(code, array, index)  does code read nothing of an array but its element at an index?
+    independent(loop, ints)       may the rounds of a counting loop run in any order, or at once?
+    filled_before_read(b, array)  does a block set every element of an array before it reads any?
+
+Passes, the host and kernels ask these. "No" may mean that it is not known.
+
+    with [n,n] disjoint                                        with a.1 = add! i, -1
+        modarray u
+        part [1,1] <= [i,j] < [m,m] step [2,2] width [1,1]
+            .. load u[a.1,j] ..
+
+Here only cells with odd indices change, and those that are read lie in rows with even ones. So do the pivot's row and
+column in a step of an elimination lie outside of the block that changes. Where indices wrap around, as those of the
+points of one colour may, a row may be that of `sub! a.1, n` too: it is an even one if n is even, which is known when
+the code runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import gcd
+from typing import TYPE_CHECKING
+
+from sacpy.jit.analysis.access import Access, accesses, own_index
+from sacpy.jit.analysis.ints import DEPTH, Ints, Sums, distance, residue
+from sacpy.jit.analysis.versions import Use, follow
+from sacpy.jit.ir.graph import (
+    INT,
+    ArrayType,
+    Atom,
+    Block,
+    Fold,
+    For,
+    Genarray,
+    Let,
+    Load,
+    Modarray,
+    Partition,
+    Propagate,
+    Stmt,
+    Update,
+    Var,
+    WithLoop,
+    extents_of,
+    integer,
+    statements,
+    stride,
+)
+from sacpy.jit.ir.rewrite import bound, uses
+from sacpy.nodes import Node
+
+if TYPE_CHECKING:
+    from sacpy.withloop.linear import Number
+
+FEW = 9  # divisors of a step below this are tried
+MOST = 3  # conditions of one answer, and alternatives of one condition
+
+
+class Test(Node):
+    """A sum of ints of the function, each times a number, is at least 0; or a multiple of `modulus`, if that is not
+    0."""
+
+    constant: int
+    terms: tuple[tuple[Var, int], ...]
+    modulus: int = 0
+
+
+Condition = tuple[Test, ...]  # one of these
+Conditions = frozenset[Condition]  # all of these
+ALWAYS: Conditions = frozenset()
+
+
+def multiple(extent: Var, number: int) -> Condition:
+    """That an extent is a multiple of a number."""
+    return (Test(0, ((extent, 1),), number),)
+
+
+# ---------------------------------------------------------------- may_share
+
+
+def may_share(w: WithLoop, array: Var, ints: Ints, *, once: bool = False) -> Conditions | None:
+    """What must hold so that results of a with-loop may be written into the memory of an array that it reads, in any
+    order of its indices, cell i of the result where cell i of the array lies. None: nothing is known to be enough.
+
+    For all partitions p, q, all indices i of p and j of q, and each access at e (an index, or its first few components)
+    to the array in the body of p at i: e is not in cell j; or j = i, cells are scalars, e = i, and nobody else computes
+    that cell. Operators of the with-loop read the array nowhere else, but as the source of the result itself.
+
+    `once`: each cell is computed once, whatever partitions it is in, as kernels do it. Disjoint partitions see to that,
+    and so does a single one.
+
+    It is shown axis by axis: along one of the axes of the frame no index of q is that of e, by the bounds of all loops
+    around it (`forms`), or by the gaps that steps leave; or for all axes at once, where extents are numbers. Where this
+    fails, the inequality that is missing along an axis is the condition, if it says more than that there is little to
+    do."""
+    if any(_mentions(o, array) for o in w.operators):
+        return None
+    found = ALWAYS
+    asked = _Question(w, array, ints, once or w.disjoint or len(w.partitions) < 2)
+    for p in w.partitions:
+        for access in accesses(p.body, array.name):
+            needed = asked.needed(access, p)
+            if needed is None or len(found | needed) > MOST:
+                return None
+            found |= needed
+    return found
+
+
+def _mentions(o: Genarray | Modarray | Fold | Propagate, array: Var) -> bool:
+    """Whether an operator reads an array apart from its cells, which a modarray of it keeps."""
+    match o:
+        case Genarray(default=default):
+            return default == array
+        case Fold():
+            return array in (*o.neutrals, *(o.stop or ())) or uses(o.combine)[array.name] > 0
+        case Propagate(initial=initial):
+            return array in initial
+    return False
+
+
+class _Question:
+    """`single`: nobody else computes a cell."""
+
+    def __init__(self, w: WithLoop, array: Var, ints: Ints, single: bool) -> None:
+        self.w, self.array, self.ints, self.single = w, array, ints, single
+        self._inside: set[str] | None = None
+
+    @property
+    def inside(self) -> set[str]:
+        """The names that are set in the with-loop: the indices of its loops move."""
+        if self._inside is None:
+            self._inside = bound(Block((Let((), self.w),)))
+        return self._inside
+
+    def needed(self, access: Access, p: Partition) -> Conditions | None:
+        """What must hold of one access in the body of `p`."""
+        if self.single and access.element and not access.within and _is_own(access.index, p, self.ints.sums):
+            return ALWAYS
+        found = ALWAYS
+        for q in self.w.partitions:
+            conditions = self._outside(access, p, q)
+            if conditions is None:
+                return None
+            found |= conditions
+        return found
+
+    def _outside(self, access: Access, p: Partition, q: Partition) -> Conditions | None:
+        """What must hold so that an access lies outside of `q`: because of the axis for which that is least, of all
+        axes together, or of what remains to be seen when the code runs."""
+        axes = range(min(q.rank, len(access.index)))
+        found = [c for k in axes if (c := self._along(access.index[k], p, q, k)) is not None]
+        best = min(found, key=len, default=None)
+        if best == ALWAYS or self._flat(access, q):
+            return ALWAYS
+        return best if best is not None else self._later(access, p, q)
+
+    def _along(self, at: Atom, p: Partition, q: Partition, axis: int) -> Conditions | None:
+        """What must hold of one component of an index, whatever it is selected from."""
+        found = ALWAYS
+        for a in _cases(at, self.ints.sums):
+            needed = ALWAYS if self._never(a, q, axis) else self._in_gaps(a, p, q, axis)
+            if needed is None:
+                return None
+            found |= needed
+        return found
+
+    # ---- bounds
+
+    def _never(self, at: Atom, q: Partition, axis: int) -> bool:
+        """Whether an int is certainly no index that `q` covers along an axis."""
+        from sacpy.withloop.lmads import Lmad, apart
+
+        forms = self.ints.forms
+        form, written = forms.form(at), forms.along(q, axis)
+        return apart(Lmad(form, ()), written, forms.bounds) or apart(
+            forms.reached(form, self.inside), written, forms.bounds
+        )
+
+    def _flat(self, access: Access, q: Partition) -> bool:
+        """Whether no address that an access reads is one that `q` covers, where extents are numbers."""
+        from sacpy.jit.analysis.forms import numbers
+        from sacpy.withloop.lmads import apart
+
+        extents = numbers(extents_of(self.array))
+        if extents is None:
+            return False
+        forms = self.ints.forms
+        read = forms.read(access, extents, self.inside)
+        return read is not None and apart(read, forms.flat(q, extents), forms.bounds)
+
+    def _later(self, access: Access, p: Partition, q: Partition) -> Conditions | None:
+        """What must hold when the code runs: along one of the axes, that the largest index read lies below the first
+        one that `q` covers, or the least one behind the last. A row next to the own one lies in `q` unless that is
+        empty: such conditions are of no use."""
+        forms = self.ints.forms
+        found: list[Test] = []
+        for k, at in enumerate(access.index[: q.rank]):
+            form = forms.form(at)
+            if isinstance(form - forms.form(p.index[k]), int):
+                continue
+            gaps = [forms.form(q.lower[k]) - 1 - form]
+            if q.upper[k] != (self.w.frame or ())[k]:  # behind the array nothing is read
+                gaps.append(form - forms.form(q.upper[k]))
+            for gap in gaps:
+                least = forms.bounds.least(gap, self.inside)
+                if least is None or isinstance(least, int) or forms.bounds.never_negative(-least - 1):
+                    continue
+                found.append(Test(least.constant, tuple((Var(n, INT), c) for n, c in sorted(least.terms.items()))))
+        return frozenset({tuple(found)}) if 0 < len(found) <= MOST else None
+
+    # ---- steps
+
+    def _in_gaps(self, at: Atom, p: Partition, q: Partition, axis: int) -> Conditions | None:
+        """What must hold so that an index falls into the gaps that a step leaves."""
+        (step, width), (mine, wide) = stride(q, axis), stride(p, axis)
+        if step is None or mine is None or width is None or wide is None:
+            return None
+        together = gcd(step, mine)
+        turns = (*(turn for turn in range(2, min(together, FEW)) if together % turn == 0), together)
+        found = (self._off(at, p, q, axis, turn) for turn in turns)
+        return min((f for f in found if f is not None), key=len, default=None)
+
+    def _off(self, at: Atom, p: Partition, q: Partition, axis: int, turn: int) -> Conditions | None:
+        """What must hold so that an index leaves other rests than those of `q` if it is divided by `turn`, of which the
+        steps of both partitions are multiples."""
+        (_, width), (_, wide) = stride(q, axis), stride(p, axis)
+        assert width is not None and wide is not None
+        sums, extent = self.ints.sums, (self.w.frame or ())[axis]
+        away, index = residue(at, turn, sums), p.index[axis].name
+        here = away.pop(index, 0)
+        if here not in (0, 1):
+            return None
+        if here:
+            away.update(residue(_start(p, axis, extent, sums), turn, sums))
+        away.subtract(residue(_start(q, axis, extent, sums), turn, sums))
+        first = away.pop("", 0) % turn
+        left = {n for n, c in away.items() if c % turn}
+        if first < width or first + (wide if here else 1) > turn:
+            return None
+        if not left:
+            return ALWAYS
+        return frozenset({multiple(extent, turn)}) if isinstance(extent, Var) and left == {extent.name} else None
+
+
+def _is_own(index: tuple[Atom, ...], p: Partition, sums: Sums) -> bool:
+    """Whether a full index is that of the cell that is computed."""
+    return len(index) == p.rank and all(
+        at == i or (at == lower and distance(lower, upper, sums) == 1)
+        for at, i, lower, upper in zip(index, p.index, p.lower, p.upper)
+    )
+
+
+def _cases(a: Atom, sums: Sums, depth: int = DEPTH) -> Iterator[Atom]:
+    """What a number is selected from."""
+    op = sums.get(a.name) if isinstance(a, Var) and depth else None
+    if op is not None and op.code == "select":
+        for case in op.args[1:]:
+            yield from _cases(case, sums, depth - 1)
+    else:
+        yield a
+
+
+def _start(p: Partition, axis: int, extent: Atom, sums: Sums) -> Atom:
+    """The first index of a partition along an axis, if it has one: of the least of something and what no index reaches,
+    the former."""
+    lower = p.lower[axis]
+    op = sums.get(lower.name) if isinstance(lower, Var) else None
+    if op is not None and op.code == "min":
+        for a, other in (op.args, op.args[::-1]):
+            if other in (p.upper[axis], extent):
+                return a
+    return lower
+
+
+# ---------------------------------------------------------------- own_cell
+
+
+def own_cell(code: Block, array: Var, index: Sequence[Atom]) -> bool:
+    """Whether each access of some code to an array from outside of it is to the one element at an index."""
+    return all(own_index(access, tuple(index)) for access in accesses(code, array.name))
+
+
+# ---------------------------------------------------------------- independent
+
+
+def independent(loop: For, ints: Ints) -> bool:
+    """Whether the rounds of a counting loop may run in any order, or at once, with the carried arrays in one place
+    each.
+
+    For each carried array, for all rounds i and j other than i, each write at w in round i and each read or write at e
+    in round j: w is not e, along one and the same axis. All that is carried are arrays, each version of which goes into
+    the next one (`versions`), and of which each round replaces single elements.
+
+    It is shown for forms c * i + r, with r from an interval shorter than |c|: what moves along with i like that stays
+    in strips of the rounds' own; anything else must lie outside of all of them."""
+    if loop.step != 1 or not loop.params or not all(isinstance(p.type, ArrayType) for p in loop.params):
+        return False
+    names = [p.name for p in loop.params]
+    followed = follow(loop.body, names)
+    if followed is None or followed.results != names:
+        return False
+    inside = bound(loop.body)
+    return all(
+        _in_strips(loop, [u for u in followed.uses if u.array == p.name], len(extents_of(p)), ints, inside)
+        for p in loop.params
+    )
+
+
+def _in_strips(loop: For, used: Sequence[Use], rank: int, ints: Ints, inside: set[str]) -> bool:
+    """Whether the rounds keep to elements of an array of their own, along one of its axes."""
+    writes = [u.access for u in used if u.update is not None]
+    if not writes or not all(access.element for access in writes):
+        return False
+    axes = [k for k in range(rank) if all(len(u.access.index) > k and not u.access.within[:1] for u in used)]
+    own = [k for k in axes if all(access.index[k] == loop.index for access in writes)]
+    if any(all(u.access.index[k] == loop.index for u in used) for k in own):
+        return True
+    return any(_apart_along(loop, used, k, ints, inside) for k in axes)
+
+
+def _apart_along(loop: For, used: Sequence[Use], axis: int, ints: Ints, inside: set[str]) -> bool:
+    from sacpy.withloop.linear import Linear
+    from sacpy.withloop.lmads import Lmad, apart
+
+    forms, i = ints.forms, loop.index.name
+    inside = inside | {i}
+    never_negative = forms.bounds.never_negative
+    moving: list[tuple[bool, Number, Number]] = []  # whether it writes; between which it lies, but for c * i
+    others: list[Number] = []
+    pace = 0
+    for u in sorted(used, key=lambda u: u.update is None):  # those that write come first
+        form = forms.form(u.access.index[axis])
+        c = form.terms.get(i, 0) if isinstance(form, Linear) else 0
+        writes = u.update is not None
+        pace = pace or c
+        rest = form - Linear(0, {i: c}) if c else form
+        low, high = forms.bounds.least(rest, inside), forms.bounds.least(-rest, inside)
+        if c and c == pace and low is not None and high is not None:
+            moving.append((writes, low, -high))
+        elif writes:
+            return False
+        else:
+            others.append(form)
+    strips = [(low, high) for writes, low, high in moving if writes]
+    for low, high in strips:
+        for _, least, most in moving:
+            if not (never_negative(abs(pace) - 1 - (high - least)) and never_negative(abs(pace) - 1 - (most - low))):
+                return False
+        first, rounds = forms.form(loop.lower), forms.form(loop.upper) - forms.form(loop.lower)
+        written = Lmad(first * pace + low, ((rounds, pace), (high - low + 1, 1)))
+        for form in others:
+            if not (
+                apart(Lmad(form, ()), written, forms.bounds)
+                or apart(forms.reached(form, inside), written, forms.bounds)
+            ):
+                return False
+    return True
+
+
+# ---------------------------------------------------------------- filled_before_read
+
+
+def filled_before_read(b: Block, array: Var) -> bool:
+    """Whether a block sets every element of an array from outside of it before it reads it.
+
+    For all elements e of the array and each read of e: a write of e comes before it. So it is if all that the block
+    does with what it gets is to hand it to a with-loop that replaces all of it, or to loops that set every element,
+    each in a round of its own, and read none but that, after they have set it."""
+    if not isinstance(array.type, ArrayType) or uses(b)[array.name] != 1:
+        return False
+    if any(_replaces_all(s, array) for s in b.statements):
+        return True
+    found = _handed(b, array)
+    return found is not None and _fills(*found, ())
+
+
+def _replaces_all(s: Stmt, array: Var) -> bool:
+    return isinstance(s, Let) and isinstance(s.rhs, WithLoop) and s.rhs.complete and Modarray(array) in s.rhs.operators
+
+
+def _handed(b: Block, array: Var) -> tuple[Let, int] | None:
+    """The loop of a block that an array is handed to, and which of its carried variables it becomes there; None where
+    that is not all that happens to the array."""
+    if uses(b)[array.name] != 1:
+        return None
+    return next(
+        (
+            (s, s.rhs.initial.index(array))
+            for s in b.statements
+            if isinstance(s, Let) and isinstance(s.rhs, For) and array in s.rhs.initial
+        ),
+        None,
+    )
+
+
+def _fills(s: Let, k: int, outer: tuple[For, ...]) -> bool:
+    """Whether a loop, in some others, sets all elements of the array that is its carried variable number `k`, one in
+    each round."""
+    r = s.rhs
+    assert isinstance(r, For)
+    p = r.params[k]
+    if r.step != 1 or r.lower != integer(0):
+        return False
+    loops = (*outer, r)
+    inner = _handed(r.body, p)
+    if inner is not None:
+        result = inner[0].targets[inner[1]]
+        return r.body.results[k] == result and uses(r.body)[result.name] == 1 and _fills(*inner, loops)
+    return _sets_its_own(r.body, p, r.body.results[k], loops)
+
+
+def _sets_its_own(b: Block, array: Var, result: Atom, loops: Sequence[For]) -> bool:
+    """Whether a block sets the element that has the loops' counters as indices, for which they run over all of the
+    array, and reads only that, afterwards."""
+    update = next((s.rhs for s in b.statements if isinstance(s, Let) and s.targets[0] == result), None)
+    if not isinstance(update, Update) or update.array != array or not isinstance(result, Var):
+        return False
+    upper: dict[Atom, Atom] = {r.index: r.upper for r in loops}
+    if (
+        len(upper) != len(update.index)
+        or set(update.index) != upper.keys()
+        or tuple(upper[i] for i in update.index) != extents_of(array)
+    ):
+        return False
+    count = uses(b)
+    loads = sum(isinstance(s, Let) and s.rhs == Load(result, update.index) for s in statements(b))
+    return count[array.name] == 1 and count[result.name] == 1 + loads
