@@ -167,13 +167,12 @@ int[n] steps(int[n] v, int rounds)
     told = str(both.session.explain())
     assert "partition 1" in told and "copied from the source" not in told
     (loop,) = both.program().runtime.loops
-    (prepared,) = loop.prepared.values()
-    assert sorted(map(len, prepared.launches)) == [0, 1]
-    for taken, launches in prepared.launches.items():
-        for one in launches:
+    assert sorted(len(taken) for _, taken in loop.prepared) == [0, 1]
+    for (_, taken), prepared in loop.prepared.items():
+        for one in prepared.launches:
             arrays = [p.name for p in one.launch.kernel.params if isinstance(p.type, ArrayType)]
             assert len(arrays) == (1 if taken or one.launch.partition == 1 else 2)
-    assert [one.launch.purpose for one in prepared.launches[frozenset()]].count("copy") == 1
+        assert [one.launch.purpose for one in prepared.launches].count("copy") == (0 if taken else 1)
 
 
 def test_results_are_not_the_arrays_that_the_device_keeps() -> None:

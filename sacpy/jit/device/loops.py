@@ -13,14 +13,15 @@ from math import prod
 from typing import Any
 
 from sacpy.interp.values import dtype_of
+from sacpy.jit.analysis.depends import Test
 from sacpy.jit.device import placement
 from sacpy.jit.device.machine import Machine, Ready
 from sacpy.jit.device.memory import DeviceArray, Memory
 from sacpy.jit.device.weigh import Policy
 from sacpy.jit.ir.graph import ArrayType, Atom, Const, extents_of
-from sacpy.jit.kernels import Buffer, Launch, Plan, Template, settled
+from sacpy.jit.kernels import Buffer, Launch, Plan, Template
 from sacpy.jit.passes.mappings import stands
-from sacpy.nodes import Node, Record, field
+from sacpy.nodes import Node, Record
 
 REMEMBERED = 256  # shapes whose launches are remembered
 
@@ -37,13 +38,13 @@ class ReadyLaunch(Node):
 
 
 class Prepared(Record):
-    """The launches for one shape. `buffers`: the results of the plan, then what only the launches need; `launches`: by
-    the results that take the memory of their sources; `last`: which of them the last run took."""
+    """The launches for one shape, and for some results that take the memory of their sources. `numbers`: the values of
+    the template's inputs; `buffers`: the results of the plan, then what only the launches need."""
 
+    numbers: tuple[int, ...]
     plan: Plan
     buffers: tuple[Buffer, ...]
-    launches: dict[frozenset[str], tuple[ReadyLaunch, ...]] = field(default_factory=dict)
-    last: frozenset[str] = frozenset()
+    launches: tuple[ReadyLaunch, ...]
 
 
 class DeviceLoop:
@@ -55,6 +56,7 @@ class DeviceLoop:
         self.machine = machine
         self.asked = stands(placed.with_loop)  # whether the programmer asks for a kernel
         self.prepared: OrderedDict[tuple[Any, ...], Prepared] = OrderedDict()
+        self.last: Prepared | None = None  # what the last run did
         positions = {v.name: k for k, v in enumerate(placed.inputs)}
         self._names = tuple(v.name for v in placed.inputs)
         self._arrays = tuple(k for k, v in enumerate(placed.inputs) if isinstance(v.type, ArrayType))
@@ -68,8 +70,12 @@ class DeviceLoop:
             if isinstance(t.type, ArrayType)
         )
         self._in_place = {
-            target: positions[source] for target, source in template.in_place.items() if source in positions
+            target: (positions[found.source.name], tuple(tests))
+            for target, found in template.in_place.items()
+            if found.source.name in positions
+            and all(tests := [[t for t in c if _is_known(t, positions)] for c in found.needed])
         }
+        self._positions = positions
         # work and bytes made, by the numbers that they depend on
         self._weights: dict[tuple[Any, ...], tuple[float, int]] = {}
 
@@ -90,18 +96,16 @@ class DeviceLoop:
     def run(self, memory: Memory, values: tuple[Any, ...], dying: Sequence[int]) -> tuple[Any, ...]:
         """The results. `dying`: the positions of arrays that nobody uses after. Raises `OutOfMemory`; `CheckFailed`
         where a scalar has to be waited for."""
-        prepared = self._prepared(values)
-        given: list[Any] = [v.address() if type(v) is DeviceArray else v for v in values]
         taken = self._taken(values, dying) if dying and self._in_place else {}
-        prepared.last = frozenset(taken)
-        launches = self._launches(prepared, prepared.last)
+        prepared = self.last = self._prepared(values, frozenset(taken))
+        given: list[Any] = [v.address() if type(v) is DeviceArray else v for v in values]
         made = []
         for buffer in prepared.buffers:
             array = taken.get(buffer.name) or memory.new(buffer.base, buffer.extents)
             made.append(array)
             given.append(array.address())
         launch = self.machine.launch
-        for one in launches:
+        for one in prepared.launches:
             launch(one.ready, one.grid, one.block, [given[a] if fetched else a for fetched, a in one.arguments])
         memory.let_go()
         results = []
@@ -111,39 +115,41 @@ class DeviceLoop:
         return tuple(results)
 
     def _taken(self, values: tuple[Any, ...], dying: Sequence[int]) -> dict[str, DeviceArray]:
-        """Results that take the memory of an array that dies here."""
+        """Results that take the memory of an array that dies here, where what that needs holds."""
         return {
             target: values[k]
-            for target, k in self._in_place.items()
-            if k in dying and values[k].on_device and values[k].own
+            for target, (k, needed) in self._in_place.items()
+            if k in dying
+            and values[k].on_device
+            and values[k].own
+            and all(any(self._holds(test, values) for test in condition) for condition in needed)
         }
 
-    def _prepared(self, values: tuple[Any, ...]) -> Prepared:
+    def _holds(self, test: Test, values: tuple[Any, ...]) -> bool:
+        total = test.constant + sum(values[self._positions[v.name]] * number for v, number in test.terms)
+        return bool(total % test.modulus == 0 if test.modulus else total >= 0)
+
+    def _prepared(self, values: tuple[Any, ...], taken: frozenset[str]) -> Prepared:
         key = tuple([values[k] for k in self._numbers])
-        known = self.prepared.get(key)
+        known = self.prepared.get((key, taken))
         if known is None:
-            plan = self.template.plan(key)
-            known = Prepared(plan, (*plan.results, *plan.temporaries))
+            plan = self.template.plan(key, taken=taken)
+            buffers = (*plan.results, *plan.temporaries)
+            places = {name: k for k, name in enumerate((*self._names, *(b.name for b in buffers)))}
+            known = Prepared(key, plan, buffers, tuple(self._ready(launch, places) for launch in plan.launches))
             if len(self.prepared) >= REMEMBERED:
                 self.prepared.popitem(last=False)
-            self.prepared[key] = known
+            self.prepared[key, taken] = known
         return known
-
-    def _launches(self, prepared: Prepared, taken: frozenset[str]) -> tuple[ReadyLaunch, ...]:
-        """The launches where some results take the memory of their sources."""
-        found = prepared.launches.get(taken)
-        if found is None:
-            places = {name: k for k, name in enumerate((*self._names, *(b.name for b in prepared.buffers)))}
-            sources = {target: self.template.in_place[target] for target in taken}
-            launches = [settled(launch, sources) for launch in prepared.plan.launches]
-            found = prepared.launches[taken] = tuple(
-                self._ready(launch, places) for launch in launches if launch is not None
-            )
-        return found
 
     def _ready(self, launch: Launch, places: dict[str, int]) -> ReadyLaunch:
         arguments = tuple((True, places[a]) if isinstance(a, str) else (False, a) for a in launch.arguments)
         return ReadyLaunch(launch, self.machine.prepare(launch.kernel), launch.grid, launch.block, arguments)
+
+
+def _is_known(test: Test, positions: dict[str, int]) -> bool:
+    """Whether all that a condition is about are values that the loop is given."""
+    return all(v.name in positions for v, _ in test.terms)
 
 
 def _getter(a: Atom, positions: dict[str, int]) -> Callable[[tuple[Any, ...]], int]:

@@ -6,8 +6,7 @@ reason why the with-loop stays on the CPU. Kernels depend on the form of a mappi
 bounds of that form.
 """
 
-from sacpy.jit.kernels.in_place import settled
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Plan, Refused
 from sacpy.jit.kernels.template import Template, build
 
-__all__ = ["Buffer", "KernelOptions", "Launch", "Plan", "Refused", "Template", "build", "settled"]
+__all__ = ["Buffer", "KernelOptions", "Launch", "Plan", "Refused", "Template", "build"]

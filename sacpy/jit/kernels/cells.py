@@ -6,7 +6,6 @@ together write every cell of the results once.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from sacpy.jit.ir.graph import Atom, Modarray, Var, extents_of
@@ -30,7 +29,7 @@ from sacpy.withloop.auto import in_rows
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.pragmas import GpuMem, Pragma
 from sacpy.withloop.spaces import IndexSpace
-from sacpy.withloop.splitting import MOST_PIECES, Piece, Split, split
+from sacpy.withloop.splitting import MOST_PIECES, Piece, split
 from sacpy.withloop.strategies import choose
 
 _MERGE_DENSE = 1 << 22  # cells up to which asking each index for its partition costs less than another launch
@@ -76,34 +75,41 @@ class Cells:
 
     # ---- plans
 
-    def plan(self, numbers: Numbers, parameters: Mapping[str, int]) -> tuple[list[Buffer], list[Launch]]:
-        """Temporaries and launches."""
+    def plan(
+        self, numbers: Numbers, parameters: Mapping[str, int], taken: frozenset[str]
+    ) -> tuple[list[Buffer], list[Launch]]:
+        """Temporaries and launches. `taken`: the results that lie in the memory of their source; where all do, launches
+        are over what partitions have alone."""
         w = self.source.with_loop
+        within = taken.issuperset(t.name for t in self.source.targets)
         frame = tuple(max(0, number_of(e, numbers)) for e in w.frame or ())
         spaces = tuple(space_of(p, numbers) for p in w.partitions)
         parts = split(frame, spaces)
+        every = frozenset(range(len(spaces) if within else len(spaces) + 1))
         if parts.first_match:
-            return [], self._first_match(frame, spaces, numbers, parameters)
-        if self._merged(parts, frame, spaces):
+            box = _around(spaces) if within else IndexSpace.box(frame)
+            return [], self._first_match(box, spaces, every, numbers, parameters)
+        pieces = [p for p in parts.pieces if p.partition is not None or not within]
+        box = _around([p.space for p in pieces]) if within and pieces else IndexSpace.box(frame)
+        if self._merged(pieces, box, spaces):
             return [], self._together(
-                frame,
+                box,
                 spaces,
+                every,
                 numbers,
-                f"{len(parts.pieces)} pieces in one launch, each index asks which has it, as that costs less than "
+                f"{len(pieces)} pieces in one launch, each index asks which has it, as that costs less than "
                 "launches do",
             )
         temporaries: list[Buffer] = []
         launches: list[Launch] = []
         whole: set[int] = set()  # partitions whose mapping fits all of them, and not each of their pieces
-        for piece in parts.pieces:
+        for piece in pieces:
             number = piece.partition
             if number is None:
-                launches += self._default(piece.space, numbers)
+                launches += self._default(piece.space, numbers, taken)
             elif number not in whole:
                 chain = self._asked(number, parameters)
-                if chain is not None and not self._fits(
-                    chain, (p.space for p in parts.pieces if p.partition == number)
-                ):
+                if chain is not None and not self._fits(chain, (p.space for p in pieces if p.partition == number)):
                     whole.add(number)
                     launches += self._alone(
                         number, chain, spaces, numbers, "its mapping does not fit what other partitions leave of it"
@@ -130,24 +136,30 @@ class Cells:
             return False
         return True
 
-    def _merged(self, parts: Split, frame: tuple[int, ...], spaces: tuple[IndexSpace, ...]) -> bool:
-        """Whether the pieces go into one launch."""
+    def _merged(self, pieces: Sequence[Piece], box: IndexSpace, spaces: tuple[IndexSpace, ...]) -> bool:
+        """Whether the pieces go into one launch over a box, which nothing else lies in."""
         if (
             not self.options.merge
-            or len(parts.pieces) < 2
+            or len(pieces) < 2
+            or sum(p.space.size for p in pieces) < box.size
             or (self.options.strategy == "auto" and any(self.rows))
             or any(chain_of(p) is not None or _stages(p) for p in self.pragmas)
         ):
             return False
-        return math.prod(frame) <= (_MERGE_DENSE if all(s.dense for s in spaces) else _MERGE_GAPS)
+        return box.size <= (_MERGE_DENSE if all(s.dense for s in spaces) else _MERGE_GAPS)
 
     def _first_match(
-        self, frame: tuple[int, ...], spaces: tuple[IndexSpace, ...], numbers: Numbers, parameters: Mapping[str, int]
+        self,
+        box: IndexSpace,
+        spaces: tuple[IndexSpace, ...],
+        every: frozenset[int],
+        numbers: Numbers,
+        parameters: Mapping[str, int],
     ) -> list[Launch]:
         """The launches where the pieces would be too many: each index asks which partition has it. A partition with a
         mapping has a launch of its own."""
         launches: list[Launch] = []
-        rest = set(range(len(spaces) + 1))
+        rest = set(every)
         why = f"the partitions make more than {MOST_PIECES} pieces, so each index asks which has it"
         for number, pragmas in enumerate(self.pragmas):
             memory = memory_of(pragmas)
@@ -157,7 +169,7 @@ class Cells:
             if chain is not None:
                 rest.discard(number)
                 launches += self._alone(number, chain, spaces, numbers, why)
-        return [*self._together(frame, spaces, numbers, why, frozenset(rest)), *launches]
+        return [*self._together(box, spaces, frozenset(rest), numbers, why), *launches]
 
     def _alone(
         self, number: int, chain: chains.Chain, spaces: tuple[IndexSpace, ...], numbers: Numbers, why: str
@@ -176,19 +188,19 @@ class Cells:
 
     def _together(
         self,
-        frame: tuple[int, ...],
+        box: IndexSpace,
         spaces: tuple[IndexSpace, ...],
+        only: frozenset[int],
         numbers: Numbers,
         why: str,
-        only: frozenset[int] | None = None,
     ) -> list[Launch]:
-        chain, reasons = self._chosen(IndexSpace.box(frame))
+        chain, reasons = self._chosen(box)
         return self._asking(
-            IndexSpace.box(frame),
+            box,
             chain,
             (why, *reasons),
             spaces,
-            only or frozenset(range(len(spaces) + 1)),
+            only,
             "pieces",
             None,
             numbers,
@@ -331,9 +343,11 @@ class Cells:
             piece.space, chain, reasons, ("tiled", number), make, "partition", number, numbers, constant_block=True
         )
 
-    def _default(self, space: IndexSpace, numbers: Numbers) -> list[Launch]:
+    def _default(self, space: IndexSpace, numbers: Numbers, taken: frozenset[str]) -> list[Launch]:
         launches: list[Launch] = []
         for n, (o, t) in enumerate(zip(self.source.with_loop.operators, self.source.targets)):
+            if t.name in taken:
+                continue
             cell = tuple(max(0, number_of(e, numbers)) for e in extents_of(t)[self.rank :])
             ones = (1,) * len(cell)
             whole = IndexSpace(
@@ -403,6 +417,12 @@ class Cells:
                 scratch_of(built, numbers),
             )
         ]
+
+
+def _around(spaces: Sequence[IndexSpace]) -> IndexSpace:
+    """The smallest box around spaces."""
+    lower, upper = (zip(*(getattr(s.normalised(), end) for s in spaces)) for end in ("lower", "upper"))
+    return IndexSpace.of([min(axis) for axis in lower], [max(axis) for axis in upper])
 
 
 def _cannot_stage(wanted: GpuMem, reason: str) -> MappingError:

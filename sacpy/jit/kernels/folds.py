@@ -81,8 +81,10 @@ class Folds:
 
     # ---- plans
 
-    def plan(self, numbers: Numbers, parameters: Mapping[str, int]) -> tuple[list[Buffer], list[Launch]]:
-        """Temporaries and launches."""
+    def plan(
+        self, numbers: Numbers, parameters: Mapping[str, int], taken: frozenset[str]
+    ) -> tuple[list[Buffer], list[Launch]]:
+        """Temporaries and launches. No result of a fold is ever `taken`."""
         temporaries: list[Buffer] = []
         launches: list[Launch] = []
         for number, p in enumerate(self.source.with_loop.partitions):

@@ -1,6 +1,7 @@
 """Results of modarray in the memory of their source.
 
-In: a with-loop; a launch of it. Out: which results may lie where their source lies; the launch when some of them do.
+In: a with-loop; a launch of it. Out: which results may lie where their source lies, and if what holds; the launch when
+some of them do.
 
 Each array that a kernel is given is memory which it reaches in no other way: only so may compilers move loads over
 stores, and read what nobody writes through a cache that sees no stores. A kernel with a source and, in the same memory,
@@ -12,57 +13,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sacpy.jit.ir.graph import Let, Load, Modarray, Partition, Var, WithLoop, operands, statements
+from sacpy.jit.analysis.depends import Conditions, may_share
+from sacpy.jit.analysis.ints import Ints
+from sacpy.jit.ir.graph import Load, Modarray, Var, WithLoop
 from sacpy.jit.ir.kernel import BlockFor, BlockIf, BlockStmt, ForAll, If, SeqFor, ThreadStmt, While
 from sacpy.jit.ir.kernel import Let as Set
-from sacpy.jit.ir.rewrite import uses
 from sacpy.jit.kernels.launches import Launch
 from sacpy.jit.kernels.nests import results_of
-from sacpy.nodes import replace
+from sacpy.nodes import Node, replace
 
 
-def candidates(w: WithLoop, targets: Sequence[Var]) -> dict[str, str]:
-    """The results of modarrays, each with the source whose memory it may take where nobody needs that any more: the
-    bodies read nothing of it but the very cell that they write. A source serves one result."""
-    found: dict[str, str] = {}
+class InPlace(Node):
+    """Where a result may lie: in the memory of `source`, if `needed` holds when the launches are planned."""
+
+    source: Var
+    needed: Conditions
+
+
+def candidates(w: WithLoop, targets: Sequence[Var], ints: Ints) -> dict[str, InPlace]:
+    """The results of modarrays that may take the memory of their source where nobody needs that any more. Each cell is
+    computed once, in whatever order (`analysis/depends`). A source serves one result."""
+    found: dict[str, InPlace] = {}
     for operator, own in zip(w.operators, results_of(w, targets)):
-        if (
-            isinstance(operator, Modarray)
-            and operator.array.name not in found.values()
-            and _reads_own_cell(w, operator.array)
-        ):
-            found[own[0].name] = operator.array.name
+        if isinstance(operator, Modarray) and not any(operator.array == p.source for p in found.values()):
+            needed = may_share(w, operator.array, ints, once=True)
+            if needed is not None:
+                found[own[0].name] = InPlace(operator.array, needed)
     return found
 
 
-def _reads_own_cell(w: WithLoop, source: Var) -> bool:
-    others = [
-        a
-        for o in w.operators
-        if not (isinstance(o, Modarray) and o.array == source)
-        for a in operands(WithLoop(w.frame, (), (o,)))
-    ]
-    return source not in others and all(_own_cell_only(p, source) for p in w.partitions)
-
-
-def _own_cell_only(p: Partition, source: Var) -> bool:
-    reads = sum(
-        isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array == source and s.rhs.index == p.index
-        for s in statements(p.body)
-    )
-    return uses(p.body)[source.name] == reads
-
-
-def settled(launch: Launch, taken: Mapping[str, str]) -> Launch | None:
-    """The launch where some results, by name, lie in the memory of these sources. None where nothing is left to do, as
-    it would copy cells onto themselves."""
+def settled(launch: Launch, taken: Mapping[str, str]) -> Launch:
+    """The launch where some results, by name, lie in the memory of these sources."""
     kernel = launch.kernel
     written = {w.array.name: w.array for w in kernel.writes}
     moved = {source: written[target] for target, source in taken.items() if target in written}
     if not moved:
         return launch
-    if launch.purpose == "copy":
-        return None
     kept = [n for n, p in enumerate(kernel.params) if p.name not in moved]
     new = replace(
         kernel,

@@ -38,7 +38,7 @@ class Built(Node):
 
 class Source:
     """A with-loop in its surroundings. `free`: the variables of its function that it uses, extents of arrays included,
-    by name."""
+    by name; `around`: a function of these that does nothing else."""
 
     def __init__(
         self, name: str, with_loop: WithLoop, targets: Sequence[Var], functions: Mapping[str, Function]
@@ -50,7 +50,8 @@ class Source:
         around = Block((Let(self.targets, with_loop),))
         self.free = free_variables(around)
         self.uses = uses(around)
-        self._taken = names_of(Function(name, tuple(self.free.values()), around)).taken
+        self.around = Function(name, tuple(self.free.values()), around)
+        self._taken = names_of(self.around).taken
         self._made = 0
 
     def thread(self, purpose: str, bits: int) -> Thread:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
+from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir.graph import Function, Propagate, Var, WithLoop, extents_of
 from sacpy.jit.kernels.cells import Cells
 from sacpy.jit.kernels.folds import Folds
-from sacpy.jit.kernels.in_place import candidates
+from sacpy.jit.kernels.in_place import candidates, settled
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Plan, Refused
 from sacpy.jit.kernels.nests import divided, results_of, select
 from sacpy.jit.kernels.source import Source, number_of
@@ -23,29 +24,35 @@ _MOST_PLANS = 256
 
 class Template:
     """A with-loop that runs on a GPU. `inputs`: the names of the ints of its function, in order, whose values `plan`
-    takes. `in_place`: the results that may take the memory of a source which nobody needs afterwards, with its name;
-    their launches are then `settled` ones."""
+    takes. `in_place`: the results that may take the memory of a source which nobody needs afterwards."""
 
-    def __init__(self, source: Source, parts: Sequence[Cells | Folds], options: KernelOptions) -> None:
+    def __init__(self, source: Source, parts: Sequence[Cells | Folds], options: KernelOptions, ints: Ints) -> None:
         self.source = source
         self.options = options
         self.parts = tuple(parts)
         self.inputs = tuple(sorted({name for part in parts for name in part.inputs()} | _extents(source)))
-        self.in_place = candidates(source.with_loop, source.targets)
+        self.in_place = candidates(source.with_loop, source.targets, ints)
         self._plans: dict[Hashable, Plan] = {}
 
-    def plan(self, values: tuple[int, ...], parameters: Mapping[str, int] | None = None) -> Plan:
+    def plan(
+        self,
+        values: tuple[int, ...],
+        parameters: Mapping[str, int] | None = None,
+        taken: frozenset[str] = frozenset(),
+    ) -> Plan:
         """The launches for the values of `inputs`. `parameters`: picked values of what a mapping leaves open, by name.
-        `MappingError` where a pragma's mapping does not fit what it is applied to, or the device."""
-        key: Hashable = values if not parameters else (values, tuple(sorted(parameters.items())))
+        `taken`: those of the results in `in_place` that lie in the memory of their source; of these, launches are only
+        over what is written. `MappingError` where a pragma's mapping does not fit what it is applied to, or the
+        device."""
+        key: Hashable = (values, tuple(sorted((parameters or {}).items())), taken)
         found = self._plans.get(key)
         if found is None:
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.pop(next(iter(self._plans)))
-            found = self._plans[key] = self._plan(dict(zip(self.inputs, values, strict=True)), parameters or {})
+            found = self._plans[key] = self._plan(dict(zip(self.inputs, values, strict=True)), parameters or {}, taken)
         return found
 
-    def _plan(self, numbers: dict[str, int], parameters: Mapping[str, int]) -> Plan:
+    def _plan(self, numbers: dict[str, int], parameters: Mapping[str, int], taken: frozenset[str]) -> Plan:
         results = []
         for t in self.source.targets:
             extents = tuple(number_of(e, numbers) for e in extents_of(t))
@@ -53,10 +60,11 @@ class Template:
         temporaries: list[Buffer] = []
         launches: list[Launch] = []
         for part in self.parts:
-            more, own = part.plan(numbers, parameters)
+            more, own = part.plan(numbers, parameters, taken)
             temporaries += more
             launches += own
-        return Plan(tuple(results), tuple(temporaries), tuple(launches))
+        sources = {name: self.in_place[name].source.name for name in taken}
+        return Plan(tuple(results), tuple(temporaries), tuple(settled(launch, sources) for launch in launches))
 
 
 def _extents(source: Source) -> set[str]:
@@ -71,9 +79,11 @@ def build(
     functions: Mapping[str, Function] | None = None,
     options: KernelOptions | None = None,
     name: str = "kernel",
+    ints: Ints | None = None,
 ) -> Template:
-    """The template of a with-loop that sets `targets`. `functions`: those of the unit, by name. `Refused` where it
-    stays on the CPU; `MappingError` where a pragma is wrong whatever the bounds are."""
+    """The template of a with-loop that sets `targets`. `functions`: those of the unit, by name; `ints`: what is known
+    in the one around it. `Refused` where it stays on the CPU; `MappingError` where a pragma is wrong whatever the
+    bounds are."""
     options = options or KernelOptions()
     functions = functions or {}
     for o in with_loop.operators:
@@ -90,4 +100,5 @@ def build(
         parts.append(
             Folds(Source(name, select(with_loop, folds), [t for n in folds for t in names[n]], functions), options)
         )
-    return Template(Source(name, with_loop, targets, functions), parts, options)
+    source = Source(name, with_loop, targets, functions)
+    return Template(source, parts, options, ints or Ints(source.around))

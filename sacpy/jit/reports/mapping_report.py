@@ -22,7 +22,7 @@ from sacpy.nodes import Node
 from sacpy.withloop.errors import MappingError
 
 if TYPE_CHECKING:
-    from sacpy.jit.device.loops import DeviceLoop, Prepared
+    from sacpy.jit.device.loops import DeviceLoop
     from sacpy.jit.device.program import DeviceProgram, Placed
     from sacpy.jit.emission.assemble import Resources
     from sacpy.jit.ir.kernel import Kernel
@@ -152,13 +152,13 @@ def _operators(w: WithLoop) -> str:
 
 
 def _loop(loop: DeviceLoop, placed: Placed, assemble: Assembler) -> LoopReport:
-    last: Prepared | None = next(reversed(loop.prepared.values()), None)
+    last = loop.last
     launches: tuple[LaunchReport, ...] = ()
     read = written = 0
     w = loop.placed.with_loop
     if last is not None:
-        numbers = dict(zip(loop.template.inputs, next(reversed(loop.prepared))))
-        launches = tuple(_launch(ready.launch, assemble) for ready in last.launches.get(last.last, ()))
+        numbers = dict(zip(loop.template.inputs, last.numbers))
+        launches = tuple(_launch(ready.launch, assemble) for ready in last.launches)
         written = sum(b.size * dtype_of(b.base).itemsize for b in last.plan.results)
         read = sum(_size(v.type, numbers) for v in loop.placed.inputs if isinstance(v.type, ArrayType))
     return LoopReport(
@@ -170,7 +170,7 @@ def _loop(loop: DeviceLoop, placed: Placed, assemble: Assembler) -> LoopReport:
         placed.seconds,
         placed.reason,
         launches,
-        len(loop.prepared),
+        len({numbers for numbers, _ in loop.prepared}),
         read,
         written,
     )

@@ -15,13 +15,14 @@ from typing import Any
 from sacpy.base.plain import Packing, Unpacked
 from sacpy.interp.ownership import protocol
 from sacpy.interp.values import Value
+from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.device.context import Device
 from sacpy.jit.device.loops import DeviceLoop
 from sacpy.jit.device.placement import place
 from sacpy.jit.device.program import DeviceProgram, stays
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.ir import graph as graphs
-from sacpy.jit.ir.graph import Fold, Let, Unit, WithLoop
+from sacpy.jit.ir.graph import Fold, Let, Unit, WithLoop, statements
 from sacpy.jit.kernels import KernelOptions, Refused, Template, build
 from sacpy.jit.kinds import Kind
 from sacpy.jit.run.compiler import Clock, compile_unit, optimised, specialised
@@ -116,13 +117,20 @@ def device_program(
         options = replace(options, row_length=ONE_THREAD)
     functions = {f.name: f for f in unit.functions}
     templates: dict[int, Template] = {}
+    around = [(Ints(f), {id(s) for s in statements(f.body)}) for f in unit.functions]
 
     def judge(let: Let) -> str:
         assert isinstance(let.rhs, WithLoop)
         if tools.options.strict_fp and _reorders(let.rhs):
             return "with --strict-fp floating-point numbers are combined in the order that the program says"
         try:
-            templates[id(let)] = build(let.rhs, let.targets, functions, options)
+            templates[id(let)] = build(
+                let.rhs,
+                let.targets,
+                functions,
+                options,
+                ints=next(known for known, inside in around if id(let) in inside),
+            )
         except Refused as refusal:
             return stays(let.rhs, refusal.reason, device.policy.transfers)
         except MappingError as error:
