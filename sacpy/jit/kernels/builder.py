@@ -179,6 +179,10 @@ class Builder:
         self.allocations.append(k.Allocate(v, "private" if private else "scratch"))
         return v
 
+    def is_own(self, v: Var) -> bool:
+        """Whether an array is one of each thread."""
+        return any(a.array == v and a.space != "shared" for a in self.allocations)
+
     def shared(self, stem: str, base: str, extents: Iterable[int]) -> Var:
         """A new array of the block."""
         v = self.names.var(stem, ArrayType(base, tuple(Const("int", e) for e in extents)))

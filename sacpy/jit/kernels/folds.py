@@ -241,7 +241,6 @@ class Folds:
             thread.bind(p.index, list(map(b.as_int, index)))
             return reduction.take(carried, guard, lambda: thread.block(p.body))
 
-        thread.depth += 1
         if run is not None:
             start = b.op("mul", mine, run, exact=True)
             found = b.seq_for(start, b.op("min", b.op("add", start, run, exact=True), total), reduction.initial, one)
@@ -257,7 +256,6 @@ class Folds:
                 reduction.initial,
                 lambda i, carried: one(b.op("add", mine, b.op("mul", i, step, exact=True), exact=True), carried),
             )
-        thread.depth -= 1
         reduction.leave(shared, t, found)
         gather = k.ForAll((t,), (b.word_const(threads),), b.close())
         phases = reduction.tree(shared, threads)
@@ -362,9 +360,7 @@ class Folds:
         def one(i: Var, carried: list[Atom]) -> list[Atom]:
             return reduction.joined(carried, [b.load(a, i) for a in parts])
 
-        thread.depth += 1
         found = b.seq_for(start, stop, reduction.initial[: len(reduction.kept)], one)
-        thread.depth -= 1
         reduction.leave(shared, t, found)
         gather = k.ForAll((t,), (integer(threads),), b.close())
         phases = reduction.tree(shared, threads)

@@ -28,6 +28,7 @@ from sacpy.jit.ir.graph import (
     extents_of,
     integer,
 )
+from sacpy.jit.ir.rewrite import free
 from sacpy.jit.kernels.launches import Refused
 from sacpy.jit.kernels.state import State
 from sacpy.jit.kernels.values import Memory, Value
@@ -102,7 +103,7 @@ class Nests:
         if place is not None and not clean:
             self.b.once[place.var.name] = False
         extents = self.t.atoms(extents_of(target))
-        memory = place if place is not None else Memory(self.b.array(target.base, extents), (), self.t.depth)
+        memory = place if place is not None else Memory(self.b.array(target.base, extents))
         if isinstance(o, Modarray):
             if not w.complete:
                 self.t.arrays.assign(memory, self.t.array(o.array))
@@ -210,7 +211,8 @@ class _Folding:
         for n, o in self.own:
             params += o.accumulators if isinstance(o, Fold) else o.params
             initial += [self.t.value(a) for a in o.neutrals] if isinstance(o, Fold) else before[n]
-        checks = self.t.checked(p.body, *(o.combine for _, o in self.own if isinstance(o, Fold)))
+        self.combined = [o.combine for _, o in self.own if isinstance(o, Fold)]
+        checks = self.t.checked(p.body, *self.combined)
         self.early = bool(self.own) and all(isinstance(o, Fold) and o.stop is not None for _, o in self.own)
         self.state = State(self.t, params, initial, checks)
 
@@ -250,10 +252,14 @@ class _Folding:
                 found = self.b.op("or", found, flag)
             return found
 
-        t.depth += 1
-        last = self.n.nest(self.p, [*state.scalars, *flags], body, go if self.early else None)
-        t.depth -= 1
+        with t.live.kept(t.env, self.next_round()):
+            last = self.n.nest(self.p, [*state.scalars, *flags], body, go if self.early else None)
         return last[:count]
+
+    def next_round(self) -> set[str]:
+        """What the body and the functions of folds use of names from outside."""
+        given = [(*o.accumulators, *o.values) if isinstance(o, Fold) else o.params for _, o in self.own]
+        return free(self.p.body).union(*map(free, self.combined)) - {v.name for many in given for v in many}
 
     def _stopped(self, o: Fold, flag: Atom, new: list[Value], old: list[Value]) -> tuple[list[Value], Atom]:
         """The accumulators of a fold that may have ended before, and whether it goes on."""
@@ -292,7 +298,7 @@ class _Folding:
                         self.t.arrays.assign(Memory(memory.var, (*memory.prefix, *index)), mine[0])
             return found
 
-        values, ok = self.t.block(self.p.body)
+        values, ok = self.t.block(self.p.body, later=self.combined)
         if ok is None:
             given = after(values)
             all_held: Atom | None = None

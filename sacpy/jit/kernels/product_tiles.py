@@ -61,6 +61,11 @@ class Contraction(Node):
         return self.fold.partitions[0]
 
     @property
+    def later(self) -> tuple[Block, ...]:
+        """What comes after `before`."""
+        return self.inner.body, self.after
+
+    @property
     def folds(self) -> tuple[Fold, ...]:
         return tuple(o for o in self.fold.operators if isinstance(o, Fold))
 
@@ -267,7 +272,7 @@ class _Writer:
 
         def body() -> None:
             thread.bind(self.c.partition.index, list(index))
-            thread.block(Block(self.c.before))
+            thread.block(Block(self.c.before), later=self.c.later)
             code(index)
 
         b.when(guard, body)
@@ -283,14 +288,12 @@ class _Writer:
 
         def one(at: Var, carried: list[Atom]) -> list[Atom]:
             thread.bind(self.c.inner.index, [at])
-            values, _ = thread.block(self.c.inner.body)
+            values, _ = thread.block(self.c.inner.body, later=self.c.later)
             return self.combined(carried, values)
 
-        thread.depth += 1
         last = b.seq_for(
             self.strip, b.op("add", self.strip, left, exact=True), [b.load(a, integer(0)) for a in self.own], one
         )
-        thread.depth -= 1
         for array, v in zip(self.own, last):
             b.store(array, (integer(0),), v)
 

@@ -71,6 +71,11 @@ class Row(Node):
         return self.fold.partitions[0]
 
     @property
+    def later(self) -> tuple[Block, ...]:
+        """What comes after `before`."""
+        return self.inner.body, self.after
+
+    @property
     def folds(self) -> tuple[Fold, ...]:
         return tuple(o for o in self.fold.operators if isinstance(o, Fold))
 
@@ -201,7 +206,7 @@ class Rows:
         assert guard is None
         found = tuple(map(self.b.as_int, index))
         self.thread.bind(self.row.partition.index, found)
-        self.thread.block(Block(self.row.before))
+        self.thread.block(Block(self.row.before), later=self.row.later)
         return found
 
     def _cell(self, block: Var, lane: Atom | None) -> Atom:
@@ -258,9 +263,8 @@ class Rows:
         def one(place: Var, carried: list[Atom]) -> list[Atom]:
             index, guard = self.inner.recover(IrArithmetic(b, self.words), (place,), ())
             self.thread.bind(self.row.inner.index, list(map(b.as_int, index)))
-            return reduction.take(carried, guard, lambda: self.thread.block(self.row.inner.body))
+            return reduction.take(carried, guard, lambda: self.thread.block(self.row.inner.body, later=self.row.later))
 
-        self.thread.depth += 1
         if self.each is None:
             found = b.seq_for(b.op("add", start, mine, exact=True), end, reduction.initial, one, share.threads)
         else:
@@ -268,7 +272,6 @@ class Rows:
             found = b.seq_for(
                 first, b.op("min", b.op("add", first, self.each, exact=True), end), reduction.initial, one
             )
-        self.thread.depth -= 1
         reduction.leave(shared, t, found)
         gather = k.ForAll((t,), (size,), b.close())
         phases = reduction.tree(shared, share.threads, share.lanes)

@@ -1,13 +1,13 @@
 """What a loop of a thread hands from round to round.
 
 In: the parameters of a loop and their first values. Out: scalars for the kernel's loop to carry; arrays have memory of
-their own, which each round writes anew. Where the loop has checks, the last carried scalar says whether all of them
-held so far; once one did not, rounds do nothing.
+their own, which each round writes anew, or updates: that of their first value, if it dies. Where the loop has checks,
+the last carried scalar says whether all of them held so far; once one did not, rounds do nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from sacpy.jit.ir import kernel as k
@@ -22,9 +22,17 @@ Body = Callable[[], tuple[list[Value], "Atom | None"]]
 
 
 class State:
-    """Values carried under the names of `params`. `scalars`: the first values to carry."""
+    """Values carried under the names of `params`. `scalars`: the first values to carry; `dying`: those of the first
+    values that nobody uses after."""
 
-    def __init__(self, thread: Thread, params: Sequence[Var], initial: Sequence[Value], checks: bool) -> None:
+    def __init__(
+        self,
+        thread: Thread,
+        params: Sequence[Var],
+        initial: Sequence[Value],
+        checks: bool,
+        dying: Collection[Memory] = (),
+    ) -> None:
         self.t = thread
         self.params = tuple(params)
         self.checks = checks
@@ -40,14 +48,14 @@ class State:
             if any(isinstance(e, Var) and e.name in own for e in extents_of(p)):
                 raise Refused("a loop in its body carries an array that changes its size")
             assert not isinstance(v, Var | Const)
-            self.memory.append(thread.arrays.copy(v))
+            self.memory.append(v if isinstance(v, Memory) and v in dying else thread.arrays.copy(v))
         if checks:
             self.scalars.append(TRUE)
 
     def values(self, carried: Sequence[Atom]) -> list[Value]:
         """The values that carried scalars and memory stand for."""
         scalars = iter(carried)
-        return [next(scalars) if m is None else Memory(m.var, (), self.t.depth) for m in self.memory]
+        return [next(scalars) if m is None else Memory(m.var) for m in self.memory]
 
     def ok(self, carried: Sequence[Atom]) -> Atom | None:
         """Whether all checks held."""

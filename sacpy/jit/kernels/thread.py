@@ -8,8 +8,9 @@ tells by `ok` whether all checks in it held, and what follows it is run under th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
+from sacpy.jit.analysis.versions import follow
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.ir.graph import (
     BOOL,
@@ -38,9 +39,10 @@ from sacpy.jit.ir.graph import (
     blocks,
     extents_of,
 )
-from sacpy.jit.ir.rewrite import uses
+from sacpy.jit.ir.rewrite import free, uses
 from sacpy.jit.kernels.builder import Builder
 from sacpy.jit.kernels.launches import Refused
+from sacpy.jit.kernels.liveness import Level, Liveness, lies_in
 from sacpy.jit.kernels.nests import Nests
 from sacpy.jit.kernels.state import State
 from sacpy.jit.kernels.values import Array, Arrays, Elements, Memory, Reshaped, Value, place_of, zero
@@ -58,7 +60,7 @@ class Tile(Node):
 
 class Thread:
     """Translates blocks. `env`: what names stand for; a name that is not there is one of the function around the
-    kernel. `uses`: how often each name is used in the code being translated; `depth`: in how many loops the code is.
+    kernel. `uses`: how often each name is used in the code being translated; `live`: what is used later.
     `destinations`: where with-loops are to write their results, by name; `tiles`: loads that find their element in
     shared memory."""
 
@@ -70,7 +72,7 @@ class Thread:
         self.nests = Nests(self)
         self.env: dict[str, Value] = {}
         self.calls: tuple[str, ...] = ()
-        self.depth = 0
+        self.live = Liveness()
         self.destinations: dict[str, Memory] = {}
         self.tiles: dict[tuple[str, tuple[Atom, ...]], Tile] = {}
 
@@ -106,22 +108,30 @@ class Thread:
 
     # ---- blocks
 
-    def block(self, b: Block, finish: Finish | None = None) -> tuple[list[Value], Atom | None]:
+    def block(
+        self, b: Block, finish: Finish | None = None, later: Sequence[Block] = ()
+    ) -> tuple[list[Value], Atom | None]:
         """The values that a block gives, and whether all its checks held (None: there are none). With `finish`, that is
-        called with the values where they are known and checked, and nothing is given."""
-        return self._rest(b.statements, b.results, finish)
+        called with the values where they are known and checked, and nothing is given. `later`: blocks that run after
+        this one, or again."""
+        with (
+            self.live.kept(self.env, set().union(*map(free, later))),
+            self.live.block(self.env, b.statements, b.results) as level,
+        ):
+            return self._rest(level, b.statements, b.results, finish)
 
     def _rest(
-        self, statements: tuple[Stmt, ...], results: tuple[Atom, ...], finish: Finish | None
+        self, level: Level, statements: tuple[Stmt, ...], results: tuple[Atom, ...], finish: Finish | None
     ) -> tuple[list[Value], Atom | None]:
         for number, s in enumerate(statements):
+            level.at += 1
             if isinstance(s, Let):
                 guard = self.let(s)
             else:
                 guard = self.atom(s.condition)
                 self.b.add(k.Check(guard, s.what))
             if guard is not None and guard != TRUE:
-                return self._guarded(guard, statements[number + 1 :], results, finish)
+                return self._guarded(level, guard, statements[number + 1 :], results, finish)
         values = [self.value(r) for r in results]
         if finish is not None:
             finish(values)
@@ -129,10 +139,10 @@ class Thread:
         return values, None
 
     def _guarded(
-        self, guard: Atom, statements: tuple[Stmt, ...], results: tuple[Atom, ...], finish: Finish | None
+        self, level: Level, guard: Atom, statements: tuple[Stmt, ...], results: tuple[Atom, ...], finish: Finish | None
     ) -> tuple[list[Value], Atom | None]:
         self.b.open()
-        values, ok = self._rest(statements, results, finish)
+        values, ok = self._rest(level, statements, results, finish)
         if finish is not None:
             self.b.add(k.If(guard, self.b.close()))
             return [], None
@@ -191,8 +201,7 @@ class Thread:
         """The value of a right-hand side without inner blocks."""
         match r:
             case Var() | Const():
-                v = self.value(r)
-                return Memory(v.var, v.prefix) if isinstance(v, Memory) else v
+                return self.value(r)
             case Op():
                 return self.b.let(target.name, ScalarType(target.base), Op(r.code, self.atoms(r.args), r.exact))
             case Load() if (r.array.name, r.index) in self.tiles:
@@ -223,16 +232,45 @@ class Thread:
             if at is None:
                 return a
             return Elements(a.base, a.shape, (*a.atoms[:at], value, *a.atoms[at + 1 :]), self.b.later())
-        mine = isinstance(a, Memory) and a.depth == self.depth and self.uses[r.array.name] == 1
-        target = a if mine and isinstance(a, Memory) else self.arrays.copy(a, self.depth)
+        target = a if isinstance(a, Memory) and self._is_own(a) and self.live.dies(a) else self.arrays.copy(a)
         self.arrays.assign(Memory(target.var, (*target.prefix, *index)), value)
         return target
 
+    def _is_own(self, v: Memory) -> bool:
+        """Whether memory was made for this thread, all of it for one array."""
+        return not v.prefix and self.b.is_own(v.var)
+
+    def _dying(self, values: Sequence[Value], inside: Collection[str]) -> list[Memory]:
+        """Of values that are handed to a statement with blocks, those that may be overwritten there. `inside`: other
+        names that the blocks use."""
+        return [
+            v
+            for v in values
+            if isinstance(v, Memory)
+            and self._is_own(v)
+            and sum(lies_in(other, v.var) for other in values) == 1
+            and self.live.dies(v, inside)
+        ]
+
+    def _in_branches(self, r: If) -> dict[int, Memory]:
+        """The arrays that both branches only update, if at all, and hand on, by the number of the result."""
+        used = free(r.then) | free(r.otherwise)
+        found: dict[int, Memory] = {}
+        for name in sorted(used):
+            v = self.env.get(name)
+            if isinstance(v, Memory) and self._is_own(v) and self.live.dies(v, used - {name}):
+                ends = [follow(b, (name,)) for b in (r.then, r.otherwise)]
+                at = [f.results.index(name) for f in ends if f is not None and name in f.results]
+                if len(at) == 2 and at[0] == at[1]:
+                    found[at[0]] = v
+        return found
+
     def _if(self, targets: Sequence[Var], r: If) -> Atom | None:
         condition = self.atom(r.condition)
+        there = self._in_branches(r)
         memory = [
-            Memory(self.b.array(t.base, self.atoms(extents_of(t))), (), self.depth) if extents_of(t) else None
-            for t in targets
+            there.get(n) or Memory(self.b.array(t.base, self.atoms(extents_of(t)))) if extents_of(t) else None
+            for n, t in enumerate(targets)
         ]
         sides: list[tuple[list[Atom], Atom | None]] = []
         code = []
@@ -275,7 +313,7 @@ class Thread:
         used, self.uses = self.uses, uses(f.body)
         self.calls += (r.function,)
         try:
-            self.bind(f.params, [Memory(a.var, a.prefix) if isinstance(a, Memory) else a for a in args])
+            self.bind(f.params, args)
             values, ok = self.block(f.body)
         finally:
             self.calls = self.calls[:-1]
@@ -305,7 +343,9 @@ class Thread:
             self.calls = self.calls[:-1]
 
     def _for(self, targets: Sequence[Var], r: For) -> Atom | None:
-        state = State(self, r.params, [self.value(a) for a in r.initial], self.checked(r.body))
+        initial = [self.value(a) for a in r.initial]
+        inside = free(r.body) - {v.name for v in (*r.params, r.index)}
+        state = State(self, r.params, initial, self.checked(r.body), self._dying(initial, inside))
         lower, upper = self.atom(r.lower), self.atom(r.upper)
 
         def round_(i: Var, carried: list[Atom]) -> Sequence[Atom]:
@@ -315,28 +355,28 @@ class Thread:
 
             return state.round(carried, body)
 
-        self.depth += 1
-        last = self.b.seq_for(lower, upper, state.scalars, round_, r.step)
-        self.depth -= 1
+        with self.live.kept(self.env, inside):
+            last = self.b.seq_for(lower, upper, state.scalars, round_, r.step)
         self.bind(targets, state.values(last))
         return state.ok(last)
 
     def _loop(self, targets: Sequence[Var], r: Loop) -> Atom | None:
         """Rounds, each of which finds out at its end whether there is another."""
-        state = State(self, r.params, [self.value(a) for a in r.initial], self.checked(r.condition, r.body))
+        initial = [self.value(a) for a in r.initial]
+        inside = (free(r.body) | free(r.condition)) - {v.name for v in r.params}
+        state = State(self, r.params, initial, self.checked(r.condition, r.body), self._dying(initial, inside))
         carried = [self.b.names.var("c", a.type) for a in state.scalars]
         go = self.b.names.var("go", BOOL)
         first, started = (TRUE, None) if r.body_first else self._test(state, r.condition, state.scalars)
         if started is not None:
             state.scalars[-1] = started
-        self.depth += 1
         self.b.open()
-        updates = state.round(list(carried), lambda: self.block(r.body))
-        again, ok = self._test(state, r.condition, updates)
+        with self.live.kept(self.env, inside):
+            updates = state.round(list(carried), lambda: self.block(r.body))
+            again, ok = self._test(state, r.condition, updates)
         if ok is not None:
             updates[-1] = ok
         code = self.b.close()
-        self.depth -= 1
         both = (*map(k.Carried, carried, state.scalars, updates), k.Carried(go, first, again))
         self.b.add(k.While(both, (), go, code))
         last: list[Atom] = list(carried)
@@ -346,13 +386,14 @@ class Thread:
     def _test(self, state: State, condition: Block, carried: Sequence[Atom]) -> tuple[Atom, Atom | None]:
         """Whether there is another round, and whether all checks held up to now."""
         self.bind(state.params, state.values(carried))
+        needed = Block((), state.params)  # in the round
         if not state.checks:
-            values, _ = self.block(condition)
+            values, _ = self.block(condition, later=(needed,))
             (test,) = values
             assert isinstance(test, Var | Const)
             return test, None
         self.b.open()
-        values, ok = self.block(condition)
+        values, ok = self.block(condition, later=(needed,))
         (test,) = values
         assert isinstance(test, Var | Const)
         go, held = self.b.names.var("go", BOOL), self.b.names.var("ok", BOOL)

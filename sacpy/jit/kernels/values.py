@@ -15,12 +15,10 @@ from sacpy.nodes import Node, Record
 
 
 class Memory(Node):
-    """The part of a kernel's array at the first few indices. `depth`: in how many loops it was made for its name alone,
-    None where others may know it too."""
+    """The part of a kernel's array at the first few indices."""
 
     var: Var
     prefix: tuple[Atom, ...] = ()
-    depth: int | None = None
 
     @property
     def base(self) -> str:
@@ -129,9 +127,9 @@ class Arrays:
             case Reshaped():
                 return self.copy(a)
 
-    def copy(self, a: Array, depth: int | None = None) -> Memory:
+    def copy(self, a: Array) -> Memory:
         """A copy in memory of its own."""
-        target = Memory(self.b.array(a.base, a.extents), (), depth)
+        target = Memory(self.b.array(a.base, a.extents))
         self.assign(target, a)
         return target
 
