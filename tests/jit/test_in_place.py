@@ -1,0 +1,191 @@
+"""How many arrays programs make that change a part of an array by what lies outside of it: on the CPU and on a device,
+by one rule; and over how many indices kernels are launched for that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sacpy.jit.cache import Cache
+from sacpy.jit.run.on_demand import OnDemand
+from sacpy.session import Session
+from tests.jit.test_device_programs import Both
+
+HEAD = "use Array: all;\nuse Math: all;\n"
+
+
+def on_host(text: str, name: str, *args: Any) -> int:
+    """How many arrays a call makes natively, once its code is there; the result is the interpreter's."""
+    session = Session(target="cpu")
+    engine = OnDemand("cpu", eager=True, defects=True, verify=True, threads=1, cache=Cache(None))
+    session._workspace.use(engine)
+    native = session.define(HEAD + text)[name]
+    wanted = Session(target="interp").define(HEAD + text)[name](*args)
+    before = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+    native(*args)
+    context = engine.engine.tools.context
+    start = context.allocations
+    np.testing.assert_allclose(native(*args), wanted, rtol=1e-10)
+    for a, b in zip(args, before):
+        assert np.array_equal(a, b)
+    return int(context.allocations - start)
+
+
+def on_device(text: str, name: str, *args: Any) -> int:
+    """The same on the emulator, which looks for races."""
+    both = Both(text)
+    moved = both.device.memory.transfers
+    both.same(name, *args)
+    return moved.allocated + moved.reused
+
+
+PROGRAM = """
+double[n,n] eliminate(double[n,n] a)
+{
+  for (k = 0; k < n - 1; k++) {
+    a = with { ([k + 1, k + 1] <= [i, j] < [n, n]) : a[i,j] - a[i,k] * a[k,j] / a[k,k]; } : modarray(a);
+  }
+  return a;
+}
+double[n,n] redblack(double[n,n] u, int rounds)
+{
+  for (r = 0; r < rounds; r++) {
+    u = with { ([1,1] <= [i,j] < [n-1,n-1] step [2,2]) : 0.25 * (u[i-1,j] + u[i+1,j] + u[i,j-1] + u[i,j+1]);
+               ([2,2] <= [i,j] < [n-1,n-1] step [2,2]) : 0.25 * (u[i-1,j] + u[i+1,j] + u[i,j-1] + u[i,j+1]);
+    } : modarray(u);
+    u = with { ([1,2] <= [i,j] < [n-1,n-1] step [2,2]) : 0.25 * (u[i-1,j] + u[i+1,j] + u[i,j-1] + u[i,j+1]);
+               ([2,1] <= [i,j] < [n-1,n-1] step [2,2]) : 0.25 * (u[i-1,j] + u[i+1,j] + u[i,j-1] + u[i,j+1]);
+    } : modarray(u);
+  }
+  return u;
+}
+double[.] summed(double[m] v) { s = 0.0; for (i = 0; i < m; i++) { s = 0.5 * s + v[i]; v[i] = s; } return v; }
+double[n,m] rows(double[n,m] u)
+{
+  for (d = 1; d < n; d++) { u = with { ([d] <= [e] < [d + 1]) : 0.5 * u[e - 1] + 1.0; } : modarray(u); }
+  return u;
+}
+double[n,m] sums(double[n,m] u)
+{
+  for (d = 1; d < n; d++) { u = with { ([d] <= [e] < [d + 1]) : summed(u[e - 1]); } : modarray(u); }
+  return u;
+}
+int[.,.] block(int[b,b] up, int[b,b] left, int[b,b] corner, int bi)
+{
+  h = genarray([b,b], 0);
+  for (i = 0; i < b; i++) {
+    for (j = 0; j < b; j++) {
+      u = i > 0 ? h[i-1,j] : up[b-1,j];
+      l = j > 0 ? h[i,j-1] : left[i,b-1];
+      d = i > 0 && j > 0 ? h[i-1,j-1] : (i > 0 ? left[i-1,b-1] : (j > 0 ? up[b-1,j-1] : corner[b-1,b-1]));
+      h[i,j] = max(max(u, l) - 1, d + (i * 7 + j * 3 + bi) % 5 - 2);
+    }
+  }
+  return h;
+}
+int[D,n,b,b] skewed(int[D,n,b,b] u)
+{
+  for (d = 2; d < D; d++) {
+    u = with { ([d,1] <= [e,bi] < [d+1,n]) : block(u[d-1,bi-1], u[d-1,bi], u[d-2,bi-1], bi); } : modarray(u);
+  }
+  return u;
+}
+double[n,m] halves(double[n,m] a, int h, int rounds)
+{
+  for (r = 0; r < rounds; r++) {
+    a = with { ([h,0] <= [i,j] < [2 * h,m]) : 0.5 * a[i - h,j] + 1.0; } : modarray(a);
+  }
+  return a;
+}
+double[n,m] shifted(double[n,m] a, int h, int low, int high, int rounds)
+{
+  for (r = 0; r < rounds; r++) {
+    a = with { ([low,0] <= [i,j] < [high,m]) : 0.5 * a[i - h,j] + 1.0; } : modarray(a);
+  }
+  return a;
+}
+double[n,n] blocked(double[n,n] a, int b)
+{
+  for (k0 = 0; k0 < n; k0 += b) {
+    last = min(k0 + b, n);
+    for (k = k0; k < last; k++) {
+      a = with { ([k + 1, k] <= [i,j] < [n, k + 1]) : a[i,j] / a[k,k]; } : modarray(a);
+      a = with { ([k + 1, k + 1] <= [i,j] < [n, last]) : a[i,j] - a[i,k] * a[k,j]; } : modarray(a);
+    }
+    for (k = k0; k < last; k++) {
+      a = with { ([k + 1, last] <= [i,j] < [last, n]) : a[i,j] - a[i,k] * a[k,j]; } : modarray(a);
+    }
+    a = with { ([last, last] <= [i,j] < [n, n]) : a[i,j] - sum({ [k] -> a[i,k0+k] * a[k0+k,j] | [k] < [last-k0] }); }
+        : modarray(a);
+  }
+  return a;
+}
+"""
+RANDOM = np.random.default_rng(3)
+MATRIX = RANDOM.random((24, 24)) + 24.0 * np.eye(24)
+BLOCKS = RANDOM.integers(0, 9, (7, 3, 3, 3)).astype(np.int32)
+CASES = {
+    "eliminate": (MATRIX[:14, :14].copy(),),
+    "redblack": (MATRIX, 5),
+    "rows": (MATRIX,),
+    "sums": (MATRIX,),
+    "skewed": (BLOCKS,),
+    "halves": (MATRIX, 12, 5),
+    "shifted": (MATRIX, 6, 12, 18, 5),
+    "blocked": (MATRIX[:11, :11].copy(), 4),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_argument_is_copied_once_and_then_changed_in_place(name: str) -> None:
+    assert on_host(PROGRAM, name, *CASES[name]) == 1
+    assert on_device(PROGRAM, name, *CASES[name]) <= 2  # the argument that was sent, and what was made of it
+
+
+@pytest.mark.parametrize("low", [11, 12])
+def test_where_what_is_read_may_change_the_code_looks_when_it_runs(low: int) -> None:
+    args = (MATRIX, 6, low, 18, 5)
+    assert on_host(PROGRAM, "shifted", *args) == (1 if low >= 12 else 6)
+    assert on_device(PROGRAM, "shifted", *args) <= (2 if low >= 12 else 6)
+
+
+PART = """
+double[n,m] part(double[n,m] v, int k)
+{
+  w = { [i,j] -> v[i,j] + 1.0 | [i,j] < [n,m] };
+  return with { ([3,4] <= [i,j] < [k,k]) : w[i,j] * 2.0; MORE } : modarray(w);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "written"),
+    [
+        ("", [16 * 15]),
+        ("([3,k] <= [i,j] < [k,m]) : 1.0;", [16 * 51]),  # which makes one box
+        ("([k,0] <= [i,j] < [n,m] step [2,2]) : 1.0;", [16 * 15, 11 * 28]),
+    ],
+)
+def test_in_place_launches_are_over_what_is_written_whatever_the_size(more: str, written: list[int]) -> None:
+    both = Both(PART.replace("MORE", more))
+    both.same("part", np.arange(41 * 55.0).reshape(41, 55), 19)
+    loop = both.program().runtime.loops[-1]
+    (((_, taken), prepared),) = loop.prepared.items()
+    sizes = [launch.mapping.space.size for launch in prepared.plan.launches if launch.mapping is not None]
+    assert len(taken) == 1 and sorted(sizes) == sorted(written)
+
+
+REUSE = """
+double[.] summed(double[n] a, int k) { for (i = k; i < n; i++) { a[i] = a[i - k] + a[i]; } return a; }
+double[n] plusTwo(double[n] a, int k) { b = summed(a, k); return b + 2.0; }
+double[n] plusBorrowed(double[n] a, int k) { b = summed(a, k); return b + a; }
+double[n] plusBoth(double[n] a, int k) { b = summed(a, k); c = summed(b, k + 1); return c * b + c; }
+"""
+
+
+@pytest.mark.parametrize(("name", "arrays"), [("plusTwo", 1), ("plusBorrowed", 1), ("plusBoth", 2)])
+def test_a_result_takes_the_first_memory_that_nobody_else_holds(name: str, arrays: int) -> None:
+    assert on_host(REUSE, name, RANDOM.random(50), 3) == arrays
+
