@@ -6,7 +6,7 @@ import pytest
 
 from sacpy.jit.analysis.depends import ALWAYS, Conditions, may_share
 from sacpy.jit.analysis.ints import Ints
-from sacpy.jit.ir.graph import Function, Let, WithLoop
+from sacpy.jit.ir.graph import For, Function, Let, WithLoop
 from tests.jit.graph_text import unit
 
 TEXT = """
@@ -192,3 +192,109 @@ def test_where_indices_wrap_around_extents_decide(
     function = unit(WRAPPING.format(part=part, index=index, more=more)).root
     found = shared(function)
     assert (None if found is None else {(t[0].terms[0][0].name, t[0].modulus) for t in found}) == needed
+
+
+NUMBERS = """
+function f(int k, double[8,6] u)
+    double[8,6] w = with [{frame}] disjoint
+        modarray u
+        part {part}
+            double[4,12] r = reshape u to [4,12]
+            double[6] row = view u[{row}]
+            int t = add! {i}, 1
+            double x = load {load}
+            {give}
+    return w
+"""
+FULL = "yield x"
+
+
+@pytest.mark.parametrize(
+    ("part", "load", "expected"),
+    [
+        ("[0,0] <= [i,j] < [8,6] step [2,1] width [1,1]", "r[2,7]", True),  # an odd row, as its second half is
+        ("[0,0] <= [i,j] < [8,6] step [2,1] width [1,1]", "r[2,5]", False),
+        ("[0,0] <= [i,j] < [8,6] step [1,2] width [1,1]", "r[3,3]", True),  # an odd column
+        ("[0,0] <= [i,j] < [8,6] step [1,2] width [1,1]", "r[3,4]", False),
+        ("[0,0] <= [i,j] < [4,6]", "r[2,j]", True),  # behind the first half
+        ("[0,0] <= [i,j] < [5,6]", "r[2,j]", False),
+        ("[0,0] <= [i,j] < [4,6]", "row[j]", True),
+        ("[0,0] <= [i,j] < [6,6]", "row[j]", False),
+        ("[3,0] <= [i,j] < [8,6]", "row[0]", False),
+    ],
+)
+def test_parts_and_other_extents_are_the_same_memory(part: str, load: str, expected: bool) -> None:
+    function = unit(NUMBERS.format(frame="8,6", part=part, load=load, give=FULL, row="5", i="i")).root
+    assert (shared(function) == ALWAYS) == expected
+
+
+CELLS = """
+function f(int n, int m, int d, double[n,m] u)
+    int before = sub! d, 1
+    int next = add! d, 1
+    double[n,m] w = with [n] disjoint
+        modarray u
+        part {part}
+            int up = sub! i, 1
+            double[m] row = view u[{row}]
+            double[m] v = with [m] disjoint complete
+                genarray double default 0.0
+                part [0] <= [j] < [m]
+                    double x = load {load}
+                    yield x
+            yield {result}
+    return n, m, w
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "row", "load", "result", "expected"),
+    [
+        ("[d] <= [i] < [next]", "before", "row[j]", "v", True),
+        ("[d] <= [i] < [next]", "up", "u[up,j]", "v", True),
+        ("[d] <= [i] < [next]", "up", "u[i,j]", "v", False),  # its own cell, which is built bit by bit
+        ("[d] <= [i] < [n]", "before", "u[before,j]", "v", True),
+        ("[d] <= [i] < [n]", "up", "u[0,j]", "v", False),
+        ("[1] <= [i] < [n]", "0", "u[0,j]", "row", True),
+        ("[1] <= [i] < [n]", "up", "u[0,j]", "row", False),
+        ("[1] <= [i] < [n] step [2] width [1]", "up", "row[j]", "v", True),
+    ],
+)
+def test_cells_that_are_arrays_read_others_only(part: str, row: str, load: str, result: str, expected: bool) -> None:
+    function = unit(CELLS.format(part=part, row=row, load=load, result=result)).root
+    assert (shared(function) == ALWAYS) == expected
+
+
+AROUND = """
+function f(int n, int k0, int b, double[n,n] u)
+    int end = add! k0, b
+    int last = min end, n
+    double[n,n] r = for k from k0 to last step 1 with double[n,n] v := u
+        int next = add! k, 1
+        int far = max next, last
+        double[n,n] w = with [n,n] disjoint
+            modarray v
+            part {part}
+                double x = load v[{index}]
+                yield x
+        next w
+    return n, r
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "index", "expected"),
+    [
+        ("[next,last] <= [i,j] < [last,n]", "i,k", True),  # k ends below `last`
+        ("[far,0] <= [i,j] < [n,n]", "k,j", True),
+        ("[0,0] <= [i,j] < [k,n]", "k,j", True),
+        ("[0,0] <= [i,j] < [last,n]", "k,j", False),
+        ("[0,0] <= [i,j] < [k0,n]", "k,j", True),
+        ("[0,end] <= [i,j] < [n,n]", "i,k", True),
+    ],
+)
+def test_what_loops_around_say_of_their_indices_counts(part: str, index: str, expected: bool) -> None:
+    function = unit(AROUND.format(part=part, index=index)).root
+    (loop,) = [s.rhs for s in function.body.statements if isinstance(s, Let) and isinstance(s.rhs, For)]
+    (w,) = [s.rhs for s in loop.body.statements if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
+    assert (may_share(w, loop.params[0], Ints(function)) == ALWAYS) == expected

@@ -172,7 +172,7 @@ MUTANTS: dict[Mutant, str] = {
     ): "combed",
     Mutant(
         "a scratch array that is filled but for its start is each round's own",
-        PASSES + "private",
+        ANALYSIS + "depends",
         "_fills",
         "r.lower != integer(0)",
         "False",

@@ -98,7 +98,12 @@ KEPT = {
     ),
     "looked at later": "b = a; a[1] = 9.0; x = a + b;",
     "looked at in the next round": (
-        "b = a * 2.0; x = a; for (i = 0; i < n; i++) { c = b; c[i] = 7.0; x[i] = c[0] + b[i]; }"
+        "b = touched(a * 2.0); x = a; for (i = 0; i < n; i++) { "
+        "x[i] = x[max(i - 1, 0)] + b[(i + 1) % n]; c = b; c[i] = 7.0; x[i] = x[i] + c[n - 1]; }"
+    ),
+    "looked at for the next cell": (
+        "b = touched(a * 2.0); x = a; for (i = 0; i < n; i++) { "
+        "x[i] = b[(i + 1) % n]; c = b; c[i] = 7.0; x[i] = x[i] + c[n - 1]; }"
     ),
     "carried twice": (
         "b = a * 2.0; x = b; y = b; for (i = 0; i < n; i++) { x[i] = y[n - 1 - i]; y[i] = 0.0; } "

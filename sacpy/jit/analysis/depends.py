@@ -140,10 +140,13 @@ class _Question:
 
     def needed(self, access: Access, p: Partition) -> Conditions | None:
         """What must hold of one access in the body of `p`."""
-        if self.single and access.element and not access.within and _is_own(access.index, p, self.ints.sums):
+        cell = self.single and access.element and not access.within and len(access.index) == p.rank
+        if cell and _is_own(access.index, p, self.ints.sums):
             return ALWAYS
         found = ALWAYS
         for q in self.w.partitions:
+            if cell and q is p and _is_own(access.index, p, self.ints.sums, inside=True):
+                continue
             conditions = self._outside(access, p, q)
             if conditions is None:
                 return None
@@ -173,13 +176,18 @@ class _Question:
     # ---- bounds
 
     def _never(self, at: Atom, q: Partition, axis: int) -> bool:
-        """Whether an int is certainly no index that `q` covers along an axis."""
+        """Whether an int is certainly no index that `q` covers along an axis, or none of the array, where nothing is
+        read."""
         from sacpy.withloop.lmads import Lmad, apart
 
         forms = self.ints.forms
-        form, written = forms.form(at), forms.along(q, axis)
-        return apart(Lmad(form, ()), written, forms.bounds) or apart(
-            forms.reached(form, self.inside), written, forms.bounds
+        form, end = forms.form(at), forms.form(extents_of(self.array)[axis])
+        if forms.bounds.never_negative(form - end) or forms.bounds.never_negative(-form - 1):
+            return True
+        return any(
+            apart(read, written, forms.bounds)
+            for written in forms.along(q, axis)
+            for read in (Lmad(form, ()), forms.reached(form, self.inside))
         )
 
     def _flat(self, access: Access, q: Partition) -> bool:
@@ -248,10 +256,11 @@ class _Question:
         return frozenset({multiple(extent, turn)}) if isinstance(extent, Var) and left == {extent.name} else None
 
 
-def _is_own(index: tuple[Atom, ...], p: Partition, sums: Sums) -> bool:
-    """Whether a full index is that of the cell that is computed."""
-    return len(index) == p.rank and all(
-        at == i or (at == lower and distance(lower, upper, sums) == 1)
+def _is_own(index: tuple[Atom, ...], p: Partition, sums: Sums, *, inside: bool = False) -> bool:
+    """Whether a full index is that of the cell that is computed. `inside`: it is known to be one of the partition,
+    which along some axes may have only one."""
+    return all(
+        at == i or ((inside or at == lower) and distance(lower, upper, sums) == 1)
         for at, i, lower, upper in zip(index, p.index, p.lower, p.upper)
     )
 

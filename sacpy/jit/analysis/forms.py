@@ -152,9 +152,11 @@ class Forms:
             return lower * by, ((_rounds(upper - lower, step), step * by),)
         return lower * by, ((_rounds(upper - lower, step), step * by), (width, by))
 
-    def along(self, q: Partition, axis: int) -> Lmad:
-        """The same as a set."""
-        return Lmad(*self.covered(q, axis))
+    def along(self, q: Partition, axis: int) -> tuple[Lmad, ...]:
+        """The same as sets, each of which has all that is covered: with the gaps that a step leaves, and without."""
+        lower, upper = self.form(q.lower[axis]), self.form(q.upper[axis])
+        whole, gaps = Lmad(lower, ((upper - lower, 1),)), Lmad(*self.covered(q, axis))
+        return (whole,) if whole == gaps else (whole, gaps)
 
     def flat(self, q: Partition, extents: Sequence[int]) -> Lmad:
         """The addresses that a partition covers, or more, in an array of these extents; its cells have the axes that
