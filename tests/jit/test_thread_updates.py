@@ -103,7 +103,7 @@ KEPT = {
     ),
     "looked at for the next cell": (
         "b = touched(a * 2.0); x = a; for (i = 0; i < n; i++) { "
-        "x[i] = b[(i + 1) % n]; c = b; c[i] = 7.0; x[i] = x[i] + c[n - 1]; }"
+        "x[i] = b[max(i - 1, 0)]; c = b; c[i] = 7.0; x[i] = x[i] + c[n - 1]; }"
     ),
     "carried twice": (
         "b = a * 2.0; x = b; y = b; for (i = 0; i < n; i++) { x[i] = y[n - 1 - i]; y[i] = 0.0; } "
