@@ -142,7 +142,8 @@ class _Search:
             return
         at = certain(f, names[0], ends)
         if at is not None and isinstance(test.what, Op):  # of two equal ones either may be taken
-            at = Certain(at.before.offset(1), at.after, True) if at.rising else Certain(at.before, at.after.offset(-1), False)
+            either = (at.before.offset(1), at.after) if at.rising else (at.before, at.after.offset(-1))
+            at = Certain(*either, at.rising)
         if at is None or any(n in self.inside or n in self.axes for n in (*at.before.terms, *at.after.terms)):
             return
         if looped:

@@ -142,7 +142,7 @@ class Splitter(Ranger):
                     body=body,
                 )
             )
-        return [found[-1], *found[:-1]]
+        return found
 
     def any_longer(self, spans: list[tuple[Sum, Sum]]) -> Atom:
         """Whether something is longer than its period."""
