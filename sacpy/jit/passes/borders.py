@@ -111,12 +111,17 @@ class _Search:
                 yield from self.borders.comparisons(condition)
 
     def choices(self, f: Sum, ends: Ends) -> Iterator[Sum]:
-        """The sums that one is, whichever argument each `min`, `max` and `abs` in it takes."""
+        """The sums that one is, whichever argument each `min`, `max` and `abs` in it takes, if nothing wraps."""
         known = self.known
         for name, c in f.terms.items():
-            op = known.definitions.get(name) if name in self.inside and name not in ends else None
+            if name not in self.inside or name in ends:
+                continue
+            op, whole = known.definitions.get(name), known.wrapped.get(name)
+            rest = f.plus(Sum(0, {name: 1}), -c)
+            if whole is not None:
+                yield from self.choices(rest.plus(whole, c), ends)
+                return
             if isinstance(op, Op) and op.code in ("min", "max", "abs"):
-                rest = f.plus(Sum(0, {name: 1}), -c)
                 for a in op.args:
                     yield from self.choices(rest.plus(known.form(a), c), ends)
                 if op.code == "abs":
@@ -147,8 +152,7 @@ class _Search:
         if at is None or any(n in self.inside or n in self.axes for n in (*at.before.terms, *at.after.terms)):
             return
         if looped:
-            windows = {n for both in ends.values() for end in both for n in end.terms}
-            self.band(self.found[axis], axis, at, windows)
+            self.band(self.found[axis], axis, at)
         else:
             self.cut(self.found[axis], axis, at.after, anywhere and f is plain)
 
@@ -165,17 +169,19 @@ class _Search:
         elif anywhere and cuts.middle is None and self.known.fits(self.borders.now(place)):
             cuts.middle = self.borders.now(place)
 
-    def band(self, cuts: Cuts, axis: int, at: Certain, windows: set[str]) -> None:
-        """Adds cuts at both sides of the indices for which a condition depends on the loops inside, if these are near
-        an end: as far from it as the loops' bounds say, which `windows` are in."""
+    def band(self, cuts: Cuts, axis: int, at: Certain) -> None:
+        """Adds cuts at both sides of the indices for which a condition depends on the loops inside. Windows are taken
+        to be small: a place is near the end from which it does not depend on how long the axis is."""
+        form, p = self.known.form, self.partition
+        length = self.borders.now(form(p.upper[axis])) - self.borders.now(form(p.lower[axis]))
         for place in (at.before, at.after):
             low, high = self.distances(axis, place)
             if self.is_narrow(axis, low, high) or not is_moderate(place):
                 continue
-            near = [d for d in (low, high) if windows.issuperset(d.terms)]
+            near = [d for d in (low, high) if length.terms.keys().isdisjoint(d.terms)]
             if not near:
                 continue
-            if min(near, key=lambda d: (len(d.terms), d.constant)) is low:
+            if min(near, key=lambda d: d.constant) is low:
                 cuts.below(place)
             else:
                 cuts.above(place)
@@ -195,7 +201,7 @@ class _Search:
         """A sum that is at least 0 where another is, for dividends that are not negative: without quotients by numbers.
         `n - i / 2 >= 0` is `2 * n + 1 - i >= 0`."""
         for n, c in f.terms.items():
-            q = self.known.definitions.get(n)
+            q = self.known.definitions.get(n) if n in self.inside else None
             if (
                 abs(c) == 1
                 and isinstance(q, Op)
