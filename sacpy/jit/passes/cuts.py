@@ -63,6 +63,35 @@ class Cuts(Record):
         return bool(self.low or self.lows) + bool(self.high or self.highs)
 
 
+def in_words(p: Partition, cuts: list[Cuts]) -> str:
+    """Where a partition is cut, for those who ask."""
+    found = []
+    for k, (i, c) in enumerate(zip(p.index, cuts)):
+        if not c.borders:
+            continue
+        below = [_text(s) for s in c.lows] + ([f"the lower bound + {c.low}"] if c.low else [])
+        above = [_text(s) for s in c.highs] + ([f"the upper bound - {c.high}"] if c.high else [])
+        at = f"at {_text(c.middle)}" if c.middle is not None else ""
+        start = f"from {_one_of('max', below)}" * bool(below)
+        end = f"to {_one_of('min', above)}" * bool(above)
+        found.append(f"along axis {k} ({i.name}) {at or ' '.join(filter(None, (start, end)))}")
+    return " and ".join(found)
+
+
+def _one_of(code: str, texts: list[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{code}({', '.join(texts)})"
+
+
+def _text(s: Sum) -> str:
+    """A sum as one writes it."""
+    text = ""
+    for name, c in sorted(s.terms.items(), key=lambda term: term[1] < 0):
+        text += (" - " if c < 0 else " + ") + (f"{abs(c)} * " if abs(c) != 1 else "") + name
+    if s.constant or not text:
+        text += f" {'-' if s.constant < 0 else '+'} {abs(s.constant)}"
+    return text.removeprefix(" + ").removeprefix(" ")
+
+
 class Piece(Record):
     """Part of a partition: bounds by axis, and steps where it has some."""
 

@@ -59,7 +59,7 @@ from sacpy.jit.ir.graph import (
 )
 from sacpy.jit.ir.rewrite import copied
 from sacpy.jit.passes.borders import Borders
-from sacpy.jit.passes.cuts import NARROW, Cuts, Piece, has_gaps
+from sacpy.jit.passes.cuts import NARROW, Cuts, Piece, has_gaps, in_words
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.units import per_function
@@ -77,6 +77,7 @@ class Splitter(Ranger):
         self.wraps = wraps
         self.borders = Borders(self, wraps)
         self.changed = False
+        self.cuts: list[str] = []  # what was cut and where, in words
 
     def with_loop(self, w: WithLoop) -> WithLoop:
         w = super().with_loop(w)
@@ -142,6 +143,7 @@ class Splitter(Ranger):
                     body=body,
                 )
             )
+        self.cuts.append(f"line {p.span.line}: {len(found)} partitions instead of one, cut {in_words(p, cuts)}")
         return found
 
     def any_longer(self, spans: list[tuple[Sum, Sum]]) -> Atom:
@@ -206,20 +208,29 @@ class Splitter(Ranger):
         return found
 
 
-def split(function: Function, wraps: bool) -> Function:
-    """A function with its partitions split; itself if there is nothing to split."""
+def split(function: Function, wraps: bool, told: list[str] | None = None) -> Function:
+    """A function with its partitions split; itself if there is nothing to split. `told` gets what was cut, in words."""
     if not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) for s in statements(function.body)):
         return function
     splitter = Splitter(function, wraps)
     new = splitter.function(function)
+    if told is not None:
+        told += splitter.cuts
     return new if splitter.changed else function
 
 
 def run(unit: Unit) -> Unit:
     """A unit with its partitions split."""
-    return per_function(unit, partial(split, wraps=False))
+    return _told(unit, wraps=False)
 
 
 def run_wrapping(unit: Unit) -> Unit:
     """A unit with its partitions split, at the ends of what remainders leave alone too."""
-    return per_function(unit, partial(split, wraps=True))
+    return _told(unit, wraps=True)
+
+
+def _told(unit: Unit, wraps: bool) -> Unit:
+    """A unit with its partitions split, and with the words for it."""
+    told: list[str] = []
+    unit = per_function(unit, partial(split, wraps=wraps, told=told))
+    return replace(unit, cuts=tuple(dict.fromkeys((*unit.cuts, *told)))) if told else unit
