@@ -39,7 +39,8 @@ counts its neutral.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.analysis.facts import Sum
@@ -58,12 +59,14 @@ from sacpy.jit.ir.graph import (
     statements,
 )
 from sacpy.jit.ir.rewrite import copied
-from sacpy.jit.passes.borders import Borders
-from sacpy.jit.passes.cuts import NARROW, Cuts, Piece, has_gaps, in_words
+from sacpy.jit.passes.cuts import NARROW, Cuts, Piece, has_gaps, in_words, tests
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.units import per_function
 from sacpy.nodes import replace
+
+if TYPE_CHECKING:
+    from sacpy.jit.passes.borders import Borders
 
 CODE = 1500  # statements of all pieces together
 
@@ -75,9 +78,15 @@ class Splitter(Ranger):
     def __init__(self, function: Function, wraps: bool) -> None:
         super().__init__(function)
         self.wraps = wraps
-        self.borders = Borders(self, wraps)
         self.changed = False
         self.cuts: list[str] = []  # what was cut and where, in words
+
+    @cached_property
+    def borders(self) -> Borders:
+        """What finds where partitions are cut."""
+        from sacpy.jit.passes.borders import Borders  # only where something is tested
+
+        return Borders(self, self.wraps)
 
     def with_loop(self, w: WithLoop) -> WithLoop:
         w = super().with_loop(w)
@@ -94,7 +103,7 @@ class Splitter(Ranger):
     def split(self, p: Partition) -> list[Partition]:
         """The pieces of a partition, itself if there is nothing to gain; the interior last. `across`: borders of other
         axes are cut along the last one too."""
-        if (p.step is not None and not self.wraps) or not p.rank:
+        if (p.step is not None and not self.wraps) or not p.rank or next(tests(p.body), None) is None:
             return [p]
         cuts = self.borders.where(p)
         if p.step is not None:
