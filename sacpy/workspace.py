@@ -38,7 +38,8 @@ class Workspace(Record):
     how many a compiled loop may use, None for one per core; `strict_fp`: floating point in the order that the program
     says; `verify`: the compiler checks its own steps; `eager`: whatever can be compiled is. `strategy`: who lays out
     with-loops without a pragma on a GPU; `device`: the GPU generation ("sm_90") that programs are checked and laid out
-    for, "" for that of the machine, and no check."""
+    for, "" for that of the machine, and no check. `split_borders`: interiors of with-loops are cut apart from their
+    borders."""
 
     search: Sequence[Path] = ()
     include_path: Sequence[Path] = ()
@@ -51,6 +52,7 @@ class Workspace(Record):
     eager: bool = False
     strategy: str = "auto"
     device: str = ""
+    split_borders: bool = True
     _library: Library | None = None
     _engine: OnDemand | None = None
 
@@ -155,6 +157,7 @@ class Workspace(Record):
                 verify=self.verify,
                 strategy=self.strategy,
                 device=self.device,
+                split_borders=self.split_borders,
                 eager=self.eager,
             )
         return self._engine
@@ -174,6 +177,7 @@ class Workspace(Record):
             verify=self.verify,
             strategy=self.strategy,
             device=self.device,
+            split_borders=self.split_borders,
         )
 
     def guard(self, watchdog: Watchdog, action: Callable[[], T], *, settle: bool = True) -> T:

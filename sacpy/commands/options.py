@@ -27,9 +27,9 @@ RUNNING = (
     "--target", "--device", "--threads", "--strategy", "--memory", "--seconds", "--depth", "--emit", "--function",
 )  # fmt: skip
 """Options of a run that take a value."""
-FLAGS = ("--debug", "--progress", "--strict-fp", "--stats", "--explain", "--verify")
+FLAGS = ("--debug", "--progress", "--strict-fp", "--stats", "--explain", "--verify", "--no-border-split")
 """Those that take none."""
-SETTINGS = ("target", "threads", "strategy", "strict_fp", "verify", "device")
+SETTINGS = ("target", "threads", "strategy", "strict_fp", "verify", "device", "split_borders")
 """Options that a workspace has under the same name."""
 WRONG_USE = 2
 _Options = Callable[..., argparse.Action]
@@ -194,6 +194,8 @@ def _running(stated_only: bool) -> argparse.ArgumentParser:
     what = "floating point in the order that the program says, the same to the last bit on every target"
     add("--strict-fp", action="store_true", default=default(False), help=what)
     add("--verify", action="store_true", default=default(False), help="let the compiler check its own steps")
+    what = "leave with-loops whole where conditions tell borders from an interior; to compare"
+    add("--no-border-split", dest="split_borders", action="store_false", default=default(True), help=what)
     what = "how much memory the program may take: bytes, or a number with K, M, G or T"
     add("--memory", type=_size, default=default(None), metavar="SIZE", help=what)
     what = "how long the program may run"

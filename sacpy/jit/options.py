@@ -18,7 +18,9 @@ class Options(Node):
     `strict_fp`: floating point bit-equal to the interpreter: folds left to right, the interpreter's own libm, no
     contraction. `opt_level`: LLVM's, 0 to 3. `verify`: check the graph's laws after every pass. `strategy`: who lays
     out with-loops without a pragma on a GPU (a name of `withloop.strategies`); `device`: the GPU generation that they
-    are laid out for, "" for that of the machine; neither changes code for the host."""
+    are laid out for, "" for that of the machine; neither changes code for the host.
+    `split_borders`: partitions are cut into an interior and borders where that decides conditions on indices; results
+    are the same without."""
 
     threads: int = 1
     strict_fp: bool = False
@@ -26,6 +28,7 @@ class Options(Node):
     verify: bool = False
     strategy: str = "auto"
     device: str = ""
+    split_borders: bool = True
 
     def __post_init__(self) -> None:
         if self.threads < 1:
@@ -36,7 +39,8 @@ class Options(Node):
     @property
     def key(self) -> str:
         """What of this the compiled code depends on."""
-        return f"{'strict' if self.strict_fp else 'default'} O{self.opt_level}"
+        whole = "" if self.split_borders else " whole"
+        return f"{'strict' if self.strict_fp else 'default'} O{self.opt_level}{whole}"
 
 
 def cores() -> int:

@@ -11,11 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sacpy.jit.analysis.costs import cost
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.nests import Nest, write_inner
 from sacpy.jit.host.sinks import Sink
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir.graph import Const, Partition, integer
+
+# the cost of a cell from which on a partition has loops of its own: finding the row in the cache saves little of that,
+# and what a loop keeps in registers from row to row is pushed out by the others
+DEAR = 64.0
 
 
 def grouped(partitions: Sequence[Partition], axis: int = 0) -> list[list[Partition]]:
@@ -24,7 +29,7 @@ def grouped(partitions: Sequence[Partition], axis: int = 0) -> list[list[Partiti
     found: dict[object, list[Partition]] = {}
     for number, p in enumerate(partitions):
         shared: object = number
-        if axis < p.rank - 1 and p.step is None:
+        if cost(p.body) < DEAR and axis < p.rank - 1 and p.step is None:
             shared = (p.lower[axis], p.upper[axis])
         elif axis < p.rank - 1 and p.step is not None and takes_turns(p, axis):
             shared = (p.step[axis], p.upper[axis], "turns")

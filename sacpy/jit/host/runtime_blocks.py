@@ -12,6 +12,7 @@ KEPT_BLOCKS = 16
 SMALL = 1 << 16  # bytes of the largest blocks that their frame keeps
 FREED_BYTES = 1 << 20  # bytes of freed small blocks that a frame keeps at most
 HUGE = 1 << 22  # bytes from which huge pages are asked for
+PAGE = 1 << 21  # bytes of a huge page; blocks on such have whole ones
 KEPT_BYTES = 1 << 30  # bytes of freed large blocks that the process keeps at most
 
 
@@ -82,7 +83,7 @@ make_room:
   br label %make
 make:
   %huge = icmp uge i64 %total, {HUGE}
-  %alignment = select i1 %huge, i64 {1 << 21}, i64 64
+  %alignment = select i1 %huge, i64 {PAGE}, i64 64
   %roundup = sub i64 %alignment, 1
   %up = add i64 %total, %roundup
   %minus = sub i64 0, %alignment
@@ -313,7 +314,11 @@ done:
 define internal ptr @kept_take(i64 %size) {SLOW} {{
   call void @lock()
   %quarter = lshr i64 %size, 2
-  %most = add i64 %size, %quarter
+  %somewhat_more = add i64 %size, %quarter
+  %up_to_pages = add i64 %somewhat_more, {PAGE - 1}
+  %whole_pages = and i64 %up_to_pages, -{PAGE}
+  %in_pages = icmp uge i64 %size, {HUGE}
+  %most = select i1 %in_pages, i64 %whole_pages, i64 %somewhat_more
   br label %next
 next:
   %i = phi i64 [0, %0], [%j, %on]

@@ -334,12 +334,14 @@ class Output(Node):
 
 class Unit(Node):
     """What is compiled at once: `functions[0]` is the root. `inputs`: one per parameter of the root; `outputs`: one per
-    result of the core function. `notes`: what was done to keep it small, for those who ask."""
+    result of the core function. `notes`: what was done to keep it small, for those who ask; `cuts`: which partitions
+    were cut, and where."""
 
     functions: tuple[Function, ...]
     inputs: tuple[Input, ...] = ()
     outputs: tuple[Output, ...] = ()
     notes: tuple[str, ...] = ()
+    cuts: tuple[str, ...] = ()
 
     @property
     def root(self) -> Function:

@@ -48,7 +48,8 @@ ROUNDS = 4  # how often the first passes run at most; each round may lay open so
 
 class Step(Node):
     """A pass in its place. `why`: what it does there, and for whom that comes later; `on`: "cpu" or "device" where it
-    is for that alone; `once`: in the first round alone; `ends`: a later round in which it finds nothing is the last."""
+    is for that alone; `once`: in the first round alone; `ends`: a later round in which it finds nothing is the last;
+    `borders`: it cuts borders apart, which an option can turn off."""
 
     name: str
     run: Pass
@@ -56,6 +57,7 @@ class Step(Node):
     on: str = ""
     once: bool = False
     ends: bool = False
+    borders: bool = False
 
 
 # In rounds, until nothing changes: fewer arrays, fewer loops.
@@ -78,9 +80,9 @@ SHAPING = (
     Step("invariant", invariant.run, "out of loops, before these are divided and there are more of them"),
     Step("parity_partitions", parity_partitions.run, "cells chosen by a remainder get steps, as programmed", "cpu"),
     Step("disjoint", disjoint.run, "partitions that overlap are cut, which `split` and the writers build on"),
-    Step("split", split.run, "borders apart from an interior that tests nothing", "device"),
-    Step("split_wrapping", split.run_wrapping, "the same, and where indices wrap around", "cpu"),
-    Step("peel", peel.run, "the same for loops in order", "cpu"),
+    Step("split", split.run, "borders apart from an interior that tests nothing", "device", borders=True),
+    Step("split_wrapping", split.run_wrapping, "the same, and where indices are scaled", "cpu", borders=True),
+    Step("peel", peel.run, "the same for loops in order", "cpu", borders=True),
     Step("parity_partitions", parity_partitions.run, "in what has been cut, where remainders are known", "cpu"),
     Step("ranges", ranges.run, "tests and remainders that are certain now go"),
     Step("dead_code", dead_code.run, "and what they were computed from"),
@@ -99,7 +101,8 @@ PLACING = (
     Step("argmin_strips", argmin_strips.run, "last: what it makes of a loop nobody else knows", "cpu"),
 )
 FINISHING = (Step("detach", detach.run, "nobody holds an array when it is updated, where updates stay"),)
-STEPS = (*FOLDING, *SHAPING, *PLACING, *FINISHING)
+LATER = (*SHAPING, *PLACING, *FINISHING)
+STEPS = (*FOLDING, *LATER)
 
 
 def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> Unit:
@@ -107,6 +110,7 @@ def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> 
     which sends the call to the interpreter. `host`: for the CPU alone, so that what kernels know may become loops."""
     verified = options is not None and options.verify
     target = "cpu" if host else "device"
+    last = [s for s in LATER if not s.borders or options is None or options.split_borders]
     for number in range(ROUNDS):
         before = unit
         for step in _steps(FOLDING, target):
@@ -115,16 +119,16 @@ def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> 
             found = _done(step, unit, verified)
             if step.ends:
                 if number and found is unit:
-                    return _finished(unit, target, verified)
+                    return _finished(last, unit, target, verified)
                 before = unit
             unit = found
         if unit == before:
             break  # another round would find nothing either
-    return _finished(unit, target, verified)
+    return _finished(last, unit, target, verified)
 
 
-def _finished(unit: Unit, target: str, verified: bool) -> Unit:
-    for step in _steps((*SHAPING, *PLACING, *FINISHING), target):
+def _finished(steps: Iterable[Step], unit: Unit, target: str, verified: bool) -> Unit:
+    for step in _steps(steps, target):
         unit = _done(step, unit, verified)
     return unit
 

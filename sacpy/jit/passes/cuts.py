@@ -1,7 +1,7 @@
 """What splitting cuts by: places along an axis, and what in a body asks for them.
 
-In: a block. Out: its remainders, conditions and clamped ints. `Cuts` and `Piece` say where a partition is cut, and what
-comes of it.
+In: a block. Out: its tests: conditions, clamped ints and remainders. `Cuts` and `Piece` say where a partition is cut,
+and what comes of it.
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ from sacpy.jit.ir.graph import (
     Atom,
     Block,
     Check,
+    Fold,
     For,
     If,
-    Let,
     Op,
     Partition,
     WithLoop,
     blocks,
     integer,
-    statements,
     stride,
 )
 from sacpy.nodes import Record, field
 
 NARROW = 8  # the width of a border
+# operations on ints that are certain to take one of their arguments for some indices
+DECIDED = frozenset({"min", "max", "abs", "mod", "aplmod"})
 
 
 class Cuts(Record):
@@ -42,12 +43,53 @@ class Cuts(Record):
     middle: Sum | None = None
     spans: list[tuple[Sum, Sum]] = field(default_factory=list)
 
+    def below(self, place: Sum) -> None:
+        """Adds a place that the interior does not reach below."""
+        if place not in self.lows:
+            self.lows.append(place)
+            self.middle = None
+
+    def above(self, place: Sum) -> None:
+        """Adds a place that the interior ends at."""
+        if place not in self.highs:
+            self.highs.append(place)
+            self.middle = None
+
     @property
     def borders(self) -> int:
         """How many pieces are cut off."""
         if self.middle is not None:
             return 1
         return bool(self.low or self.lows) + bool(self.high or self.highs)
+
+
+def in_words(p: Partition, cuts: list[Cuts]) -> str:
+    """Where a partition is cut, for those who ask."""
+    found = []
+    for k, (i, c) in enumerate(zip(p.index, cuts)):
+        if not c.borders:
+            continue
+        below = [_text(s) for s in c.lows] + ([f"the lower bound + {c.low}"] if c.low else [])
+        above = [_text(s) for s in c.highs] + ([f"the upper bound - {c.high}"] if c.high else [])
+        at = f"at {_text(c.middle)}" if c.middle is not None else ""
+        start = f"from {_one_of('max', below)}" * bool(below)
+        end = f"to {_one_of('min', above)}" * bool(above)
+        found.append(f"along axis {k} ({i.name}) {at or ' '.join(filter(None, (start, end)))}")
+    return " and ".join(found)
+
+
+def _one_of(code: str, texts: list[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{code}({', '.join(texts)})"
+
+
+def _text(s: Sum) -> str:
+    """A sum as one writes it."""
+    text = ""
+    for name, c in sorted(s.terms.items(), key=lambda term: term[1] < 0):
+        text += (" - " if c < 0 else " + ") + (f"{abs(c)} * " if abs(c) != 1 else "") + name
+    if s.constant or not text:
+        text += f" {'-' if s.constant < 0 else '+'} {abs(s.constant)}"
+    return text.removeprefix(" + ").removeprefix(" ")
 
 
 class Piece(Record):
@@ -72,62 +114,43 @@ def has_gaps(p: Partition, axis: int) -> bool:
     return step is not None and 2 <= step <= NARROW and width == 1
 
 
-def quotient(s: Sum, divisor: int) -> Sum | None:
-    """A sum divided by a positive number, rounded down, where that is a sum."""
-    if any(c % divisor for c in s.terms.values()):
-        return None
-    return Sum(s.constant // divisor, {n: c // divisor for n, c in s.terms.items()})
+class Test(Record):
+    """What is decided in a block, and may be certain for some indices around it: an operation or the condition of a
+    check or a conditional. `strong`: it decides what is executed; `anywhere`: a cut far from both ends is worth it, as
+    for a selected number, which may be an index that wraps around, too. `ranges`: the bounds of the indices of the
+    loops around it, by name, outer ones first."""
 
-
-class Remainder(Record):
-    """A remainder of an integer in a block; `ranges`: the bounds of the indices of the loops around it, by name."""
-
-    op: Op
+    what: Op | Atom
     ranges: dict[str, tuple[Atom, Atom]]
+    strong: bool = False
+    anywhere: bool = False
 
 
-def remainders(b: Block, ranges: dict[str, tuple[Atom, Atom]] | None = None) -> Iterator[Remainder]:
-    """The remainders of ints in a block, inner blocks included."""
+def tests(b: Block, ranges: dict[str, tuple[Atom, Atom]] | None = None) -> Iterator[Test]:
+    """The conditions in a block that decide something, its clamped ints and its remainders of ints, inner blocks
+    included."""
     ranges = ranges or {}
     for s in b.statements:
-        if not isinstance(s, Let):
-            continue
-        if isinstance(s.rhs, Op) and s.rhs.code in ("mod", "aplmod") and s.rhs.args[0].base == "int":
-            yield Remainder(s.rhs, ranges)
-        elif isinstance(s.rhs, WithLoop):
-            for p in s.rhs.partitions:
-                yield from remainders(
-                    p.body, ranges | {i.name: (low, high) for i, low, high in zip(p.index, p.lower, p.upper)}
-                )
-        elif isinstance(s.rhs, For) and s.rhs.step > 0:
-            yield from remainders(s.rhs.body, ranges | {s.rhs.index.name: (s.rhs.lower, s.rhs.upper)})
-        else:
-            for inner in blocks(s.rhs):
-                yield from remainders(inner, ranges)
-
-
-def conditions(b: Block) -> Iterator[tuple[Atom, bool, bool]]:
-    """The conditions that decide something in a block, inner blocks included; whether they decide what is executed, and
-    whether a cut anywhere is worth it: for a selected number, which may be an index that wraps around, too."""
-    for s in b.statements:
         if isinstance(s, Check):
-            yield s.condition, True, True
+            yield Test(s.condition, ranges, True, True)
             continue
-        if isinstance(s.rhs, If):
-            yield s.rhs.condition, True, True
-        elif isinstance(s.rhs, Op) and s.rhs.code == "select":
-            yield s.rhs.args[0], False, s.rhs.args[1].base == "int"
-        for inner in blocks(s.rhs):
-            yield from conditions(inner)
-
-
-def extremes(b: Block) -> Iterator[Op]:
-    """The clamped ints in a block, inner blocks included."""
-    for s in statements(b):
-        if (
-            isinstance(s, Let)
-            and isinstance(s.rhs, Op)
-            and s.rhs.code in ("min", "max")
-            and s.rhs.args[0].base == "int"
-        ):
-            yield s.rhs
+        rhs = s.rhs
+        if isinstance(rhs, Op):
+            if rhs.code == "select":
+                yield Test(rhs.args[0], ranges, False, rhs.args[1].base == "int")
+            elif rhs.code in DECIDED and rhs.args[0].base == "int":
+                yield Test(rhs, ranges)
+        elif isinstance(rhs, WithLoop):
+            for p in rhs.partitions:
+                yield from tests(p.body, ranges | {i.name: ends for i, *ends in zip(p.index, p.lower, p.upper)})
+            for o in rhs.operators:
+                if isinstance(o, Fold):
+                    yield from tests(o.combine, ranges)
+        elif isinstance(rhs, For):
+            around = ranges | {rhs.index.name: (rhs.lower, rhs.upper)} if rhs.step > 0 else ranges
+            yield from tests(rhs.body, around)
+        else:
+            if isinstance(rhs, If):
+                yield Test(rhs.condition, ranges, True, True)
+            for inner in blocks(rhs):
+                yield from tests(inner, ranges)

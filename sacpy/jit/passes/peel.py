@@ -34,7 +34,7 @@ from sacpy.jit.ir.graph import (
     statements,
 )
 from sacpy.jit.ir.rewrite import bound, copied
-from sacpy.jit.passes.cuts import NARROW, conditions
+from sacpy.jit.passes.cuts import NARROW, tests
 from sacpy.jit.passes.ranges import Ranger
 from sacpy.jit.passes.split import CODE, Splitter
 from sacpy.jit.passes.summing import ZERO
@@ -83,16 +83,18 @@ class _Peeler(Splitter):
         low = high = 0
         inside = bound(r.body)
 
-        for condition, strong, anywhere in conditions(r.body):
-            for f, _ in self.comparisons(condition) if anywhere and not strong else ():
+        for test in tests(r.body):
+            if isinstance(test.what, Op) or test.strong or not test.anywhere:
+                continue
+            for f, _ in self.borders.comparisons(test.what):
                 c = f.terms.get(r.index.name, 0)
                 if abs(c) != 1 or any(n in inside for n in f.terms):
                     continue
                 rest = f.plus(Sum(0, {r.index.name: 1}), -c)
-                place = self.now(rest.times(-1) if c > 0 else rest.offset(1))
+                place = self.borders.now(rest.times(-1) if c > 0 else rest.offset(1))
                 below, above = (
-                    self.facts.greatest(place - self.now(lower)),
-                    self.facts.greatest(self.now(upper) - place),
+                    self.facts.greatest(place - self.borders.now(lower)),
+                    self.facts.greatest(self.borders.now(upper) - place),
                 )
                 if 0 < below <= NARROW:
                     low = max(low, below)

@@ -39,8 +39,8 @@ counts its neutral.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.analysis.facts import Sum
@@ -56,16 +56,17 @@ from sacpy.jit.ir.graph import (
     Partition,
     Unit,
     WithLoop,
-    integer,
     statements,
 )
-from sacpy.jit.ir.rewrite import bound, copied
-from sacpy.jit.passes.cuts import NARROW, Cuts, Piece, Remainder, conditions, extremes, has_gaps, quotient, remainders
+from sacpy.jit.ir.rewrite import copied
+from sacpy.jit.passes.cuts import NARROW, Cuts, Piece, has_gaps, in_words, tests
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.ranges import Ranger
-from sacpy.jit.passes.summing import ZERO, is_moderate
 from sacpy.jit.passes.units import per_function
 from sacpy.nodes import replace
+
+if TYPE_CHECKING:
+    from sacpy.jit.passes.borders import Borders
 
 CODE = 1500  # statements of all pieces together
 
@@ -78,6 +79,14 @@ class Splitter(Ranger):
         super().__init__(function)
         self.wraps = wraps
         self.changed = False
+        self.cuts: list[str] = []  # what was cut and where, in words
+
+    @cached_property
+    def borders(self) -> Borders:
+        """What finds where partitions are cut."""
+        from sacpy.jit.passes.borders import Borders  # only where something is tested
+
+        return Borders(self, self.wraps)
 
     def with_loop(self, w: WithLoop) -> WithLoop:
         w = super().with_loop(w)
@@ -94,9 +103,9 @@ class Splitter(Ranger):
     def split(self, p: Partition) -> list[Partition]:
         """The pieces of a partition, itself if there is nothing to gain; the interior last. `across`: borders of other
         axes are cut along the last one too."""
-        if (p.step is not None and not self.wraps) or not p.rank:
+        if (p.step is not None and not self.wraps) or not p.rank or next(tests(p.body), None) is None:
             return [p]
-        cuts = self.where(p)
+        cuts = self.borders.where(p)
         if p.step is not None:
             cuts = [Cuts(c.low, c.high) if has_gaps(p, axis) else Cuts() for axis, c in enumerate(cuts)]
         *outer, last = (c.borders for c in cuts)
@@ -143,6 +152,7 @@ class Splitter(Ranger):
                     body=body,
                 )
             )
+        self.cuts.append(f"line {p.span.line}: {len(found)} partitions instead of one, cut {in_words(p, cuts)}")
         return found
 
     def any_longer(self, spans: list[tuple[Sum, Sum]]) -> Atom:
@@ -206,189 +216,30 @@ class Splitter(Ranger):
             found = self.emit("cut", Op(code, (found, a)))
         return found
 
-    # ---- where
 
-    def where(self, p: Partition) -> list[Cuts]:
-        """Where a partition is cut, given that it has an index."""
-
-        def found() -> list[Cuts]:
-            for lower, upper in zip(p.lower, p.upper):
-                self.learn_order(integer(0), lower)
-                self.learn_order(lower, upper, 1)
-            return self.cuts(p)
-
-        return self.scoped(found) if self.wraps else self.cuts(p)
-
-    def now(self, s: Sum) -> Sum:
-        """A sum in terms of what its variables are known to be here: for the CPU, for which more pieces are not more
-        launches."""
-        if not self.wraps:
-            return s
-        total = Sum(s.constant)
-        for n, c in s.terms.items():
-            total = total.plus(self.form(self.variables[n]) if n in self.variables else Sum(0, {n: 1}), c)
-        return total
-
-    def cuts(self, p: Partition) -> list[Cuts]:
-        """Where the conditions in the body of a partition cut its axes."""
-        found = [Cuts() for _ in p.index]
-        inside = bound(p.body)
-        axes = {i.name: k for k, i in enumerate(p.index)}
-        last = p.rank - 1
-        decided = [
-            (f, strong, anywhere and not equal)
-            for condition, strong, anywhere in conditions(p.body)
-            for f, equal in self.comparisons(condition)
-        ]
-        decided += [(self.form(op.args[1]) - self.form(op.args[0]), False, False) for op in extremes(p.body)]
-        for f, strong, anywhere in decided:
-            plain, f = f, self.undivided(f) if self.wraps else f
-            names = [n for n in f.terms if n in axes]
-            if len(names) != 1 or (abs(f.terms[names[0]]) != 1 and not self.wraps) or any(n in inside for n in f.terms):
-                continue
-            axis, c = axes[names[0]], f.terms[names[0]]
-            if not strong and axis != last:
-                continue
-            rest = quotient(Sum(f.constant, {n: k for n, k in f.terms.items() if n != names[0]}), abs(c))
-            if rest is not None:
-                self.cut(
-                    found[axis],
-                    p.lower[axis],
-                    p.upper[axis],
-                    rest.times(-1) if c > 0 else rest.offset(1),
-                    anywhere and f is plain,
-                )
-        if self.wraps:
-            for r in remainders(p.body):
-                self.unwrap(p, found, r, axes, inside)
-        return found
-
-    def undivided(self, f: Sum) -> Sum:
-        """A sum that is at least 0 where another is, for dividends that are not negative: without quotients by numbers.
-        `n - i / 2 >= 0` is `2 * n + 1 - i >= 0`."""
-        for n, c in f.terms.items():
-            q = self.definitions.get(n)
-            if (
-                abs(c) == 1
-                and isinstance(q, Op)
-                and q.code == "div"
-                and isinstance(q.args[1], Const)
-                and q.args[1].value > 1
-            ):
-                d = int(q.args[1].value)
-                return self.undivided(
-                    f.plus(Sum(0, {n: 1}), -c).times(d).offset(d - 1 if c < 0 else 0).plus(self.form(q.args[0]), c)
-                )
-        return f
-
-    def unwrap(self, p: Partition, found: list[Cuts], r: Remainder, axes: dict[str, int], inside: set[str]) -> None:
-        """Adds the cuts that leave, in between, the indices for which a remainder is its dividend."""
-        divisor = self.form(r.op.args[1])
-        given = self.form(r.op.args[0])
-        x = self.wrapped.get(given.variable or "") or given
-        x = x.plus(divisor, -x.terms.get(divisor.variable or "", 0))  # (i - 1 + n) % n
-        names = [n for n in x.terms if n in axes]
-        if len(names) != 1 or abs(x.terms[names[0]]) != 1 or any(n in inside or n in axes for n in divisor.terms):
-            return
-        least, greatest = Sum(x.constant), Sum(x.constant)
-        for n, c in x.terms.items():
-            if n in r.ranges:
-                ends = [self.form(b) for b in r.ranges[n]]
-                low, high = ends[0].times(c), ends[1].offset(-1).times(c)
-                least, greatest = (least + low, greatest + high) if c > 0 else (least + high, greatest + low)
-            elif n in inside:
-                return
-            elif n != names[0]:
-                least, greatest = least.plus(Sum(0, {n: 1}), c), greatest.plus(Sum(0, {n: 1}), c)
-        if any(n in inside or n in axes for n in (*least.terms, *greatest.terms)) or not (
-            is_moderate(least) and is_moderate(greatest)
-        ):
-            return
-        axis = axes[names[0]]
-        plain = not r.ranges and self.is_positive(divisor, p)
-        if plain and axis != p.rank - 1:
-            return  # once for each row
-        lower, upper = self.form(p.lower[axis]), self.form(p.upper[axis])
-        first, end = (
-            (least.times(-1), divisor - greatest)
-            if x.terms[names[0]] > 0
-            else (greatest - divisor.offset(-1), least.offset(1))
-        )
-        below, above = first - lower, upper - end
-        near = all(not d.terms or self.at_most(d, ZERO) for d in (below, above))  # windows are taken to be small
-        if self.at_most(upper - lower, Sum(NARROW)) or not (near or r.ranges):
-            return
-        cuts = found[axis]
-        span = (greatest - least).offset(1)
-        for s in () if plain else (span, *(s for s in (below, above) if not self.at_most(s, span))):
-            if not self.at_most(s, divisor) and (s, divisor) not in cuts.spans:
-                cuts.spans.append((s, divisor))
-        if not self.at_most(below, ZERO) and first not in cuts.lows:
-            cuts.lows.append(first)
-            cuts.middle = None
-        if not self.at_most(above, ZERO) and end not in cuts.highs:
-            cuts.highs.append(end)
-            cuts.middle = None
-
-    def is_positive(self, s: Sum, p: Partition) -> bool:
-        """Whether a sum is positive if a partition has an index."""
-
-        def proved() -> bool:
-            for lower, upper in zip(p.lower, p.upper):
-                self.learn_order(lower, upper, 1)
-            return self.at_most(Sum(1), s)
-
-        return bool(self.scoped(proved))
-
-    def cut(self, cuts: Cuts, lower: Atom, upper: Atom, place: Sum, anywhere: bool) -> None:
-        """Adds a cut, so that the indices below `place` get apart from the others; `anywhere`: also where that is not
-        known to be near an end."""
-        place = self.now(place)
-        low, high = place - self.now(self.form(lower)), self.now(self.form(upper)) - place
-        if (
-            self.at_most(self.form(upper) - self.form(lower), Sum(NARROW))
-            or self.at_most(low, Sum(0))
-            or self.at_most(high, Sum(0))
-        ):
-            return
-        if not low.terms and low.constant <= NARROW:
-            cuts.low = max(cuts.low, low.constant)
-        elif not high.terms and high.constant <= NARROW:
-            cuts.high = max(cuts.high, high.constant)
-        elif anywhere and cuts.middle is None and self.fits(place):
-            cuts.middle = place
-
-    def comparisons(self, condition: Atom) -> Iterator[tuple[Sum, bool]]:
-        """The comparisons that a condition is made of, each as a sum that is at least 0 where it holds. An equality is
-        two of them, which is noted: a cut at one that is near no end leaves the other undecided."""
-        rhs = self.definition(condition)
-        if not isinstance(rhs, Op):
-            return
-        if rhs.code in ("and", "or", "not"):
-            for a in rhs.args:
-                yield from self.comparisons(a)
-        elif rhs.code in ("lt", "le") and rhs.args[0].base == "int":
-            yield (self.form(rhs.args[1]) - self.form(rhs.args[0])).offset(-1 if rhs.code == "lt" else 0), False
-        elif rhs.code in ("eq", "neq") and rhs.args[0].base == "int":
-            d = self.form(rhs.args[1]) - self.form(rhs.args[0])
-            yield d, True
-            yield d.times(-1), True
-
-
-def split(function: Function, wraps: bool) -> Function:
-    """A function with its partitions split; itself if there is nothing to split."""
+def split(function: Function, wraps: bool, told: list[str] | None = None) -> Function:
+    """A function with its partitions split; itself if there is nothing to split. `told` gets what was cut, in words."""
     if not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) for s in statements(function.body)):
         return function
     splitter = Splitter(function, wraps)
     new = splitter.function(function)
+    if told is not None:
+        told += splitter.cuts
     return new if splitter.changed else function
 
 
 def run(unit: Unit) -> Unit:
     """A unit with its partitions split."""
-    return per_function(unit, partial(split, wraps=False))
+    return _told(unit, wraps=False)
 
 
 def run_wrapping(unit: Unit) -> Unit:
     """A unit with its partitions split, at the ends of what remainders leave alone too."""
-    return per_function(unit, partial(split, wraps=True))
+    return _told(unit, wraps=True)
+
+
+def _told(unit: Unit, wraps: bool) -> Unit:
+    """A unit with its partitions split, and with the words for it."""
+    told: list[str] = []
+    unit = per_function(unit, partial(split, wraps=wraps, told=told))
+    return replace(unit, cuts=tuple(dict.fromkeys((*unit.cuts, *told)))) if told else unit

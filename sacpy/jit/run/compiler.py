@@ -155,7 +155,7 @@ def _made(
     return (
         code,
         NativeSignature.of(unit),
-        Report(key, kind, (), count(before), count(unit), len(code), parallel(text), notes=notes),
+        Report(key, kind, (), count(before), count(unit), len(code), parallel(text), notes=notes, cuts=unit.cuts),
     )
 
 

@@ -25,7 +25,8 @@ class Counts(Node):
 
 class Report(Node):
     """One unit. `stages`: name and seconds of each step on the way to native code; `size`: bytes of it; `parallel`:
-    loops that may be spread over threads; `notes`: what was left out or done another way because it is large."""
+    loops that may be spread over threads; `notes`: what was left out or done another way because it is large; `cuts`:
+    which partitions were cut, and where."""
 
     key: str
     kind: Kind
@@ -36,6 +37,7 @@ class Report(Node):
     parallel: int
     cached: bool = False
     notes: tuple[str, ...] = ()
+    cuts: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:
