@@ -1,10 +1,11 @@
 """The code of scans (`analysis/scans`): as vectors, and on several threads.
 
-In: a scan. Out: its loops.
+In: a scan. Out: its loops. They run over positions: the indices, or of a scan that runs down their negatives.
 
-Blocks of values are computed into a buffer, which LLVM vectorises like any loop. Then as many of them as make a vector
-of 64 bytes are scanned in registers, in steps of one, two, four elements, ..., and the result so far is combined with
-each. So what one vector waits for from the one before is one operation.
+Blocks of elements are computed into a buffer, which LLVM vectorises like any loop. Then as many of them as make a
+vector of 64 bytes are scanned in registers, in steps of one, two, four elements, ..., and the result so far is combined
+with each. So what one vector waits for from the one before is one operation. Elements of two components (see there) are
+two buffers, and two vectors.
 
 Long vectors are cut into chunks. Threads first compute what the values of each chunk combine to; from that comes what
 each begins with; then they scan them. A single thread scans one after the other, which gives the same: chunks and lanes
@@ -26,7 +27,7 @@ from sacpy.jit.host.work import Cost
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir.graph import Op, Var
 from sacpy.jit.ir.rewrite import free_in_order, inner_binders
-from sacpy.jit.llvm.legal import LLVM_TYPES, Code, size_of
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code, constant, memory_type, size_of
 from sacpy.jit.llvm.scalars import emit
 from sacpy.lang.types import REAL, SIGNED
 
@@ -50,8 +51,10 @@ class Scanning:
 
     def run(self, targets: Sequence[Var], dying: set[str], into: dict[str, Array]) -> None:
         low, code, r = self.low, self.code, self.scan.loop
-        lower = low.wide(r.lower)
-        upper = code.op(f"call i64 @llvm.smax.i64(i64 {lower}, i64 {low.wide(r.upper)})")
+        lower, upper = low.wide(r.lower), low.wide(r.upper)
+        if r.step < 0:
+            lower, upper = code.difference("0", lower), code.difference("0", upper)
+        upper = code.op(f"call i64 @llvm.smax.i64(i64 {lower}, i64 {upper})")
         code.module.declare("llvm.smax", "declare i64 @llvm.smax.i64(i64, i64)")
         at = r.params.index(self.scan.array)
         place = into.get(targets[at].name)
@@ -73,7 +76,7 @@ class Scanning:
         else:
             piece = Piece(low, self.scan, source, result)
             left = piece.run(lower, upper, code.load(self.type, total), polls=True)
-            code.store(self.type, piece.combine(code.load(self.type, total), left), total)
+            code.store(self.type, piece.monoid.applied(code, code.load(self.type, total), left), total)
         last = Scalar(code.load(self.type, total), self.scan.base)
         low.bind(targets, [result if p == self.scan.array else last for p in r.params])
 
@@ -81,6 +84,8 @@ class Scanning:
         """New memory gets the elements that the scan does not set: all, if there is no round, wherever the bounds are
         then."""
         code = self.code
+        if self.scan.loop.step < 0:
+            lower, upper = code.difference("1", upper), code.difference("1", lower)
         lower, upper = (self.inside(bound, source.extents[0]) for bound in (lower, upper))
         copy, done = code.label("copy"), code.label("copied")
         code.branch(code.op(f"icmp eq ptr {source.data}, {result.data}"), done, copy)
@@ -107,11 +112,54 @@ class Scanning:
             code.store(self.type, self.low.text(r.initial[r.params.index(self.scan.accumulator)]), total)
             return
         some, none = code.label("some"), code.label("none")
-        code.store(self.type, identity(reduction(self.scan), 0), total)
+        code.store(self.type, Monoid(self.scan).identities[-1], total)
         code.branch(code.op(f"icmp slt i64 {lower}, {upper}"), some, none)
         code.place(some)
         code.store(self.type, self.low.load_flat(source, code.difference(lower, "1")), total)
         code.place(none)
+
+
+class Monoid:
+    """How a scan's elements are combined: components side by side, as scalars or as vectors. The last one of an element
+    that starts from a result and otherwise from identities is the result that comes of it."""
+
+    def __init__(self, scan: Scan) -> None:
+        self.scan = scan
+        one = identity(Reduction((scan.code,), (scan.base,)), 0)
+        self.bases: tuple[str, ...] = (scan.base,)
+        self.identities: tuple[str, ...] = (one,)
+        if scan.form == "reset":
+            self.bases, self.identities = ("bool", scan.base), ("false", one)
+        elif scan.form == "affine":
+            self.bases, self.identities = (scan.base, scan.base), (constant(scan.base, 1), one)
+        self.lanes = VECTOR // size_of(scan.base)
+
+    def types(self, lanes: int = 1) -> list[str]:
+        """The LLVM types of the components."""
+        return [f"<{lanes} x {LLVM_TYPES[b]}>" if lanes > 1 else LLVM_TYPES[b] for b in self.bases]
+
+    def combined(self, code: Code, a: Sequence[str], b: Sequence[str], lanes: int = 1) -> list[str]:
+        """Two elements, the first one first."""
+        base, operation = self.scan.base, self.scan.code
+        type_ = self.types(lanes)[-1]
+        if self.scan.form == "reset":
+            flags = self.types(lanes)[0]
+            both = _operation(code, operation, base, type_, a[1], b[1])
+            flag = code.op(f"or {flags} {a[0]}, {b[0]}")
+            return [flag, code.op(f"select {flags} {b[0]}, {type_} {b[1]}, {type_} {both}")]
+        if self.scan.form == "affine":
+            scaled = _operation(code, "mul", base, type_, a[1], b[0])
+            factor = _operation(code, "mul", base, type_, a[0], b[0])
+            return [factor, _operation(code, "add", base, type_, scaled, b[1])]
+        return [_operation(code, operation, base, type_, a[0], b[0])]
+
+    def started(self, result: str) -> list[str]:
+        """The element that a result is."""
+        return [*self.identities[:-1], result]
+
+    def applied(self, code: Code, result: str, element: Sequence[str]) -> str:
+        """The result that comes of one before and an element."""
+        return self.combined(code, self.started(result), element)[-1]
 
 
 class Piece:
@@ -119,93 +167,136 @@ class Piece:
 
     def __init__(self, low: Writer, scan: Scan, source: Array, result: Array | None) -> None:
         self.low, self.scan, self.source, self.result, self.code = low, scan, source, result, low.code
-        self.type = LLVM_TYPES[scan.base]
-        self.lanes = VECTOR // size_of(scan.base)
-        self.vector = f"<{self.lanes} x {self.type}>"
-        self.identity = identity(reduction(scan), 0)
+        self.monoid = Monoid(scan)
+        self.lanes = self.monoid.lanes
+        self.totals = [low.code.slot(t) for t in self.monoid.types()]
 
-    def run(self, lower: str, upper: str, before: str, *, polls: bool = False) -> str:
-        """Scans the values from `lower` to below `upper` behind `before`, and stores the results, if there is somewhere
-        to; gives what the values alone combine to."""
+    def run(self, lower: str, upper: str, before: str, *, polls: bool = False) -> list[str]:
+        """Scans the elements from `lower` to below `upper` behind the result `before`, and stores the results, if there
+        is somewhere to; gives what the elements alone combine to."""
         low, code = self.low, self.code
-        total = code.slot(self.type)
-        code.store(self.type, self.identity, total)
-        buffer = Array(code.slot(f"[{BLOCK} x {self.type}]"), BORROWED, self.scan.base, (str(BLOCK),))
+        self.set(self.monoid.identities)
+        buffers = [
+            Array(code.slot(f"[{BLOCK} x {memory_type(b)}]"), BORROWED, b, (str(BLOCK),)) for b in self.monoid.bases
+        ]
 
         def block(first: str) -> None:
             if polls:
                 low.poll()
             far = code.sum(first, str(BLOCK))
             end = code.op(f"select i1 {code.op(f'icmp slt i64 {far}, {upper}')}, i64 {far}, i64 {upper}")
-            count_loop(low, first, end, "1", lambda i: low.store(buffer, code.difference(i, first), self.value(i)))
+
+            def element(p: str) -> None:
+                at = code.difference(p, first)
+                for buffer, value in zip(buffers, self.element(p)):
+                    low.store(buffer, at, value)
+
+            count_loop(low, first, end, "1", element)
             count = code.difference(end, first)
             whole = code.op(f"and i64 {count}, {-self.lanes}")
-            count_loop(
-                low, "0", whole, str(self.lanes), lambda k: self.several(buffer, k, code.sum(first, k), before, total)
-            )
-            count_loop(low, whole, count, "1", lambda k: self.single(buffer, k, code.sum(first, k), before, total))
+            count_loop(low, "0", whole, str(self.lanes), lambda k: self.several(buffers, k, code.sum(first, k), before))
+            count_loop(low, whole, count, "1", lambda k: self.single(buffers, k, code.sum(first, k), before))
 
         count_loop(low, lower, upper, str(BLOCK), block)
-        return code.load(self.type, total)
+        return self.get()
 
-    def value(self, i: str) -> str:
-        """The value of an index."""
+    def get(self) -> list[str]:
+        """What the elements combine to so far."""
+        return [self.code.load(t, slot) for t, slot in zip(self.monoid.types(), self.totals)]
+
+    def set(self, values: Sequence[str]) -> None:
+        """Notes that."""
+        for t, slot, value in zip(self.monoid.types(), self.totals, values):
+            self.code.store(t, value, slot)
+
+    def index(self, p: str) -> str:
+        """The index at a position."""
+        return p if self.scan.loop.step > 0 else self.code.difference("0", p)
+
+    def element(self, p: str) -> list[str]:
+        """The element at a position."""
         low, scan = self.low, self.scan
         low.env[scan.array.name] = self.source
+        i = self.index(p)
         low.bind_scalar(scan.loop.index, self.code.op(f"trunc i64 {i} to i32"), i)
-        (value,) = low.block(scan.values)
-        assert isinstance(value, Scalar)
-        return (
-            emit(self.code, Op("neg", scan.values.results), [value.text], low.unit.style)
-            if scan.negative
-            else value.text
-        )
+        found = [v.text for v in low.block(scan.values) if isinstance(v, Scalar)]
+        if scan.negative:
+            found[-1] = emit(self.code, Op("neg", scan.values.results), found, low.unit.style)
+        return found
 
-    def several(self, buffer: Array, k: str, i: str, before: str, total: str) -> None:
-        """A vector of values: element i and those after it."""
-        code, vector = self.code, self.vector
-        v = code.op(f"load {vector}, ptr {element_address(code, buffer, k)}, align 8")
+    def several(self, buffers: Sequence[Array], k: str, p: str, before: str) -> None:
+        """A vector of elements: that at position p and those after it."""
+        code, lanes, monoid = self.code, self.lanes, self.monoid
+        types = monoid.types(lanes)
+        v = [self.vector(buffer, k, t) for buffer, t in zip(buffers, types)]
+        if self.result is None:
+            self.set(monoid.combined(code, self.get(), self.halved(v)))
+            return
         distance = 1
-        while distance < self.lanes:
-            v = self.combine(self.shifted(v, distance), v, vector)
+        while distance < lanes:
+            v = monoid.combined(code, self.shifted(v, distance), v, lanes)
             distance *= 2
-        old = code.load(self.type, total)
-        if self.result is not None:
-            start = self.splat(self.combine(before, old))
-            out = self.combine(start, self.shifted(v, 1) if self.scan.exclusive else v, vector)
-            code.do(
-                f"store {vector} {out}, ptr {element_address(code, self.result, i)}, align {size_of(self.scan.base)}"
-            )
-        last = code.op(f"extractelement {vector} {v}, i64 {self.lanes - 1}")
-        code.store(self.type, self.combine(old, last), total)
+        old, type_ = self.get(), types[-1]
+        start = [self.splat(s, t) for s, t in zip(monoid.combined(code, monoid.started(before), old), types)]
+        out = monoid.combined(code, start, self.shifted(v, 1) if self.scan.exclusive else v, lanes)[-1]
+        i = self.index(p)
+        if self.scan.loop.step < 0:
+            i = code.difference(i, str(lanes - 1))
+            mask = ", ".join(f"i32 {lane}" for lane in range(lanes - 1, -1, -1))
+            out = code.op(f"shufflevector {type_} {out}, {type_} poison, <{lanes} x i32> <{mask}>")
+        code.do(f"store {type_} {out}, ptr {element_address(code, self.result, i)}, align {size_of(self.scan.base)}")
+        last = [code.op(f"extractelement {t} {x}, i64 {lanes - 1}") for t, x in zip(types, v)]
+        self.set(monoid.combined(code, old, last))
 
-    def single(self, buffer: Array, k: str, i: str, before: str, total: str) -> None:
-        """One value."""
-        code = self.code
-        old = code.load(self.type, total)
-        new = self.combine(old, self.low.load_flat(buffer, k))
-        if self.result is not None:
-            self.low.store(self.result, i, self.combine(before, old if self.scan.exclusive else new))
-        code.store(self.type, new, total)
+    def halved(self, v: Sequence[str]) -> list[str]:
+        """What a vector of elements combines to: pairs of neighbours, pairs of these, and so on, which is how the last
+        lane of a scanned vector comes about."""
+        code, lanes = self.code, self.lanes
+        found = list(v)
+        while lanes > 1:
+            types = self.monoid.types(lanes)
+            lanes //= 2
+            left, right = (self.every_second(found, types, lanes, first) for first in (0, 1))
+            found = self.monoid.combined(code, left, right, lanes)
+        return found
 
-    def shifted(self, v: str, distance: int) -> str:
-        """A vector moved up by some lanes, identities below."""
+    def every_second(self, v: Sequence[str], types: Sequence[str], lanes: int, first: int) -> list[str]:
+        """Half of the lanes of vectors."""
+        if lanes == 1:
+            return [self.code.op(f"extractelement {t} {x}, i64 {first}") for t, x in zip(types, v)]
+        mask = ", ".join(f"i32 {2 * k + first}" for k in range(lanes))
+        return [self.code.op(f"shufflevector {t} {x}, {t} poison, <{lanes} x i32> <{mask}>") for t, x in zip(types, v)]
+
+    def vector(self, buffer: Array, k: str, type_: str) -> str:
+        """A vector out of a buffer; truth values lie there as bytes."""
+        code, memory = self.code, f"<{self.lanes} x {memory_type(buffer.element)}>"
+        found = code.op(f"load {memory}, ptr {element_address(code, buffer, k)}, align {size_of(buffer.element)}")
+        return found if memory == type_ else code.op(f"trunc {memory} {found} to {type_}")
+
+    def single(self, buffers: Sequence[Array], k: str, p: str, before: str) -> None:
+        """One element."""
+        code, monoid = self.code, self.monoid
+        old = self.get()
+        new = monoid.combined(code, old, [self.low.load_flat(buffer, k) for buffer in buffers])
+        if self.result is not None:
+            out = monoid.applied(code, before, old if self.scan.exclusive else new)
+            self.low.store(self.result, self.index(p), out)
+        self.set(new)
+
+    def shifted(self, v: Sequence[str], distance: int) -> list[str]:
+        """Vectors moved up by some lanes, identities below."""
         lanes = [k if k < distance else self.lanes + k - distance for k in range(self.lanes)]
         mask = ", ".join(f"i32 {k}" for k in lanes)
-        return self.code.op(
-            f"shufflevector {self.vector} {self.splat(self.identity)}, {self.vector} {v}, <{self.lanes} x i32> <{mask}>"
-        )
+        return [
+            self.code.op(f"shufflevector {t} {self.splat(one, t)}, {t} {x}, <{self.lanes} x i32> <{mask}>")
+            for one, t, x in zip(self.monoid.identities, self.monoid.types(self.lanes), v)
+        ]
 
-    def splat(self, text: str) -> str:
+    def splat(self, text: str, vector: str) -> str:
         """A vector of one value."""
-        one = self.code.op(f"insertelement {self.vector} poison, {self.type} {text}, i64 0")
-        return self.code.op(
-            f"shufflevector {self.vector} {one}, {self.vector} poison, <{self.lanes} x i32> zeroinitializer"
-        )
-
-    def combine(self, a: str, b: str, type_: str = "") -> str:
-        """The operation on scalars, or on vectors of `type_`."""
-        return combined(self.code, self.scan.code, self.scan.base, type_ or self.type, a, b)
+        scalar = vector.rpartition(" ")[2].removesuffix(">")
+        one = self.code.op(f"insertelement {vector} poison, {scalar} {text}, i64 0")
+        return self.code.op(f"shufflevector {vector} {one}, {vector} poison, <{self.lanes} x i32> zeroinitializer")
 
 
 class Spread:
@@ -221,7 +312,8 @@ class Spread:
             low.code,
         )
         self.type = LLVM_TYPES[scan.base]
-        self.totals = low.code.slot(f"[{layout.MOST_CHUNKS} x {self.type}]")
+        self.monoid = Monoid(scan)
+        self.totals = [low.code.slot(f"[{layout.MOST_CHUNKS} x {t}]") for t in self.monoid.types()]
         self.starts = low.code.slot(f"[{layout.MOST_CHUNKS} x {self.type}]")
 
     def run(self, lower: str, upper: str) -> None:
@@ -271,8 +363,8 @@ class Spread:
         code = self.code
         start = code.load(self.type, self.total)
         code.store(self.type, start, code.offset(self.type, self.starts, k))
-        total = code.load(self.type, code.offset(self.type, self.totals, k))
-        code.store(self.type, combined(code, self.scan.code, self.scan.base, self.type, start, total), self.total)
+        total = [code.load(t, code.offset(t, at, k)) for t, at in zip(self.monoid.types(), self.totals)]
+        code.store(self.type, self.monoid.applied(code, start, total), self.total)
 
     def write(self, chunked: Chunked, lower: str, chunk: str, *, stores: bool) -> None:
         """The function of a chunk: notes what it combines to, and perhaps stores the results."""
@@ -285,22 +377,20 @@ class Spread:
         k = code.quotient(distance, chunked.captured("i64", chunk))
         start = code.load(self.type, code.offset(self.type, chunked.captured("ptr", self.starts), k)) if stores else ""
         total = Piece(inner, self.scan, source, result).run("%lower", "%upper", start)
-        code.store(self.type, total, code.offset(self.type, chunked.captured("ptr", self.totals), k))
+        for t, at, value in zip(self.monoid.types(), self.totals, total):
+            code.store(t, value, code.offset(t, chunked.captured("ptr", at), k))
         chunked.finish()
 
 
-def reduction(scan: Scan) -> Reduction:
-    """The operation as that of a fold."""
-    return Reduction((scan.code,), (scan.base,))
-
-
-def combined(code: Code, operation: str, base: str, type_: str, a: str, b: str) -> str:
-    """An operation on two scalars or vectors."""
+def _operation(code: Code, operation: str, base: str, type_: str, a: str, b: str) -> str:
+    """An operation on two scalars or vectors of a type."""
+    if operation not in ("min", "max"):
+        return code.op(f"{'f' + operation if base in REAL else operation.removeprefix('bit')} {type_} {a}, {b}")
+    tests = f"<{type_[1:].partition(' ')[0]} x i1>" if type_.startswith("<") else "i1"
     if base in REAL:
-        return code.op(f"f{operation} {type_} {a}, {b}")
-    if operation in ("min", "max"):
+        test = code.op(f"fcmp {'ole' if operation == 'min' else 'oge'} {type_} {a}, {b}")
+        test = code.op(f"or {tests} {test}, {code.op(f'fcmp uno {type_} {a}, {a}')}")
+    else:
         relation = ("s" if base in SIGNED else "u") + ("lt" if operation == "min" else "gt")
         test = code.op(f"icmp {relation} {type_} {a}, {b}")
-        tests = f"<{type_[1:].partition(' ')[0]} x i1>" if type_.startswith("<") else "i1"
-        return code.op(f"select {tests} {test}, {type_} {a}, {type_} {b}")
-    return code.op(f"{operation.removeprefix('bit')} {type_} {a}, {b}")
+    return code.op(f"select {tests} {test}, {type_} {a}, {type_} {b}")

@@ -200,7 +200,7 @@ def _loop(by: Rewriter, r: Loop) -> Rhs:
 def _for(by: Rewriter, r: For) -> Rhs:
     lower, upper, initial = by.atom(r.lower), by.atom(r.upper), by.atoms(r.initial)
     counter = by.bind(r.index)
-    return For(counter, lower, upper, r.step, by.binds(r.params), initial, by.block(r.body), r.few)
+    return For(counter, lower, upper, r.step, by.binds(r.params), initial, by.block(r.body), r.few, r.associative)
 
 
 # By class: there are many statements, and to ask for one class after the other takes longer than most work on them.
