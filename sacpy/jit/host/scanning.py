@@ -5,7 +5,8 @@ In: a scan. Out: its loops. They run over positions: the indices, or of a scan t
 Blocks of elements are computed into a buffer, which LLVM vectorises like any loop. Then as many of them as make a
 vector of 64 bytes are scanned in registers, in steps of one, two, four elements, ..., and the result so far is combined
 with each. So what one vector waits for from the one before is one operation. Elements of two components (see there) are
-two buffers, and two vectors.
+two buffers, and two vectors; flags are as wide as what they are for. Extremes of a block without NaN are found by one
+instruction.
 
 Long vectors are cut into chunks. Threads first compute what the values of each chunk combine to; from that comes what
 each begins with; then they scan them. A single thread scans one after the other, which gives the same: chunks and lanes
@@ -14,25 +15,23 @@ depend on the program and the extents only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from sacpy.jit.analysis.folds import Reduction
 from sacpy.jit.analysis.scans import Scan
 from sacpy.jit.host import layout
 from sacpy.jit.host.chunks import Chunked
-from sacpy.jit.host.folds import identity
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array, Scalar, copy_elements, element_address
+from sacpy.jit.host.monoids import Monoid
 from sacpy.jit.host.work import Cost
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir.graph import Op, Var
 from sacpy.jit.ir.rewrite import free_in_order, inner_binders
-from sacpy.jit.llvm.legal import LLVM_TYPES, Code, constant, memory_type, size_of
+from sacpy.jit.llvm.legal import LLVM_TYPES, memory_type, size_of
 from sacpy.jit.llvm.scalars import emit
-from sacpy.lang.types import REAL, SIGNED
+from sacpy.lang.types import REAL
 
 BLOCK = 512  # values in the buffer: a multiple of the lanes of every type
-VECTOR = 64  # bytes
 ALIGNED = 64  # chunks are a multiple of so many elements, whole cache lines of them
 SHARE = 0.25  # of the work counts where it is decided whether to spread it: threads compute all values twice
 
@@ -119,49 +118,6 @@ class Scanning:
         code.place(none)
 
 
-class Monoid:
-    """How a scan's elements are combined: components side by side, as scalars or as vectors. The last one of an element
-    that starts from a result and otherwise from identities is the result that comes of it."""
-
-    def __init__(self, scan: Scan) -> None:
-        self.scan = scan
-        one = identity(Reduction((scan.code,), (scan.base,)), 0)
-        self.bases: tuple[str, ...] = (scan.base,)
-        self.identities: tuple[str, ...] = (one,)
-        if scan.form == "reset":
-            self.bases, self.identities = ("bool", scan.base), ("false", one)
-        elif scan.form == "affine":
-            self.bases, self.identities = (scan.base, scan.base), (constant(scan.base, 1), one)
-        self.lanes = VECTOR // size_of(scan.base)
-
-    def types(self, lanes: int = 1) -> list[str]:
-        """The LLVM types of the components."""
-        return [f"<{lanes} x {LLVM_TYPES[b]}>" if lanes > 1 else LLVM_TYPES[b] for b in self.bases]
-
-    def combined(self, code: Code, a: Sequence[str], b: Sequence[str], lanes: int = 1) -> list[str]:
-        """Two elements, the first one first."""
-        base, operation = self.scan.base, self.scan.code
-        type_ = self.types(lanes)[-1]
-        if self.scan.form == "reset":
-            flags = self.types(lanes)[0]
-            both = _operation(code, operation, base, type_, a[1], b[1])
-            flag = code.op(f"or {flags} {a[0]}, {b[0]}")
-            return [flag, code.op(f"select {flags} {b[0]}, {type_} {b[1]}, {type_} {both}")]
-        if self.scan.form == "affine":
-            scaled = _operation(code, "mul", base, type_, a[1], b[0])
-            factor = _operation(code, "mul", base, type_, a[0], b[0])
-            return [factor, _operation(code, "add", base, type_, scaled, b[1])]
-        return [_operation(code, operation, base, type_, a[0], b[0])]
-
-    def started(self, result: str) -> list[str]:
-        """The element that a result is."""
-        return [*self.identities[:-1], result]
-
-    def applied(self, code: Code, result: str, element: Sequence[str]) -> str:
-        """The result that comes of one before and an element."""
-        return self.combined(code, self.started(result), element)[-1]
-
-
 class Piece:
     """The loops over a range of the elements."""
 
@@ -169,6 +125,7 @@ class Piece:
         self.low, self.scan, self.source, self.result, self.code = low, scan, source, result, low.code
         self.monoid = Monoid(scan)
         self.lanes = self.monoid.lanes
+        self.extremes = scan.base in REAL and scan.code in ("min", "max")
         self.totals = [low.code.slot(t) for t in self.monoid.types()]
 
     def run(self, lower: str, upper: str, before: str, *, polls: bool = False) -> list[str]:
@@ -194,7 +151,20 @@ class Piece:
             count_loop(low, first, end, "1", element)
             count = code.difference(end, first)
             whole = code.op(f"and i64 {count}, {-self.lanes}")
-            count_loop(low, "0", whole, str(self.lanes), lambda k: self.several(buffers, k, code.sum(first, k), before))
+
+            def vectors(numbers: bool) -> None:
+                count_loop(
+                    low,
+                    "0",
+                    whole,
+                    str(self.lanes),
+                    lambda k: self.several(buffers, k, code.sum(first, k), before, numbers),
+                )
+
+            if self.extremes:
+                self.either(self.has_nan(buffers[-1], count), lambda: vectors(False), lambda: vectors(True))
+            else:
+                vectors(False)
             count_loop(low, whole, count, "1", lambda k: self.single(buffers, k, code.sum(first, k), before))
 
         count_loop(low, lower, upper, str(BLOCK), block)
@@ -222,42 +192,91 @@ class Piece:
         found = [v.text for v in low.block(scan.values) if isinstance(v, Scalar)]
         if scan.negative:
             found[-1] = emit(self.code, Op("neg", scan.values.results), found, low.unit.style)
+        if scan.form == "reset":
+            found[0] = self.code.op(f"sext i1 {found[0]} to {self.monoid.types()[0]}")
         return found
 
-    def several(self, buffers: Sequence[Array], k: str, p: str, before: str) -> None:
-        """A vector of elements: that at position p and those after it."""
-        code, lanes, monoid = self.code, self.lanes, self.monoid
-        types = monoid.types(lanes)
+    def has_nan(self, buffer: Array, count: str) -> str:
+        """Whether there is NaN among the elements of a block: an i1."""
+        code, type_, slot = self.code, LLVM_TYPES[buffer.element], self.code.slot("i1")
+        code.store("i1", "false", slot)
+
+        def look(k: str) -> None:
+            x = self.low.load_flat(buffer, k)
+            found = code.op(f"fcmp uno {type_} {x}, {x}")
+            code.store("i1", code.op(f"or i1 {code.load('i1', slot)}, {found}"), slot)
+
+        count_loop(self.low, "0", count, "1", look)
+        return code.load("i1", slot)
+
+    def either(self, test: str, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
+        """One of two pieces of code."""
+        code = self.code
+        yes, no, done = code.label("yes"), code.label("no"), code.label("done")
+        code.branch(test, yes, no)
+        code.place(yes)
+        then()
+        code.jump(done)
+        code.place(no)
+        otherwise()
+        code.jump(done)
+        code.place(done)
+
+    def several(self, buffers: Sequence[Array], k: str, p: str, before: str, numbers: bool) -> None:
+        """A vector of elements: that at position p and those after it. Where no flag is set a scan that begins anew is
+        one without flags."""
+        code, monoid = self.code, Monoid(self.scan, numbers=numbers)
+        types = monoid.types(self.lanes)
         v = [self.vector(buffer, k, t) for buffer, t in zip(buffers, types)]
-        if self.result is None:
-            self.set(monoid.combined(code, self.get(), self.halved(v)))
+        if monoid.form != "reset":
+            self.scanned(monoid, v, p, before)
             return
-        distance = 1
-        while distance < lanes:
-            v = monoid.combined(code, self.shifted(v, distance), v, lanes)
-            distance *= 2
-        old, type_ = self.get(), types[-1]
-        start = [self.splat(s, t) for s, t in zip(monoid.combined(code, monoid.started(before), old), types)]
-        out = monoid.combined(code, start, self.shifted(v, 1) if self.scan.exclusive else v, lanes)[-1]
+        name, scalar = f"@llvm.vector.reduce.or.v{self.lanes}{monoid.types()[0]}", monoid.types()[0]
+        code.module.declare(name, f"declare {scalar} {name}({types[0]})")
+        test = code.op(f"icmp ne {scalar} {code.op(f'call {scalar} {name}({types[0]} {v[0]})')}, 0")
+        plain = Monoid(self.scan, form="plain", numbers=numbers)
+        self.either(test, lambda: self.scanned(monoid, v, p, before), lambda: self.scanned(plain, v[1:], p, before))
+
+    def scanned(self, monoid: Monoid, v: Sequence[str], p: str, before: str) -> None:
+        """Scans a vector, and stores the results."""
+        code, lanes, count = self.code, self.lanes, len(v)
+        types = monoid.types(lanes)
+        *flags, old = self.get()
+        if self.result is None:
+            last = self.halved(monoid, v)
+        else:
+            v, distance = list(v), 1
+            while distance < lanes:
+                v = monoid.combined(code, self.shifted(monoid, v, distance), v, lanes)
+                distance *= 2
+            started = self.monoid.applied(code, before, [*flags, old])
+            start = [self.splat(s, t) for s, t in zip(monoid.started(started), types)]
+            out = self.shifted(monoid, v, 1) if self.scan.exclusive else v
+            self.write(monoid.combined(code, start, out, lanes)[-1], types[-1], p)
+            last = [code.op(f"extractelement {t} {x}, i64 {lanes - 1}") for t, x in zip(types, v)]
+        self.set([*flags, old][: len(self.totals) - count] + monoid.combined(code, [*flags, old][-count:], last))
+
+    def write(self, out: str, type_: str, p: str) -> None:
+        """Stores a vector of results, that at position p first."""
+        code, lanes = self.code, self.lanes
         i = self.index(p)
         if self.scan.loop.step < 0:
             i = code.difference(i, str(lanes - 1))
             mask = ", ".join(f"i32 {lane}" for lane in range(lanes - 1, -1, -1))
             out = code.op(f"shufflevector {type_} {out}, {type_} poison, <{lanes} x i32> <{mask}>")
+        assert self.result is not None
         code.do(f"store {type_} {out}, ptr {element_address(code, self.result, i)}, align {size_of(self.scan.base)}")
-        last = [code.op(f"extractelement {t} {x}, i64 {lanes - 1}") for t, x in zip(types, v)]
-        self.set(monoid.combined(code, old, last))
 
-    def halved(self, v: Sequence[str]) -> list[str]:
+    def halved(self, monoid: Monoid, v: Sequence[str]) -> list[str]:
         """What a vector of elements combines to: pairs of neighbours, pairs of these, and so on, which is how the last
         lane of a scanned vector comes about."""
         code, lanes = self.code, self.lanes
         found = list(v)
         while lanes > 1:
-            types = self.monoid.types(lanes)
+            types = monoid.types(lanes)
             lanes //= 2
             left, right = (self.every_second(found, types, lanes, first) for first in (0, 1))
-            found = self.monoid.combined(code, left, right, lanes)
+            found = monoid.combined(code, left, right, lanes)
         return found
 
     def every_second(self, v: Sequence[str], types: Sequence[str], lanes: int, first: int) -> list[str]:
@@ -268,10 +287,9 @@ class Piece:
         return [self.code.op(f"shufflevector {t} {x}, {t} poison, <{lanes} x i32> <{mask}>") for t, x in zip(types, v)]
 
     def vector(self, buffer: Array, k: str, type_: str) -> str:
-        """A vector out of a buffer; truth values lie there as bytes."""
-        code, memory = self.code, f"<{self.lanes} x {memory_type(buffer.element)}>"
-        found = code.op(f"load {memory}, ptr {element_address(code, buffer, k)}, align {size_of(buffer.element)}")
-        return found if memory == type_ else code.op(f"trunc {memory} {found} to {type_}")
+        """A vector out of a buffer."""
+        size = size_of(buffer.element)
+        return self.code.op(f"load {type_}, ptr {element_address(self.code, buffer, k)}, align {size}")
 
     def single(self, buffers: Sequence[Array], k: str, p: str, before: str) -> None:
         """One element."""
@@ -283,13 +301,13 @@ class Piece:
             self.low.store(self.result, self.index(p), out)
         self.set(new)
 
-    def shifted(self, v: Sequence[str], distance: int) -> list[str]:
+    def shifted(self, monoid: Monoid, v: Sequence[str], distance: int) -> list[str]:
         """Vectors moved up by some lanes, identities below."""
         lanes = [k if k < distance else self.lanes + k - distance for k in range(self.lanes)]
         mask = ", ".join(f"i32 {k}" for k in lanes)
         return [
             self.code.op(f"shufflevector {t} {self.splat(one, t)}, {t} {x}, <{self.lanes} x i32> <{mask}>")
-            for one, t, x in zip(self.monoid.identities, self.monoid.types(self.lanes), v)
+            for one, t, x in zip(monoid.identities, monoid.types(self.lanes), v)
         ]
 
     def splat(self, text: str, vector: str) -> str:
@@ -380,17 +398,3 @@ class Spread:
         for t, at, value in zip(self.monoid.types(), self.totals, total):
             code.store(t, value, code.offset(t, chunked.captured("ptr", at), k))
         chunked.finish()
-
-
-def _operation(code: Code, operation: str, base: str, type_: str, a: str, b: str) -> str:
-    """An operation on two scalars or vectors of a type."""
-    if operation not in ("min", "max"):
-        return code.op(f"{'f' + operation if base in REAL else operation.removeprefix('bit')} {type_} {a}, {b}")
-    tests = f"<{type_[1:].partition(' ')[0]} x i1>" if type_.startswith("<") else "i1"
-    if base in REAL:
-        test = code.op(f"fcmp {'ole' if operation == 'min' else 'oge'} {type_} {a}, {b}")
-        test = code.op(f"or {tests} {test}, {code.op(f'fcmp uno {type_} {a}, {a}')}")
-    else:
-        relation = ("s" if base in SIGNED else "u") + ("lt" if operation == "min" else "gt")
-        test = code.op(f"icmp {relation} {type_} {a}, {b}")
-    return code.op(f"select {tests} {test}, {type_} {a}, {type_} {b}")
