@@ -251,7 +251,9 @@ class _Machine:
                     if k != lower
                     else operation(scan.code, scan.base, [now, terms[-1]]),
                 )
-                array = self.updated(array, [k], before if scan.exclusive else now)
+                env[scan.seen.name] = before if scan.exclusive else now
+                (written,) = self.block(scan.post, env)
+                array = self.updated(array, [k], written)
             values[scan.array.name] = array
             if scan.accumulator is not None:
                 values[scan.accumulator.name] = now

@@ -53,6 +53,17 @@ def carried(base: str = "double", code: str = "add", operands: str = "p, v", wri
     return CARRIED.format(base=base, code=code, operands=operands, written=written, of=of)
 
 
+def then(base: str = "double", to: str = "double", written: str = "w", more: str = "mul t, v", of: str = "y") -> str:
+    """A scan of which something is computed that is written."""
+    text = CARRIED.format(base=base, code="add", operands="p, v", written=written, of=of)
+    return (
+        text.replace(f"        {base}[n] u", f"        {to} w = {more}\n        {to}[n] u")
+        .replace(f"{base}[n] s :=", f"{to}[n] s :=")
+        .replace(f"{base}[n] x", f"{to}[n] x")
+        .replace(f"{base}[n] r", f"{to}[n] r")
+    )
+
+
 def the_scan(text: str, *, strict: bool = False) -> Scan | None:
     function = parsed(text).root
     (loop,) = [s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, For)]
@@ -90,6 +101,8 @@ def test_what_is_a_scan(text: str, exclusive: bool) -> None:
         read_back().replace("load y[i]", "mul p, p"),
         read_back().replace("step 1", "step 2"),
         carried().replace("with t\n", "with v\n"),
+        then(written="w", more="add p, t"),
+        then(written="w", more="add t, v", of="s").replace("load s[i]", "load s[n]"),
         carried().replace("load y[i]", "mul p, p"),
         carried("bool", "and"),
     ],
@@ -223,6 +236,10 @@ def values(base: str, n: int, seed: int) -> np.ndarray:
         extreme("float", "le"),
         affine("int"),
         affine("short", "p"),
+        then(),
+        then(more="mul p, v", of="x"),
+        then("int", "double", more="tod t"),
+        down(then("int", "byte", more="tob p")),
         down(carried()),
         down(carried("int", written="p")),
         down(anew("long", again=BRANCH)),
@@ -231,19 +248,19 @@ def values(base: str, n: int, seed: int) -> np.ndarray:
 )
 def test_a_form_of_a_scan_gives_what_the_rounds_give(text: str, spread: bool) -> None:
     u = parsed(text)
-    base = u.root.params[1].base
+    base, of = u.root.params[1].base, u.root.params[2].base
     with patch.object(chunks, "WORTH", 60.0 if spread else 1e30), patch.object(chunks, "PER_CHUNK", 30.0):
         f = compiled(u, DEFAULT, Context(threads=2))
     for first, end in RANGES:
         n = max(end, first) + 5
         make = values if "nan" in text else numbers
-        x, y = make(base, n, 1), make(base, n, 2)
+        x, y = make(base, n, 1), make(of, n, 2)
         args: list[object] = [x, y, first, end]
         if "flags" in text:
             args.append(np.random.default_rng(5).random(n) < 0.1)
             if "mul" in text:
                 y[:] = np.sign(y)
-        args.append(numbers(base, 1, 3)[0].item())
+        args.append(numbers(of, 1, 3)[0].item())
         wanted = evaluate(u, args)
         for threads in (1, 2):
             f.context.threads = threads

@@ -39,6 +39,7 @@ REACH = {
     "peel": ("programs/ring.sac", "swept/0"),
     "ranges": ("programs/conjugate_gradient.sac", "laplacian/0"),
     "stepping": ("tests/corpus/scans-and-into.sac", "sums/0"),
+    "behind": ("programs/run_lengths.sac", "numbers/0"),
     "accumulating": ("benchmarks/first/small/matmul_main.sac", "main/0@1"),
     "interchange": ("programs/lattice_boltzmann.sac", "combine/0"),
     "assigning": ("programs/gram_schmidt.sac", "orthonormal/0"),

@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sacpy.jit.analysis.straight import is_straight
-from sacpy.jit.ir.graph import ArrayType, Atom, Block, Const, For, If, Let, Load, Op, Update, Var
-from sacpy.jit.ir.rewrite import uses
+from sacpy.jit.ir.graph import ArrayType, Atom, Block, Const, For, If, Let, Load, Op, Update, Var, statements
+from sacpy.jit.ir.rewrite import needed_for, uses
 from sacpy.lang.types import BITS, REAL
 from sacpy.nodes import Node
 
@@ -31,7 +31,8 @@ _ON_INTEGERS = _ON_REALS | {"min", "max", "bitand", "bitor", "bitxor"}
 class Scan(Node):
     """`array`: the carried vector; `accumulator`: the carried scalar, None where results are read back from the vector.
     `form`: "plain", "reset" or "affine"; `code`: the operation, of an affine one "add"; `negative`: of the values'
-    negatives. `values`: the block that gives a round's element; it reads of the vector its own element at most."""
+    negatives. `values`: the block that gives a round's element; it reads of the vector its own element at most, as does
+    `post`, which gives what is written, of the result, which is there under the name of `seen`."""
 
     loop: For
     array: Var
@@ -41,15 +42,18 @@ class Scan(Node):
     negative: bool
     exclusive: bool
     values: Block
+    seen: Var
+    post: Block
 
     @property
     def base(self) -> str:
-        return self.array.base
+        """The base type of results before `post`."""
+        return (self.accumulator or self.array).base
 
     @property
     def reads_array(self) -> bool:
         """Whether values come from the vector itself."""
-        return uses(self.values)[self.array.name] > 0
+        return uses(self.values)[self.array.name] > 0 or uses(self.post)[self.array.name] > 0
 
 
 class _Round(Node):
@@ -74,7 +78,7 @@ def scan_of(r: For, made: Mapping[str, Op], *, strict: bool) -> Scan | None:
         r.step not in ((1, -1) if scalars else (1,))
         or len(arrays) != 1
         or len(scalars) > 1
-        or not all(isinstance(s, Let) for s in r.body.statements)
+        or not all(isinstance(s, Let) for s in statements(r.body))
     ):
         return None
     (array,) = arrays
@@ -88,18 +92,23 @@ def scan_of(r: For, made: Mapping[str, Op], *, strict: bool) -> Scan | None:
     ):
         return None
     total = r.body.results[r.params.index(scalars[0])] if scalars else update.rhs.value
-    rounds = _Rounds(r, lets, made, array, scalars[0] if scalars else None, strict)
-    found = rounds.of(total)
-    if found is None or update.rhs.value not in (total, found.before):
+    found = _Rounds(r, lets, made, array, scalars[0] if scalars else None, strict).of(total)
+    if found is None or not isinstance(total, Var):
         return None
     read = [] if scalars else [lets[found.before.name]]
-    gone = (update, *found.gone, *read)
-    rest = tuple(s for s in r.body.statements if s not in gone)
-    values = Block((*rest, *found.more), found.elements)
-    left, set_anew = uses(values), {s.targets[0] for s in found.more}
-    if any(left[v.name] for s in (update, *found.gone) for v in s.targets if v not in set_anew):
+    rest = tuple(s for s in r.body.statements if s not in (update, *found.gone, *read))
+    steps = Block((*rest, *found.more))
+    values = Block(needed_for(found.elements, steps), found.elements)
+    ends = (total.name, found.before.name)
+    post = Block(needed_for((update.rhs.value,), r.body, ends), (update.rhs.value,))
+    gone = {found.before.name, *(t.name for s in (update, *found.gone) for t in s.targets)}
+    set_anew = {t.name for s in found.more for t in s.targets}
+    if any(uses(values)[name] for name in gone - set_anew) or any(uses(post)[name] for name in gone - set(ends)):
         return None
-    if left[found.before.name] or not is_straight(values) or not _reads_own(values, array, r.index):
+    seen = [v for v in (total, found.before) if uses(post)[v.name]]  # what is written comes of one of them
+    if len(seen) != 1 or (not scalars and post.statements):
+        return None
+    if not all(is_straight(b) and _reads_own(b, array, r.index) for b in (values, post)):
         return None
     return Scan(
         r,
@@ -108,8 +117,10 @@ def scan_of(r: For, made: Mapping[str, Op], *, strict: bool) -> Scan | None:
         found.form,
         found.code,
         found.negative,
-        update.rhs.value == found.before,
+        seen[0] == found.before,
         values,
+        seen[0],
+        post,
     )
 
 
@@ -127,7 +138,7 @@ class _Rounds:
     ) -> None:
         self.r, self.lets, self.made, self.array, self.accumulator = r, lets, made, array, accumulator
         self.regroups = not strict
-        base = array.base
+        self.base = base = (accumulator or array).base
         self.codes = _ON_INTEGERS if base in BITS else _ON_REALS if base in REAL and not strict else frozenset()
 
     def of(self, total: Atom) -> _Round | None:
@@ -147,7 +158,7 @@ class _Rounds:
 
     def plain(self, total: Atom) -> _Round | None:
         found = self.op(total, *self.codes) if self.codes else None
-        if found is None or self.array.base not in {a.base for a in found[1].args}:
+        if found is None or self.base not in {a.base for a in found[1].args}:
             return None
         s, op = found
         before = self.before(op)
@@ -159,7 +170,7 @@ class _Rounds:
 
     def extreme(self, total: Atom) -> _Round | None:
         """`s >= x || s != s ? s : x`: the larger one, or NaN if one is; or the smaller one."""
-        found = self.op(total, "select") if self.array.base in REAL else None
+        found = self.op(total, "select") if self.base in REAL else None
         before = self.before(found[1]) if found is not None else None
         if found is None or before is None:
             return None
@@ -181,7 +192,7 @@ class _Rounds:
 
     def affine(self, total: Atom) -> _Round | None:
         found = self.op(total, "add") if "mul" in self.codes else None
-        if found is None or (self.array.base in REAL and not self.r.associative):
+        if found is None or (self.base in REAL and not self.r.associative):
             return None
         s, op = found
         for product, b in (op.args, op.args[::-1]):

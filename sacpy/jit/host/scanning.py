@@ -125,6 +125,10 @@ class Piece:
         self.low, self.scan, self.source, self.result, self.code = low, scan, source, result, low.code
         self.monoid = Monoid(scan)
         self.lanes = self.monoid.lanes
+        # where results lie before what is written is computed of them
+        self.raw: Array | None = None
+        if result is not None and scan.post.statements:
+            self.raw = Array(low.code.slot(f"[{BLOCK} x {memory_type(scan.base)}]"), BORROWED, scan.base, (str(BLOCK),))
         self.extremes = scan.base in REAL and scan.code in ("min", "max")
         self.totals = [low.code.slot(t) for t in self.monoid.types()]
 
@@ -158,14 +162,16 @@ class Piece:
                     "0",
                     whole,
                     str(self.lanes),
-                    lambda k: self.several(buffers, k, code.sum(first, k), before, numbers),
+                    lambda k: self.several(buffers, k, first, before, numbers),
                 )
 
             if self.extremes:
                 self.either(self.has_nan(buffers[-1], count), lambda: vectors(False), lambda: vectors(True))
             else:
                 vectors(False)
-            count_loop(low, whole, count, "1", lambda k: self.single(buffers, k, code.sum(first, k), before))
+            count_loop(low, whole, count, "1", lambda k: self.single(buffers, k, first, before))
+            if self.raw is not None:
+                count_loop(low, first, end, "1", lambda p: self.finish(p, code.difference(p, first)))
 
         count_loop(low, lower, upper, str(BLOCK), block)
         return self.get()
@@ -222,22 +228,26 @@ class Piece:
         code.jump(done)
         code.place(done)
 
-    def several(self, buffers: Sequence[Array], k: str, p: str, before: str, numbers: bool) -> None:
-        """A vector of elements: that at position p and those after it. Where no flag is set a scan that begins anew is
-        one without flags."""
+    def several(self, buffers: Sequence[Array], k: str, first: str, before: str, numbers: bool) -> None:
+        """A vector of elements: number k and those after it of the block from position `first` on. Where no flag is
+        set, a scan that begins anew is one without flags."""
         code, monoid = self.code, Monoid(self.scan, numbers=numbers)
         types = monoid.types(self.lanes)
         v = [self.vector(buffer, k, t) for buffer, t in zip(buffers, types)]
         if monoid.form != "reset":
-            self.scanned(monoid, v, p, before)
+            self.scanned(monoid, v, k, first, before)
             return
         name, scalar = f"@llvm.vector.reduce.or.v{self.lanes}{monoid.types()[0]}", monoid.types()[0]
         code.module.declare(name, f"declare {scalar} {name}({types[0]})")
         test = code.op(f"icmp ne {scalar} {code.op(f'call {scalar} {name}({types[0]} {v[0]})')}, 0")
         plain = Monoid(self.scan, form="plain", numbers=numbers)
-        self.either(test, lambda: self.scanned(monoid, v, p, before), lambda: self.scanned(plain, v[1:], p, before))
+        self.either(
+            test,
+            lambda: self.scanned(monoid, v, k, first, before),
+            lambda: self.scanned(plain, v[1:], k, first, before),
+        )
 
-    def scanned(self, monoid: Monoid, v: Sequence[str], p: str, before: str) -> None:
+    def scanned(self, monoid: Monoid, v: Sequence[str], k: str, first: str, before: str) -> None:
         """Scans a vector, and stores the results."""
         code, lanes, count = self.code, self.lanes, len(v)
         types = monoid.types(lanes)
@@ -252,20 +262,32 @@ class Piece:
             started = self.monoid.applied(code, before, [*flags, old])
             start = [self.splat(s, t) for s, t in zip(monoid.started(started), types)]
             out = self.shifted(monoid, v, 1) if self.scan.exclusive else v
-            self.write(monoid.combined(code, start, out, lanes)[-1], types[-1], p)
+            self.write(monoid.combined(code, start, out, lanes)[-1], types[-1], k, first)
             last = [code.op(f"extractelement {t} {x}, i64 {lanes - 1}") for t, x in zip(types, v)]
         self.set([*flags, old][: len(self.totals) - count] + monoid.combined(code, [*flags, old][-count:], last))
 
-    def write(self, out: str, type_: str, p: str) -> None:
-        """Stores a vector of results, that at position p first."""
+    def write(self, out: str, type_: str, k: str, first: str) -> None:
+        """Stores a vector of results, number k of its block first."""
         code, lanes = self.code, self.lanes
-        i = self.index(p)
-        if self.scan.loop.step < 0:
+        to, i = self.raw or self.result, k if self.raw is not None else self.index(code.sum(first, k))
+        if self.raw is None and self.scan.loop.step < 0:
             i = code.difference(i, str(lanes - 1))
             mask = ", ".join(f"i32 {lane}" for lane in range(lanes - 1, -1, -1))
             out = code.op(f"shufflevector {type_} {out}, {type_} poison, <{lanes} x i32> <{mask}>")
-        assert self.result is not None
-        code.do(f"store {type_} {out}, ptr {element_address(code, self.result, i)}, align {size_of(self.scan.base)}")
+        assert to is not None
+        code.do(f"store {type_} {out}, ptr {element_address(code, to, i)}, align {size_of(self.scan.base)}")
+
+    def finish(self, p: str, k: str) -> None:
+        """Stores what is computed of result k of a block, at position p."""
+        low, scan = self.low, self.scan
+        assert self.raw is not None and self.result is not None
+        low.env[scan.array.name] = self.source
+        i = self.index(p)
+        low.bind_scalar(scan.loop.index, self.code.op(f"trunc i64 {i} to i32"), i)
+        low.env[scan.seen.name] = Scalar(low.load_flat(self.raw, k), scan.base)
+        (value,) = low.block(scan.post)
+        assert isinstance(value, Scalar)
+        low.store(self.result, i, value.text)
 
     def halved(self, monoid: Monoid, v: Sequence[str]) -> list[str]:
         """What a vector of elements combines to: pairs of neighbours, pairs of these, and so on, which is how the last
@@ -291,14 +313,15 @@ class Piece:
         size = size_of(buffer.element)
         return self.code.op(f"load {type_}, ptr {element_address(self.code, buffer, k)}, align {size}")
 
-    def single(self, buffers: Sequence[Array], k: str, p: str, before: str) -> None:
+    def single(self, buffers: Sequence[Array], k: str, first: str, before: str) -> None:
         """One element."""
         code, monoid = self.code, self.monoid
         old = self.get()
         new = monoid.combined(code, old, [self.low.load_flat(buffer, k) for buffer in buffers])
-        if self.result is not None:
+        to = self.raw or self.result
+        if to is not None:
             out = monoid.applied(code, before, old if self.scan.exclusive else new)
-            self.low.store(self.result, self.index(p), out)
+            self.low.store(to, k if self.raw is not None else self.index(code.sum(first, k)), out)
         self.set(new)
 
     def shifted(self, monoid: Monoid, v: Sequence[str], distance: int) -> list[str]:
@@ -388,7 +411,9 @@ class Spread:
         """The function of a chunk: notes what it combines to, and perhaps stores the results."""
         inner, code = chunked.inner, chunked.code
         inside = {v.name for v in inner_binders(self.scan.loop)}
-        chunked.capture(name for name in free_in_order(self.scan.values) if name not in inside)
+        blocks = (self.scan.values, self.scan.post) if stores else (self.scan.values,)
+        own = {*inside, self.scan.seen.name}
+        chunked.capture(name for block in blocks for name in free_in_order(block) if name not in own)
         source = chunked.captured_array(self.source)
         result = chunked.captured_array(self.result) if stores else None
         distance = code.difference("%lower", chunked.captured("i64", lower))

@@ -88,6 +88,7 @@ SHAPING = (
 # Once, for what the CPU runs: where elements are computed.
 PLACING = (
     Step("stepping", stepping.run, "scans and reductions by index become loops in order, which the CPU knows", "cpu"),
+    Step("behind", stepping.run_around, "maps around a scan are computed where it reads and writes", "cpu"),
     Step("accumulating", accumulating.run, "nests that add to elements become a sum for each element", "cpu"),
     Step("interchange", interchange.run, "arrays that a loop adds up become a sum for each element", "cpu"),
     Step("assigning", assigning.run, "a part that is assigned is computed where it goes", "cpu"),

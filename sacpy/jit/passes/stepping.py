@@ -35,7 +35,7 @@ from sacpy.jit.ir.graph import (
     WithLoop,
     statements,
 )
-from sacpy.jit.ir.rewrite import Rewriter, uses
+from sacpy.jit.ir.rewrite import Rewriter, needed_for, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.nodes import Node
@@ -75,8 +75,7 @@ class _Stepper(Walker):
             kept = p.body.statements
             whole = len(part) == len(s.targets)
             if not whole:
-                names = {name for c in part for name in _needed(p.body, p.body.results[c.at])}
-                kept = tuple(t for t in kept if isinstance(t, Let) and any(v.name in names for v in t.targets))
+                kept = needed_for([p.body.results[c.at] for c in part], p.body)
             body = Block((*kept, *updates), tuple(results))
             lower, upper = p.lower[0], p.upper[0]
             loop: Rhs = For(p.index[0], lower, upper, 1, tuple(params), tuple(initial), body, associative=associative)
@@ -113,7 +112,9 @@ def _parts(w: WithLoop) -> list[list[_Column]]:
     handed = {c.param.name: c.at for c in columns if c.param is not None}
     parts = [{c.at} for c in columns]
     for c in columns:
-        needed = {handed[name] for name in _needed(p.body, p.body.results[c.at]) if name in handed}
+        result = (p.body.results[c.at],)
+        names = uses(Block(needed_for(result, p.body), result))
+        needed = {at for name, at in handed.items() if names[name]}
         if c.param is None and not needed:
             needed = {min(handed.values())}
         touched = [part for part in parts if part & (needed | {c.at})]
@@ -123,15 +124,6 @@ def _parts(w: WithLoop) -> list[list[_Column]]:
 
 def _is_scalar(c: _Column) -> bool:
     return c.param is None or isinstance(c.param.type, ScalarType)
-
-
-def _needed(body: Block, result: Atom) -> set[str]:
-    """The names that a result of a block comes from."""
-    names = {result.name} if isinstance(result, Var) else set()
-    for s in reversed(body.statements):
-        if isinstance(s, Let) and any(t.name in names for t in s.targets):
-            names |= uses(Block((s,))).keys()
-    return names
 
 
 def _steps(w: WithLoop) -> bool:
@@ -155,3 +147,17 @@ def stepping(function: Function) -> Function:
 def run(unit: Unit) -> Unit:
     """A unit with such with-loops as counting loops."""
     return per_function(unit, stepping)
+
+
+def _around(function: Function) -> Function:
+    lets = [s for s in statements(function.body) if isinstance(s, Let)]
+    if not any(isinstance(s.rhs, For) for s in lets) or not any(isinstance(s.rhs, WithLoop) for s in lets):
+        return function
+    from sacpy.jit.passes.behind import behind  # few functions have both
+
+    return behind(function)
+
+
+def run_around(unit: Unit) -> Unit:
+    """A unit with the maps around its scans in these."""
+    return per_function(unit, _around)
