@@ -47,6 +47,7 @@ REACH = {
     "stage_slice": ("programs/segment_tree.sac", "tree/0"),
     "carried": ("programs/kmeans.sac", "middles/0"),
     "scatter": ("programs/text_statistics.sac", "addLine/0"),
+    "scatter_reals": ("tests/corpus/scans-and-into.sac", "weights/0"),
     "argmin_strips": ("programs/tour.sac", "nearest/0"),
     "detach": ("programs/lu.sac", "swap/1"),
 }

@@ -48,7 +48,8 @@ ROUNDS = 4  # how often the first passes run at most; each round may lay open so
 
 class Step(Node):
     """A pass in its place. `why`: what it does there, and for whom that comes later; `on`: "cpu" or "device" where it
-    is for that alone; `once`: in the first round alone; `ends`: a later round in which it finds nothing is the last."""
+    is for that alone; `once`: in the first round alone; `ends`: a later round in which it finds nothing is the last;
+    `regroups`: sums of reals, which strict floating point forbids."""
 
     name: str
     run: Pass
@@ -56,6 +57,7 @@ class Step(Node):
     on: str = ""
     once: bool = False
     ends: bool = False
+    regroups: bool = False
 
 
 # In rounds, until nothing changes: fewer arrays, fewer loops.
@@ -97,6 +99,7 @@ PLACING = (
     Step("carried", carried.run, "what a loop computes anew from itself is changed where it lies", "cpu"),
     Step("dead_code", dead_code.run, "without what nobody carries any more", "cpu"),
     Step("scatter", scatter.run, "loops left over that add where the data say: in pieces of their own", "cpu"),
+    Step("scatter_reals", scatter.run_reals, "the same for sums of reals", "cpu", regroups=True),
     Step("argmin_strips", argmin_strips.run, "last: what it makes of a loop nobody else knows", "cpu"),
 )
 FINISHING = (Step("detach", detach.run, "nobody holds an array when it is updated, where updates stay"),)
@@ -107,25 +110,25 @@ def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> 
     """The unit, optimised: same results for the same arguments, bit for bit. A check may fail more often than before,
     which sends the call to the interpreter. `host`: for the CPU alone, so that what kernels know may become loops."""
     verified = options is not None and options.verify
-    target = "cpu" if host else "device"
+    target, strict = "cpu" if host else "device", options is not None and options.strict_fp
     for number in range(ROUNDS):
         before = unit
-        for step in _steps(FOLDING, target):
+        for step in _steps(FOLDING, target, strict):
             if step.once and number:
                 continue
             found = _done(step, unit, verified)
             if step.ends:
                 if number and found is unit:
-                    return _finished(unit, target, verified)
+                    return _finished(unit, target, strict, verified)
                 before = unit
             unit = found
         if unit == before:
             break  # another round would find nothing either
-    return _finished(unit, target, verified)
+    return _finished(unit, target, strict, verified)
 
 
-def _finished(unit: Unit, target: str, verified: bool) -> Unit:
-    for step in _steps((*SHAPING, *PLACING, *FINISHING), target):
+def _finished(unit: Unit, target: str, strict: bool, verified: bool) -> Unit:
+    for step in _steps((*SHAPING, *PLACING, *FINISHING), target, strict):
         unit = _done(step, unit, verified)
     return unit
 
@@ -137,16 +140,16 @@ def effort(unit: Unit) -> Iterator[str]:
         yield f"large ({most} statements): what is known of indices is looked for in few steps"
 
 
-def placed(unit: Unit, verified: bool = False) -> Unit:
+def placed(unit: Unit, verified: bool = False, strict: bool = False) -> Unit:
     """A unit, or what of one is left to the CPU, as that runs it best."""
-    for step in PLACING:
+    for step in _steps(PLACING, "cpu", strict):
         unit = _done(step, unit, verified)
     return unit
 
 
-def _steps(steps: Iterable[Step], target: str) -> Iterator[Step]:
-    """Those for a target."""
-    return (step for step in steps if step.on in ("", target))
+def _steps(steps: Iterable[Step], target: str, strict: bool) -> Iterator[Step]:
+    """Those for a target; of floating point that is strict, those that keep the order of sums."""
+    return (step for step in steps if step.on in ("", target) and not (strict and step.regroups))
 
 
 def _done(step: Step, unit: Unit, verified: bool) -> Unit:

@@ -97,8 +97,8 @@ class _Joiner(Rewriter):
             return [s]
         at = r.params.index(scan.array)
         given = r.initial[at]
-        first = next((b for b in before if isinstance(b, Let) and b.targets == (given,)), None)
-        if not isinstance(given, Var) or first is None or count[given.name] != 1 or not _is_map(first):
+        first = next((b for b in before if isinstance(b, Let) and b.targets == (given,) and _is_map(b)), None)
+        if not isinstance(given, Var) or not isinstance(first, Let) or count[given.name] != 1:
             return [s]
         w = first.rhs
         assert isinstance(w, WithLoop)
@@ -131,7 +131,10 @@ class _Joiner(Rewriter):
         if not _at_own_index(p.body, p.index, array):
             return None
         at = r.params.index(scan.array)
-        given, written = r.initial[at], next(t.rhs for t in r.body.statements if _updates(t, scan.array))
+        given, written = (
+            r.initial[at],
+            next(t.rhs for t in r.body.statements if isinstance(t, Let) and _updates(t, scan.array)),
+        )
         (target,), (made,) = s.targets, w.operators
         assert isinstance(given, Var) and isinstance(made, Genarray) and isinstance(written, Update)
         before: list[Stmt] = []
