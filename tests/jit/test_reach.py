@@ -38,6 +38,8 @@ REACH = {
     "split_wrapping": ("programs/conjugate_gradient.sac", "laplacian/0"),
     "peel": ("programs/ring.sac", "swept/0"),
     "ranges": ("programs/conjugate_gradient.sac", "laplacian/0"),
+    "levels": ("programs/run_lengths.sac", "numbers/0"),
+    "levels_reals": ("tests/corpus/scans-and-into.sac", "sums/0"),
     "stepping": ("tests/corpus/scans-and-into.sac", "sums/0"),
     "behind": ("programs/run_lengths.sac", "numbers/0"),
     "accumulating": ("benchmarks/first/small/matmul_main.sac", "main/0@1"),

@@ -16,6 +16,8 @@ needs it, at most one: so a scan of structs is a scan for each field, where thei
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
@@ -42,11 +44,17 @@ from sacpy.nodes import Node
 
 
 class _Stepper(Walker):
+    """`words`: of operators whose with-loops become loops."""
+
+    def __init__(self, function: Function, words: Container[str]) -> None:
+        super().__init__(function)
+        self.words = words
+
     def let(self, s: Let) -> None:
         super().let(s)
         last = self.out[-1]
         assert isinstance(last, Let)
-        if isinstance(last.rhs, WithLoop) and _steps(last.rhs):
+        if isinstance(last.rhs, WithLoop) and _steps(last.rhs, self.words):
             self.out.pop()
             self.loop(last, last.rhs)
 
@@ -126,22 +134,34 @@ def _is_scalar(c: _Column) -> bool:
     return c.param is None or isinstance(c.param.type, ScalarType)
 
 
-def _steps(w: WithLoop) -> bool:
+def _steps(w: WithLoop, words: Container[str]) -> bool:
     """Whether a with-loop hands values on, is along one axis, and has at most one array in each part."""
     handed = [o for o in w.operators if isinstance(o, Propagate)]
     arrays = [o for o in w.operators if isinstance(o, Genarray)]
-    if not handed or len(arrays) + len(handed) < len(w.operators) or any(o.cell for o in arrays):
+    if (
+        not handed
+        or not all(o.word in words for o in handed)
+        or len(arrays) + len(handed) < len(w.operators)
+        or any(o.cell for o in arrays)
+    ):
         return False
     if len(w.partitions) != 1 or w.partitions[0].rank != 1 or w.partitions[0].step is not None:
         return False
     return len(arrays) < 2 or all(sum(c.param is None for c in part) < 2 for part in _parts(w))
 
 
-def stepping(function: Function) -> Function:
+def stepping(function: Function, words: Container[str] = ("propagate", "scan", "into")) -> Function:
     """A function with such with-loops as counting loops; itself if it has none."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _steps(s.rhs) for s in statements(function.body)):
+    if not any(
+        isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _steps(s.rhs, words) for s in statements(function.body)
+    ):
         return function
-    return _Stepper(function).function(function)
+    return _Stepper(function, words).function(function)
+
+
+def scans_as_loops(function: Function) -> Function:
+    """The same for scans only."""
+    return stepping(function, ("scan",))
 
 
 def run(unit: Unit) -> Unit:
@@ -149,7 +169,8 @@ def run(unit: Unit) -> Unit:
     return per_function(unit, stepping)
 
 
-def _around(function: Function) -> Function:
+def around(function: Function) -> Function:
+    """A function with the maps around its scans in these."""
     lets = [s for s in statements(function.body) if isinstance(s, Let)]
     if not any(isinstance(s.rhs, For) for s in lets) or not any(isinstance(s.rhs, WithLoop) for s in lets):
         return function
@@ -160,4 +181,4 @@ def _around(function: Function) -> Function:
 
 def run_around(unit: Unit) -> Unit:
     """A unit with the maps around its scans in these."""
-    return per_function(unit, _around)
+    return per_function(unit, around)
