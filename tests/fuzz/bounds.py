@@ -203,7 +203,9 @@ class _Machine:
         names = [p.name for p in rhs.params]
         if isinstance(rhs, For):
             scan = scan_of(rhs, self.made, strict=False)
-            if scan is not None and scan.base in REAL:
+            if scan is not None and scan.base in REAL and scan.code not in ("min", "max"):  # these are exact
+                if scan.form == "affine":
+                    raise Unclear("products of factors depend on how they are put together")
                 return self.scan(scan, env)
             for k in range(self.certain(rhs.lower, env), self.certain(rhs.upper, env), rhs.step):
                 env |= zip(names, values)
@@ -229,21 +231,29 @@ class _Machine:
         lower, upper = self.certain(r.lower, env), self.certain(r.upper, env)
         array = values[scan.array.name]
         assert isinstance(array, Array)
-        if lower < upper:
+        if (upper - lower) * r.step > 0:
             now: Expected = array.at([lower - 1]) if scan.accumulator is None else values[scan.accumulator.name]
             terms = [now]
-            for k in range(lower, upper):
+            for k in range(lower, upper, r.step):
                 env |= {**values, scan.array.name: array, r.index.name: k}
-                (value,) = self.block(scan.values, env)
+                *flags, value = self.block(scan.values, env)
+                if UNKNOWN in flags:
+                    raise Unclear("where a scan begins anew depends on rounding")
+                if any(flags):
+                    terms = []
                 terms.append(operation("neg", scan.base, [value]) if scan.negative else value)
                 self.steps += len(terms)
                 before, now = (
                     now,
-                    _ANY_ORDER[scan.code](terms, scan.base)
-                    if k > lower
+                    value
+                    if len(terms) == 1
+                    else _ANY_ORDER[scan.code](terms, scan.base)
+                    if k != lower
                     else operation(scan.code, scan.base, [now, terms[-1]]),
                 )
-                array = self.updated(array, [k], before if scan.exclusive else now)
+                env[scan.seen.name] = before if scan.exclusive else now
+                (written,) = self.block(scan.post, env)
+                array = self.updated(array, [k], written)
             values[scan.array.name] = array
             if scan.accumulator is not None:
                 values[scan.accumulator.name] = now

@@ -209,12 +209,13 @@ class _Reader:
                 assert self.take() == "round"
                 return Loop(params, initial, test, self.block("next"), word == "do")
             case "for":
-                match = re.fullmatch(r"(\S+) from (\S+) to (\S+) step (\S+)( few)?(?: with (.*))?", rest)
+                match = re.fullmatch(r"(\S+) from (\S+) to (\S+) step (\S+)( few)?( associative)?(?: with (.*))?", rest)
                 assert match, rest
                 lower, upper = self.atom(match[2]), self.atom(match[3])
                 counter = self.index(match[1])
-                params, initial = self.carried(match[6] or "")
-                return For(counter, lower, upper, int(match[4]), params, initial, self.block("next"), bool(match[5]))
+                params, initial = self.carried(match[7] or "")
+                step, few, associative = int(match[4]), bool(match[5]), bool(match[6])
+                return For(counter, lower, upper, step, params, initial, self.block("next"), few, associative)
             case "with":
                 return self.with_loop(rest)
         if not rest:

@@ -53,6 +53,17 @@ def carried(base: str = "double", code: str = "add", operands: str = "p, v", wri
     return CARRIED.format(base=base, code=code, operands=operands, written=written, of=of)
 
 
+def then(base: str = "double", to: str = "double", written: str = "w", more: str = "mul t, v", of: str = "y") -> str:
+    """A scan of which something is computed that is written."""
+    text = CARRIED.format(base=base, code="add", operands="p, v", written=written, of=of)
+    return (
+        text.replace(f"        {base}[n] u", f"        {to} w = {more}\n        {to}[n] u")
+        .replace(f"{base}[n] s :=", f"{to}[n] s :=")
+        .replace(f"{base}[n] x", f"{to}[n] x")
+        .replace(f"{base}[n] r", f"{to}[n] r")
+    )
+
+
 def the_scan(text: str, *, strict: bool = False) -> Scan | None:
     function = parsed(text).root
     (loop,) = [s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, For)]
@@ -90,6 +101,8 @@ def test_what_is_a_scan(text: str, exclusive: bool) -> None:
         read_back().replace("load y[i]", "mul p, p"),
         read_back().replace("step 1", "step 2"),
         carried().replace("with t\n", "with v\n"),
+        then(written="w", more="add p, t"),
+        then(written="w", more="add t, v", of="s").replace("load s[i]", "load s[n]"),
         carried().replace("load y[i]", "mul p, p"),
         carried("bool", "and"),
     ],
@@ -110,6 +123,148 @@ def numbers(base: str, n: int, seed: int) -> np.ndarray:
         return r.integers(-4, 5, n).astype(dtype_of(base))
     info = np.iinfo(dtype_of(base))
     return r.integers(info.min, info.max, n, dtype_of(base), endpoint=True)
+
+
+ANEW = (
+    CARRIED.replace("int to, ", "int to, bool[n] flags, ")
+    .replace(
+        "        {base}[n] u",
+        """        bool f = load flags[i]
+        {base} w = {again}
+        {base}[n] u""",
+    )
+    .replace("next u, t", "next u, w")
+)
+AGAIN = "select f, v, t"
+BRANCH = """if f
+            give v
+        else
+            {base} z = {code} p, v
+            give z"""
+EXTREME = CARRIED.replace(
+    "        {base} t = {code} {operands}",
+    """        bool nan = neq p, p
+        bool one = {code} {operands}
+        bool first = or one, nan
+        {base} t = select first, p, v""",
+)
+AFFINE = CARRIED.replace(
+    "        {base} t = {code} {operands}",
+    """        {base} a = load x[i]
+        {base} scaled = mul a, p
+        {base} t = add v, scaled""",
+).replace("step 1", "step 1 associative")
+
+
+def anew(base: str = "double", code: str = "add", written: str = "w", again: str = AGAIN) -> str:
+    text = ANEW if again != BRANCH else ANEW.replace("        {base} t = {code} {operands}\n", "")
+    again = again.format(base=base, code=code)
+    return text.format(base=base, code=code, operands="p, v", written=written, of="y", again=again)
+
+
+def extreme(base: str = "double", code: str = "ge", operands: str = "p, v", written: str = "t") -> str:
+    return EXTREME.format(base=base, code=code, operands=operands, written=written, of="y")
+
+
+def affine(base: str = "double", written: str = "t") -> str:
+    return AFFINE.format(base=base, written=written, of="y")
+
+
+def down(text: str) -> str:
+    """The same from the upper bound down to behind the lower one."""
+    return text.replace("from from to to step 1", "from to to from step -1")
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "code"),
+    [
+        (anew(), "reset", "add"),
+        (anew("int", "bitxor", "p"), "reset", "bitxor"),
+        (anew(again=BRANCH), "reset", "add"),
+        (extreme(), "plain", "max"),
+        (extreme(code="le", operands="v, p"), "plain", "max"),
+        (extreme(code="le"), "plain", "min"),
+        (affine(), "affine", "add"),
+        (affine("int").replace(" associative", ""), "affine", "add"),
+        (down(carried()), "plain", "add"),
+    ],
+)
+def test_forms_of_scans(text: str, form: str, code: str) -> None:
+    found = the_scan(text)
+    assert found is not None
+    assert (found.form, found.code) == (form, code)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        affine().replace(" associative", ""),
+        anew(again="select f, t, v"),
+        anew(again="select f, p, t"),
+        extreme().replace("neq p, p", "neq v, v"),
+        extreme().replace("select first, p, v", "select first, v, p"),
+        down(read_back()),
+    ],
+)
+def test_what_is_no_form_of_a_scan(text: str) -> None:
+    assert the_scan(text) is None
+
+
+def test_extremes_of_reals_are_scans_when_floating_point_is_strict_too() -> None:
+    assert the_scan(extreme(), strict=True) is not None
+    assert the_scan(affine(), strict=True) is None
+
+
+def values(base: str, n: int, seed: int) -> np.ndarray:
+    """Numbers, for reals with NaN and both zeros among them."""
+    found = numbers(base, n, seed)
+    if base in ("double", "float"):
+        r = np.random.default_rng(seed)
+        found[r.random(n) < 0.1] = -0.0
+        found[r.random(n) < 0.002] = np.nan
+    return found
+
+
+@pytest.mark.parametrize("spread", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        anew(),
+        anew("float", "mul", again=BRANCH),
+        anew("ubyte", "bitxor", "p"),
+        extreme(),
+        extreme("float", "le"),
+        affine("int"),
+        affine("short", "p"),
+        then(),
+        then(more="mul p, v", of="x"),
+        then("int", "double", more="tod t"),
+        down(then("int", "byte", more="tob p")),
+        down(carried()),
+        down(carried("int", written="p")),
+        down(anew("long", again=BRANCH)),
+        down(extreme()),
+    ],
+)
+def test_a_form_of_a_scan_gives_what_the_rounds_give(text: str, spread: bool) -> None:
+    u = parsed(text)
+    base, of = u.root.params[1].base, u.root.params[2].base
+    with patch.object(chunks, "WORTH", 60.0 if spread else 1e30), patch.object(chunks, "PER_CHUNK", 30.0):
+        f = compiled(u, DEFAULT, Context(threads=2))
+    for first, end in RANGES:
+        n = max(end, first) + 5
+        make = values if "nan" in text else numbers
+        x, y = make(base, n, 1), make(of, n, 2)
+        args: list[object] = [x, y, first, end]
+        if "flags" in text:
+            args.append(np.random.default_rng(5).random(n) < 0.1)
+            if "mul" in text:
+                y[:] = np.sign(y)
+        args.append(numbers(of, 1, 3)[0].item())
+        wanted = evaluate(u, args)
+        for threads in (1, 2):
+            f.context.threads = threads
+            assert all(same(a, b) for a, b in zip(f.call(tuple(args)), wanted, strict=True)), (first, end, threads)
 
 
 RANGES = [(1, 0), (1, 1), (1, 2), (3, 11), (1, 64), (5, 513), (1, 1000), (7, 3000)]
@@ -154,7 +309,7 @@ def test_a_scan_gives_what_the_rounds_give(text: str, spread: bool) -> None:
         assert same(x, before), "an argument was changed"
 
 
-@pytest.mark.parametrize("text", [read_back(), carried(), carried("float", "mul", written="p")])
+@pytest.mark.parametrize("text", [read_back(), carried(), carried("float", "mul", written="p"), affine()])
 def test_the_result_does_not_depend_on_threads(text: str) -> None:
     u = parsed(text)
     base = u.root.params[1].base

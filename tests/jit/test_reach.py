@@ -38,7 +38,10 @@ REACH = {
     "split_wrapping": ("programs/conjugate_gradient.sac", "laplacian/0"),
     "peel": ("programs/ring.sac", "swept/0"),
     "ranges": ("programs/conjugate_gradient.sac", "laplacian/0"),
+    "levels": ("programs/run_lengths.sac", "numbers/0"),
+    "levels_reals": ("tests/corpus/scans-and-into.sac", "sums/0"),
     "stepping": ("tests/corpus/scans-and-into.sac", "sums/0"),
+    "behind": ("programs/run_lengths.sac", "numbers/0"),
     "accumulating": ("benchmarks/first/small/matmul_main.sac", "main/0@1"),
     "interchange": ("programs/lattice_boltzmann.sac", "combine/0"),
     "assigning": ("programs/gram_schmidt.sac", "orthonormal/0"),
@@ -46,6 +49,7 @@ REACH = {
     "stage_slice": ("programs/segment_tree.sac", "tree/0"),
     "carried": ("programs/kmeans.sac", "middles/0"),
     "scatter": ("programs/text_statistics.sac", "addLine/0"),
+    "scatter_reals": ("tests/corpus/scans-and-into.sac", "weights/0"),
     "argmin_strips": ("programs/tour.sac", "nearest/0"),
     "detach": ("programs/lu.sac", "swap/1"),
 }

@@ -175,7 +175,8 @@ class Loop(Node):
 class For(Node):
     """A counting loop: `index` (base "int") runs from `lower` in steps of `step` (a constant other than 0) while it is
     below `upper` (above it, for a negative step); it does not wrap. `params`, `initial`, `body` and targets as in
-    `Loop`. `few`: there will be few rounds, since other loops take most of them: it is to be small rather than fast."""
+    `Loop`. `few`: there will be few rounds, since other loops take most of them: it is to be small rather than fast.
+    `associative`: the program says that the scalars carried are combined by an associative function."""
 
     index: Var
     lower: Atom
@@ -185,6 +186,7 @@ class For(Node):
     initial: tuple[Atom, ...]
     body: Block
     few: bool = False
+    associative: bool = False
 
 
 # ---------------------------------------------------------------- with-loops

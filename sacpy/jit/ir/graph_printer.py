@@ -142,7 +142,7 @@ def _rhs(rhs: Rhs) -> list[str]:
         case For():
             head = (
                 f"for {rhs.index.name} from {atom_text(rhs.lower)} to {atom_text(rhs.upper)} step "
-                f"{rhs.step}{' few' if rhs.few else ''}"
+                f"{rhs.step}{' few' if rhs.few else ''}{' associative' if rhs.associative else ''}"
             )
             return [
                 f"{head} with {_carried(rhs.params, rhs.initial)}" if rhs.params else head,

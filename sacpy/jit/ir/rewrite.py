@@ -9,7 +9,7 @@ In: code of graphs. Out: the same with other names or values, or what is used an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from operator import is_
 from typing import Any
 
@@ -200,7 +200,7 @@ def _loop(by: Rewriter, r: Loop) -> Rhs:
 def _for(by: Rewriter, r: For) -> Rhs:
     lower, upper, initial = by.atom(r.lower), by.atom(r.upper), by.atoms(r.initial)
     counter = by.bind(r.index)
-    return For(counter, lower, upper, r.step, by.binds(r.params), initial, by.block(r.body), r.few)
+    return For(counter, lower, upper, r.step, by.binds(r.params), initial, by.block(r.body), r.few, r.associative)
 
 
 # By class: there are many statements, and to ask for one class after the other takes longer than most work on them.
@@ -306,6 +306,18 @@ def names_of(function: Function) -> Names:
         stem, _, number = name.partition(".")
         names.taken[stem] = max(names.taken.get(stem, 0), int(number) + 1 if number.isdigit() else 1)
     return names
+
+
+def needed_for(results: Iterable[Atom], block: Block, given: Container[str] = ()) -> tuple[Stmt, ...]:
+    """The statements of a block that some of its variables come from, checks left out; those that set what is `given`
+    are not among them, nor what only these need."""
+    names = {a.name for a in results if isinstance(a, Var)}
+    found: list[Stmt] = []
+    for s in reversed(block.statements):
+        if isinstance(s, Let) and any(t.name in names and t.name not in given for t in s.targets):
+            found.append(s)
+            names |= uses(Block((s,))).keys()
+    return tuple(found[::-1])
 
 
 def copied(block: Block, env: dict[str, Atom], names: Names) -> Block:

@@ -49,7 +49,7 @@ ROUNDS = 4  # how often the first passes run at most; each round may lay open so
 class Step(Node):
     """A pass in its place. `why`: what it does there, and for whom that comes later; `on`: "cpu" or "device" where it
     is for that alone; `once`: in the first round alone; `ends`: a later round in which it finds nothing is the last;
-    `borders`: it cuts borders apart, which an option can turn off."""
+    `when`: what the options must allow."""
 
     name: str
     run: Pass
@@ -57,7 +57,29 @@ class Step(Node):
     on: str = ""
     once: bool = False
     ends: bool = False
-    borders: bool = False
+    when: Callable[[Options], bool] | None = None
+
+
+def _borders(options: Options) -> bool:
+    """Whether borders are cut apart."""
+    return options.split_borders
+
+
+def _regrouping(options: Options) -> bool:
+    """Whether sums of reals may be regrouped."""
+    return not options.strict_fp
+
+
+def _levels(name: str) -> Pass:
+    """A pass of `levels`, which is loaded where there is a device."""
+
+    def run(unit: Unit) -> Unit:
+        from sacpy.jit.passes import levels
+
+        found: Pass = getattr(levels, name)
+        return found(unit)
+
+    return run
 
 
 # In rounds, until nothing changes: fewer arrays, fewer loops.
@@ -80,16 +102,19 @@ SHAPING = (
     Step("invariant", invariant.run, "out of loops, before these are divided and there are more of them"),
     Step("parity_partitions", parity_partitions.run, "cells chosen by a remainder get steps, as programmed", "cpu"),
     Step("disjoint", disjoint.run, "partitions that overlap are cut, which `split` and the writers build on"),
-    Step("split", split.run, "borders apart from an interior that tests nothing", "device", borders=True),
-    Step("split_wrapping", split.run_wrapping, "the same, and where indices are scaled", "cpu", borders=True),
-    Step("peel", peel.run, "the same for loops in order", "cpu", borders=True),
+    Step("split", split.run, "borders apart from an interior that tests nothing", "device", when=_borders),
+    Step("split_wrapping", split.run_wrapping, "the same, and where indices are scaled", "cpu", when=_borders),
+    Step("peel", peel.run, "the same for loops in order", "cpu", when=_borders),
     Step("parity_partitions", parity_partitions.run, "in what has been cut, where remainders are known", "cpu"),
     Step("ranges", ranges.run, "tests and remainders that are certain now go"),
+    Step("levels", _levels("run"), "scans become with-loops, so that they need not leave the device", "device"),
+    Step("levels_reals", _levels("run_reals"), "the same for sums of reals", "device", when=_regrouping),
     Step("dead_code", dead_code.run, "and what they were computed from"),
 )
 # Once, for what the CPU runs: where elements are computed.
 PLACING = (
     Step("stepping", stepping.run, "scans and reductions by index become loops in order, which the CPU knows", "cpu"),
+    Step("behind", stepping.run_around, "maps around a scan are computed where it reads and writes", "cpu"),
     Step("accumulating", accumulating.run, "nests that add to elements become a sum for each element", "cpu"),
     Step("interchange", interchange.run, "arrays that a loop adds up become a sum for each element", "cpu"),
     Step("assigning", assigning.run, "a part that is assigned is computed where it goes", "cpu"),
@@ -98,38 +123,37 @@ PLACING = (
     Step("carried", carried.run, "what a loop computes anew from itself is changed where it lies", "cpu"),
     Step("dead_code", dead_code.run, "without what nobody carries any more", "cpu"),
     Step("scatter", scatter.run, "loops left over that add where the data say: in pieces of their own", "cpu"),
+    Step("scatter_reals", scatter.run_reals, "the same for sums of reals", "cpu", when=_regrouping),
     Step("argmin_strips", argmin_strips.run, "last: what it makes of a loop nobody else knows", "cpu"),
 )
 FINISHING = (Step("detach", detach.run, "nobody holds an array when it is updated, where updates stay"),)
-LATER = (*SHAPING, *PLACING, *FINISHING)
-STEPS = (*FOLDING, *LATER)
+STEPS = (*FOLDING, *SHAPING, *PLACING, *FINISHING)
 
 
 def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> Unit:
     """The unit, optimised: same results for the same arguments, bit for bit. A check may fail more often than before,
     which sends the call to the interpreter. `host`: for the CPU alone, so that what kernels know may become loops."""
-    verified = options is not None and options.verify
+    options = options or Options()
     target = "cpu" if host else "device"
-    last = [s for s in LATER if not s.borders or options is None or options.split_borders]
     for number in range(ROUNDS):
         before = unit
-        for step in _steps(FOLDING, target):
+        for step in _steps(FOLDING, target, options):
             if step.once and number:
                 continue
-            found = _done(step, unit, verified)
+            found = _done(step, unit, options.verify)
             if step.ends:
                 if number and found is unit:
-                    return _finished(last, unit, target, verified)
+                    return _finished(unit, target, options)
                 before = unit
             unit = found
         if unit == before:
             break  # another round would find nothing either
-    return _finished(last, unit, target, verified)
+    return _finished(unit, target, options)
 
 
-def _finished(steps: Iterable[Step], unit: Unit, target: str, verified: bool) -> Unit:
-    for step in _steps(steps, target):
-        unit = _done(step, unit, verified)
+def _finished(unit: Unit, target: str, options: Options) -> Unit:
+    for step in _steps((*SHAPING, *PLACING, *FINISHING), target, options):
+        unit = _done(step, unit, options.verify)
     return unit
 
 
@@ -140,16 +164,16 @@ def effort(unit: Unit) -> Iterator[str]:
         yield f"large ({most} statements): what is known of indices is looked for in few steps"
 
 
-def placed(unit: Unit, verified: bool = False) -> Unit:
+def placed(unit: Unit, options: Options) -> Unit:
     """A unit, or what of one is left to the CPU, as that runs it best."""
-    for step in PLACING:
-        unit = _done(step, unit, verified)
+    for step in _steps(PLACING, "cpu", options):
+        unit = _done(step, unit, options.verify)
     return unit
 
 
-def _steps(steps: Iterable[Step], target: str) -> Iterator[Step]:
-    """Those for a target."""
-    return (step for step in steps if step.on in ("", target))
+def _steps(steps: Iterable[Step], target: str, options: Options) -> Iterator[Step]:
+    """Those for a target that options allow."""
+    return (s for s in steps if s.on in ("", target) and (s.when is None or s.when(options)))
 
 
 def _done(step: Step, unit: Unit, verified: bool) -> Unit:

@@ -9,21 +9,27 @@ add to elements wherever the data say) holds for them too.
           b = add a, x                                        next u, b
           yield b, b
 
-That is done with one dense partition along one axis, and at most one array of scalars beside what is handed on. It
-comes late, so that arrays which such a with-loop reads have been fused into it.
+That is done with one dense partition along one axis. It comes late, so that arrays which such a with-loop reads have
+been fused into it. Values handed on that do not need one another go to loops of their own, each with the array that
+needs it, at most one: so a scan of structs is a scan for each field, where their function does not mix these.
 """
 
 from __future__ import annotations
+
+from collections.abc import Container
 
 from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Block,
+    Check,
     For,
     Function,
     Genarray,
     Let,
     Propagate,
+    Rhs,
+    ScalarType,
     Stmt,
     Unit,
     Update,
@@ -31,62 +37,148 @@ from sacpy.jit.ir.graph import (
     WithLoop,
     statements,
 )
+from sacpy.jit.ir.rewrite import Rewriter, needed_for, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
+from sacpy.nodes import Node
 
 
 class _Stepper(Walker):
+    """`words`: of operators whose with-loops become loops."""
+
+    def __init__(self, function: Function, words: Container[str]) -> None:
+        super().__init__(function)
+        self.words = words
+
     def let(self, s: Let) -> None:
         super().let(s)
         last = self.out[-1]
         assert isinstance(last, Let)
-        if isinstance(last.rhs, WithLoop) and _steps(last.rhs):
+        if isinstance(last.rhs, WithLoop) and _steps(last.rhs, self.words):
             self.out.pop()
             self.loop(last, last.rhs)
 
     def loop(self, s: Let, w: WithLoop) -> None:
-        """Emits the array as it is without any index, and the loop over them."""
-        assert w.frame is not None or not any(isinstance(o, Genarray) for o in w.operators)
+        """Emits the arrays as they are without any index, and a loop over them for each part of what is handed on."""
         (p,) = w.partitions
-        given = iter(p.body.results)
-        params: list[Var] = []
-        initial: list[Atom] = []
-        updates: list[Stmt] = []
-        results: list[Atom] = []
-        for o in w.operators:
-            if isinstance(o, Propagate):
-                params += o.params
-                initial += o.initial
-                results += [next(given) for _ in o.params]
-            elif isinstance(o, Genarray):
-                type_ = ArrayType(o.base, w.frame or ())
-                start, held, new = (self.supply.var(stem, type_) for stem in ("start", "held", "new"))
-                self.define((start,), WithLoop(w.frame, (), (o,), disjoint=True), s.span)
-                params.append(held)
-                initial.append(start)
-                updates.append(Let((new,), Update(held, p.index, next(given)), s.span))
-                results.append(new)
-        body = Block((*p.body.statements, *updates), tuple(results))
-        loop = For(p.index[0], p.lower[0], p.upper[0], 1, tuple(params), tuple(initial), body)
-        self.define(s.targets, loop, s.span)
+        associative = all(o.word == "scan" for o in w.operators if isinstance(o, Propagate))
+        for part in _parts(w):
+            params: list[Var] = []
+            initial: list[Atom] = []
+            updates: list[Stmt] = []
+            results: list[Atom] = []
+            for c in part:
+                if isinstance(c.operator, Genarray):
+                    type_ = ArrayType(c.operator.base, w.frame or ())
+                    start, held, new = (self.supply.var(stem, type_) for stem in ("start", "held", "new"))
+                    self.define((start,), WithLoop(w.frame, (), (c.operator,), disjoint=True), s.span)
+                    params.append(held)
+                    initial.append(start)
+                    updates.append(Let((new,), Update(held, p.index, p.body.results[c.at]), s.span))
+                    results.append(new)
+                elif c.param is not None and c.initial is not None:
+                    params.append(c.param)
+                    initial.append(c.initial)
+                    results.append(p.body.results[c.at])
+            kept = p.body.statements
+            whole = len(part) == len(s.targets)
+            if not whole:
+                kept = needed_for([p.body.results[c.at] for c in part], p.body)
+            body = Block((*kept, *updates), tuple(results))
+            lower, upper = p.lower[0], p.upper[0]
+            loop: Rhs = For(p.index[0], lower, upper, 1, tuple(params), tuple(initial), body, associative=associative)
+            if not whole:  # other parts bind the same names
+                loop = Rewriter({}, self.supply).rhs(loop)
+            self.define(tuple(s.targets[c.at] for c in part), loop, s.span)
 
 
-def _steps(w: WithLoop) -> bool:
-    """Whether a with-loop hands values on, and is along one axis."""
-    arrays = [o for o in w.operators if isinstance(o, Genarray)]
+class _Column(Node):
+    """A result of a with-loop: the number of it, its operator, and for what is handed on its parameter."""
+
+    at: int
+    operator: Genarray | Propagate
+    param: Var | None = None
+    initial: Atom | None = None
+
+
+def _parts(w: WithLoop) -> list[list[_Column]]:
+    """The results of a with-loop in parts, none of which needs what another one hands on; all in one where there are
+    checks, or arrays beside those of results."""
+    from sacpy.jit.analysis.straight import is_straight  # where values are handed on, which is rare
+
+    (p,) = w.partitions
+    columns: list[_Column] = []
+    for o in w.operators:
+        if isinstance(o, Genarray):
+            columns.append(_Column(len(columns), o))
+        elif isinstance(o, Propagate):
+            for param, start in zip(o.params, o.initial):
+                columns.append(_Column(len(columns), o, param, start))
+    checks = any(isinstance(t, Check) for t in statements(p.body))
+    if checks or not is_straight(p.body) or not all(map(_is_scalar, columns)):
+        return [columns]
+    handed = {c.param.name: c.at for c in columns if c.param is not None}
+    parts = [{c.at} for c in columns]
+    for c in columns:
+        result = (p.body.results[c.at],)
+        names = uses(Block(needed_for(result, p.body), result))
+        needed = {at for name, at in handed.items() if names[name]}
+        if c.param is None and not needed:
+            needed = {min(handed.values())}
+        touched = [part for part in parts if part & (needed | {c.at})]
+        parts = [part for part in parts if part not in touched] + [set().union(*touched)]
+    return [[columns[at] for at in sorted(part)] for part in sorted(parts, key=min)]
+
+
+def _is_scalar(c: _Column) -> bool:
+    return c.param is None or isinstance(c.param.type, ScalarType)
+
+
+def _steps(w: WithLoop, words: Container[str]) -> bool:
+    """Whether a with-loop hands values on, is along one axis, and has at most one array in each part."""
     handed = [o for o in w.operators if isinstance(o, Propagate)]
-    if not handed or len(arrays) > 1 or len(arrays) + len(handed) < len(w.operators) or any(o.cell for o in arrays):
+    arrays = [o for o in w.operators if isinstance(o, Genarray)]
+    if (
+        not handed
+        or not all(o.word in words for o in handed)
+        or len(arrays) + len(handed) < len(w.operators)
+        or any(o.cell for o in arrays)
+    ):
         return False
-    return len(w.partitions) == 1 and w.partitions[0].rank == 1 and w.partitions[0].step is None
+    if len(w.partitions) != 1 or w.partitions[0].rank != 1 or w.partitions[0].step is not None:
+        return False
+    return len(arrays) < 2 or all(sum(c.param is None for c in part) < 2 for part in _parts(w))
 
 
-def stepping(function: Function) -> Function:
+def stepping(function: Function, words: Container[str] = ("propagate", "scan", "into")) -> Function:
     """A function with such with-loops as counting loops; itself if it has none."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _steps(s.rhs) for s in statements(function.body)):
+    if not any(
+        isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _steps(s.rhs, words) for s in statements(function.body)
+    ):
         return function
-    return _Stepper(function).function(function)
+    return _Stepper(function, words).function(function)
+
+
+def scans_as_loops(function: Function) -> Function:
+    """The same for scans only."""
+    return stepping(function, ("scan",))
 
 
 def run(unit: Unit) -> Unit:
     """A unit with such with-loops as counting loops."""
     return per_function(unit, stepping)
+
+
+def around(function: Function) -> Function:
+    """A function with the maps around its scans in these."""
+    lets = [s for s in statements(function.body) if isinstance(s, Let)]
+    if not any(isinstance(s.rhs, For) for s in lets) or not any(isinstance(s.rhs, WithLoop) for s in lets):
+        return function
+    from sacpy.jit.passes.behind import behind  # few functions have both
+
+    return behind(function)
+
+
+def run_around(unit: Unit) -> Unit:
+    """A unit with the maps around its scans in these."""
+    return per_function(unit, around)

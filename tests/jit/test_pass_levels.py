@@ -1,0 +1,77 @@
+"""Scans over levels of with-loops, which a device runs: every form gives what the interpreter gives, and map, scan, map
+stays on the device."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from sacpy.jit.passes import levels
+from tests.jit.pass_tools import assert_keeps_meaning
+from tests.jit.test_device_programs import Both
+
+HEAD = "use Scan: all;\n"
+SIZES = (0, 1, 2, 31, 32, 33, 255, 257, 1023, 1025, 2100)
+STRUCT = """
+struct Map { int a; int b; };
+struct Map then(struct Map x, struct Map y) { return Map{x.a * y.a, x.b * y.a + y.b}; }
+"""
+CASES = {
+    "sums": "int[.] f(int[n] v) { return cumsum(v); }",
+    "before": "int[.] f(int[n] v) { return cumsum_exclusive(v); }",
+    "down": "double[.] f(double[n] v) { return cummin_reverse(v); }",
+    "extremes": "double[.] f(double[n] v) { return cummax(v); }",
+    "flags": "int[.] f(int[n] v) { return cumsum_by_flags(v % 50 == 0, v); }",
+    "structs": STRUCT
+    + """int[.] f(int[n] v) {
+        s = with { ([0] <= [i] < [n]) : Map{v[i], i}; } : scan(then, Map{1, 0});
+        return { [i] -> s[i].a + s[i].b | [i] < [n] };
+    }""",
+    "map": "double[.] f(double[n] v) { return sqrt(cumsum(abs(v) + 1.0)) * v; }",
+    "dear": "double[.] f(double[n] v) { return cummax(sin(v) * exp(v)); }",
+    "some": """int[.], int f(int[n] v) {
+        before = 7;
+        for (i = 1; i < n - 1; i++) { before = before ^ v[i]; v[i] = before; }
+        return (v, before);
+    }""",
+    "bytes": "int[.] f(int[n] v) { return toi(cumsum(tob(v))); }",
+}
+
+
+def argument(case: str, n: int) -> np.ndarray:
+    r = np.random.default_rng(n)
+    if "double[n]" not in CASES[case]:
+        return r.integers(-9, 10, n).astype(np.int32)
+    v = r.integers(-9, 10, n).astype(float)
+    if case in ("down", "extremes"):
+        v[r.random(n) < 0.2] = -0.0
+        v[r.random(n) < 0.002] = np.nan
+    return v
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_levels_give_what_the_loop_gives(case: str) -> None:
+    with patch.object(levels, "LONG", 20):
+        both = Both(HEAD + CASES[case])
+        for n in SIZES:
+            v = argument(case, n)
+            wanted, found = both.plain.f(v.copy()), both.there.f(v)
+            for a, b in zip(*((x,) if not isinstance(x, tuple) else x for x in (found, wanted)), strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-12)
+                assert np.array_equal(np.signbit(a), np.signbit(b))
+    assert both.device.memory.transfers.allocated > 0
+
+
+def test_random_units_mean_what_they_meant() -> None:
+    with patch.object(levels, "LONG", 2):
+        assert assert_keeps_meaning(levels.run, range(100)) > 30
+
+
+def test_map_scan_map_stays_on_the_device() -> None:
+    both = Both(HEAD + CASES["map"])
+    v = argument("map", 5000)
+    both.same("f", v)
+    transfers = both.device.memory.transfers
+    assert (transfers.times_in, transfers.times_out) == (1, 1)
