@@ -251,7 +251,7 @@ def _tool(parsed: argparse.Namespace) -> int:
     """A command that has a module of its own."""
     from importlib import import_module
 
-    status: int = import_module(f"sacpy.commands.{TOOLS[parsed.command]}").run(parsed, _started)
+    status: int = import_module(f"sacpy.commands.{TOOLS[parsed.command][0]}").run(parsed, _started)
     return status
 
 

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from sacpy.workspace import Workspace
 
-TOOLS = {"test": "testing"}
-"""Commands that have a module of their own here, with their modules."""
+TOOLS = {"test": ("testing", "run the tests in programs and modules")}
+"""Commands that have a module of their own here: what it is called, and what the command does."""
+ON_ALL = ("test",)
+"""Of them, those that run programs on any target, or on all."""
 COMMANDS = (
     "run", "watch", "check", *TOOLS, "eval", "explain", "picture", "fmt", "lsp", "doc", "cache", "doctor", "kernel",
     "repl",
@@ -56,7 +58,7 @@ def parse(argv: Sequence[str], stated_only: bool = False) -> argparse.Namespace:
     if arguments[0] in ("run", "watch", "explain"):
         options, rest = split_run(arguments[1:])
         arguments = [arguments[0], *options]
-    parsed, unknown = _parser(stated_only).parse_known_args(arguments)
+    parsed, unknown = _parser(arguments[0], stated_only).parse_known_args(arguments)
     if unknown:
         no_option = f"there is no option {unknown[0]}"
         what = no_option if unknown[0].startswith("-") else f"{unknown[0]!r} is one argument too many"
@@ -93,7 +95,7 @@ def split_run(arguments: list[str]) -> tuple[list[str], list[str]]:
     return arguments[: at + 1], arguments[at + 1 :]
 
 
-def _parser(stated_only: bool = False) -> argparse.ArgumentParser:
+def _parser(word: str, stated_only: bool = False) -> argparse.ArgumentParser:
     from sacpy import __version__
 
     parser = argparse.ArgumentParser(
@@ -120,10 +122,12 @@ def _parser(stated_only: bool = False) -> argparse.ArgumentParser:
     add("--json", action="store_true", help="print the diagnostics as JSON")
     what = "a program or module, or a folder for all .sac files in it"
     add("files", nargs="+", type=Path, metavar="FILE", help=what)
-    from sacpy.commands import tool_options
+    for name, (_, what) in TOOLS.items():
+        add = command(name, what, *([_running(stated_only, ("all",), "interp")] if name in ON_ALL else []))
+        if name == word:  # other commands need not load it
+            from sacpy.commands.tool_options import OPTIONS
 
-    on_all = _running(stated_only, ("all",), "interp")
-    tool_options.test(command("test", "run the tests in programs and modules", on_all))
+            OPTIONS[name](add)
     add = command("eval", "print the value of an expression", running, watched)
     add("expression")
     what = "run a program on a GPU or the emulator, and say what became of its with-loops"

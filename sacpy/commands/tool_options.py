@@ -41,3 +41,7 @@ def _above_0(text: str) -> int:
 
 
 _above_0.__name__ = "int"  # argparse calls it that in its message
+
+
+OPTIONS: dict[str, Callable[[_Options], None]] = {"test": test}
+"""By command."""

@@ -37,7 +37,8 @@ _WORD = re.compile(r"\s*(\(|\)|[^\s()]+)")
 def collected(
     paths: Sequence[str], workspace: Workspace, properties: Properties, optioned: programs.Optioned
 ) -> Iterator[Case]:
-    """The tests of files and folders. `optioned`: gives a workspace the options that a program names. Raises `SacError` for a path that is not there (E0303)."""
+    """The tests of files and folders. `optioned`: gives a workspace the options that a program names. Raises `SacError`
+    for a path that is not there (E0303)."""
     for text in paths:
         path, _, name = text.partition("::")
         for file in sac_files([Path(path)]):
