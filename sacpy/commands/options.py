@@ -17,7 +17,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from sacpy.workspace import Workspace
 
-TOOLS = {"test": ("testing", "run the tests in programs and modules")}
+TOOLS = {
+    "test": ("testing", "run the tests in programs and modules"),
+    "bench": ("benching", "how long calls take, on several targets, and against an earlier state of the program"),
+}
 """Commands that have a module of their own here: what it is called, and what the command does."""
 ON_ALL = ("test",)
 """Of them, those that run programs on any target, or on all."""

@@ -1,4 +1,4 @@
-"""The options of the tools around programs: `test`.
+"""The options of the tools around programs: `test`, `bench`.
 
 In: what adds an argument to the parser of a command. Out: nothing.
 """
@@ -43,5 +43,52 @@ def _above_0(text: str) -> int:
 _above_0.__name__ = "int"  # argparse calls it that in its message
 
 
-OPTIONS: dict[str, Callable[[_Options], None]] = {"test": test}
+def bench(add: _Options) -> None:
+    """Options of `sacpy bench`."""
+    what = f"where to run, side by side: {', '.join(TARGETS)}, several with commas between them; auto by default"
+    add("--target", dest="targets", type=_targets, default=["auto"], metavar="T[,T..]", help=what)
+    what = "how many threads a compiled loop may use, several with commas between them; by default one per core"
+    add("--threads", type=_numbers, default=[], metavar="N[,N..]", help=what)
+    what = "for functions bench_*(int n): the sizes to call them with; 1000 and 100000 by default"
+    add("--sizes", type=_numbers, default=[1000, 100000], metavar="N[,N..]", help=what)
+    what = "how long to measure a call on a target; 1 by default"
+    add("--time", type=_positive, default=1.0, metavar="SECONDS", help=what)
+    what = "keep the times and the program in a file, for --against"
+    add("--save", type=Path, default=None, metavar="BASE.json", help=what)
+    what = "compare with the program that such a file has: both are measured now, in turns; status 1 if one is slower"
+    add("--against", type=Path, default=None, metavar="BASE.json", help=what)
+    what = "differences below this do not count; 2 by default"
+    add("--tolerance", type=_positive, default=2.0, metavar="PERCENT", help=what)
+    add("--json", action="store_true", help="print everything as JSON")
+    add("--strict-fp", action="store_true", help="floating point in the order that the program says")
+    add("file", type=Path, metavar="FILE.sac")
+    what = "calls to measure, as 'f(iota(1000))': their arguments are evaluated before; all functions bench_* without"
+    add("expressions", nargs="*", metavar="EXPR", help=what)
+
+
+TARGETS = ("auto", "cpu", "cuda", "emulator", "interp")
+
+
+def _targets(text: str) -> list[str]:
+    names = text.split(",")
+    wrong = next((name for name in names if name not in TARGETS), None)
+    if wrong is not None:
+        raise argparse.ArgumentTypeError(f"{wrong!r} is none of {', '.join(TARGETS)}")
+    return names
+
+
+def _numbers(text: str) -> list[int]:
+    return [_above_0(number) for number in text.split(",")]
+
+
+def _positive(text: str) -> float:
+    number = float(text)
+    if not number > 0:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return number
+
+
+_numbers.__name__ = "number"
+_positive.__name__ = "number"
+OPTIONS: dict[str, Callable[[_Options], None]] = {"test": test, "bench": bench}
 """By command."""
