@@ -118,7 +118,8 @@ MESSAGES = [
         [],
         "error[E0776]: bench_f takes something else than a size\n --> p.sac:1:5\n  |\n"
         "1 | int bench_f(double x) { return 1; }\n  |     ^^^^^^^\n  |\n"
-        "  = help: let it have no parameters or one int, or call it in an expression: sacpy bench FILE.sac 'bench_f(..)'\n",
+        "  = help: let it have no parameters or one int, or call it in an expression: "
+        "sacpy bench FILE.sac 'bench_f(..)'\n",
     ),
     (
         "int f() { return 1; }",
