@@ -6,7 +6,8 @@ sacpy FILE.sac [ARGS]                 run a program
 sacpy run [options] FILE.sac [ARGS]   run a program; everything after FILE is its own
 sacpy watch [options] FILE.sac [ARGS] run a program now and after each change of its text
 sacpy check [options] [--json] FILE ..  say what is wrong with programs, without running them
-sacpy test [options] FILE [NAME]        run the examples in a program's comments, and compare
+sacpy test [options] FILE|FOLDER ..     run the tests in programs and modules
+sacpy bench [options] FILE [EXPR ..]    how long calls take, and whether they take longer than before
 sacpy explain [options] FILE [ARGS]   run a program on a GPU or the emulator, and say what became of its with-loops
 sacpy picture [options] FILE          draw how the with-loops of a program are laid out on a GPU
 sacpy eval [options] 'EXPR'           print the value of an expression
@@ -29,7 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sacpy.commands.messages import show, show_warnings, tell
-from sacpy.commands.options import defines, parse, prompt_workspace, refuse, workspace_of
+from sacpy.commands.options import TOOLS, defines, parse, prompt_workspace, refuse, workspace_of
 
 if TYPE_CHECKING:
     from sacpy.interp.world import World
@@ -247,13 +248,12 @@ def check_program(workspace: Workspace, file: Path) -> tuple[int, Sequence[Diagn
     return int(any(d.severity == "error" for d in found)), found
 
 
-def _test(parsed: argparse.Namespace) -> int:
-    from sacpy.commands.testing import report, tried
+def _tool(parsed: argparse.Namespace) -> int:
+    """A command that has a module of its own."""
+    from importlib import import_module
 
-    _started()
-    found = tried(parsed.file, workspace_of(parsed), parsed.name)
-    sys.stdout.write(report(parsed.file, found))
-    return int(any(one.wrong for one in found))
+    status: int = import_module(f"sacpy.commands.{TOOLS[parsed.command][0]}").run(parsed, _started)
+    return status
 
 
 def _explain(parsed: argparse.Namespace) -> int:
@@ -418,7 +418,7 @@ COMMANDS = {
     "run": _run,
     "watch": _watch,
     "check": _check,
-    "test": _test,
+    **dict.fromkeys(TOOLS, _tool),
     "eval": _evaluate,
     "explain": _explain,
     "picture": _picture,

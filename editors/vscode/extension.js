@@ -51,9 +51,9 @@ async function restart() {
 
 // What stands above functions: the server would do it too, but a terminal shows more.
 const clicked = {
-  "sacpy.server.run": (uri) => inTerminal("run", uri, [], []),
-  "sacpy.server.test": (uri, name) => inTerminal("test", uri, [], name ? [name] : []),
-  "sacpy.server.explain": (uri, name) => inTerminal("explain", uri, name ? ["--function", name] : [], []),
+  "sacpy.server.run": (uri) => inTerminal("run", uri, [], ""),
+  "sacpy.server.test": (uri, name) => inTerminal("test", uri, [], name ? `::${name}` : ""),
+  "sacpy.server.explain": (uri, name) => inTerminal("explain", uri, name ? ["--function", name] : [], ""),
 };
 
 async function inTerminal(word, uri, before, behind) {
@@ -67,7 +67,7 @@ async function inTerminal(word, uri, before, behind) {
     word,
     "sacpy",
     new vscode.ProcessExecution(settings().get("command"), [
-      word, ...options(), ...before, document.uri.fsPath, ...behind,
+      word, ...options(), ...before, document.uri.fsPath + behind,
     ])
   );
   vscode.tasks.executeTask(task);

@@ -17,8 +17,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from sacpy.workspace import Workspace
 
+TOOLS = {
+    "test": ("testing", "run the tests in programs and modules"),
+    "bench": ("benching", "how long calls take, on several targets, and against an earlier state of the program"),
+}
+"""Commands that have a module of their own here: what it is called, and what the command does."""
+ON_ALL = ("test",)
+"""Of them, those that run programs on any target, or on all."""
 COMMANDS = (
-    "run", "watch", "check", "test", "eval", "explain", "picture", "fmt", "lsp", "doc", "cache", "doctor", "kernel",
+    "run", "watch", "check", *TOOLS, "eval", "explain", "picture", "fmt", "lsp", "doc", "cache", "doctor", "kernel",
     "repl",
 )  # fmt: skip
 GENERATIONS = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")
@@ -54,12 +61,12 @@ def parse(argv: Sequence[str], stated_only: bool = False) -> argparse.Namespace:
     if arguments[0] in ("run", "watch", "explain"):
         options, rest = split_run(arguments[1:])
         arguments = [arguments[0], *options]
-    parsed, unknown = _parser(stated_only).parse_known_args(arguments)
+    parsed, unknown = _parser(arguments[0], stated_only).parse_known_args(arguments)
     if unknown:
         no_option = f"there is no option {unknown[0]}"
         what = no_option if unknown[0].startswith("-") else f"{unknown[0]!r} is one argument too many"
         refuse(f"{what}; sacpy {arguments[0]} --help says what there is", f"sacpy {arguments[0]}")
-    parsed.options, parsed.rest = options, rest
+    parsed.options, parsed.rest, parsed.words_given = options, rest, list(argv)
     return parsed
 
 
@@ -91,7 +98,7 @@ def split_run(arguments: list[str]) -> tuple[list[str], list[str]]:
     return arguments[: at + 1], arguments[at + 1 :]
 
 
-def _parser(stated_only: bool = False) -> argparse.ArgumentParser:
+def _parser(word: str, stated_only: bool = False) -> argparse.ArgumentParser:
     from sacpy import __version__
 
     parser = argparse.ArgumentParser(
@@ -118,9 +125,12 @@ def _parser(stated_only: bool = False) -> argparse.ArgumentParser:
     add("--json", action="store_true", help="print the diagnostics as JSON")
     what = "a program or module, or a folder for all .sac files in it"
     add("files", nargs="+", type=Path, metavar="FILE", help=what)
-    add = command("test", "run the examples in the comments of a program or module, and compare")
-    add("file", type=Path)
-    add("name", nargs="?", default="", help="a function; all without it")
+    for name, (_, what) in TOOLS.items():
+        add = command(name, what, *([_running(stated_only, ("all",), "interp")] if name in ON_ALL else []))
+        if name == word:  # other commands need not load it
+            from sacpy.commands.tool_options import OPTIONS
+
+            OPTIONS[name](add)
     add = command("eval", "print the value of an expression", running, watched)
     add("expression")
     what = "run a program on a GPU or the emulator, and say what became of its with-loops"
@@ -166,8 +176,8 @@ def _common(stated_only: bool) -> argparse.ArgumentParser:
     return parser
 
 
-def _running(stated_only: bool) -> argparse.ArgumentParser:
-    """Options of all commands that run programs."""
+def _running(stated_only: bool, more: tuple[str, ...] = (), usual: str = "auto") -> argparse.ArgumentParser:
+    """Options of all commands that run programs. `more`: further targets; `usual`: the one by default."""
     parser = argparse.ArgumentParser(add_help=False)
     add = parser.add_argument
 
@@ -179,7 +189,8 @@ def _running(stated_only: bool) -> argparse.ArgumentParser:
         "cpu, compiled wherever there is some work; cuda, with-loops on the GPU; emulator, the same kernels on the "
         "CPU; interp, never compiled"
     )
-    add("--target", choices=["auto", "cpu", "cuda", "emulator", "interp"], default=default("auto"), help=what)
+    targets = ["auto", "cpu", "cuda", "emulator", "interp", *more]
+    add("--target", choices=targets, default=default(usual), help=what)
     what = f"the GPU that --target emulator stands for: {', '.join(GENERATIONS)}; by default sm_90"
     add("--device", choices=list(GENERATIONS), default=default(""), metavar="NAME", help=what)
     what = "how many threads a compiled loop may use; by default one per core"

@@ -1,88 +1,81 @@
-"""`sacpy test`: the examples in the comments of a program or module, run and compared.
+"""`sacpy test`: the tests of files and folders.
 
-In: a file. Out: for each comment with examples what came of them. An example is a line that begins with `>>>`, as
-`documentation` describes it; below it stands what it prints and the values of its expressions.
+In: the options. Out: what came of the tests, on standard output, and the exit status, which is pytest's: 0, all passed;
+1, some did not; 2, interrupted, or used wrongly; 5, there were none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import argparse
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter
 
-from sacpy.documents.examples import SHOWING, fits, function_text, run_examples, run_functions
-from sacpy.documents.library import Example, split_comment
-from sacpy.lang import ast
-from sacpy.lang.elaborate.interactive import extended
-from sacpy.lang.elaborate.program import elaborate
-from sacpy.lang.modules import ModuleInfo, parse_file, parse_source
-from sacpy.lang.source import Source
-from sacpy.nodes import Node
-from sacpy.workspace import Workspace
+from sacpy.base.terminal import has_color, has_escapes
+from sacpy.commands.options import refuse, with_options, workspace_of
+from sacpy.testing.cases import Result
+from sacpy.testing.collecting import collected, selection
+from sacpy.testing.functions import Properties
+from sacpy.testing.reports import Progress, junit
+from sacpy.testing.running import results, workspaces
 
-_PREFIX = "example_of_the_comments_"
-
-
-class Tried(Node):
-    """The examples of one comment: the function it is above, its line, how many there are, and those that do not print
-    what they should, in words."""
-
-    name: str
-    line: int
-    count: int
-    wrong: tuple[str, ...]
+FAILED, INTERRUPTED, NONE = 1, 2, 5
 
 
-def examples_of(info: ModuleInfo, name: str = "") -> Iterator[tuple[ast.FunDef, tuple[Example, ...]]]:
-    """The functions of a module with their examples, in order; those of one name, if one is given."""
-    for function in info.functions:
-        for definition in info.definitions(function) if name in ("", function) else ():
-            examples = split_comment(definition.doc)[1]
-            if examples:
-                yield definition, examples
-
-
-def tried(path: Path, workspace: Workspace, name: str = "") -> list[Tried]:
-    """What comes of the examples of a file, or of one of its functions. Raises `SacError` for a file with mistakes."""
-    program, _ = workspace.load(path) if _is_program(path, workspace) else (None, ())
-    info = program.main.info if program is not None else parse_file(path, workspace.include_path, workspace.defines)
-    found = list(examples_of(info, name))
-    comments = [examples for _, examples in found]
-    if program is None:
-        outputs = run_examples(info.name, comments, workspace.loader(path.parent))
-    else:
-        outputs = _run_in(info, comments, workspace, path)
-    return [
-        Tried(definition.name, definition.span.line, len(examples), tuple(_wrong(examples, output)))
-        for (definition, examples), output in zip(found, outputs, strict=True)
+def run(parsed: argparse.Namespace, started: Callable[[], None]) -> int:
+    """The command. Raises `SacError` for a file that is not there."""
+    started()
+    if parsed.watch:
+        return _watched(parsed)
+    try:
+        chosen = selection(parsed.words) if parsed.words else None
+    except ValueError as error:
+        refuse(f"-k {parsed.words!r}: {error}", "sacpy test")
+    workspace = workspace_of(parsed)
+    cases = [
+        case
+        for case in collected(parsed.paths, workspace, Properties(parsed.cases, parsed.seed), with_options)
+        if chosen is None or chosen(case)
     ]
+    if parsed.list:
+        sys.stdout.write("".join(f"{case.id}\n" for case in cases))
+        return 0 if cases else NONE
+    workspace.preload()
+    progress = Progress(sys.stdout, color=has_color(sys.stdout), verbose=parsed.verbose)
+    done: list[Result] = []
+    start, interrupted = perf_counter(), False
+    try:
+        for result in results(cases, workspaces(workspace, parsed.target)):
+            done.append(result)
+            progress.add(result)
+            if parsed.first and result.outcome.status != "passed":
+                break
+    except KeyboardInterrupt:
+        interrupted = True
+    seconds = perf_counter() - start
+    progress.finish(done, seconds, interrupted)
+    if parsed.junit is not None:
+        _write(parsed.junit, junit(done, seconds))
+    if interrupted:
+        return INTERRUPTED
+    if any(r.outcome.status != "passed" for r in done):
+        return FAILED
+    return 0 if done else NONE
 
 
-def _is_program(path: Path, workspace: Workspace) -> bool:
-    return parse_file(path, workspace.include_path, workspace.defines, search=workspace.search).kind == "program"
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        refuse(f"cannot write {file}: {error.strerror}", "sacpy test")
 
 
-def _run_in(
-    info: ModuleInfo, comments: Sequence[Sequence[Example]], workspace: Workspace, path: Path
-) -> list[list[list[str]]]:
-    """What examples print that see what a program sees."""
-    loader = workspace.loader(path.parent)
-    loader.modules["Example"] = parse_source(SHOWING)
-    functions = "".join(function_text(f"{_PREFIX}{i}", examples) for i, examples in enumerate(comments))
-    program = elaborate(extended(info, parse_source(Source(f"<examples of {path.name}>", functions))), loader)
-    return run_functions(program, _PREFIX, comments)
+def _watched(parsed: argparse.Namespace) -> int:
+    """The tests now and after each change."""
+    from sacpy.commands.watch import Files, watch
 
-
-def _wrong(examples: Sequence[Example], outputs: Sequence[Sequence[str]]) -> Iterator[str]:
-    for example, output in zip(examples, outputs, strict=True):
-        if not fits(output, example.output):
-            yield "\n".join([f">>> {example.code}", "should print:", *example.output, "prints:", *output])
-
-
-def report(path: Path, found: Sequence[Tried]) -> str:
-    """What came of the examples of a file, as text."""
-    lines: list[str] = []
-    for one in found:
-        right = one.count - len(one.wrong)
-        lines.append(f"{path}:{one.line}: {one.name}: {right} of {one.count} example{'s' * (one.count != 1)} right")
-        lines += [f"    {line}".rstrip() for text in one.wrong for line in text.split("\n")]
-    return "".join(f"{line}\n" for line in lines) or f"{path}: no examples\n"
+    paths = [Path(path.partition("::")[0]) for path in parsed.paths]
+    command = [word for word in parsed.words_given if word != "--watch"]
+    files = Files(paths[0], parsed.search, parsed.include, paths[1:])
+    return watch(files, [sys.executable, "-m", "sacpy", *command], screen=has_escapes(sys.stdout))

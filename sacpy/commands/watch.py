@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sacpy.lang.diagnostics import Diagnostic, SacError
+from sacpy.lang.files import sac_files
 from sacpy.lang.modules import other_file
 from sacpy.lang.source import NOWHERE
 from sacpy.nodes import Record, field
@@ -28,17 +29,27 @@ _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULT
 
 
 class Files(Record):
-    """The files that a program is made of. `search`: further folders of modules; `include_path`: of included files."""
+    """The files that programs are made of. `program` and `more` may be folders, for all programs and modules in them.
+    `search`: further folders of modules; `include_path`: of included files."""
 
     program: Path
     search: Sequence[Path] = ()
     include_path: Sequence[Path] = ()
+    more: Sequence[Path] = ()
     _known: dict[Path, tuple[tuple[int, int], bytes, str]] = field(default_factory=dict)
+
+    def roots(self) -> list[Path]:
+        """The files that others are found from."""
+        return list(sac_files([self.program, *self.more]))
+
+    def missing(self) -> Path | None:
+        """The first that is not there."""
+        return next((path for path in (self.program, *self.more) if not path.exists()), None)
 
     def digests(self) -> dict[Path, bytes]:
         """A digest of each file that is there now."""
         found: dict[Path, bytes] = {}
-        waiting = [self.program]
+        waiting = self.roots()
         while waiting:
             path = waiting.pop()
             if path in found:
@@ -64,9 +75,10 @@ class Files(Record):
 
     def _mentioned(self, path: Path, text: str) -> list[Path]:
         """The files of modules and includes that a text names, where they would be."""
-        modules = {f"{a or b}.sac" for a, b in _USED.findall(text)}
         home = path.parent
-        return [folder / name for name in sorted(modules) for folder in (self.program.parent, *self.search)] + [
+        modules = {f"{a or b}.sac" for a, b in _USED.findall(text)}
+        folders = list(dict.fromkeys((home, self.program.parent, *self.search)))
+        return [folder / name for name in sorted(modules) for folder in folders] + [
             folder / name for name in _INCLUDED.findall(text) for folder in (home, *self.include_path)
         ]
 
@@ -75,14 +87,10 @@ def watch(files: Files, command: Sequence[str], *, screen: bool) -> int:
     """Runs the command now and after each change, until Ctrl-C. `screen`: each run begins on an empty screen. Gives the
     exit status, 0. Raises `SacError` where there is no program."""
     try:
-        if not files.program.is_file():
+        missing = files.missing()
+        if missing is not None:
             raise SacError(
-                Diagnostic(
-                    "E0303",
-                    f"cannot read {files.program}: there is no such file",
-                    NOWHERE,
-                    help=other_file(files.program),
-                )
+                Diagnostic("E0303", f"cannot read {missing}: there is no such file", NOWHERE, help=other_file(missing))
             )
         while True:
             before = files.digests()
@@ -128,7 +136,7 @@ def _settle(files: Files) -> None:
     while True:
         time.sleep(POLL)
         after = files.digests()
-        if after == before and files.program in after:
+        if after == before and all(root in after for root in files.roots()):
             return
         before = after
 

@@ -8,7 +8,7 @@ started as `program -v name`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sacpy.documents.library import Example
@@ -82,6 +82,12 @@ def function_text(name: str, examples: Sequence[Example]) -> str:
 def run_examples(module: str, comments: Sequence[Sequence[Example]], loader: Loader) -> list[list[list[str]]]:
     """What the examples print, per comment and example, line by line; blank lines left out. Errors are printed as
     text."""
+    return run_functions(examples_program(module, comments, loader), "example", comments)
+
+
+def examples_program(module: str, comments: Sequence[Sequence[Example]], loader: Loader) -> ElaboratedProgram:
+    """A program with a function for each comment of a module, `example0` and so on, which sees the library's common
+    modules and this one. Raises `SacError`."""
     loader.modules["Example"] = parse_source(SHOWING)
     uses = "".join(f"use {name}: all;\n" for name in dict.fromkeys((*LIBRARY, module)))
     text = (
@@ -89,8 +95,7 @@ def run_examples(module: str, comments: Sequence[Sequence[Example]], loader: Loa
         + "".join(function_text(f"example{i}", examples) for i, examples in enumerate(comments))
         + "int main() { return 0; }\n"
     )
-    program = elaborate(parse_source(Source(f"<examples of {module}>", text)), loader)
-    return run_functions(program, "example", comments)
+    return elaborate(parse_source(Source(f"<examples of {module}>", text)), loader)
 
 
 def run_functions(
@@ -98,21 +103,33 @@ def run_functions(
 ) -> list[list[list[str]]]:
     """What the functions of a program print that run the examples of comments; `prefix` and a number are their
     names."""
-    results = []
-    for i, examples in enumerate(comments):
-        stdin = "".join(f"{line}\n" for example in examples for line in example.input).encode()
-        world = World.captured(stdin, PROGRAM_WORDS)
-        try:
-            Evaluator(program, world).call(program.key(program.main.own(f"{prefix}{i}")[0], ()), ())
-        except SacError as error:
-            world.stdout.write(render_text(error.diagnostics[:1]).partition("\n")[0].encode())
-        except Exit as stop:
-            world.stdout.write(b"exit status %d\n" % stop.status)
-        outputs = [_lines(part) for part in (world.out() + world.err()).split(MARK)]
-        outputs = outputs[1:] or outputs
-        world.finish()
-        results.append(outputs + [["(not run)"]] * (len(examples) - len(outputs)))
-    return results
+    return [run_function(program, f"{prefix}{i}", examples, _call) for i, examples in enumerate(comments)]
+
+
+def _call(program: ElaboratedProgram, key: str, world: World) -> None:
+    Evaluator(program, world).call(key, ())
+
+
+def run_function(
+    program: ElaboratedProgram,
+    name: str,
+    examples: Sequence[Example],
+    call: Callable[[ElaboratedProgram, str, World], None],
+) -> list[list[str]]:
+    """What the function of a program prints that runs the examples of a comment, per example. `call` calls a function
+    without arguments in a world."""
+    stdin = "".join(f"{line}\n" for example in examples for line in example.input).encode()
+    world = World.captured(stdin, PROGRAM_WORDS)
+    try:
+        call(program, program.key(program.main.own(name)[0], ()), world)
+    except SacError as error:
+        world.stdout.write(render_text(error.diagnostics[:1]).partition("\n")[0].encode())
+    except Exit as stop:
+        world.stdout.write(b"exit status %d\n" % stop.status)
+    outputs = [_lines(part) for part in (world.out() + world.err()).split(MARK)]
+    outputs = outputs[1:] or outputs
+    world.finish()
+    return outputs + [["(not run)"]] * (len(examples) - len(outputs))
 
 
 def _lines(output: bytes) -> list[str]:
@@ -135,4 +152,4 @@ def wrong_examples(module: str, comments: Sequence[Sequence[Example]], loader: L
     return wrong
 
 
-__all__ = ["function_text", "run_examples", "run_functions", "split_code", "wrong_examples"]
+__all__ = ["examples_program", "function_text", "run_examples", "run_function", "split_code", "wrong_examples"]

@@ -32,7 +32,10 @@ from sacpy.lang.patterns import declared_shapes
 from sacpy.lang.types import Shape
 
 if TYPE_CHECKING:
+    from sacpy.interp.codegen import Codegen
     from sacpy.interp.emitter import Emitter
+    from sacpy.interp.facts import Facts
+    from sacpy.interp.tracing import Tracer
     from sacpy.interp.twins import Twin
 
 RUNTIME: dict[str, Any] = {
@@ -57,7 +60,8 @@ class Evaluator:
     """Runs the functions of one program. `depth_limit` bounds the depth of Python frames; `always_copy` turns in-place
     updates off (for tests); `bindings` finds the Python function that stands for an external one, asked before the
     library's. `engine` decides what runs natively; `strict_fp`: floating-point numbers are added in the order the
-    program says, in the library too."""
+    program says, in the library too. `tracer`: is told what those functions of an `ElaboratedProgram` do that it
+    wants."""
 
     def __init__(
         self,
@@ -69,6 +73,7 @@ class Evaluator:
         bindings: Bindings = no_binding,
         engine: Engine | None = None,
         strict_fp: bool = False,
+        tracer: Tracer | None = None,
     ) -> None:
         self.program = program if engine is None else engine.prepared(program)
         self.engine = engine
@@ -90,6 +95,13 @@ class Evaluator:
         }
         self.sites = CallSites(self)
         self.preparer = Preparer(self.program)
+        self.tracer = tracer
+        if tracer is not None:
+            from sacpy.interp import tracing
+
+            self.borders = tracing.Borders(program)
+            self.preparer.apart = tracing.is_users
+            self.namespace |= tracing.hooks(tracer)
         self.namespace["_inferrer"] = self.preparer.inferrer
 
     def call(self, key: str, args: Sequence[Value]) -> tuple[Value, ...]:
@@ -229,7 +241,8 @@ class Evaluator:
 
             callee = self.sites.callee
 
-        generator = Generator(facts, self.namespace, name)
+        made = Generator if self.tracer is None else self._traced(self.tracer, function, facts) or Generator
+        generator = made(facts, self.namespace, name)
         if self.engine is not None:
             ask = self.engine.turn
             generator.turn = lambda statement: ask(self, original, statement, facts.bases)
@@ -239,6 +252,15 @@ class Evaluator:
         generator.usage = Usage(function, lambda a: facts.atom_shape(a).rank == 0)
         generated = generator.function(function, name)
         return generated.source, Place(owner(calls.shown(signature)), generated.spans, generated.guarded)
+
+    def _traced(self, tracer: Tracer, function: Function, facts: Facts) -> type[Codegen] | None:
+        """What generates a function for a tracer; None if the tracer does not want it."""
+        if not tracer.wants(function):
+            return None
+        from sacpy.interp.tracing import Traced
+
+        known = {"tracer": tracer, "borders": self.borders, "aliases": facts.aliases, "callee": self.sites.callee}
+        return type("Traced", (Traced,), known)
 
     def is_whole(self, signature: Signature) -> bool:
         """Whether NumPy stands for a function."""

@@ -13,12 +13,14 @@ from sacpy.nodes import Record, field
 
 
 class Facts(Record):
-    """Tables by variable, and by call (its identity): the instance it certainly takes, or those it may take."""
+    """Tables by variable, and by call (its identity): the instance it certainly takes, or those it may take.
+    `aliases`: variables in whose place others, or constants, have been put."""
 
     shapes: dict[str, Shape] = field(default_factory=dict)
     bases: dict[str, str] = field(default_factory=dict)
     certain: dict[int, str] = field(default_factory=dict)
     candidates: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    aliases: dict[str, Atom] = field(default_factory=dict)
 
     def shape(self, name: str) -> Shape:
         return self.shapes.get(name, ANY)

@@ -8,7 +8,7 @@ straight line of a few statements; so the scalar operators of the library cost n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sacpy.interp.facts import Facts, binds
 from sacpy.interp.prune import prune
@@ -54,11 +54,14 @@ class Preparer:
         self.inferrer = inferrer_for(program)
         self.callees: dict[tuple[str, tuple[Shape, ...]], Inference] = {}
         self.bodies: dict[str, Function | None] = {}
+        self.apart: Callable[[Function], bool] | None = None  # functions that are never substituted
 
     def prepare(self, function: Function, shapes: Sequence[Shape] | None = None) -> tuple[Function, Facts]:
         """The function with its facts, for arguments of these shapes (None: of the declared ones)."""
         rewriter = _Rewriter(self, function, shapes)
-        return prune(rewriter.function()), rewriter.facts
+        rewritten = rewriter.function()
+        rewriter.facts.aliases = rewriter.env
+        return (prune(rewritten) if self.apart is None else rewritten), rewriter.facts
 
     def callee(self, key: str, shapes: tuple[Shape, ...]) -> Inference | None:
         """Inference of an inline function called with these shapes, if it may be substituted."""
@@ -81,7 +84,7 @@ class Preparer:
             self.bodies[key] = None
             if signature.inlining == "inline" and signature.native is None and not _binds_shared_names(signature):
                 function = self.program.function(key)
-                if _is_straight(function):
+                if _is_straight(function) and (self.apart is None or not self.apart(function)):
                     self.bodies[key] = function
         return self.bodies[key]
 
@@ -185,6 +188,10 @@ class _Rewriter(Renamer):
 
     def statement(self, s: Stmt) -> Iterator[Stmt]:
         match s:
+            case Let(targets=(target,), rhs=Var() | Const() | Prim()) if (
+                target.source and self.preparer.apart is not None
+            ):
+                pass  # somebody may want to see it by its name
             case Let(targets=(target,), rhs=Var() | Const() as rhs):
                 self.env[target.name] = self.atom(rhs)
                 return

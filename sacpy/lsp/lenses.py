@@ -79,7 +79,7 @@ class Runs:
         arguments = [word, *self._options()]
         if word == "explain" and name:
             arguments += ["--function", name]
-        arguments += [str(path), *([name] if word == "test" and name else [])]
+        arguments.append(f"{path}::{name}" if word == "test" and name else str(path))
         self.tell(f"$ sacpy {' '.join(arguments)}")
         pipe = asyncio.subprocess.PIPE
         child = await asyncio.create_subprocess_exec(

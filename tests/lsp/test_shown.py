@@ -171,7 +171,7 @@ async def test_run(editor: Editor, uri: str) -> None:
 
 async def test_examples(editor: Editor, uri: str) -> None:
     status, message = await clicked(editor, (await lenses(editor, uri))["double[n] blur(double[n] v) test 2 examples"])
-    assert status == 0 and message.endswith("blur: 2 of 2 examples right")
+    assert status == 0 and "1 passed in " in message
 
 
 async def test_explanations(editor: Editor, uri: str) -> None:

@@ -28,6 +28,7 @@ TABLE: dict[str, Native] = {}
 MODULES: dict[str, str] = {
     **dict.fromkeys(("TermFile", "File"), "stdio"),
     **dict.fromkeys(("ScalarIO", "ArrayIO", "ComplexIO"), "printing"),
+    "Assert": "assertions",
     "BinFile": "binfile",
     "FibreIO": "fibre",
     "List": "lists",

@@ -54,6 +54,7 @@ class ElaboratedProgram(Record, repr=False):
     _entries: dict[int, Entry] = field(default_factory=dict)
     pragmas: bool = False  # some with-loop that was elaborated has one
     device: DeviceLimits | None = None
+    traced: bool = False  # somebody looks on: variables that are constants are variables all the same
     # of who elaborates: an interpreter and a compiler may ask at the same time
     lock: Any = field(default_factory=RLock)
     inferrer: Inferrer = field(init=False)

@@ -157,7 +157,7 @@ def _named(cx: Context, atom: core.Atom, name: str, path: str, base: str, span: 
         bind = cx.bind(shown, base, span, shown)
         cx.statements[-1] = core.Let((bind,), last.rhs, last.span)
         return core.Var(bind.name, span)
-    if isinstance(atom, core.Const) and len(atom.value) <= 1:
+    if isinstance(atom, core.Const) and (len(atom.value) < 1 or (len(atom.value) == 1 and not cx.program.traced)):
         return atom
     bind = cx.bind(shown, base, span, shown)
     cx.emit(core.Let((bind,), atom, span))

@@ -1,0 +1,193 @@
+"""A run that can be stopped, looked at, and gone on with: what the prompt's debugger and the debug adapter share.
+
+In: something that runs traced code (`tracing`), breakpoints, and commands. Out: a `Stop` each time the run stands
+still, with the frames of the SaC call stack and their values, and in the end its result or its error. The run has a
+thread of its own, which waits while somebody looks.
+"""
+
+from __future__ import annotations
+
+import queue
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from sacpy.interp.errors import Exit
+from sacpy.interp.tracing import FrameView, Site, calls_behind, calls_from, frames_of, is_users
+from sacpy.interp.values import Value
+from sacpy.lang.core import Function
+from sacpy.lang.diagnostics import SacError
+from sacpy.nodes import Node
+
+if TYPE_CHECKING:
+    from sacpy.interp.evaluator import Evaluator
+
+STACK = 256 * 2**20  # bytes; of which a run takes as many as its recursion is deep
+Mode = Literal["into", "next", "out", "continue", "end"]
+Reason = Literal["entry", "step", "breakpoint", "error"]
+
+
+class Stop(Node):
+    """The run stands still. `frames`: outermost first; `error`: what has ended it, behind which nothing goes on."""
+
+    reason: Reason
+    frames: tuple[FrameView, ...]
+    error: SacError | None = None
+
+
+class Done(Node):
+    """The run has ended: with a result, an error, or the status that the program asked for."""
+
+    result: Any = None
+    error: SacError | None = None
+    status: int | None = None
+
+
+class Abandoned(BaseException):
+    """Ends a run that nobody wants to go on with."""
+
+
+class Breakpoints:
+    """Where runs stop: functions by name, and lines by file."""
+
+    def __init__(self) -> None:
+        self.functions: set[str] = set()
+        self.lines: dict[str, set[int]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.functions or any(self.lines.values()))
+
+    def at_line(self, site: Site) -> bool:
+        """Whether a statement begins on a line with a breakpoint."""
+        wanted = self.lines.get(normal(site.span.source.name))
+        return wanted is not None and site.span.line in wanted
+
+
+def normal(name: str) -> str:
+    """One name for each file."""
+    return name if name.startswith("<") else str(Path(name).resolve())
+
+
+class Debugger:
+    """The tracer of a run."""
+
+    keeps, records = True, False
+
+    def __init__(self, breakpoints: Breakpoints) -> None:
+        self.sites: list[Site] = []
+        self.breakpoints = breakpoints
+        self.evaluator: Evaluator | None = None
+        self.last: Stop | Done | None = None
+        self._mode: Mode = "continue"
+        self._depth = 0
+        self._base = (0, 0)
+        self._entered = False
+        self._stopped_before: tuple[int, int] | None = None
+        self._answers: queue.SimpleQueue[Stop | Done] = queue.SimpleQueue()
+        self._commands: queue.SimpleQueue[Mode] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    # ------------------------------------------------------------ from outside
+
+    def start(self, evaluator: Evaluator, action: Callable[[], Any], mode: Mode) -> Stop | Done:
+        """Runs an action, which calls functions of the evaluator, up to the first stop."""
+        self.evaluator, self._mode = evaluator, mode
+        before = threading.stack_size(STACK)
+        try:
+            self._thread = threading.Thread(target=self._run, args=(action,), name="sacpy debuggee", daemon=True)
+            self._thread.start()
+        finally:
+            threading.stack_size(before)
+        return self._answer()
+
+    def go(self, mode: Mode) -> Stop | Done:
+        """Goes on from a stop up to the next."""
+        self._commands.put(mode)
+        return self._answer()
+
+    def abandon(self) -> None:
+        """Ends the run, wherever it stands."""
+        if self._thread is not None and self._thread.is_alive():
+            self._mode = "end"
+            self._commands.put("end")
+            self._thread.join()
+
+    def interrupt(self) -> None:
+        """The run stops at the next statement. Called from any thread."""
+        self._mode = "into"
+
+    def _answer(self) -> Stop | Done:
+        try:
+            self.last = self._answers.get()
+        except KeyboardInterrupt:
+            self.interrupt()
+            self.last = self._answers.get()
+        return self.last
+
+    # ------------------------------------------------------------ inside
+
+    def _run(self, action: Callable[[], Any]) -> None:
+        assert self.evaluator is not None
+        try:
+            done = Done(action())
+        except SacError as error:
+            cause = error.__context__ or error.__cause__
+            frames = [] if cause is None else frames_of(calls_behind(cause), self.evaluator.places, self)
+            if frames:
+                self._answers.put(Stop("error", tuple(frames), error))
+                return
+            done = Done(error=error)
+        except Exit as stop:
+            done = Done(status=stop.status & 0xFF)
+        except Abandoned:
+            done = Done()
+        self._answers.put(done)
+
+    def wants(self, function: Function) -> bool:
+        return is_users(function)
+
+    def enter(self, site: int) -> None:
+        self._depth += 1
+        if self._mode == "end":
+            raise Abandoned
+        if self.sites[site].function in self.breakpoints.functions:
+            self._entered = True
+
+    def leave(self) -> None:
+        self._depth -= 1
+
+    def at(self, site: int) -> None:
+        mode = self._mode
+        if mode == "continue" and not self.breakpoints:
+            return
+        if mode == "end":
+            raise Abandoned
+        here = self.sites[site]
+        position = (self._depth, here.level)
+        reason: Reason | None = None
+        if self._entered or (self.breakpoints.at_line(here) and self._is_new(here)):
+            reason = "breakpoint"
+        elif mode == "into" or (mode == "next" and position <= self._base) or (mode == "out" and position < self._base):
+            reason = "step"
+        self._stopped_before = (self._depth, here.span.line)
+        if reason is None:
+            return
+        self._entered, self._base = False, position
+        assert self.evaluator is not None
+        frames = frames_of(calls_from(sys._getframe(1)), self.evaluator.places, self)
+        self._answers.put(Stop(reason, tuple(frames)))
+        self._mode = self._commands.get()
+        if self._mode == "end":
+            raise Abandoned
+
+    def _is_new(self, here: Site) -> bool:
+        """Whether the line has just been come to; several statements may stand on it."""
+        return self._stopped_before != (self._depth, here.span.line) or here.kind == "cell"
+
+    def made(self, site: int, values: tuple[Value, ...], operands: tuple[Value, ...]) -> None:
+        """Nobody asks."""
+
+
+__all__ = ["Breakpoints", "Debugger", "Done", "Mode", "Stop", "normal"]

@@ -1,0 +1,150 @@
+"""Where an element of a value came from: the statement, or the cell of a with-loop, that made it.
+
+In: a run of traced code, and the index of an element of its result. Out: an `Origin`. While the run goes on, what each
+statement gave is kept, and of with-loops the cell of that index. Behind it one goes back: an array was made where it
+first appeared; an update of another index hands the question on to the array that it changed.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sacpy.interp.tracing import SITE, FrameView, Site, is_users
+from sacpy.interp.values import Value, shape_of
+from sacpy.lang.core import Call, Function, Let, Modarray, Prim, WithLoop
+from sacpy.nodes import Node
+
+if TYPE_CHECKING:
+    from sacpy.interp.evaluator import Evaluator
+
+Shown = tuple[tuple[str, str, Value], ...]
+
+
+class Origin(Node):
+    """`site`: the statement or cell, None for a value that was given from outside; `kind`: "cell", "default" (no cell
+    of the with-loop is there), "update" or "statement"; `variables`: names, base types and values there; `calls`: the
+    functions that were being executed, outermost first."""
+
+    site: Site | None
+    kind: str = ""
+    variables: Shown = ()
+    calls: tuple[str, ...] = ()
+
+
+class Event(Node):
+    """A statement gave values."""
+
+    site: Site
+    values: tuple[Value, ...]
+    operands: tuple[Value, ...]
+    cell: Origin | None
+    variables: Shown
+    calls: tuple[str, ...]
+
+
+class Recorder:
+    """The tracer that keeps what is needed. `index`: of the element, () for a scalar."""
+
+    keeps, records = True, True
+
+    def __init__(self, index: tuple[int, ...]) -> None:
+        self.sites: list[Site] = []
+        self.index = index
+        self.events: list[Event] = []
+        self._calls: list[str] = []
+        self._cells: list[Origin | None] = []
+
+    def wants(self, function: Function) -> bool:
+        return is_users(function)
+
+    def enter(self, site: int) -> None:
+        self._calls.append(self.sites[site].function)
+        self._cells.append(None)
+
+    def leave(self) -> None:
+        self._calls.pop()
+        self._cells.pop()
+
+    def at(self, site: int) -> None:
+        here = self.sites[site]
+        if here.kind != "cell":
+            return
+        frame = sys._getframe(1)
+        at = eval(here.operands[0], frame.f_globals, frame.f_locals)
+        if tuple(int(i) for i in np.atleast_1d(at)) == self.index[: np.size(at)]:
+            variables = tuple(FrameView(here, here.span, frame).variables())
+            self._cells[-1] = Origin(here, "cell", variables, tuple(self._calls))
+
+    def made(self, site: int, values: tuple[Value, ...], operands: tuple[Value, ...]) -> None:
+        here = self.sites[site]
+        cell = self._cells[-1]
+        assert isinstance(here.statement, Let)
+        if not isinstance(here.statement.rhs, WithLoop):
+            cell = None
+        elif cell is not None and cell.site is not None and cell.site.level == here.level + 1:
+            self._cells[-1] = None
+        frame = sys._getframe(1)
+        assert frame.f_locals[SITE] is not None
+        variables = tuple(FrameView(here, here.span, frame).variables())
+        self.events.append(Event(here, values, operands, cell, variables, tuple(self._calls)))
+
+    def origin(self, value: Value, evaluator: Evaluator) -> Origin:
+        """What made the element of a result."""
+        if not shape_of(value):
+            return self._of_scalar(value, evaluator)
+        seen = 0
+        while seen <= len(self.events):
+            seen += 1
+            event = next((e for e in self.events if any(v is value for v in e.values)), None)
+            if event is None:
+                return Origin(None)
+            assert isinstance(event.site.statement, Let)
+            match event.site.statement.rhs:
+                case Prim(op="modarray"):
+                    array, at, _ = event.operands
+                    index = tuple(int(i) for i in np.atleast_1d(at))
+                    if index == self.index[: len(index)] or array is None:
+                        return Origin(event.site, "update", event.variables, event.calls)
+                    value = array
+                case WithLoop(operators=operators):
+                    if event.cell is not None:
+                        return event.cell
+                    if not isinstance(operators[0], Modarray) or len(operators) > 1 or event.operands[0] is None:
+                        return Origin(event.site, "default", event.variables, event.calls)
+                    value = event.operands[0]
+                case _:
+                    return Origin(event.site, "statement", event.variables, event.calls)
+        return Origin(None)
+
+    def _of_scalar(self, value: Value, evaluator: Evaluator) -> Origin:
+        """The last statement that gave it, and of a call of a user's function the last in there."""
+        at, depth, found = len(self.events), 1, None
+        while True:
+            inside = [
+                (i, e)
+                for i, e in enumerate(self.events[:at])
+                if len(e.calls) == depth and any(_same(v, value) for v in e.values)
+            ]
+            if not inside:
+                break
+            at, found = inside[-1]
+            assert isinstance(found.site.statement, Let)
+            rhs = found.site.statement.rhs
+            if not isinstance(rhs, Call) or not any(self._is_users(key, evaluator) for key in rhs.candidates):
+                break
+            depth += 1
+        return Origin(None) if found is None else Origin(found.site, "statement", found.variables, found.calls)
+
+    def _is_users(self, key: str, evaluator: Evaluator) -> bool:
+        signature = evaluator.program.signature(key)
+        return signature.native is None and self.wants(evaluator.program.function(key))
+
+
+def _same(a: Value, b: Value) -> bool:
+    return not shape_of(a) and (a is b or bool(a == b) or (a != a and b != b))
+
+
+__all__ = ["Origin", "Recorder"]
