@@ -24,14 +24,20 @@ from typing import TYPE_CHECKING, Any, NoReturn, dataclass_transform
 
 class NodeType(type):
     """Makes slots of a class's annotations, and notes the defaults. `eq=False`: an instance is equal to itself only;
-    `repr=False`: it is shown by its address."""
+    `repr=False`: it is shown by its address; `weak=True`: there may be weak references to it."""
 
     __match_args__: tuple[str, ...]
     _frozen: bool
     _specs: dict[str, Any]  # of each field, in order, its default, `MISSING`, or what `dataclasses.field` gave
 
     def __new__(
-        mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], eq: bool = True, repr: bool = True
+        mcs,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        eq: bool = True,
+        repr: bool = True,
+        weak: bool = False,
     ) -> NodeType:
         inherited: dict[str, Any] = {}
         for base in bases:
@@ -43,7 +49,7 @@ class NodeType(type):
         }
         specs = inherited | own
         frozen = namespace.setdefault("_frozen", any(getattr(base, "_frozen", False) for base in bases))
-        namespace["__slots__"] = [n for n in own if n not in inherited]
+        namespace["__slots__"] = [*(n for n in own if n not in inherited), *(("__weakref__",) if weak else ())]
         namespace["__match_args__"] = tuple(
             [n for n, spec in specs.items() if not isinstance(spec, Field) or spec.init]
         )

@@ -41,6 +41,7 @@ class Host:
         self.bound: dict[str, Bound] = {} if other is None else other.bound
         self.lock: Any = threading.RLock() if other is None else other.lock
         self.runners: WeakSet[Runner] = WeakSet()
+        self._ended: list[Evaluator] = []  # to be let go of when nothing runs any more
         self._watchdog = Watchdog()
         self._nested = 0
 
@@ -63,7 +64,17 @@ class Host:
                 raise fault_error(stopped.fault()) from None
             finally:
                 self._nested -= 1
+                self._let_go()
                 self._flush()
+
+    def cut_off(self, evaluator: Evaluator) -> None:
+        """An evaluator of which something was ended in the middle, and which is not used again."""
+        self._ended.append(evaluator)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        while self._ended and not self._nested:
+            self._ended.pop().close()
 
     def __reduce__(self) -> str:
         raise TypeError(
@@ -141,7 +152,7 @@ class Runner:
             try:
                 return action()
             except (Stopped, KeyboardInterrupt):
-                self.renew()  # it may have been in the middle of anything
+                self._cut_off()  # it may have been in the middle of anything
                 raise
 
         return self.host.run(prepare)
@@ -162,11 +173,19 @@ class Runner:
                 self.renew()
                 raise error.__cause__ from None  # Ctrl-C, or a bound function that ends Python
             if any(d.code in INTERRUPTED for d in error.diagnostics):
-                self.renew()
+                self._cut_off()
             raise
         except BaseException:
             self.renew()
             raise
+
+    def _cut_off(self) -> None:
+        """Forgets what has been prepared, and has the host let go of it: what is cut off may be large, and more of it
+        may come before Python next searches for what refers to itself."""
+        evaluator = self._evaluator
+        self.renew()
+        if evaluator is not None:
+            self.host.cut_off(evaluator)
 
     def _binding(self, signature: Signature) -> Callable[..., Any] | None:
         instance = self.program.instances.get(signature.key)

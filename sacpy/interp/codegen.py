@@ -8,7 +8,7 @@ array in place, first makes all waiting expressions be computed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sacpy.interp.codegen_loops import write_loop
 from sacpy.interp.codegen_withloop import WithLoops
@@ -57,7 +57,10 @@ class Generated(Node):
 
 
 class Codegen(WithLoops):
-    """Generates one function."""
+    """Generates one function. `callee` gives, for the certain instance or the candidates of a call, the Python name to
+    call, its protocol, and a signature that stands for all of them."""
+
+    callee: Callable[[str | None, tuple[str, ...]], tuple[str, Protocol, Signature]]
 
     usage: Usage
 
@@ -430,7 +433,3 @@ class Codegen(WithLoops):
                 "False",
                 s.span,
             )
-
-    def callee(self, certain: str | None, candidates: tuple[str, ...]) -> tuple[str, Protocol, Signature]:
-        """The Python name to call, its protocol, and a signature that stands for all candidates."""
-        raise NotImplementedError

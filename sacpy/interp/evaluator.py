@@ -120,6 +120,13 @@ class Evaluator:
         overwritten. With each result, whether certainly nobody else holds it."""
         return self.guarded(lambda: self.sites.enter_giving(key, tuple(args), given))
 
+    def close(self) -> None:
+        """Lets go of what it has made, which is in cycles and otherwise gone only when Python searches for those.
+        Nothing of it may be running, nor run again."""
+        self.namespace.clear()
+        self.places.clear()
+        del self.sites
+
     def guarded(self, action: Callable[[], T]) -> T:
         """Does something that runs generated functions: with room for recursion, without NumPy's warnings, and with
         exceptions explained. Raises `SacError`."""
@@ -235,14 +242,9 @@ class Evaluator:
 
         signature = original.signature
         function, facts = self.preparer.prepare(original, shapes)
-
-        class Generator(Codegen):
-            """With this evaluator's call sites."""
-
-            callee = self.sites.callee
-
-        made = Generator if self.tracer is None else self._traced(self.tracer, function, facts) or Generator
-        generator = made(facts, self.namespace, name)
+        traced = None if self.tracer is None else self._traced(self.tracer, function, facts)
+        generator = (traced or Codegen)(facts, self.namespace, name)
+        generator.callee = self.sites.callee
         if self.engine is not None:
             ask = self.engine.turn
             generator.turn = lambda statement: ask(self, original, statement, facts.bases)
@@ -251,6 +253,7 @@ class Evaluator:
         )
         generator.usage = Usage(function, lambda a: facts.atom_shape(a).rank == 0)
         generated = generator.function(function, name)
+        del generator.ownership  # which refers to it
         return generated.source, Place(owner(calls.shown(signature)), generated.spans, generated.guarded)
 
     def _traced(self, tracer: Tracer, function: Function, facts: Facts) -> type[Codegen] | None:
@@ -259,7 +262,7 @@ class Evaluator:
             return None
         from sacpy.interp.tracing import Traced
 
-        known = {"tracer": tracer, "borders": self.borders, "aliases": facts.aliases, "callee": self.sites.callee}
+        known = {"tracer": tracer, "borders": self.borders, "aliases": facts.aliases}
         return type("Traced", (Traced,), known)
 
     def is_whole(self, signature: Signature) -> bool:

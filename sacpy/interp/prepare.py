@@ -9,6 +9,7 @@ straight line of a few statements; so the scalar operators of the library cost n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from sacpy.interp.facts import Facts, binds
 from sacpy.interp.prune import prune
@@ -37,6 +38,7 @@ from sacpy.lang.types import Shape
 from sacpy.lang.walk import Renamer
 from sacpy.nodes import replace
 
+T = TypeVar("T")
 LARGEST = 8  # statements of a function that is substituted
 DEEPEST = 6  # substitutions within substitutions
 
@@ -140,11 +142,15 @@ def _result_fits(slot: Slot, shape: Shape) -> bool:
     return is_below(outer(shape, len(slot.cell)), shape_class(slot))
 
 
+def _same(thing: T) -> T:
+    return thing
+
+
 class _Rewriter(Renamer):
     """Rewrites one function."""
 
     def __init__(self, preparer: Preparer, function: Function, shapes: Sequence[Shape] | None) -> None:
-        super().__init__(self._atom, self._bind)
+        super().__init__(_same, _same)
         self.preparer = preparer
         self.original = function
         self.inference = preparer.inferrer.infer(function, shapes)
@@ -175,16 +181,13 @@ class _Rewriter(Renamer):
     def _condition(self, condition: Condition) -> Condition:
         return replace(condition, block=self.block(condition.block), value=self.atom(condition.value))
 
-    def _atom(self, atom: Atom) -> Atom:
+    def atom(self, atom: Atom) -> Atom:
         if isinstance(atom, Const):
             return atom
         found = self.env.get(atom.name)
         if found is not None:
             return Var(found.name, atom.span) if isinstance(found, Var) else found
         return atom
-
-    def _bind(self, bind: Bind) -> Bind:
-        return bind
 
     def statement(self, s: Stmt) -> Iterator[Stmt]:
         match s:

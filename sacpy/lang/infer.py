@@ -90,7 +90,7 @@ class Inferrer(Record):
     _analyzer: Analyzer = field(init=False)
 
     def __post_init__(self) -> None:
-        self._analyzer = Analyzer(self.program, self._outcome, self.steps, self.depth, self.outcomes)
+        self._analyzer = Analyzer(self.program, _outcome, self.steps, self.depth, self.outcomes)
 
     def infer(self, function: Function, arguments: Sequence[Shape] | None = None) -> Inference:
         """What is known of a function called with arguments of these shapes; None: of the declared ones."""
@@ -132,8 +132,9 @@ class Inferrer(Record):
         self._end(before)
         return [walk.shape(value) for value in values]
 
-    def _outcome(self, function: Function, shapes: Sequence[Shape]) -> Outcome:
-        return _Walk(self._analyzer, None).function(function, shapes)
+
+def _outcome(analyzer: Analyzer, function: Function, shapes: Sequence[Shape]) -> Outcome:
+    return _Walk(analyzer, None).function(function, shapes)
 
 
 def inferrer_for(program: Program) -> Inferrer:

@@ -12,6 +12,7 @@ and widens. The nested calls of one function forget values first, then extents, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from sacpy.lang.core import Block, Call, Function, If, Let, Loop, Program, Signature, WithLoop
 from sacpy.lang.diagnostics import SacError
@@ -45,7 +46,7 @@ class _Active(Record):
 
 
 Key = tuple[str, tuple[object, ...]]
-Run = Callable[[Function, Sequence[Shape]], Outcome]
+Run: TypeAlias = "Callable[[Analyzer, Function, Sequence[Shape]], Outcome]"
 
 
 class Analyzer(Record):
@@ -118,7 +119,7 @@ class Analyzer(Record):
         try:
             for round_ in range(_ROUNDS):
                 active.asked = False
-                found = self.run(function, shapes)
+                found = self.run(self, function, shapes)
                 if not active.asked:
                     active.outcome = found
                     break

@@ -8,6 +8,7 @@ kind "painted").
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -79,14 +80,8 @@ class Budget:
 class Expander:
     """Replaces macros. `macros` is the table that directives change while a file is read."""
 
-    def __init__(
-        self,
-        macros: dict[str, Macro | None],
-        report: Callable[[Diagnostic], None],
-        budget: Budget,
-        predefined: Callable[[str, Span], Token],
-    ) -> None:
-        self.macros, self._report, self._budget, self._predefined = macros, report, budget, predefined
+    def __init__(self, macros: dict[str, Macro | None], report: Callable[[Diagnostic], None], budget: Budget) -> None:
+        self.macros, self._report, self._budget = macros, report, budget
 
     def expand(self, name: Token, reader: Reader) -> list[Token]:
         """The replacement of a macro's use in a file; `name` has been read."""
@@ -148,7 +143,7 @@ class Expander:
         macro = self.macros[name.text]
         span = use or Span(name.span.source, name.span.start, name.span.end)
         if macro is None:
-            return [self._predefined(name.text, span)._replace(span=name.span)]
+            return [_predefined(name.text, span)._replace(span=name.span)]
         if macro.params is None:
             self._budget.spend(len(macro.body) + 1, macro, span)
             return self._substitute(macro, {}, {}, span)
@@ -368,3 +363,12 @@ class Expander:
             return
         out[-1] = made[0]._replace(span=self._placed(mark, use), spaced=left.spaced)
         out += right[1:]
+
+
+def _predefined(name: str, use: Span) -> Token:
+    """What a macro that nobody defines stands for."""
+    if name == "__LINE__":
+        return Token("number", str(use.line), use)
+    if name == "__FILE__":
+        return Token("string", '"' + use.source.name.replace("\\", "\\\\").replace('"', '\\"') + '"', use)
+    return Token("string", time.strftime('"%b %d %Y"' if name == "__DATE__" else '"%H:%M:%S"'), use)

@@ -8,7 +8,6 @@ are left their values; this module obeys the directives between them.
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -106,46 +105,39 @@ class _File:
         return None
 
 
-class _Preprocessor:
-    def __init__(self, include_path: Sequence[Path], size: int, macros: Mapping[str, Macro | None] = {}) -> None:
-        self.include_path = tuple(include_path)
-        self.diagnostics: list[Diagnostic] = []
-        self._reported: Counter[str] = Counter()
-        self.trivia: list[tuple[int, str]] = []
-        self.included: dict[Path, None] = {}
-        self.tokens: list[Token] = []
-        self.macros: dict[str, Macro | None] = dict.fromkeys(PREDEFINED) | dict(macros)
-        self._expander = Expander(self.macros, self.report, Budget(EXPANSION + 4 * size), self._predefined)
-        self._scanned: dict[Path, list[Token]] = {}
-        self._nesting: list[Path] = []
-        self._once: set[str] = set()
-        self._includes = 0
-        self._directives: dict[str, Callable[[Token, list[Token], _File], None]] = {
-            "include": self._include,
-            "define": self._define,
-            "undef": self._undef,
-            "if": self._if,
-            "ifdef": self._if,
-            "ifndef": self._if,
-            "elif": self._elif,
-            "elifdef": self._elif,
-            "elifndef": self._elif,
-            "else": self._else,
-            "endif": self._endif,
-            "error": self._error,
-            "warning": self._error,
-            "line": self._ignore,
-            "ident": self._ignore,
-        }
+class _Reports:
+    """What has been found."""
+
+    def __init__(self) -> None:
+        self.taken: list[Diagnostic] = []
+        self._counts: Counter[str] = Counter()
 
     def report(self, diagnostic: Diagnostic) -> None:
         """Takes a diagnostic. Beyond a number nothing is to be learnt from further ones: warnings are dropped, errors
         end the reading."""
-        self._reported[diagnostic.severity] += 1
-        if self._reported[diagnostic.severity] <= REPORTS:
-            self.diagnostics.append(diagnostic)
+        self._counts[diagnostic.severity] += 1
+        if self._counts[diagnostic.severity] <= REPORTS:
+            self.taken.append(diagnostic)
         elif diagnostic.severity == "error":
             raise _TooMany
+
+
+class _Preprocessor:
+    """It refers to nothing that refers to it: what it has read is gone with it, and is much."""
+
+    def __init__(self, include_path: Sequence[Path], size: int, macros: Mapping[str, Macro | None] = {}) -> None:
+        self.include_path = tuple(include_path)
+        reports = _Reports()
+        self.diagnostics, self.report = reports.taken, reports.report
+        self.trivia: list[tuple[int, str]] = []
+        self.included: dict[Path, None] = {}
+        self.tokens: list[Token] = []
+        self.macros: dict[str, Macro | None] = dict.fromkeys(PREDEFINED) | dict(macros)
+        self._expander = Expander(self.macros, self.report, Budget(EXPANSION + 4 * size))
+        self._scanned: dict[Path, list[Token]] = {}
+        self._nesting: list[Path] = []
+        self._once: set[str] = set()
+        self._includes = 0
 
     def run(self, source: Source, defines: Mapping[str, str]) -> list[Token]:
         """The tokens that reach the parser, operators not yet cut and literals without values."""
@@ -199,13 +191,6 @@ class _Preprocessor:
             )
         )
 
-    def _predefined(self, name: str, use: Span) -> Token:
-        if name == "__LINE__":
-            return Token("number", str(use.line), use)
-        if name == "__FILE__":
-            return Token("string", '"' + use.source.name.replace("\\", "\\\\").replace('"', '\\"') + '"', use)
-        return Token("string", time.strftime('"%b %d %Y"' if name == "__DATE__" else '"%H:%M:%S"'), use)
-
     # Directives. Each gets its token, its line's tokens, and the file that it stands in.
 
     def _obey(self, directive: Token, file: _File) -> None:
@@ -227,9 +212,9 @@ class _Preprocessor:
         if word.text == "pragma":
             self._pragma(directive, line)
             return
-        obey = self._directives.get(word.text)
+        obey = _DIRECTIVES.get(word.text)
         if obey is None:
-            near = closest(word.text, [*self._directives, "pragma"])
+            near = closest(word.text, [*_DIRECTIVES, "pragma"])
             self.report(
                 Diagnostic(
                     "E0110",
@@ -244,7 +229,7 @@ class _Preprocessor:
             )
             return
         try:
-            obey(directive, line, file)
+            obey(self, directive, line, file)
         except Overflow:
             raise
         except SacError as error:
@@ -447,3 +432,16 @@ class _Preprocessor:
             return False
 
     # Included files.
+
+
+_DIRECTIVES: dict[str, Callable[[_Preprocessor, Token, list[Token], _File], None]] = {
+    **dict.fromkeys(("if", "ifdef", "ifndef"), _Preprocessor._if),
+    **dict.fromkeys(("elif", "elifdef", "elifndef"), _Preprocessor._elif),
+    **dict.fromkeys(("error", "warning"), _Preprocessor._error),
+    **dict.fromkeys(("line", "ident"), _Preprocessor._ignore),
+    "include": _Preprocessor._include,
+    "define": _Preprocessor._define,
+    "undef": _Preprocessor._undef,
+    "else": _Preprocessor._else,
+    "endif": _Preprocessor._endif,
+}

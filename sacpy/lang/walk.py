@@ -174,8 +174,12 @@ class Renamer:
     """Rewrites statements: `atom` maps uses, `bind` maps definitions. Every statement of the result is a new object."""
 
     def __init__(self, atom: Callable[[Atom], Atom], bind: Callable[[Bind], Bind]) -> None:
-        self.atom = atom
+        self._atom = atom
         self.bind = bind
+
+    def atom(self, atom: Atom) -> Atom:
+        """What takes the place of a use."""
+        return self._atom(atom)
 
     def block(self, block: Block) -> Block:
         return Block(tuple(s for statement in block.statements for s in self.statement(statement)))

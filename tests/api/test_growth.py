@@ -62,3 +62,34 @@ def test_errors_leave_nothing_behind(text: str) -> None:
     finally:
         tracemalloc.stop()
     assert after - before < ROOM * 2 * REMEMBERED
+
+
+ENDLESS = (
+    "use Array: all; int f(int n) { x = n; "
+    + " ".join(f"x = (x * {k + 3} + {k}) % {10007 + k};" for k in range(600))
+    + " while (x != -1) { x = x * 3 % 1009; } return x; }"
+)
+LONG = "int f(int x) { " + " ".join(f"x = (x * {k + 3} + {k}) % {10007 + k};" for k in range(30_000)) + " return x; }"
+
+
+@pytest.mark.parametrize("text, most", [(ENDLESS, 6000), (LONG, 2000)], ids=["running", "reading"])
+def test_what_a_limit_cuts_off_is_gone_without_a_search_for_cycles(text: str, most: int) -> None:
+    def cut_off(session: sacpy.Session) -> None:
+        try:
+            session.compile(text).f(1)
+        except sacpy.SacError as error:  # what pytest has for this would keep all that the error has passed
+            assert error.diagnostics[0].code == "E0704"
+        else:
+            pytest.fail("no limit has struck")
+
+    session = sacpy.Session(target="interp", limits=sacpy.Limits(seconds=0.5))
+    cut_off(session)  # what is loaded and remembered
+    gc.collect()
+    gc.disable()
+    try:
+        before = len(gc.get_objects())
+        cut_off(session)
+        after = len(gc.get_objects())
+    finally:
+        gc.enable()
+    assert after - before < most

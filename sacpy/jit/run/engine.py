@@ -352,7 +352,8 @@ class Engine:
         if self.policy.price is None:
             for evaluator in tuple(self._recorded):
                 room = _room(evaluator)
-                assert room is not None
+                if room is None:  # it has been closed
+                    continue
                 room.records.keep((*self.sites.of(evaluator), *self.units.of(evaluator)))
 
     def entered(self) -> Sequence[Versions]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from threading import RLock
 from typing import TYPE_CHECKING, Any
+from weakref import proxy, ref
 
 from sacpy.base.spelling import closest
 from sacpy.lang import ast, core
@@ -41,7 +42,7 @@ class Instance(Record, repr=False):
     partial: core.Function | None = None
 
 
-class ElaboratedProgram(Record, repr=False):
+class ElaboratedProgram(Record, repr=False, weak=True):
     """All that is known of a program. `main` is the scope of the file that was given."""
 
     world: World
@@ -60,7 +61,7 @@ class ElaboratedProgram(Record, repr=False):
     inferrer: Inferrer = field(init=False)
 
     def __post_init__(self) -> None:
-        self.inferrer = Inferrer(self)
+        self.inferrer = Inferrer(proxy(self))  # which is gone when this is
 
     # ------------------------------------------------------------ core.Program
 
@@ -360,7 +361,7 @@ def elaborate(info: ModuleInfo, loader: Loader) -> ElaboratedProgram:
     world = World(loader)
     name = info.name or "_MAIN"
     info.name = name
-    scope = world.scopes[name] = Scope(info, world)
+    scope = world.scopes[name] = Scope(info, ref(world))
     loader.modules[name] = info
     return ElaboratedProgram(world, scope)
 

@@ -8,6 +8,7 @@ umbrellas is one function.
 from __future__ import annotations
 
 from typing import Literal
+from weakref import ref
 
 from sacpy.base.spelling import closest
 from sacpy.lang import ast
@@ -23,11 +24,19 @@ Kind = Literal["functions", "types", "objects"]
 
 
 class Entry(Node, eq=False, repr=False):
-    """One function definition of a module, by its position among those of its name."""
+    """One function definition of a module, by its position among those of its name. `of`: the module's scope, which
+    lives as long as the program does."""
 
-    scope: Scope
+    of: ref[Scope]
     definition: ast.FunDef
     number: int
+
+    @property
+    def scope(self) -> Scope:
+        """That of the defining module."""
+        scope = self.of()
+        assert scope is not None, "a definition was used longer than its program"
+        return scope
 
     @property
     def module(self) -> str:
@@ -40,17 +49,25 @@ class Entry(Node, eq=False, repr=False):
         return f"{self.module}::{self.definition.name}"
 
 
-class Scope(Record, eq=False, repr=False):
-    """The names of one module. `world` is shared by all scopes of a program."""
+class Scope(Record, eq=False, repr=False, weak=True):
+    """The names of one module. `of`: the world that all scopes of a program share, which has them, and which lives as
+    long as the program does; so a program that nobody needs any more is gone at once."""
 
     info: ModuleInfo
-    world: World
+    of: ref[World]
     _own: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
     _exported: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
     _tiers: dict[str, tuple[tuple[Entry, ...], tuple[Entry, ...]]] = field(default_factory=dict)
     _types: dict[str, BaseType | None] = field(default_factory=dict)
     _busy: set[str] = field(default_factory=set)
     _listed: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    @property
+    def world(self) -> World:
+        """All modules of the program."""
+        world = self.of()
+        assert world is not None, "a scope was used longer than its program"
+        return world
 
     # ------------------------------------------------------------ lists of names
 
@@ -95,7 +112,7 @@ class Scope(Record, eq=False, repr=False):
             definitions = [d for d in self.info.definitions(name) if d.linkage != "specialize"]
             bodies = {_parameters(d) for d in definitions if d.body is not None}
             definitions = [d for d in definitions if d.body is not None or d.linkage or _parameters(d) not in bodies]
-            self._own[name] = tuple(Entry(self, d, i) for i, d in enumerate(definitions))
+            self._own[name] = tuple(Entry(ref(self), d, i) for i, d in enumerate(definitions))
         return self._own[name]
 
     def tiers(self, name: str) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
@@ -338,7 +355,7 @@ def _unique(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
     return tuple({(id(e.scope), e.definition.name, e.number): e for e in entries}.values())
 
 
-class World(Record, repr=False):
+class World(Record, repr=False, weak=True):
     """All modules of a program."""
 
     loader: Loader
@@ -348,7 +365,7 @@ class World(Record, repr=False):
         """The scope of a module, loaded if need be. Raises `SacError` (E0301)."""
         found = self.scopes.get(module)
         if found is None:
-            found = self.scopes[module] = Scope(self.loader.load(module, span), self)
+            found = self.scopes[module] = Scope(self.loader.load(module, span), ref(self))
         return found
 
     def modules_with_type(self, name: str) -> list[str]:
