@@ -132,8 +132,10 @@ class Session:
         path = Path(path)
         return self._loaded(lambda: self._workspace.check(path), path.name)
 
-    def compile(self, source: str, name: str = "<source>") -> Module:
-        """The same for a program or module in a string."""
+    def compile(self, source: str | ast.Module, name: str = "<source>") -> Module:
+        """The same for a program or module in a string, or one that is a tree already."""
+        if isinstance(source, ast.Module):
+            return self._loaded(lambda: self._workspace.check_tree(source), name)
         expect(source, str, "source")
         return self._loaded(lambda: self._workspace.check_text(source, name, None), name)
 
@@ -415,6 +417,13 @@ class Session:
         return len(self._names)
 
     # ------------------------------------------------------------ Python functions
+
+    def function(self, function: Callable[..., Any]) -> Any:
+        """A decorator: a typed Python function captured as SaC, a `Captured`, and run by this session
+        (docs/capture.md). Raises `SacError` for a head without types."""
+        from importlib import import_module  # the room of captured functions stands above
+
+        return import_module("sacpy.capture.function").Captured(function, self)
 
     @overload
     def bind(self, name: str) -> Callable[[F], F]: ...

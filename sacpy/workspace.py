@@ -13,10 +13,10 @@ from sacpy.base.collection import without_collection
 from sacpy.base.kept import cache_folder
 from sacpy.interp.limits import Limits, Watchdog
 from sacpy.interp.memory import physical
-from sacpy.lang import core
+from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
-from sacpy.lang.modules import Library, Loader, load_library, parse_file, parse_source
+from sacpy.lang.modules import Library, Loader, load_library, module_info, parse_file, parse_source
 from sacpy.lang.source import Source, Span
 from sacpy.nodes import Record, field
 
@@ -84,6 +84,12 @@ class Workspace(Record):
                 self.loader(home, texts),
             )
         )
+
+    @without_collection("a program")
+    def check_tree(self, tree: ast.Module) -> tuple[ElaboratedProgram, list[Diagnostic]]:
+        """A program that somebody else has made a tree, with everything there is to say about it."""
+        program = elaborate(module_info(tree), self.loader(None))
+        return program, program.check(self.limits_of_device)
 
     def _advised(
         self, read: Callable[[Mapping[str, str]], ElaboratedProgram]
