@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import copy_context
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -134,9 +135,7 @@ class Session:
 
     def compile(self, source: str | ast.Module, name: str = "<source>") -> Module:
         """The same for a program or module in a string, or one that is a tree already."""
-        if isinstance(source, ast.Module):
-            return self._loaded(lambda: self._workspace.check_tree(source), name)
-        expect(source, str, "source")
+        expect(source, str | ast.Module, "source")
         return self._loaded(lambda: self._workspace.check_text(source, name, None), name)
 
     def _loaded(self, check: Callable[[], tuple[ElaboratedProgram, list[Diagnostic]]], title: str) -> Module:
@@ -419,11 +418,8 @@ class Session:
     # ------------------------------------------------------------ Python functions
 
     def function(self, function: Callable[..., Any]) -> Any:
-        """A decorator: a typed Python function captured as SaC, a `Captured`, and run by this session
-        (docs/capture.md). Raises `SacError` for a head without types."""
-        from importlib import import_module  # the room of captured functions stands above
-
-        return import_module("sacpy.capture.function").Captured(function, self)
+        """A decorator: a typed Python function captured as SaC. Raises `SacError` for a head without types."""
+        return import_module("sacpy.capture.function").Captured(function, self)  # a room above
 
     @overload
     def bind(self, name: str) -> Callable[[F], F]: ...

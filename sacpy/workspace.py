@@ -75,21 +75,19 @@ class Workspace(Record):
 
     @without_collection("a program")
     def check_text(
-        self, text: str, name: str = "<text>", home: Path | None = Path()
+        self, text: str | ast.Module, name: str = "<text>", home: Path | None = Path()
     ) -> tuple[ElaboratedProgram, list[Diagnostic]]:
-        """The program in a string, with everything there is to say about it. `home`: the folder of its modules."""
+        """The program in a string, or one that somebody else has made a tree, with everything there is to say about it.
+        `home`: the folder of its modules."""
+        if isinstance(text, ast.Module):
+            program = elaborate(module_info(text), self.loader(home))
+            return program, program.check(self.limits_of_device)
         return self._advised(
             lambda texts: elaborate(
                 parse_source(Source(name, texts.get(name, text)), self.include_path, self.defines, search=self.search),
                 self.loader(home, texts),
             )
         )
-
-    @without_collection("a program")
-    def check_tree(self, tree: ast.Module) -> tuple[ElaboratedProgram, list[Diagnostic]]:
-        """A program that somebody else has made a tree, with everything there is to say about it."""
-        program = elaborate(module_info(tree), self.loader(None))
-        return program, program.check(self.limits_of_device)
 
     def _advised(
         self, read: Callable[[Mapping[str, str]], ElaboratedProgram]
