@@ -39,7 +39,7 @@ def integer(value: int, span: Span, base: str = "int") -> Expr:
 
 def real(value: float, span: Span, base: str = "double") -> Expr:
     """A number of base "double" or "float"."""
-    suffix = "f" if base == "float" else ""
+    value, suffix = float(value), "f" if base == "float" else ""
     if base == "float":
         value = HELPERS["_f32"](value)
     if math.isnan(value):
