@@ -19,6 +19,7 @@ import numpy as np
 
 from benchmarks import compare, interpreter, native, prompt, startup, terminal
 from benchmarks.append import command as append
+from benchmarks.capture import command as capture
 from benchmarks.first import command as first
 from benchmarks.growth import command as growth
 from benchmarks.measure import Row, as_json, table
@@ -32,7 +33,7 @@ LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "prompt": lambda options: [*prompt.measure(options.repetitions), *terminal.measure(options.repetitions)],
     "native": lambda options: native.measure(options.repetitions),
 }
-PARTS = (*LIMITED, "append", "suite", "first", "compile")
+PARTS = (*LIMITED, "append", "capture", "suite", "first", "compile")
 
 
 def main() -> int:
@@ -48,6 +49,10 @@ def main() -> int:
             continue
         if part == "append":
             report[part], failed = append.show(options.only or (), options.repetitions, options.quick)
+            over |= failed
+            continue
+        if part == "capture":
+            report[part], failed = capture.show(options.only or (), options.repetitions, options.quick)
             over |= failed
             continue
         if part == "first":

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from sacpy.capture.function import Captured, function
+    from sacpy.capture.heads import Bool, Complex, Double, Float, Int, Int32, UInt8
     from sacpy.embedding.functions import Function, Module
     from sacpy.embedding.grants import World
     from sacpy.embedding.kinds import Handle
@@ -17,16 +19,25 @@ if TYPE_CHECKING:
     from sacpy.session import Session
 
 __all__ = [
+    "Bool",
+    "Captured",
+    "Complex",
     "DeviceArray",
     "Diagnostic",
+    "Double",
+    "Float",
     "Function",
     "Handle",
+    "Int",
+    "Int32",
     "Limits",
     "Module",
     "SacError",
     "Session",
+    "UInt8",
     "World",
     "__version__",
+    "function",
     "to_device",
 ]
 
@@ -37,6 +48,8 @@ _WHERE = {
     "DeviceArray": "sacpy.jit.device.memory", "to_device": "sacpy.jit.device.interop",
     "World": "sacpy.embedding.grants", "Session": "sacpy.session", "load_ipython_extension": "sacpy.notebook.magic",
     "unload_ipython_extension": "sacpy.notebook.magic",
+    **dict.fromkeys(("Double", "Float", "Int", "Int32", "UInt8", "Bool", "Complex"), "sacpy.capture.heads"),
+    **dict.fromkeys(("function", "Captured"), "sacpy.capture.function"),
 }  # fmt: skip
 
 

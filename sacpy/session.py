@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import copy_context
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -132,9 +133,9 @@ class Session:
         path = Path(path)
         return self._loaded(lambda: self._workspace.check(path), path.name)
 
-    def compile(self, source: str, name: str = "<source>") -> Module:
-        """The same for a program or module in a string."""
-        expect(source, str, "source")
+    def compile(self, source: str | ast.Module, name: str = "<source>") -> Module:
+        """The same for a program or module in a string, or one that is a tree already."""
+        expect(source, str | ast.Module, "source")
         return self._loaded(lambda: self._workspace.check_text(source, name, None), name)
 
     def _loaded(self, check: Callable[[], tuple[ElaboratedProgram, list[Diagnostic]]], title: str) -> Module:
@@ -415,6 +416,10 @@ class Session:
         return len(self._names)
 
     # ------------------------------------------------------------ Python functions
+
+    def function(self, function: Callable[..., Any]) -> Any:
+        """A decorator: a typed Python function captured as SaC. Raises `SacError` for a head without types."""
+        return import_module("sacpy.capture.function").Captured(function, self)  # a room above
 
     @overload
     def bind(self, name: str) -> Callable[[F], F]: ...

@@ -13,10 +13,10 @@ from sacpy.base.collection import without_collection
 from sacpy.base.kept import cache_folder
 from sacpy.interp.limits import Limits, Watchdog
 from sacpy.interp.memory import physical
-from sacpy.lang import core
+from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
-from sacpy.lang.modules import Library, Loader, load_library, parse_file, parse_source
+from sacpy.lang.modules import Library, Loader, load_library, module_info, parse_file, parse_source
 from sacpy.lang.source import Source, Span
 from sacpy.nodes import Record, field
 
@@ -77,9 +77,13 @@ class Workspace(Record):
 
     @without_collection("a program")
     def check_text(
-        self, text: str, name: str = "<text>", home: Path | None = Path()
+        self, text: str | ast.Module, name: str = "<text>", home: Path | None = Path()
     ) -> tuple[ElaboratedProgram, list[Diagnostic]]:
-        """The program in a string, with everything there is to say about it. `home`: the folder of its modules."""
+        """The program in a string, or one that somebody else has made a tree, with everything there is to say about it.
+        `home`: the folder of its modules."""
+        if isinstance(text, ast.Module):
+            program = elaborate(module_info(text), self.loader(home))
+            return program, program.check(self.limits_of_device)
         return self._advised(
             lambda texts: elaborate(
                 parse_source(Source(name, texts.get(name, text)), self.include_path, self.defines, search=self.search),

@@ -2,8 +2,8 @@
 
 A `Diagnostic` is data. `render_text` (carets) and `to_json` are renderers of it; the editor protocol will be another.
 Codes: E01xx preprocessor and lexer, E02xx parser, E03xx names and modules, E04xx types and elaboration, E05xx shapes
-and values found wrong before the program runs, E06xx run time, E07xx limits and command line; W likewise for warnings,
-N for notes. `docs/errors.md` has a section per code.
+and values found wrong before the program runs, E06xx run time, E07xx limits and command line, E09xx captured Python; W
+likewise for warnings, N for notes. `docs/errors.md` has a section per code.
 """
 
 from __future__ import annotations

@@ -1,0 +1,153 @@
+"""Captured functions as they are called.
+
+In: a typed Python function, and a session that runs it. Out: `Captured`, which takes and gives what the Python function
+does. The head is read when the function is decorated; the body is captured at the first use, when all that it names is
+there. Constants from outside are those of that moment.
+"""
+
+from __future__ import annotations
+
+import ast as py
+import functools
+import inspect
+import threading
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, overload
+
+from sacpy.capture.signatures import head
+from sacpy.capture.unit import Program
+from sacpy.embedding.functions import Function, Module
+from sacpy.lang.printer import print_module
+from sacpy.nodes import replace
+from sacpy.session import Session
+
+if TYPE_CHECKING:
+    from sacpy.capture.frame import Frame, Val
+    from sacpy.capture.unit import Work
+
+_LOCK = threading.Lock()
+_SESSIONS: dict[str, Session] = {}
+
+
+def default_session(target: str) -> Session:
+    """The session of functions that name none, one for each target."""
+    with _LOCK:
+        if target not in _SESSIONS:
+            _SESSIONS[target] = Session(target)
+        return _SESSIONS[target]
+
+
+class Captured:
+    """A typed Python function as SaC. Call it as the Python function; `python` is that function."""
+
+    def __init__(self, function: Callable[..., Any], session: Session | None = None, target: str = "auto") -> None:
+        """Raises `SacError` where the head says no types; `TypeError` for what is no Python function."""
+        if not inspect.isfunction(function):
+            raise TypeError(f"{function!r} is no Python function: decorate a 'def'")
+        self.python = function
+        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
+        self.head = head(function)
+        self._session = session
+        self._target = target
+        self._run: Function | None = None
+        self._program: Program | None = None
+        self._name = ""
+        self._plain = not any(
+            p.default is not p.empty or p.kind is p.KEYWORD_ONLY
+            for p in inspect.signature(function).parameters.values()
+        )
+        functools.update_wrapper(self, function)
+
+    @property
+    def session(self) -> Session:
+        """The session that runs it."""
+        if self._session is None:
+            self._session = default_session(self._target)
+        return self._session
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """Calls it. Raises `SacError` for what cannot be captured, arguments that do not fit, and errors of the run."""
+        run = self._run or self._ready()
+        if named or not self._plain:
+            args = self._in_order(args, named)
+        return run(*args)
+
+    def _ready(self) -> Function:
+        if self._run is None:
+            self._run = self._loaded(self.session)
+        return self._run
+
+    def _loaded(self, session: Session) -> Function:
+        """It, run by a session."""
+        module: Module = session.compile(self.program.tree(), self.__name__)
+        return module[self._name]
+
+    @property
+    def program(self) -> Program:
+        """The SaC program. Raises `SacError` for what cannot be captured."""
+        if self._program is None:
+            library = self.session._module
+            program = Program(lambda name: name in library)
+            self._name = program.add(self).name
+            self._program = program
+        return self._program
+
+    def check(self) -> None:
+        """Captures and checks it without running it. Raises `SacError` with what is wrong."""
+        self._ready()
+
+    def _in_order(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+        bound = inspect.signature(self.python).bind(*args, **named)
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
+
+    @property
+    def sac(self) -> str:
+        """The SaC program that it becomes, without what is brought along."""
+        program = self.program
+        tree = program.tree()
+        own = {m.name for m in program.made.values()}
+        from sacpy.lang import ast
+
+        kept = tuple(d for d in tree.definitions if not isinstance(d, ast.FunDef) or d.name in own)
+        return print_module(replace(tree, definitions=kept))
+
+    def explain(self) -> str:
+        """What was compiled of it so far, and why not where it was not."""
+        return self.session.explain(self._name or self.__name__)
+
+    def interpreted(self, *args: Any, **named: Any) -> Any:
+        """The same call, interpreted: nothing is compiled. Raises `SacError`."""
+        return self._loaded(default_session("interp"))(*self._in_order(args, named))
+
+    def called(self, work: Work, frame: Frame, node: py.Call) -> Val:
+        """Its call within another captured function."""
+        return work.plain_call(frame, node, self)
+
+    def __repr__(self) -> str:
+        return f"<captured function {self.__qualname__}{inspect.signature(self.python)}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A captured function is pickled by name, as Python functions are."""
+        return _found, (self.__module__, self.__qualname__)
+
+
+def _found(module: str, name: str) -> Captured:
+    value: Any = import_module(module)
+    for part in name.split("."):
+        value = getattr(value, part)
+    if not isinstance(value, Captured):
+        raise TypeError(f"{module}.{name} is no captured function")
+    return value
+
+
+@overload
+def function(function: Callable[..., Any], /) -> Captured: ...
+@overload
+def function(*, target: str = "auto") -> Callable[[Callable[..., Any]], Captured]: ...
+def function(function: Callable[..., Any] | None = None, /, *, target: str = "auto") -> Any:
+    """A decorator: a typed Python function captured as SaC. `target`: how it runs, as for `Session`."""
+    if function is None:
+        return lambda f: Captured(f, None, target)
+    return Captured(function, None, target)
