@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from tests.ptx.counts import Counts
 from tests.ptx.kinds import UINT, A
 from tests.ptx.memory import BASE, LOCAL_WINDOW, SHARED_WINDOW, Arena, Findings
 from tests.ptx.races import Races
+
+if TYPE_CHECKING:
+    from tests.ptx.program import Program
 
 
 class Trapped(Exception):
@@ -36,6 +39,8 @@ class Accesses:
     thread: A
     warp: A
     grid_block: A
+    phase: A
+    p: Program
 
     def who(self, lanes: A, k: int) -> str:
         lane = int(lanes[k])

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sacpy import cli
+from sacpy.commands.options import parse, workspace_of
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import SacError
 from sacpy.session import Session
@@ -148,9 +148,9 @@ def _program(path: Path, gpu: PtxCuda, each: int, verdict: Verdict) -> None:
     expected = path.with_suffix(".out") if corpus else beside(path, ".expected")
     wanted = expected.read_text(encoding="latin-1" if corpus else "utf-8")
     strict = [] if corpus else ["--strict-fp"]
-    parsed = cli.parse(["run", *flags, "--target", "cuda", *strict, str(path.resolve()), *args])
+    parsed = parse(["run", *flags, "--target", "cuda", *strict, str(path.resolve()), *args])
     world = World.captured(stdin, tuple(a.encode() for a in (str(path), *args)))
-    workspace = cli.workspace_of(parsed)
+    workspace = workspace_of(parsed)
     workspace.use(on_demand(gpu))
     signal.alarm(each)
     try:

@@ -182,8 +182,8 @@ class PtxCuda(FakeCuda):
                     size *= max(int(e.value if isinstance(e, Const) else scalars[e.name]), 0)
                 places.append((int(a), int(a) + size, p.name))
         for at, (start, stop, name) in enumerate(places):
-            for s, e, other in places[at + 1 :]:
-                if start < e and s < stop and start < stop and s < e and ({name, other} & written):
+            for s, end, other in places[at + 1 :]:
+                if start < end and s < stop and start < stop and s < end and ({name, other} & written):
                     self.findings.add("noalias parameters overlap", kernel.name, f"{name} and {other}")
 
 

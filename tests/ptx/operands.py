@@ -39,6 +39,7 @@ class Operands:
         self.changed: dict[str, None] = {}
         self.constants: dict[str, Any] = {}
         self.count = 0
+        self.where, self.id = "", 0  # the instruction: as text in quotes, and by a number of its own
         self.pc = 0
 
     def text(self) -> str:

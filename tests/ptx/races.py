@@ -9,7 +9,7 @@ import numpy as np
 from tests.ptx.kinds import A
 
 if TYPE_CHECKING:
-    from tests.ptx.launch import Launch
+    from tests.ptx.accesses import Accesses
 
 
 class Racing:
@@ -81,7 +81,7 @@ class Races:
         self.shared = Racing(size)
         self.shared.block_of, self.shared.first = self.whole.block_of, self.first  # type: ignore[union-attr]
 
-    def touch(self, run: Launch, kind: str, space: str, at: A, size: int, lanes: A, nc: bool, text: str) -> None:
+    def touch(self, run: Accesses, kind: str, space: str, at: A, size: int, lanes: A, nc: bool, text: str) -> None:
         if space == "global" and len(at) and (at == self.spared).all():
             return
         block = run.grid_block[lanes]

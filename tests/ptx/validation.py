@@ -57,8 +57,8 @@ def arithmetic(check: Check) -> None:
     n = 5000
     bits = rng.integers(0, 2**64, (3, n), dtype=np.uint64)
     wild = [b.view(np.float64) for b in bits]
-    near = [rng.standard_normal(n), rng.standard_normal(n), None]
-    near[2] = -near[0] * near[1] * (1 + rng.integers(-3, 4, n) * 2.0**-53)
+    near = [rng.standard_normal(n), rng.standard_normal(n)]
+    near.append(-near[0] * near[1] * (1 + rng.integers(-3, 4, n) * 2.0**-53))
     fma = ctypes.CDLL("libm.so.6").fma
     fma.restype, fma.argtypes = ctypes.c_double, [ctypes.c_double] * 3
     fmaf = ctypes.CDLL("libm.so.6").fmaf

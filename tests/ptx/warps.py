@@ -67,7 +67,7 @@ class Warps:
         n = len(lanes)
         x = np.broadcast_to(np.asarray(x), (n,))
         table, row = self._mask(mask, lanes, guard, text)
-        there = table >= 0
+        there: A = table >= 0
         if mask is not None:
             wanted = np.broadcast_to(np.asarray(mask).astype(np.int64), (n,))
             first = np.zeros(len(table), np.int64)

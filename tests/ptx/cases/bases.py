@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tests.ptx.cases.case import Cases
@@ -10,7 +12,7 @@ MADE = Cases(13)
 case, d, s, n = MADE.add, MADE.doubles, MADE.singles, MADE.integers
 CASES, R = MADE.all, MADE.random
 
-INTS = {
+INTS: dict[str, Any] = {
     "byte": np.int8,
     "short": np.int16,
     "int": np.int32,
