@@ -65,7 +65,9 @@ class FakeCuda:
     """Takes the place of the module cuda.core. `memory`: the bytes of the GPU; `calls`: what was asked, in order;
     `contexts`: the threads in which a device has been made current: elsewhere the driver refuses work."""
 
-    def __init__(self, memory: int = 1 << 30, capability: tuple[int, int] = (9, 0), gpus: int = 1) -> None:
+    def __init__(
+        self, memory: int = 1 << 30, capability: tuple[int, int] = (9, 0), gpus: int = 1, processors: int = 132
+    ) -> None:
         self.memory = memory
         self.capability = capability
         self.used = 0
@@ -142,7 +144,7 @@ class FakeCuda:
             def __init__(self, number: int = 0) -> None:
                 if number >= gpus:
                     raise CUDAError("CUDA_ERROR_INVALID_DEVICE: invalid device ordinal")
-                self.properties = _properties(fake.capability)
+                self.properties = _properties(fake.capability, processors)
 
             @classmethod
             def get_all_devices(cls) -> tuple[Any, ...]:
@@ -229,9 +231,9 @@ class FakeCuda:
         return [c for c in self.calls if c[0] == what]
 
 
-def _properties(capability: tuple[int, int]) -> SimpleNamespace:
+def _properties(capability: tuple[int, int], processors: int) -> SimpleNamespace:
     return SimpleNamespace(
-        compute_capability_major=capability[0], compute_capability_minor=capability[1], multiprocessor_count=132,
+        compute_capability_major=capability[0], compute_capability_minor=capability[1], multiprocessor_count=processors,
         max_threads_per_multiprocessor=2048, max_blocks_per_multiprocessor=32,
         max_shared_memory_per_block_optin=227 << 10, max_shared_memory_per_multiprocessor=228 << 10,
         max_registers_per_multiprocessor=65536, max_threads_per_block=1024,

@@ -50,7 +50,8 @@ class Translating:
 
 class PtxCuda(FakeCuda):
     """A GPU of an architecture ("sm_90"). `front`, `strict`: as of `Translating`; `races`: whether they are looked for;
-    `counting`: whether counts are kept, by the kernel's PTX; `memory`: its bytes; `most_blocks`: of each launch, only
+    `counting`: whether counts are kept, by the kernel's PTX; `memory`: its bytes; `processors`: how many
+    multiprocessors it has (with few, small arrays are laid out as large ones are); `most_blocks`: of each launch, only
     so many blocks are executed, for counting alone."""
 
     def __init__(
@@ -63,9 +64,10 @@ class PtxCuda(FakeCuda):
         counting: bool = False,
         memory: int = 1 << 26,
         most_blocks: int | None = None,
+        processors: int = 132,
     ) -> None:
         number = int(architecture.removeprefix("sm_"))
-        super().__init__(memory, (number // 10, number % 10))
+        super().__init__(memory, (number // 10, number % 10), processors=processors)
         self.limits = DEVICES[architecture]
         self.path = f"{front} {architecture}{' strict' if strict else ''}"
         self.arena, self.findings = Arena(memory), Findings()

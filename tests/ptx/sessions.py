@@ -6,10 +6,12 @@ from typing import Any
 
 from sacpy.jit.cache import Cache
 from sacpy.jit.device.context import Device, Hardware
+from sacpy.jit.device.emulated import EmulatorMachine
 from sacpy.jit.device.weigh import Policy
 from sacpy.jit.run.engine import Engine
 from sacpy.jit.run.on_demand import OnDemand
 from sacpy.session import Session
+from sacpy.withloop.devices import DEVICES
 from tests.ptx.driver import PtxCuda
 
 
@@ -41,3 +43,15 @@ def session(gpu: PtxCuda, **options: Any) -> Session:
     made = Session(target="cuda", strict_fp=gpu.strict)
     made._workspace.use(on_demand(gpu, **options))
     return made
+
+
+def emulated(processors: int, *, strict: bool = False) -> Session:
+    """A session on the emulator of a GPU with so many multiprocessors, which checks every access."""
+    made = Engine("emulator", strict_fp=strict, verify=True, eager=True, defects=True, cache=Cache(None))
+    machine = EmulatorMachine(DEVICES["sm_90"].with_processors(processors), check=True)
+    made.tools.device = Device(Hardware(machine), Policy(always=True))
+    session = Session(target="emulator", strict_fp=strict)
+    demand = OnDemand("emulator")
+    demand._engine = made
+    session._workspace.use(demand)
+    return session

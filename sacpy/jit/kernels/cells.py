@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from sacpy.jit.ir.graph import Atom, Modarray, Var, extents_of
 from sacpy.jit.kernels import maps, product_tiles, rows, staging
+from sacpy.jit.kernels.contraction import Contraction, contraction
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import (
     Numbers,
@@ -50,7 +51,7 @@ class Cells:
         self.scratch: set[str] = set()
         self._check()
         self.rows = [rows.tried(source, p) for p in w.partitions]
-        self.contractions = [product_tiles.contraction(source, p) for p in w.partitions]
+        self.contractions = [contraction(source, p) for p in w.partitions]
 
     def _check(self) -> None:
         """Translates each body once, so that what cannot run is known before it is to run; checks pragmas."""
@@ -232,7 +233,7 @@ class Cells:
             and self.options.strategy == "auto"
             and (wanted is None or wanted.mode == "shared")
         ):
-            squares = product_tiles.chain_for(body, piece.space, numbers)
+            squares = self._squares(number, body, piece.space, numbers, wanted)
         full = squares is not None and piece.space.size >= device.processors * product_tiles.SIDE**2
         if (
             chain is None
@@ -255,27 +256,9 @@ class Cells:
             other = self._tiles(number, boxes.chain, piece.space)
             if not isinstance(other, str):
                 chain, reasons, tiles = boxes.chain, boxes.reasons, other
-        if isinstance(tiles, product_tiles.Tiles):
-            assert body is not None
-            return [], self._tiled(
-                piece,
-                chain,
-                (*reasons, f"{tiles.size} bytes of shared memory: {tiles.words(body.partition)}"),
-                body,
-                tiles,
-                numbers,
-            )
-        if isinstance(tiles, staging.Staging):
-            return [], self._staged(
-                piece,
-                chain,
-                (
-                    *reasons,
-                    f"{tiles.size} bytes of shared memory: {tiles.words(self.source.with_loop.partitions[number])}",
-                ),
-                tiles,
-                numbers,
-            )
+        if isinstance(tiles, staging.Tiled):
+            words = f"{tiles.size} bytes of shared memory: {tiles.words(self.source.with_loop.partitions[number])}"
+            return [], self._tiled(piece, chain, (*reasons, words), tiles, numbers)
         if tiles is not None:
             assert wanted is not None
             raise _cannot_stage(wanted, tiles)
@@ -285,51 +268,44 @@ class Cells:
 
         return [], self._launch(piece.space, chain, reasons, ("partition", number), make, "partition", number, numbers)
 
-    def _tiles(
-        self, number: int, chain: chains.Chain, space: IndexSpace
-    ) -> product_tiles.Tiles | staging.Staging | str | None:
+    def _tiles(self, number: int, chain: chains.Chain, space: IndexSpace) -> staging.Tiled | str | None:
         """What a mapping lets blocks stage; why nothing can be although that is asked for; None where nothing is to
         be."""
         body, wanted, device = self.contractions[number], memory_of(self.pragmas[number]), self.options.device
         mapping = chain.map(space, device)
-        strips = None if body is None else product_tiles.tiles_for(body, mapping, wanted, device.shared_per_block)
+        strips = (
+            None
+            if body is None
+            else product_tiles.tiles_for(self.source, body, mapping, wanted, device.shared_per_block)
+        )
         return (
             strips
             if strips is not None
             else staging.staging(self.source, number, mapping, wanted, device.shared_per_block)
         )
 
-    def _staged(
-        self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], tiles: staging.Staging, numbers: Numbers
-    ) -> list[Launch]:
-        number = piece.partition
-        assert number is not None
-
-        def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
-            return staging.staged_kernel(self.source, number, mapping, tiles, bits)
-
-        return self._launch(
-            piece.space, chain, reasons, ("staged", number), make, "partition", number, numbers, constant_block=True
-        )
+    def _squares(
+        self, number: int, body: Contraction, space: IndexSpace, numbers: Numbers, wanted: GpuMem | None
+    ) -> chains.Chain | None:
+        """The mapping that lets blocks share what their cells read, threads with several cells each where all that they
+        read can be in tiles."""
+        for several in (True, False) if wanted is None else (False,):
+            chain = product_tiles.chain_for(body, space, numbers, self.options.device.processors, several)
+            if chain is None or not chain.grid_block.each or self._tiles(number, chain, space) is not None:
+                return chain
+        return None
 
     def _tiled(
-        self,
-        piece: Piece,
-        chain: chains.Chain,
-        reasons: tuple[str, ...],
-        body: product_tiles.Contraction,
-        strips: product_tiles.Tiles,
-        numbers: Numbers,
+        self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], tiles: staging.Tiled, numbers: Numbers
     ) -> list[Launch]:
         number = piece.partition
         assert number is not None
 
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
-            return product_tiles.contraction_kernel(self.source, number, body, mapping, strips, bits)
+            return tiles.kernel(self.source, number, mapping, bits)
 
-        return self._launch(
-            piece.space, chain, reasons, ("tiled", number), make, "partition", number, numbers, constant_block=True
-        )
+        what = (tiles.purpose, number)
+        return self._launch(piece.space, chain, reasons, what, make, "partition", number, numbers, constant_block=True)
 
     def _default(self, space: IndexSpace, numbers: Numbers) -> list[Launch]:
         launches: list[Launch] = []

@@ -1,0 +1,95 @@
+"""Kernels in which threads have several cells each: on the interpreter of PTX, by both front ends, and on the emulator
+that checks every access, against the interpreter of SaC. The GPUs here have one multiprocessor, so that small arrays
+are laid out as large ones are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sacpy.session import Session
+from tests.ptx.checking import outcome, same, shown
+from tests.ptx.driver import PtxCuda
+from tests.ptx.sessions import emulated, session
+
+RANDOM = np.random.default_rng(17)
+HEAD = "use Array: all;\nuse Math: all;\n"
+
+
+def reals(*shape: int, t: Any = np.float32) -> Any:
+    return RANDOM.standard_normal(shape).astype(t)
+
+
+def ints(*shape: int) -> Any:
+    return RANDOM.integers(-50, 50, shape).astype(np.int32)
+
+
+def compared(source: str, args: tuple[Any, ...], word: str, front: str, *, emulator: bool, strict: bool = True) -> None:
+    """The function f on arguments: what GPUs give is what the interpreter gives, to the last bit where operations keep
+    their order. `word`: in the name of a kernel that is to be among those that ran."""
+    wanted = outcome(Session(target="interp", strict_fp=strict).compile(HEAD + source), "f", args)
+    gpu = PtxCuda("sm_90", front, strict=strict, processors=1)
+    got = outcome(session(gpu, verify=True).compile(HEAD + source), "f", args)
+    assert gpu.findings.lines() == []
+    assert any(word in code.decode() for code in gpu.programs), [p.entry.name for p in gpu.programs.values()]
+    if strict and not isinstance(wanted, str):
+        assert np.array_equal(np.asarray(got), np.asarray(wanted), equal_nan=True), shown(wanted, got)
+    else:
+        assert same(wanted, got, strict, True), shown(wanted, got)
+    if emulator:
+        on = outcome(emulated(1, strict=strict).compile(HEAD + source), "f", args)
+        assert same(wanted, on, strict, True), shown(wanted, on)
+
+
+def product(base: str, term: str, zero: str, fold: str = "+", a: str = "m,k", b: str = "k,n") -> str:
+    return (
+        f"{base}[m,n] f({base}[{a}] a, {base}[{b}] b) {{ return with {{ ([0,0] <= [i,j] < [m,n]) : "
+        f"with {{ ([0] <= [l] < [k]) : {term}; }} : fold({fold}, {zero}); }} : genarray([m,n], {zero}); }}"
+    )
+
+
+SINGLE = product("float", "a[i,l] * b[l,j]", "0f")
+odd = reals(70, 21)
+odd[3, 4], odd[5, 5], odd[6] = np.nan, np.inf, -0.0
+REGISTER: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "whole tiles": (SINGLE, (reals(64, 32), reals(32, 64))),
+    "what is left of every axis": (SINGLE, (odd, reals(21, 67))),
+    "doubles, 2 cells a thread": (
+        product("double", "a[i,l] * b[l,j]", "0.0"),
+        (reals(40, 33, t=np.float64), reals(33, 45, t=np.float64)),
+    ),
+    "an operand that lies across": (product("float", "a[i,l] * b[j,l]", "0f", b="n,k"), (reals(66, 19), reals(70, 19))),
+    "both across": (product("int", "a[l,i] * b[j,l]", "0", a="k,m", b="n,k"), (ints(18, 64), ints(65, 18))),
+    "the longest way": (product("int", "a[i,l] + b[l,j]", "-1000", "max"), (ints(64, 17), ints(17, 66))),
+    "with what is around": (
+        "float[m,n] f(float[m,k] a, float[k,n] b) { return with { ([2,1] <= [i,j] < [m,n - 1]) { x = tof(i + j); "
+        "s = with { ([1] <= [l] < [k - 1]) : (a[i,l + 1] - b[l,j]) * (x + a[i,l - 1]); } : fold(+, 0f); } : s / 2f + "
+        "x; } : genarray([m,n], 7f); }",
+        (reals(70, 24), reals(24, 70)),
+    ),
+    "several products at once": (
+        "float[o,m,n] f(float[o,m,k] a, float[o,k,n] b) { return with { ([0,0,0] <= [h,i,j] < [o,m,n]) : with { "
+        "([0] <= [l] < [k]) : a[h,i,l] * b[h,l,j]; } : fold(+, 0f); } : genarray([o,m,n], 0f); }",
+        (reals(2, 65, 18), reals(2, 18, 64)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REGISTER)
+def test_folds_of_several_cells_a_thread_are_the_interpreter_s(name: str) -> None:
+    source, args = REGISTER[name]
+    compared(source, args, "register_tiled", "nvptx", emulator=name in ("what is left of every axis", "both across"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", REGISTER)
+def test_folds_of_several_cells_a_thread_by_libnvvm_and_on_the_emulator(name: str) -> None:
+    for strict in (False, True):
+        compared(*REGISTER[name], "register_tiled", "libnvvm", emulator=True, strict=strict)
+
+
+def test_a_fold_that_reads_beside_its_tiles_has_a_cell_for_each_thread() -> None:
+    source = product("float", "(l < 5 ? a[i,l] : b[l,j]) * b[l,j]", "0f")
+    compared(source, (reals(64, 20), reals(20, 64)), "_tiled", "nvptx", emulator=False)
