@@ -30,6 +30,7 @@ from sacpy.withloop import chains
 from sacpy.withloop.placement import Placement
 
 STRIP = 16  # indices of the folded axis that are loaded at a time
+UNROLLED = 4  # of these that are folded in a round
 WIDE = 16  # bytes of the widest access
 
 
@@ -148,6 +149,12 @@ class _Writer:
         self.own = [self.b.array(n.base, (integer(len(self.cells)),)) for n in self.neutrals]
         self.tiles = [self.b.shared("tile", t.array.base, t.lying) for t in found.tiles]
         self.accesses = entries_of((*c.partition.index, c.inner.index[0]), (c.inner.body,), source.free)
+        named = {(t.array.name, tuple(e.axis for e in t.entries)): t for t in found.tiles}
+        self.placed: dict[Place, RegisterTile] = {}
+        for place, entries in self.accesses.items():
+            tile = named.get((place[0], tuple(e.axis for e in entries)))
+            if tile is not None:
+                self.placed[place] = tile
 
     def kernel(self) -> Built:
         names = self.b.names
@@ -219,6 +226,8 @@ class _Writer:
         return k.ForAll(threads, self.frame.threads, b.close())
 
     def _fold(self, strip: Var, many: Atom) -> k.ForAll:
+        """Each thread folds the strip into its cells; several indices in a round, where it is known that all are
+        there."""
         b, thread = self.b, self.thread
         b.open()
         threads = self._threads()
@@ -227,15 +236,17 @@ class _Writer:
             cell: self.frame.at_position([along[n] for along, n in zip(positions, cell)])[0] for cell in self.cells
         }
         count = len(self.cells)
-        initial = [b.load(array, integer(cell)) for array in self.own for cell in range(count)]
+        rounds = UNROLLED if isinstance(many, Const) else 1
 
-        def one(at: Var, carried: list[Atom]) -> list[Atom]:
-            read = {(place, n): self._read(place, at, along[n]) for place, along in self._moving(positions)
-                    for n in range(len(along))}  # fmt: skip
+        def one(at: Atom, carried: list[Atom]) -> list[Atom]:
+            read = {
+                place: [self._read(place, t, at, position) for position in positions[t.moving]]
+                for place, t in self.placed.items()
+            }
             folded = b.op("add", strip, at, exact=True)
             updates: list[list[Atom]] = []
             for number, cell in enumerate(self.cells):
-                thread.tiles = {place: read[place, cell[t.moving]] for place, t in self._placed()}
+                thread.tiles = {place: read[place][cell[t.moving]] for place, t in self.placed.items()}
                 thread.bind(self.c.partition.index, list(index[cell]))
                 thread.block(Block(self.c.before))
                 thread.bind(self.c.inner.index, [folded])
@@ -244,30 +255,24 @@ class _Writer:
             thread.tiles = {}
             return [updates[cell][n] for n in range(len(self.own)) for cell in range(count)]
 
+        def several(at: Var, carried: list[Atom]) -> list[Atom]:
+            for n in range(rounds):
+                carried = one(b.op("add", at, integer(n), exact=True) if n else at, carried)
+            return carried
+
         thread.depth += 1
-        last = b.seq_for(integer(0), many, initial, one)
+        initial = [b.load(array, integer(cell)) for array in self.own for cell in range(count)]
+        last = b.seq_for(integer(0), many, initial, several, rounds)
         thread.depth -= 1
         for n, array in enumerate(self.own):
             for cell in range(count):
                 b.store(array, (integer(cell),), last[n * count + cell])
         return k.ForAll(threads, self.frame.threads, b.close())
 
-    def _placed(self) -> list[tuple[Place, RegisterTile]]:
-        """The accesses, each with its tile."""
-        named = {(t.array.name, tuple(e.axis for e in t.entries)): t for t in self.found.tiles}
-        return [
-            (place, named[place[0], tuple(e.axis for e in entries)])
-            for place, entries in self.accesses.items()
-            if (place[0], tuple(e.axis for e in entries)) in named
-        ]
-
-    def _moving(self, positions: Sequence[list[Atom]]) -> list[tuple[Place, list[Atom]]]:
-        return [(place, positions[t.moving]) for place, t in self._placed()]
-
-    def _read(self, place: Place, at: Atom, position: Atom) -> Atom:
-        """The element of an access in its tile. `at`: how far in the strip."""
+    def _read(self, place: Place, t: RegisterTile, at: Atom, position: Atom) -> Atom:
+        """The element of an access in its tile. `at`: how far in the strip; `position`: in the block, along the axis
+        that the tile follows."""
         b = self.b
-        t = dict(self._placed())[place]
         tile = self.tiles[self.found.tiles.index(t)]
         index: list[Atom] = []
         for n in t.order:
