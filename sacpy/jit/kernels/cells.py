@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from sacpy.jit.ir.graph import Atom, Modarray, Var, extents_of
-from sacpy.jit.kernels import maps, product_tiles, rows, staging
+from sacpy.jit.kernels import across, maps, product_tiles, rows, staging
 from sacpy.jit.kernels.contraction import Contraction, contraction
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import (
@@ -35,6 +35,7 @@ from sacpy.withloop.splitting import MOST_PIECES, Piece, Split, split
 from sacpy.withloop.strategies import choose
 
 _MERGE_DENSE = 1 << 22  # cells up to which asking each index for its partition costs less than another launch
+_MERGE_ACROSS = 1 << 18  # the same where reads across would be turned in shared memory
 _MERGE_GAPS = 1 << 16  # the same where partitions have gaps, so that neighbouring threads take different branches
 
 
@@ -52,6 +53,7 @@ class Cells:
         self._check()
         self.rows = [rows.tried(source, p) for p in w.partitions]
         self.contractions = [contraction(source, p) for p in w.partitions]
+        self.across = [across.axis_across(p, source.free) for p in w.partitions]
 
     def _check(self) -> None:
         """Translates each body once, so that what cannot run is known before it is to run; checks pragmas."""
@@ -140,6 +142,8 @@ class Cells:
             or any(chain_of(p) is not None or _stages(p) for p in self.pragmas)
         ):
             return False
+        if self.options.strategy == "auto" and any(axis is not None for axis in self.across):
+            return math.prod(frame) <= _MERGE_ACROSS
         return math.prod(frame) <= (_MERGE_DENSE if all(s.dense for s in spaces) else _MERGE_GAPS)
 
     def _first_match(
@@ -247,6 +251,8 @@ class Cells:
                 return shared
         if chain is None and squares is not None:
             chain, reasons = squares, ("squares of cells, as neighbours read the same",)
+        if chain is None and body is None and wanted is None and self.options.strategy == "auto":
+            chain, reasons = self._turned(number, piece.space)
         if chain is None:
             chain, reasons = self._chosen(piece.space)
 
@@ -273,6 +279,9 @@ class Cells:
         be."""
         body, wanted, device = self.contractions[number], memory_of(self.pragmas[number]), self.options.device
         mapping = chain.map(space, device)
+        if mapping.placement.each and body is None:
+            p = self.source.with_loop.partitions[number]
+            return across.squares(p, self.source.free, mapping, device.shared_per_block)
         strips = (
             None
             if body is None
@@ -294,6 +303,14 @@ class Cells:
             if chain is None or not chain.grid_block.each or self._tiles(number, chain, space) is not None:
                 return chain
         return None
+
+    def _turned(self, number: int, space: IndexSpace) -> tuple[chains.Chain | None, tuple[str, ...]]:
+        """The mapping that lets blocks turn what their cells read across; None where they read nothing so."""
+        axis = self.across[number]
+        chain = None if axis is None else across.chain_for(axis, space)
+        if chain is None or self._tiles(number, chain, space) is None:
+            return None, ()
+        return chain, (f"squares of cells, as an array is read along axis {axis} and written along {space.rank - 1}",)
 
     def _tiled(
         self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], tiles: staging.Tiled, numbers: Numbers
