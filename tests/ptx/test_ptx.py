@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from sacpy.jit.device.cubins import Cubin
-from sacpy.jit.device.dlpack import Tensor, to_capsule
 from sacpy.jit.emission import toolchain
 from sacpy.jit.emission.libnvvm import version
 from sacpy.jit.emission.toolchain import AssemblyError
@@ -21,6 +20,7 @@ from sacpy.nodes import replace
 from tests.ptx import changes, checking, validation
 from tests.ptx.cases import CASES
 from tests.ptx.driver import PtxCuda, Translating
+from tests.ptx.lending import Lent
 from tests.ptx.sessions import session
 
 ROOT = Path(__file__).parents[2]
@@ -208,21 +208,6 @@ def test_a_failing_check_in_a_kernel_is_the_interpreter_s_error() -> None:
     w[299] = 7
     assert np.asarray(module["at"](v, w))[299] == 7
     assert gpu.findings.lines() == []
-
-
-class Lent:
-    """An array of another library, in the GPU's memory."""
-
-    def __init__(self, gpu: PtxCuda, values: Any) -> None:
-        self.address, self.size, _ = gpu.take(values.nbytes)
-        gpu.move(self.address, values.ctypes.data, values.nbytes)
-        self.values, self.dtype = values, values.dtype
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 2, 0
-
-    def __dlpack__(self, *, stream: int) -> Any:
-        return to_capsule(Tensor(self.address, self.values.dtype, self.values.shape, None, (2, 0), self))
 
 
 def test_arrays_of_other_libraries_are_read_where_they_are() -> None:

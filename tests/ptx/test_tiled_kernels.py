@@ -12,6 +12,7 @@ import pytest
 from sacpy.session import Session
 from tests.ptx.checking import outcome, same, shown
 from tests.ptx.driver import PtxCuda
+from tests.ptx.lending import Lent
 from tests.ptx.sessions import emulated, session
 
 RANDOM = np.random.default_rng(17)
@@ -156,3 +157,60 @@ def test_small_and_gapped_spaces_are_not_turned() -> None:
     )
     compared(ACROSS.format(t="int"), (ints(31, 40),), "sac_kernel_partition", "nvptx", emulator=False)
     compared(steps, (ints(40, 40),), "sac_kernel_pieces", "nvptx", emulator=False)
+
+
+OWN = "{t}[n] f({t}[n] a, {t}[n] b) {{ return {{ [i] -> a[i] * b[i] + a[i] | [i] < [n] }}; }}"
+WIDE: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "singles": (OWN.format(t="float"), (reals(4099), reals(4099))),
+    "doubles, whole blocks": (OWN.format(t="double"), (reals(2048, t=np.float64), reals(2048, t=np.float64))),
+    "bytes": (OWN.format(t="ubyte"), (bytes_.reshape(-1).repeat(3), bytes_.reshape(-1).repeat(3))),
+    "bools": (
+        "bool[n] f(float[n] a, int[n] b) { return { [i] -> a[i] > 0f && b[i] < i | [i] < [n] }; }",
+        (reals(5000), ints(5000)),
+    ),
+    "beside the index": (
+        "int[.] f(int[n] a) { return with { ([0] <= [i] < [n - 5]) : a[i] + a[i + 5] * i; } : genarray([n - 5], 0); }",
+        (ints(4201),),
+    ),
+    "rows": ("float[m,n] f(float[m,n] a) { return { iv -> a[iv] * 2f + 1f | iv < [m,n] }; }", (reals(95, 127),)),
+    "rank 3": (
+        "int[l,m,n] f(int[l,m,n] a) { return { [i,j,k] -> a[i,j,k] * j + k - i | [i,j,k] < [l,m,n] }; }",
+        (ints(2, 95, 127),),
+    ),
+    "a stencil's inner part": (
+        "float[.,.] f(float[m,n] a) { return { [i,j] -> a[i,j + 1] + a[i + 2,j + 1] + a[i + 1,j] + a[i + 1,j + 2] "
+        "| [i,j] < [m - 2,n - 2] }; }",
+        (reals(97, 129),),
+    ),
+    "a check in each cell": (
+        "int[m] f(int[n] v, int[m] w) { return { [i] -> v[w[i]] | [i] < [m] }; }",
+        (ints(100), RANDOM.integers(0, 100, 5000).astype(np.int32)),
+    ),
+    "a check that fails": (
+        "int[m] f(int[n] v, int[m] w) { return { [i] -> v[w[i]] | [i] < [m] }; }",
+        (ints(100), np.where(np.arange(5000) == 4711, 100, 7).astype(np.int32)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_maps_of_several_cells_a_thread_are_the_interpreter_s(name: str) -> None:
+    compared(*WIDE[name], "_wide", "nvptx", emulator=name in ("rows", "bytes"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", WIDE)
+def test_maps_of_several_cells_a_thread_by_libnvvm_and_on_the_emulator(name: str) -> None:
+    compared(*WIDE[name], "_wide", "libnvvm", emulator=True)
+
+
+def test_arrays_side_by_side_are_read_at_once_where_they_begin_at_multiples_of_16_bytes() -> None:
+    gpu = PtxCuda("sm_90", processors=1, strict=True)
+    module = session(gpu).compile(HEAD + OWN.format(t="float"))
+    a = reals(4001)
+    for offset in (0, 4, 8):
+        lent = [Lent(gpu, a, offset), Lent(gpu, a, 0)]
+        assert np.array_equal(np.asarray(module.f(*lent)), a * a + a)
+    kinds = ["ld.global.nc.v4" in code.decode() for code in gpu.programs]
+    assert sorted(kinds) == [False, True]
+    assert gpu.findings.lines() == []

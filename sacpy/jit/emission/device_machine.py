@@ -20,7 +20,7 @@ from sacpy.jit.emission.geometry import (
 from sacpy.jit.emission.libdevice import DEVICE_ROWS
 from sacpy.jit.emission.machine import Machine, Memory
 from sacpy.jit.ir.graph import ArrayType, Const, Op, Var
-from sacpy.jit.ir.kernel import Kernel
+from sacpy.jit.ir.kernel import ALIGNMENT, Kernel
 from sacpy.jit.llvm.legal import LLVM_TYPES, SIZES, Code, Module, memory_type, size_of
 from sacpy.jit.llvm.scalars import Style
 
@@ -110,7 +110,8 @@ class DeviceMachine(Machine):
 
     def _passed(self, v: Var, read_only: bool) -> str:
         if isinstance(v.type, ArrayType):
-            return pointer_type(memory_type(v.base), GLOBAL) + " noalias" + (" readonly" if read_only else "")
+            aligned = f" align {ALIGNMENT}" if self.kernel.aligned else ""
+            return pointer_type(memory_type(v.base), GLOBAL) + " noalias" + (" readonly" if read_only else "") + aligned
         return memory_type(v.base)
 
     # ---- the levels

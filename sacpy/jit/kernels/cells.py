@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from sacpy.jit.ir.graph import Atom, Modarray, Var, extents_of
-from sacpy.jit.kernels import across, maps, product_tiles, rows, staging
+from sacpy.jit.kernels import across, maps, product_tiles, rows, staging, wide
 from sacpy.jit.kernels.contraction import Contraction, contraction
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import (
@@ -53,6 +53,7 @@ class Cells:
         self._check()
         self.rows = [rows.tried(source, p) for p in w.partitions]
         self.contractions = [contraction(source, p) for p in w.partitions]
+        self.wide = [wide.suits(p) for p in w.partitions]
         self.across = [across.axis_across(p, source.free) for p in w.partitions]
 
     def _check(self) -> None:
@@ -268,6 +269,10 @@ class Cells:
         if tiles is not None:
             assert wanted is not None
             raise _cannot_stage(wanted, tiles)
+        if asked is None and wanted is None and self.options.strategy == "auto" and self.wide[number]:
+            several = wide.chain_for(self.source.with_loop.partitions[number], piece.space, device)
+            if several is not None:
+                return [], self._wide(piece, several, numbers)
 
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
             return maps.partition_kernel(self.source, number, mapping, block, bits)
@@ -311,6 +316,18 @@ class Cells:
         if chain is None or self._tiles(number, chain, space) is None:
             return None, ()
         return chain, (f"squares of cells, as an array is read along axis {axis} and written along {space.rank - 1}",)
+
+    def _wide(self, piece: Piece, chain: chains.Chain, numbers: Numbers) -> list[Launch]:
+        number = piece.partition
+        assert number is not None
+
+        def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
+            return wide.wide_kernel(self.source, number, mapping, bits)
+
+        why = f"{math.prod(chain.grid_block.each)} cells a thread, as there are many"
+        return self._launch(
+            piece.space, chain, (why,), ("wide", number), make, "partition", number, numbers, constant_block=True
+        )
 
     def _tiled(
         self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], tiles: staging.Tiled, numbers: Numbers

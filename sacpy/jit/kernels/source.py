@@ -130,7 +130,9 @@ class Frame:
         """The kernel that does this at each place of the grid."""
         for at, own, end, step in reversed(self.strides):
             body = (k.BlockFor(at, own, end, step, body),)
-        return Built(self.b.kernel(self.place, self.launched, self.threads, body), tuple(v.name for v in self.b.shape))
+        several = bool(self.mapping.placement.each)
+        made = self.b.kernel(self.place, self.launched, self.threads, body, aligned=several)
+        return Built(made, tuple(v.name for v in self.b.shape))
 
 
 def mapped(
