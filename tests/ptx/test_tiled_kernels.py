@@ -214,3 +214,37 @@ def test_arrays_side_by_side_are_read_at_once_where_they_begin_at_multiples_of_1
     kinds = ["ld.global.nc.v4" in code.decode() for code in gpu.programs]
     assert sorted(kinds) == [False, True]
     assert gpu.findings.lines() == []
+
+
+PIECES: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "relaxation": (
+        "float[m,n] f(float[m,n] a) { return with { ([1,1] <= iv < [m - 1,n - 1]) : (a[iv - [1,0]] + a[iv + [1,0]] + "
+        "a[iv - [0,1]] + a[iv + [0,1]]) / 4f; } : modarray(a); }",
+        (reals(95, 127),),
+    ),
+    "three parts": (
+        "int[m,n] f(int[m,n] a) { return with { ([0,5] <= [i,j] < [m,n - 3]) : a[i,j] * 2; ([4,0] <= [i,j] < [m - 9,n"
+        "]) : a[i,j] - j; ([m - 1,0] <= [i,j] < [m,2]) : i; } : genarray([m,n], -7); }",
+        (ints(96, 128),),
+    ),
+    "a part of a vector": (
+        "int[n] f(int[n] a) { return with { ([3] <= [i] < [n - 2]) : a[i - 3] + a[i + 2] * i; } : modarray(a); }",
+        (ints(4201),),
+    ),
+    "a part of rank 3": (
+        "int[l,m,n] f(int[l,m,n] a) { return with { ([1,2,3] <= [i,j,k] < [l,m - 1,n]) : a[i - 1,j + 1,k - 3] + k; } "
+        ": modarray(a); }",
+        (ints(3, 95, 127),),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_parts_of_arrays_by_threads_with_several_cells_are_the_interpreter_s(name: str) -> None:
+    compared(*PIECES[name], "sac_kernel_pieces", "nvptx", emulator=name in ("three parts", "a part of a vector"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", PIECES)
+def test_parts_of_arrays_by_libnvvm_and_on_the_emulator(name: str) -> None:
+    compared(*PIECES[name], "sac_kernel_pieces", "libnvvm", emulator=True)

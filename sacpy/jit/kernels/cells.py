@@ -188,9 +188,14 @@ class Cells:
         why: str,
         only: frozenset[int] | None = None,
     ) -> list[Launch]:
-        chain, reasons = self._chosen(IndexSpace.box(frame))
+        box = IndexSpace.box(frame)
+        chain, reasons = self._chosen(box)
+        first = self.source.with_loop.partitions[0]
+        if self.options.strategy == "auto" and only is None and spaces[0].dense and self.wide[0]:
+            several = wide.chain_for(first, box, self.options.device)
+            chain, reasons = (several, (_many(several),)) if several else (chain, reasons)
         return self._asking(
-            IndexSpace.box(frame),
+            box,
             chain,
             (why, *reasons),
             spaces,
@@ -219,7 +224,8 @@ class Cells:
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
             return maps.pieces_kernel(self.source, forms, spaces, only, mapping, block, bits)
 
-        return self._launch(space, chain, reasons, ("pieces", forms, only), make, purpose, partition, numbers, words)
+        what, constant = ("pieces", forms, only), bool(chain.grid_block.each)
+        return self._launch(space, chain, reasons, what, make, purpose, partition, numbers, words, constant)
 
     def _piece(
         self, piece: Piece, asked: chains.Chain | None, spaces: tuple[IndexSpace, ...], numbers: Numbers
@@ -324,10 +330,9 @@ class Cells:
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
             return wide.wide_kernel(self.source, number, mapping, bits)
 
-        why = f"{math.prod(chain.grid_block.each)} cells a thread, as there are many"
-        return self._launch(
-            piece.space, chain, (why,), ("wide", number), make, "partition", number, numbers, constant_block=True
-        )
+        what = ("wide", number)
+        why = (_many(chain),)
+        return self._launch(piece.space, chain, why, what, make, "partition", number, numbers, constant_block=True)
 
     def _tiled(
         self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], tiles: staging.Tiled, numbers: Numbers
@@ -413,6 +418,11 @@ class Cells:
                 scratch_of(built, numbers),
             )
         ]
+
+
+def _many(chain: chains.Chain) -> str:
+    """Why threads have several cells."""
+    return f"{math.prod(chain.grid_block.each)} cells a thread, as there are many"
 
 
 def _cannot_stage(wanted: GpuMem, reason: str) -> MappingError:

@@ -33,25 +33,35 @@ def positions(b: Builder, frame: Frame, threads: Sequence[Atom]) -> list[list[At
     return found
 
 
-def cells_phase(b: Builder, frame: Frame, body: Callable[[tuple[Atom, ...]], None]) -> k.ForAll:
-    """`body` writes the code for the cell of an index."""
-    placement = frame.mapping.placement
+Cell = tuple[tuple[Atom, ...], Atom | None]  # an index, and whether the thread has it (None: it has)
+
+
+def threads_phase(b: Builder, frame: Frame, body: Callable[[list[Cell]], None]) -> k.ForAll:
+    """`body` writes the code for the cells of a thread, which are a box of neighbours, the first and the last one its
+    corners."""
     b.open()
     threads = counters(b, frame)
-    places = [frame.at_position(p) for p in itertools.product(*positions(b, frame, threads))]
-    last = [b.word_const(extent - 1) for extent in placement.block]
-    _, whole = frame.at_position(last)
-
-    def every() -> None:
-        for index, _ in places:
-            body(index)
-
-    def some() -> None:
-        for index, guard in places:
-            b.when(guard, lambda index=index: body(index))  # type: ignore[misc]
-
-    either(b, whole, every, some)
+    body([frame.at_position(p) for p in itertools.product(*positions(b, frame, threads))])
     return k.ForAll(threads, frame.threads, b.close())
+
+
+def cells_phase(b: Builder, frame: Frame, body: Callable[[tuple[Atom, ...]], None]) -> k.ForAll:
+    """`body` writes the code for the cell of an index."""
+
+    def cells(places: list[Cell]) -> None:
+        _, whole = frame.at_position([b.word_const(extent - 1) for extent in frame.mapping.placement.block])
+
+        def every() -> None:
+            for index, _ in places:
+                body(index)
+
+        def some() -> None:
+            for index, guard in places:
+                b.when(guard, lambda index=index: body(index))  # type: ignore[misc]
+
+        either(b, whole, every, some)
+
+    return threads_phase(b, frame, cells)
 
 
 def either(b: Builder, condition: Atom | None, then: Code, otherwise: Code) -> None:
