@@ -22,6 +22,7 @@ from benchmarks.append import command as append
 from benchmarks.capture import command as capture
 from benchmarks.first import command as first
 from benchmarks.growth import command as growth
+from benchmarks.kernels import command as kernels
 from benchmarks.measure import Row, as_json, table
 from benchmarks.sac import TARGETS
 from benchmarks.suite import SIZES, benchmarks
@@ -33,7 +34,7 @@ LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "prompt": lambda options: [*prompt.measure(options.repetitions), *terminal.measure(options.repetitions)],
     "native": lambda options: native.measure(options.repetitions),
 }
-PARTS = (*LIMITED, "append", "capture", "suite", "first", "compile")
+PARTS = (*LIMITED, "append", "capture", "suite", "first", "compile", "kernels")
 
 
 def main() -> int:
@@ -62,6 +63,10 @@ def main() -> int:
         if part == "compile":
             times = 1 if options.quick else min(options.repetitions, 3)
             report[part], failed = growth.show(options.only or (), times, options.seconds)
+            over |= failed
+            continue
+        if part == "kernels":
+            report[part], failed = kernels.show(options.only or ())
             over |= failed
             continue
         rows = LIMITED[part](options)
@@ -110,7 +115,7 @@ def _options() -> argparse.Namespace:
         action="append",
         metavar="NAME",
         help="of the suite, only that benchmark; of first, only such cases: GROUP, NAME or a pattern; of compile, "
-        "only such families; may be given several times",
+        "only such families; of kernels, those with that in their names; may be given several times",
     )
     parser.add_argument("--quick", action="store_true", help="of first and compile: one repetition")
     parser.add_argument(

@@ -117,7 +117,7 @@ class Mapping(Node):
     @property
     def block(self) -> tuple[int, int, int]:
         """The threads of a block: z, y, x."""
-        return _three(self.placement.block)
+        return _three(self.placement.threads)
 
     @property
     def threads(self) -> int:
@@ -217,7 +217,8 @@ class Mapping(Node):
             )
             for stage in self.stages
         )
-        return self.space.rank, steps, len(self.placement.grid), len(self.placement.block), self.placement.strided
+        placement = self.placement
+        return self.space.rank, steps, len(placement.grid), len(placement.block), placement.strided, placement.each
 
 
 @lru_cache(maxsize=4096)

@@ -21,12 +21,18 @@ AXES = "zyx"
 class Placement(Node):
     """Grid and block extents, outermost axis first, x last; at most three each where a device was given. `launched` is
     the grid that runs: where it is smaller than `grid`, each block also does the work of those `launched` further on,
-    axis by axis."""
+    axis by axis. `each`: how many neighbouring positions of the block's axes one thread has (nothing: one)."""
 
     grid: Vector
     block: Vector
     launched: Vector
     note: str = ""
+    each: Vector = ()
+
+    @property
+    def threads(self) -> Vector:
+        """The extents of a block in threads."""
+        return _over(self.block, self.each)
 
     @property
     def strided(self) -> tuple[bool, ...]:
@@ -37,12 +43,13 @@ class Placement(Node):
 class GridBlock(Node):
     """The innermost `axes` axes are the block, the others the grid. `either_reading`: the number may be meant as sac2c
     means it (so in pragmas). `stride`: a grid beyond the device's limits, or of more than `most_blocks` blocks, is
-    walked over in strides instead of refused."""
+    walked over in strides instead of refused. `each`: as in `Placement`; it divides the extents of the block."""
 
     axes: Number
     stride: bool = False
     most_blocks: int | None = None
     either_reading: bool = False
+    each: Vector = ()
     span: Offsets | None = field(default=None, compare=False, repr=False)
     argument_span: Offsets | None = field(default=None, compare=False, repr=False)
 
@@ -99,7 +106,7 @@ class GridBlock(Node):
             launched = tuple(map(min, grid, device.grid[3 - len(grid) :]))
         if self.most_blocks is not None:
             launched = _fewer(launched, self.most_blocks)
-        return Placement(grid, block, launched)
+        return Placement(grid, block, launched, each=self.each)
 
     def _problem(self, space: IndexSpace, count: int, device: DeviceLimits) -> MappingError | None:
         """What keeps the last `count` axes from being a block of the device, and the others its grid."""
@@ -121,6 +128,7 @@ class GridBlock(Node):
                 space,
                 argument=True,
             )
+        block = _over(block, self.each)
         for axis, extent, limit in zip(AXES[3 - count :], block, device.block[3 - count :]):
             if extent > limit:
                 return self.error(
@@ -146,6 +154,11 @@ class GridBlock(Node):
                     space,
                 )
         return None
+
+
+def _over(block: Vector, each: Vector) -> Vector:
+    """Extents in threads, each of which has several positions."""
+    return tuple(extent // many for extent, many in zip(block, each)) if each else block
 
 
 def _fewer(grid: Vector, most: int) -> Vector:

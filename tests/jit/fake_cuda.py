@@ -2,7 +2,8 @@
 it notes what it is asked.
 
 It has what `device.cuda` uses, under the names and with the arguments that cuda.core 1.2 declares in its stubs. A
-launch is handed to `kernels`: by the name of the function, a Python function of grid, block and arguments.
+launch is handed to `kernels`: by the name of the function, a Python function of grid, block and arguments. What memory
+is and what a launch does are methods of their own, which `tests.ptx.driver` overrides: there, kernels are executed.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ class FakeCuda:
     """Takes the place of the module cuda.core. `memory`: the bytes of the GPU; `calls`: what was asked, in order;
     `contexts`: the threads in which a device has been made current: elsewhere the driver refuses work."""
 
-    def __init__(self, memory: int = 1 << 30, capability: tuple[int, int] = (9, 0), gpus: int = 1) -> None:
+    def __init__(
+        self, memory: int = 1 << 30, capability: tuple[int, int] = (9, 0), gpus: int = 1, processors: int = 132
+    ) -> None:
         self.memory = memory
         self.capability = capability
         self.used = 0
@@ -89,15 +92,16 @@ class FakeCuda:
                 assert self.size == src.size
                 current()
                 fake.calls.append(("copy", src.handle, self.handle, self.size))
-                ctypes.memmove(self.handle, src.handle, self.size)
+                fake.move(self.handle, src.handle, self.size)
 
             def fill(self, value: int, *, stream: Stream) -> None:
-                ctypes.memset(self.handle, value, self.size)
+                fake.fill(self.handle, value, self.size)
 
             def close(self, stream: Stream | None = None) -> None:
                 assert self._ours
                 fake.used -= self.size
                 fake.calls.append(("free", self.size))
+                fake.give_back(self.handle)
 
         class Event:
             def sync(self) -> None:
@@ -140,7 +144,7 @@ class FakeCuda:
             def __init__(self, number: int = 0) -> None:
                 if number >= gpus:
                     raise CUDAError("CUDA_ERROR_INVALID_DEVICE: invalid device ordinal")
-                self.properties = _properties(fake.capability)
+                self.properties = _properties(fake.capability, processors)
 
             @classmethod
             def get_all_devices(cls) -> tuple[Any, ...]:
@@ -156,13 +160,12 @@ class FakeCuda:
                 if fake.used + size > fake.memory:
                     raise CUDAError("CUDA_ERROR_OUT_OF_MEMORY: out of memory")
                 fake.used += size
-                memory = np.full(size, 0xA5, np.uint8)
                 fake.calls.append(("allocate", size))
-                return Buffer(memory.ctypes.data, size, memory, True)
+                return Buffer(*fake.take(size), True)
 
         class Kernel:
-            def __init__(self, name: str) -> None:
-                self.name, self.attributes, self.handle = name, Attributes(), self
+            def __init__(self, name: str, code: bytes) -> None:
+                self.name, self.code, self.attributes, self.handle = name, code, Attributes(), self
 
         class ObjectCode:
             def __init__(self, code: bytes) -> None:
@@ -180,7 +183,7 @@ class FakeCuda:
 
             def get_kernel(self, name: str) -> Kernel:
                 current()
-                return Kernel(name)
+                return Kernel(name, self.code)
 
         def launch(stream: Stream, config: Any, kernel: str, *args: Any) -> None:
             assert all(isinstance(a, Buffer | ctypes._SimpleCData) or type(a) is int for a in args)
@@ -190,11 +193,7 @@ class FakeCuda:
             if config.shmem_size > kernel.attributes.max_dynamic_shared_size_bytes:
                 raise CUDAError("CUDA_ERROR_INVALID_VALUE: invalid argument")
             fake.calls.append(("launch", kernel.name, config.grid, config.block, config.shmem_size))
-            fake.kernels[kernel.name](
-                config.grid,
-                config.block,
-                [a.handle if isinstance(a, Buffer) else a if type(a) is int else a.value for a in args],
-            )
+            fake.execute(kernel, config, [a.handle if isinstance(a, Buffer) else a for a in args])
 
         self.Buffer, self.Stream, self.Device, self.ObjectCode, self.LegacyPinnedMemoryResource, self.launch = (
             Buffer,
@@ -207,14 +206,34 @@ class FakeCuda:
         self.LaunchConfig = SimpleNamespace
         self.LEGACY_DEFAULT_STREAM, self.PER_THREAD_DEFAULT_STREAM = Stream(1), Stream(2)
 
+    def take(self, size: int) -> tuple[int, int, Any]:
+        """Memory of the GPU: the address, the size, and what holds it."""
+        memory = np.full(size, 0xA5, np.uint8)
+        return memory.ctypes.data, size, memory
+
+    def give_back(self, address: int) -> None:
+        """Memory of the GPU is not needed any more."""
+
+    def move(self, target: int, source: int, size: int) -> None:
+        """Copies bytes."""
+        ctypes.memmove(target, source, size)
+
+    def fill(self, address: int, value: int, size: int) -> None:
+        """Sets bytes."""
+        ctypes.memset(address, value, size)
+
+    def execute(self, kernel: Any, config: Any, args: list[Any]) -> None:
+        """A launch. `args`: addresses as numbers, scalars as C values."""
+        self.kernels[kernel.name](config.grid, config.block, [a if type(a) is int else a.value for a in args])
+
     def asked(self, what: str) -> list[tuple[Any, ...]]:
         """The calls of one kind."""
         return [c for c in self.calls if c[0] == what]
 
 
-def _properties(capability: tuple[int, int]) -> SimpleNamespace:
+def _properties(capability: tuple[int, int], processors: int) -> SimpleNamespace:
     return SimpleNamespace(
-        compute_capability_major=capability[0], compute_capability_minor=capability[1], multiprocessor_count=132,
+        compute_capability_major=capability[0], compute_capability_minor=capability[1], multiprocessor_count=processors,
         max_threads_per_multiprocessor=2048, max_blocks_per_multiprocessor=32,
         max_shared_memory_per_block_optin=227 << 10, max_shared_memory_per_multiprocessor=228 << 10,
         max_registers_per_multiprocessor=65536, max_threads_per_block=1024,

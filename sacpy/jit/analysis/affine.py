@@ -95,6 +95,14 @@ def footprints(p: Partition, free: Mapping[str, Var], fixed: bool = False) -> di
     return found
 
 
+def entries_of(index: Sequence[Var], code: Iterable[Block], free: Mapping[str, Var]) -> dict[Place, tuple[Entry, ...]]:
+    """What some code reads around an index, access by access."""
+    reader = _Reader({v.name: Entry(axis, 0, 0) for axis, v in enumerate(index)}, free)
+    for b in code:
+        reader.block(b)
+    return {place: entries for places in reader.found.values() for place, entries in places.items()}
+
+
 def footprints_of(index: Sequence[Var], code: Iterable[Block], free: Mapping[str, Var]) -> list[Footprint]:
     """What some code reads around an index: of each array, each way along the axes; entries of an index that follow
     none of them are the same everywhere."""

@@ -24,7 +24,7 @@ from sacpy.jit.emission.assemble import Resources
 from sacpy.jit.emission.geometry import MOST_STATIC_SHARED, allocations, geometry
 from sacpy.jit.failures import CheckFailed
 from sacpy.jit.ir.graph import ArrayType
-from sacpy.jit.ir.kernel import Check, ForAll, Kernel, block_statements, thread_statements
+from sacpy.jit.ir.kernel import ALIGNMENT, Check, ForAll, Kernel, block_statements, thread_statements
 from sacpy.jit.ir.kernel_printer import print_kernel
 from sacpy.nodes import Record, field, replace
 from sacpy.withloop.devices import DeviceLimits
@@ -44,7 +44,7 @@ class Loaded(Record):
     """A kernel on the device. `arguments`: objects that hold the values of a launch, filled anew for each one;
     `configs`: launch configurations met so far, by extents and bytes of shared memory; `plain`: the launch needs no
     memory but its arguments; `checks`: there is one in it that may fail; `permitted`: the bytes of shared memory that
-    the driver was told it may ask for."""
+    the driver was told it may ask for; `aligned`: the places of the arguments that must be multiples of `ALIGNMENT`."""
 
     kernel: Kernel
     cubin: Cubin
@@ -53,6 +53,7 @@ class Loaded(Record):
     plain: bool
     checks: bool
     permitted: int = 0
+    aligned: tuple[int, ...] = ()
     configs: dict[tuple[tuple[int, ...], tuple[int, ...], int], Any] = field(default_factory=dict)
 
 
@@ -218,12 +219,25 @@ class CudaMachine:
                 ctypes.c_uint64() if isinstance(p.type, ArrayType) else _SCALARS[p.base]() for p in kernel.params
             )
             known = self._loaded[text] = Loaded(
-                kernel, made, handle, arguments, not allocations(kernel), _may_fail(kernel)
+                kernel,
+                made,
+                handle,
+                arguments,
+                not allocations(kernel),
+                _may_fail(kernel),
+                aligned=tuple(n for n, p in enumerate(kernel.params) if isinstance(p.type, ArrayType))
+                if kernel.aligned
+                else (),
             )
         return known
 
     def launch(self, ready: Loaded, grid: Extents, block: Extents, args: Sequence[int | float | bool]) -> None:
-        """Puts a launch into the stream. Costs a few microseconds: only values are filled in."""
+        """Puts a launch into the stream. Costs a few microseconds: only values are filled in. Where an array of another
+        library's begins anywhere, a kernel that expects less takes the place of one for aligned arrays."""
+        for n in ready.aligned:
+            if int(args[n]) % ALIGNMENT:
+                ready = self.prepare(replace(ready.kernel, aligned=False))
+                break
         for place, value in zip(ready.arguments, args):
             place.value = value
         shared, scratch = 0, []

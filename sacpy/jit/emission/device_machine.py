@@ -19,8 +19,8 @@ from sacpy.jit.emission.geometry import (
 )
 from sacpy.jit.emission.libdevice import DEVICE_ROWS
 from sacpy.jit.emission.machine import Machine, Memory
-from sacpy.jit.ir.graph import ArrayType, Op, Var
-from sacpy.jit.ir.kernel import Kernel
+from sacpy.jit.ir.graph import ArrayType, Const, Op, Var
+from sacpy.jit.ir.kernel import ALIGNMENT, Kernel
 from sacpy.jit.llvm.legal import LLVM_TYPES, SIZES, Code, Module, memory_type, size_of
 from sacpy.jit.llvm.scalars import Style
 
@@ -110,7 +110,8 @@ class DeviceMachine(Machine):
 
     def _passed(self, v: Var, read_only: bool) -> str:
         if isinstance(v.type, ArrayType):
-            return pointer_type(memory_type(v.base), GLOBAL) + " noalias" + (" readonly" if read_only else "")
+            aligned = f" align {ALIGNMENT}" if self.kernel.aligned else ""
+            return pointer_type(memory_type(v.base), GLOBAL) + " noalias" + (" readonly" if read_only else "") + aligned
         return memory_type(v.base)
 
     # ---- the levels
@@ -121,7 +122,11 @@ class DeviceMachine(Machine):
         return self.code.op(f"call i32 {full}()")
 
     def _axis(self, register: str, axis: int, rank: int) -> str:
-        """A special register as a word. It is never negative: no index passes 2**31 - 1."""
+        """A special register as a word, an extent of the block that is known as a number. It is never negative: no
+        index passes 2**31 - 1."""
+        extent = self.kernel.block[axis] if register == "ntid" else None
+        if isinstance(extent, Const):
+            return str(int(extent.value))
         text = self._register(f"{register}.{AXES[rank - 1 - axis]}")
         return text if self.word == "i32" else self.code.op(f"zext i32 {text} to i64")
 

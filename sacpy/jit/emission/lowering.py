@@ -37,6 +37,7 @@ from sacpy.jit.llvm.legal import LLVM_TYPES, constant
 from sacpy.lang.types import REAL
 from sacpy.nodes import Node
 
+MOST_ROUNDS = 8  # of a phase, that are written one after the other
 FEW_ROUNDS = 64  # of a loop, which are not worth looking up in whether the launch has been stopped
 
 
@@ -195,6 +196,9 @@ class Lowering:
             total = self._unsigned_product(total, e)
         for b in self.kernel.block:
             count = self._unsigned_product(count, self.words(b, type_))
+        if total.isdigit() and count.isdigit() and 0 < int(total) <= MOST_ROUNDS * int(count):
+            self._known_rounds(s, extents, int(total), int(count))
+            return
         slot = code.slot(type_)
         code.store(type_, machine.thread_number(), slot)
         head, inside, done = code.label("virtual"), code.label("each"), code.label("done")
@@ -202,16 +206,36 @@ class Lowering:
         number = code.load(type_, slot)
         code.branch(code.op(f"icmp ult {type_} {number}, {total}"), inside, done)
         code.place(inside)
-        machine.virtual_thread(number)
+        self._virtual(s, extents, number)
+        code.store(type_, code.op(f"add {type_} {number}, {count}"), slot)
+        code.jump(head)
+        code.place(done)
+
+    def _known_rounds(self, s: ForAll, extents: Sequence[str], total: int, count: int) -> None:
+        """The same where it is known how many virtual threads each thread does the work of: one after the other, and
+        without a question where each has one."""
+        code, type_ = self.code, self.machine.word
+        first = self.machine.thread_number()
+        for start in range(0, total, count):
+            number = first if not start else code.op(f"add nuw nsw {type_} {first}, {start}")
+            if start + count <= total:
+                self._virtual(s, extents, number)
+            else:
+                self._branch(
+                    code.op(f"icmp ult {type_} {number}, {total}"),
+                    lambda number=number: self._virtual(s, extents, number),  # type: ignore[misc]
+                )
+
+    def _virtual(self, s: ForAll, extents: Sequence[str], number: str) -> None:
+        """The work of the virtual thread of that number."""
+        code, type_ = self.code, self.machine.word
+        self.machine.virtual_thread(number)
         index, rest = [], number
         for e in reversed(extents[1:]):
             index.append(code.op(f"urem {type_} {rest}, {e}"))
             rest = code.op(f"udiv {type_} {rest}, {e}")
         self._bind_indices(s, [rest, *reversed(index)])
         self._thread(s.body)
-        code.store(type_, code.op(f"add {type_} {number}, {count}"), slot)
-        code.jump(head)
-        code.place(done)
 
     def _unsigned_product(self, a: str, b: str) -> str:
         if a.isdigit() and b.isdigit():

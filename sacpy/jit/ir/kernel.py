@@ -164,6 +164,8 @@ BlockStmt = ForAll | Barrier | Allocate | Uniform | BlockFor | BlockIf
 
 # ---------------------------------------------------------------- kernels
 
+ALIGNMENT = 16  # bytes of the widest access to memory
+
 
 class Written(Node):
     """A result array of a kernel. `once`: every cell inside the launch's index space is written exactly once (what
@@ -178,7 +180,7 @@ class Kernel(Node):
     the scalars at the end of `params` that are the mapping's parameter block (`Mapping.words`), in order. `grid`,
     `block`: the block's indices in the launched grid and the extents of both (outermost axis first, at most three
     each); extents are constants or parameters. `writes`: the arrays it writes; all others are only read. `bits`: 32 or
-    64."""
+    64. `aligned`: the arrays among its parameters begin at multiples of `ALIGNMENT` bytes."""
 
     name: str
     params: tuple[Var, ...]
@@ -189,6 +191,7 @@ class Kernel(Node):
     body: tuple[BlockStmt, ...]
     writes: tuple[Written, ...]
     bits: int = 32
+    aligned: bool = False
 
     @property
     def index_base(self) -> str:

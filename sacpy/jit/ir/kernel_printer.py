@@ -34,7 +34,8 @@ def print_kernel(k: Kernel) -> str:
     """One kernel."""
     params = ", ".join(f"{type_text(p.type)} {p.name}" for p in k.params)
     head = [
-        f"kernel {k.name}({params})    // {k.bits} bits; parameter block: {_names(k.slots) or 'none'}; writes "
+        f"kernel {k.name}({params})    // {k.bits} bits{'; aligned' if k.aligned else ''}; parameter "
+        f"block: {_names(k.slots) or 'none'}; writes "
         f"{', '.join(w.array.name + ('' if w.once else ' (not once)') for w in k.writes)}"
     ]
     head.append(f"grid [{_names(k.block_index)}] of {_vector(k.grid)}, block of {_vector(k.block)}")

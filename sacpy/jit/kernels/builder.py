@@ -214,9 +214,14 @@ class Builder:
     # ---- the whole
 
     def kernel(
-        self, block_index: Sequence[Var], grid: Sequence[Atom], block: Sequence[Atom], body: Iterable[k.BlockStmt]
+        self,
+        block_index: Sequence[Var],
+        grid: Sequence[Atom],
+        block: Sequence[Atom],
+        body: Iterable[k.BlockStmt],
+        aligned: bool = False,
     ) -> k.Kernel:
-        """The kernel, its arrays allocated at the start of the block."""
+        """The kernel, its arrays allocated at the start of the block. `aligned`: as of `Kernel`."""
         writes = tuple(k.Written(v, self.once[name]) for name, v in self.results.items())
         return k.Kernel(
             self.name,
@@ -228,6 +233,7 @@ class Builder:
             (*self.allocations, *body),
             writes,
             self.bits,
+            aligned,
         )
 
 

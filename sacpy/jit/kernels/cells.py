@@ -6,10 +6,12 @@ together write every cell of the results once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from sacpy.jit.ir.graph import Atom, Modarray, Var, extents_of
-from sacpy.jit.kernels import maps, product_tiles, rows, staging
+from sacpy.jit.kernels import across, maps, product_tiles, rows, staging, wide
+from sacpy.jit.kernels.contraction import Contraction, contraction
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import (
     Numbers,
@@ -33,6 +35,7 @@ from sacpy.withloop.splitting import MOST_PIECES, Piece, split
 from sacpy.withloop.strategies import choose
 
 _MERGE_DENSE = 1 << 22  # cells up to which asking each index for its partition costs less than another launch
+_MERGE_ACROSS = 1 << 18  # the same where reads across would be turned in shared memory
 _MERGE_GAPS = 1 << 16  # the same where partitions have gaps, so that neighbouring threads take different branches
 
 
@@ -49,7 +52,9 @@ class Cells:
         self.scratch: set[str] = set()
         self._check()
         self.rows = [rows.tried(source, p) for p in w.partitions]
-        self.contractions = [product_tiles.contraction(source, p) for p in w.partitions]
+        self.contractions = [contraction(source, p) for p in w.partitions]
+        self.wide = [wide.suits(p) for p in w.partitions]
+        self.across = [across.axis_across(p, source.free) for p in w.partitions]
 
     def _check(self) -> None:
         """Translates each body once, so that what cannot run is known before it is to run; checks pragmas."""
@@ -99,6 +104,7 @@ class Cells:
                 numbers,
                 f"{len(pieces)} pieces in one launch, each index asks which has it, as that costs less than "
                 "launches do",
+                whole=not within,
             )
         temporaries: list[Buffer] = []
         launches: list[Launch] = []
@@ -146,6 +152,8 @@ class Cells:
             or any(chain_of(p) is not None or _stages(p) for p in self.pragmas)
         ):
             return False
+        if self.options.strategy == "auto" and any(axis is not None for axis in self.across):
+            return box.size <= _MERGE_ACROSS
         return box.size <= (_MERGE_DENSE if all(s.dense for s in spaces) else _MERGE_GAPS)
 
     def _first_match(
@@ -193,8 +201,15 @@ class Cells:
         only: frozenset[int],
         numbers: Numbers,
         why: str,
+        whole: bool = False,
     ) -> list[Launch]:
+        """One launch over a box. `only`: the partitions that it is for, the default counted last; `whole`: it is for
+        all cells of the results."""
         chain, reasons = self._chosen(box)
+        first = self.source.with_loop.partitions[0]
+        if whole and self.options.strategy == "auto" and spaces[0].dense and self.wide[0]:
+            several = wide.chain_for(first, box, self.options.device)
+            chain, reasons = (several, (_many(several),)) if several else (chain, reasons)
         return self._asking(
             box,
             chain,
@@ -225,7 +240,8 @@ class Cells:
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
             return maps.pieces_kernel(self.source, forms, spaces, only, mapping, block, bits)
 
-        return self._launch(space, chain, reasons, ("pieces", forms, only), make, purpose, partition, numbers, words)
+        what, constant = ("pieces", forms, only), bool(chain.grid_block.each)
+        return self._launch(space, chain, reasons, what, make, purpose, partition, numbers, words, constant)
 
     def _piece(
         self, piece: Piece, asked: chains.Chain | None, spaces: tuple[IndexSpace, ...], numbers: Numbers
@@ -244,7 +260,7 @@ class Cells:
             and self.options.strategy == "auto"
             and (wanted is None or wanted.mode == "shared")
         ):
-            squares = product_tiles.chain_for(body, piece.space, numbers)
+            squares = self._squares(number, body, piece.space, numbers, wanted)
         full = squares is not None and piece.space.size >= device.processors * product_tiles.SIDE**2
         if (
             chain is None
@@ -258,6 +274,8 @@ class Cells:
                 return shared
         if chain is None and squares is not None:
             chain, reasons = squares, ("squares of cells, as neighbours read the same",)
+        if chain is None and body is None and wanted is None and self.options.strategy == "auto":
+            chain, reasons = self._turned(number, piece.space)
         if chain is None:
             chain, reasons = self._chosen(piece.space)
 
@@ -267,81 +285,82 @@ class Cells:
             other = self._tiles(number, boxes.chain, piece.space)
             if not isinstance(other, str):
                 chain, reasons, tiles = boxes.chain, boxes.reasons, other
-        if isinstance(tiles, product_tiles.Tiles):
-            assert body is not None
-            return [], self._tiled(
-                piece,
-                chain,
-                (*reasons, f"{tiles.size} bytes of shared memory: {tiles.words(body.partition)}"),
-                body,
-                tiles,
-                numbers,
-            )
-        if isinstance(tiles, staging.Staging):
-            return [], self._staged(
-                piece,
-                chain,
-                (
-                    *reasons,
-                    f"{tiles.size} bytes of shared memory: {tiles.words(self.source.with_loop.partitions[number])}",
-                ),
-                tiles,
-                numbers,
-            )
+        if isinstance(tiles, staging.Tiled):
+            words = f"{tiles.size} bytes of shared memory: {tiles.words(self.source.with_loop.partitions[number])}"
+            return [], self._tiled(piece, chain, (*reasons, words), tiles, numbers)
         if tiles is not None:
             assert wanted is not None
             raise _cannot_stage(wanted, tiles)
+        if asked is None and wanted is None and self.options.strategy == "auto" and self.wide[number]:
+            several = wide.chain_for(self.source.with_loop.partitions[number], piece.space, device)
+            if several is not None:
+                return [], self._wide(piece, several, numbers)
 
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
             return maps.partition_kernel(self.source, number, mapping, block, bits)
 
         return [], self._launch(piece.space, chain, reasons, ("partition", number), make, "partition", number, numbers)
 
-    def _tiles(
-        self, number: int, chain: chains.Chain, space: IndexSpace
-    ) -> product_tiles.Tiles | staging.Staging | str | None:
+    def _tiles(self, number: int, chain: chains.Chain, space: IndexSpace) -> staging.Tiled | str | None:
         """What a mapping lets blocks stage; why nothing can be although that is asked for; None where nothing is to
         be."""
         body, wanted, device = self.contractions[number], memory_of(self.pragmas[number]), self.options.device
         mapping = chain.map(space, device)
-        strips = None if body is None else product_tiles.tiles_for(body, mapping, wanted, device.shared_per_block)
+        if mapping.placement.each and body is None:
+            p = self.source.with_loop.partitions[number]
+            return across.squares(p, self.source.free, mapping, device.shared_per_block)
+        strips = (
+            None
+            if body is None
+            else product_tiles.tiles_for(self.source, body, mapping, wanted, device.shared_per_block)
+        )
         return (
             strips
             if strips is not None
             else staging.staging(self.source, number, mapping, wanted, device.shared_per_block)
         )
 
-    def _staged(
-        self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], tiles: staging.Staging, numbers: Numbers
-    ) -> list[Launch]:
+    def _squares(
+        self, number: int, body: Contraction, space: IndexSpace, numbers: Numbers, wanted: GpuMem | None
+    ) -> chains.Chain | None:
+        """The mapping that lets blocks share what their cells read, threads with several cells each where all that they
+        read can be in tiles."""
+        for several in (True, False) if wanted is None else (False,):
+            chain = product_tiles.chain_for(body, space, numbers, self.options.device.processors, several)
+            if chain is None or not chain.grid_block.each or self._tiles(number, chain, space) is not None:
+                return chain
+        return None
+
+    def _turned(self, number: int, space: IndexSpace) -> tuple[chains.Chain | None, tuple[str, ...]]:
+        """The mapping that lets blocks turn what their cells read across; None where they read nothing so."""
+        axis = self.across[number]
+        chain = None if axis is None else across.chain_for(axis, space)
+        if chain is None or self._tiles(number, chain, space) is None:
+            return None, ()
+        return chain, (f"squares of cells, as an array is read along axis {axis} and written along {space.rank - 1}",)
+
+    def _wide(self, piece: Piece, chain: chains.Chain, numbers: Numbers) -> list[Launch]:
         number = piece.partition
         assert number is not None
 
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
-            return staging.staged_kernel(self.source, number, mapping, tiles, bits)
+            return wide.wide_kernel(self.source, number, mapping, bits)
 
-        return self._launch(
-            piece.space, chain, reasons, ("staged", number), make, "partition", number, numbers, constant_block=True
-        )
+        what = ("wide", number)
+        why = (_many(chain),)
+        return self._launch(piece.space, chain, why, what, make, "partition", number, numbers, constant_block=True)
 
     def _tiled(
-        self,
-        piece: Piece,
-        chain: chains.Chain,
-        reasons: tuple[str, ...],
-        body: product_tiles.Contraction,
-        strips: product_tiles.Tiles,
-        numbers: Numbers,
+        self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], tiles: staging.Tiled, numbers: Numbers
     ) -> list[Launch]:
         number = piece.partition
         assert number is not None
 
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
-            return product_tiles.contraction_kernel(self.source, number, body, mapping, strips, bits)
+            return tiles.kernel(self.source, number, mapping, bits)
 
-        return self._launch(
-            piece.space, chain, reasons, ("tiled", number), make, "partition", number, numbers, constant_block=True
-        )
+        what = (tiles.purpose, number)
+        return self._launch(piece.space, chain, reasons, what, make, "partition", number, numbers, constant_block=True)
 
     def _default(self, space: IndexSpace, numbers: Numbers, taken: frozenset[str]) -> list[Launch]:
         launches: list[Launch] = []
@@ -423,6 +442,11 @@ def _around(spaces: Sequence[IndexSpace]) -> IndexSpace:
     """The smallest box around spaces."""
     lower, upper = (zip(*(getattr(s.normalised(), end) for s in spaces)) for end in ("lower", "upper"))
     return IndexSpace.of([min(axis) for axis in lower], [max(axis) for axis in upper])
+
+
+def _many(chain: chains.Chain) -> str:
+    """Why threads have several cells."""
+    return f"{math.prod(chain.grid_block.each)} cells a thread, as there are many"
 
 
 def _cannot_stage(wanted: GpuMem, reason: str) -> MappingError:

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.ir.graph import Atom, Const, Genarray, Let, Modarray, Partition, Var, WithLoop, extents_of
 from sacpy.jit.kernels.builder import IrArithmetic
-from sacpy.jit.kernels.source import Built, Source, mapped
+from sacpy.jit.kernels.several import Cell, either, threads_phase
+from sacpy.jit.kernels.source import Built, Frame, Source, mapped
 from sacpy.jit.kernels.thread import Thread
 from sacpy.jit.kernels.values import Memory, Value
 from sacpy.nodes import replace
@@ -113,8 +114,9 @@ def pieces_kernel(
 ) -> Built:
     """Computes cells of several partitions: each index belongs to the first partition that has it, and is computed if
     the number of that is in `only` (that of the default is behind the last). Where only one partition is in there, the
-    mapping is of its own space, else of the frame. `spaces` are those of the
-    partitions, of whose form alone the code depends."""
+    mapping is of its own space, else of the frame. `spaces` are those of the partitions, of whose form alone the code
+    depends. Where threads have several cells, the first partition has no gaps: then it has all of a thread's cells if
+    it has the first and the last one, and none of the others is asked for."""
     thread = source.thread("pieces", bits)
     b = thread.b
     w = source.with_loop
@@ -130,9 +132,14 @@ def pieces_kernel(
                 *([f"{slot.name}_multiplier", f"{slot.name}_shift"] if slot.divisor else []),
             ]
 
-    def body(index: tuple[Atom, ...], words: Sequence[Var]) -> None:
-        recovered = tuple(map(b.as_word, index))
+    frame = Frame(b, mapping, block)
+    words = [b.slot(name) for name in names]
 
+    def member(number: int, index: tuple[Atom, ...]) -> Atom | None:
+        own = IrArithmetic(b, words[starts[number] :])
+        return membership.member(own, forms[number], positioned(slots[number]), tuple(map(b.as_word, index)))
+
+    def body(index: tuple[Atom, ...]) -> None:
         def cell(number: int) -> None:
             if number in only:
                 compute(thread, w.partitions[number], index, arrays)
@@ -148,8 +155,7 @@ def pieces_kernel(
             if only == {number}:
                 cell(number)
                 return
-            own = words[starts[number] :]
-            guard = membership.member(IrArithmetic(b, own), forms[number], positioned(slots[number]), recovered)
+            guard = member(number, index)
             if guard is None:
                 cell(number)
                 return
@@ -162,7 +168,24 @@ def pieces_kernel(
 
         one(0)
 
-    return mapped(thread, mapping, block, names, body)
+    def asked(cells: list[Cell]) -> None:
+        for index, guard in cells:
+            b.when(guard, lambda index=index: body(index))  # type: ignore[misc]
+
+    def together(cells: list[Cell]) -> None:
+        def first() -> None:
+            for index, _ in cells:
+                compute(thread, w.partitions[0], index, arrays)
+
+        corners = b.both(member(0, cells[0][0]), member(0, cells[-1][0]))
+        either(b, corners, first, lambda: asked(cells))
+
+    if mapping.placement.each:
+        return frame.kernel((threads_phase(b, frame, together),))
+    b.open()
+    threads, index, guard = frame.index()
+    asked([(index, guard)])
+    return frame.kernel((k.ForAll(threads, frame.size, b.close()),))
 
 
 def positioned(slots: Sequence[Slot]) -> list[Slot]:

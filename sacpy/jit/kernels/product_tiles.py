@@ -22,14 +22,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.analysis.affine import Entry, Footprint, block_axes, footprints_of
+from sacpy.jit.analysis.affine import Entry, Footprint, block_axes
 from sacpy.jit.analysis.shared_planner import BYTES
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import INT, Atom, Block, Const, Fold, Let, Partition, Stmt, Var, WithLoop, extents_of, integer
-from sacpy.jit.kernels import maps
+from sacpy.jit.ir.graph import INT, Atom, Block, Const, Partition, Var, integer
+from sacpy.jit.kernels import maps, register_tiles
 from sacpy.jit.kernels.builder import Builder
+from sacpy.jit.kernels.contraction import Contraction, combined
 from sacpy.jit.kernels.numbers import Numbers
-from sacpy.jit.kernels.source import Built, Frame, Source, number_of
+from sacpy.jit.kernels.register_tiles import RegisterTiles
+from sacpy.jit.kernels.source import Built, Frame, Source
 from sacpy.jit.kernels.staging import NO_BOX, REUSE, asked_for, copy_tile, tiles_in_words, too_large
 from sacpy.jit.kernels.thread import Thread, Tile
 from sacpy.jit.kernels.values import Value
@@ -41,43 +43,16 @@ from sacpy.withloop.pragmas import GpuMem
 from sacpy.withloop.spaces import IndexSpace
 
 STRIP = 32  # indices of the folded axis that are loaded at a time
-SIDE = 16  # of the square of cells that a block has where nobody says otherwise
-
-
-class Contraction(Node):
-    """A body that is `before`, a fold over one dense axis, `after`. `prints`: what it reads, the folded axis counted
-    behind those of the partition."""
-
-    partition: Partition
-    before: tuple[Stmt, ...]
-    fold: WithLoop
-    targets: tuple[Var, ...]
-    after: Block
-    prints: tuple[Footprint, ...]
-
-    @property
-    def inner(self) -> Partition:
-        """What is folded."""
-        return self.fold.partitions[0]
-
-    @property
-    def later(self) -> tuple[Block, ...]:
-        """What comes after `before`."""
-        return self.inner.body, self.after
-
-    @property
-    def folds(self) -> tuple[Fold, ...]:
-        return tuple(o for o in self.fold.operators if isinstance(o, Fold))
-
-    def length(self, numbers: Numbers) -> int:
-        """How many indices a cell folds."""
-        return number_of(self.inner.upper[0], numbers) - number_of(self.inner.lower[0], numbers)
+SIDE = 16  # of the square of threads that a block has where nobody says otherwise
+EACH = (4, 2)  # cells of a thread along either axis, the most first
 
 
 class Tiles(Node):
     """The arrays to load in strips, with the extents of their tiles. `neighbour`: the axis of the cells along which
-    neighbouring threads have theirs."""
+    neighbouring threads have theirs; `body`: what is computed from them."""
 
+    purpose = "tiled"
+    body: Contraction
     tiles: tuple[tuple[Footprint, tuple[int, ...]], ...]
     neighbour: int | None
 
@@ -106,70 +81,47 @@ class Tiles(Node):
         """What is loaded, in words."""
         return f"{tiles_in_words(self.tiles, p)}, along the folded axis {STRIP} at a time"
 
-
-def contraction(source: Source, p: Partition) -> Contraction | None:
-    """The body of a partition as such, if it is one whose fold's bounds are known before the launch, and that cannot
-    fail."""
-    if not p.index or any(extents_of(r) for r in p.body.results):
-        return None
-    for at, s in enumerate(p.body.statements):
-        if not isinstance(s, Let):
-            return None
-        if not isinstance(s.rhs, WithLoop):
-            continue
-        w = s.rhs
-        if len(w.partitions) != 1 or not all(
-            isinstance(o, Fold) and o.stop is None and not any(extents_of(n) for n in o.neutrals) for o in w.operators
-        ):
-            return None
-        q = w.partitions[0]
-        known = (
-            q.rank == 1
-            and q.step is None
-            and all(isinstance(a, Const) or a.name in source.free for a in (*q.lower, *q.upper))
-        )
-        before = p.body.statements[:at]
-        if not known or source.thread("trial", 32).checked(
-            Block(before), q.body, *(o.combine for o in w.operators if isinstance(o, Fold))
-        ):
-            return None
-        found = footprints_of((*p.index, q.index[0]), (Block(before), q.body), source.free)
-        prints = tuple(f for f in found if any(e.axis == p.rank for e in f.entries))
-        return (
-            Contraction(p, before, w, s.targets, Block(p.body.statements[at + 1 :], p.body.results), prints)
-            if prints
-            else None
-        )
-    return None
+    def kernel(self, source: Source, number: int, mapping: chains.Mapping, bits: int) -> Built:
+        """Loads the tiles of a strip, folds it, and goes on to the next."""
+        return _Writer(source, number, self.body, mapping, self, bits).kernel()
 
 
-def chain_for(c: Contraction, space: IndexSpace, numbers: Numbers) -> chains.Chain | None:
+def chain_for(
+    c: Contraction, space: IndexSpace, numbers: Numbers, processors: int, several: bool
+) -> chains.Chain | None:
     """A mapping under which a block has a square of cells, where that lets it reuse what it loads; None where it would
-    not."""
-    if (
-        space.rank not in (2, 3)
-        or not space.dense
-        or min(space.upper[k] - space.lower[k] for k in (-1, -2)) < SIDE
-        or c.length(numbers) < SIDE
-    ):
+    not. `several`: threads may have several cells each; they have, where as many blocks are left as there are
+    `processors`."""
+    shortest = min((space.upper[k] - space.lower[k] for k in (-1, -2)), default=0) if space.rank in (2, 3) else 0
+    if not space.dense or shortest < SIDE or c.length(numbers) < SIDE:
         return None
-    outer = tuple(range(space.rank - 2))
-    r = space.rank
-    chain = chains.Chain(
+    each = 1
+    if several and register_tiles.suits(c):
+        each = next((n for n in EACH if shortest >= SIDE * n and space.size >= processors * (SIDE * n) ** 2), 1)
+    chain = _squares(space.rank, each)
+    axes = block_axes(chain.map(space))
+    block = (SIDE * each, SIDE * each)
+    return chain if axes is not None and _chosen(c, axes, block) else None
+
+
+def _squares(rank: int, each: int) -> chains.Chain:
+    """Blocks of squares over the last two axes, of which each thread has a square of `each` x `each`."""
+    outer, r, side = tuple(range(rank - 2)), rank, SIDE * each
+    return chains.Chain(
         (
             ShiftLB(),
-            SplitLast(SIDE),
+            SplitLast(side),
             Permute((*outer, r - 1, r, r - 2)),
-            SplitLast(SIDE),
+            SplitLast(side),
             Permute((*outer, r, r - 2, r + 1, r - 1)),
         ),
-        GridBlock(2, stride=True),
+        GridBlock(2, stride=True, each=(each, each) if each > 1 else ()),
     )
-    axes = block_axes(chain.map(space))
-    return chain if axes is not None and _chosen(c, axes, (SIDE, SIDE)) else None
 
 
-def tiles_for(c: Contraction, mapping: chains.Mapping, wanted: GpuMem | None, limit: int) -> Tiles | str | None:
+def tiles_for(
+    source: Source, c: Contraction, mapping: chains.Mapping, wanted: GpuMem | None, limit: int
+) -> Tiles | RegisterTiles | str | None:
     """What to load in strips under a mapping; why nothing can be although the fold reads what is asked for along its
     axis; None where nothing is to be. `limit`: bytes of shared memory."""
     if wanted is not None and wanted.mode != "shared":
@@ -181,12 +133,14 @@ def tiles_for(c: Contraction, mapping: chains.Mapping, wanted: GpuMem | None, li
     block = mapping.placement.block
     if axes is None or not block:
         return None if wanted is None else NO_BOX
+    if mapping.placement.each:
+        return register_tiles.register_tiles(source, c, axes, mapping.placement, limit)
     chosen = (
         _chosen(c, axes, block)
         if wanted is None
         else [(f, _extents(c, f, axes, block)) for f in c.prints if f.array.name in names]
     )
-    found = Tiles(tuple(chosen), next((axis for axis, along in enumerate(axes) if along == len(block) - 1), None))
+    found = Tiles(c, tuple(chosen), next((axis for axis, along in enumerate(axes) if along == len(block) - 1), None))
     if found.size > limit:
         return None if wanted is None else too_large(found.size, limit)
     return found if chosen else None
@@ -213,13 +167,6 @@ def _extents(c: Contraction, f: Footprint, axes: Sequence[int | None], block: Se
         width = STRIP if e.axis == len(axes) else 1 if along is None else block[along]
         found.append(width + e.high - e.low)
     return tuple(found)
-
-
-def contraction_kernel(
-    source: Source, number: int, c: Contraction, mapping: chains.Mapping, found: Tiles, bits: int
-) -> Built:
-    """The kernel. The block's extents are constants."""
-    return _Writer(source, number, c, mapping, found, bits).kernel()
 
 
 class _Writer:
@@ -289,26 +236,14 @@ class _Writer:
         def one(at: Var, carried: list[Atom]) -> list[Atom]:
             thread.bind(self.c.inner.index, [at])
             values, _ = thread.block(self.c.inner.body, later=self.c.later)
-            return self.combined(carried, values)
+            return combined(thread, self.c, carried, values)
+
 
         last = b.seq_for(
             self.strip, b.op("add", self.strip, left, exact=True), [b.load(a, integer(0)) for a in self.own], one
         )
         for array, v in zip(self.own, last):
             b.store(array, (integer(0),), v)
-
-    def combined(self, carried: Sequence[Atom], values: Sequence[Value]) -> list[Atom]:
-        """The folds' functions."""
-        found: list[Atom] = []
-        at = 0
-        for o in self.c.folds:
-            size = len(o.accumulators)
-            self.thread.bind(o.accumulators, list(carried[at : at + size]))
-            self.thread.bind(o.values, values[at : at + size])
-            at += size
-            results, _ = self.thread.block(o.combine)
-            found += [r for r in results if isinstance(r, Var | Const)]
-        return found
 
     def end(self, index: Sequence[Atom]) -> None:
         thread = self.thread
@@ -322,4 +257,4 @@ class _Writer:
         thread.block(self.c.after, finish)
 
 
-__all__ = ["Contraction", "Tiles", "chain_for", "contraction", "contraction_kernel", "tiles_for"]
+__all__ = ["Tiles", "chain_for", "tiles_for"]

@@ -87,7 +87,8 @@ def free_variables(block: Block) -> dict[str, Var]:
 
 class Frame:
     """What all mapped kernels share: strides over the grid, recovering the index. `block`: the extents of a block where
-    they are to be constants."""
+    they are to be constants; then a thread may have several of its positions (`Placement.each`): `size` counts
+    positions, `threads` threads."""
 
     def __init__(self, builder: Builder, mapping: chains.Mapping, block: tuple[int, ...] | None) -> None:
         b = self.b = builder
@@ -99,6 +100,7 @@ class Frame:
         self.size: tuple[Atom, ...] = tuple(
             b.word_const(e) if block is not None else b.number("threads") for e in (block or placement.block)
         )
+        self.threads = tuple(map(b.word_const, placement.threads)) if placement.each else self.size
         whole = iter(self.words[len(self.words) - sum(placement.strided) :])
         self.at: list[Var] = []
         self.strides: list[tuple[Var, Var, Var, Var]] = []
@@ -117,6 +119,10 @@ class Frame:
         threads = tuple(self.b.names.var("thread", self.b.word) for _ in self.size)
         return threads, *self._recovered(threads)
 
+    def at_position(self, position: Sequence[Atom]) -> tuple[tuple[Atom, ...], Atom | None]:
+        """Code of one thread: the index at a position of the block, as ints; whether there is one (None: always)."""
+        return self._recovered(position)
+
     def corner(self) -> tuple[Atom, ...]:
         """Code of one thread: the index of the block's first thread."""
         return self._recovered([self.b.word_const(0)] * len(self.size))[0]
@@ -125,7 +131,9 @@ class Frame:
         """The kernel that does this at each place of the grid."""
         for at, own, end, step in reversed(self.strides):
             body = (k.BlockFor(at, own, end, step, body),)
-        return Built(self.b.kernel(self.place, self.launched, self.size, body), tuple(v.name for v in self.b.shape))
+        several = bool(self.mapping.placement.each)
+        made = self.b.kernel(self.place, self.launched, self.threads, body, aligned=several)
+        return Built(made, tuple(v.name for v in self.b.shape))
 
 
 def mapped(

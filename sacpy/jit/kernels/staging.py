@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 from sacpy.jit.analysis.affine import Entry, Footprint, block_axes, footprints
 from sacpy.jit.analysis.shared_planner import BYTES
@@ -27,9 +28,28 @@ NO_BOX = "the indices of a block are no box"
 REUSE = 8.0  # reads of a cell of a tile, from which on it is staged without being asked for
 
 
+@runtime_checkable
+class Tiled(Protocol):
+    """What a block keeps in shared memory, and the kernel that does. `purpose`: a word for the kernel."""
+
+    @property
+    def purpose(self) -> str: ...
+
+    @property
+    def size(self) -> int:
+        """Bytes of shared memory."""
+
+    def words(self, p: Partition) -> str:
+        """What is kept, in words, arrays under the programmer's names where he has named them."""
+
+    def kernel(self, source: Source, number: int, mapping: chains.Mapping, bits: int) -> Built:
+        """The kernel for a partition, or for a piece of it. The block's extents are constants."""
+
+
 class Staging(Node):
     """The arrays to stage, with the extents of their tiles."""
 
+    purpose = "staged"
     tiles: tuple[tuple[Footprint, tuple[int, ...]], ...]
 
     @property
@@ -38,8 +58,12 @@ class Staging(Node):
         return sum(BYTES[f.array.base] * math.prod(extents) for f, extents in self.tiles)
 
     def words(self, p: Partition) -> str:
-        """What is staged, in words, arrays under the programmer's names where he has named them."""
+        """What is staged."""
         return tiles_in_words(self.tiles, p)
+
+    def kernel(self, source: Source, number: int, mapping: chains.Mapping, bits: int) -> Built:
+        """Loads the tiles, then computes the cells."""
+        return _staged_kernel(source, number, mapping, self, bits)
 
 
 def tiles_in_words(tiles: Sequence[tuple[Footprint, tuple[int, ...]]], p: Partition) -> str:
@@ -98,7 +122,7 @@ def _extent(e: Entry, axes: Sequence[int | None], block: Sequence[int]) -> int:
     return (1 if along is None else block[along]) + e.high - e.low
 
 
-def staged_kernel(source: Source, number: int, mapping: chains.Mapping, found: Staging, bits: int) -> Built:
+def _staged_kernel(source: Source, number: int, mapping: chains.Mapping, found: Staging, bits: int) -> Built:
     """Loads the tiles, then computes the cells of one partition, or of a piece of it. The block's extents are
     constants."""
     thread = source.thread(f"staged{number}", bits)

@@ -62,7 +62,7 @@ class Thread:
     """Translates blocks. `env`: what names stand for; a name that is not there is one of the function around the
     kernel. `uses`: how often each name is used in the code being translated; `live`: what is used later.
     `destinations`: where with-loops are to write their results, by name; `tiles`: loads that find their element in
-    shared memory."""
+    shared memory, or have found it."""
 
     def __init__(self, builder: Builder, functions: Mapping[str, Function], used: Counter[str]) -> None:
         self.b = builder
@@ -74,7 +74,7 @@ class Thread:
         self.calls: tuple[str, ...] = ()
         self.live = Liveness()
         self.destinations: dict[str, Memory] = {}
-        self.tiles: dict[tuple[str, tuple[Atom, ...]], Tile] = {}
+        self.tiles: dict[tuple[str, tuple[Atom, ...]], Tile | Atom] = {}
 
     # ---- variables
 
@@ -206,6 +206,8 @@ class Thread:
                 return self.b.let(target.name, ScalarType(target.base), Op(r.code, self.atoms(r.args), r.exact))
             case Load() if (r.array.name, r.index) in self.tiles:
                 tile = self.tiles[r.array.name, r.index]
+                if not isinstance(tile, Tile):
+                    return tile
                 place = [self.b.op("sub", i, o, exact=True) for i, o in zip(self.atoms(r.index), tile.origin)]
                 return self.b.load(tile.array, *place)
             case Load():

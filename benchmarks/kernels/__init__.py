@@ -1,0 +1,1 @@
+"""Kernels of sacpy beside CUDA C written by hand, both executed and counted by the interpreter of PTX (`tests.ptx`)."""

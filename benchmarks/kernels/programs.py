@@ -1,0 +1,222 @@
+"""The classic kernels: in SaC, with arguments, and the launch of the one by hand that computes the same.
+
+`limit`: the most that sacpy's may execute, times the instructions of the one by hand; it says where a regression
+begins, and is brought down as kernels get better: 1.1 is where all of them are to come. `sectors`: the same for what
+global memory is asked for, over the least that the accesses need.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+USE = "use Array: all;\nuse Math: all;\n"
+RELAXATION = (
+    "{t}[m,n] f({t}[m,n] a) {{ return with {{ ([1,1] <= iv < [m - 1,n - 1]) : (a[iv - [1,0]] + a[iv + [1,0]] + "
+    "a[iv - [0,1]] + a[iv + [0,1]]) * {k}; }} : modarray(a); }}"
+)
+PRODUCT = (
+    "{t}[m,n] f({t}[m,k] a, {t}[k,n] b) {{ return with {{ ([0,0] <= [i,j] < [m,n]) : with {{ ([0] <= [l] < [k]) : "
+    "a[i,l] * b[l,j]; }} : fold(+, {z}); }} : genarray([m,n], {z}); }}"
+)
+SUM = "{t} f({t}[n] v) {{ return with {{ ([0] <= [i] < [n]) : v[i]; }} : fold(+, {z}); }}"
+ROWS = (
+    "double[m] f(double[m,n] a) { return with { ([0] <= [i] < [m]) : with { ([0] <= [j] < [n]) : a[i,j]; } : "
+    "fold(+, 0.0); } : genarray([m], 0.0); }"
+)
+TRANSPOSITION = "{t}[n,m] f({t}[m,n] a) {{ return {{ [j,i] -> a[i,j] | [j,i] < [n,m] }}; }}"
+MAP = "float[n] f(float[n] a, float[n] b) { return { [i] -> a[i] * 2f + b[i] | [i] < [n] }; }"
+BODIES = (
+    "double[n,3] f(double[n,3] p, double[n] m) { return with { ([0] <= [i] < [n]) { x = 0.0; y = 0.0; z = 0.0; "
+    "for (j = 0; j < n; j++) { dx = p[j,0] - p[i,0]; dy = p[j,1] - p[i,1]; dz = p[j,2] - p[i,2]; "
+    "r = dx * dx + dy * dy + dz * dz + 0.01; w = m[j] / (r * sqrt(r)); x += dx * w; y += dy * w; z += dz * w; } } "
+    ": [x, y, z]; } : genarray([n], [0.0, 0.0, 0.0]); }"
+)
+VECTORS = (
+    "double[n,3] f(double[n,3] a) { return with { ([0] <= [i] < [n]) { s = a[i,0] * a[i,0] + a[i,1] * a[i,1] + "
+    "a[i,2] * a[i,2]; } : [a[i,0] / s, a[i,1] / s, a[i,2] / s]; } : genarray([n], [0.0, 0.0, 0.0]); }"
+)
+D, F = np.float64, np.float32
+
+
+@dataclass(frozen=True)
+class Classic:
+    """One kernel. `elements`: what instructions are counted by: elements, multiply-adds, pairs; `least`: the bytes that
+    must travel to and from DRAM. `entry`, `grid`, `block`: of the one by hand, whose arguments are `given`, then the
+    arrays that the function takes, then the result. `most_blocks`: of a launch, only so many blocks are executed."""
+
+    name: str
+    source: str
+    args: tuple[Any, ...]
+    elements: int
+    least: int
+    entry: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    given: tuple[int, ...]
+    result: tuple[int, ...]
+    limit: float
+    sectors: float
+    most_blocks: int | None = None
+
+
+def classics() -> list[Classic]:
+    """All of them, with arguments of a fixed seed."""
+    random = np.random.default_rng(3)
+
+    def reals(t: Any, *shape: int) -> Any:
+        return random.standard_normal(shape).astype(t)
+
+    found: list[Classic] = []
+    for letter, t, word, unit in (("d", D, "double", 8), ("f", F, "float", 4)):
+        zero = "0.0" if letter == "d" else "0f"
+        quarter = "0.25" if letter == "d" else "0.25f"
+        found += [
+            Classic(
+                f"relaxation, {word}",
+                RELAXATION.format(t=word, k=quarter),
+                (reals(t, 514, 1026),),
+                512 * 1024,
+                514 * 1026 * 2 * unit,
+                f"relax_{letter}",
+                (33, 65),
+                (32, 8),
+                (514, 1026),
+                (514, 1026),
+                LIMITS["relaxation"],
+                1.3,
+            ),
+            Classic(
+                f"product 128^3, {word}",
+                PRODUCT.format(t=word, z=zero),
+                (reals(t, 128, 128), reals(t, 128, 128)),
+                128**3,
+                3 * 128 * 128 * unit,
+                f"product_{letter}",
+                (2, 2),
+                (256,),
+                (128, 128, 128),
+                (128, 128),
+                LIMITS[f"product, {word}"],
+                1.1,
+            ),
+            Classic(
+                f"sum, {word}",
+                SUM.format(t=word, z=zero),
+                (reals(t, 1 << 18),),
+                1 << 18,
+                unit << 18,
+                f"sum_{letter}",
+                (64,),
+                (256,),
+                ((unit << 18) // 16,),
+                (64,),
+                LIMITS[f"sum, {word}"],
+                1.05,
+            ),
+            Classic(
+                f"transposition, {word}",
+                TRANSPOSITION.format(t=word),
+                (reals(t, 256, 256),),
+                1 << 16,
+                2 * unit << 16,
+                f"transpose_{letter}",
+                (8, 8),
+                (32, 8),
+                (256, 256),
+                (256, 256),
+                LIMITS["transposition"],
+                SECTORS["transposition"],
+            ),
+        ]
+    found += [
+        Classic(
+            "product 1024^3, float",
+            PRODUCT.format(t="float", z="0f"),
+            (reals(F, 1024, 1024), reals(F, 1024, 1024)),
+            1024**3,
+            3 * 1024 * 1024 * 4,
+            "product_f",
+            (16, 16),
+            (256,),
+            (1024, 1024, 1024),
+            (1024, 1024),
+            LIMITS["product, float"],
+            1.1,
+            2,
+        ),
+        Classic(
+            "row sums, double",
+            ROWS,
+            (reals(D, 128, 1024),),
+            1 << 17,
+            8 << 17,
+            "rows_d",
+            (128,),
+            (32,),
+            (1024,),
+            (128,),
+            LIMITS["row sums"],
+            1.05,
+        ),
+        Classic(
+            "map, float",
+            MAP,
+            (reals(F, 1 << 18), reals(F, 1 << 18)),
+            1 << 18,
+            12 << 18,
+            "map_f",
+            (256,),
+            (256,),
+            (1 << 16,),
+            (1 << 18,),
+            LIMITS["map"],
+            1.05,
+        ),
+        Classic(
+            "n-body, double",
+            BODIES,
+            (reals(D, 512, 3), np.abs(reals(D, 512))),
+            512 * 512,
+            512 * 7 * 8,
+            "bodies",
+            (4,),
+            (128,),
+            (512,),
+            (512, 3),
+            LIMITS["n-body"],
+            SECTORS["n-body"],
+        ),
+        Classic(
+            "vectors of 3, double",
+            VECTORS,
+            (reals(D, 1 << 15, 3),),
+            3 << 15,
+            48 << 15,
+            "vectors",
+            (128,),
+            (256,),
+            (1 << 15,),
+            (1 << 15, 3),
+            LIMITS["vectors of 3"],
+            SECTORS["vectors of 3"],
+        ),
+    ]
+    return found
+
+
+LIMITS = {
+    "relaxation": 1.5,
+    "product, double": 6.0,
+    "product, float": 6.0,
+    "sum, double": 4.0,
+    "sum, float": 4.0,
+    "transposition": 2.0,
+    "row sums": 3.0,
+    "map": 3.2,
+    "n-body": 1.5,
+    "vectors of 3": 2.0,
+}
+SECTORS = {"transposition": 8.5, "n-body": 1.1, "vectors of 3": 3.2}

@@ -1,0 +1,250 @@
+"""Kernels in which threads have several cells each: on the interpreter of PTX, by both front ends, and on the emulator
+that checks every access, against the interpreter of SaC. The GPUs here have one multiprocessor, so that small arrays
+are laid out as large ones are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sacpy.session import Session
+from tests.ptx.checking import outcome, same, shown
+from tests.ptx.driver import PtxCuda
+from tests.ptx.lending import Lent
+from tests.ptx.sessions import emulated, session
+
+RANDOM = np.random.default_rng(17)
+HEAD = "use Array: all;\nuse Math: all;\n"
+
+
+def reals(*shape: int, t: Any = np.float32) -> Any:
+    return RANDOM.standard_normal(shape).astype(t)
+
+
+def ints(*shape: int) -> Any:
+    return RANDOM.integers(-50, 50, shape).astype(np.int32)
+
+
+def compared(source: str, args: tuple[Any, ...], word: str, front: str, *, emulator: bool, strict: bool = True) -> None:
+    """The function f on arguments: what GPUs give is what the interpreter gives, to the last bit where operations keep
+    their order. `word`: in the name of a kernel that is to be among those that ran."""
+    wanted = outcome(Session(target="interp", strict_fp=strict).compile(HEAD + source), "f", args)
+    gpu = PtxCuda("sm_90", front, strict=strict, processors=1)
+    got = outcome(session(gpu, verify=True).compile(HEAD + source), "f", args)
+    assert gpu.findings.lines() == []
+    assert any(word in code.decode() for code in gpu.programs), [p.entry.name for p in gpu.programs.values()]
+    assert exactly(wanted, got) if strict else same(wanted, got, strict, True), shown(wanted, got)
+    if emulator:
+        on = outcome(emulated(1, strict=strict).compile(HEAD + source), "f", args)
+        assert same(wanted, on, strict, True), shown(wanted, on)
+
+
+def exactly(wanted: Any, got: Any) -> bool:
+    """Whether two results are equal to the last bit."""
+    if isinstance(wanted, tuple):
+        return all(exactly(w, g) for w, g in zip(wanted, got, strict=True))
+    return (
+        wanted == got
+        if isinstance(wanted, str)
+        else np.array_equal(wanted, np.asarray(got), equal_nan=np.asarray(wanted).dtype.kind == "f")
+    )
+
+
+def product(base: str, term: str, zero: str, fold: str = "+", a: str = "m,k", b: str = "k,n") -> str:
+    return (
+        f"{base}[m,n] f({base}[{a}] a, {base}[{b}] b) {{ return with {{ ([0,0] <= [i,j] < [m,n]) : "
+        f"with {{ ([0] <= [l] < [k]) : {term}; }} : fold({fold}, {zero}); }} : genarray([m,n], {zero}); }}"
+    )
+
+
+SINGLE = product("float", "a[i,l] * b[l,j]", "0f")
+odd = reals(70, 21)
+odd[3, 4], odd[5, 5], odd[6] = np.nan, np.inf, -0.0
+REGISTER: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "whole tiles": (SINGLE, (reals(64, 32), reals(32, 64))),
+    "what is left of every axis": (SINGLE, (odd, reals(21, 67))),
+    "doubles, 2 cells a thread": (
+        product("double", "a[i,l] * b[l,j]", "0.0"),
+        (reals(40, 33, t=np.float64), reals(33, 45, t=np.float64)),
+    ),
+    "an operand that lies across": (product("float", "a[i,l] * b[j,l]", "0f", b="n,k"), (reals(66, 19), reals(70, 19))),
+    "both across": (product("int", "a[l,i] * b[j,l]", "0", a="k,m", b="n,k"), (ints(18, 64), ints(65, 18))),
+    "the longest way": (product("int", "a[i,l] + b[l,j]", "-1000", "max"), (ints(64, 17), ints(17, 66))),
+    "with what is around": (
+        "float[m,n] f(float[m,k] a, float[k,n] b) { return with { ([2,1] <= [i,j] < [m,n - 1]) { x = tof(i + j); "
+        "s = with { ([1] <= [l] < [k - 1]) : (a[i,l + 1] - b[l,j]) * (x + a[i,l - 1]); } : fold(+, 0f); } : s / 2f + "
+        "x; } : genarray([m,n], 7f); }",
+        (reals(70, 24), reals(24, 70)),
+    ),
+    "several products at once": (
+        "float[o,m,n] f(float[o,m,k] a, float[o,k,n] b) { return with { ([0,0,0] <= [h,i,j] < [o,m,n]) : with { "
+        "([0] <= [l] < [k]) : a[h,i,l] * b[h,l,j]; } : fold(+, 0f); } : genarray([o,m,n], 0f); }",
+        (reals(2, 65, 18), reals(2, 18, 64)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REGISTER)
+def test_folds_of_several_cells_a_thread_are_the_interpreter_s(name: str) -> None:
+    source, args = REGISTER[name]
+    compared(source, args, "register_tiled", "nvptx", emulator=name in ("what is left of every axis", "both across"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", REGISTER)
+def test_folds_of_several_cells_a_thread_by_libnvvm_and_on_the_emulator(name: str) -> None:
+    for strict in (False, True):
+        compared(*REGISTER[name], "register_tiled", "libnvvm", emulator=True, strict=strict)
+
+
+def test_a_fold_that_reads_beside_its_tiles_has_a_cell_for_each_thread() -> None:
+    source = product("float", "(l < 5 ? a[i,l] : b[l,j]) * b[l,j]", "0f")
+    compared(source, (reals(64, 20), reals(20, 64)), "_tiled", "nvptx", emulator=False)
+
+
+ACROSS = "{t}[n,m] f({t}[m,n] a) {{ return {{ [j,i] -> a[i,j] | [j,i] < [n,m] }}; }}"
+bytes_ = RANDOM.integers(0, 255, (40, 70)).astype(np.uint8)
+TURNED: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "a transposition": (ACROSS.format(t="float"), (reals(70, 45),)),
+    "one square": (ACROSS.format(t="double"), (reals(32, 32, t=np.float64),)),
+    "bytes": (ACROSS.format(t="ubyte"), (bytes_,)),
+    "bools": (ACROSS.format(t="bool"), (bytes_ > 99,)),
+    "along both ways": (
+        "float[n,n] f(float[n,n] a) { return { [i,j] -> a[i,j] + a[j,i] | [i,j] < [n,n] }; }",
+        (reals(47, 47),),
+    ),
+    "axes in reverse": (
+        "int[l,n,m] f(int[m,n,l] a) { return { [i,j,k] -> a[k,j,i] * 2 + j | [i,j,k] < [l,n,m] }; }",
+        (ints(33, 3, 40),),
+    ),
+    "the last two axes": (
+        "int[o,n,m] f(int[o,m,n] a) { return { [h,i,j] -> a[h,j,i] | [h,i,j] < [o,n,m] }; }",
+        (ints(3, 33, 40),),
+    ),
+    "around the index": (
+        "float[.,.] f(float[m,n] a) { return { [j,i] -> a[i,j + 2] * a[i + 2,j] + a[i + 1,j + 1] "
+        "| [j,i] < [n - 2,m - 2] }; }",
+        (reals(71, 50),),
+    ),
+    "where it is there": (
+        "int[n,m] f(int[m,n] a, int[n] w) { return { [j,i] -> (w[j] > 0 ? a[i,j] : i - j) | [j,i] < [n,m] }; }",
+        (ints(50, 41), ints(41)),
+    ),
+    "two results of two arrays": (
+        "int[n,m], float[n,m] f(int[m,n] a, float[m,n] b) { return with { ([0,0] <= [j,i] < [n,m]) { x = a[i,j]; } : "
+        "(x + i, b[i,j] + tof(x)); } : (genarray([n,m], 0), genarray([n,m], 0f)); }",
+        (ints(40, 35), reals(40, 35)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TURNED)
+def test_what_is_read_across_is_turned_in_shared_memory(name: str) -> None:
+    compared(*TURNED[name], "turned", "nvptx", emulator=name in ("around the index", "where it is there"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", TURNED)
+def test_what_is_read_across_by_libnvvm_and_on_the_emulator(name: str) -> None:
+    compared(*TURNED[name], "turned", "libnvvm", emulator=True)
+
+
+def test_small_and_gapped_spaces_are_not_turned() -> None:
+    steps = (
+        "int[n,m] f(int[m,n] a) { return with { ([0,0] <= [j,i] < [n,m] step [2,1]) : a[i,j]; } : genarray([n,m], 0); }"
+    )
+    compared(ACROSS.format(t="int"), (ints(31, 40),), "sac_kernel_partition", "nvptx", emulator=False)
+    compared(steps, (ints(40, 40),), "sac_kernel_pieces", "nvptx", emulator=False)
+
+
+OWN = "{t}[n] f({t}[n] a, {t}[n] b) {{ return {{ [i] -> a[i] * b[i] + a[i] | [i] < [n] }}; }}"
+WIDE: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "singles": (OWN.format(t="float"), (reals(4099), reals(4099))),
+    "doubles, whole blocks": (OWN.format(t="double"), (reals(2048, t=np.float64), reals(2048, t=np.float64))),
+    "bytes": (OWN.format(t="ubyte"), (bytes_.reshape(-1).repeat(3), bytes_.reshape(-1).repeat(3))),
+    "bools": (
+        "bool[n] f(float[n] a, int[n] b) { return { [i] -> a[i] > 0f && b[i] < i | [i] < [n] }; }",
+        (reals(5000), ints(5000)),
+    ),
+    "beside the index": (
+        "int[.] f(int[n] a) { return with { ([0] <= [i] < [n - 5]) : a[i] + a[i + 5] * i; } : genarray([n - 5], 0); }",
+        (ints(4201),),
+    ),
+    "rows": ("float[m,n] f(float[m,n] a) { return { iv -> a[iv] * 2f + 1f | iv < [m,n] }; }", (reals(95, 127),)),
+    "rank 3": (
+        "int[l,m,n] f(int[l,m,n] a) { return { [i,j,k] -> a[i,j,k] * j + k - i | [i,j,k] < [l,m,n] }; }",
+        (ints(2, 95, 127),),
+    ),
+    "a stencil's inner part": (
+        "float[.,.] f(float[m,n] a) { return { [i,j] -> a[i,j + 1] + a[i + 2,j + 1] + a[i + 1,j] + a[i + 1,j + 2] "
+        "| [i,j] < [m - 2,n - 2] }; }",
+        (reals(97, 129),),
+    ),
+    "a check in each cell": (
+        "int[m] f(int[n] v, int[m] w) { return { [i] -> v[w[i]] | [i] < [m] }; }",
+        (ints(100), RANDOM.integers(0, 100, 5000).astype(np.int32)),
+    ),
+    "a check that fails": (
+        "int[m] f(int[n] v, int[m] w) { return { [i] -> v[w[i]] | [i] < [m] }; }",
+        (ints(100), np.where(np.arange(5000) == 4711, 100, 7).astype(np.int32)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_maps_of_several_cells_a_thread_are_the_interpreter_s(name: str) -> None:
+    compared(*WIDE[name], "_wide", "nvptx", emulator=name in ("rows", "bytes"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", WIDE)
+def test_maps_of_several_cells_a_thread_by_libnvvm_and_on_the_emulator(name: str) -> None:
+    compared(*WIDE[name], "_wide", "libnvvm", emulator=True)
+
+
+def test_arrays_side_by_side_are_read_at_once_where_they_begin_at_multiples_of_16_bytes() -> None:
+    gpu = PtxCuda("sm_90", processors=1, strict=True)
+    module = session(gpu).compile(HEAD + OWN.format(t="float"))
+    a = reals(4001)
+    for offset in (0, 4, 8):
+        lent = [Lent(gpu, a, offset), Lent(gpu, a, 0)]
+        assert np.array_equal(np.asarray(module.f(*lent)), a * a + a)
+    kinds = ["ld.global.nc.v4" in code.decode() for code in gpu.programs]
+    assert sorted(kinds) == [False, True]
+    assert gpu.findings.lines() == []
+
+
+PIECES: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "relaxation": (
+        "float[m,n] f(float[m,n] a) { return with { ([1,1] <= iv < [m - 1,n - 1]) : (a[iv - [1,0]] + a[iv + [1,0]] + "
+        "a[iv - [0,1]] + a[iv + [0,1]]) / 4f; } : modarray(a); }",
+        (reals(95, 127),),
+    ),
+    "three parts": (
+        "int[m,n] f(int[m,n] a) { return with { ([0,5] <= [i,j] < [m,n - 3]) : a[i,j] * 2; ([4,0] <= [i,j] < [m - 9,n"
+        "]) : a[i,j] - j; ([m - 1,0] <= [i,j] < [m,2]) : i; } : genarray([m,n], -7); }",
+        (ints(96, 128),),
+    ),
+    "a part of a vector": (
+        "int[n] f(int[n] a) { return with { ([3] <= [i] < [n - 2]) : a[i - 3] + a[i + 2] * i; } : modarray(a); }",
+        (ints(4201),),
+    ),
+    "a part of rank 3": (
+        "int[l,m,n] f(int[l,m,n] a) { return with { ([1,2,3] <= [i,j,k] < [l,m - 1,n]) : a[i - 1,j + 1,k - 3] + k; } "
+        ": modarray(a); }",
+        (ints(3, 95, 127),),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_parts_of_arrays_by_threads_with_several_cells_are_the_interpreter_s(name: str) -> None:
+    compared(*PIECES[name], "sac_kernel_pieces", "nvptx", emulator=name in ("three parts", "a part of a vector"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", PIECES)
+def test_parts_of_arrays_by_libnvvm_and_on_the_emulator(name: str) -> None:
+    compared(*PIECES[name], "sac_kernel_pieces", "libnvvm", emulator=True)
