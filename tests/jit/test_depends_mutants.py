@@ -14,11 +14,11 @@ ANALYSIS, KERNELS = "sacpy.jit.analysis.", "sacpy.jit.kernels."
 
 
 def overwritten() -> None:
-    test_depends_judged.test_what_may_be_overwritten_is_read_by_nobody_else(400, 0)
+    test_depends_judged.test_what_may_be_overwritten_is_read_by_nobody_else(400, 10)
 
 
 def rounds() -> None:
-    test_depends_judged.test_rounds_that_may_run_at_once_depend_on_no_other(400, 0)
+    test_depends_judged.test_rounds_that_may_run_at_once_depend_on_no_other(400, 10)
 
 
 def cell(*case: str) -> Callable[[], None]:

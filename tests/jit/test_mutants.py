@@ -123,9 +123,9 @@ MUTANTS: dict[Mutant, str] = {
     ): "horner",
     Mutant(
         "fused loops load elsewhere",
-        PASSES + "fuse",
-        "_at_own_index",
-        "all(count[name] == loads[name] for name in made)",
+        ANALYSIS + "depends",
+        "own_cell",
+        "uses(code)[array.name] == loads",
         "True",
     ): "neighbours",
     Mutant(

@@ -27,7 +27,7 @@ from collections.abc import Iterator, Sequence
 from math import gcd
 from typing import TYPE_CHECKING
 
-from sacpy.jit.analysis.access import Access, accesses, own_index
+from sacpy.jit.analysis.access import Access, accesses
 from sacpy.jit.analysis.ints import DEPTH, Ints, Sums, distance, residue
 from sacpy.jit.analysis.versions import Use, follow
 from sacpy.jit.ir.graph import (
@@ -290,9 +290,10 @@ def _start(p: Partition, axis: int, extent: Atom, sums: Sums) -> Atom:
 # ---------------------------------------------------------------- own_cell
 
 
-def own_cell(code: Block, array: Var, index: Sequence[Atom]) -> bool:
-    """Whether each access of some code to an array from outside of it is to the one element at an index."""
-    return all(own_index(access, tuple(index)) for access in accesses(code, array.name))
+def own_cell(code: Block, array: Var, index: tuple[Atom, ...]) -> bool:
+    """Whether each use of an array from outside of some code is a load of the one element at an index."""
+    loads = sum(isinstance(s, Let) and s.rhs == Load(array, index) for s in statements(code))
+    return uses(code)[array.name] == loads
 
 
 # ---------------------------------------------------------------- independent
@@ -326,11 +327,10 @@ def _in_strips(loop: For, used: Sequence[Use], rank: int, ints: Ints, inside: se
     writes = [u.access for u in used if u.update is not None]
     if not writes or not all(access.element for access in writes):
         return False
-    axes = [k for k in range(rank) if all(len(u.access.index) > k and not u.access.within[:1] for u in used)]
-    own = [k for k in axes if all(access.index[k] == loop.index for access in writes)]
-    if any(all(u.access.index[k] == loop.index for u in used) for k in own):
-        return True
-    return any(_apart_along(loop, used, k, ints, inside) for k in axes)
+    axes = [k for k in range(rank) if all(len(u.access.index) > k for u in used)]
+    return any(all(u.access.index[k] == loop.index for u in used) for k in axes) or any(
+        _apart_along(loop, used, k, ints, inside) for k in axes
+    )
 
 
 def _apart_along(loop: For, used: Sequence[Use], axis: int, ints: Ints, inside: set[str]) -> bool:
@@ -437,6 +437,4 @@ def _sets_its_own(b: Block, array: Var, result: Atom, loops: Sequence[For]) -> b
         or tuple(upper[i] for i in update.index) != extents_of(array)
     ):
         return False
-    count = uses(b)
-    loads = sum(isinstance(s, Let) and s.rhs == Load(result, update.index) for s in statements(b))
-    return count[array.name] == 1 and count[result.name] == 1 + loads
+    return uses(b)[array.name] == 1 and own_cell(Block(b.statements), result, update.index)

@@ -90,12 +90,14 @@ def scan_of(r: For, made: Mapping[str, Op], *, strict: bool) -> Scan | None:
     a, b = combined.rhs.args
     if combined.rhs.code == "sub" and a != before:
         return None
+    from sacpy.jit.analysis.depends import own_cell
+
     read = [] if scalars else [lets[before.name]]
     rest = tuple(s for s in r.body.statements if s not in (update, combined, *read))
     values = Block(rest, (b if a == before else a,))
     left = uses(values)
-    if any(left[v.name] for v in (*update.targets, *combined.targets, before)) or not _reads_own(
-        values, array, r.index
+    if any(left[v.name] for v in (*update.targets, *combined.targets, before)) or not own_cell(
+        values, array, (r.index,)
     ):
         return None
     return Scan(
@@ -145,12 +147,3 @@ def _is_before(a: Atom, index: Var, made: Mapping[str, Op]) -> bool:
     if op.code == "add" and isinstance(x, Const):
         x, y = y, x
     return x == index and isinstance(y, Const) and y.value == distance
-
-
-def _reads_own(values: Block, array: Var, index: Var) -> bool:
-    """Whether a block uses a vector by loads at the index only."""
-    own = sum(
-        isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array == array and s.rhs.index == (index,)
-        for s in values.statements
-    )
-    return uses(values)[array.name] == own
