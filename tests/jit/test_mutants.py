@@ -232,8 +232,8 @@ MUTANTS: dict[Mutant, str] = {
     ): "added",
     Mutant(
         "what wraps around is read though it changes",
-        ANALYSIS + "depends",
-        "_Question._off",
+        ANALYSIS + "overlap",
+        "Overlap._off",
         "frozenset({multiple(extent, turn)})",
         "ALWAYS",
     ): "torus",
