@@ -146,8 +146,8 @@ MUTANTS: dict[Mutant, str] = {
         "a loop that reads other elements counts as independent",
         PASSES + "loops_to_withloops",
         "_sets",
-        "case Load(array=a, index=at) if a == now and at == index:",
-        "case Load(array=a) if a == now:",
+        "u.access.element and u.access.index == index",
+        "u.access.element",
     ): "chained",
     Mutant(
         "an element that a branch leaves alone is lost",
