@@ -26,35 +26,39 @@ def questions(default: int, long: int) -> pytest.MarkDecorator:
 @questions(1200, 7000)
 def test_what_may_be_overwritten_is_read_by_nobody_else(many: int, seed: int) -> None:
     isl = pytest.importorskip("islpy")
-    random, certain, conditional, possible, missed = Random(seed), 0, 0, 0, 0
+    random, certain, conditional, possible, missed, open_ = Random(seed), 0, 0, 0, 0, 0
     for number in range(many):
         asked = with_loop(random, isl)
         assert isinstance(asked.loop, WithLoop)
         answer = may_share(asked.loop, asked.array, Ints(asked.function))
-        assert answer is None or not asked.depends(isl, answer), asked
+        found = False if answer is None else asked.depends(isl, answer)
+        assert not found, asked
+        open_ += found is None
         certain += answer == ALWAYS
         conditional += bool(answer)
-        if seed < SEEDS and number < COUNTED and not asked.depends(isl):
+        if seed < SEEDS and number < COUNTED and asked.depends(isl) is False:
             possible += 1
             missed += answer != ALWAYS
     if possible:
         print(f"\nof {possible} with-loops that may overwrite what they read {missed} were missed")
-    assert certain >= YES * many and conditional
+    assert certain >= YES * many and conditional and open_ <= many // 100
 
 
 @questions(800, 3000)
 def test_rounds_that_may_run_at_once_depend_on_no_other(many: int, seed: int) -> None:
     isl = pytest.importorskip("islpy")
-    random, certain, possible, missed = Random(seed), 0, 0, 0
+    random, certain, possible, missed, open_ = Random(seed), 0, 0, 0, 0
     for number in range(many):
         asked = counting(random)
         assert isinstance(asked.loop, For)
         answer = independent(asked.loop, Ints(asked.function))
-        assert not answer or not asked.depends(isl), asked
+        found = asked.depends(isl) if answer else False
+        assert not found, asked
+        open_ += found is None
         certain += answer
-        if seed < SEEDS and number < COUNTED and not asked.depends(isl):
+        if seed < SEEDS and number < COUNTED and asked.depends(isl) is False:
             possible += 1
             missed += not answer
     if possible:
         print(f"\nof {possible} loops whose rounds may run at once {missed} were missed")
-    assert certain >= YES * many
+    assert certain >= YES * many and open_ <= many // 100
