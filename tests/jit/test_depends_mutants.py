@@ -14,11 +14,11 @@ ANALYSIS, KERNELS = "sacpy.jit.analysis.", "sacpy.jit.kernels."
 
 
 def overwritten() -> None:
-    test_depends_judged.test_what_may_be_overwritten_is_read_by_nobody_else(400, 0)
+    test_depends_judged.test_what_may_be_overwritten_is_read_by_nobody_else(400, 10)
 
 
 def rounds() -> None:
-    test_depends_judged.test_rounds_that_may_run_at_once_depend_on_no_other(400, 0)
+    test_depends_judged.test_rounds_that_may_run_at_once_depend_on_no_other(400, 10)
 
 
 def cell(*case: str) -> Callable[[], None]:
@@ -40,7 +40,7 @@ def thread(name: str) -> Callable[[], None]:
 MUTANTS: dict[Mutant, Callable[[], None]] = {
     Mutant(
         "any index along an axis of several is its own",
-        ANALYSIS + "depends",
+        ANALYSIS + "overlap",
         "_is_own",
         "distance(lower, upper, sums) == 1",
         "distance(lower, upper, sums) != 0",
@@ -54,29 +54,29 @@ MUTANTS: dict[Mutant, Callable[[], None]] = {
     ): overwritten,
     Mutant(
         "only the own partition counts",
-        ANALYSIS + "depends",
-        "_Question.needed",
+        ANALYSIS + "overlap",
+        "Overlap.needed",
         "for q in self.w.partitions:",
         "for q in (p,):",
     ): overwritten,
     Mutant(
         "one of the indices that are selected from is enough",
-        ANALYSIS + "depends",
-        "_Question._along",
+        ANALYSIS + "overlap",
+        "Overlap._along",
         "for a in _cases(at, self.ints.sums):",
         "for a in [*_cases(at, self.ints.sums)][:1]:",
     ): overwritten,
     Mutant(
         "the last row of an array is never read",
-        ANALYSIS + "depends",
-        "_Question._never",
+        ANALYSIS + "overlap",
+        "Overlap._never",
         "never_negative(form - end)",
         "never_negative(form - end + 1)",
     ): overwritten,
     Mutant(
         "a condition lets the first row be read",
-        ANALYSIS + "depends",
-        "_Question._later",
+        ANALYSIS + "overlap",
+        "Overlap._later",
         "forms.form(q.lower[k]) - 1 - form",
         "forms.form(q.lower[k]) - form",
     ): overwritten,
@@ -87,7 +87,7 @@ MUTANTS: dict[Mutant, Callable[[], None]] = {
         "0 if c > 0 else 1",
         "1 if c > 0 else 0",
     ): overwritten,
-    Mutant("widths are not looked at", ANALYSIS + "depends", "_Question._off", "first < width or ", ""): overwritten,
+    Mutant("widths are not looked at", ANALYSIS + "overlap", "Overlap._off", "first < width or ", ""): overwritten,
     Mutant(
         "an index ends before the last",
         ANALYSIS + "forms",

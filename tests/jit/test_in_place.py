@@ -177,6 +177,31 @@ def test_in_place_launches_are_over_what_is_written_whatever_the_size(more: str,
     assert len(taken) == 1 and sorted(sizes) == sorted(written)
 
 
+ROWS = """
+double[n,m] halo(double[n,m] a, int rounds)
+{
+  for (r = 0; r < rounds; r++) { a[0] = a[n - 2]; a[n - 1] = a[1]; }
+  return a;
+}
+double[n,m], double[m] held(double[n,m] a)
+{
+  a[0,0] = 5.0;
+  t = a[1];
+  a[0] = t;
+  a[1,1] = 7.0;
+  return (a, t);
+}
+"""
+
+
+def test_rows_that_move_within_an_array_do_not_copy_it() -> None:
+    assert on_host(ROWS, "halo", MATRIX, 4) == 1
+    assert on_device(ROWS, "halo", MATRIX, 4) <= 2
+    plain, native = (Session(target=t).define(HEAD + ROWS) for t in ("interp", "cpu"))
+    for found, wanted in zip(native["held"](MATRIX), plain["held"](MATRIX)):
+        assert np.array_equal(found, wanted)
+
+
 REUSE = """
 double[.] summed(double[n] a, int k) { for (i = k; i < n; i++) { a[i] = a[i - k] + a[i]; } return a; }
 double[n] plusTwo(double[n] a, int k) { b = summed(a, k); return b + 2.0; }

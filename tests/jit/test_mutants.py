@@ -123,9 +123,9 @@ MUTANTS: dict[Mutant, str] = {
     ): "horner",
     Mutant(
         "fused loops load elsewhere",
-        PASSES + "fuse",
-        "_at_own_index",
-        "all(count[name] == loads[name] for name in made)",
+        ANALYSIS + "depends",
+        "own_cell",
+        "uses(code)[array.name] == loads",
         "True",
     ): "neighbours",
     Mutant(
@@ -146,8 +146,8 @@ MUTANTS: dict[Mutant, str] = {
         "a loop that reads other elements counts as independent",
         PASSES + "loops_to_withloops",
         "_sets",
-        "case Load(array=a, index=at) if a == now and at == index:",
-        "case Load(array=a) if a == now:",
+        "u.access.element and u.access.index == index",
+        "u.access.element",
     ): "chained",
     Mutant(
         "an element that a branch leaves alone is lost",
@@ -232,8 +232,8 @@ MUTANTS: dict[Mutant, str] = {
     ): "added",
     Mutant(
         "what wraps around is read though it changes",
-        ANALYSIS + "depends",
-        "_Question._off",
+        ANALYSIS + "overlap",
+        "Overlap._off",
         "frozenset({multiple(extent, turn)})",
         "ALWAYS",
     ): "torus",

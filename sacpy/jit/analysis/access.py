@@ -85,8 +85,3 @@ def _seen(before: Access, rhs: Var | View | Reshape) -> Access:
     if before.inner:  # a part of what has other extents: no part of the array along its own axes
         return Access(before.index)
     return Access(before.index, False, rhs.extents)
-
-
-def own_index(access: Access, index: tuple[Atom, ...]) -> bool:
-    """Whether an access is to the one element at an index."""
-    return access.element and not access.within and access.index == index

@@ -1,9 +1,10 @@
 """Dependence: in which order the indices of a with-loop or the rounds of a loop may run, and what they may overwrite.
 
 In: a with-loop, a loop or a block; an array; what is known of the ints of the function (`ints`). Out: the answers to
-four questions, each stated in the function that answers it:
+these questions, each stated in the function that answers it:
 
     may_share(w, array, ints)     may results of `w` take the memory of `array`, and if what holds when the code runs?
+    leaves(w, array, code, ints)  does `w` leave alone what other code reads of the array that it modifies?
     own_cell(code, array, index)  does code read nothing of an array but its element at an index?
     independent(loop, ints)       may the rounds of a counting loop run in any order, or at once?
     filled_before_read(b, array)  does a block set every element of an array before it reads any?
@@ -23,15 +24,14 @@ the code runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from math import gcd
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sacpy.jit.analysis.access import Access, accesses, own_index
-from sacpy.jit.analysis.ints import DEPTH, Ints, Sums, distance, residue
+from sacpy.jit.analysis.access import accesses
+from sacpy.jit.analysis.ints import Ints
+from sacpy.jit.analysis.overlap import ALWAYS, MOST, Conditions, Overlap, Test
 from sacpy.jit.analysis.versions import Use, follow
 from sacpy.jit.ir.graph import (
-    INT,
     ArrayType,
     Atom,
     Block,
@@ -41,7 +41,6 @@ from sacpy.jit.ir.graph import (
     Let,
     Load,
     Modarray,
-    Partition,
     Propagate,
     Stmt,
     Update,
@@ -50,35 +49,11 @@ from sacpy.jit.ir.graph import (
     extents_of,
     integer,
     statements,
-    stride,
 )
 from sacpy.jit.ir.rewrite import bound, uses
-from sacpy.nodes import Node
 
 if TYPE_CHECKING:
     from sacpy.withloop.linear import Number
-
-FEW = 9  # divisors of a step below this are tried
-MOST = 3  # conditions of one answer, and alternatives of one condition
-
-
-class Test(Node):
-    """A sum of ints of the function, each times a number, is at least 0; or a multiple of `modulus`, if that is not
-    0."""
-
-    constant: int
-    terms: tuple[tuple[Var, int], ...]
-    modulus: int = 0
-
-
-Condition = tuple[Test, ...]  # one of these
-Conditions = frozenset[Condition]  # all of these
-ALWAYS: Conditions = frozenset()
-
-
-def multiple(extent: Var, number: int) -> Condition:
-    """That an extent is a multiple of a number."""
-    return (Test(0, ((extent, 1),), number),)
 
 
 # ---------------------------------------------------------------- may_share
@@ -102,7 +77,7 @@ def may_share(w: WithLoop, array: Var, ints: Ints, *, once: bool = False) -> Con
     if any(_mentions(o, array) for o in w.operators):
         return None
     found = ALWAYS
-    asked = _Question(w, array, ints, once or w.disjoint or len(w.partitions) < 2)
+    asked = Overlap(w, array, ints, once or w.disjoint or len(w.partitions) < 2)
     for p in w.partitions:
         for access in accesses(p.body, array.name):
             needed = asked.needed(access, p)
@@ -110,6 +85,13 @@ def may_share(w: WithLoop, array: Var, ints: Ints, *, once: bool = False) -> Con
                 return None
             found |= needed
     return found
+
+
+def leaves(w: WithLoop, array: Var, code: Sequence[Block], ints: Ints) -> bool:
+    """Whether a modarray leaves alone what other code reads of its array: for all partitions q, indices j of q, and
+    each access at e in the code, e is not in cell j."""
+    asked = Overlap(w, array, ints, False)
+    return all(asked.outside(access, q) for b in code for access in accesses(b, array.name) for q in w.partitions)
 
 
 def _mentions(o: Genarray | Modarray | Fold | Propagate, array: Var) -> bool:
@@ -124,175 +106,13 @@ def _mentions(o: Genarray | Modarray | Fold | Propagate, array: Var) -> bool:
     return False
 
 
-class _Question:
-    """`single`: nobody else computes a cell."""
-
-    def __init__(self, w: WithLoop, array: Var, ints: Ints, single: bool) -> None:
-        self.w, self.array, self.ints, self.single = w, array, ints, single
-        self._inside: set[str] | None = None
-
-    @property
-    def inside(self) -> set[str]:
-        """The names that are set in the with-loop: the indices of its loops move."""
-        if self._inside is None:
-            self._inside = bound(Block((Let((), self.w),)))
-        return self._inside
-
-    def needed(self, access: Access, p: Partition) -> Conditions | None:
-        """What must hold of one access in the body of `p`."""
-        cell = self.single and access.element and not access.within and len(access.index) == p.rank
-        if cell and _is_own(access.index, p, self.ints.sums):
-            return ALWAYS
-        found = ALWAYS
-        for q in self.w.partitions:
-            if cell and q is p and _is_own(access.index, p, self.ints.sums, inside=True):
-                continue
-            conditions = self._outside(access, p, q)
-            if conditions is None:
-                return None
-            found |= conditions
-        return found
-
-    def _outside(self, access: Access, p: Partition, q: Partition) -> Conditions | None:
-        """What must hold so that an access lies outside of `q`: because of the axis for which that is least, of all
-        axes together, or of what remains to be seen when the code runs."""
-        axes = range(min(q.rank, len(access.index)))
-        found = [c for k in axes if (c := self._along(access.index[k], p, q, k)) is not None]
-        best = min(found, key=len, default=None)
-        if best == ALWAYS or self._flat(access, q):
-            return ALWAYS
-        return best if best is not None else self._later(access, p, q)
-
-    def _along(self, at: Atom, p: Partition, q: Partition, axis: int) -> Conditions | None:
-        """What must hold of one component of an index, whatever it is selected from."""
-        found = ALWAYS
-        for a in _cases(at, self.ints.sums):
-            needed = ALWAYS if self._never(a, q, axis) else self._in_gaps(a, p, q, axis)
-            if needed is None:
-                return None
-            found |= needed
-        return found
-
-    # ---- bounds
-
-    def _never(self, at: Atom, q: Partition, axis: int) -> bool:
-        """Whether an int is certainly no index that `q` covers along an axis, or none of the array, where nothing is
-        read."""
-        from sacpy.withloop.lmads import Lmad, apart
-
-        forms = self.ints.forms
-        form, end = forms.form(at), forms.form(extents_of(self.array)[axis])
-        if forms.bounds.never_negative(form - end) or forms.bounds.never_negative(-form - 1):
-            return True
-        return any(
-            apart(read, written, forms.bounds)
-            for written in forms.along(q, axis)
-            for read in (Lmad(form, ()), forms.reached(form, self.inside))
-        )
-
-    def _flat(self, access: Access, q: Partition) -> bool:
-        """Whether no address that an access reads is one that `q` covers, where extents are numbers."""
-        from sacpy.jit.analysis.forms import numbers
-        from sacpy.withloop.lmads import apart
-
-        extents = numbers(extents_of(self.array))
-        if extents is None:
-            return False
-        forms = self.ints.forms
-        read = forms.read(access, extents, self.inside)
-        return read is not None and apart(read, forms.flat(q, extents), forms.bounds)
-
-    def _later(self, access: Access, p: Partition, q: Partition) -> Conditions | None:
-        """What must hold when the code runs: along one of the axes, that the largest index read lies below the first
-        one that `q` covers, or the least one behind the last. A row next to the own one lies in `q` unless that is
-        empty: such conditions are of no use."""
-        forms = self.ints.forms
-        found: list[Test] = []
-        for k, at in enumerate(access.index[: q.rank]):
-            form = forms.form(at)
-            if isinstance(form - forms.form(p.index[k]), int):
-                continue
-            gaps = [forms.form(q.lower[k]) - 1 - form]
-            if q.upper[k] != (self.w.frame or ())[k]:  # behind the array nothing is read
-                gaps.append(form - forms.form(q.upper[k]))
-            for gap in gaps:
-                least = forms.bounds.least(gap, self.inside)
-                if least is None or isinstance(least, int) or forms.bounds.never_negative(-least - 1):
-                    continue
-                found.append(Test(least.constant, tuple((Var(n, INT), c) for n, c in sorted(least.terms.items()))))
-        return frozenset({tuple(found)}) if 0 < len(found) <= MOST else None
-
-    # ---- steps
-
-    def _in_gaps(self, at: Atom, p: Partition, q: Partition, axis: int) -> Conditions | None:
-        """What must hold so that an index falls into the gaps that a step leaves."""
-        (step, width), (mine, wide) = stride(q, axis), stride(p, axis)
-        if step is None or mine is None or width is None or wide is None:
-            return None
-        together = gcd(step, mine)
-        turns = (*(turn for turn in range(2, min(together, FEW)) if together % turn == 0), together)
-        found = (self._off(at, p, q, axis, turn) for turn in turns)
-        return min((f for f in found if f is not None), key=len, default=None)
-
-    def _off(self, at: Atom, p: Partition, q: Partition, axis: int, turn: int) -> Conditions | None:
-        """What must hold so that an index leaves other rests than those of `q` if it is divided by `turn`, of which the
-        steps of both partitions are multiples."""
-        (_, width), (_, wide) = stride(q, axis), stride(p, axis)
-        assert width is not None and wide is not None
-        sums, extent = self.ints.sums, (self.w.frame or ())[axis]
-        away, index = residue(at, turn, sums), p.index[axis].name
-        here = away.pop(index, 0)
-        if here not in (0, 1):
-            return None
-        if here:
-            away.update(residue(_start(p, axis, extent, sums), turn, sums))
-        away.subtract(residue(_start(q, axis, extent, sums), turn, sums))
-        first = away.pop("", 0) % turn
-        left = {n for n, c in away.items() if c % turn}
-        if first < width or first + (wide if here else 1) > turn:
-            return None
-        if not left:
-            return ALWAYS
-        return frozenset({multiple(extent, turn)}) if isinstance(extent, Var) and left == {extent.name} else None
-
-
-def _is_own(index: tuple[Atom, ...], p: Partition, sums: Sums, *, inside: bool = False) -> bool:
-    """Whether a full index is that of the cell that is computed. `inside`: it is known to be one of the partition,
-    which along some axes may have only one."""
-    return all(
-        at == i or ((inside or at == lower) and distance(lower, upper, sums) == 1)
-        for at, i, lower, upper in zip(index, p.index, p.lower, p.upper)
-    )
-
-
-def _cases(a: Atom, sums: Sums, depth: int = DEPTH) -> Iterator[Atom]:
-    """What a number is selected from."""
-    op = sums.get(a.name) if isinstance(a, Var) and depth else None
-    if op is not None and op.code == "select":
-        for case in op.args[1:]:
-            yield from _cases(case, sums, depth - 1)
-    else:
-        yield a
-
-
-def _start(p: Partition, axis: int, extent: Atom, sums: Sums) -> Atom:
-    """The first index of a partition along an axis, if it has one: of the least of something and what no index reaches,
-    the former."""
-    lower = p.lower[axis]
-    op = sums.get(lower.name) if isinstance(lower, Var) else None
-    if op is not None and op.code == "min":
-        for a, other in (op.args, op.args[::-1]):
-            if other in (p.upper[axis], extent):
-                return a
-    return lower
-
-
 # ---------------------------------------------------------------- own_cell
 
 
-def own_cell(code: Block, array: Var, index: Sequence[Atom]) -> bool:
-    """Whether each access of some code to an array from outside of it is to the one element at an index."""
-    return all(own_index(access, tuple(index)) for access in accesses(code, array.name))
+def own_cell(code: Block, array: Var, index: tuple[Atom, ...]) -> bool:
+    """Whether each use of an array from outside of some code is a load of the one element at an index."""
+    loads = sum(isinstance(s, Let) and s.rhs == Load(array, index) for s in statements(code))
+    return uses(code)[array.name] == loads
 
 
 # ---------------------------------------------------------------- independent
@@ -326,11 +146,10 @@ def _in_strips(loop: For, used: Sequence[Use], rank: int, ints: Ints, inside: se
     writes = [u.access for u in used if u.update is not None]
     if not writes or not all(access.element for access in writes):
         return False
-    axes = [k for k in range(rank) if all(len(u.access.index) > k and not u.access.within[:1] for u in used)]
-    own = [k for k in axes if all(access.index[k] == loop.index for access in writes)]
-    if any(all(u.access.index[k] == loop.index for u in used) for k in own):
-        return True
-    return any(_apart_along(loop, used, k, ints, inside) for k in axes)
+    axes = [k for k in range(rank) if all(len(u.access.index) > k for u in used)]
+    return any(all(u.access.index[k] == loop.index for u in used) for k in axes) or any(
+        _apart_along(loop, used, k, ints, inside) for k in axes
+    )
 
 
 def _apart_along(loop: For, used: Sequence[Use], axis: int, ints: Ints, inside: set[str]) -> bool:
@@ -437,6 +256,7 @@ def _sets_its_own(b: Block, array: Var, result: Atom, loops: Sequence[For]) -> b
         or tuple(upper[i] for i in update.index) != extents_of(array)
     ):
         return False
-    count = uses(b)
-    loads = sum(isinstance(s, Let) and s.rhs == Load(result, update.index) for s in statements(b))
-    return count[array.name] == 1 and count[result.name] == 1 + loads
+    return uses(b)[array.name] == 1 and own_cell(Block(b.statements), result, update.index)
+
+
+__all__ = ["ALWAYS", "Conditions", "Test", "filled_before_read", "independent", "leaves", "may_share", "own_cell"]

@@ -6,7 +6,7 @@ In: a function of a unit. Out: `Facts`, which the lowering asks while it writes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from sacpy.jit.analysis.ints import Ints, Sums
 from sacpy.jit.ir.graph import (
@@ -33,11 +33,12 @@ from sacpy.nodes import Node
 class Facts(Node):
     """`indices`: names of int variables that are used as indices, bounds or extents, or that such are computed from
     without wrapping. They exist in 64 bits as well. `ints`: what is known of ints. `products`: variables that are set
-    to products of reals."""
+    to products of reals; `views`: those that are set to parts of arrays."""
 
     indices: frozenset[str]
     ints: Ints
     products: frozenset[str]
+    views: Mapping[str, View]
 
     @property
     def made(self) -> Sums:
@@ -62,7 +63,12 @@ class Facts(Node):
             for s in statements(function.body)
             if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code == "mul" and s.targets[0].base in REAL
         )
-        return Facts(frozenset(found), ints, products)
+        views = {
+            s.targets[0].name: s.rhs
+            for s in statements(function.body)
+            if isinstance(s, Let) and isinstance(s.rhs, View)
+        }
+        return Facts(frozenset(found), ints, products, views)
 
     def is_difference_of_products(self, op: Op) -> bool:
         """x y - z w, which is exactly 0 where both are the same: a cross product tells by it what lies on a line, so

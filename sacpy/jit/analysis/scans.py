@@ -108,7 +108,9 @@ def scan_of(r: For, made: Mapping[str, Op], *, strict: bool) -> Scan | None:
     seen = [v for v in (total, found.before) if uses(post)[v.name]]  # what is written comes of one of them
     if len(seen) != 1 or (not scalars and post.statements):
         return None
-    if not all(is_straight(b) and _reads_own(b, array, r.index) for b in (values, post)):
+    from sacpy.jit.analysis.depends import own_cell
+
+    if not all(is_straight(b) and own_cell(b, array, (r.index,)) for b in (values, post)):
         return None
     return Scan(
         r,
@@ -264,12 +266,3 @@ def _is_before(a: Atom, index: Var, made: Mapping[str, Op]) -> bool:
     if op.code == "add" and isinstance(x, Const):
         x, y = y, x
     return x == index and isinstance(y, Const) and y.value == distance
-
-
-def _reads_own(values: Block, array: Var, index: Var) -> bool:
-    """Whether a block uses a vector by loads at the index only."""
-    own = sum(
-        isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array == array and s.rhs.index == (index,)
-        for s in values.statements
-    )
-    return uses(values)[array.name] == own

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir.graph import (
     Atom,
     Block,
@@ -30,10 +31,9 @@ from sacpy.jit.ir.graph import (
     WithLoop,
     blocks,
     operands,
-    statements,
     stride,
 )
-from sacpy.jit.ir.rewrite import free, loaded_only
+from sacpy.jit.ir.rewrite import free
 from sacpy.nodes import Node, Record, field
 
 Names = frozenset[str]
@@ -73,6 +73,7 @@ class Sites(Record):
     something is written into an array, so that a reader that comes later would keep the old contents alive. Places are
     numbers, in the order of the text."""
 
+    ints: Ints
     uses: dict[str, Uses] = field(default_factory=dict)
     replaced: dict[str, list[_Replaced]] = field(default_factory=dict)
     along: set[str] = field(default_factory=set)
@@ -95,7 +96,7 @@ class Sites(Record):
         last load: but for a loop that loads it itself, and leaves alone what they load."""
         names = set().union(*map(free, bodies))
         return any(
-            use.made < r.place < use.last and not (use.last <= r.end and _leaves(r.rhs, name, bodies))
+            use.made < r.place < use.last and not (use.last <= r.end and _leaves(r.rhs, name, bodies, self.ints))
             for name in names
             for r in self.replaced.get(name, ())
         )
@@ -201,26 +202,13 @@ def _share(p: Partition) -> float:
     return prod(width / step if step and width else 1.0 for step, width in strides)
 
 
-def _leaves(rhs: Rhs, name: str, bodies: Sequence[Block]) -> bool:
-    """Whether a with-loop certainly replaces no element that bodies load of an array: numbers tell it. So it may be
-    replaced in place although they are computed meanwhile."""
-    if not isinstance(rhs, WithLoop) or name not in loaded_only(*bodies):
-        return False
-    loads = [
-        s.rhs.index
-        for b in bodies
-        for s in statements(b)
-        if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array.name == name
-    ]
-    return all(any(_beyond(index[k], p, k) for k in range(p.rank)) for index in loads for p in rhs.partitions)
+def _leaves(rhs: Rhs, name: str, bodies: Sequence[Block], ints: Ints) -> bool:
+    """Whether a with-loop certainly replaces no element that bodies load of an array. So it may be replaced in place
+    although they are computed meanwhile."""
+    from sacpy.jit.analysis.depends import leaves
 
-
-def _beyond(at: Atom, p: Partition, axis: int) -> bool:
-    """Whether a number lies outside of a partition's bounds."""
-    lower, upper = p.lower[axis], p.upper[axis]
-    return isinstance(at, Const) and (
-        (isinstance(lower, Const) and at.value < lower.value) or (isinstance(upper, Const) and at.value >= upper.value)
-    )
+    replaced = [o.array for o in rhs.operators if isinstance(o, Modarray)] if isinstance(rhs, WithLoop) else []
+    return isinstance(rhs, WithLoop) and all(leaves(rhs, a, bodies, ints) for a in replaced if a.name == name)
 
 
 def _is_single(p: Partition, axis: int) -> bool:
@@ -231,6 +219,6 @@ def _is_single(p: Partition, axis: int) -> bool:
 
 def sites(function: Function) -> Sites:
     """The sites of all arrays that a function sets."""
-    found = Sites()
+    found = Sites(Ints(function))
     found.block(function.body)
     return found

@@ -1,6 +1,6 @@
-"""Blocks that a vectoriser can take.
+"""Blocks that a vectoriser can take, and updates that move a part of an array within it.
 
-In: a block. Out: yes or no.
+In: a block; an update. Out: yes or no.
 """
 
 from __future__ import annotations
@@ -56,3 +56,9 @@ def _is_straight(s: Stmt, built: Container[str]) -> bool:
             return s.targets[0].name in built
         case _:
             return not any(isinstance(t.type, ArrayType) for t in s.targets) or isinstance(s.rhs, View | Reshape | Var)
+
+
+def is_row_of(view: View | None, update: Update) -> bool:
+    """Whether what an update puts into an array is one of the parts that the array has there: the same part, or one
+    that has no element in common with it."""
+    return view is not None and view.array == update.array and len(view.index) == len(update.index)

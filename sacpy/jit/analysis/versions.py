@@ -51,12 +51,14 @@ class Use(Node):
 
 class Followed(Record):
     """`now`: under which name each array, known by the name it had outside, can be found; `uses`: in the order of the
-    text; `results`: for each result of the block which array it is, None for others."""
+    text; `results`: for each result of the block which array it is, None for others; `in_loops`: those that loops and
+    with-loops carry or read."""
 
     now: dict[str, str]
     old: set[str] = field(default_factory=set)
     uses: list[Use] = field(default_factory=list)
     results: list[str | None] = field(default_factory=list)
+    in_loops: set[str] = field(default_factory=set)
 
     def _is_ours(self, name: str) -> bool:
         return name in self.old or name in self.now.values()
@@ -153,6 +155,8 @@ class Followed(Record):
         arrays = [array for array in carried if array is not None]
         if any(isinstance(a, Var) and a.name in self.old for a in initial) or len(arrays) != len(set(arrays)):
             return False
+        self.in_loops.update(arrays)
+        before = len(self.uses)
         for p, array in zip(params, carried):
             if array is not None:
                 self._move(array, p.name)
@@ -160,6 +164,7 @@ class Followed(Record):
             return False
         if self._ends(body) != carried:
             return False
+        self.in_loops.update(u.array for u in self.uses[before:])
         for t, array in zip(targets, carried):
             if array is not None:
                 self._move(array, t.name)
@@ -173,6 +178,7 @@ class Followed(Record):
                     array = self._named(name)
                     if array is None:
                         return False
+                    self.in_loops.add(array)
                     self.uses += [Use(array, access) for access in accesses(b, name)]
         return True
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from sacpy.interp import arithmetic
+from sacpy.jit.analysis.straight import is_row_of
 from sacpy.jit.device.placement import Loop as PlacedLoop
 from sacpy.jit.device.placement import Native, Plan, Spans
 from sacpy.jit.ir.graph import (
@@ -67,6 +68,7 @@ class _Writer:
         self.plan = plan
         self.lines: list[str] = []
         self._names: dict[str, str] = {}
+        self._views: dict[str, View] = {}
         self._depth = 0
         self._temporaries = 0
 
@@ -216,6 +218,7 @@ class _Writer:
             case Load():
                 return f"{self.name(rhs.array)}.element({self.offset(rhs.array, rhs.index)})"
             case View():
+                self._views[target.name] = rhs
                 return f"{self.name(rhs.array)}.view({self.extents(target)}, {self.offset(rhs.array, rhs.index)})"
             case Reshape():
                 return f"{self.name(rhs.array)}.view({self.extents(target)})"
@@ -223,9 +226,10 @@ class _Writer:
                 return f"rt.cons({rhs.base!r}, {rhs.extents!r}, {self.tuple(map(self.atom, rhs.elements))})"
             case Update():
                 dead = rhs.array.name in dying and rhs.value != rhs.array
+                value = rhs.value.name if isinstance(rhs.value, Var) and rhs.value.name in dying else ""
                 return (
                     f"rt.update({self.name(rhs.array)}, {self.offset(rhs.array, rhs.index)}, "
-                    f"{self.atom(rhs.value)}, {dead})"
+                    f"{self.atom(rhs.value)}, {dead}, {is_row_of(self._views.get(value), rhs)})"
                 )
         raise AssertionError(rhs)
 

@@ -195,7 +195,11 @@ class DeviceArray:
     def own(self) -> bool:
         """Whether nobody else looks at the elements, all of which it has: then those on the device may be
         overwritten."""
-        return self._storage.looked_at == 1 and self.size == self._storage.size and not self._storage.foreign
+        return self.looked_at_by(1)
+
+    def looked_at_by(self, many: int) -> bool:
+        """Whether so many arrays look at the elements, this one among them, which has all of them."""
+        return self._storage.looked_at == many and self.size == self._storage.size and not self._storage.foreign
 
     def written(self) -> DeviceArray:
         """Itself, after its elements on the device were overwritten."""

@@ -103,11 +103,11 @@ class Runtime(Record):
         """A new array of these elements."""
         return self.memory.of(np.array(elements, dtype_of(base)).reshape(extents), base)
 
-    def update(self, array: DeviceArray, offset: int, value: Any, dead: bool) -> DeviceArray:
-        """The array with the elements from `offset` on replaced: in place if nobody uses it after. It happens where the
-        array is."""
+    def update(self, array: DeviceArray, offset: int, value: Any, dead: bool, row: bool = False) -> DeviceArray:
+        """The array with the elements from `offset` on replaced: in place if nobody uses it after. `row`: the value is
+        a row of the array, and not used after either. It happens where the array is."""
         if array.on_device and not (array.on_host and not dead):
-            return self._updated_there(array, offset, value, dead)
+            return self._updated_there(array, offset, value, dead, row)
         base = array.base
         new = array.host().reshape(-1).copy()
         new[offset : offset + (value.size if type(value) is DeviceArray else 1)] = (
@@ -115,9 +115,9 @@ class Runtime(Record):
         )
         return self.memory.of(new.reshape(array.shape), base)
 
-    def _updated_there(self, array: DeviceArray, offset: int, value: Any, dead: bool) -> DeviceArray:
+    def _updated_there(self, array: DeviceArray, offset: int, value: Any, dead: bool, row: bool) -> DeviceArray:
         memory = self.memory
-        new = array if dead and array.own else memory.copied(array)
+        new = array if dead and array.looked_at_by(2 if row else 1) else memory.copied(array)
         itemsize = int(new.dtype.itemsize)
         at = new.address() + offset * itemsize
         if type(value) is not DeviceArray:

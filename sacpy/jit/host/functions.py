@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from sacpy.jit.analysis.scans import scan_of
-from sacpy.jit.analysis.straight import is_straight
+from sacpy.jit.analysis.straight import is_row_of, is_straight
 from sacpy.jit.host import layout
 from sacpy.jit.host.memory import BORROWED, Array, Value, copy_elements, element_address, elements, flat, release
 from sacpy.jit.host.places import places
@@ -181,8 +181,12 @@ class Lowering(Writer):
 
     def update_part(self, target: Var, rhs: Update, dying: set[str], place: Array | None) -> None:
         """The value may share memory with the array; then its references say so, unless both are borrowed, which is
-        copied anyway."""
+        copied anyway. A row that moves within its array, and is not used after, does not count."""
         value = self.array(rhs.value)
+        assert isinstance(rhs.value, Var)
+        if place is None and rhs.value.name in dying and is_row_of(self.facts.views.get(rhs.value.name), rhs):
+            dying.discard(rhs.value.name)
+            release(self.code, value)  # the array has another reference
         array = self.updated(rhs.array, dying, place)
         address = element_address(self.code, array, flat(self.code, self.wides(rhs.index), array.extents))
         copy_elements(self.code, array.element, address, value.data, elements(self.code, value.extents))

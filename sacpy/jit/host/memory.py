@@ -153,7 +153,7 @@ def is_unique(code: Code, array: Array) -> str:
 
 
 def copy_elements(code: Code, base: str, to: str, source: str, count: str) -> None:
-    """Copies elements between arrays that do not overlap."""
+    """Copies elements between arrays that do not overlap, or are the same."""
     code.module.declare("llvm.memcpy", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     size = code.product(count, str(size_of(base)))
     code.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 {size}, i1 false)")

@@ -140,19 +140,26 @@ class WithLoops:
             self.in_place.add(o.array.name)
             return self.owned(taken, needed)
         if place is None:
-            place = low.allocate(source.element, source.extents)
+            return self.copied(source)
         if not self.w.complete:
             Filling(low, self.w, place).copy(source)
         return place
 
+    def copied(self, source: Array) -> Array:
+        """New memory with the cells of an array that no partition covers."""
+        place = self.low.allocate(source.element, source.extents)
+        if not self.w.complete:
+            Filling(self.low, self.w, place).copy(source)
+        return place
+
     def owned(self, taken: Array, needed: Conditions) -> Array:
         """An array to be written to as it is read, made of one whose reference is given up: the same if no one else
-        holds it and what is needed for that holds, else a copy."""
+        holds it and what is needed for that holds, else a copy of what stays."""
         low, code, fine = self.low, self.low.code, "true"
         if not needed:
             return low.owned(taken)
         if taken.borrowed:
-            return low.copied(taken)
+            return self.copied(taken)
         for condition in sorted(needed, key=repr):
             some = "false"
             for test in condition:
@@ -161,7 +168,7 @@ class WithLoops:
         kept = replace(taken, header=code.op(f"select i1 {fine}, ptr null, ptr {taken.header}"), unique=False)
         retain(code, kept)  # so that it counts as shared, and is there as long as it is read
         self.kept.append(kept)
-        return low.owned(replace(taken, unique=False))
+        return low.unless_shared(replace(taken, unique=False), self.copied)
 
     def holds(self, test: Test) -> str:
         """Whether a condition on ints holds: an i1."""

@@ -291,13 +291,13 @@ class Writer(ABC):
     def owned(self, array: Array) -> Array:
         """An array that may be written to, made of one whose reference is given up: the same if no one else holds it,
         else a copy."""
-        return array if array.unique else self._unless_shared(array, self.copied)
+        return array if array.unique else self.unless_shared(array, self.copied)
 
     def reused(self, array: Array) -> Array:
         """An array to be overwritten, made of one whose reference is given up: its memory if no one else holds it, else
         new."""
         return (
-            array if array.unique else self._unless_shared(array, lambda old: self.allocate(old.element, old.extents))
+            array if array.unique else self.unless_shared(array, lambda old: self.allocate(old.element, old.extents))
         )
 
     def first_unshared(self, arrays: Sequence[Array]) -> Array:
@@ -322,7 +322,8 @@ class Writer(ABC):
         code.place(done)
         return Array(code.load("ptr", data), code.load("ptr", header), made.element, made.extents, unique=True)
 
-    def _unless_shared(self, array: Array, new: Callable[[Array], Array]) -> Array:
+    def unless_shared(self, array: Array, new: Callable[[Array], Array]) -> Array:
+        """An array whose reference is given up, if no one else holds it; else what is made of it."""
         code = self.code
         data, header = code.slot("ptr"), code.slot("ptr")
         code.store("ptr", array.data, data)

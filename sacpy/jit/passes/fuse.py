@@ -117,7 +117,9 @@ class Fuser(Rewriter):
             made.keys() & uses(o.combine) for o in b.operators if isinstance(o, Fold)
         ):
             return None
-        if not _at_own_index(q.body, q.index, made) or not self.admits(a, b, made):
+        from sacpy.jit.analysis.depends import own_cell
+
+        if not all(own_cell(q.body, t, q.index) for t in first.targets) or not self.admits(a, b, made):
             return None
         body = _Reader({i.name: j for i, j in zip(q.index, p.index)}, made).block(q.body)
         results = (*p.body.results, *body.results)
@@ -156,17 +158,6 @@ def _simple(w: WithLoop) -> bool:
 def reads(b: Block) -> set[str]:
     """The arrays of which a body loads elements."""
     return {s.rhs.array.name for s in statements(b) if isinstance(s, Let) and isinstance(s.rhs, Load)}
-
-
-def _at_own_index(b: Block, index: tuple[Var, ...], made: dict[str, Atom]) -> bool:
-    """Whether a body uses some arrays only by loading them at its own index."""
-    count = uses(b)
-    loads = Counter(
-        s.rhs.array.name
-        for s in statements(b)
-        if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.index == index
-    )
-    return all(count[name] == loads[name] for name in made)
 
 
 def fuse(function: Function) -> Function:

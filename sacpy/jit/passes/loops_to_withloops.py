@@ -46,7 +46,6 @@ from sacpy.jit.ir.graph import (
     blocks,
     extents_of,
     integer,
-    operands,
     statements,
 )
 from sacpy.jit.ir.rewrite import bound, free
@@ -141,31 +140,15 @@ def _first_set(b: Block) -> tuple[Atom, ...] | None:
     return next((s.rhs.index for s in statements(b) if isinstance(s, Let) and isinstance(s.rhs, Update)), None)
 
 
-def _sets(b: Block, array: Var, result: Atom | None, index: tuple[Atom, ...]) -> bool:
-    """Whether all that a block does with an array is to read and to replace the element at an index, and then to give
-    it; with no result, not to give it."""
-    now = array
-    names = {array.name}
-    for s in b.statements:
-        if isinstance(s, Check) or not _uses(s, names):
-            continue
-        match s.rhs:
-            case Load(array=a, index=at) if a == now and at == index:
-                continue
-            case Update(array=a, index=at, value=value) if a == now and at == index and value != a:
-                now = s.targets[0]
-            case If(then=then, otherwise=otherwise):
-                here = [k for k, a in enumerate(then.results) if _origin(then, a) in names]
-                if len(here) > 1 or not all(
-                    _sets(branch, now, branch.results[here[0]] if here else None, index) for branch in (then, otherwise)
-                ):
-                    return False
-                now = s.targets[here[0]] if here else now
-            case _:
-                return False
-        names.add(now.name)
-    given = [r for r in b.results if isinstance(r, Var) and r.name in names]
-    return given == ([] if result is None else [now]) and result in (None, now)
+def _sets(b: Block, array: Var, result: Atom, index: tuple[Atom, ...]) -> bool:
+    """Whether all that a block does with an array is to read and to replace the element at an index, but not in loops,
+    and then to give it."""
+    from sacpy.jit.analysis.versions import follow
+
+    found = follow(b, (array.name,))
+    if found is None or found.in_loops or not all(u.access.element and u.access.index == index for u in found.uses):
+        return False
+    return [a for a, given in zip(b.results, found.results) if given == array.name] == [result]
 
 
 def _loads(b: Block, array: Var) -> bool:
@@ -197,15 +180,6 @@ def _origin(b: Block, array: Atom) -> str:
             case _:
                 break
     return ""
-
-
-def _uses(s: Stmt, names: set[str]) -> bool:
-    """Whether a statement uses one of some arrays."""
-    if isinstance(s, Check):
-        return False
-    return any(isinstance(a, Var) and a.name in names for a in operands(s.rhs)) or any(
-        names & free(b) for b in blocks(s.rhs)
-    )
 
 
 class _Converter(Walker):
