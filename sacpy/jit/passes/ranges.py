@@ -66,6 +66,7 @@ class Ranger(Learner):
         if isinstance(new.type, ArrayType):
             for e in new.type.extents:
                 if isinstance(e, Var):
+                    self.extents.add(e.name)
                     self.learn(self.form(e))
                     self.learn(Sum(LARGEST_EXTENT) - self.form(e))
         return new

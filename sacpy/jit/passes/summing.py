@@ -33,6 +33,7 @@ class Summing(Simplifier):
         self.forms: dict[str, Sum] = {}
         self.variables: dict[str, Var] = {}
         self.wrapped: dict[str, Sum | None] = {}  # what a variable is, unless that wrapped
+        self.extents: set[str] = set()  # of arrays: what is known of them here must not become part of types
 
     def form(self, a: Atom) -> Sum:
         """An atom of base "int" as a sum of variables."""
@@ -63,7 +64,8 @@ class Summing(Simplifier):
     def settle(self, names: Iterable[str]) -> None:
         """Notes what follows for variables from the intervals that they are in."""
         for name in names:
-            if self.facts.low[name] == self.facts.high[name] and name in self.variables:
+            known = self.facts.low[name] == self.facts.high[name] and name in self.variables
+            if known and name not in self.extents:
                 self.note(self.env, name, integer(self.facts.low[name]))
             whole = self.wrapped.get(name)
             # A value that is not negative, of a sum that cannot go below the least int nor over twice the greatest, did
