@@ -1,7 +1,7 @@
 """Random windows over arrays: as wide as one likes, at every manner of border, over every kind of extents.
 
-In: a seed. Out: a `Case`: a function that filters one or two arrays of rank 1 to 4, and calls of it: arrays smaller than
-the window, of extents 0, 1 and 2, and somewhat larger ones.
+In: a seed. Out: a `Case`: a function that filters one or two arrays of rank 1 to 4, and calls of it: arrays smaller
+than the window, of extents 0, 1 and 2, and somewhat larger ones.
 """
 
 from __future__ import annotations
