@@ -24,6 +24,7 @@ from benchmarks.growth import command as growth
 from benchmarks.measure import Row, as_json, table
 from benchmarks.sac import TARGETS
 from benchmarks.suite import SIZES, benchmarks
+from benchmarks.windows import command as windows
 from sacpy.commands.installation import install
 
 LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
@@ -32,7 +33,7 @@ LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "prompt": lambda options: [*prompt.measure(options.repetitions), *terminal.measure(options.repetitions)],
     "native": lambda options: native.measure(options.repetitions),
 }
-PARTS = (*LIMITED, "append", "suite", "first", "compile")
+PARTS = (*LIMITED, "append", "windows", "suite", "first", "compile")
 
 
 def main() -> int:
@@ -48,6 +49,10 @@ def main() -> int:
             continue
         if part == "append":
             report[part], failed = append.show(options.only or (), options.repetitions, options.quick)
+            over |= failed
+            continue
+        if part == "windows":
+            report[part], failed = windows.show(options.only or (), options.repetitions, options.quick)
             over |= failed
             continue
         if part == "first":
