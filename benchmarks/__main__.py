@@ -26,15 +26,28 @@ from benchmarks.kernels import command as kernels
 from benchmarks.measure import Row, as_json, table
 from benchmarks.sac import TARGETS
 from benchmarks.suite import SIZES, benchmarks
+from benchmarks.windows import command as windows
 from sacpy.commands.installation import install
 
+Shown = Callable[[argparse.Namespace], tuple[Any, bool]]
 LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "interpreter": lambda options: interpreter.measure(options.repetitions),
     "startup": lambda options: startup.measure(options.repetitions),
     "prompt": lambda options: [*prompt.measure(options.repetitions), *terminal.measure(options.repetitions)],
     "native": lambda options: native.measure(options.repetitions),
 }
-PARTS = (*LIMITED, "append", "capture", "suite", "first", "compile", "kernels")
+"""Parts that are rows with limits."""
+SHOWING: dict[str, Shown] = {
+    "append": lambda o: append.show(o.only or (), o.repetitions, o.quick),
+    "windows": lambda o: windows.show(o.only or (), o.repetitions, o.quick),
+    "capture": lambda o: capture.show(o.only or (), o.repetitions, o.quick),
+    "suite": lambda o: _sizes(o),
+    "first": lambda o: first.show(o.only or (), o.repetitions, o.seconds, o.quick),
+    "compile": lambda o: growth.show(o.only or (), 1 if o.quick else min(o.repetitions, 3), o.seconds),
+    "kernels": lambda o: kernels.show(o.only or ()),
+}
+"""Parts with tables of their own: what they report, and whether something is over its limit."""
+PARTS = (*LIMITED, *SHOWING)
 
 
 def main() -> int:
@@ -44,29 +57,8 @@ def main() -> int:
     print(", ".join(f"{k}: {v}" for k, v in _machine().items()))
     over = False
     for part in options.parts or PARTS:
-        if part == "suite":
-            report[part] = suite = {size: _suite(options, size) for size in options.size or ["cached", "large"]}
-            over |= any(row["verdict"] == "OVER" for found in suite.values() for row in found["limits"])
-            continue
-        if part == "append":
-            report[part], failed = append.show(options.only or (), options.repetitions, options.quick)
-            over |= failed
-            continue
-        if part == "capture":
-            report[part], failed = capture.show(options.only or (), options.repetitions, options.quick)
-            over |= failed
-            continue
-        if part == "first":
-            report[part], failed = first.show(options.only or (), options.repetitions, options.seconds, options.quick)
-            over |= failed
-            continue
-        if part == "compile":
-            times = 1 if options.quick else min(options.repetitions, 3)
-            report[part], failed = growth.show(options.only or (), times, options.seconds)
-            over |= failed
-            continue
-        if part == "kernels":
-            report[part], failed = kernels.show(options.only or ())
+        if part in SHOWING:
+            report[part], failed = SHOWING[part](options)
             over |= failed
             continue
         rows = LIMITED[part](options)
@@ -75,6 +67,12 @@ def main() -> int:
         over |= any(row.verdict == "OVER" for row in rows)
     _write(options.json, report)
     return int(over)
+
+
+def _sizes(options: argparse.Namespace) -> tuple[dict[str, Any], bool]:
+    """The suite, at all sizes that are asked for."""
+    found = {size: _suite(options, size) for size in options.size or ["cached", "large"]}
+    return found, any(row["verdict"] == "OVER" for one in found.values() for row in one["limits"])
 
 
 def _suite(options: argparse.Namespace, size: str) -> dict[str, Any]:

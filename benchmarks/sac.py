@@ -24,19 +24,25 @@ TARGETS = ("interp", "auto", "cpu")
 
 class SacProgram:
     """A loaded program, ready to be called. `target`: what runs it; `cache`: the folder of compiled code, where it is
-    not the user's."""
+    not the user's; `split_borders`: as the compiler's option."""
 
-    def __init__(self, program: ElaboratedProgram, target: str = "interp", cache: Path | None = None) -> None:
+    def __init__(
+        self,
+        program: ElaboratedProgram,
+        target: str = "interp",
+        cache: Path | None = None,
+        split_borders: bool = True,
+    ) -> None:
         if target not in TARGETS:
             raise ValueError(f"{target!r} is no target; there is {', '.join(TARGETS)}")
         self._program = program
-        self.engine = None if target == "interp" else _engine(target, cache)
+        self.engine = None if target == "interp" else _engine(target, cache, split_borders)
         self._evaluator = Evaluator(program, World.captured(), depth_limit=200_000, engine=self.engine)
 
     @classmethod
-    def from_text(cls, text: str, target: str = "interp") -> SacProgram:
+    def from_text(cls, text: str, target: str = "interp", split_borders: bool = True) -> SacProgram:
         """A program in a string. Raises `SacError`."""
-        return cls(Workspace().load_text(text)[0], target)
+        return cls(Workspace().load_text(text)[0], target, split_borders=split_borders)
 
     @classmethod
     def from_file(cls, path: Path, target: str = "interp") -> SacProgram:
@@ -82,9 +88,9 @@ class SacProgram:
         return self._program.key(entry, ())
 
 
-def _engine(target: str, cache: Path | None) -> Engine:
+def _engine(target: str, cache: Path | None, split_borders: bool) -> Engine:
     """What compiles: one thread per core, as for the peers."""
     from sacpy.jit.cache import Cache
     from sacpy.jit.run.engine import Engine
 
-    return Engine(target, cache=None if cache is None else Cache(cache))
+    return Engine(target, cache=None if cache is None else Cache(cache), split_borders=split_borders)

@@ -163,3 +163,39 @@ def test_circles_are_found() -> None:
 def test_files_can_be_read_in_one_go() -> None:
     lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
     assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
+
+
+DEEPEST = 3  # classes of the compiler that inherit from one another: a pass holds what is known, it does not inherit it
+
+
+def parents() -> dict[str, list[str]]:
+    """The classes of the compiler with those of it that they inherit from."""
+    found = {}
+    for module, path in MODULES.items():
+        if not module.startswith("sacpy.jit"):
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        known = {
+            alias.asname or alias.name: f"{node.module}.{alias.name}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        known |= {c.name: f"{module}.{c.name}" for c in classes}
+        for c in classes:
+            bases = [known.get(b.id, "") for b in c.bases if isinstance(b, ast.Name)]
+            found[f"{module}.{c.name}"] = [b for b in bases if b.startswith("sacpy.jit")]
+    return found
+
+
+def depth(name: str, of: dict[str, list[str]]) -> int:
+    """How many classes stand above one another, the class itself included."""
+    return 1 + max((depth(parent, of) for parent in of.get(name, ())), default=0)
+
+
+def test_no_inheritance_is_deep() -> None:
+    of = parents()
+    deep = {name: depth(name, of) for name in of if depth(name, of) > DEEPEST}
+    assert len(of) > 300 and not deep
+    assert depth("a", {"a": ["b"], "b": ["c", "d"], "c": ["e"], "d": [], "e": []}) == 4

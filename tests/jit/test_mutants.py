@@ -100,14 +100,14 @@ MUTANTS: dict[Mutant, str] = {
     Mutant(
         "a proof that nothing wraps is not made",
         PASSES + "summing",
-        "Summing.fits",
+        "Known.fits",
         "facts = self.facts",
         "return True",
     ): "near",
     Mutant(
         "a comparison is learnt too strongly",
         PASSES + "learning",
-        "Learner.assume",
+        "Learned.assume",
         "self.learn(up.offset(-1))",
         "self.learn(up.offset(-2))",
     ): "edge",
@@ -325,7 +325,7 @@ MUTANTS: dict[Mutant, str] = {
     Mutant(
         "a sum in 64 bits loses its constant",
         PASSES + "summing",
-        "Summing.long_of",
+        "Known.long_of",
         'Const("long", s.constant)',
         'Const("long", min(s.constant, 0))',
     ): "shifted",

@@ -13,12 +13,10 @@ a band in which it depends on q.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from sacpy.jit.analysis.facts import Sum
 from sacpy.nodes import Node
 
-Ends = Mapping[str, tuple[Sum, Sum]]
+Ends = dict[str, tuple[Sum, Sum]]
 """The first and the last of the indices of loops, by name, outer loops first; both may be sums of outer indices."""
 
 

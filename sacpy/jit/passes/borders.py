@@ -16,7 +16,7 @@ from sacpy.jit.analysis.facts import Sum
 from sacpy.jit.ir.graph import Atom, Const, Op, Partition, integer
 from sacpy.jit.ir.rewrite import bound
 from sacpy.jit.passes.cuts import NARROW, Cuts, Test, tests
-from sacpy.jit.passes.ranges import Ranger
+from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.summing import ZERO, is_moderate
 
 CHOICES = 8  # sums that are looked at in the place of one with `min` and `max` in it
@@ -26,7 +26,7 @@ class Borders:
     """`wraps`: also where remainders stop being their dividends, and where an index is multiplied or divided: for the
     CPU, for which more pieces are not more launches."""
 
-    def __init__(self, known: Ranger, wraps: bool) -> None:
+    def __init__(self, known: Ranges, wraps: bool) -> None:
         self.known = known
         self.wraps = wraps
 
@@ -40,7 +40,7 @@ class Borders:
                 known.learn_order(lower, upper, 1)
             return _Search(self, p).cuts()
 
-        return known.scoped(found)  # type: ignore[no-any-return]
+        return known.walk.scoped(found)  # type: ignore[no-any-return]
 
     def now(self, s: Sum) -> Sum:
         """A sum in terms of what its variables are known to be here."""
@@ -55,7 +55,7 @@ class Borders:
     def comparisons(self, condition: Atom) -> Iterator[tuple[Sum, bool]]:
         """The comparisons that a condition is made of, each as a sum that is at least 0 where it holds. An equality is
         two of them, which is noted: a cut at one that is near no end leaves the other undecided."""
-        rhs = self.known.definition(condition)
+        rhs = self.known.walk.definition(condition)
         if not isinstance(rhs, Op):
             return
         form = self.known.form
@@ -116,7 +116,7 @@ class _Search:
         for name, c in f.terms.items():
             if name not in self.inside or name in ends:
                 continue
-            op, whole = known.definitions.get(name), known.wrapped.get(name)
+            op, whole = known.walk.definitions.get(name), known.wrapped.get(name)
             rest = f.plus(Sum(0, {name: 1}), -c)
             if whole is not None:
                 yield from self.choices(rest.plus(whole, c), ends)
@@ -201,7 +201,7 @@ class _Search:
         """A sum that is at least 0 where another is, for dividends that are not negative: without quotients by numbers.
         `n - i / 2 >= 0` is `2 * n + 1 - i >= 0`."""
         for n, c in f.terms.items():
-            q = self.known.definitions.get(n) if n in self.inside else None
+            q = self.known.walk.definitions.get(n) if n in self.inside else None
             if (
                 abs(c) == 1
                 and isinstance(q, Op)
@@ -267,4 +267,4 @@ class _Search:
                 known.learn_order(lower, upper, 1)
             return known.at_most(Sum(1), s)
 
-        return bool(known.scoped(proved))
+        return bool(known.walk.scoped(proved))

@@ -33,7 +33,8 @@ from sacpy.jit.ir.graph import (
     integer,
     operands,
 )
-from sacpy.jit.passes.ranges import Ranger
+from sacpy.jit.passes.ranges import Ranges
+from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.units import per_loops
 from sacpy.nodes import Node, replace
 
@@ -51,38 +52,45 @@ class _Counter(Node):
     before: tuple[Stmt, ...]
 
 
-class _Counting(Ranger):
+class _Counting:
+    def __init__(self, function: Function) -> None:
+        self.known = Ranges(Simplifier(function))
+        self.walk = self.known.walk
+        self.walk.take_over(let=self.let)
+
     def let(self, s: Let) -> None:
         if isinstance(s.rhs, Loop) and not s.rhs.body_first:
             counter = _counter(s.rhs)
             if counter is not None and self.count(s, s.rhs, counter):
                 return
-        super().let(s)
+        Simplifier.let(self.walk, s)
 
     def count(self, s: Let, r: Loop, c: _Counter) -> bool:
         """Emits a counting loop in the place of a loop, if it is one."""
         for before in c.before:
-            self.step(before)
-        initial, bound = self.atom(r.initial[c.position]), self.atom(c.bound)
+            self.walk.step(before)
+        initial, bound = self.walk.atom(r.initial[c.position]), self.walk.atom(c.bound)
         upper = self.end(initial, bound, c)
         if upper is None:
             return False
         k = c.position
         index, target = r.params[k], s.targets[k]
         if abs(c.step) != 1:  # the last value is a matter of remainders: it is carried along
-            index = self.supply.var(index.name, INT)
+            index = self.walk.supply.var(index.name, INT)
             body = Block((Let((r.params[k],), index), *r.body.statements), r.body.results)
-            carried = self.supply.var(index.name, INT)
+            carried = self.walk.supply.var(index.name, INT)
             params = tuple(carried if p is r.params[k] else p for p in r.params)
-            super().let(Let(s.targets, For(index, initial, upper, c.step, params, r.initial, body), s.span))
+            Simplifier.let(
+                self.walk, Let(s.targets, For(index, initial, upper, c.step, params, r.initial, body), s.span)
+            )
             return True
         rest = [p for p in range(len(r.params)) if p != k]
         body = replace(r.body, results=tuple(r.body.results[p] for p in rest))
         loop = For(
             index, initial, upper, c.step, tuple(r.params[p] for p in rest), tuple(r.initial[p] for p in rest), body
         )
-        super().let(Let(tuple(s.targets[p] for p in rest), loop, s.span))
-        self.define((target,), Op("max" if c.step > 0 else "min", (upper, initial)), s.span)
+        Simplifier.let(self.walk, Let(tuple(s.targets[p] for p in rest), loop, s.span))
+        self.walk.define((target,), Op("max" if c.step > 0 else "min", (upper, initial)), s.span)
         return True
 
     def end(self, initial: Atom, bound: Atom, c: _Counter) -> Atom | None:
@@ -99,14 +107,14 @@ class _Counting(Ranger):
             Op("le", (bound, integer(HIGHEST - room))) if up else Op("le", (integer(LOWEST + room), bound))
         ):
             return None
-        return bound if strict else self.emit("end", Op("add", (bound, integer(1 if up else -1))))
+        return bound if strict else self.walk.emit("end", Op("add", (bound, integer(1 if up else -1))))
 
     def demand(self, op: Op) -> bool:
         """Checks a condition, unless it is known to hold; False if it is known not to."""
-        condition = self.emit("counts", op)
+        condition = self.walk.emit("counts", op)
         if condition == FALSE:
             return False
-        self.check(Check(condition, "the loop counts to its end"), condition)
+        self.walk.check(Check(condition, "the loop counts to its end"), condition)
         return True
 
 
@@ -171,7 +179,7 @@ def _needed(r: Loop, bound: Atom, test: Atom) -> tuple[Stmt, ...] | None:
 
 def counting(function: Function) -> Function:
     """A function with its counting loops as such."""
-    return _Counting(function).function(function)
+    return _Counting(function).walk.function(function)
 
 
 def run(unit: Unit) -> Unit:

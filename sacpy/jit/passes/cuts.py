@@ -142,7 +142,7 @@ def tests(b: Block, ranges: dict[str, tuple[Atom, Atom]] | None = None) -> Itera
                 yield Test(rhs, ranges)
         elif isinstance(rhs, WithLoop):
             for p in rhs.partitions:
-                yield from tests(p.body, ranges | {i.name: ends for i, *ends in zip(p.index, p.lower, p.upper)})
+                yield from tests(p.body, ranges | {i.name: ends for i, ends in zip(p.index, zip(p.lower, p.upper))})
             for o in rhs.operators:
                 if isinstance(o, Fold):
                     yield from tests(o.combine, ranges)

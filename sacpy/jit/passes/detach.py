@@ -52,41 +52,44 @@ from sacpy.jit.ir.graph import (
     statements,
 )
 from sacpy.jit.ir.rewrite import free
-from sacpy.jit.passes.ranges import Ranger
+from sacpy.jit.passes.ranges import Ranges
+from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.units import per_function
 from sacpy.lang.constants import zero
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import replace
 
 
-class _Detacher(Ranger):
+class _Detacher:
     """`superseded`: by the name of an array, where it has been updated, and what it has become; `carried`: arrays that
     loops around here carry on from, which could not do so in place if they were read inside."""
 
     def __init__(self, function: Function) -> None:
-        super().__init__(function)
+        self.known = Ranges(Simplifier(function))
+        self.walk = self.known.walk
+        self.walk.take_over(rhs=self.rhs, define=self.define, past_update=self.past_update, inside=self.inside)
         self.superseded: dict[str, tuple[tuple[Atom, ...], Var]] = {}
         self.carried: frozenset[str] = frozenset()
 
     def rhs(self, r: Rhs) -> Rhs:
         if not is_nested(r) or not isinstance(r, For | Loop):
-            return super().rhs(r)
+            return self.known.rhs(r)
         outer = self.carried
-        self.carried |= {a.name for a in self.atoms(r.initial) if isinstance(a, Var)}
-        found = super().rhs(r)
+        self.carried |= {a.name for a in self.walk.atoms(r.initial) if isinstance(a, Var)}
+        found = self.known.rhs(r)
         self.carried = outer
         return found
 
     def define(self, targets: tuple[Var, ...], rhs: Rhs, span: Span = NOWHERE) -> None:
-        super().define(targets, self.latest(rhs), span)
+        Simplifier.define(self.walk, targets, self.latest(rhs), span)
         if isinstance(rhs, Update):
-            self.note(self.superseded, rhs.array.name, (rhs.index, self.var(targets[0])))
+            self.walk.note(self.superseded, rhs.array.name, (rhs.index, self.walk.var(targets[0])))
 
     def latest(self, rhs: Rhs) -> Rhs:
         """The same element or part of the array that is not updated any more."""
         while isinstance(rhs, Load | View) and rhs.array.name in self.superseded:
             index, now = self.superseded[rhs.array.name]
-            if now.name in self.carried or not any(self.differ(a, b) for a, b in zip(rhs.index, index)):
+            if now.name in self.carried or not any(self.walk.differ(a, b) for a, b in zip(rhs.index, index)):
                 break
             rhs = replace(rhs, array=now)
         return rhs
@@ -111,14 +114,14 @@ class _Detacher(Ranger):
                 ),
                 b.results,
             )
-        return super().inside(b, before)
+        return Simplifier.inside(self.walk, b, before)
 
     def copied(self, s: Let) -> Let:
         """What sets a view as what makes an array with the same elements."""
         view, (target,) = s.rhs, s.targets
         assert isinstance(view, View) and isinstance(target.type, ArrayType)
-        index = tuple(self.supply.var("i", integer(0).type) for _ in target.type.extents)
-        element = self.supply.var("x", ScalarType(target.type.base))
+        index = tuple(self.walk.supply.var("i", integer(0).type) for _ in target.type.extents)
+        element = self.walk.supply.var("x", ScalarType(target.type.base))
         body = Block((Let((element,), Load(view.array, (*view.index, *index)), s.span),), (element,))
         part = Partition(tuple(integer(0) for _ in index), target.type.extents, None, None, index, body, (), s.span)
         operator = Genarray(target.type.base, (), Const(target.type.base, zero(target.type.base)))
@@ -189,7 +192,7 @@ def detach(function: Function) -> Function:
         function.body
     ):
         return function
-    return _Detacher(function).function(function)
+    return _Detacher(function).walk.function(function)
 
 
 def run(unit: Unit) -> Unit:

@@ -38,8 +38,8 @@ from sacpy.jit.ir.graph import (
     stride,
 )
 from sacpy.jit.ir.rewrite import copied
-from sacpy.jit.passes.ranges import Ranger
-from sacpy.jit.passes.simplify import whole
+from sacpy.jit.passes.ranges import Ranges
+from sacpy.jit.passes.simplify import Simplifier, whole
 from sacpy.jit.passes.units import per_function
 from sacpy.nodes import replace
 
@@ -49,17 +49,22 @@ CODE = 1000  # statements of all pieces together
 Box = tuple[tuple[Atom, ...], tuple[Atom, ...]]
 
 
-class _Divider(Ranger):
+class _Divider:
+    def __init__(self, function: Function) -> None:
+        self.known = Ranges(Simplifier(function))
+        self.walk = self.known.walk
+        self.walk.take_over(with_loop=self.with_loop)
+
     def with_loop(self, w: WithLoop) -> WithLoop:
-        w = super().with_loop(w)
+        w = self.known.with_loop(w)
         frame = w.frame
         if frame is None or not all(isinstance(o, Genarray | Modarray) for o in w.operators):
             return w
         for p in w.partitions:
             for lower, upper, extent in zip(p.lower, p.upper, frame):
-                self.learn_order(integer(0), lower)
-                self.learn_order(upper, extent)
-        laid_out = self.laid_out(w, around=1)
+                self.known.learn_order(integer(0), lower)
+                self.known.learn_order(upper, extent)
+        laid_out = self.walk.laid_out(w, around=1)
         if any(p.step is not None for p in w.partitions) and not laid_out:
             w = self.modified(w, frame)
         w = replace(
@@ -81,7 +86,8 @@ class _Divider(Ranger):
     def apart(self, a: Box, b: Box) -> bool:
         """Whether two boxes certainly have nothing in common."""
         return any(
-            self.at_most(self.form(a[1][k]), self.form(b[0][k])) or self.at_most(self.form(b[1][k]), self.form(a[0][k]))
+            self.known.at_most(self.known.form(a[1][k]), self.known.form(b[0][k]))
+            or self.known.at_most(self.known.form(b[1][k]), self.known.form(a[0][k]))
             for k in range(len(a[0]))
         )
 
@@ -89,7 +95,7 @@ class _Divider(Ranger):
         """Whether two partitions have the same step along an axis, and different places in it."""
         for k in range(p.rank):
             (step, width), (other, wide) = stride(p, k), stride(q, k)
-            away = self.form(q.lower[k]) - self.form(p.lower[k])
+            away = self.known.form(q.lower[k]) - self.known.form(p.lower[k])
             if (
                 step is not None
                 and step == other
@@ -106,7 +112,7 @@ class _Divider(Ranger):
         """The same as a modarray of what its last partition copies, if it does."""
         *others, last = w.partitions
         value = last.body.results[0]
-        copy = self.definition(value)
+        copy = self.walk.definition(value)
         if (
             len(w.operators) != 1
             or not isinstance(w.operators[0], Genarray)
@@ -117,7 +123,7 @@ class _Divider(Ranger):
             or copy.index != last.index
         ):
             return w
-        source = self.var(copy.array)
+        source = self.walk.var(copy.array)
         if extents_of(source) != frame:
             return w
         return replace(w, partitions=tuple(others), operators=(Modarray(source),), complete=False)
@@ -147,15 +153,15 @@ class _Divider(Ranger):
         left: list[Box] = []
         lower, upper = list(box[0]), list(box[1])
         for k, (low, high) in enumerate(zip(*hidden)):
-            high = self.emit("cut", Op("max", (high, low)))
-            below = self.emit("cut", Op("min", (upper[k], low)))
-            above = self.emit("cut", Op("max", (lower[k], high)))
+            high = self.walk.emit("cut", Op("max", (high, low)))
+            below = self.walk.emit("cut", Op("min", (upper[k], low)))
+            above = self.walk.emit("cut", Op("max", (lower[k], high)))
             for start, end in ((lower[k], below), (above, upper[k])):
-                if not self.runs_never(start, end):
+                if not self.walk.runs_never(start, end):
                     left.append(((*lower[:k], start, *lower[k + 1 :]), (*upper[:k], end, *upper[k + 1 :])))
             lower[k], upper[k] = (
-                self.emit("cut", Op("max", (lower[k], low))),
-                self.emit("cut", Op("min", (upper[k], high))),
+                self.walk.emit("cut", Op("max", (lower[k], low))),
+                self.walk.emit("cut", Op("min", (upper[k], high))),
             )
         return left
 
@@ -165,8 +171,8 @@ class _Divider(Ranger):
         for k, (lower, upper) in enumerate(boxes):
             index, body = p.index, p.body
             if k:
-                index = tuple(self.supply.var(i.name, i.type) for i in p.index)
-                body = copied(p.body, {i.name: new for i, new in zip(p.index, index)}, self.supply)
+                index = tuple(self.walk.supply.var(i.name, i.type) for i in p.index)
+                body = copied(p.body, {i.name: new for i, new in zip(p.index, index)}, self.walk.supply)
             found.append(replace(p, lower=lower, upper=upper, index=index, body=body))
         return found
 
@@ -216,7 +222,7 @@ def disjoint(function: Function) -> Function:
     loops = (s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop))
     if all(w.frame is None or (w.disjoint and w.complete) for w in loops):
         return function
-    return _Divider(function).function(function)
+    return _Divider(function).walk.function(function)
 
 
 def run(unit: Unit) -> Unit:

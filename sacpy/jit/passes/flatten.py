@@ -41,9 +41,13 @@ from sacpy.jit.passes.units import per_function
 from sacpy.nodes import replace
 
 
-class _Flattener(Simplifier):
+class _Flattener:
+    def __init__(self, function: Function) -> None:
+        self.walk = Simplifier(function)
+        self.walk.take_over(rhs=self.rhs)
+
     def rhs(self, r: Rhs) -> Rhs:
-        new = super().rhs(r)
+        new = Simplifier.rhs(self.walk, r)
         return flat(new) if isinstance(new, WithLoop) else new
 
 
@@ -102,7 +106,7 @@ def flatten(function: Function) -> Function:
         for s in statements(function.body)
     ):
         return function
-    return _Flattener(function).function(function)
+    return _Flattener(function).walk.function(function)
 
 
 def run(unit: Unit) -> Unit:

@@ -73,9 +73,10 @@ CODE = 400  # statements that folding one array may add
 PARTITIONS = 6  # of an array that is folded
 
 
-class _Folder(Simplifier):
+class _Folder:
     def __init__(self, function: Function) -> None:
-        super().__init__(function)
+        self.walk = Simplifier(function)
+        self.walk.take_over(define=self.define)
         self.sites = sites(function)
         self.producers: dict[str, Producer] = {}
         self.siblings: dict[str, list[Producer]] = {}  # those of one with-loop, by its first result
@@ -85,12 +86,12 @@ class _Folder(Simplifier):
 
     def define(self, targets: tuple[Var, ...], rhs: Rhs, span: Span = NOWHERE) -> None:
         if rhs.__class__ is Op:
-            super().define(targets, rhs, span)
+            Simplifier.define(self.walk, targets, rhs, span)
             return
         if isinstance(rhs, Load) and (producer := self.producers.get(rhs.array.name)) is not None:
             self.element(targets[0], rhs, producer, span)
             return
-        super().define(targets, rhs, span)
+        Simplifier.define(self.walk, targets, rhs, span)
         if isinstance(rhs, WithLoop):
             self.consider(targets)
 
@@ -101,8 +102,8 @@ class _Folder(Simplifier):
         found: dict[str, Producer] = {}
         alone: dict[str, Producer] = {}
         needed: list[Needed] = []
-        for target in map(self.atom, targets):
-            w = self.definition(target)
+        for target in map(self.walk.atom, targets):
+            w = self.walk.definition(target)
             producer = _producer(w, targets, target) if isinstance(w, WithLoop) else None
             if producer is None:
                 continue
@@ -169,7 +170,7 @@ class _Folder(Simplifier):
         at, cell = load.index[:rank], load.index[rank:]
         everywhere = _everywhere(producer.loop)
         if cell and everywhere is None:
-            self.splice((target,), self.chosen(target, (producer,), producer.loop.partitions, load.index))
+            self.walk.splice((target,), self.chosen(target, (producer,), producer.loop.partitions, load.index))
             return
         key = (producer.first, at)
         known = self.cells.get(key)
@@ -181,10 +182,12 @@ class _Folder(Simplifier):
                 wanted = tuple(p for p in self.siblings[producer.first] if not p.rank)
                 found = self.chosen(target, wanted, producer.loop.partitions, at)
             for s in found.statements:
-                self.step(s)
-            known = dict(zip((p.position for p in wanted), self.atoms(found.results)))
-            self.note(self.cells, key, known)
-        self.define((target,), Load(_array(known[producer.position]), cell) if cell else known[producer.position], span)
+                self.walk.step(s)
+            known = dict(zip((p.position for p in wanted), self.walk.atoms(found.results)))
+            self.walk.note(self.cells, key, known)
+        self.walk.define(
+            (target,), Load(_array(known[producer.position]), cell) if cell else known[producer.position], span
+        )
 
     def chosen(
         self, target: Var, wanted: tuple[Producer, ...], partitions: tuple[Partition, ...], index: tuple[Atom, ...]
@@ -198,7 +201,7 @@ class _Folder(Simplifier):
         first, rest = partitions[0], partitions[1:]
         body = self.body(first, wanted, index[: first.rank])
         if cell := index[first.rank :]:
-            results = tuple(self.supply.var(target.name, target.type) for _ in wanted)
+            results = tuple(self.walk.supply.var(target.name, target.type) for _ in wanted)
             body = Block(
                 (*body.statements, *(Let((r,), Load(_array(value), cell)) for r, value in zip(results, body.results))),
                 results,
@@ -207,13 +210,13 @@ class _Folder(Simplifier):
         if condition is None or (not rest and loop.complete):
             return body
         otherwise = self.chosen(target, wanted, rest, index)
-        results = tuple(self.supply.var(target.name, ScalarType(p.base)) for p in wanted)
+        results = tuple(self.walk.supply.var(target.name, ScalarType(p.base)) for p in wanted)
         return Block((*tests, Let(results, If(condition, body, otherwise))), results)
 
     def body(self, p: Partition, wanted: tuple[Producer, ...], at: tuple[Atom, ...]) -> Block:
         """What a partition gives at an index: cells of the results that are wanted. With-loops that make such are to be
         folded themselves."""
-        new = copied(p.body, {i.name: a for i, a in zip(p.index, at)}, self.supply)
+        new = copied(p.body, {i.name: a for i, a in zip(p.index, at)}, self.walk.supply)
         values = tuple(new.results[w.position] for w in wanted)
         cells = {v for w, v in zip(wanted, values) if w.rank}
         for s in new.statements:
@@ -239,7 +242,7 @@ class _Folder(Simplifier):
                 if isinstance(operator, Modarray)
                 else Load(_array(operator.default), index[rank:])
             )
-            result = self.supply.var(target.name, ScalarType(load.array.base))
+            result = self.walk.supply.var(target.name, ScalarType(load.array.base))
             results.append(result)
             code.append(Let((result,), load))
         return Block(tuple(code), tuple(results))
@@ -250,7 +253,7 @@ class _Folder(Simplifier):
         tests: list[Atom] = []
 
         def op(name: str, *args: Atom) -> Atom:
-            new = self.supply.var("in", ScalarType("bool" if name in ("le", "lt", "and") else "int"))
+            new = self.walk.supply.var("in", ScalarType("bool" if name in ("le", "lt", "and") else "int"))
             code.append(Let((new,), Op(name, args)))
             return new
 
@@ -339,7 +342,7 @@ def fold_withloops(function: Function, forever: Collection[str]) -> Function:
     folder = _Folder(function)
     if not any(use.rank is not None and use.sites and not use.otherwise for use in folder.sites.uses.values()):
         return function
-    new = folder.function(function)
+    new = folder.walk.function(function)
     return dead_code(new, forever) if folder.producers else function
 
 

@@ -48,7 +48,8 @@ from sacpy.jit.ir.graph import (
 )
 from sacpy.jit.ir.operations import TRANSCENDENTAL
 from sacpy.jit.ir.rewrite import bound, loaded_only
-from sacpy.jit.passes.ranges import Ranger
+from sacpy.jit.passes.ranges import Ranges
+from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.summing import ZERO, is_moderate
 from sacpy.jit.passes.units import per_loops
 from sacpy.nodes import Node, replace
@@ -65,9 +66,12 @@ class _Space(Node):
     empty: Atom
 
 
-class _Mover(Ranger):
+class _Mover:
     def __init__(self, function: Function) -> None:
-        super().__init__(function)
+        self.known = Ranges(Simplifier(function))
+        self.walk = self.known.walk
+        self.walk.take_over(with_loop=self.with_loop, rhs=self.rhs)
+        self.known.part = self.within
         self.threaded: set[str] = set()  # what with-loops propagate
         self.partial: set[int] = set()  # partitions of which not every index need be computed
         self.depth = 0  # of loops around the code at hand
@@ -78,23 +82,23 @@ class _Mover(Ranger):
             self.partial.update(map(id, w.partitions))
         elif w.frame is not None and not w.disjoint:
             self.partial.update(map(id, w.partitions[1:]))
-        return super().with_loop(w)
+        return self.known.with_loop(w)
 
     def rhs(self, r: Rhs) -> Rhs:
         if isinstance(r, For):
             self.lift((r.body,), (r.index, *r.params), loaded_only(r.body))
-            new = self.deeper(lambda: super(_Mover, self).rhs(r))
+            new = self.deeper(lambda: self.known.rhs(r))
             assert isinstance(new, For)
             ends = self.ends(new.lower, new.upper, new.step)
             low, high = (new.lower, new.upper) if r.step > 0 else (new.upper, new.lower)
-            empty = self.emit("empty", Op("le", (high, low)))
+            empty = self.walk.emit("empty", Op("le", (high, low)))
             inside = bound(new.body) | {p.name for p in new.params} | {new.index.name}
             return replace(new, body=self.raised(new.body, _Space({new.index.name: ends}, inside, empty)))
         if isinstance(r, Loop):
             self.lift((r.condition, r.body), r.params, loaded_only(r.condition, r.body))
-            looped: Rhs = self.deeper(lambda: super(_Mover, self).rhs(r))
+            looped: Rhs = self.deeper(lambda: self.known.rhs(r))
             return looped
-        return super().rhs(r)
+        return self.known.rhs(r)
 
     def deeper(self, work: Callable[[], Any]) -> Any:
         """The result of work inside a loop."""
@@ -107,26 +111,27 @@ class _Mover(Ranger):
     def within(self, p: Partition, frame: tuple[Atom, ...] | None) -> Partition:
         self.lift((p.body,), p.index, loaded_only(p.body) if self.depth else ())
         partial = id(p) in self.partial
-        p = self.deeper(lambda: super(_Mover, self).within(p, frame))
+        p = self.deeper(lambda: self.known.within(p, frame))
         if partial:
             return p
         empty: Atom = FALSE
         for lower, upper in zip(p.lower, p.upper):
-            empty = self.emit("empty", Op("or", (self.emit("empty", Op("le", (upper, lower))), empty)))
+            empty = self.walk.emit("empty", Op("or", (self.walk.emit("empty", Op("le", (upper, lower))), empty)))
         ends = {i.name: self.ends(lo, up, _step(p, k)) for k, (i, lo, up) in enumerate(zip(p.index, p.lower, p.upper))}
         return replace(p, body=self.raised(p.body, _Space(ends, bound(p.body) | set(ends) | self.threaded, empty)))
 
     def ends(self, lower: Atom, upper: Atom, step: int) -> tuple[Sum, Sum]:
         """The least and the greatest index of a loop that has one. With a step the last one may lie well before the
         bound: in `for (i = 0; i < n; i += 2)`, for an even n, i + 1 is an index too."""
-        first, bound_ = self.form(lower), self.form(upper)
+        first, bound_ = self.known.form(lower), self.known.form(upper)
         distance = bound_ - first if step > 0 else first - bound_
-        if abs(step) == 1 or not self.fits(distance):
+        if abs(step) == 1 or not self.known.fits(distance):
             return (first, bound_.offset(-1)) if step > 0 else (bound_.offset(1), first)
-        room = self.emit(
-            "room", Op("sub", (self.emit("room", Op("max", (self.atom_of(distance), integer(1)))), integer(1)))
+        room = self.walk.emit(
+            "room",
+            Op("sub", (self.walk.emit("room", Op("max", (self.known.atom_of(distance), integer(1)))), integer(1))),
         )
-        last = first + self.form(self.emit("rounds", Op("div", (room, integer(abs(step)))))).times(step)
+        last = first + self.known.form(self.walk.emit("rounds", Op("div", (room, integer(abs(step)))))).times(step)
         return (first, last) if step > 0 else (last, first)
 
     # ---- operations and loads
@@ -143,31 +148,31 @@ class _Mover(Ranger):
                         conditional and rhs.code in _DEAR
                     ):
                         continue
-                    found = self.emit(s.targets[0].name, Op(rhs.code, self.atoms(rhs.args)), s.span)
+                    found = self.walk.emit(s.targets[0].name, Op(rhs.code, self.walk.atoms(rhs.args)), s.span)
                 elif isinstance(rhs, Load):
                     if any(
                         isinstance(a, Var) and a.name in inside for a in (rhs.array, *rhs.index)
                     ) or not self.in_range(rhs):
                         continue
-                    target = self.supply.var(s.targets[0].name, s.targets[0].type)
-                    self.define((target,), Load(self.var(rhs.array), self.atoms(rhs.index)), s.span)
-                    found = self.atom(target)
+                    target = self.walk.supply.var(s.targets[0].name, s.targets[0].type)
+                    self.walk.define((target,), Load(self.walk.var(rhs.array), self.walk.atoms(rhs.index)), s.span)
+                    found = self.walk.atom(target)
                 elif isinstance(rhs, Cons) and s.targets[0].name in tables and not conditional:
                     if any(isinstance(a, Var) and a.name in inside for a in rhs.elements):
                         continue
-                    target = self.supply.var(s.targets[0].name, s.targets[0].type)
-                    self.define((target,), Cons(rhs.base, rhs.extents, self.atoms(rhs.elements)), s.span)
-                    found = self.atom(target)
+                    target = self.walk.supply.var(s.targets[0].name, s.targets[0].type)
+                    self.walk.define((target,), Cons(rhs.base, rhs.extents, self.walk.atoms(rhs.elements)), s.span)
+                    found = self.walk.atom(target)
                 else:
                     continue
                 inside.discard(s.targets[0].name)
-                self.alias(s.targets[0], found)
+                self.walk.alias(s.targets[0], found)
 
     def in_range(self, load: Load) -> bool:
         """Whether a load may be done here."""
-        for i, extent in zip(load.index, extents_of(self.var(load.array))):
-            at = self.form(i)
-            if not self.at_most(ZERO, at) or not self.at_most(at.offset(1), self.form(extent)):
+        for i, extent in zip(load.index, extents_of(self.walk.var(load.array))):
+            at = self.known.form(i)
+            if not self.known.at_most(ZERO, at) or not self.known.at_most(at.offset(1), self.known.form(extent)):
                 return False
         return True
 
@@ -180,8 +185,8 @@ class _Mover(Ranger):
             if isinstance(s, Check):
                 worst = self.worst(s.condition, space)
                 if worst is not None:
-                    condition = self.emit("ok", Op("or", (worst, space.empty)))
-                    self.check(Check(condition, s.what, s.span), condition)
+                    condition = self.walk.emit("ok", Op("or", (worst, space.empty)))
+                    self.walk.check(Check(condition, s.what, s.span), condition)
                     continue
             kept.append(s)
         return replace(b, statements=tuple(kept)) if len(kept) < len(b.statements) else b
@@ -190,16 +195,20 @@ class _Mover(Ranger):
         """A condition that holds only if another one holds for all indices; None if none is found."""
         if not isinstance(condition, Var) or condition.name not in space.inside:
             return condition
-        rhs = self.definition(condition)
+        rhs = self.walk.definition(condition)
         if not isinstance(rhs, Op):
             return None
         if rhs.code in ("and", "or"):
             parts = [self.worst(a, space) for a in rhs.args]
-            return None if parts[0] is None or parts[1] is None else self.emit("ok", Op(rhs.code, (parts[0], parts[1])))
+            return (
+                None
+                if parts[0] is None or parts[1] is None
+                else self.walk.emit("ok", Op(rhs.code, (parts[0], parts[1])))
+            )
         if rhs.code not in ("lt", "le") or rhs.args[0].base != "int":
             return None
         return self.all_at_least_0(
-            (self.form(rhs.args[1]) - self.form(rhs.args[0])).offset(-1 if rhs.code == "lt" else 0), space
+            (self.known.form(rhs.args[1]) - self.known.form(rhs.args[0])).offset(-1 if rhs.code == "lt" else 0), space
         )
 
     def all_at_least_0(self, s: Sum, space: _Space) -> Atom | None:
@@ -209,10 +218,12 @@ class _Mover(Ranger):
         while waiting:
             x = waiting.pop()
             for name, c in x.terms.items():
-                whole = self.wrapped.get(name) if name in space.inside else None
+                whole = self.known.wrapped.get(name) if name in space.inside else None
                 if whole is not None:
                     waiting.append(x.plus(Sum(0, {name: 1}), -c).plus(whole, c))
-                    waiting += [y for y in (Sum(HIGHEST) - whole, whole.offset(-LOWEST)) if self.facts.least(y) < 0]
+                    waiting += [
+                        y for y in (Sum(HIGHEST) - whole, whole.offset(-LOWEST)) if self.known.facts.least(y) < 0
+                    ]
                     break
             else:
                 sums.append(x)
@@ -222,7 +233,7 @@ class _Mover(Ranger):
             condition = None if least is None else self.not_negative(least)
             if condition is None:
                 return None
-            found = self.emit("ok", Op("and", (condition, found)))
+            found = self.walk.emit("ok", Op("and", (condition, found)))
         return found
 
     def least_of(self, s: Sum, space: _Space) -> Sum | None:
@@ -245,11 +256,11 @@ class _Mover(Ranger):
             Sum(0, {n: -c for n, c in s.terms.items() if c < 0}),
         )
         for a, b in ((more, less.offset(-s.constant)), (more.offset(s.constant), less)):
-            if self.fits(a) and self.fits(b):
-                return self.emit("ok", Op("le", (self.atom_of(b), self.atom_of(a))))
+            if self.known.fits(a) and self.known.fits(b):
+                return self.walk.emit("ok", Op("le", (self.known.atom_of(b), self.known.atom_of(a))))
         if not is_moderate(s):
             return None
-        return self.emit("ok", Op("le", (self.long_of(less.offset(-s.constant)), self.long_of(more))))
+        return self.walk.emit("ok", Op("le", (self.known.long_of(less.offset(-s.constant)), self.known.long_of(more))))
 
 
 def _step(p: Partition, axis: int) -> int:
@@ -269,7 +280,7 @@ def _lets(b: Block, conditional: bool) -> Iterator[tuple[Let, bool]]:
 
 def invariant(function: Function) -> Function:
     """A function with what its loops repeat in front of them."""
-    return _Mover(function).function(function)
+    return _Mover(function).walk.function(function)
 
 
 def run(unit: Unit) -> Unit:

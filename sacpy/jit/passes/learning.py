@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Facts, Sum, product
-from sacpy.jit.ir.graph import INT, Atom, Const, Function, Op, Rhs, ScalarType, Var
-from sacpy.jit.passes.summing import ZERO, Summing, is_moderate
+from sacpy.jit.ir.graph import INT, Atom, Const, Op, Rhs, ScalarType, Var
+from sacpy.jit.passes.simplify import Simplifier
+from sacpy.jit.passes.summing import ZERO, Known, is_moderate
 from sacpy.lang.source import Span
 from sacpy.lang.types import BITS, SIGNED
 
@@ -22,22 +23,22 @@ LONG_RANGE = (-(1 << 63), (1 << 63) - 1)
 COMPARISONS = frozenset({"lt", "le", "eq", "neq"})
 
 
-class Learner(Summing):
-    """A simplifier that learns about variables of base "int" as it goes."""
+class Learned(Known):
+    """What is known of variables of base "int", from what the walk comes past."""
 
-    def __init__(self, function: Function) -> None:
-        super().__init__(function)
+    def __init__(self, walk: Simplifier) -> None:
+        super().__init__(walk)
         # by the name of their disjunction: conditions of which one holds
         self.either: dict[str, tuple[Atom, ...] | None] = {}
 
     # ---- conditions
 
     def assume(self, condition: Atom, holds: bool) -> None:
-        rhs = self.definition(condition)
+        rhs = self.walk.definition(condition)
         sides = self.compared(rhs)  # before one becomes the other, since older sums are of both
-        super().assume(condition, holds)
+        Simplifier.assume(self.walk, condition, holds)
         if holds and isinstance(rhs, Op) and rhs.code == "or" and isinstance(condition, Var):
-            self.note(self.either, condition.name, rhs.args)
+            self.walk.note(self.either, condition.name, rhs.args)
         if sides is None or not isinstance(rhs, Op):
             return
         up, down = sides[1] - sides[0], sides[0] - sides[1]
@@ -76,9 +77,9 @@ class Learner(Summing):
     # ---- what a new variable is
 
     def _define_once(self, targets: tuple[Var, ...], rhs: Rhs, span: Span) -> None:
-        super()._define_once(targets, rhs, span)
+        Simplifier._define_once(self.walk, targets, rhs, span)
         target = targets[0]
-        if isinstance(rhs, Op) and target.name in self.definitions:
+        if isinstance(rhs, Op) and target.name in self.walk.definitions:
             if target.type == INT:
                 self._describe(target, rhs)
             elif target.type == LONG:
@@ -148,7 +149,7 @@ class Learner(Summing):
         """What holds of each operand of a selection where it is selected holds of the result: it is not negative; it is
         at most one of them, or lies below what the condition compares with (or at most there, if that is what it may
         equal); a remainder lies below its divisor."""
-        condition, moved = self.definition(op.args[0]), self.definition(op.args[1])
+        condition, moved = self.walk.definition(op.args[0]), self.walk.definition(op.args[1])
         bounds = [self.form(a) for a in op.args[1:]]
         if isinstance(condition, Op) and condition.code in COMPARISONS and condition.args[0].base == "int":
             equal = condition.code in ("eq", "neq")
@@ -162,13 +163,13 @@ class Learner(Summing):
         for holds, arm in ((True, op.args[1]), (False, op.args[2])):
 
             def prove(holds: bool = holds, arm: Atom = arm, below: list[bool] = below) -> tuple[bool, list[bool]]:
-                self.assume(op.args[0], holds)
+                self.walk.assume(op.args[0], holds)
                 x = self.value(arm)
                 return self.at_most(ZERO, x), [
                     possible and self.at_most(x, bound) for possible, bound in zip(below, bounds)
                 ]
 
-            first, below = self.scoped(prove)
+            first, below = self.walk.scoped(prove)
             positive = positive and first
         if positive:
             self.learn(t)

@@ -51,8 +51,8 @@ from sacpy.jit.ir.graph import (
     statements,
 )
 from sacpy.jit.ir.rewrite import bound, copied
-from sacpy.jit.passes.ranges import Ranger
-from sacpy.jit.passes.simplify import whole
+from sacpy.jit.passes.ranges import Ranges
+from sacpy.jit.passes.simplify import Simplifier, whole
 from sacpy.jit.passes.summing import ZERO
 from sacpy.jit.passes.units import per_loops
 from sacpy.nodes import Node, replace
@@ -69,15 +69,20 @@ class _Parity(Node):
     signed: bool
 
 
-class _ParityCutter(Ranger):
+class _ParityCutter:
     """`changed`: whether it has found something."""
 
     changed = False
 
+    def __init__(self, function: Function) -> None:
+        self.known = Ranges(Simplifier(function))
+        self.walk = self.known.walk
+        self.walk.take_over(with_loop=self.with_loop, rhs=self.rhs)
+
     # ---- with-loops
 
     def with_loop(self, w: WithLoop) -> WithLoop:
-        w = super().with_loop(w)
+        w = self.known.with_loop(w)
         if w.frame is None or len(w.operators) != 1:
             return w
         (operator,), parts = w.operators, w.partitions
@@ -104,20 +109,20 @@ class _ParityCutter(Ranger):
 
     def copied(self, p: Partition) -> Var | None:
         """The array whose cells a partition copies, each to its place."""
-        load = self.definition(p.body.results[0])
+        load = self.walk.definition(p.body.results[0])
         if not isinstance(load, Load) or len(load.index) != p.rank or not _is_plain(p.body.statements):
             return None
         own = all(
-            at == i or (at == lower and self.at_most(self.form(upper), self.form(lower).offset(1)))
+            at == i or (at == lower and self.known.at_most(self.known.form(upper), self.known.form(lower).offset(1)))
             for at, i, lower, upper in zip(load.index, p.index, p.lower, p.upper)
         )
-        return self.var(load.array) if own else None
+        return self.walk.var(load.array) if own else None
 
     def low(self, lower: Atom, extent: Atom) -> int | None:
         """A bound of a partition as a number; one that the frame cuts off may lie behind it."""
         if isinstance(lower, Const):
             return int(lower.value)
-        cut = self.definition(lower)
+        cut = self.walk.definition(lower)
         if isinstance(cut, Op) and cut.code == "min" and extent in cut.args:
             return next((int(a.value) for a in cut.args if isinstance(a, Const)), None)
         return None
@@ -154,8 +159,8 @@ class _ParityCutter(Ranger):
         for k, at in enumerate(places):
             index, piece = p.index, body
             if k:
-                index = tuple(self.supply.var(i.name, i.type) for i in p.index)
-                piece = copied(body, {i.name: new for i, new in zip(p.index, index)}, self.supply)
+                index = tuple(self.walk.supply.var(i.name, i.type) for i in p.index)
+                piece = copied(body, {i.name: new for i, new in zip(p.index, index)}, self.walk.supply)
             pieces.append(
                 replace(
                     p,
@@ -171,13 +176,13 @@ class _ParityCutter(Ranger):
     def keeps(self, arm: Block, p: Partition, kept: Var) -> bool:
         """Whether code gives what a cell was before, and does nothing else."""
         (value,) = arm.results
-        load = self.definition(value)
+        load = self.walk.definition(value)
         return isinstance(load, Load) and load.array == kept and load.index == p.index and _is_plain(arm.statements)
 
     # ---- loops
 
     def rhs(self, r: Rhs) -> Rhs:
-        new = super().rhs(r)
+        new = self.known.rhs(r)
         return self.stepping(new) if isinstance(new, For) and new.step == 1 else new
 
     def stepping(self, r: For) -> For:
@@ -192,18 +197,18 @@ class _ParityCutter(Ranger):
             return r
 
         def positive() -> bool:
-            self._between(r.index, r.lower, r.upper)
-            return self.at_most(ZERO, s)
+            self.known._between(r.index, r.lower, r.upper)
+            return self.known.at_most(ZERO, s)
 
-        if parity.signed and not self.scoped(positive):
+        if parity.signed and not self.walk.scoped(positive):
             return r
-        rest = s.plus(Sum(0, {r.index.name: 1}), -s.terms[r.index.name]).plus(self.form(r.lower), 1)
+        rest = s.plus(Sum(0, {r.index.name: 1}), -s.terms[r.index.name]).plus(self.known.form(r.lower), 1)
         # a sum that wraps is even if it would be
-        away = self.emit("away", Op("aplmod", (self.atom_of(rest.offset(parity.rest)), integer(2))))
-        first = self.emit("first", Op("add", (r.lower, away)))
-        some = self.emit("some", Op("lt", (r.lower, r.upper)))
+        away = self.walk.emit("away", Op("aplmod", (self.known.atom_of(rest.offset(parity.rest)), integer(2))))
+        first = self.walk.emit("first", Op("add", (r.lower, away)))
+        some = self.walk.emit("some", Op("lt", (r.lower, r.upper)))
         self.changed = True
-        return replace(r, lower=self.emit("first", Op("select", (some, first, r.lower))), step=2, body=body)
+        return replace(r, lower=self.walk.emit("first", Op("select", (some, first, r.lower))), step=2, body=body)
 
     # ---- conditions
 
@@ -235,7 +240,7 @@ class _ParityCutter(Ranger):
 
     def parity(self, condition: Atom) -> _Parity | None:
         """What a condition compares."""
-        rhs = self.definition(condition)
+        rhs = self.walk.definition(condition)
         if not isinstance(rhs, Op):
             return None
         if rhs.code == "not":
@@ -244,7 +249,7 @@ class _ParityCutter(Ranger):
         if rhs.code not in ("eq", "neq") or rhs.args[0].base != "int":
             return None
         a, b = rhs.args
-        remainder, rest = (self.definition(a), b) if isinstance(b, Const) else (self.definition(b), a)
+        remainder, rest = (self.walk.definition(a), b) if isinstance(b, Const) else (self.walk.definition(b), a)
         if (
             not isinstance(rest, Const)
             or rest.value not in (0, 1)
@@ -254,7 +259,7 @@ class _ParityCutter(Ranger):
         ):
             return None
         wanted = int(rest.value) if rhs.code == "eq" else 1 - int(rest.value)
-        return _Parity(self.form(remainder.args[0]), wanted, remainder.code == "mod" and rest.value == 1)
+        return _Parity(self.known.form(remainder.args[0]), wanted, remainder.code == "mod" and rest.value == 1)
 
 
 def _is_plain(many: tuple[Stmt, ...]) -> bool:
@@ -270,7 +275,7 @@ def parity_partitions(function: Function) -> Function:
     ):
         return function
     cutter = _ParityCutter(function)
-    new = cutter.function(function)
+    new = cutter.walk.function(function)
     return new if cutter.changed else function
 
 

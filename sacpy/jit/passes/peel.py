@@ -28,37 +28,43 @@ from sacpy.jit.ir.graph import (
     Unit,
     Update,
     Var,
-    WithLoop,
     extents_of,
     integer,
     statements,
 )
 from sacpy.jit.ir.rewrite import bound, copied
 from sacpy.jit.passes.cuts import NARROW, tests
-from sacpy.jit.passes.ranges import Ranger
-from sacpy.jit.passes.split import CODE, Splitter
+from sacpy.jit.passes.ranges import Ranges
+from sacpy.jit.passes.simplify import Simplifier
+from sacpy.jit.passes.split import CODE
 from sacpy.jit.passes.summing import ZERO
 from sacpy.jit.passes.units import per_function
 from sacpy.nodes import replace
 
 
-class _Peeler(Splitter):
-    def with_loop(self, w: WithLoop) -> WithLoop:
-        return Ranger.with_loop(self, w)
+class _Peeler:
+    def __init__(self, function: Function) -> None:
+        from sacpy.jit.passes.borders import Borders  # few functions have such loops
+
+        self.known = Ranges(Simplifier(function))
+        self.walk = self.known.walk
+        self.walk.take_over(rhs=self.rhs)
+        self.borders = Borders(self.known, wraps=True)
+        self.changed = False
 
     def rhs(self, r: Rhs) -> Rhs:
-        new = super().rhs(r)
+        new = self.known.rhs(r)
         return self.peeled(new) if isinstance(new, For) and _is_sweep(new) else new
 
     def peeled(self, r: For) -> For:
         """The last of the loops that one becomes, one after the other, so that indices do not wrap in the second;
         itself if there is nothing to gain."""
-        lower, upper = self.form(r.lower), self.form(r.upper)
+        lower, upper = self.known.form(r.lower), self.known.form(r.upper)
         if not (
-            self.at_most(ZERO, lower)
-            and self.fits(lower.offset(2 * NARROW))
-            and self.fits(upper.offset(2 * NARROW))
-            and self.fits(upper.offset(-NARROW))
+            self.known.at_most(ZERO, lower)
+            and self.known.fits(lower.offset(2 * NARROW))
+            and self.known.fits(upper.offset(2 * NARROW))
+            and self.known.fits(upper.offset(-NARROW))
         ):
             return r
         low, high = self.ends(r, lower, upper)
@@ -67,14 +73,18 @@ class _Peeler(Splitter):
         self.changed = True
         begin, end = r.lower, r.upper
         if low:
-            begin = self.emit("cut", Op("min", (self.atom_of(lower.offset(-(-low // r.step) * r.step)), r.upper)))
+            begin = self.walk.emit(
+                "cut", Op("min", (self.known.atom_of(lower.offset(-(-low // r.step) * r.step)), r.upper))
+            )
             r = self.ahead(r, begin)
         if high:
-            end = self.emit("cut", Op("max", (self.atom_of(upper.offset(-high)), begin)))
+            end = self.walk.emit("cut", Op("max", (self.known.atom_of(upper.offset(-high)), begin)))
             r = self.ahead(r, end)
             if r.step > 1:
-                away = self.emit("away", Op("aplmod", (self.emit("away", Op("sub", (begin, end))), integer(r.step))))
-                r = replace(r, lower=self.emit("cut", Op("add", (end, away))))
+                away = self.walk.emit(
+                    "away", Op("aplmod", (self.walk.emit("away", Op("sub", (begin, end))), integer(r.step)))
+                )
+                r = replace(r, lower=self.walk.emit("cut", Op("add", (end, away))))
         return r
 
     def ends(self, r: For, lower: Sum, upper: Sum) -> tuple[int, int]:
@@ -93,8 +103,8 @@ class _Peeler(Splitter):
                 rest = f.plus(Sum(0, {r.index.name: 1}), -c)
                 place = self.borders.now(rest.times(-1) if c > 0 else rest.offset(1))
                 below, above = (
-                    self.facts.greatest(place - self.borders.now(lower)),
-                    self.facts.greatest(self.borders.now(upper) - place),
+                    self.known.facts.greatest(place - self.borders.now(lower)),
+                    self.known.facts.greatest(self.borders.now(upper) - place),
                 )
                 if 0 < below <= NARROW:
                     low = max(low, below)
@@ -104,11 +114,13 @@ class _Peeler(Splitter):
 
     def ahead(self, r: For, end: Atom) -> For:
         """Writes a loop up to an index; gives what is left of it."""
-        index = self.supply.var(r.index.name, r.index.type)
-        params = tuple(self.supply.var(p.name, p.type) for p in r.params)
-        body = copied(r.body, {old.name: new for old, new in zip((r.index, *r.params), (index, *params))}, self.supply)
-        results = tuple(self.supply.var(p.name, p.type) for p in r.params)
-        self.define(results, replace(r, index=index, upper=end, params=params, body=body))
+        index = self.walk.supply.var(r.index.name, r.index.type)
+        params = tuple(self.walk.supply.var(p.name, p.type) for p in r.params)
+        body = copied(
+            r.body, {old.name: new for old, new in zip((r.index, *r.params), (index, *params))}, self.walk.supply
+        )
+        results = tuple(self.walk.supply.var(p.name, p.type) for p in r.params)
+        self.walk.define(results, replace(r, index=index, upper=end, params=params, body=body))
         return replace(r, lower=end, initial=results)
 
 
@@ -137,8 +149,8 @@ def peel(function: Function) -> Function:
     """A function with the ends of its loops peeled off; itself if there is nothing to gain."""
     if not any(isinstance(s, Let) and isinstance(s.rhs, For) and _is_sweep(s.rhs) for s in statements(function.body)):
         return function
-    peeler = _Peeler(function, wraps=True)
-    new = peeler.function(function)
+    peeler = _Peeler(function)
+    new = peeler.walk.function(function)
     return new if peeler.changed else function
 
 

@@ -38,7 +38,8 @@ from sacpy.jit.ir.graph import (
     WithLoop,
     integer,
 )
-from sacpy.jit.passes.learning import Learner
+from sacpy.jit.passes.learning import Learned
+from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.summing import ZERO
 from sacpy.jit.passes.units import per_function
 from sacpy.nodes import replace
@@ -46,11 +47,12 @@ from sacpy.nodes import replace
 PERIODS = 4  # that are taken off a dividend at most: sums like i + 1 + n are a few above the first
 
 
-class Ranger(Learner):
-    """A simplifier that knows the ranges of variables of base "int"."""
+class Ranges(Learned):
+    """What is known of the ranges of variables of base "int": a walk that is given it decides operations by it. Passes
+    hold it. `part`: what is done with each partition."""
 
-    def __init__(self, function: Function, both_ends: bool = False) -> None:
-        super().__init__(function)
+    def __init__(self, walk: Simplifier, both_ends: bool = False) -> None:
+        super().__init__(walk)
         # remainders of what may be a period too low and too high become selections too; before, they are cut apart
         # (`split`)
         self.both_ends = both_ends
@@ -58,14 +60,26 @@ class Ranger(Learner):
         # of each of them, the index that a body computes: its loads keep it, even where it is known, so that one sees
         # that they are of the cell that is replaced
         self.own: dict[str, set[str]] = {}
+        self.part = self.within
+        walk.take_over(
+            assume=self.assume,
+            _define_once=self._define_once,
+            bind=self.bind,
+            rhs=self.rhs,
+            with_loop=self.with_loop,
+            runs_never=self.runs_never,
+            differ=self.differ,
+            simpler=self.simpler,
+        )
 
     # ---- facts from code
 
     def bind(self, v: Var) -> Var:
-        new = super().bind(v)
+        new = Simplifier.bind(self.walk, v)
         if isinstance(new.type, ArrayType):
             for e in new.type.extents:
                 if isinstance(e, Var):
+                    self.extents.add(e.name)
                     self.learn(self.form(e))
                     self.learn(Sum(LARGEST_EXTENT) - self.form(e))
         return new
@@ -85,14 +99,14 @@ class Ranger(Learner):
         for name, cases in list(self.either.items()):
             for k, case in enumerate(cases or ()):
                 if self.fails(case):
-                    self.note(self.either, name, None)
-                    self.assume(cases[1 - k] if cases else case, True)
+                    self.walk.note(self.either, name, None)
+                    self.walk.assume(cases[1 - k] if cases else case, True)
                     break
 
     def fails(self, condition: Atom) -> bool:
         """Whether a condition certainly does not hold."""
-        condition = self.atom(condition)
-        rhs = self.definition(condition)
+        condition = self.walk.atom(condition)
+        rhs = self.walk.definition(condition)
         if not isinstance(rhs, Op):
             return condition == FALSE
         if rhs.code == "or":
@@ -102,13 +116,13 @@ class Ranger(Learner):
 
     def _from(self, at: Sum, lower: Atom) -> None:
         """Notes what follows for an index from its lower bound."""
-        low = self.definition(lower)
+        low = self.walk.definition(lower)
         if isinstance(low, Op) and low.code == "max":
             for a in low.args:
                 self._from(at, a)
         # (c ? y : x) <= i < y: so not c
         elif isinstance(low, Op) and low.code == "select" and self.at_most(at.offset(1), self.form(low.args[1])):
-            self.assume(low.args[0], False)
+            self.walk.assume(low.args[0], False)
             self.learn(self.form(low.args[2]) - self.form(lower))
             self.learn(self.form(lower) - self.form(low.args[2]))
             self._from(at, low.args[2])
@@ -122,9 +136,9 @@ class Ranger(Learner):
 
     def _extreme(self, bound: Atom) -> tuple[str, Sum, Sum] | None:
         """Of which sums a bound is the least or the greatest, if it is; they may have been compared in 64 bits."""
-        op = self.definition(bound)
+        op = self.walk.definition(bound)
         if isinstance(op, Op) and op.code == "toi" and op.args[0].base == "long":
-            op = self.definition(op.args[0])
+            op = self.walk.definition(op.args[0])
         if not isinstance(op, Op) or op.code not in ("min", "max"):
             return None
         x, y = (self.form(a) if a.base == "int" else self.long_form(a) for a in op.args)
@@ -134,14 +148,14 @@ class Ranger(Learner):
 
     def rhs(self, r: Rhs) -> Rhs:
         if r.__class__ is Op:  # most are
-            return super().rhs(r)
+            return Simplifier.rhs(self.walk, r)
         if isinstance(r, Load):
-            array = self.var(r.array)
+            array = self.walk.var(r.array)
             own = self.own.get(array.name, ())
-            return Load(array, tuple(a if isinstance(a, Var) and a.name in own else self.atom(a) for a in r.index))
+            return Load(array, tuple(a if isinstance(a, Var) and a.name in own else self.walk.atom(a) for a in r.index))
         if isinstance(r, For):
-            lower, upper, initial = self.atom(r.lower), self.atom(r.upper), self.atoms(r.initial)
-            counter, params = self.bind(r.index), self.binds(r.params)
+            lower, upper, initial = self.walk.atom(r.lower), self.walk.atom(r.upper), self.walk.atoms(r.initial)
+            counter, params = self.walk.bind(r.index), self.walk.binds(r.params)
 
             def before() -> None:
                 if r.step > 0:
@@ -151,47 +165,48 @@ class Ranger(Learner):
                     self.learn_order(upper, counter, 1)
                     self.learn_order(upper, lower, 1)
 
-            return For(counter, lower, upper, r.step, params, initial, self.inside(r.body, before))
+            return For(counter, lower, upper, r.step, params, initial, self.walk.inside(r.body, before))
         if isinstance(r, Loop) and not r.body_first:
-            initial = self.atoms(r.initial)
-            params = self.binds(r.params)
-            return self.scoped(lambda: self._loop(r, params, initial))  # type: ignore[no-any-return]
-        return super().rhs(r)
+            initial = self.walk.atoms(r.initial)
+            params = self.walk.binds(r.params)
+            return self.walk.scoped(lambda: self._loop(r, params, initial))  # type: ignore[no-any-return]
+        return Simplifier.rhs(self.walk, r)
 
     def _loop(self, r: Loop, params: tuple[Var, ...], initial: tuple[Atom, ...]) -> Loop:
         """In the body, the condition holds for the carried variables, and its checks have passed. Only facts about
         numbers are kept: the variables that it sets are not in scope there."""
-        kept, self.env, self.available = (self.env, self.available), dict(self.env), dict(self.available)
-        outer, self.out = self.out, []
+        walk = self.walk
+        kept, walk.env, walk.available = (walk.env, walk.available), dict(walk.env), dict(walk.available)
+        outer, walk.out = walk.out, []
         for s in r.condition.statements:
-            self.step(s)
-        condition = Block(tuple(self.out), self.atoms(r.condition.results))
-        self.out = outer
-        self.assume(condition.results[0], True)
-        self.env, self.available = kept
-        return Loop(params, initial, condition, self.inside(r.body, None), r.body_first)
+            walk.step(s)
+        condition = Block(tuple(walk.out), walk.atoms(r.condition.results))
+        walk.out = outer
+        walk.assume(condition.results[0], True)
+        walk.env, walk.available = kept
+        return Loop(params, initial, condition, walk.inside(r.body, None), r.body_first)
 
     def with_loop(self, w: WithLoop) -> WithLoop:
-        frame = None if w.frame is None else self.atoms(w.frame)
-        operators = tuple(map(self.operator, w.operators))
+        frame = None if w.frame is None else self.walk.atoms(w.frame)
+        operators = tuple(map(self.walk.operator, w.operators))
         replaced = tuple(o.array.name for o in operators if isinstance(o, Modarray))
         partitions = []
         for p in w.partitions:
             self.replaced = replaced
-            partitions.append(self.within(p, frame))
+            partitions.append(self.part(p, frame))
         return replace(w, frame=frame, partitions=tuple(partitions), operators=operators)
 
     def within(self, p: Partition, frame: tuple[Atom, ...] | None) -> Partition:
         """A partition of an index space in a frame."""
-        lower, upper = self.atoms(p.lower), self.atoms(p.upper)
+        lower, upper = self.walk.atoms(p.lower), self.walk.atoms(p.upper)
         if frame is not None:
             upper = tuple(f if self.form(u) == self.form(f) else u for u, f in zip(upper, frame))
-        step, width = (None if x is None else tuple(map(self.one, self.atoms(x))) for x in (p.step, p.width))
-        index, replaced = self.binds(p.index), self.replaced
+        step, width = (None if x is None else tuple(map(self.one, self.walk.atoms(x))) for x in (p.step, p.width))
+        index, replaced = self.walk.binds(p.index), self.replaced
 
         def before() -> None:
             for name in replaced:
-                self.note(self.own, name, {i.name for i in index})
+                self.walk.note(self.own, name, {i.name for i in index})
             for k, i in enumerate(index):
                 if frame is not None:
                     self.learn_order(integer(0), lower[k])
@@ -199,7 +214,7 @@ class Ranger(Learner):
                     self.learn(self.form(frame[k]).offset(-1))
                 self._between(i, lower[k], upper[k])
                 if self.form(upper[k]) == self.form(lower[k]).offset(1):
-                    self.note(self.env, i.name, lower[k])
+                    self.walk.note(self.walk.env, i.name, lower[k])
 
         return replace(p, lower=lower, upper=upper, step=step, width=width, index=index, body=self.body(p, before))
 
@@ -210,16 +225,16 @@ class Ranger(Learner):
 
     def body(self, p: Partition, before: Callable[[], None]) -> Block:
         """The body of a partition."""
-        return self.inside(p.body, before)
+        return self.walk.inside(p.body, before)
 
     def runs_never(self, lower: Atom, upper: Atom, step: int = 1) -> bool:
-        if super().runs_never(lower, upper, step):
+        if Simplifier.runs_never(self.walk, lower, upper, step):
             return True
         low, high = (lower, upper) if step > 0 else (upper, lower)
         return self.at_most(self.form(high), self.form(low))
 
     def differ(self, a: Atom, b: Atom) -> bool:
-        if super().differ(a, b):
+        if Simplifier.differ(self.walk, a, b):
             return True
         d = self.form(a) - self.form(b)
         return self.facts.holds(d.offset(-1)) or self.facts.holds(d.times(-1).offset(-1))
@@ -227,7 +242,7 @@ class Ranger(Learner):
     # ---- operations
 
     def simpler(self, op: Op) -> Atom | Op | None:
-        found = super().simpler(op)
+        found = Simplifier.simpler(self.walk, op)
         if found is not None:
             return found
         sides = self.compared(op)
@@ -277,7 +292,7 @@ class Ranger(Learner):
             return integer(total.constant)
         name = total.variable
         if name is not None and name in self.variables:
-            return self.atom(self.variables[name])
+            return self.walk.atom(self.variables[name])
         return op if changed else None
 
     def _product(self, op: Op) -> Op | None:
@@ -289,42 +304,42 @@ class Ranger(Learner):
         y = self.form(op.args[1])
         if not self.at_most(Sum(1), y):
             x = self.value(op.args[0])  # below the divisor, and not negative: so that is positive
-            return self.atom(op.args[0]) if self.at_most(x, y.offset(-1)) and self.at_most(ZERO, x) else None
-        b = self.atom(op.args[1])
+            return self.walk.atom(op.args[0]) if self.at_most(x, y.offset(-1)) and self.at_most(ZERO, x) else None
+        b = self.walk.atom(op.args[1])
         a, x = self._dividend(op)
         below = self.at_most(x, y.offset(-1))
         if self.at_most(ZERO, x):
             if below:
                 return a
             if self.at_most(x, y.times(2).offset(-1)):
-                over = self.emit("over", Op("le", (b, a)))
-                return Op("select", (over, self.emit("back", Op("sub", (a, b), True)), a))
+                over = self.walk.emit("over", Op("le", (b, a)))
+                return Op("select", (over, self.walk.emit("back", Op("sub", (a, b), True)), a))
             return None
         above = not below and self.both_ends and self.at_most(x, y.times(2).offset(-1))
         if op.code == "mod" or not (below or above) or not self.at_most(y.times(-1), x):
             return None
         if self.at_most(x, Sum(-1)):
             return Op("add", (a, b), True)
-        under = self.emit("under", Op("lt", (a, integer(0))))
-        up = self.emit("up", Op("add", (a, b)))
+        under = self.walk.emit("under", Op("lt", (a, integer(0))))
+        up = self.walk.emit("up", Op("add", (a, b)))
         if above:
-            over = self.emit("over", Op("le", (b, a)))
-            a = self.emit("t", Op("select", (over, self.emit("back", Op("sub", (a, b))), a)))
+            over = self.walk.emit("over", Op("le", (b, a)))
+            a = self.walk.emit("t", Op("select", (over, self.walk.emit("back", Op("sub", (a, b))), a)))
         return Op("select", (under, up, a))
 
     def _dividend(self, op: Op) -> tuple[Atom, Sum]:
         """What may be divided instead, and the sum that it is, closer to the first period:
         `aplmod(i - aplmod(1, n), n)` is `aplmod(i - 1, n)`, and `(i + 1 + n) % n` is `(i + 1) % n`. Of remainders in it
         that cannot go it is noted where they lie, as the divisor is positive here."""
-        b = self.atom(op.args[1])
+        b = self.walk.atom(op.args[1])
         given, y = self.form(op.args[0]), self.form(b)
         whole = self.wrapped.get(given.variable or "") or given
         inner = {
             name: r
             for name in whole.terms
-            if isinstance(r := self.definitions.get(name), Op)
+            if isinstance(r := self.walk.definitions.get(name), Op)
             and r.code in ("mod", "aplmod")
-            and self.atom(r.args[1]) == b
+            and self.walk.atom(r.args[1]) == b
         }
         for name, r in inner.items():
             self.quotient(Sum(0, {name: 1}), r.code, self.form(r.args[0]), y)
@@ -339,9 +354,9 @@ class Ranger(Learner):
                 break
             x = x - y
         if x == given:
-            return self.atom(op.args[0]), x
+            return self.walk.atom(op.args[0]), x
         if x == whole:
-            self.anew(self.definition(self.atom(op.args[0])))  # elsewhere it may wrap
+            self.walk.anew(self.walk.definition(self.walk.atom(op.args[0])))  # elsewhere it may wrap
         return self.atom_of(x), x
 
     def _within_a_period(self, x: Sum, y: Sum, code: str) -> bool:
@@ -350,7 +365,7 @@ class Ranger(Learner):
 
 def ranges(function: Function) -> Function:
     """A function with what its ranges decide decided."""
-    return Ranger(function, both_ends=True).function(function)
+    return Ranges(Simplifier(function), both_ends=True).walk.function(function)
 
 
 def run(unit: Unit) -> Unit:

@@ -6,8 +6,8 @@ subexpressions.
     check le 0, j
     check le 0, j
 
-`Simplifier` is also what the passes that know more are built on (`ranges`): they decide operations that this one
-cannot.
+Passes that go over a function in this way hold a `Simplifier` and take over what they do another way; what is known
+of ints (`ranges`) does the same, and decides operations that this one cannot.
 """
 
 from __future__ import annotations

@@ -61,7 +61,8 @@ from sacpy.jit.ir.graph import (
 from sacpy.jit.ir.rewrite import copied
 from sacpy.jit.passes.cuts import NARROW, Cuts, Piece, has_gaps, in_words, tests
 from sacpy.jit.passes.mappings import stands
-from sacpy.jit.passes.ranges import Ranger
+from sacpy.jit.passes.ranges import Ranges
+from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.units import per_function
 from sacpy.nodes import replace
 
@@ -71,12 +72,14 @@ if TYPE_CHECKING:
 CODE = 1500  # statements of all pieces together
 
 
-class Splitter(Ranger):
-    """A ranger that splits partitions. `wraps`: at the ends of what remainders leave alone too; `changed`: whether it
-    has."""
+class Splitter:
+    """Splits partitions on a walk that knows ranges. `wraps`: at the ends of what remainders leave alone too;
+    `changed`: whether it has."""
 
     def __init__(self, function: Function, wraps: bool) -> None:
-        super().__init__(function)
+        self.known = Ranges(Simplifier(function))
+        self.walk = self.known.walk
+        self.walk.take_over(with_loop=self.with_loop)
         self.wraps = wraps
         self.changed = False
         self.cuts: list[str] = []  # what was cut and where, in words
@@ -86,10 +89,10 @@ class Splitter(Ranger):
         """What finds where partitions are cut."""
         from sacpy.jit.passes.borders import Borders  # only where something is tested
 
-        return Borders(self, self.wraps)
+        return Borders(self.known, self.wraps)
 
     def with_loop(self, w: WithLoop) -> WithLoop:
-        w = super().with_loop(w)
+        w = self.known.with_loop(w)
         if stands(w) or w.frame is None or not all(isinstance(o, Genarray | Modarray) for o in w.operators):
             return w
         pieces: list[Partition] = []
@@ -119,7 +122,7 @@ class Splitter(Ranger):
         rest = Piece(list(p.lower), list(p.upper), list(p.step or ()))
         spans = [s for c in cuts for s in c.spans]
         if spans:
-            start = self.emit("start", Op("select", (self.any_longer(spans), p.upper[0], p.lower[0])))
+            start = self.walk.emit("start", Op("select", (self.any_longer(spans), p.upper[0], p.lower[0])))
             if start != p.lower[0]:
                 boxes.append(rest.part(0, p.lower[0], start))
                 rest = rest.part(0, start, p.upper[0])
@@ -140,8 +143,8 @@ class Splitter(Ranger):
         for k, box in enumerate(boxes):
             index, body = p.index, p.body
             if k < len(boxes) - 1:
-                index = tuple(self.supply.var(i.name, i.type) for i in p.index)
-                body = copied(p.body, {i.name: new for i, new in zip(p.index, index)}, self.supply)
+                index = tuple(self.walk.supply.var(i.name, i.type) for i in p.index)
+                body = copied(p.body, {i.name: new for i, new in zip(p.index, index)}, self.walk.supply)
             found.append(
                 replace(
                     p,
@@ -159,8 +162,10 @@ class Splitter(Ranger):
         """Whether something is longer than its period."""
         found: Atom = FALSE
         for span, period in spans:
-            number = self.atom_of if self.fits(period) and self.fits(span) else self.long_of
-            found = self.emit("small", Op("or", (found, self.emit("small", Op("lt", (number(period), number(span)))))))
+            number = self.known.atom_of if self.known.fits(period) and self.known.fits(span) else self.known.long_of
+            found = self.walk.emit(
+                "small", Op("or", (found, self.walk.emit("small", Op("lt", (number(period), number(span))))))
+            )
         return found
 
     def sliced(self, box: Piece, axis: int, c: Cuts) -> tuple[list[Piece], Piece]:
@@ -168,16 +173,18 @@ class Splitter(Ranger):
         lower, upper = box.lower[axis], box.upper[axis]
         border = []
         if c.middle is not None:
-            place = self.emit("cut", Op("max", (self.emit("cut", Op("min", (self.atom_of(c.middle), upper))), lower)))
+            place = self.walk.emit(
+                "cut", Op("max", (self.walk.emit("cut", Op("min", (self.known.atom_of(c.middle), upper))), lower))
+            )
             return [box.part(axis, lower, place)], box.part(axis, place, upper)
         if box.step:
             return self.stepped(box, axis, c)
         inner_lower, inner_upper = lower, upper
         if c.low or c.lows:
-            inner_lower = self.extreme("max", [self.form(lower).offset(c.low), *c.lows], "min", upper)
+            inner_lower = self.extreme("max", [self.known.form(lower).offset(c.low), *c.lows], "min", upper)
             border.append(box.part(axis, lower, inner_lower))
         if c.high or c.highs:
-            inner_upper = self.extreme("min", [self.form(upper).offset(-c.high), *c.highs], "max", inner_lower)
+            inner_upper = self.extreme("min", [self.known.form(upper).offset(-c.high), *c.highs], "max", inner_lower)
             border.append(box.part(axis, inner_upper, upper))
         return border, box.part(axis, inner_lower, inner_upper)
 
@@ -190,30 +197,32 @@ class Splitter(Ranger):
         border = []
         inner_lower, inner_upper = lower, upper
         if c.low:
-            end = self.extreme("max", [self.form(lower).offset(c.low)], "min", upper)
+            end = self.extreme("max", [self.known.form(lower).offset(c.low)], "min", upper)
             border.append(box.part(axis, lower, end, 0 if c.low > step else step * NARROW))
-            inner_lower = self.extreme("max", [self.form(lower).offset(-(-c.low // step) * step)], "min", upper)
+            inner_lower = self.extreme("max", [self.known.form(lower).offset(-(-c.low // step) * step)], "min", upper)
         if c.high:
-            inner_upper = self.extreme("min", [self.form(upper).offset(-c.high)], "max", inner_lower)
-            away = self.emit("away", Op("aplmod", (self.emit("away", Op("sub", (lower, inner_upper))), by)))
-            begin = self.emit("cut", Op("min", (self.emit("begin", Op("add", (inner_upper, away))), upper)))
+            inner_upper = self.extreme("min", [self.known.form(upper).offset(-c.high)], "max", inner_lower)
+            away = self.walk.emit("away", Op("aplmod", (self.walk.emit("away", Op("sub", (lower, inner_upper))), by)))
+            begin = self.walk.emit("cut", Op("min", (self.walk.emit("begin", Op("add", (inner_upper, away))), upper)))
             border.append(box.part(axis, begin, upper, 0 if c.high > step else step * NARROW))
         return border, box.part(axis, inner_lower, inner_upper)
 
     def extreme(self, code: str, places: list[Sum], clamp: str, bound: Atom) -> Atom:
         """The least or greatest of places, clamped to a bound; in 64 bits if one of them may not be an int."""
-        if all(map(self.fits, places)):
-            return self.emit("cut", Op(clamp, (self.greatest(code, [self.atom_of(s) for s in places]), bound)))
-        found = self.greatest(code, [self.long_of(s) for s in places])
-        return self.emit(
-            "cut", Op("toi", (self.emit("cut", Op(clamp, (found, self.emit("long", Op("tol", (bound,)))))),))
+        if all(map(self.known.fits, places)):
+            return self.walk.emit(
+                "cut", Op(clamp, (self.greatest(code, [self.known.atom_of(s) for s in places]), bound))
+            )
+        found = self.greatest(code, [self.known.long_of(s) for s in places])
+        return self.walk.emit(
+            "cut", Op("toi", (self.walk.emit("cut", Op(clamp, (found, self.walk.emit("long", Op("tol", (bound,)))))),))
         )
 
     def greatest(self, code: str, atoms: list[Atom]) -> Atom:
         """The greatest of some numbers, or the least, as `code` says."""
         found, *others = atoms
         for a in others:
-            found = self.emit("cut", Op(code, (found, a)))
+            found = self.walk.emit("cut", Op(code, (found, a)))
         return found
 
 
@@ -222,7 +231,7 @@ def split(function: Function, wraps: bool, told: list[str] | None = None) -> Fun
     if not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) for s in statements(function.body)):
         return function
     splitter = Splitter(function, wraps)
-    new = splitter.function(function)
+    new = splitter.walk.function(function)
     if told is not None:
         told += splitter.cuts
     return new if splitter.changed else function

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Facts, Sum
-from sacpy.jit.ir.graph import Atom, Const, Function, Op, Var, integer
+from sacpy.jit.ir.graph import Atom, Const, Op, Var, integer
 from sacpy.jit.passes.simplify import Simplifier
 
 ZERO = Sum(0)
@@ -23,20 +23,21 @@ def is_moderate(s: Sum) -> bool:
     return abs(s.constant) >> 31 < MODERATE and sum(map(abs, s.terms.values())) < MODERATE
 
 
-class Summing(Simplifier):
-    """A simplifier that knows the sums. `forms`: the sums that variables are, themselves where there is no entry;
-    `facts`: what is known of the variables in them."""
+class Known:
+    """What is known of ints on a walk, which passes hold. `walk`: the simplifier that walks; `forms`: the sums that
+    variables are, themselves where there is no entry; `facts`: what is known of the variables in them."""
 
-    def __init__(self, function: Function) -> None:
-        super().__init__(function)
-        self.facts = Facts(self.note, size(function.body))
+    def __init__(self, walk: Simplifier) -> None:
+        self.walk = walk
+        self.facts = Facts(walk.note, size(walk.source.body))
         self.forms: dict[str, Sum] = {}
         self.variables: dict[str, Var] = {}
         self.wrapped: dict[str, Sum | None] = {}  # what a variable is, unless that wrapped
+        self.extents: set[str] = set()  # of arrays: what is known of them here must not become part of types
 
     def form(self, a: Atom) -> Sum:
         """An atom of base "int" as a sum of variables."""
-        a = self.atom(a)
+        a = self.walk.atom(a)
         if isinstance(a, Const):
             return Sum(int(a.value))
         found = self.forms.get(a.name)
@@ -63,8 +64,9 @@ class Summing(Simplifier):
     def settle(self, names: Iterable[str]) -> None:
         """Notes what follows for variables from the intervals that they are in."""
         for name in names:
-            if self.facts.low[name] == self.facts.high[name] and name in self.variables:
-                self.note(self.env, name, integer(self.facts.low[name]))
+            known = self.facts.low[name] == self.facts.high[name] and name in self.variables
+            if known and name not in self.extents:
+                self.walk.note(self.walk.env, name, integer(self.facts.low[name]))
             whole = self.wrapped.get(name)
             # A value that is not negative, of a sum that cannot go below the least int nor over twice the greatest, did
             # not wrap.
@@ -74,7 +76,7 @@ class Summing(Simplifier):
                 and self.facts.least(whole) >= LOWEST
                 and self.facts.greatest(whole) <= HIGHEST - 2 * LOWEST + LOWEST - 1
             ):
-                self.note(self.wrapped, name, None)
+                self.walk.note(self.wrapped, name, None)
                 self.facts.equal(Sum(0, {name: 1}), whole)
 
     def learn_order(self, a: Atom, b: Atom, distance: int = 0) -> None:
@@ -85,30 +87,30 @@ class Summing(Simplifier):
         """Code that computes a sum, which fits."""
         found: Atom | None = None
         for name, c in sorted(s.terms.items(), key=lambda item: item[1] < 0):
-            v = self.atom(self.variables[name])
+            v = self.walk.atom(self.variables[name])
             if abs(c) != 1:
-                v = self.emit("sum", Op("mul", (v, integer(abs(c)))))
+                v = self.walk.emit("sum", Op("mul", (v, integer(abs(c)))))
             if found is None:
-                found = v if c > 0 else self.emit("sum", Op("neg", (v,)))
+                found = v if c > 0 else self.walk.emit("sum", Op("neg", (v,)))
             else:
-                found = self.emit("sum", Op("add" if c > 0 else "sub", (found, v)))
+                found = self.walk.emit("sum", Op("add" if c > 0 else "sub", (found, v)))
         if found is None:
             return integer(s.constant)
-        return self.emit("sum", Op("add", (found, integer(s.constant)))) if s.constant else found
+        return self.walk.emit("sum", Op("add", (found, integer(s.constant)))) if s.constant else found
 
     def long_of(self, s: Sum) -> Atom:
         """Code that computes a moderate sum in 64 bits."""
         found: Atom = Const("long", s.constant)
         for name, c in s.terms.items():
-            v = self.emit("long", Op("tol", (self.atom(self.variables[name]),)))
+            v = self.walk.emit("long", Op("tol", (self.walk.atom(self.variables[name]),)))
             if c != 1:
-                v = self.emit("long", Op("mul", (v, Const("long", c))))
-            found = self.emit("long", Op("add", (found, v)))
+                v = self.walk.emit("long", Op("mul", (v, Const("long", c))))
+            found = self.walk.emit("long", Op("add", (found, v)))
         return found
 
     def long_form(self, a: Atom) -> Sum | None:
         """An atom of base "long" as a sum of variables of base "int", if it is known to be one."""
-        a = self.atom(a)
+        a = self.walk.atom(a)
         return Sum(int(a.value)) if isinstance(a, Const) else self.forms.get(a.name)
 
     def value(self, a: Atom) -> Sum:

@@ -43,15 +43,19 @@ ELEMENTS = 16  # of a small array, and rounds of a loop that changes one: its el
 CODE = 400  # statements afterwards
 
 
-class _Unroller(Simplifier):
+class _Unroller:
+    def __init__(self, function: Function) -> None:
+        self.walk = Simplifier(function)
+        self.walk.take_over(let=self.let)
+
     def let(self, s: Let) -> None:
         rhs = s.rhs
         if not is_nested(rhs):
-            super().let(s)
+            Simplifier.let(self.walk, s)
             return
         if (
             isinstance(rhs, WithLoop)
-            and not self.laid_out(rhs)
+            and not self.walk.laid_out(rhs)
             and all(isinstance(o, Fold) and o.stop is None for o in rhs.operators)
         ):
             points = [_points(p) for p in rhs.partitions]
@@ -65,12 +69,12 @@ class _Unroller(Simplifier):
             and len(rounds) <= (ELEMENTS if _changes_small_array(rhs) else ROUNDS)
             and size(rhs.body) * len(rounds) <= CODE // 4
         ):
-            values = self.atoms(rhs.initial)
+            values = self.walk.atoms(rhs.initial)
             for i in rounds:
                 values = self.inserted(rhs.body, (rhs.index, *rhs.params), (integer(i), *values))
-            self.aliases(s.targets, values)
+            self.walk.aliases(s.targets, values)
             return
-        super().let(s)
+        Simplifier.let(self.walk, s)
 
     def code(self, w: WithLoop, points: list[list[tuple[int, ...]]]) -> int:
         """How many statements folds become, with those that compute the elements they load, which move there."""
@@ -79,22 +83,24 @@ class _Unroller(Simplifier):
 
     def moving(self, b: Block) -> int:
         """How many statements compute the elements that a block loads of arrays that with-loops make."""
-        made = (self.definition(s.rhs.array) for s in b.statements if isinstance(s, Let) and isinstance(s.rhs, Load))
+        made = (
+            self.walk.definition(s.rhs.array) for s in b.statements if isinstance(s, Let) and isinstance(s.rhs, Load)
+        )
         return sum(size(p.body) for w in made if isinstance(w, WithLoop) for p in w.partitions)
 
     def inserted(self, b: Block, binders: tuple[Var, ...], atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
         """Puts a copy of a block here; its results."""
-        new = copied(b, dict(zip((v.name for v in binders), self.atoms(atoms))), self.supply)
+        new = copied(b, dict(zip((v.name for v in binders), self.walk.atoms(atoms))), self.walk.supply)
         for s in new.statements:
-            self.step(s)
-        return self.atoms(new.results)
+            self.walk.step(s)
+        return self.walk.atoms(new.results)
 
     def folds(self, targets: tuple[Var, ...], w: WithLoop, points: list[list[tuple[int, ...]]]) -> None:
         """Puts folds here, index by index."""
         folds = [o for o in w.operators if isinstance(o, Fold)]
         total: list[tuple[Atom, ...]] = []
         for p, indices in zip(w.partitions, points):
-            state = [self.atoms(o.neutrals) for o in folds]
+            state = [self.walk.atoms(o.neutrals) for o in folds]
             for iv in indices:
                 values = self.inserted(p.body, p.index, tuple(map(integer, iv)))
                 at = 0
@@ -108,7 +114,9 @@ class _Unroller(Simplifier):
                     for o, new, old in zip(folds, state, total)
                 ]
             total = state
-        self.aliases(targets, tuple(a for values in total or [self.atoms(o.neutrals) for o in folds] for a in values))
+        self.walk.aliases(
+            targets, tuple(a for values in total or [self.walk.atoms(o.neutrals) for o in folds] for a in values)
+        )
 
 
 def _points(p: Partition) -> list[tuple[int, ...]] | None:
@@ -151,7 +159,7 @@ def _changes_small_array(r: For) -> bool:
 
 def unroll(function: Function) -> Function:
     """A function with its shortest loops unrolled."""
-    return _Unroller(function).function(function)
+    return _Unroller(function).walk.function(function)
 
 
 def run(unit: Unit) -> Unit:

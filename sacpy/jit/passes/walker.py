@@ -22,7 +22,7 @@ _MISSING = object()
 
 
 class Walker(Rewriter):
-    """See above. A pass overrides `step`, `check`, `let` or `define`."""
+    """See above. A pass overrides `step`, `check`, `let` or `define`, or holds a walker and takes these over."""
 
     def __init__(self, function: Function) -> None:
         super().__init__()
@@ -35,6 +35,12 @@ class Walker(Rewriter):
     def supply(self) -> Names:
         """Names that are new in the function."""
         return names_of(self.source)
+
+    def take_over(self, **methods: Callable[..., Any]) -> None:
+        """Puts functions in the place of methods of this walker: those of a pass that holds it, or of what is known on
+        the way. They go on with what was there before, as `Simplifier.rhs(walk, r)`."""
+        assert all(hasattr(self, name) for name in methods)
+        vars(self).update(methods)
 
     # ---- scopes
 
