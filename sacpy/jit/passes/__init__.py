@@ -97,6 +97,7 @@ SHAPING = (
     Step("peel", peel.run, "the same for loops in order", "cpu"),
     Step("parity_partitions", parity_partitions.run, "in what has been cut, where remainders are known", "cpu"),
     Step("ranges", ranges.run, "tests and remainders that are certain now go"),
+    Step("into", scatter.run_device, "loops that combine where the data say have kernels as with-loops", "device"),
     Step("levels", _levels("run"), "scans become with-loops, so that they need not leave the device", "device"),
     Step("levels_reals", _levels("run_reals"), "the same for sums of reals", "device", regroups=True),
     Step("dead_code", dead_code.run, "and what they were computed from"),

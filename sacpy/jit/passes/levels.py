@@ -162,7 +162,7 @@ class _Levels:
         assert self.scan.accumulator is not None
         code = self.code
         initial = r.initial[r.params.index(self.scan.accumulator)]
-        values = self.values
+        values: Elements = self.values
         if cost(self.scan.values) > DEAR:
             values = self.of(self.vectors(self.n, values))
         first = self.length(self.n)
