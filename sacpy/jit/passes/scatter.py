@@ -17,7 +17,8 @@ arrays; then all is done by the last loop, as before.
 
 from __future__ import annotations
 
-from sacpy.jit.analysis.scatters import Scatter, scatters
+from typing import TYPE_CHECKING
+
 from sacpy.jit.ir.graph import (
     INT,
     ArrayType,
@@ -45,6 +46,9 @@ from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.nodes import replace
 
+if TYPE_CHECKING:
+    from sacpy.jit.analysis.scatters import Scatter
+
 PIECES = 16
 ROUNDS = 4000  # of a piece, at least
 PER_ELEMENT = 8  # rounds of a piece for each element of the array, at least
@@ -62,7 +66,7 @@ class _Cutter(Walker):
         last = self.out[-1]
         assert isinstance(last, Let)
         if isinstance(last.rhs, For):
-            found = scatters(last.rhs, self.reals)
+            found = _found(last.rhs, self.reals)
             if found:
                 self.out.pop()
                 self.cut(last, last.rhs, found)
@@ -152,10 +156,17 @@ class _Cutter(Walker):
         return For(c, integer(0), pieces, 1, (sofar,), (h.given,), Block((Let((more,), adding),), (more,)))
 
 
+def _found(r: For, reals: bool) -> list[Scatter]:
+    """What a loop does to its arrays, if it is such a loop."""
+    from sacpy.jit.analysis.scatters import scatters  # most functions have no loops
+
+    return scatters(r, reals)
+
+
 def scatter(function: Function, reals: bool = False) -> Function:
     """A function with such loops cut; itself if it has none."""
     if not any(
-        isinstance(s, Let) and isinstance(s.rhs, For) and scatters(s.rhs, reals) for s in statements(function.body)
+        isinstance(s, Let) and isinstance(s.rhs, For) and _found(s.rhs, reals) for s in statements(function.body)
     ):
         return function
     return _Cutter(function, reals).function(function)
@@ -173,7 +184,7 @@ class _Worded(Walker):
         super().let(s)
         last = self.out[-1]
         assert isinstance(last, Let)
-        if isinstance(last.rhs, For) and scatters(last.rhs, reals=False):
+        if isinstance(last.rhs, For) and _found(last.rhs, reals=False):
             r = last.rhs
             part = Partition((r.lower,), (r.upper,), None, None, (r.index,), r.body, (), last.span)
             self.out.pop()
@@ -182,8 +193,7 @@ class _Worded(Walker):
 
 def _worded(function: Function) -> Function:
     if not any(
-        isinstance(s, Let) and isinstance(s.rhs, For) and scatters(s.rhs, reals=False)
-        for s in statements(function.body)
+        isinstance(s, Let) and isinstance(s.rhs, For) and _found(s.rhs, reals=False) for s in statements(function.body)
     ):
         return function
     return _Worded(function).function(function)
