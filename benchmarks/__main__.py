@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import compare, interpreter, native, prompt, startup, terminal
+from benchmarks import compare, interpreter, native, parallel, prompt, startup, terminal
 from benchmarks.append import command as append
 from benchmarks.first import command as first
 from benchmarks.growth import command as growth
@@ -31,6 +31,7 @@ LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "startup": lambda options: startup.measure(options.repetitions),
     "prompt": lambda options: [*prompt.measure(options.repetitions), *terminal.measure(options.repetitions)],
     "native": lambda options: native.measure(options.repetitions),
+    "parallel": lambda options: parallel.measure(options.repetitions),
 }
 PARTS = (*LIMITED, "append", "suite", "first", "compile")
 
