@@ -40,7 +40,6 @@ from sacpy.jit.ir.graph import (
     Rhs,
     ScalarType,
     Stmt,
-    Unit,
     Var,
     WithLoop,
     integer,
@@ -50,7 +49,6 @@ from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.operations import op_base
 from sacpy.jit.ir.rewrite import Rewriter, copied, names_of
 from sacpy.jit.passes.stepping import around, scans_as_loops
-from sacpy.jit.passes.units import per_function
 from sacpy.lang.constants import zero
 from sacpy.lang.types import REAL
 
@@ -283,13 +281,3 @@ def levels(function: Function, strict: bool) -> Function:
     if not any(isinstance(s, Let) and isinstance(s.rhs, For) for s in statements(function.body)):
         return function
     return _Leveller(names_of(function), strict).function(function)
-
-
-def run(unit: Unit) -> Unit:
-    """A unit with those scans over levels whose results do not depend on how they are grouped."""
-    return per_function(unit, lambda function: levels(function, strict=True))
-
-
-def run_reals(unit: Unit) -> Unit:
-    """A unit with all scans over levels."""
-    return per_function(unit, lambda function: levels(function, strict=False))
