@@ -25,6 +25,13 @@ CASES = {
     "plane": """int[.,.] f(int[n] k) {
         return with { ([0] <= [i] < [n]) : ([k[i], i % 3], i); } : into(genarray([7, 3], 1), +);
     }""",
+    "last": "int[.] f(int[n] k) { return scatter_last(iota(7), k, { [i] -> i * i % 1000 | [i] < [n] }); }",
+    "which": "bool[.] f(int[n] k) { return occurs(9, k + 1); }",
+    "cells": """double[.,.] f(int[n] k) {
+        a = genarray([7, 2], 0.5);
+        for (i = 0; i < n; i++) { a[[k[i], i % 2]] = tod(i); }
+        return a;
+    }""",
     "mapped": "int[.] f(int[n] k) { return 2 * bincount(300, (k * 5 + 1) % 300) + 1; }",
 }
 
@@ -55,6 +62,37 @@ def test_map_into_map_stays_on_the_device() -> None:
     both.same("f", keys(9000))
     transfers = both.device.memory.transfers
     assert (transfers.times_in, transfers.times_out) == (1, 1)
+
+
+RADIX = """
+use Scan: all;
+int[n] split(int b, int[n] v)
+{
+  ones = { [i] -> (v[i] >> b) & 1 | [i] < [n] };
+  zeros = 1 - ones;
+  below = cumsum_exclusive(zeros);
+  above = cumsum_exclusive(ones);
+  count = sum(zeros);
+  place = { [i] -> ones[i] == 0 ? below[i] : count + above[i] | [i] < [n] };
+  return scatter_last(v, place, v);
+}
+int[n] f(int[n] v)
+{
+  for (b = 0; b < 13; b++) {
+    v = split(b, v);
+  }
+  return v;
+}
+"""
+
+
+def test_a_radix_sort_by_splits_stays_on_the_device() -> None:
+    both = Both(HEAD + RADIX)
+    v = np.random.default_rng(2).integers(0, 1 << 13, 5000).astype(np.int32)
+    assert np.array_equal(both.same("f", v), np.sort(v))
+    transfers = both.device.memory.transfers
+    assert transfers.bytes_in == v.nbytes
+    assert transfers.bytes_out == v.nbytes + 13 * 4  # and how many bits are 0, each time
 
 
 def test_an_index_outside_of_the_array_is_an_error() -> None:

@@ -14,7 +14,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sacpy.jit.analysis.folds import Reduction
-from sacpy.jit.ir.graph import ArrayType, Atom, Check, Const, For, Let, Load, Op, Rhs, Update, Var
+from sacpy.jit.ir.graph import (
+    ArrayType,
+    Atom,
+    Check,
+    Const,
+    For,
+    If,
+    Let,
+    Load,
+    Op,
+    Rhs,
+    ScalarType,
+    Stmt,
+    Update,
+    Var,
+)
 from sacpy.jit.ir.rewrite import uses
 from sacpy.lang.types import REAL
 from sacpy.nodes import Node
@@ -43,6 +58,15 @@ class Scatter(Node):
         return self.param.type.extents
 
 
+def is_plain(s: Stmt) -> bool:
+    """Whether a statement computes scalars from scalars and elements, perhaps by a condition."""
+    if not isinstance(s, Let):
+        return False
+    if isinstance(s.rhs, If):
+        return all(map(is_plain, (*s.rhs.then.statements, *s.rhs.otherwise.statements)))
+    return isinstance(s.rhs, Op | Load | Const) or (isinstance(s.rhs, Var) and isinstance(s.rhs.type, ScalarType))
+
+
 def scatters(r: For, reals: bool) -> list[Scatter]:
     """What a loop adds to its arrays, if that is all it does."""
     if r.step != 1 or not r.params:
@@ -50,10 +74,7 @@ def scatters(r: For, reals: bool) -> list[Scatter]:
     made = {s.targets[0]: s.rhs for s in r.body.statements if isinstance(s, Let)}
     count = uses(r.body)
     results = set(r.body.results)
-    if not all(
-        isinstance(s, Check) or isinstance(s.rhs, Op | Load | Var | Const) or s.targets[0] in results
-        for s in r.body.statements
-    ):
+    if not all(isinstance(s, Check) or is_plain(s) or s.targets[0] in results for s in r.body.statements):
         return []
     found = [_scatter(r, k, made, count, reals) for k in range(len(r.params))]
     if reals and not any(h is not None and len(h.steps) == 1 and h.param.base in REAL for h in found):

@@ -118,6 +118,8 @@ class _Monoid:
 
 
 class _Leveller(Rewriter):
+    """`strict`: only scans that do not depend on how they are grouped; else the others."""
+
     def __init__(self, supply: Names, strict: bool) -> None:
         super().__init__()
         self.supply, self.strict = supply, strict
@@ -129,7 +131,8 @@ class _Leveller(Rewriter):
         if isinstance(s, Check) or not isinstance(s.rhs, For):
             return tuple(super().statement(s))
         scan = scan_of(s.rhs, {}, strict=self.strict)
-        if scan is None or scan.accumulator is None:
+        done = not self.strict and scan_of(s.rhs, {}, strict=True) is not None
+        if scan is None or scan.accumulator is None or done:
             return tuple(super().statement(s))
         code = _Code(self.supply)
         r = s.rhs

@@ -20,14 +20,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sacpy.jit.ir.graph import (
+    BOOL,
     INT,
     ArrayType,
     Atom,
     Block,
+    Check,
     Const,
     For,
     Function,
     Genarray,
+    If,
     Let,
     Load,
     Op,
@@ -36,14 +39,17 @@ from sacpy.jit.ir.graph import (
     ScalarType,
     Stmt,
     Unit,
+    Update,
     Var,
     WithLoop,
     integer,
     statements,
 )
-from sacpy.jit.ir.rewrite import copied
+from sacpy.jit.ir.rewrite import Rewriter, copied, needed_for, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
+from sacpy.lang.constants import zero
+from sacpy.lang.source import Span
 from sacpy.nodes import replace
 
 if TYPE_CHECKING:
@@ -178,29 +184,99 @@ def run(unit: Unit) -> Unit:
 
 
 class _Worded(Walker):
-    """Puts with-loops with `into` in the place of such loops."""
+    """Puts with-loops with `into` in the place of such loops, and of those that set elements."""
 
     def let(self, s: Let) -> None:
         super().let(s)
         last = self.out[-1]
         assert isinstance(last, Let)
-        if isinstance(last.rhs, For) and _found(last.rhs, reals=False):
-            r = last.rhs
-            part = Partition((r.lower,), (r.upper,), None, None, (r.index,), r.body, (), last.span)
+        if not isinstance(last.rhs, For):
+            return
+        r = last.rhs
+        if _found(r, reals=False):
             self.out.pop()
-            self.define(last.targets, WithLoop(None, (part,), (Propagate(r.initial, r.params, "into"),)), last.span)
+            self.into(last.targets, r.initial, r.params, r, r.body, last.span)
+        elif (found := _setting(r)) is not None:
+            self.out.pop()
+            self.last_ones(last, r, found)
+
+    def into(
+        self,
+        targets: tuple[Var, ...],
+        initial: tuple[Atom, ...],
+        params: tuple[Var, ...],
+        r: For,
+        body: Block,
+        span: Span,
+    ) -> None:
+        """Emits the with-loop over the rounds of a loop."""
+        part = Partition((r.lower,), (r.upper,), None, None, (r.index,), body, (), span)
+        self.define(targets, WithLoop(None, (part,), (Propagate(initial, params, "into"),)), span)
+
+    def last_ones(self, s: Let, r: For, update: Update) -> None:
+        """Emits what finds for each element the last round that sets it, and what sets the elements."""
+        (p,), (given,) = r.params, r.initial
+        assert isinstance(p.type, ArrayType) and isinstance(given, Var)
+        extents, none = p.type.extents, integer(-1)
+        rounds = ArrayType("int", extents)
+        start, param, new, last = (self.supply.var(stem, rounds) for stem in ("nobody", "last", "last", "last"))
+        self.define((start,), WithLoop(extents, (), (Genarray("int", (), none),), disjoint=True), s.span)
+        old, later = self.supply.var("before", INT), self.supply.var("later", INT)
+        gone = {t.targets[0].name for t in r.body.statements if isinstance(t, Let) and t.rhs is update}
+        kept = tuple(t for t in r.body.statements if isinstance(t, Check) or t.targets[0].name not in gone)
+        most = (
+            Let((old,), Load(param, update.index)),
+            Let((later,), Op("max", (old, r.index))),
+            Let((new,), Update(param, update.index, later)),
+        )
+        body = copied(Block((*kept, *most), (new,)), {}, self.supply)
+        index = self.supply.var(r.index.name, INT)
+        body = Rewriter({r.index.name: index}).block(body)
+        self.into((last,), (start,), (param,), replace(r, index=index), body, s.span)
+        at = tuple(self.supply.var("j", INT) for _ in extents)
+        k, there, element = (
+            self.supply.var("k", INT),
+            self.supply.var("t", BOOL),
+            self.supply.var("x", ScalarType(p.base)),
+        )
+        value = Block(needed_for((update.value,), r.body), (update.value,))
+        then = copied(value, {r.index.name: k}, self.supply)
+        had = self.supply.var("x", ScalarType(p.base))
+        choice = If(there, then, Block((Let((had,), Load(given, at)),), (had,)))
+        steps = (Let((k,), Load(last, at)), Let((there,), Op("le", (integer(0), k))), Let((element,), choice))
+        part = Partition(tuple(integer(0) for _ in at), extents, None, None, at, Block(steps, (element,)))
+        made = Genarray(p.base, (), Const(p.base, zero(p.base)))
+        self.define(s.targets, WithLoop(extents, (part,), (made,), disjoint=True, complete=True), s.span)
+
+
+def _setting(r: For) -> Update | None:
+    """The update of a loop that sets elements of an array wherever the data say, and does nothing else."""
+    if r.step != 1 or len(r.params) != 1 or not isinstance(r.lower, Const) or r.lower.value < 0:
+        return None
+    (p,), (result,), (given,) = r.params, r.body.results, r.initial
+    lets = [s for s in r.body.statements if isinstance(s, Let)]
+    update = next((s.rhs for s in lets if s.targets == (result,)), None)
+    if not isinstance(update, Update) or not isinstance(p.type, ArrayType) or not isinstance(given, Var):
+        return None
+    if update.array != p or len(update.index) != p.type.rank or uses(r.body)[p.name] != 1:
+        return None
+    from sacpy.jit.analysis.scatters import is_plain
+
+    return update if all(is_plain(s) or s.rhs is update for s in lets) else None
 
 
 def _worded(function: Function) -> Function:
     if not any(
-        isinstance(s, Let) and isinstance(s.rhs, For) and _found(s.rhs, reals=False) for s in statements(function.body)
+        isinstance(s, Let) and isinstance(s.rhs, For) and (_setting(s.rhs) is not None or _found(s.rhs, reals=False))
+        for s in statements(function.body)
     ):
         return function
     return _Worded(function).function(function)
 
 
 def run_device(unit: Unit) -> Unit:
-    """A unit in which the same loops are with-loops, which a device runs with atomic operations."""
+    """A unit in which the same loops are with-loops, which a device runs with atomic operations. So are those that set
+    elements: for each the last round that does is found by such a with-loop, and another one computes it."""
     return per_function(unit, _worded)
 
 

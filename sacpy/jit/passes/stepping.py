@@ -196,5 +196,5 @@ def run_levels(unit: Unit) -> Unit:
 
 
 def run_levels_of_reals(unit: Unit) -> Unit:
-    """A unit with all scans over levels of with-loops."""
+    """A unit with the other scans over levels of with-loops."""
     return per_function(unit, lambda function: _levels(function, strict=False))
