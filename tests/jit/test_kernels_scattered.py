@@ -40,8 +40,13 @@ def keys(n: int) -> np.ndarray:
     return np.random.default_rng(n).integers(0, 7, n).astype(np.int32)
 
 
-@pytest.mark.parametrize("shared", [scattered.SHARED, 0])
-@pytest.mark.parametrize("case", CASES)
+OFTEN = [("counts", scattered.SHARED), ("weights", 0), ("plane", scattered.SHARED), ("last", 0)]
+EACH = [(case, shared) for case in CASES for shared in (scattered.SHARED, 0)]
+
+
+@pytest.mark.parametrize(
+    ("case", "shared"), [pytest.param(*e, marks=() if e in OFTEN else pytest.mark.long) for e in EACH]
+)
 def test_an_element_is_what_the_interpreter_says(case: str, shared: int) -> None:
     with patch.object(scattered, "SHARED", shared):
         both = Both(HEAD + CASES[case])
@@ -121,6 +126,7 @@ def test_what_is_not_exact_in_any_order_stays(base: str, operator: str, word: st
     assert word in stays.reason
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shared", [scattered.SHARED, 0])
 def test_kernels_with_atomic_operations_are_assembled(shared: int) -> None:
     with patch.object(scattered, "SHARED", shared):

@@ -92,7 +92,7 @@ def test_what_stays(case: str) -> None:
 
 
 def test_random_units_mean_what_they_meant() -> None:
-    assert assert_keeps_meaning(stepping.run_around, range(100)) > 30
+    assert assert_keeps_meaning(stepping.run_around, range(40)) > 10
 
 
 @pytest.mark.parametrize(
