@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import compare, interpreter, native, prompt, startup, terminal
+from benchmarks import compare, interpreter, native, parallel, prompt, startup, terminal
 from benchmarks.append import command as append
 from benchmarks.capture import command as capture
 from benchmarks.first import command as first
@@ -35,6 +35,7 @@ LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "startup": lambda options: startup.measure(options.repetitions),
     "prompt": lambda options: [*prompt.measure(options.repetitions), *terminal.measure(options.repetitions)],
     "native": lambda options: native.measure(options.repetitions),
+    "parallel": lambda options: parallel.measure(options.repetitions),
 }
 """Parts that are rows with limits."""
 SHOWING: dict[str, Shown] = {

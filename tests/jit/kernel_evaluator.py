@@ -177,6 +177,12 @@ class KernelRun:
                     self.env[s.target.name] = self.rhs(s.rhs)
                 case k.Store():
                     self.store(s)
+                case k.Atomic():
+                    a, at = self.array(s.array), tuple(self.get(i) for i in s.index)
+                    assert len(at) == a.ndim and all(0 <= i < e for i, e in zip(at, a.shape)), (self.kernel.name, s, at)
+                    old = Var("old", s.value.type)
+                    self.env["old"] = a[at].item()
+                    a[at] = self.rhs(Op(s.code, (old, s.value)))
                 case k.Check():
                     if not self.get(s.condition):
                         self.failed.append(s.what)

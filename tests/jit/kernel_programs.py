@@ -59,6 +59,10 @@ class T:
         *index, value = self.atoms(rest)
         self.statements.append(k.Store(array, tuple(index), value))
 
+    def atomic(self, code: str, array: Var, *rest: Value) -> None:
+        *index, value = self.atoms(rest)
+        self.statements.append(k.Atomic(code, array, tuple(index), value))
+
     @contextmanager
     def when(self, condition: Atom) -> Any:
         inner = self.inner()

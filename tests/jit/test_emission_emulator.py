@@ -129,6 +129,52 @@ def test_two_threads_that_write_one_cell_race() -> None:
     assert (outcome.findings[0].thread, outcome.findings[0].other_thread) == (1, 0)
 
 
+def test_atomic_accesses_of_any_threads_and_blocks_do_not_race() -> None:
+    outcome, r = check(one_phase(lambda t, r, i: t.atomic("add", r, 3, i), blocks=2, once=False))
+    assert outcome.findings == () and list(r) == [7, 7, 7, 7 + 28, 7, 7, 7, 7]
+
+
+@pytest.mark.parametrize(
+    ("code", "wanted"), [("min", 0), ("max", 7), ("bitor", 7), ("bitand", 0), ("bitxor", 7), ("add", 35)]
+)
+def test_what_atomic_accesses_make_of_an_element(code: str, wanted: int) -> None:
+    outcome, r = check(one_phase(lambda t, r, i: t.atomic(code, r, 3, i), blocks=2, once=False))
+    assert outcome.findings == () and r[3] == wanted
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (lambda t, r, i: (t.atomic("add", r, 3, 1), t.store(r, 3, 1)), f.WRITE_WRITE),
+        (lambda t, r, i: (t.store(r, 3, 1), t.atomic("add", r, 3, 1)), f.WRITE_WRITE),
+        (lambda t, r, i: (t.atomic("add", r, 3, 1), t.load(r, 3)), f.READ_AFTER_WRITE),
+        (lambda t, r, i: (t.load(r, 3), t.atomic("add", r, 3, 1)), f.WRITE_AFTER_READ),
+    ],
+)
+def test_atomic_accesses_and_others_race(body: Body, kind: str) -> None:
+    outcome, _ = check(one_phase(body, once=False))
+    assert kind in {x.kind for x in outcome.findings}
+
+
+def atomic_then(read: Callable[[T, Var, Var], None], blocks: int, own: bool) -> k.Kernel:
+    """Atomic accesses, a barrier, then code of each thread; `own`: of an element for each block."""
+    p = P("then", [blocks], [4])
+    n = p.scalar("n")
+    r = p.result("r", "int", n, once=False)
+    with p.forall(4) as (t, x):
+        t.atomic("add", r, p.block_index[0] if own else 0, 1)
+    p.barrier()
+    with p.forall(4) as (t, x):
+        read(t, r, p.block_index[0] if own else t.op("mul", x, 0))
+    return p.kernel()
+
+
+def test_a_barrier_orders_atomic_accesses_of_its_block_and_no_others() -> None:
+    load: Body = lambda t, r, x: (t.load(r, x), None)[1]  # noqa: E731
+    assert check(atomic_then(load, 2, own=True))[0].findings == ()
+    assert f.READ_AFTER_WRITE in {x.kind for x in check(atomic_then(load, 2, own=False))[0].findings}
+
+
 def test_a_barrier_does_not_order_blocks() -> None:
     p = P("across", [2], [4])
     n = p.scalar("n")

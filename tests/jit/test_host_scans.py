@@ -225,7 +225,7 @@ def values(base: str, n: int, seed: int) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize("spread", [False, True])
+@pytest.mark.parametrize("spread", [True, pytest.param(False, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "text",
     [

@@ -301,19 +301,19 @@ MUTANTS: dict[Mutant, str] = {
     Mutant(
         "a vector of a scan forgets those before it",
         HOST + "scanning",
-        "Piece.several",
-        "self.combine(before, old)",
+        "Piece.scanned",
+        "self.monoid.applied(code, before, [*flags, old])",
         "before",
     ): "running",
     Mutant(
         "threads scan from the same start",
         HOST + "scanning",
         "Spread.add",
-        "combined(code, self.scan.code, self.scan.base, self.type, start, total)",
+        "self.monoid.applied(code, start, total)",
         "start",
     ): "running",
     Mutant(
-        "an exclusive scan is inclusive", HOST + "scanning", "Piece.several", "self.scan.exclusive", "False"
+        "an exclusive scan is inclusive", HOST + "scanning", "Piece.scanned", "self.scan.exclusive", "False"
     ): "before",
     Mutant(
         "a failing check in a vector is not noted",

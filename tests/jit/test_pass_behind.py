@@ -82,6 +82,7 @@ def test_results_of_another_type_have_an_array_of_their_own() -> None:
     [
         text(SQUARE.format(at="j"), lower="1"),
         text(SQUARE.format(at="j"), more=", n, s"),
+        text(SQUARE.format(at="j").replace("mul z, o", "mul z, t")),
         text(SQUARE.format(at="j").replace("load s[j]", "load s[0]")),
         text(SQUARE.format(at="j")).replace("add p, x", "div p, x"),
     ],
@@ -91,7 +92,7 @@ def test_what_stays(case: str) -> None:
 
 
 def test_random_units_mean_what_they_meant() -> None:
-    assert assert_keeps_meaning(stepping.run_around, range(100)) > 30
+    assert assert_keeps_meaning(stepping.run_around, range(40)) > 10
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from sacpy.jit.ir.graph import Atom, Const, Load, extents_of
 from sacpy.jit.ir.kernel import (
     Allocate,
+    Atomic,
     Barrier,
     BlockFor,
     BlockIf,
@@ -104,7 +105,7 @@ def _arrays(code: tuple[ThreadStmt, ...]) -> set[str]:
     """The arrays that a thread's code reads or writes."""
     found = set()
     for s in thread_statements(code):
-        if isinstance(s, Store):
+        if isinstance(s, Store | Atomic):
             found.add(s.array.name)
         elif isinstance(s, Let) and isinstance(s.rhs, Load):
             found.add(s.rhs.array.name)

@@ -228,5 +228,8 @@ class DeviceMachine(Machine):
             number = self.code.product(number, self.widened(self._axis(register, axis, rank), self.address, "i64"))
         return number
 
+    def atomic_text(self, operation: str, memory: Memory, pointer: str, value: str) -> str:
+        return f"atomicrmw {operation} {self.code.pointer(memory.element, pointer)}, {memory.element} {value} monotonic"
+
     def refuse(self, site: int) -> None:
         self.code.store("i32", str(site), "%failed")

@@ -202,13 +202,13 @@ class CheckedMachine(HostMachine):
     def _description(self, memory: Memory) -> str:
         return self.code.load("ptr", self.code.offset("ptr", "%control", str(shadow.WORDS + memory.number)))
 
-    def _checked(self, memory: Memory, index: Sequence[str], site: int, writes: bool) -> str:
+    def _checked(self, memory: Memory, index: Sequence[str], site: int, writes: bool, atomic: bool = False) -> str:
         """The element's place in memory, or -1."""
         for axis, i in enumerate(index):
             self.code.store("i64", i, self.code.offset("i64", self.index, str(axis)))
         args = (
             f"ptr %control, ptr {self._description(memory)}, ptr {self.index}, i64 {site}, i1 "
-            f"{'true' if writes else 'false'}"
+            f"{'true' if writes else 'false'}, i1 {'true' if atomic else 'false'}"
         )
         return self.code.op(f"call i64 @{shadow.ACCESS}({args})")
 
@@ -229,6 +229,14 @@ class CheckedMachine(HostMachine):
         self._guarded(
             self._checked(memory, index, site, True),
             lambda at: self.code.store(memory.element, held, self.code.offset(memory.element, memory.pointer, at)),
+        )
+
+    def atomic(self, operation: str, memory: Memory, index: Sequence[str], value: str, site: int) -> None:
+        self._guarded(
+            self._checked(memory, index, site, True, atomic=True),
+            lambda at: self.code.do(
+                self.atomic_text(operation, memory, self.code.offset(memory.element, memory.pointer, at), value)
+            ),
         )
 
     def _guarded(self, place: str, body: Callable[[str], None]) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from sacpy.jit.emission.machine import Machine, Memory
+from sacpy.jit.emission.machine import Machine, Memory, atomic_operation
 from sacpy.jit.ir.graph import ArrayType, Atom, Const, Load, Op, Var
 from sacpy.jit.ir.kernel import (
     Allocate,
+    Atomic,
     Barrier,
     BlockFor,
     BlockIf,
@@ -34,7 +35,7 @@ from sacpy.jit.ir.kernel import (
 )
 from sacpy.jit.ir.kernel_printer import statement_text
 from sacpy.jit.llvm.legal import LLVM_TYPES, constant
-from sacpy.lang.types import REAL
+from sacpy.lang.types import REAL, SIGNED
 from sacpy.nodes import Node
 
 MOST_ROUNDS = 8  # of a phase, that are written one after the other
@@ -265,6 +266,15 @@ class Lowering:
                 self.scalars[s.target.name] = self._scalar(s.rhs)
             case Store():
                 self.machine.store(self.arrays[s.array.name], self._index(s.index), self.text(s.value), self._site(s))
+            case Atomic():
+                signed = s.array.base in SIGNED
+                self.machine.atomic(
+                    atomic_operation(s.code, signed),
+                    self.arrays[s.array.name],
+                    self._index(s.index),
+                    self.text(s.value),
+                    self._site(s),
+                )
             case Check():
                 site = self._site(s, s.what)
                 self._branch(self.code.op(f"xor i1 {self.text(s.condition)}, true"), lambda: self.machine.refuse(site))

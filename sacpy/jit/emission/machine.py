@@ -19,6 +19,11 @@ from sacpy.nodes import Node
 WORDS = {32: "i32", 64: "i64"}
 
 
+def atomic_operation(code: str, signed: bool) -> str:
+    """What LLVM calls an atomic operation of kernels."""
+    return f"u{code}" if code in ("min", "max") and not signed else code.removeprefix("bit")
+
+
 class Memory(Node):
     """An array's elements: `pointer` to the first, in row-major order; `extents` are words of the machine's addresses.
     `number`: which array it is: its place among the parameters, or the number of parameters and its place among the
@@ -133,6 +138,14 @@ class Machine(ABC):
     def store(self, memory: Memory, index: Sequence[str], value: str, site: int) -> None:
         """Writes an element."""
         self.code.store(memory.element, self.in_memory(memory.base, value), self.element(memory, index))
+
+    def atomic(self, operation: str, memory: Memory, index: Sequence[str], value: str, site: int) -> None:
+        """Combines an element with a value in one step. `operation`: as LLVM has it."""
+        self.code.do(self.atomic_text(operation, memory, self.element(memory, index), value))
+
+    def atomic_text(self, operation: str, memory: Memory, pointer: str, value: str) -> str:
+        """The instruction."""
+        return f"atomicrmw {operation} ptr {pointer}, {memory.element} {value} monotonic"
 
     def scalar_of(self, base: str, text: str) -> str:
         """A scalar from how memory holds it."""

@@ -6,8 +6,11 @@ leave in memory `findings` reads.
 Every cell has a shadow of `CELL` words: who wrote it last, the last two readers that differ, how often it was written.
 Who: a statement, a block, the count of barriers so far (epoch), the phase as executed (instance), the thread and, in a
 phase, the virtual thread. Two accesses conflict if nothing orders them: in different blocks; in one phase by different
-virtual threads; or between the same two barriers by different threads. `access` gives an element's place, or -1 where
-the index is out of range; what it finds it writes into records.
+virtual threads; or between the same two barriers by different threads. Atomic accesses do not conflict with one
+another; a cell remembers the last one, and whether others were not ordered with it: by threads of one block (then a
+barrier orders them all with what comes after), or of several (then nothing does).
+
+`access` gives an element's place, or -1 where the index is out of range; what it finds it writes into records.
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ NUMBER, RANK, FLAGS, GENERATION, SHADOW, STRIDE, CELLS, EXTENTS = range(8)
 OF_BLOCK, ONCE, UNINITIALISED, OF_THREAD = 1, 2, 4, 8
 # Words of a cell's shadow. An access takes six: SITE, BLOCK, EPOCH, INSTANCE, THREAD, VIRTUAL.
 WRITER, WRITER_GENERATION, WRITES, READER, FIRST_BLOCK, MANY_BLOCKS, OTHER_READER, CELL = 0, 6, 7, 8, 14, 15, 16, 24
+# Whether the last write was atomic: 0 no; 1 yes; 2 others of its block were not ordered with it; 3 others of others.
+ATOMIC = 22
 # Words of a record; from INDEX on, the index.
 R_KIND, R_ARRAY, R_SITE, R_BLOCK, R_THREAD, R_AXIS, R_OTHER_SITE, R_OTHER_BLOCK, R_OTHER_THREAD, R_INDEX = range(10)
 MOST_AXES = 16
@@ -127,7 +132,14 @@ class _Access:
             module,
             f"@{ACCESS}",
             "i64",
-            [("ptr", "%control"), ("ptr", "%array"), ("ptr", "%index"), ("i64", "%site"), ("i1", "%writes")],
+            [
+                ("ptr", "%control"),
+                ("ptr", "%array"),
+                ("ptr", "%index"),
+                ("i64", "%site"),
+                ("i1", "%writes"),
+                ("i1", "%atomic"),
+            ],
         )
         self.none = self.code.slot(f"[{CELL} x i64]")
 
@@ -144,6 +156,24 @@ class _Access:
 
     def conflict(self, noted: str, of_block: str) -> str:
         return self.code.op(f"call i1 @{_CONFLICT}(ptr {noted}, ptr %control, i1 {of_block})")
+
+    def same(self, cell: str) -> tuple[str, str]:
+        """Whether the access at hand is in the block of the last write, and whether between the same barriers."""
+        code = self.code
+        words = ((_get(code, "%control", word), _get(code, cell, WRITER + word + 1)) for word in (BLOCK, EPOCH))
+        block, epoch = (code.op(f"icmp eq i64 {here}, {there}") for here, there in words)
+        return block, epoch
+
+    def clash(self, cell: str, of_block: str) -> str:
+        """Whether the access at hand, which is not atomic, and the last writes are unordered."""
+        code, kind = self.code, _get(self.code, cell, ATOMIC)
+        block, epoch = self.same(cell)
+        ordered = code.op(f"and i1 {block}, {code.op(f'xor i1 {epoch}, true')}")
+        ordered = code.op(f"and i1 {ordered}, {code.op(f'icmp eq i64 {kind}, 2')}")
+        several = code.op(f"and i1 {code.op(f'icmp ugt i64 {kind}, 1')}, {code.op(f'xor i1 {ordered}, true')}")
+        elsewhere = code.op(f"and i1 {of_block}, {code.op(f'xor i1 {block}, true')}")  # other memory
+        several = code.op(f"and i1 {several}, {code.op(f'xor i1 {elsewhere}, true')}")
+        return code.op(f"or i1 {self.conflict(cell, of_block)}, {several}")
 
     def when(self, condition: str) -> str:
         """Opens a block for when a condition holds; gives the label to place behind it."""
@@ -196,27 +226,62 @@ class _Access:
         many = code.op(f"icmp ne i64 {_get(code, cell, MANY_BLOCKS)}, 0")
         writes = _get(code, cell, WRITES)
         twice = code.op(f"and i1 {self.flag(ONCE)}, {code.op(f'icmp ne i64 {writes}, 0')}")
-        raced = code.op(f"and i1 {self.conflict(cell, of_block)}, {code.op(f'xor i1 {twice}, true')}")
+        raced = code.op(f"and i1 {self.clash(cell, of_block)}, {code.op(f'xor i1 {twice}, true')}")
         for condition, kind in ((twice, TWICE), (raced, WRITE_WRITE)):
             on = self.when(condition)
             self.report(kind, cell)
             code.place(on)
+        self.after_reads(cell, of_block, many)
+        code.do(f"call void @{_NOTE}(ptr {cell}, ptr %control, i64 %site)")
+        _put(code, cell, WRITER_GENERATION, _get(code, "%array", GENERATION))
+        _put(code, cell, WRITES, code.op(f"add i64 {writes}, 1"))
+        _put(code, cell, ATOMIC, "0")
+
+    def after_reads(self, cell: str, of_block: str, many: str) -> None:
+        """Looks at a write, atomic or not, for readers that it is unordered with."""
+        code = self.code
         reader, other = code.offset("i64", cell, str(READER)), code.offset("i64", cell, str(OTHER_READER))
         by_last, by_other = self.conflict(reader, of_block), self.conflict(other, of_block)
         foreign = code.op(f"and i1 {many}, {code.op(f'xor i1 {of_block}, true')}")
         on = self.when(code.op(f"or i1 {foreign}, {code.op(f'or i1 {by_last}, {by_other}')}"))
         self.report(WRITE_AFTER_READ, code.op(f"select i1 {by_other}, ptr {other}, ptr {reader}"))
         code.place(on)
+
+    def combine(self, cell: str, of_block: str) -> None:
+        """Looks at an atomic access, and notes it."""
+        code = self.code
+        many = code.op(f"icmp ne i64 {_get(code, cell, MANY_BLOCKS)}, 0")
+        stale = code.op(f"icmp ne i64 {_get(code, cell, WRITER_GENERATION)}, {_get(code, '%array', GENERATION)}")
+        unset = code.op(f"and i1 {stale}, {self.flag(UNINITIALISED)}")
+        kind = _get(code, cell, ATOMIC)
+        unordered = self.conflict(cell, of_block)
+        plain = code.op(f"icmp eq i64 {kind}, 0")
+        raced = code.op(f"and i1 {code.op(f'and i1 {unordered}, {plain}')}, {code.op(f'xor i1 {unset}, true')}")
+        for condition, found in ((unset, UNSET), (raced, WRITE_WRITE)):
+            on = self.when(condition)
+            self.report(found, cell)
+            code.place(on)
+        self.after_reads(cell, of_block, many)
+        block, epoch = self.same(cell)
+        others = code.op(f"select i1 {block}, i64 2, i64 3")
+        now = code.op(f"select i1 {plain}, i64 1, i64 {others}")
+        now = code.op(f"select i1 {unordered}, i64 {now}, i64 1")
+        # a barrier orders those of one block with this one
+        lasts = code.op(f"or i1 {code.op(f'icmp eq i64 {kind}, 3')}, {code.op(f'and i1 {block}, {epoch}')}")
+        still = code.op(f"select i1 {lasts}, i64 {kind}, i64 0")
+        now = code.op(f"call i64 @llvm.umax.i64(i64 {now}, i64 {still})")
+        code.module.declare("llvm.umax.i64", "declare i64 @llvm.umax.i64(i64, i64)")
         code.do(f"call void @{_NOTE}(ptr {cell}, ptr %control, i64 %site)")
         _put(code, cell, WRITER_GENERATION, _get(code, "%array", GENERATION))
-        _put(code, cell, WRITES, code.op(f"add i64 {writes}, 1"))
+        _put(code, cell, WRITES, code.op(f"add i64 {_get(code, cell, WRITES)}, 1"))
+        _put(code, cell, ATOMIC, now)
 
     def read(self, cell: str, of_block: str) -> None:
         """Looks at a read, and notes it: the reader before is kept if it was another thread."""
         code = self.code
         stale = code.op(f"icmp ne i64 {_get(code, cell, WRITER_GENERATION)}, {_get(code, '%array', GENERATION)}")
         unset = code.op(f"and i1 {stale}, {self.flag(UNINITIALISED)}")
-        raced = code.op(f"and i1 {self.conflict(cell, of_block)}, {code.op(f'xor i1 {unset}, true')}")
+        raced = code.op(f"and i1 {self.clash(cell, of_block)}, {code.op(f'xor i1 {unset}, true')}")
         for condition, kind in ((unset, UNSET), (raced, READ_AFTER_WRITE)):
             on = self.when(condition)
             self.report(kind, cell)
@@ -263,6 +328,12 @@ def _access(module: Module) -> None:
     code.place(shared)
     code.branch("%writes", writes, reads)
     code.place(writes)
+    together, alone = code.label("together"), code.label("alone")
+    code.branch("%atomic", together, alone)
+    code.place(together)
+    access.combine(cell, of_block)
+    code.jump(done)
+    code.place(alone)
     access.write(cell, of_block)
     code.jump(done)
     code.place(reads)

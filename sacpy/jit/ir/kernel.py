@@ -54,6 +54,22 @@ class Store(Node):
     value: Atom
 
 
+ATOMIC_CODES = frozenset(["add", "min", "max", "bitand", "bitor", "bitxor"])
+ATOMIC_BASES = frozenset(["int", "uint", "long", "ulong", "longlong", "ulonglong"])
+
+
+class Atomic(Node):
+    """Combines one element, of global or shared memory, with a value, in one step that no other thread comes between.
+    `code` is one of `ATOMIC_CODES`, the element's base type one of `ATOMIC_BASES`: so what all threads together make of
+    an element does not depend on their order. Accesses that are not atomic need a barrier, or another launch, between
+    them and these."""
+
+    code: str
+    array: Var
+    index: tuple[Atom, ...]
+    value: Atom
+
+
 class Check(Node):
     """Unless `condition` holds, the launch fails: a word in memory says so, the thread goes on (loads and stores behind
     a failed check keep in range by a guard of their own: `If`)."""
@@ -110,7 +126,7 @@ class While(Node):
     body_first: bool = False
 
 
-ThreadStmt = Let | Store | Check | If | SeqFor | While
+ThreadStmt = Let | Store | Atomic | Check | If | SeqFor | While
 
 # ---------------------------------------------------------------- block level
 

@@ -11,6 +11,7 @@ from sacpy.jit.ir.graph import Atom, Load, Op, Var
 from sacpy.jit.ir.graph_printer import INDENT, atom_text, type_text
 from sacpy.jit.ir.kernel import (
     Allocate,
+    Atomic,
     Barrier,
     BlockFor,
     BlockIf,
@@ -92,6 +93,8 @@ def _thread_statement(s: ThreadStmt) -> list[str]:
             return [f"{type_text(s.target.type)} {s.target.name} = {_rhs(s.rhs)}"]
         case Store():
             return [f"{s.array.name}{_vector(s.index)} := {atom_text(s.value)}"]
+        case Atomic():
+            return [f"atomic {s.code} {s.array.name}{_vector(s.index)} with {atom_text(s.value)}"]
         case Check():
             return [f"check {atom_text(s.condition)} : {s.what}"]
         case If():

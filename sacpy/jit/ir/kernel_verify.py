@@ -11,7 +11,10 @@ from collections.abc import Iterable
 from sacpy.jit.ir.graph import ArrayType, Atom, Const, Load, Op, ScalarType, Type, Var, extents_of
 from sacpy.jit.ir.graph_printer import type_text
 from sacpy.jit.ir.kernel import (
+    ATOMIC_BASES,
+    ATOMIC_CODES,
     Allocate,
+    Atomic,
     Barrier,
     BlockFor,
     BlockIf,
@@ -51,12 +54,13 @@ def _need(holds: bool, message: str) -> None:
 
 class _Scope(Record):
     """What is in scope; `uniform`: the names that are the same in all threads of a block; `written`: the arrays that
-    may be written."""
+    may be written; `own`: those that each thread has for itself."""
 
     k: Kernel
     types: dict[str, Type] = field(default_factory=dict)
     uniform: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
+    own: set[str] = field(default_factory=set)
     taken: set[str] = field(default_factory=set)
 
     def kernel(self) -> None:
@@ -154,6 +158,8 @@ class _Scope(Record):
                 )
                 self.bind((s.array,))
                 self.written.add(s.array.name)
+                if s.space != "shared":
+                    self.own.add(s.array.name)
             case Uniform():
                 self.same(_operands(s.rhs))
                 self.let(s.target, s.rhs, uniform=True)
@@ -182,6 +188,13 @@ class _Scope(Record):
                 self.element(s.array, s.index)
                 _need(s.array.name in self.written, f"{s.array.name} is not to be written")
                 self.scalar(s.value, s.array.base, "what is stored")
+            case Atomic():
+                self.element(s.array, s.index)
+                _need(s.code in ATOMIC_CODES, f"{s.code} is no atomic operation")
+                _need(s.array.base in ATOMIC_BASES, f"{s.array.base} has no atomic operations")
+                _need(s.array.name not in self.own, f"{s.array.name} belongs to a thread")
+                _need(s.array.name in self.written, f"{s.array.name} is not to be written")
+                self.scalar(s.value, s.array.base, "what is combined")
             case Check():
                 self.scalar(s.condition, "bool", "what is checked")
             case If():

@@ -16,6 +16,7 @@ from sacpy.jit.kernels.folds import Folds
 from sacpy.jit.kernels.in_place import candidates, settled
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Plan, Refused
 from sacpy.jit.kernels.nests import divided, results_of, select
+from sacpy.jit.kernels.scattered import Scattered
 from sacpy.jit.kernels.source import Source, number_of
 from sacpy.lang.core import HANDED_ON
 
@@ -26,7 +27,9 @@ class Template:
     """A with-loop that runs on a GPU. `inputs`: the names of the ints of its function, in order, whose values `plan`
     takes. `in_place`: the results that may take the memory of a source which nobody needs afterwards."""
 
-    def __init__(self, source: Source, parts: Sequence[Cells | Folds], options: KernelOptions, ints: Ints) -> None:
+    def __init__(
+        self, source: Source, parts: Sequence[Cells | Folds | Scattered], options: KernelOptions, ints: Ints
+    ) -> None:
         self.source = source
         self.options = options
         self.parts = tuple(parts)
@@ -86,12 +89,15 @@ def build(
     bounds are."""
     options = options or KernelOptions()
     functions = functions or {}
-    for o in with_loop.operators:
-        if isinstance(o, Propagate):
-            raise Refused(f"{o.word} {HANDED_ON[o.word]}")
+    handed = [o for o in with_loop.operators if isinstance(o, Propagate)]
+    if handed and len(handed) == len(with_loop.operators):
+        source = Source(name, with_loop, targets, functions)
+        return Template(source, [Scattered(source, options)], options, ints or Ints(source.around))
+    for o in handed:
+        raise Refused(f"{o.word} {HANDED_ON[o.word]}")
     framed, folds = divided(with_loop)
     names = results_of(with_loop, targets)
-    parts: list[Cells | Folds] = []
+    parts: list[Cells | Folds | Scattered] = []
     if framed:
         parts.append(
             Cells(Source(name, select(with_loop, framed), [t for n in framed for t in names[n]], functions), options)

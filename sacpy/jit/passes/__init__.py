@@ -70,18 +70,6 @@ def _regrouping(options: Options) -> bool:
     return not options.strict_fp
 
 
-def _levels(name: str) -> Pass:
-    """A pass of `levels`, which is loaded where there is a device."""
-
-    def run(unit: Unit) -> Unit:
-        from sacpy.jit.passes import levels
-
-        found: Pass = getattr(levels, name)
-        return found(unit)
-
-    return run
-
-
 # In rounds, until nothing changes: fewer arrays, fewer loops.
 FOLDING = (
     Step("unroll", unroll.run, "small known extents become statements, which every other pass understands"),
@@ -107,8 +95,9 @@ SHAPING = (
     Step("peel", peel.run, "the same for loops in order", "cpu", when=_borders),
     Step("parity_partitions", parity_partitions.run, "in what has been cut, where remainders are known", "cpu"),
     Step("ranges", ranges.run, "tests and remainders that are certain now go"),
-    Step("levels", _levels("run"), "scans become with-loops, so that they need not leave the device", "device"),
-    Step("levels_reals", _levels("run_reals"), "the same for sums of reals", "device", when=_regrouping),
+    Step("into", scatter.run_device, "loops that combine where the data say have kernels as with-loops", "device"),
+    Step("levels", stepping.run_levels, "scans become with-loops, so that they need not leave the device", "device"),
+    Step("levels_reals", stepping.run_levels_of_reals, "the same for sums of reals", "device", when=_regrouping),
     Step("dead_code", dead_code.run, "and what they were computed from"),
 )
 # Once, for what the CPU runs: where elements are computed.

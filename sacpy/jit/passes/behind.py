@@ -38,11 +38,12 @@ from sacpy.jit.ir.graph import (
     Update,
     Var,
     WithLoop,
+    extents_of,
     integer,
     statements,
 )
 from sacpy.jit.ir.names import Names
-from sacpy.jit.ir.rewrite import Rewriter, names_of, uses
+from sacpy.jit.ir.rewrite import Rewriter, inner_binders, names_of, uses
 from sacpy.nodes import replace
 
 BACK = 8  # statements before a map among which its scan may be
@@ -82,12 +83,13 @@ class _Joiner(Rewriter):
                 and between.isdisjoint(t.name for t in first.targets)
             ):
                 arrays = [t for t in first.targets if isinstance(t.type, ArrayType)]
-                if len(arrays) == 1 and count[arrays[0].name] == mine[arrays[0].name] > 0:
+                other = any(mine[t.name] for t in first.targets if t not in arrays)
+                if len(arrays) == 1 and not other and count[arrays[0].name] == mine[arrays[0].name] > 0:
                     joined = self.joined(first, first.rhs, arrays[0], s, w)
                     if joined is not None:
                         del before[k]
                         return joined
-            between |= uses(Block((first,))).keys()
+            between |= uses(Block((first,))).keys() | _extents(first)
         return [s]
 
     def ahead(self, before: list[Stmt], s: Let, r: For, count: Mapping[str, int]) -> list[Stmt]:
@@ -189,6 +191,13 @@ class _Reader(Rewriter):
             if index in (None, r.index):
                 return Load(array, self.atoms(r.index))
         return super().rhs(r)
+
+
+def _extents(s: Stmt) -> set[str]:
+    """The scalars that say how large the arrays are that a statement sets."""
+    lets = (t for t in statements(Block((s,))) if isinstance(t, Let))
+    atoms = (e for t in lets for v in (*t.targets, *inner_binders(t.rhs)) for e in extents_of(v))
+    return {e.name for e in atoms if isinstance(e, Var)}
 
 
 def _is_map(s: Let) -> bool:

@@ -40,7 +40,6 @@ from sacpy.jit.ir.graph import (
     Rhs,
     ScalarType,
     Stmt,
-    Unit,
     Var,
     WithLoop,
     integer,
@@ -50,7 +49,6 @@ from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.operations import op_base
 from sacpy.jit.ir.rewrite import Rewriter, copied, names_of
 from sacpy.jit.passes.stepping import around, scans_as_loops
-from sacpy.jit.passes.units import per_function
 from sacpy.lang.constants import zero
 from sacpy.lang.types import REAL
 
@@ -120,6 +118,8 @@ class _Monoid:
 
 
 class _Leveller(Rewriter):
+    """`strict`: only scans that do not depend on how they are grouped; else the others."""
+
     def __init__(self, supply: Names, strict: bool) -> None:
         super().__init__()
         self.supply, self.strict = supply, strict
@@ -131,7 +131,8 @@ class _Leveller(Rewriter):
         if isinstance(s, Check) or not isinstance(s.rhs, For):
             return tuple(super().statement(s))
         scan = scan_of(s.rhs, {}, strict=self.strict)
-        if scan is None or scan.accumulator is None:
+        done = not self.strict and scan_of(s.rhs, {}, strict=True) is not None
+        if scan is None or scan.accumulator is None or done:
             return tuple(super().statement(s))
         code = _Code(self.supply)
         r = s.rhs
@@ -162,7 +163,7 @@ class _Levels:
         assert self.scan.accumulator is not None
         code = self.code
         initial = r.initial[r.params.index(self.scan.accumulator)]
-        values = self.values
+        values: Elements = self.values
         if cost(self.scan.values) > DEAR:
             values = self.of(self.vectors(self.n, values))
         first = self.length(self.n)
@@ -283,13 +284,3 @@ def levels(function: Function, strict: bool) -> Function:
     if not any(isinstance(s, Let) and isinstance(s.rhs, For) for s in statements(function.body)):
         return function
     return _Leveller(names_of(function), strict).function(function)
-
-
-def run(unit: Unit) -> Unit:
-    """A unit with those scans over levels whose results do not depend on how they are grouped."""
-    return per_function(unit, lambda function: levels(function, strict=True))
-
-
-def run_reals(unit: Unit) -> Unit:
-    """A unit with all scans over levels."""
-    return per_function(unit, lambda function: levels(function, strict=False))

@@ -17,10 +17,10 @@ arrays; then all is done by the last loop, as before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from sacpy.jit.analysis.folds import Reduction
 from sacpy.jit.ir.graph import (
+    BOOL,
     INT,
     ArrayType,
     Atom,
@@ -30,11 +30,12 @@ from sacpy.jit.ir.graph import (
     For,
     Function,
     Genarray,
+    If,
     Let,
     Load,
     Op,
     Partition,
-    Rhs,
+    Propagate,
     ScalarType,
     Stmt,
     Unit,
@@ -44,34 +45,19 @@ from sacpy.jit.ir.graph import (
     integer,
     statements,
 )
-from sacpy.jit.ir.rewrite import copied, uses
+from sacpy.jit.ir.rewrite import Rewriter, copied, needed_for, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
-from sacpy.lang.types import REAL
-from sacpy.nodes import Node, replace
+from sacpy.lang.constants import zero
+from sacpy.lang.source import Span
+from sacpy.nodes import replace
+
+if TYPE_CHECKING:
+    from sacpy.jit.analysis.scatters import Scatter
 
 PIECES = 16
 ROUNDS = 4000  # of a piece, at least
 PER_ELEMENT = 8  # rounds of a piece for each element of the array, at least
-_EXACT = frozenset(["add", "bitand", "bitor", "bitxor", "min", "max", "or", "and"])
-
-
-class _Scatter(Node):
-    """What a round does to an array: it combines an element `old` with a `value`, by `steps` of which `new` comes.
-    `neutral`: what combines with anything to that."""
-
-    param: Var
-    given: Var
-    old: Var
-    value: Atom
-    steps: tuple[Let, ...]
-    new: Atom
-    neutral: Const
-
-    @property
-    def extents(self) -> tuple[Atom, ...]:
-        assert isinstance(self.param.type, ArrayType)
-        return self.param.type.extents
 
 
 class _Cutter(Walker):
@@ -86,7 +72,7 @@ class _Cutter(Walker):
         last = self.out[-1]
         assert isinstance(last, Let)
         if isinstance(last.rhs, For):
-            found = _scatters(last.rhs, self.reals)
+            found = _found(last.rhs, self.reals)
             if found:
                 self.out.pop()
                 self.cut(last, last.rhs, found)
@@ -104,7 +90,7 @@ class _Cutter(Walker):
             count = self.emit("count", Op("mul", (count, self.emit("count", Op("tod", (e,))))))
         return self.emit("piece", Op("toi", (self.emit("count", Op("min", (count, Const("double", float(1 << 27))))),)))
 
-    def cut(self, s: Let, r: For, found: list[_Scatter]) -> None:
+    def cut(self, s: Let, r: For, found: list[Scatter]) -> None:
         """Emits the pieces, their sums, and the loop over the rest."""
         start = self.op("start", "min", r.lower, r.upper)
         rounds = self.op(
@@ -134,7 +120,7 @@ class _Cutter(Walker):
         rest = self.op("rest", "add", start, self.op("done", "mul", pieces, length))
         self.define(s.targets, For(r.index, rest, r.upper, 1, r.params, tuple(whole), r.body, few=True), s.span)
 
-    def piece(self, r: For, found: list[_Scatter], pieces: Atom, length: Atom, start: Atom) -> Partition:
+    def piece(self, r: For, found: list[Scatter], pieces: Atom, length: Atom, start: Atom) -> Partition:
         """Fills arrays by a part of the rounds."""
         new = self.supply.var
         c, k, base, i = new("c", INT), new("k", INT), new("base", INT), new(r.index.name, INT)
@@ -156,7 +142,7 @@ class _Cutter(Walker):
         ]
         return Partition((integer(0),), (pieces,), None, None, (c,), Block(tuple(before), filled))
 
-    def total(self, h: _Scatter, parts: Var, pieces: Atom) -> For:
+    def total(self, h: Scatter, parts: Var, pieces: Atom) -> For:
         """The given array with all pieces added, one after the other: each lies side by side."""
         new, element = self.supply.var, ScalarType(h.param.base)
         c, index = new("c", INT), tuple(new("j", INT) for _ in h.extents)
@@ -176,93 +162,17 @@ class _Cutter(Walker):
         return For(c, integer(0), pieces, 1, (sofar,), (h.given,), Block((Let((more,), adding),), (more,)))
 
 
-def _scatters(r: For, reals: bool) -> list[_Scatter]:
-    """What a loop adds to its arrays, if that is all it does."""
-    if r.step != 1 or not r.params:
-        return []
-    made = {s.targets[0]: s.rhs for s in r.body.statements if isinstance(s, Let)}
-    count = uses(r.body)
-    results = set(r.body.results)
-    if not all(
-        isinstance(s, Check) or isinstance(s.rhs, Op | Load | Var | Const) or s.targets[0] in results
-        for s in r.body.statements
-    ):
-        return []
-    found = [_scatter(r, k, made, count, reals) for k in range(len(r.params))]
-    if reals and not any(h is not None and len(h.steps) == 1 and h.param.base in REAL for h in found):
-        return []  # cut already
-    return [h for h in found if h is not None] if all(found) else []
+def _found(r: For, reals: bool) -> list[Scatter]:
+    """What a loop does to its arrays, if it is such a loop."""
+    from sacpy.jit.analysis.scatters import scatters  # most functions have no loops
 
-
-def _scatter(r: For, k: int, made: Mapping[Var, Rhs], count: Mapping[str, int], reals: bool) -> _Scatter | None:
-    """What a loop adds to one of its arrays."""
-    p, result, given = r.params[k], r.body.results[k], r.initial[k]
-    if not isinstance(p.type, ArrayType) or not isinstance(given, Var) or not isinstance(result, Var):
-        return None
-    update = made.get(result)
-    if (
-        not isinstance(update, Update)
-        or update.array != p
-        or len(update.index) != p.type.rank
-        or r.index in update.index
-    ):
-        return None
-    combined = _combined(p.base, update.value, made, count, reals)
-    if combined is None:
-        return None
-    code, old, value, steps = combined
-    load = made.get(old)
-    if not isinstance(load, Load) or load.array != p or load.index != update.index or count[p.name] != 2:
-        return None
-    neutral = Const(p.base, Reduction((code,), (p.base,)).neutral(0))
-    return _Scatter(p, given, old, value, steps, update.value, neutral)
-
-
-def _combined(
-    base: str, new: Atom, made: Mapping[Var, Rhs], count: Mapping[str, int], reals: bool
-) -> tuple[str, Var, Atom, tuple[Let, ...]] | None:
-    """The operation that combines an element with a value, both, and the statements that do it, which nobody else
-    needs."""
-
-    def op(a: Atom) -> Op | None:
-        rhs = made.get(a) if isinstance(a, Var) and count[a.name] == 1 else None
-        return rhs if isinstance(rhs, Op) else None
-
-    def is_element(a: Atom, times: int) -> bool:
-        return isinstance(a, Var) and isinstance(made.get(a), Load) and count[a.name] == times
-
-    last = op(new)
-    if last is None or not isinstance(new, Var):
-        return None
-    if last.code == "select" and base in REAL:  # s >= x || s != s ? s : x
-        test, old, value = last.args
-        either = op(test)
-        if either is None or either.code != "or" or not isinstance(test, Var) or not isinstance(old, Var):
-            return None
-        for relation, nan in (either.args, either.args[::-1]):
-            compared, unequal = op(relation), op(nan)
-            if compared is None or unequal != Op("neq", (old, old)) or not is_element(old, 4):
-                continue
-            if compared.code in ("le", "ge") and set(compared.args) == {old, value}:
-                assert isinstance(relation, Var) and isinstance(nan, Var)
-                larger = (compared.code == "ge") == (compared.args[0] == old)
-                steps = (Let((relation,), compared), Let((nan,), unequal), Let((test,), either), Let((new,), last))
-                return "max" if larger else "min", old, value, steps
-        return None
-    if last.code not in (("add",) if base in REAL and reals else () if base in REAL else _EXACT):
-        return None
-    if base == "bool" and last.code not in ("and", "or"):
-        return None
-    for old, value in (last.args, last.args[::-1]):
-        if is_element(old, 1) and isinstance(old, Var) and value != old:
-            return last.code, old, value, (Let((new,), last),)
-    return None
+    return scatters(r, reals)
 
 
 def scatter(function: Function, reals: bool = False) -> Function:
     """A function with such loops cut; itself if it has none."""
     if not any(
-        isinstance(s, Let) and isinstance(s.rhs, For) and _scatters(s.rhs, reals) for s in statements(function.body)
+        isinstance(s, Let) and isinstance(s.rhs, For) and _found(s.rhs, reals) for s in statements(function.body)
     ):
         return function
     return _Cutter(function, reals).function(function)
@@ -271,6 +181,103 @@ def scatter(function: Function, reals: bool = False) -> Function:
 def run(unit: Unit) -> Unit:
     """A unit with such loops cut."""
     return per_function(unit, scatter)
+
+
+class _Worded(Walker):
+    """Puts with-loops with `into` in the place of such loops, and of those that set elements."""
+
+    def let(self, s: Let) -> None:
+        super().let(s)
+        last = self.out[-1]
+        assert isinstance(last, Let)
+        if not isinstance(last.rhs, For):
+            return
+        r = last.rhs
+        if _found(r, reals=False):
+            self.out.pop()
+            self.into(last.targets, r.initial, r.params, r, r.body, last.span)
+        elif (found := _setting(r)) is not None:
+            self.out.pop()
+            self.last_ones(last, r, found)
+
+    def into(
+        self,
+        targets: tuple[Var, ...],
+        initial: tuple[Atom, ...],
+        params: tuple[Var, ...],
+        r: For,
+        body: Block,
+        span: Span,
+    ) -> None:
+        """Emits the with-loop over the rounds of a loop."""
+        part = Partition((r.lower,), (r.upper,), None, None, (r.index,), body, (), span)
+        self.define(targets, WithLoop(None, (part,), (Propagate(initial, params, "into"),)), span)
+
+    def last_ones(self, s: Let, r: For, update: Update) -> None:
+        """Emits what finds for each element the last round that sets it, and what sets the elements."""
+        (p,), (given,) = r.params, r.initial
+        assert isinstance(p.type, ArrayType) and isinstance(given, Var)
+        extents, none = p.type.extents, integer(-1)
+        rounds = ArrayType("int", extents)
+        start, param, new, last = (self.supply.var(stem, rounds) for stem in ("nobody", "last", "last", "last"))
+        self.define((start,), WithLoop(extents, (), (Genarray("int", (), none),), disjoint=True), s.span)
+        old, later = self.supply.var("before", INT), self.supply.var("later", INT)
+        gone = {t.targets[0].name for t in r.body.statements if isinstance(t, Let) and t.rhs is update}
+        kept = tuple(t for t in r.body.statements if isinstance(t, Check) or t.targets[0].name not in gone)
+        most = (
+            Let((old,), Load(param, update.index)),
+            Let((later,), Op("max", (old, r.index))),
+            Let((new,), Update(param, update.index, later)),
+        )
+        body = copied(Block((*kept, *most), (new,)), {}, self.supply)
+        index = self.supply.var(r.index.name, INT)
+        body = Rewriter({r.index.name: index}).block(body)
+        self.into((last,), (start,), (param,), replace(r, index=index), body, s.span)
+        at = tuple(self.supply.var("j", INT) for _ in extents)
+        k, there, element = (
+            self.supply.var("k", INT),
+            self.supply.var("t", BOOL),
+            self.supply.var("x", ScalarType(p.base)),
+        )
+        value = Block(needed_for((update.value,), r.body), (update.value,))
+        then = copied(value, {r.index.name: k}, self.supply)
+        had = self.supply.var("x", ScalarType(p.base))
+        choice = If(there, then, Block((Let((had,), Load(given, at)),), (had,)))
+        steps = (Let((k,), Load(last, at)), Let((there,), Op("le", (integer(0), k))), Let((element,), choice))
+        part = Partition(tuple(integer(0) for _ in at), extents, None, None, at, Block(steps, (element,)))
+        made = Genarray(p.base, (), Const(p.base, zero(p.base)))
+        self.define(s.targets, WithLoop(extents, (part,), (made,), disjoint=True, complete=True), s.span)
+
+
+def _setting(r: For) -> Update | None:
+    """The update of a loop that sets elements of an array wherever the data say, and does nothing else."""
+    if r.step != 1 or len(r.params) != 1 or not isinstance(r.lower, Const) or r.lower.value < 0:
+        return None
+    (p,), (result,), (given,) = r.params, r.body.results, r.initial
+    lets = [s for s in r.body.statements if isinstance(s, Let)]
+    update = next((s.rhs for s in lets if s.targets == (result,)), None)
+    if not isinstance(update, Update) or not isinstance(p.type, ArrayType) or not isinstance(given, Var):
+        return None
+    if update.array != p or len(update.index) != p.type.rank or uses(r.body)[p.name] != 1:
+        return None
+    from sacpy.jit.analysis.scatters import is_plain
+
+    return update if all(is_plain(s) or s.rhs is update for s in lets) else None
+
+
+def _worded(function: Function) -> Function:
+    if not any(
+        isinstance(s, Let) and isinstance(s.rhs, For) and (_setting(s.rhs) is not None or _found(s.rhs, reals=False))
+        for s in statements(function.body)
+    ):
+        return function
+    return _Worded(function).function(function)
+
+
+def run_device(unit: Unit) -> Unit:
+    """A unit in which the same loops are with-loops, which a device runs with atomic operations. So are those that set
+    elements: for each the last round that does is found by such a with-loop, and another one computes it."""
+    return per_function(unit, _worded)
 
 
 def run_reals(unit: Unit) -> Unit:

@@ -182,3 +182,19 @@ def around(function: Function) -> Function:
 def run_around(unit: Unit) -> Unit:
     """A unit with the maps around its scans in these."""
     return per_function(unit, around)
+
+
+def _levels(function: Function, strict: bool) -> Function:
+    from sacpy.jit.passes.levels import levels  # where there is a device
+
+    return levels(function, strict)
+
+
+def run_levels(unit: Unit) -> Unit:
+    """A unit with those scans over levels of with-loops whose results do not depend on how they are grouped."""
+    return per_function(unit, lambda function: _levels(function, strict=True))
+
+
+def run_levels_of_reals(unit: Unit) -> Unit:
+    """A unit with the other scans over levels of with-loops."""
+    return per_function(unit, lambda function: _levels(function, strict=False))

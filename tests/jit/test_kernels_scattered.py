@@ -1,0 +1,146 @@
+"""Reductions by index as kernels: every element as the interpreter has it, with arrays in shared and in global memory,
+every access checked; what cannot be one stays on the host, with a reason."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from sacpy.jit.emission import toolchain
+from sacpy.jit.emission.assemble import FRONT_ENDS, cubin
+from sacpy.jit.kernels import scattered
+from tests.jit.test_device_programs import Both
+from tests.stdlib.data_parallel import DTYPES
+
+HEAD = "use Histogram: all;\n"
+SIZES = (0, 1, 31, 33, 255, 257, 1025, 9000)
+CASES = {
+    "counts": "int[.] f(int[n] k) { return bincount(7, k); }",
+    "weights": "long[.] f(int[n] k) { return bincount(7, k, tol(k) * 3l - 7l); }",
+    "most": "int[.] f(int[n] k) { return scatter_max(genarray([7], 3), k, { [i] -> i % 100 | [i] < [n] }); }",
+    "least": "uint[.] f(int[n] k) { return scatter_min(genarray([7], 300ui), k, { [i] -> toui(i) | [i] < [n] }); }",
+    "bits": """int[.] f(int[n] k) { return with { ([0] <= [i] < [n]) : (k[i], i); } : into(iota(7), ^); }""",
+    "plane": """int[.,.] f(int[n] k) {
+        return with { ([0] <= [i] < [n]) : ([k[i], i % 3], i); } : into(genarray([7, 3], 1), +);
+    }""",
+    "last": "int[.] f(int[n] k) { return scatter_last(iota(7), k, { [i] -> i * i % 1000 | [i] < [n] }); }",
+    "which": "bool[.] f(int[n] k) { return occurs(9, k + 1); }",
+    "cells": """double[.,.] f(int[n] k) {
+        a = genarray([7, 2], 0.5);
+        for (i = 0; i < n; i++) { a[[k[i], i % 2]] = tod(i); }
+        return a;
+    }""",
+    "mapped": "int[.] f(int[n] k) { return 2 * bincount(300, (k * 5 + 1) % 300) + 1; }",
+}
+
+
+def keys(n: int) -> np.ndarray:
+    return np.random.default_rng(n).integers(0, 7, n).astype(np.int32)
+
+
+OFTEN = [("counts", scattered.SHARED), ("weights", 0), ("plane", scattered.SHARED), ("last", 0)]
+EACH = [(case, shared) for case in CASES for shared in (scattered.SHARED, 0)]
+
+
+@pytest.mark.parametrize(
+    ("case", "shared"), [pytest.param(*e, marks=() if e in OFTEN else pytest.mark.long) for e in EACH]
+)
+def test_an_element_is_what_the_interpreter_says(case: str, shared: int) -> None:
+    with patch.object(scattered, "SHARED", shared):
+        both = Both(HEAD + CASES[case])
+        for n in SIZES:
+            both.same("f", keys(n))
+    launches = [
+        launch
+        for program in both.programs()
+        for loop in program.runtime.loops
+        for prepared in loop.prepared.values()
+        for launch in prepared.plan.launches
+    ]
+    assert any("atomic" in reason for launch in launches for reason in launch.reasons)
+
+
+def test_map_into_map_stays_on_the_device() -> None:
+    both = Both(HEAD + CASES["mapped"])
+    both.same("f", keys(9000))
+    transfers = both.device.memory.transfers
+    assert (transfers.times_in, transfers.times_out) == (1, 1)
+
+
+RADIX = """
+use Scan: all;
+int[n] split(int b, int[n] v)
+{
+  ones = { [i] -> (v[i] >> b) & 1 | [i] < [n] };
+  zeros = 1 - ones;
+  below = cumsum_exclusive(zeros);
+  above = cumsum_exclusive(ones);
+  count = sum(zeros);
+  place = { [i] -> ones[i] == 0 ? below[i] : count + above[i] | [i] < [n] };
+  return scatter_last(v, place, v);
+}
+int[n] f(int[n] v)
+{
+  for (b = 0; b < 13; b++) {
+    v = split(b, v);
+  }
+  return v;
+}
+"""
+
+
+def test_a_radix_sort_by_splits_stays_on_the_device() -> None:
+    both = Both(HEAD + RADIX)
+    v = np.random.default_rng(2).integers(0, 1 << 13, 5000).astype(np.int32)
+    assert np.array_equal(both.same("f", v), np.sort(v))
+    transfers = both.device.memory.transfers
+    assert transfers.bytes_in == v.nbytes
+    assert transfers.bytes_out == v.nbytes + 13 * 4  # and how many bits are 0, each time
+
+
+def test_an_index_outside_of_the_array_is_an_error() -> None:
+    both = Both(HEAD + CASES["counts"])
+    k = keys(3000)
+    k[2000] = 7
+    with pytest.raises(Exception, match="out of"):
+        both.there.f(k)
+
+
+@pytest.mark.parametrize(
+    ("base", "operator", "word"),
+    [("int", "-", "one after the other"), ("byte", "+", "too small"), ("double", "+", "one after the other")],
+)
+def test_what_is_not_exact_in_any_order_stays(base: str, operator: str, word: str) -> None:
+    both = Both(
+        f"""int[.], {base}[.] f(int[n] k, {base}[m] a, {base}[n] v) {{
+            return (k * k + 1, with {{ ([0] <= [i] < [n]) : (k[i], v[i]); }} : into(a, {operator}));
+        }}"""
+    )
+    k = keys(300)
+    a, v = np.zeros(7, DTYPES[base]), (k % 3).astype(DTYPES[base])
+    for found, wanted in zip(both.there.f(k, a, v), both.plain.f(k, a, v), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    (stays,) = both.program().plan.stays
+    assert word in stays.reason
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shared", [scattered.SHARED, 0])
+def test_kernels_with_atomic_operations_are_assembled(shared: int) -> None:
+    with patch.object(scattered, "SHARED", shared):
+        both = Both(HEAD + CASES["weights"])
+        both.same("f", keys(3000))
+    back = "ptxas" if toolchain.program("ptxas") else None
+    kernels = {
+        launch.kernel
+        for program in both.programs()
+        for loop in program.runtime.loops
+        for prepared in loop.prepared.values()
+        for launch in prepared.plan.launches
+    }
+    for kernel in kernels:
+        for architecture in ("sm_80", "sm_90", "sm_100"):
+            for front in FRONT_ENDS:
+                assert cubin(kernel, architecture, front=front, back=back).code[:4] == b"\x7fELF"
