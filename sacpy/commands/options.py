@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TOOLS = {
     "test": ("testing", "run the tests in programs and modules"),
     "bench": ("benching", "how long calls take, on several targets, and against an earlier state of the program"),
+    "dap": ("debugging", "what editors debug with: the debug adapter, on standard input and output"),
 }
 """Commands that have a module of their own here: what it is called, and what the command does."""
 ON_ALL = ("test",)

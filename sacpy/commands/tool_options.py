@@ -90,5 +90,5 @@ def _positive(text: str) -> float:
 
 _numbers.__name__ = "number"
 _positive.__name__ = "number"
-OPTIONS: dict[str, Callable[[_Options], None]] = {"test": test, "bench": bench}
+OPTIONS: dict[str, Callable[[_Options], None]] = {"test": test, "bench": bench, "dap": lambda add: None}
 """By command."""

@@ -126,12 +126,13 @@ class Borders(Record, eq=False):
         spans = self._known.get(key)
         if spans is None:
             instance = self.program.instances.get(key.partition("@")[0])
-            found = [] if instance is None else _statement_spans(instance.entry.definition)
+            found = [] if instance is None else statement_spans(instance.entry.definition)
             spans = self._known[key] = sorted(found, key=lambda s: s.end - s.start)
         return next((s for s in spans if contains(s, span)), span)
 
 
-def _statement_spans(root: ast.FunDef) -> list[Span]:
+def statement_spans(root: ast.FunDef) -> list[Span]:
+    """The statements of a function, also those within others."""
     found: list[Span] = []
     waiting: list[object] = [root.body]
     while waiting:
@@ -373,5 +374,5 @@ def calls_behind(error: BaseException) -> Iterator[tuple[FrameType, int]]:
 
 __all__ = [
     "Borders", "FrameView", "Site", "Traced", "Tracer", "Visible", "calls_behind", "calls_from", "frames_of", "hooks",
-    "is_users",
+    "is_users", "statement_spans",
 ]  # fmt: skip
