@@ -121,6 +121,10 @@ class Borders(Record, eq=False):
     program: ElaboratedProgram
     _known: dict[str, list[Span]] = field(default_factory=dict)
 
+    def add(self, key: str, node: ast.Expr | ast.Stmt) -> None:
+        """The function of a statement or expression that stands in no function."""
+        self._known[key] = sorted([node.span, *statement_spans(node)], key=lambda s: s.end - s.start)
+
     def of(self, key: str, span: Span) -> Span:
         """The innermost statement around a span; the span itself where that is not known."""
         spans = self._known.get(key)
@@ -131,10 +135,10 @@ class Borders(Record, eq=False):
         return next((s for s in spans if contains(s, span)), span)
 
 
-def statement_spans(root: ast.FunDef) -> list[Span]:
-    """The statements of a function, also those within others."""
+def statement_spans(root: object) -> list[Span]:
+    """The statements of a function, or of any piece of syntax, also those within others."""
     found: list[Span] = []
-    waiting: list[object] = [root.body]
+    waiting: list[object] = [root]
     while waiting:
         node = waiting.pop()
         if isinstance(node, tuple):

@@ -36,6 +36,7 @@ from sacpy.repl.engine import ANSWER, Engine
 from sacpy.repl.inputs import PREFIX
 from sacpy.repl.outcomes import Paused, Variable, made_of
 
+OTHERWISE = "what has led to it depends on input, files, clocks or random numbers, or has been defined anew since"
 SHOWN = 3  # lines of a statement that are shown
 Changes = tuple[tuple[Variable, ...], dict[str, Variable]]
 
@@ -49,6 +50,7 @@ class Run:
         self.entered = entered(self.program, node, engine.variables, "debugged")
         self.arguments = [v for name in self.entered.parameters for v in engine.variables[name].values]
         self.evaluator = evaluator_of(engine, self.program, world, tracer)
+        self.evaluator.borders.add(self.entered.key, node)
         self._workspace = replace(engine.workspace, target="interp", _engine=None)
 
     def call(self) -> tuple[tuple[Value, ...], tuple[bool, ...]]:
@@ -95,7 +97,7 @@ class Debugging:
         self._debugger: Debugger | None = None
         self._run: Run | None = None
         self._stop: Stop | None = None
-        self._failed: ast.Expr | ast.Stmt | None = None  # the failed input that `_stop` is about
+        self._failed: tuple[ast.Expr | ast.Stmt, SacError] | None = None  # the failed input that `_stop` is about
         self._at = 0
         self._seen: dict[str, str] = {}
 
@@ -160,7 +162,7 @@ class Debugging:
         if error is not None:
             self._stop = came if isinstance(came, Stop) else None
             self._at = 0 if self._stop is None else len(self._stop.frames) - 1
-            self.engine.failed = self._failed = run.node
+            self.engine.failed = self._failed = run.node, error
             raise error
         assert isinstance(came, Done)
         self._stop = None
@@ -176,7 +178,8 @@ class Debugging:
         """Where the run stands, or where the last error came about. Raises `SacError` where there is neither."""
         failed = self.engine.failed
         if self._debugger is None and failed is not None and self._failed is not failed:
-            self._replay(failed)
+            self._replay(*failed)
+            self._failed = failed
         elif self._debugger is None and failed is None:
             self._stop = None  # what came after it went well
         if self._stop is None:
@@ -189,27 +192,28 @@ class Debugging:
             )
         return self._stop
 
-    def _replay(self, node: ast.Expr | ast.Stmt) -> None:
-        """Runs an input that has failed again, up to its error."""
+    def _replay(self, node: ast.Expr | ast.Stmt, error: SacError) -> None:
+        """Runs an input that has failed again, up to its error. Raises `SacError` where it does not come to it."""
         debugger = Debugger(Breakpoints())
         world = World.captured(b"", allowed=False)
         try:
             run = Run(self.engine, node, debugger, world)
             came = debugger.start(run.evaluator, run.call, "continue")
-        except SacError:
-            came = Done()  # it was refused before it ran: there are no frames
+        except SacError as refusal:
+            came = Done(error=refusal)  # before it ran: there are no frames
         finally:
             world.finish()
-        if not isinstance(came, Stop):
+        if not isinstance(came, Stop) or _gist(came.error) != _gist(error):
+            what = "ends well" if came.error is None else f"comes to this error: {came.error.diagnostics[0].message}"
             raise refused(
                 "E0737",
-                "the input does not come to that error again",
+                f"run again, the input {what}",
                 "",
                 "",
                 "it was refused before it ran, or depends on input, files, clocks or random numbers; :step EXPR runs "
                 "it in the world as it is",
             )
-        self._stop, self._at, self._failed, self._seen = came, len(came.frames) - 1, node, {}
+        self._stop, self._at, self._seen = came, len(came.frames) - 1, {}
 
     def move(self, by: int) -> list[str]:
         """Looks at another frame: -1, the caller's; 1, the one that it calls. Raises `SacError`."""
@@ -286,7 +290,11 @@ class Debugging:
             found = entered(program, steps[number], known, str(number))
             evaluator = evaluator_of(self.engine, program, world, recorder)
             arguments = [v for n in found.parameters for v in known[n].values]
-            results, alone = evaluator.call_giving(found.key, arguments, [False] * len(arguments))
+            try:
+                results, alone = evaluator.call_giving(found.key, arguments, [False] * len(arguments))
+            except SacError as error:
+                message = f"run again, what has led to {name} comes to this error: {error.diagnostics[0].message}"
+                raise refused("E0737", message, name, "", OTHERWISE) from None
             shown, changed = made_of(found, results, alone)
             if recorder is not None:
                 made = (changed | ({ANSWER: shown[-1]} if shown else {}))[name]
@@ -309,7 +317,7 @@ class Debugging:
             f"{name} is another value this time",
             name,
             "",
-            "what has led to it depends on input, files, clocks or random numbers, or has been defined anew since",
+            OTHERWISE,
         )
 
     def _explained(self, name: str, index: tuple[int, ...], origin: Origin) -> list[str]:
@@ -343,12 +351,22 @@ def _sets(node: ast.Expr | ast.Stmt, has_value: bool) -> set[str]:
 
 def _needed(steps: Sequence[ast.Expr | ast.Stmt], values: Sequence[bool], last: int) -> list[int]:
     """The inputs whose values the last one needs, and that one."""
-    needed, wanted = [last], mentioned(steps[last])
+    needed, wanted = [last], _uses(steps[last])
     for number in range(last - 1, -1, -1):
         if _sets(steps[number], values[number]) & wanted:
             needed.append(number)
-            wanted |= mentioned(steps[number])
+            wanted |= _uses(steps[number])
     return needed[::-1]
+
+
+def _uses(node: ast.Expr | ast.Stmt) -> set[str]:
+    """The names whose values an input may need; an update needs the old value."""
+    return mentioned(node) | assigned(node, lambda call: set())
+
+
+def _gist(error: SacError | None) -> tuple[str, str]:
+    """What makes an error the same as another."""
+    return ("", "") if error is None else (error.diagnostics[0].code, error.diagnostics[0].message)
 
 
 def _called(function: str) -> str:

@@ -73,7 +73,7 @@ class Engine:
         self.settings = Settings()
         self.settings.values |= {"strategy": workspace.strategy, "strict-fp": "on" if workspace.strict_fp else "off"}
         self.debugging: Debugging | None = None  # once somebody asks for it
-        self.failed: ast.Expr | ast.Stmt | None = None  # the last statement or expression that ended with an error
+        self.failed: tuple[ast.Expr | ast.Stmt, SacError] | None = None  # what the last input ended with, if an error
         self.protocol: str | None = None  # how the terminal shows pictures, once that is known
         self.saved: set[Path] = set()  # files that were written from here
         self.loader = workspace.loader(Path())
@@ -362,8 +362,8 @@ class Engine:
         expr = node.call if isinstance(node, ast.CallStmt) else node if isinstance(node, ast.Expr) else None
         try:
             results, changed = self._run(node if expr is None else expr)
-        except SacError:
-            self.failed = node
+        except SacError as error:
+            self.failed = node, error
             raise
         self.done(node, results, changed)
 

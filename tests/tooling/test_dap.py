@@ -115,7 +115,7 @@ def test_a_session(client: Client, tmp_path: Path) -> None:
     assert [(f["name"], f["line"], f["source"]["path"]) for f in stack] == [
         ("g", 7, str(Path(path).resolve())), ("main", 14, str(Path(path).resolve())),
     ]  # fmt: skip
-    assert client.variables(stack[0]["id"]) == {"v": "int[3] [0, 1, 2]", "k": "int 2", "n": "int 3"}
+    assert client.variables(stack[0]["id"]) == {"v": "int[3] [0, 1, 2]", "k": "int 2"}
     assert client.variables(stack[1]["id"]) == {"a": "int[3] [0, 1, 2]"}
     client.body("stepOut", threadId=1)
     client.event("stopped")

@@ -69,10 +69,12 @@ def test_what_prints_does_not_print_again(engine: Engine) -> None:
 
 
 def test_a_run_that_depends_on_the_world_may_not_come_to_its_error_again(engine: Engine) -> None:
-    said(engine, "int h(int k) { v = [1, 2]; c = gettime(); r = 0; if (k < 0) { r = v[k + (int) 0]; } return r; }")
-    said(engine, "use SysErr: all;", "use FileSystem: all;")
-    lines = said(engine, 'x = mkdtemp("/nowhere/"); v = [1, 2]; v[strlen(x)]', ":locals")
-    assert lines[-1].startswith(("E0737", "E0736", "x", "v"))
+    said(engine, "use FileSystem: all;", "int h(int[*] v) { return v[strlen(getcwd())]; }")
+    assert said(engine, "h([1])")[0].startswith("E0601")
+    message = (
+        "run again, the input comes to this error: this session has no access to files, so the program cannot look"
+    )
+    assert said(engine, ":locals") == [f"E0737: {message} at its directory"]
 
 
 def test_steps_show_what_changes(engine: Engine) -> None:
@@ -80,7 +82,7 @@ def test_steps_show_what_changes(engine: Engine) -> None:
     lines = said(engine, ":into")
     assert lines[:2] == ["s at input 1:13", "   13 |   t = 0;"]
     assert lines[2:] == ["    v  int[2] [4, 5]", "    n  int 2"]
-    assert said(engine, ":next")[2:] == ["    .. |", "    t  int 0"] or "t  int 0" in "".join(said(engine, ":where"))
+    assert said(engine, ":next")[-1] == "    t  int 0"
     said(engine, ":next", ":next", ":next")
     assert said(engine, ":continue") == ["int 9"]
     assert said(engine, "ans") == ["int 9"]
