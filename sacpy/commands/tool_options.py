@@ -66,6 +66,13 @@ def bench(add: _Options) -> None:
     add("expressions", nargs="*", metavar="EXPR", help=what)
 
 
+def profile(add: _Options) -> None:
+    """Options of `sacpy profile`."""
+    add("--html", type=Path, default=None, metavar="FILE", help="write a page with the program's text too")
+    add("--rows", type=_above_0, default=10, metavar="N", help="how many rows each table has; 10 by default")
+    add("file", type=Path)
+
+
 TARGETS = ("auto", "cpu", "cuda", "emulator", "interp")
 
 
@@ -90,5 +97,10 @@ def _positive(text: str) -> float:
 
 _numbers.__name__ = "number"
 _positive.__name__ = "number"
-OPTIONS: dict[str, Callable[[_Options], None]] = {"test": test, "bench": bench, "dap": lambda add: None}
+OPTIONS: dict[str, Callable[[_Options], None]] = {
+    "test": test,
+    "bench": bench,
+    "profile": profile,
+    "dap": lambda add: None,
+}
 """By command."""

@@ -248,7 +248,8 @@ class Traced(Codegen):
         if not self.tracer.records or not isinstance(statement, Let):
             return
         texts = [self.name(t.name) for t in statement.targets if self._is_there(t.name)]
-        if texts and len(texts) == len(statement.targets):
+        looked_at = self.tracer.keeps or any(self.facts.shape(t.name).rank != 0 for t in statement.targets)
+        if texts and len(texts) == len(statement.targets) and looked_at:
             site = self._site("made", statement.span, statement)
             operands = "".join(f"{self._operand(atom)}, " for atom in _operands(statement))
             self.emit(f"_made({site}, ({', '.join(texts)},), ({operands}))", statement.span)
