@@ -35,8 +35,8 @@ COMMANDS = (
 GENERATIONS = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")
 """Of GPUs: those of withloop.devices, which is loaded only where it is needed."""
 RUNNING = (
-    "--target", "--device", "--threads", "--strategy", "--memory", "--seconds", "--depth", "--emit", "--function", "--html",
-    "--rows",
+    "--target", "--device", "--threads", "--strategy", "--memory", "--seconds", "--depth", "--emit", "--function",
+    "--html", "--rows",
 )  # fmt: skip
 """Options of a run that take a value."""
 FLAGS = ("--debug", "--progress", "--strict-fp", "--stats", "--explain", "--verify")

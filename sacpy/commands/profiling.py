@@ -17,7 +17,7 @@ from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.limits import Watchdog
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import SacError, render_text
-from sacpy.profiling.profiler import Profiler
+from sacpy.profiling.profiler import Compiled, Profiler
 from sacpy.profiling.reports import page, report
 from sacpy.workspace import Workspace, execute
 
@@ -31,7 +31,7 @@ def run(parsed: argparse.Namespace, started: Callable[[], None]) -> int:
     program, found = workspace.load(parsed.file)
     show_warnings(found)
     world = World.system(tuple(a.encode(errors="surrogateescape") for a in (str(parsed.file), *parsed.rest)))
-    profiler = Profiler(_native_seconds(workspace))
+    profiler = Profiler(_compiled(workspace))
     started()
     try:
         status = _ran(workspace, program, world, profiler)
@@ -58,6 +58,7 @@ def _ran(workspace: Workspace, program: ElaboratedProgram, world: World, profile
         strict_fp=workspace.strict_fp,
         tracer=profiler,
     )
+    profiler.evaluator = evaluator
     try:
         return workspace.guard(Watchdog(), lambda: execute(program, evaluator), settle=False)
     except SacError as error:
@@ -66,16 +67,17 @@ def _ran(workspace: Workspace, program: ElaboratedProgram, world: World, profile
         return 1
 
 
-def _native_seconds(workspace: Workspace) -> Callable[[], float] | None:
-    """What tells how long native code has run so far."""
+def _compiled(workspace: Workspace) -> Callable[[], Compiled] | None:
+    """What tells how long native code has run so far, and how long making it took."""
     engine = workspace.engine
     if engine is None:
         return None
 
-    def seconds() -> float:
+    def compiled() -> Compiled:
         begun = engine.started
         if begun is None:
-            return 0.0
-        return sum(v.seconds for site in begun.entered() for v in tuple(site.versions.values()))
+            return Compiled()
+        native = sum(v.seconds for site in begun.entered() for v in tuple(site.versions.values()))
+        return Compiled(native, begun.compiling)
 
-    return seconds
+    return compiled

@@ -223,7 +223,9 @@ class Evaluator:
             if own not in made and len(made) >= versions.MOST:
                 own, shapes = f"{name}_any", None
             if own not in made:
+                start, before = thread_time(), self.generating
                 self._load(signature.key, own, *self._generate(function, own, shapes))
+                self.generating = before + thread_time() - start
                 made[own] = self.namespace[own]
             return made[own]
 

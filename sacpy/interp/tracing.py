@@ -180,7 +180,8 @@ class Traced(Codegen):
         self._scope: dict[str, Bind] = {}
         self._level, self._last, self._cell = 0, NOWHERE, NOWHERE
         self._partitions: dict[int, tuple[WithLoop, Partition]] = {}
-        _partitions(function.body, self._partitions)
+        self._loops: dict[int, Loop] = {}
+        _bodies(function.body, self._partitions, self._loops)
         for slot in signature.params:
             self._see(slot.bind)
         for source, core in signature.pattern_names:
@@ -211,6 +212,10 @@ class Traced(Codegen):
             self._before(statement)
             self.statement(statement)
             self._behind(statement)
+        loop = self._loops.get(id(block))
+        if loop is not None:  # its condition is looked at again
+            self.flush()
+            self._at("statement", self.borders.of(self._key, loop.span))
         if found is not None:
             self._level -= 1
         self._scope, self._last, self._cell = scope, last, cell
@@ -251,7 +256,8 @@ class Traced(Codegen):
         looked_at = self.tracer.keeps or any(self.facts.shape(t.name).rank != 0 for t in statement.targets)
         if texts and len(texts) == len(statement.targets) and looked_at:
             site = self._site("made", statement.span, statement)
-            operands = "".join(f"{self._operand(atom)}, " for atom in _operands(statement))
+            read = _operands(statement) if self.tracer.keeps else ()
+            operands = "".join(f"{self._operand(atom)}, " for atom in read)
             self.emit(f"_made({site}, ({', '.join(texts)},), ({operands}))", statement.span)
 
     def _operand(self, atom: Atom) -> str:
@@ -299,23 +305,24 @@ def _operands(statement: Let) -> tuple[Atom, ...]:
     return ()
 
 
-def _partitions(block: Block, found: dict[int, tuple[WithLoop, Partition]]) -> None:
-    """The bodies of with-loops in a block, by identity."""
+def _bodies(block: Block, found: dict[int, tuple[WithLoop, Partition]], rounds: dict[int, Loop]) -> None:
+    """The bodies of with-loops and loops in a block, by identity."""
     for s in block.statements:
         match s:
             case Let(rhs=WithLoop() as loop):
                 for operator in loop.operators:
                     if isinstance(operator, Fold):
-                        _partitions(operator.combine.body, found)
+                        _bodies(operator.combine.body, found, rounds)
                 for partition in loop.partitions:
                     found[id(partition.body)] = loop, partition
-                    _partitions(partition.body, found)
+                    _bodies(partition.body, found, rounds)
             case If():
-                _partitions(s.then, found)
-                _partitions(s.otherwise, found)
+                _bodies(s.then, found, rounds)
+                _bodies(s.otherwise, found, rounds)
             case Loop():
-                _partitions(s.condition, found)
-                _partitions(s.body, found)
+                rounds[id(s.body)] = s
+                _bodies(s.condition, found, rounds)
+                _bodies(s.body, found, rounds)
 
 
 # ---------------------------------------------------------------- frames

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,10 @@ from sacpy.lang.core import ArrayCons, Call, Function, Let, Prim, WithLoop
 from sacpy.lang.source import Source
 from sacpy.nodes import Node
 
+if TYPE_CHECKING:
+    from sacpy.interp.evaluator import Evaluator
+
+CHANCE = 4  # an interval that has taken so many times what code was made in has done something else too
 WORTH = 5e-5  # seconds from which on it is looked at how many of them were native
 
 
@@ -68,22 +73,34 @@ class Part(Node):
 
 
 class Profile(Node):
-    """`lines`, `functions` and `loops` (with-loops): those that took longest first. `seconds` altogether."""
+    """`lines`, `functions` and `loops` (with-loops): those that took longest first. `seconds` altogether,
+    `preparing`: those of them in which code was made of the program, which count for no line."""
 
     lines: tuple[Line, ...]
     functions: tuple[Part, ...]
     loops: tuple[Part, ...]
     seconds: float
+    preparing: float
+
+
+class Compiled(Node):
+    """Seconds so far: of native code that ran, and of making it."""
+
+    native: float = 0.0
+    compiling: float = 0.0
 
 
 class Profiler:
-    """The tracer that measures. `native`: the seconds that native code has taken so far."""
+    """The tracer that measures. `compiler`: tells what there has been of native code. `evaluator`: what runs the
+    program."""
 
     keeps, records = False, True
 
-    def __init__(self, native: Callable[[], float] | None = None) -> None:
+    def __init__(self, compiler: Callable[[], Compiled] | None = None) -> None:
         self.sites: list[Site] = []
-        self._native = native
+        self.evaluator: Evaluator | None = None
+        self._preparing = self._prepared = 0.0
+        self._compiler = compiler
         self._seconds: list[float] = []
         self._natives: dict[int, float] = {}
         self._counts: list[int] = []
@@ -133,16 +150,25 @@ class Profiler:
 
     def _take(self) -> None:
         """The time since the last event goes to the place where the program was."""
-        spent = perf_counter() - self._since
-        at = self._now
+        spent, native, at = perf_counter() - self._since, 0.0, self._now
+        if spent > WORTH and self.evaluator is not None:
+            compiled = Compiled() if self._compiler is None else self._compiler()
+            native = min(compiled.native - self._native_before, spent)
+            self._native_before = compiled.native
+            rest = max(self._without_preparation(spent, self.evaluator.generating + compiled.compiling), native)
+            self._preparing += spent - rest
+            spent = rest
         if at < 0:
             return
         self._seconds[at] += spent
-        if spent > WORTH and self._native is not None:
-            native = self._native()
-            if native > self._native_before:
-                self._natives[at] = self._natives.get(at, 0.0) + min(native - self._native_before, spent)
-            self._native_before = native
+        if native > 0:
+            self._natives[at] = self._natives.get(at, 0.0) + native
+
+    def _without_preparation(self, spent: float, prepared: float) -> float:
+        """Without the time in which code was made. That is the time of a thread: of an interval in which little else
+        happened the rest is what the machine did meanwhile."""
+        found, self._prepared = prepared - self._prepared, prepared
+        return max(spent - found, 0.0) if spent > CHANCE * found else 0.0
 
     # ------------------------------------------------------------ behind the run
 
@@ -181,6 +207,7 @@ class Profiler:
             tuple(sorted(functions.values(), key=lambda x: -x.spent.seconds)),
             tuple(sorted(loops.values(), key=lambda x: -x.spent.seconds)),
             total,
+            self._preparing,
         )
 
     def _spent(self, site: int) -> Spent:
@@ -210,4 +237,4 @@ def _makes(statement: Let, copied: bool) -> bool:
     return False
 
 
-__all__ = ["Line", "Part", "Profile", "Profiler", "Spent"]
+__all__ = ["Compiled", "Line", "Part", "Profile", "Profiler", "Spent"]

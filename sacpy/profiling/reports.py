@@ -25,7 +25,8 @@ tr.line td { border: 0; padding: 0 .8em; }
 def report(profile: Profile, rows: int = FEW) -> str:
     """Tables of the lines, functions and with-loops that took longest."""
     lines = [(f"{_file(x.source)}:{x.number}", x.spent, _clipped(x.text)) for x in profile.lines[:rows]]
-    parts = [f"{profile.seconds:.3f} s, of which lines of the program took\n{_table('line', lines, profile.seconds)}"]
+    head = f"{profile.seconds:.3f} s, {profile.preparing:.3f} s of them making code"
+    parts = [f"{head}; lines of the program took\n{_table('line', lines, profile.seconds)}"]
     if profile.functions:
         named = [(x.place, x.spent, x.name) for x in profile.functions[:rows]]
         parts.append(f"functions, without those that they call\n{_table('function', named, profile.seconds)}")
@@ -76,7 +77,7 @@ def page(profile: Profile, title: str) -> str:
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
         f'<meta name="viewport" content="width=device-width">\n<style>{STYLE}</style>\n'
-        f"<h1>{escape(title)}</h1>\n<p>{profile.seconds:.3f} s</p>\n"
+        f"<h1>{escape(title)}</h1>\n<p>{profile.seconds:.3f} s, {profile.preparing:.3f} s of them making code</p>\n"
         f"{_parts('Functions, without those that they call', profile.functions, profile.seconds)}"
         f"{_parts('Cells of with-loops', profile.loops, profile.seconds)}{texts}</html>\n"
     )
