@@ -25,7 +25,6 @@ from sacpy.nodes import Node
 if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
 
-CHANCE = 4  # an interval that has taken so many times what code was made in has done something else too
 WORTH = 5e-5  # seconds from which on it is looked at how many of them were native
 
 
@@ -155,7 +154,7 @@ class Profiler:
             compiled = Compiled() if self._compiler is None else self._compiler()
             native = min(compiled.native - self._native_before, spent)
             self._native_before = compiled.native
-            rest = max(self._without_preparation(spent, self.evaluator.generating + compiled.compiling), native)
+            rest = max(self._without_preparation(spent, self.evaluator.generating_since + compiled.compiling), native)
             self._preparing += spent - rest
             spent = rest
         if at < 0:
@@ -165,10 +164,9 @@ class Profiler:
             self._natives[at] = self._natives.get(at, 0.0) + native
 
     def _without_preparation(self, spent: float, prepared: float) -> float:
-        """Without the time in which code was made. That is the time of a thread: of an interval in which little else
-        happened the rest is what the machine did meanwhile."""
+        """Without the time in which code was made."""
         found, self._prepared = prepared - self._prepared, prepared
-        return max(spent - found, 0.0) if spent > CHANCE * found else 0.0
+        return max(spent - found, 0.0)
 
     # ------------------------------------------------------------ behind the run
 
