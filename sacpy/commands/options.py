@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TOOLS = {
     "test": ("testing", "run the tests in programs and modules"),
     "bench": ("benching", "how long calls take, on several targets, and against an earlier state of the program"),
+    "new": ("beginning", "a folder to begin with: a program, a module, or a Python package that embeds SaC"),
     "profile": ("profiling", "run a program, and say where the time went, line by line"),
     "dap": ("debugging", "what editors debug with: the debug adapter, on standard input and output"),
 }

@@ -1,4 +1,4 @@
-"""The options of the tools around programs: `test`, `bench`.
+"""The options of the tools around programs: `test`, `bench`, `profile`, `new`.
 
 In: what adds an argument to the parser of a command. Out: nothing.
 """
@@ -66,6 +66,12 @@ def bench(add: _Options) -> None:
     add("expressions", nargs="*", metavar="EXPR", help=what)
 
 
+def new(add: _Options) -> None:
+    """Options of `sacpy new`."""
+    add("kind", choices=["program", "module", "python"])
+    add("folder", type=Path, metavar="NAME", help="the folder to make; what is in it is called so too")
+
+
 def profile(add: _Options) -> None:
     """Options of `sacpy profile`."""
     add("--html", type=Path, default=None, metavar="FILE", help="write a page with the program's text too")
@@ -101,6 +107,7 @@ OPTIONS: dict[str, Callable[[_Options], None]] = {
     "test": test,
     "bench": bench,
     "profile": profile,
+    "new": new,
     "dap": lambda add: None,
 }
 """By command."""
