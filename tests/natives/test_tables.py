@@ -14,7 +14,7 @@ from sacpy.interp.world import World
 from sacpy.repl.commands import obey
 from sacpy.repl.engine import Engine
 from sacpy.workspace import Workspace
-from tests.tools import run_text
+from tests.tools import run_file
 
 ARRAYS = [
     np.arange(6, dtype=np.int32).reshape(2, 3), np.array(7, np.int32), np.zeros((0, 3), np.float64),
@@ -33,11 +33,14 @@ def test_what_numpy_saves_is_read(array: np.ndarray[Any, Any], version: tuple[in
     assert (found.shape, found.dtype) == (array.shape, array.dtype.newbyteorder("="))
 
 
-def test_what_is_written_numpy_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_is_written_numpy_loads(tmp_path: Path) -> None:
+    program = tmp_path / "p.sac"
     text = 'use NPY: all; use Array: all; int main() { writeNPY("a.npy", tof([[1.5, -2.0]])); writeNPY("b.npy", 3); '
-    result = run_text(text + 'return readNPYInt("b.npy"); }')
+    program.write_text(text + 'return readNPYInt("b.npy"); }')
+    result = run_file(program, cwd=tmp_path)
     assert (result.status, result.stderr) == (3, "")
+    found = np.load(tmp_path / "a.npy")
+    assert (found.dtype, found.tolist()) == (np.float32, [[1.5, -2.0]])
 
 
 @pytest.mark.parametrize(
