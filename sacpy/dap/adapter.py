@@ -27,6 +27,7 @@ from sacpy.lang.modules import parse_file
 from sacpy.workspace import Workspace, main_key
 
 THREAD = 1  # SaC programs have one, as far as a user is concerned
+FEW = 12  # rows of an array that are shown in one line
 LONGEST = 200  # characters of a value
 MOST = 1000  # elements of an array that are listed at once
 MODES: dict[str, Mode] = {"next": "next", "stepIn": "into", "stepOut": "out", "continue": "continue"}
@@ -325,9 +326,7 @@ class Adapter:
         if shape and shape[0]:
             self._parts.append((base, value))
             reference = len(self._frames()) + len(self._parts)
-        few = value
-        for _ in shape:
-            few = few[:12] if shape_of(few) and shape_of(few)[0] > 12 else few
+        few = value[:FEW] if shape and shape[0] > FEW else value
         text = notation(few, base)
         text = text if len(text) <= LONGEST and few is value else f"{text[:LONGEST].rstrip(']')} .."
         shown: Message = {"name": name, "type": type_, "value": f"{type_} {text}", "variablesReference": reference}

@@ -144,7 +144,7 @@ def same(a: Value, b: Value) -> bool:
         return False
     if not isinstance(a, np.ndarray):
         return bool(a == b or (a != a and b != b))
-    return a.dtype == b.dtype and a.tobytes() == b.tobytes()
+    return bool(a.dtype == b.dtype) and a.tobytes() == b.tobytes()
 
 
 __all__ = ["Origin", "Recorder", "same"]

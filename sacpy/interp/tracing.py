@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import CodeType, FrameType, TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from sacpy.interp.codegen import Codegen, Generated
 from sacpy.interp.facts import binds
@@ -34,17 +34,16 @@ from sacpy.lang.core import (
     Modarray,
     Partition,
     Prim,
+    Program,
     Propagate,
     Stmt,
     Var,
     WithLoop,
 )
+from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.source import NOWHERE, STDLIB, Span
 from sacpy.lang.walk import defined
 from sacpy.nodes import Node, Record, field, field_names, replace
-
-if TYPE_CHECKING:
-    from sacpy.lang.elaborate.program import ElaboratedProgram
 
 SITE = "_site"  # the local variable with the number of the site where a function is
 Kind = Literal["function", "statement", "cell", "made"]
@@ -118,7 +117,7 @@ def hooks(tracer: Tracer) -> dict[str, Any]:
 class Borders(Record, eq=False):
     """The statements of functions as they were written, by function."""
 
-    program: ElaboratedProgram
+    program: Program
     _known: dict[str, list[Span]] = field(default_factory=dict)
 
     def add(self, key: str, node: ast.Expr | ast.Stmt) -> None:
@@ -129,8 +128,9 @@ class Borders(Record, eq=False):
         """The innermost statement around a span; the span itself where that is not known."""
         spans = self._known.get(key)
         if spans is None:
-            instance = self.program.instances.get(key.partition("@")[0])
-            found = [] if instance is None else statement_spans(instance.entry.definition)
+            program = self.program
+            made = program.instances.get(key.partition("@")[0]) if isinstance(program, ElaboratedProgram) else None
+            found = [] if made is None else statement_spans(made.entry.definition)
             spans = self._known[key] = sorted(found, key=lambda s: s.end - s.start)
         return next((s for s in spans if contains(s, span)), span)
 
