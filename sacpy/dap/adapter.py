@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -233,7 +233,7 @@ class Adapter:
                 return
             if came.error is not None:
                 self._say("stderr", render_text(came.error.diagnostics) + "\n")
-            results = came.result or ()
+            results: Sequence[Any] = came.result or ()
             status = came.status if came.status is not None else int(results[0]) & 0xFF if len(results) else 0
             self._ended(1 if came.error is not None else status)
 

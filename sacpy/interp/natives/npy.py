@@ -140,7 +140,7 @@ def write_named_csv(world: World, path: bytes, names: Any, table: Any, *, bases:
     if len(names) != array.shape[1]:
         raise Fault(
             "E0666",
-            f"there are {len(names)} names for {array.shape[1]} columns",
+            f"a table of {array.shape[1]} columns cannot have {len(names)} name{'s' * (len(names) != 1)}",
             help="give each column a name",
         )
     head = ",".join(_quoted(name.decode("utf-8", "surrogateescape")) for name in names.tolist())
