@@ -58,7 +58,7 @@ gpu:
 docs: $(TEST)
 	$(BIN)/python -m sacpy.documents.library docs/library
 	$(BIN)/python -m tests.docs.stages
-	$(BIN)/python -m tests.docs.blocks docs/tour.md docs/differences.md docs/repl.md docs/language.md
+	$(BIN)/python -m tests.docs.blocks docs/tour.md docs/differences.md docs/repl.md docs/language.md docs/debugging.md
 	$(BIN)/python -m tests.docs.readme
 	$(BIN)/python -m tests.docs.mapping_pictures
 	$(BIN)/python -m tests.docs.test_mapping

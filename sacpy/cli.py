@@ -8,6 +8,9 @@ sacpy watch [options] FILE.sac [ARGS] run a program now and after each change of
 sacpy check [options] [--json] FILE ..  say what is wrong with programs, without running them
 sacpy test [options] FILE|FOLDER ..     run the tests in programs and modules
 sacpy bench [options] FILE [EXPR ..]    how long calls take, and whether they take longer than before
+sacpy profile [options] FILE [ARGS]     run a program, and say where the time went, line by line
+sacpy new program|module|python NAME    a folder to begin with, and tests that pass
+sacpy dap                               what editors debug with: the debug adapter
 sacpy explain [options] FILE [ARGS]   run a program on a GPU or the emulator, and say what became of its with-loops
 sacpy picture [options] FILE          draw how the with-loops of a program are laid out on a GPU
 sacpy eval [options] 'EXPR'           print the value of an expression

@@ -80,9 +80,14 @@ def _against(
         for row in rows:
             if (row.expression, row.target, row.threads) not in known:
                 continue
-            settings = {"target": row.target, "threads": row.threads or None, "_engine": None}
-            before = partial(Subject, program, row.expression, replace(old, **settings))
-            now = partial(Subject, parsed.file, row.expression, replace(workspace, **settings))
+            spaces = (
+                replace(space, target=row.target, threads=row.threads or None, _engine=None)
+                for space in (old, workspace)
+            )
+            before, now = (
+                partial(Subject, file, row.expression, space)
+                for file, space in zip((program, parsed.file), spaces, strict=True)
+            )
             verdict, groups = against(before, now, parsed.time, parsed.tolerance / 100)
             yield row, verdict, sum(map(len, groups))
 

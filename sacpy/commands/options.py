@@ -20,10 +20,15 @@ if TYPE_CHECKING:
 TOOLS = {
     "test": ("testing", "run the tests in programs and modules"),
     "bench": ("benching", "how long calls take, on several targets, and against an earlier state of the program"),
+    "new": ("beginning", "a folder to begin with: a program, a module, or a Python package that embeds SaC"),
+    "profile": ("profiling", "run a program, and say where the time went, line by line"),
+    "dap": ("debugging", "what editors debug with: the debug adapter, on standard input and output"),
 }
 """Commands that have a module of their own here: what it is called, and what the command does."""
 ON_ALL = ("test",)
 """Of them, those that run programs on any target, or on all."""
+RUNS = ("profile",)
+"""Of them, those that run a program with words of its own."""
 COMMANDS = (
     "run", "watch", "check", *TOOLS, "eval", "explain", "picture", "fmt", "lsp", "doc", "cache", "doctor", "kernel",
     "repl",
@@ -32,6 +37,7 @@ GENERATIONS = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")
 """Of GPUs: those of withloop.devices, which is loaded only where it is needed."""
 RUNNING = (
     "--target", "--device", "--threads", "--strategy", "--memory", "--seconds", "--depth", "--emit", "--function",
+    "--html", "--rows",
 )  # fmt: skip
 """Options of a run that take a value."""
 FLAGS = ("--debug", "--progress", "--strict-fp", "--stats", "--explain", "--verify", "--no-border-split")
@@ -58,7 +64,7 @@ def parse(argv: Sequence[str], stated_only: bool = False) -> argparse.Namespace:
         arguments.insert(0, "run")
     options: list[str] = []
     rest: list[str] = []
-    if arguments[0] in ("run", "watch", "explain"):
+    if arguments[0] in ("run", "watch", "explain", *RUNS):
         options, rest = split_run(arguments[1:])
         arguments = [arguments[0], *options]
     parsed, unknown = _parser(arguments[0], stated_only).parse_known_args(arguments)
@@ -126,7 +132,9 @@ def _parser(word: str, stated_only: bool = False) -> argparse.ArgumentParser:
     what = "a program or module, or a folder for all .sac files in it"
     add("files", nargs="+", type=Path, metavar="FILE", help=what)
     for name, (_, what) in TOOLS.items():
-        add = command(name, what, *([_running(stated_only, ("all",), "interp")] if name in ON_ALL else []))
+        parents = [_running(stated_only, ("all",), "interp")] if name in ON_ALL else [running] * (name in RUNS)
+        usage = f"sacpy {name} [options] FILE.sac [ARGS]" if name in RUNS else None
+        add = command(name, what, *parents, usage=usage)
         if name == word:  # other commands need not load it
             from sacpy.commands.tool_options import OPTIONS
 

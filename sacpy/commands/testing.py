@@ -14,6 +14,7 @@ from time import perf_counter
 
 from sacpy.base.terminal import has_color, has_escapes
 from sacpy.commands.options import refuse, with_options, workspace_of
+from sacpy.nodes import replace
 from sacpy.testing.cases import Result
 from sacpy.testing.collecting import collected, selection
 from sacpy.testing.functions import Properties
@@ -33,6 +34,9 @@ def run(parsed: argparse.Namespace, started: Callable[[], None]) -> int:
     except ValueError as error:
         refuse(f"-k {parsed.words!r}: {error}", "sacpy test")
     workspace = workspace_of(parsed)
+    # some tests run in another folder
+    search, include = ([p.resolve() for p in paths] for paths in (workspace.search, workspace.include_path))
+    workspace = replace(workspace, search=search, include_path=include)
     cases = [
         case
         for case in collected(parsed.paths, workspace, Properties(parsed.cases, parsed.seed), with_options)

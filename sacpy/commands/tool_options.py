@@ -1,4 +1,4 @@
-"""The options of the tools around programs: `test`, `bench`.
+"""The options of the tools around programs: `test`, `bench`, `profile`, `new`.
 
 In: what adds an argument to the parser of a command. Out: nothing.
 """
@@ -66,6 +66,19 @@ def bench(add: _Options) -> None:
     add("expressions", nargs="*", metavar="EXPR", help=what)
 
 
+def new(add: _Options) -> None:
+    """Options of `sacpy new`."""
+    add("kind", choices=["program", "module", "python"])
+    add("folder", type=Path, metavar="NAME", help="the folder to make; what is in it is called so too")
+
+
+def profile(add: _Options) -> None:
+    """Options of `sacpy profile`."""
+    add("--html", type=Path, default=None, metavar="FILE", help="write a page with the program's text too")
+    add("--rows", type=_above_0, default=10, metavar="N", help="how many rows each table has; 10 by default")
+    add("file", type=Path)
+
+
 TARGETS = ("auto", "cpu", "cuda", "emulator", "interp")
 
 
@@ -90,5 +103,11 @@ def _positive(text: str) -> float:
 
 _numbers.__name__ = "number"
 _positive.__name__ = "number"
-OPTIONS: dict[str, Callable[[_Options], None]] = {"test": test, "bench": bench}
+OPTIONS: dict[str, Callable[[_Options], None]] = {
+    "test": test,
+    "bench": bench,
+    "profile": profile,
+    "new": new,
+    "dap": lambda add: None,
+}
 """By command."""

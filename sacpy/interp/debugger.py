@@ -83,8 +83,8 @@ class Debugger:
         self._mode: Mode = "continue"
         self._depth = 0
         self._base = (0, 0)
-        self._entered = False
-        self._stopped_before: tuple[int, int] | None = None
+        self._entered = self._interrupted = self._abandoned = False
+        self._before: tuple[int, int, int] | None = None  # depth, line and number of the site before
         self._answers: queue.SimpleQueue[Stop | Done] = queue.SimpleQueue()
         self._commands: queue.SimpleQueue[Mode] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -110,13 +110,13 @@ class Debugger:
     def abandon(self) -> None:
         """Ends the run, wherever it stands."""
         if self._thread is not None and self._thread.is_alive():
-            self._mode = "end"
+            self._abandoned = True
             self._commands.put("end")
             self._thread.join()
 
     def interrupt(self) -> None:
         """The run stops at the next statement. Called from any thread."""
-        self._mode = "into"
+        self._interrupted = True
 
     def _answer(self) -> Stop | Done:
         try:
@@ -150,7 +150,7 @@ class Debugger:
 
     def enter(self, site: int) -> None:
         self._depth += 1
-        if self._mode == "end":
+        if self._abandoned:
             raise Abandoned
         if self.sites[site].function in self.breakpoints.functions:
             self._entered = True
@@ -160,31 +160,37 @@ class Debugger:
 
     def at(self, site: int) -> None:
         mode = self._mode
-        if mode == "continue" and not self.breakpoints:
-            return
-        if mode == "end":
+        if self._abandoned:
             raise Abandoned
+        if mode == "continue" and not (self.breakpoints or self._interrupted):
+            return
         here = self.sites[site]
         position = (self._depth, here.level)
         reason: Reason | None = None
-        if self._entered or (self.breakpoints.at_line(here) and self._is_new(here)):
+        if self._entered or (self.breakpoints.at_line(here) and self._is_new(site)):
             reason = "breakpoint"
-        elif mode == "into" or (mode == "next" and position <= self._base) or (mode == "out" and position < self._base):
+        elif (
+            mode == "into"
+            or self._interrupted
+            or (mode == "next" and position <= self._base)
+            or (mode == "out" and position < self._base)
+        ):
             reason = "step"
-        self._stopped_before = (self._depth, here.span.line)
+        self._before = (self._depth, here.span.line, site)
         if reason is None:
             return
-        self._entered, self._base = False, position
+        self._entered, self._interrupted, self._base = False, False, position
         assert self.evaluator is not None
         frames = frames_of(calls_from(sys._getframe(1)), self.evaluator.places, self)
         self._answers.put(Stop(reason, tuple(frames)))
         self._mode = self._commands.get()
-        if self._mode == "end":
+        if self._abandoned:
             raise Abandoned
 
-    def _is_new(self, here: Site) -> bool:
-        """Whether the line has just been come to; several statements may stand on it."""
-        return self._stopped_before != (self._depth, here.span.line) or here.kind == "cell"
+    def _is_new(self, site: int) -> bool:
+        """Whether the line has just been come to, or come to again; several statements may stand on it."""
+        before = self._before
+        return before is None or before[:2] != (self._depth, self.sites[site].span.line) or site <= before[2]
 
     def made(self, site: int, values: tuple[Value, ...], operands: tuple[Value, ...]) -> None:
         """Nobody asks."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
-from time import thread_time
+from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -87,6 +87,7 @@ class Evaluator:
         self.globals: dict[str, Value] = {}
         self.starting: set[str] = set()
         self.generating = 0.0  # seconds of its thread spent on generating functions
+        self.generating_since = 0.0  # the same by the clock, with what the machine did meanwhile
         self.namespace: dict[str, Any] = {
             **RUNTIME,
             "_world": world,
@@ -166,9 +167,7 @@ class Evaluator:
         name = self.python_name(key)
         function: Callable[..., Any] = self.namespace[name]
         if hasattr(function, "sac_stub"):
-            start, before = thread_time(), self.generating
-            self._define(key, name)
-            self.generating = before + thread_time() - start  # what was generated on the way is in it
+            self._timed(lambda: self._define(key, name))
             function = self.namespace[name]
         return function
 
@@ -200,16 +199,21 @@ class Evaluator:
 
     def _interpreted(self, function: Function, name: str) -> Callable[..., Any]:
         """A function as generated Python; calls by its name go where they went before."""
-        start, before, entry = thread_time(), self.generating, self.namespace[name]
-        positions = versions.open_parameters(function)
+        entry, positions = self.namespace[name], versions.open_parameters(function)
         if positions:
-            self._select_versions(function, name, positions)
+            self._timed(lambda: self._select_versions(function, name, positions))
         else:
-            self._load(function.signature.key, name, *self._generate(function, name))
+            self._timed(lambda: self._load(function.signature.key, name, *self._generate(function, name)))
         made: Callable[..., Any] = self.namespace[name]
         self.namespace[name] = entry
-        self.generating = before + thread_time() - start
         return made
+
+    def _timed(self, generate: Callable[[], None]) -> None:
+        """Generates something; what is generated on the way is in its time."""
+        start, since = thread_time(), perf_counter()
+        before, waited = self.generating, self.generating_since
+        generate()
+        self.generating, self.generating_since = before + thread_time() - start, waited + perf_counter() - since
 
     def _load(self, key: str, name: str, source: str, place: Place) -> None:
         filename = f"{PREFIX}{key}:{name}>"
@@ -230,7 +234,7 @@ class Evaluator:
             if own not in made and len(made) >= versions.MOST:
                 own, shapes = f"{name}_any", None
             if own not in made:
-                self._load(signature.key, own, *self._generate(function, own, shapes))
+                self._timed(lambda: self._load(signature.key, own, *self._generate(function, own, shapes)))
                 made[own] = self.namespace[own]
             return made[own]
 

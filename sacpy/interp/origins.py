@@ -14,7 +14,7 @@ import numpy as np
 
 from sacpy.interp.tracing import SITE, FrameView, Site, is_users
 from sacpy.interp.values import Value, shape_of
-from sacpy.lang.core import Call, Function, Let, Modarray, Prim, WithLoop
+from sacpy.lang.core import Call, Const, Fold, Function, Let, Modarray, Prim, Var, WithLoop
 from sacpy.nodes import Node
 
 if TYPE_CHECKING:
@@ -24,12 +24,13 @@ Shown = tuple[tuple[str, str, Value], ...]
 
 
 class Origin(Node):
-    """`site`: the statement or cell, None for a value that was given from outside; `kind`: "cell", "default" (no cell
-    of the with-loop is there), "update" or "statement"; `variables`: names, base types and values there; `calls`: the
-    functions that were being executed, outermost first."""
+    """`site`: the statement or cell, None for a value that was given from outside, `given`; `kind`: "cell", "default"
+    (no cell of the with-loop is there), "update" or "statement"; `variables`: names, base types and values there;
+    `calls`: the functions that were being executed, outermost first."""
 
     site: Site | None
     kind: str = ""
+    given: Value = None
     variables: Shown = ()
     calls: tuple[str, ...] = ()
 
@@ -76,7 +77,7 @@ class Recorder:
         at = eval(here.operands[0], frame.f_globals, frame.f_locals)
         if tuple(int(i) for i in np.atleast_1d(at)) == self.index[: np.size(at)]:
             variables = tuple(FrameView(here, here.span, frame).variables())
-            self._cells[-1] = Origin(here, "cell", variables, tuple(self._calls))
+            self._cells[-1] = Origin(here, "cell", None, variables, tuple(self._calls))
 
     def made(self, site: int, values: tuple[Value, ...], operands: tuple[Value, ...]) -> None:
         here = self.sites[site]
@@ -93,58 +94,57 @@ class Recorder:
 
     def origin(self, value: Value, evaluator: Evaluator) -> Origin:
         """What made the element of a result."""
-        if not shape_of(value):
-            return self._of_scalar(value, evaluator)
-        seen = 0
-        while seen <= len(self.events):
-            seen += 1
-            event = next((e for e in self.events if any(v is value for v in e.values)), None)
-            if event is None:
-                return Origin(None)
+        limit, depth = len(self.events), 1
+        while depth > 0:
+            at = self._last(value, limit, depth)
+            if at is None:  # it was an argument: made before the call, by the caller
+                depth -= 1
+                continue
+            limit, event = at, self.events[at]
             assert isinstance(event.site.statement, Let)
             match event.site.statement.rhs:
+                case Var() | Const():
+                    pass  # another name of the same value
+                case Call(candidates=keys) if any(self._is_users(key, evaluator) for key in keys):
+                    depth += 1
                 case Prim(op="modarray"):
-                    array, at, _ = event.operands
-                    index = tuple(int(i) for i in np.atleast_1d(at))
+                    array, where, _ = event.operands
+                    index = tuple(int(i) for i in np.atleast_1d(where))
                     if index == self.index[: len(index)] or array is None:
-                        return Origin(event.site, "update", event.variables, event.calls)
+                        return Origin(event.site, "update", None, event.variables, event.calls)
                     value = array
-                case WithLoop(operators=operators):
+                case WithLoop(operators=operators) if shape_of(value) and not isinstance(operators[0], Fold):
                     if event.cell is not None:
                         return event.cell
                     if not isinstance(operators[0], Modarray) or len(operators) > 1 or event.operands[0] is None:
-                        return Origin(event.site, "default", event.variables, event.calls)
+                        return Origin(event.site, "default", None, event.variables, event.calls)
                     value = event.operands[0]
                 case _:
-                    return Origin(event.site, "statement", event.variables, event.calls)
-        return Origin(None)
+                    return Origin(event.site, "statement", None, event.variables, event.calls)
+        return Origin(None, given=value)
 
-    def _of_scalar(self, value: Value, evaluator: Evaluator) -> Origin:
-        """The last statement that gave it, and of a call of a user's function the last in there."""
-        at, depth, found = len(self.events), 1, None
-        while True:
-            inside = [
-                (i, e)
-                for i, e in enumerate(self.events[:at])
-                if len(e.calls) == depth and any(_same(v, value) for v in e.values)
-            ]
-            if not inside:
-                break
-            at, found = inside[-1]
-            assert isinstance(found.site.statement, Let)
-            rhs = found.site.statement.rhs
-            if not isinstance(rhs, Call) or not any(self._is_users(key, evaluator) for key in rhs.candidates):
-                break
-            depth += 1
-        return Origin(None) if found is None else Origin(found.site, "statement", found.variables, found.calls)
+    def _last(self, value: Value, limit: int, depth: int) -> int | None:
+        """The last statement before that number, of a function so deep, that gave the value."""
+        for at in range(limit - 1, -1, -1):
+            event = self.events[at]
+            if len(event.calls) == depth and any(same(v, value) for v in event.values):
+                return at
+        return None
 
     def _is_users(self, key: str, evaluator: Evaluator) -> bool:
         signature = evaluator.program.signature(key)
         return signature.native is None and self.wants(evaluator.program.function(key))
 
 
-def _same(a: Value, b: Value) -> bool:
-    return not shape_of(a) and (a is b or bool(a == b) or (a != a and b != b))
+def same(a: Value, b: Value) -> bool:
+    """Whether two values are one, or a copy of it."""
+    if a is b:
+        return True
+    if shape_of(a) != shape_of(b) or type(a) is not type(b):
+        return False
+    if not isinstance(a, np.ndarray):
+        return bool(a == b or (a != a and b != b))
+    return bool(a.dtype == b.dtype) and a.tobytes() == b.tobytes()
 
 
-__all__ = ["Origin", "Recorder"]
+__all__ = ["Origin", "Recorder", "same"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import CodeType, FrameType, TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from sacpy.interp.codegen import Codegen, Generated
 from sacpy.interp.facts import binds
@@ -34,17 +34,16 @@ from sacpy.lang.core import (
     Modarray,
     Partition,
     Prim,
+    Program,
     Propagate,
     Stmt,
     Var,
     WithLoop,
 )
+from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.source import NOWHERE, STDLIB, Span
 from sacpy.lang.walk import defined
 from sacpy.nodes import Node, Record, field, field_names, replace
-
-if TYPE_CHECKING:
-    from sacpy.lang.elaborate.program import ElaboratedProgram
 
 SITE = "_site"  # the local variable with the number of the site where a function is
 Kind = Literal["function", "statement", "cell", "made"]
@@ -118,22 +117,28 @@ def hooks(tracer: Tracer) -> dict[str, Any]:
 class Borders(Record, eq=False):
     """The statements of functions as they were written, by function."""
 
-    program: ElaboratedProgram
+    program: Program
     _known: dict[str, list[Span]] = field(default_factory=dict)
+
+    def add(self, key: str, node: ast.Expr | ast.Stmt) -> None:
+        """The function of a statement or expression that stands in no function."""
+        self._known[key] = sorted([node.span, *statement_spans(node)], key=lambda s: s.end - s.start)
 
     def of(self, key: str, span: Span) -> Span:
         """The innermost statement around a span; the span itself where that is not known."""
         spans = self._known.get(key)
         if spans is None:
-            instance = self.program.instances.get(key.partition("@")[0])
-            found = [] if instance is None else _statement_spans(instance.entry.definition)
+            program = self.program
+            made = program.instances.get(key.partition("@")[0]) if isinstance(program, ElaboratedProgram) else None
+            found = [] if made is None else statement_spans(made.entry.definition)
             spans = self._known[key] = sorted(found, key=lambda s: s.end - s.start)
         return next((s for s in spans if contains(s, span)), span)
 
 
-def _statement_spans(root: ast.FunDef) -> list[Span]:
+def statement_spans(root: object) -> list[Span]:
+    """The statements of a function, or of any piece of syntax, also those within others."""
     found: list[Span] = []
-    waiting: list[object] = [root.body]
+    waiting: list[object] = [root]
     while waiting:
         node = waiting.pop()
         if isinstance(node, tuple):
@@ -175,7 +180,8 @@ class Traced(Codegen):
         self._scope: dict[str, Bind] = {}
         self._level, self._last, self._cell = 0, NOWHERE, NOWHERE
         self._partitions: dict[int, tuple[WithLoop, Partition]] = {}
-        _partitions(function.body, self._partitions)
+        self._loops: dict[int, Loop] = {}
+        _bodies(function.body, self._partitions, self._loops)
         for slot in signature.params:
             self._see(slot.bind)
         for source, core in signature.pattern_names:
@@ -206,6 +212,10 @@ class Traced(Codegen):
             self._before(statement)
             self.statement(statement)
             self._behind(statement)
+        loop = self._loops.get(id(block))
+        if loop is not None:  # its condition is looked at again
+            self.flush()
+            self._at("statement", self.borders.of(self._key, loop.span))
         if found is not None:
             self._level -= 1
         self._scope, self._last, self._cell = scope, last, cell
@@ -243,9 +253,11 @@ class Traced(Codegen):
         if not self.tracer.records or not isinstance(statement, Let):
             return
         texts = [self.name(t.name) for t in statement.targets if self._is_there(t.name)]
-        if texts and len(texts) == len(statement.targets):
+        looked_at = self.tracer.keeps or any(self.facts.shape(t.name).rank != 0 for t in statement.targets)
+        if texts and len(texts) == len(statement.targets) and looked_at:
             site = self._site("made", statement.span, statement)
-            operands = "".join(f"{self._operand(atom)}, " for atom in _operands(statement))
+            read = _operands(statement) if self.tracer.keeps else ()
+            operands = "".join(f"{self._operand(atom)}, " for atom in read)
             self.emit(f"_made({site}, ({', '.join(texts)},), ({operands}))", statement.span)
 
     def _operand(self, atom: Atom) -> str:
@@ -293,23 +305,24 @@ def _operands(statement: Let) -> tuple[Atom, ...]:
     return ()
 
 
-def _partitions(block: Block, found: dict[int, tuple[WithLoop, Partition]]) -> None:
-    """The bodies of with-loops in a block, by identity."""
+def _bodies(block: Block, found: dict[int, tuple[WithLoop, Partition]], rounds: dict[int, Loop]) -> None:
+    """The bodies of with-loops and loops in a block, by identity."""
     for s in block.statements:
         match s:
             case Let(rhs=WithLoop() as loop):
                 for operator in loop.operators:
                     if isinstance(operator, Fold):
-                        _partitions(operator.combine.body, found)
+                        _bodies(operator.combine.body, found, rounds)
                 for partition in loop.partitions:
                     found[id(partition.body)] = loop, partition
-                    _partitions(partition.body, found)
+                    _bodies(partition.body, found, rounds)
             case If():
-                _partitions(s.then, found)
-                _partitions(s.otherwise, found)
+                _bodies(s.then, found, rounds)
+                _bodies(s.otherwise, found, rounds)
             case Loop():
-                _partitions(s.condition, found)
-                _partitions(s.body, found)
+                rounds[id(s.body)] = s
+                _bodies(s.condition, found, rounds)
+                _bodies(s.body, found, rounds)
 
 
 # ---------------------------------------------------------------- frames
@@ -373,5 +386,5 @@ def calls_behind(error: BaseException) -> Iterator[tuple[FrameType, int]]:
 
 __all__ = [
     "Borders", "FrameView", "Site", "Traced", "Tracer", "Visible", "calls_behind", "calls_from", "frames_of", "hooks",
-    "is_users",
+    "is_users", "statement_spans",
 ]  # fmt: skip

@@ -40,7 +40,7 @@ from sacpy.repl.diagnostics import as_said_here
 from sacpy.repl.display import PAGE
 from sacpy.repl.holding import handed_over
 from sacpy.repl.inputs import PREFIX
-from sacpy.repl.outcomes import Outcome, Step, Timing, Variable
+from sacpy.repl.outcomes import Outcome, Paused, Step, Timing, Variable, made_of
 from sacpy.repl.page import Page
 from sacpy.repl.redefinitions import Problem, groups, replaced, without_files
 from sacpy.repl.settings import Settings
@@ -49,6 +49,7 @@ from sacpy.workspace import Workspace
 
 if TYPE_CHECKING:
     from sacpy.jit.run.engine import Engine as Compiler
+    from sacpy.repl.debugging import Debugging
 
 AGAIN = "W0123"  # a macro that is defined again: at a prompt that is no mistake
 MODULE_ALONE = re.compile(r"\s*(?:use|import)\s+\w+\s*")  # the rest is on no second line: it has been forgotten
@@ -71,6 +72,8 @@ class Engine:
         self.present = self._write if present is None else present
         self.settings = Settings()
         self.settings.values |= {"strategy": workspace.strategy, "strict-fp": "on" if workspace.strict_fp else "off"}
+        self.debugging: Debugging | None = None  # once somebody asks for it
+        self.failed: tuple[ast.Expr | ast.Stmt, SacError] | None = None  # what the last input ended with, if an error
         self.protocol: str | None = None  # how the terminal shows pictures, once that is known
         self.saved: set[Path] = set()  # files that were written from here
         self.loader = workspace.loader(Path())
@@ -319,6 +322,8 @@ class Engine:
             said.append(Diagnostic("E0702", "the run was interrupted", NOWHERE))
         except Exit as stop:
             status = stop.status & 0xFF
+        except Paused as paused:
+            remarks += paused.lines
         finally:
             self.world.flush()
         return Outcome(tuple(said), status, tuple(remarks))
@@ -355,14 +360,27 @@ class Engine:
     def _do(self, node: ast.Expr | ast.Stmt) -> None:
         """Runs a statement, or an expression, whose values are shown unless a `;` stands behind it."""
         expr = node.call if isinstance(node, ast.CallStmt) else node if isinstance(node, ast.Expr) else None
-        results, changed = self._run(node if expr is None else expr)
-        self.variables.update(changed | ({ANSWER: results[-1]} if results else {}))
-        self.steps.append(Step(node if expr is None else expr, bool(results)))
+        try:
+            results, changed = self._run(node if expr is None else expr)
+        except SacError as error:
+            self.failed = node, error
+            raise
+        self.done(node, results, changed)
+
+    def done(self, node: ast.Expr | ast.Stmt, results: tuple[Variable, ...], changed: Mapping[str, Variable]) -> None:
+        """A statement or expression has been obeyed: takes up what came of it, and shows the values of an
+        expression."""
+        expr = node.call if isinstance(node, ast.CallStmt) else node
+        self.failed = None
+        self.variables.update({**changed, **({ANSWER: results[-1]} if results else {})})
+        self.steps.append(Step(expr, bool(results)))
         for shown in results if isinstance(node, ast.Expr) else ():
             self.present(shown)
 
     def _run(self, node: ast.Expr | ast.Stmt) -> tuple[tuple[Variable, ...], dict[str, Variable]]:
         """The values of an expression, and the names that an expression or statement sets."""
+        if self.debugging is not None and self.debugging.breakpoints:
+            return self.debugging.run(node)
         entered = self._entered(node)
         try:
             arguments = self._arguments(entered)
@@ -401,14 +419,7 @@ class Engine:
         values, alone = self.workspace.guard(
             self._watchdog, lambda: self.evaluator.call_giving(entered.key, arguments, given)
         )
-        made: list[Variable] = []
-        at = 0
-        for type in (*entered.results, *entered.changed_types):
-            end = at + len(type.components)
-            made.append(Variable(type, values[at:end], alone[at:end]))
-            at = end
-        count = len(entered.results)
-        return tuple(made[:count]), dict(zip(entered.changed, made[count:], strict=True))
+        return made_of(entered, values, alone)
 
     def _write(self, shown: Variable) -> None:
         self.world.stdout.write((shown.shown(self.page) + "\n").encode("utf-8", "surrogateescape"))

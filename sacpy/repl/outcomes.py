@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sacpy.interp.values import Value
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic
+from sacpy.lang.elaborate.interactive import Expression
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.repl.display import PAGE, show, type_text
 from sacpy.repl.page import Page
@@ -69,3 +71,25 @@ class Timing:
     check: float
     compile: float
     runs: tuple[float, ...]
+
+
+class Paused(Exception):
+    """An input stands still at a breakpoint. `lines`: what is to be said of the place."""
+
+    def __init__(self, lines: list[str]) -> None:
+        super().__init__()
+        self.lines = lines
+
+
+def made_of(
+    entered: Expression, values: Sequence[Value], alone: Sequence[bool]
+) -> tuple[tuple[Variable, ...], dict[str, Variable]]:
+    """The values of an expression, and the names that it sets, from what its function gave."""
+    made: list[Variable] = []
+    at = 0
+    for type in (*entered.results, *entered.changed_types):
+        end = at + len(type.components)
+        made.append(Variable(type, tuple(values[at:end]), tuple(alone[at:end])))
+        at = end
+    count = len(entered.results)
+    return tuple(made[:count]), dict(zip(entered.changed, made[count:], strict=True))

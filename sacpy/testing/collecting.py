@@ -141,7 +141,7 @@ def _examples(file: Path, info: ModuleInfo, workspace: Workspace) -> Iterator[Ca
     @cache
     def program() -> ElaboratedProgram:
         if info.kind != "program":
-            return examples_program(info.name, comments, workspace.loader(file.parent))
+            return examples_program(info.name, comments, workspace.loader(file.resolve().parent))
         return _beside(file, info, comments, workspace)
 
     for i, (definition, examples) in enumerate(found):
@@ -154,7 +154,7 @@ def _beside(
     file: Path, info: ModuleInfo, comments: Sequence[Sequence[Example]], workspace: Workspace
 ) -> ElaboratedProgram:
     """A program with functions for examples that see what it sees."""
-    loader = workspace.loader(file.parent)
+    loader = workspace.loader(file.resolve().parent)
     loader.modules["Example"] = parse_source(SHOWING)
     texts = "".join(function_text(f"{_EXAMPLES}{i}", examples) for i, examples in enumerate(comments))
     return elaborate(extended(info, parse_source(Source(f"<examples of {file.name}>", texts))), loader)

@@ -30,6 +30,7 @@ MODULES: dict[str, str] = {
     **dict.fromkeys(("ScalarIO", "ArrayIO", "ComplexIO"), "printing"),
     "Assert": "assertions",
     "BinFile": "binfile",
+    **dict.fromkeys(("NPY", "CSV"), "npy"),
     "FibreIO": "fibre",
     "List": "lists",
     "String": "strings",

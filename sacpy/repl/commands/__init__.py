@@ -11,7 +11,7 @@ from sacpy.interp.errors import Exit
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import NOWHERE, Source, Span
 from sacpy.nodes import replace
-from sacpy.repl.commands import compiling, filing, measuring, names, settings, showing, stages
+from sacpy.repl.commands import compiling, debugging, filing, measuring, names, reading, settings, showing, stages
 from sacpy.repl.commands.command import Command
 from sacpy.repl.commands.places import in_line
 from sacpy.repl.diagnostics import as_said_here
@@ -21,9 +21,10 @@ from sacpy.repl.outcomes import Outcome
 QUIT = Command(":quit", "leave (or Ctrl-D)", "", lambda engine, text: Outcome(status=0), ("q", "exit"))
 _ALL = (
     names.HELP, names.SOURCE, names.DOC, names.TYPE, names.INFO, names.VARS, names.CLEAR,
-    showing.PRINT, showing.IMG, showing.PLOT, filing.LOAD, filing.RELOAD, filing.SAVE, filing.EDIT, filing.SH,
+    showing.PRINT, showing.IMG, showing.PLOT, reading.READ, filing.LOAD, filing.RELOAD, filing.SAVE, filing.EDIT,
+    filing.SH,
     measuring.TIME, stages.EMIT, stages.PICTURE, stages.STRATEGY, compiling.EXPLAIN, compiling.STATS, compiling.TARGET,
-    compiling.THREADS, settings.SET, QUIT,
+    compiling.THREADS, *debugging.DEBUGGING, settings.SET, QUIT,
 )  # fmt: skip
 COMMANDS: dict[str, Command] = {word: command for command in _ALL for word in (command.name, *command.aliases)}
 

@@ -1,0 +1,1 @@
+"""`sacpy dap`: a debug adapter, which editors talk to in the debug adapter protocol."""

@@ -1,0 +1,1 @@
+"""`sacpy profile`: where a program spends its time, line by line."""
