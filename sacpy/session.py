@@ -357,6 +357,8 @@ class Session:
             variables=tuple(names or ()),
         )
         errors = [d for d in typed.diagnostics if d.severity == "error"]
+        if names is not None and len(typed.nodes) > 1:  # where one expression is wanted
+            return errors or plain_error("E0205", "expected the end").diagnostics
         return errors or problems(typed.nodes, around)
 
     def _elsewhere(self, text: Source, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:

@@ -7,6 +7,7 @@ nothing slows down.
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
 import threading
@@ -24,6 +25,7 @@ DEPTH = 20_000
 POLL = 0.01  # seconds between two looks
 SOONEST = 0.001  # the same, where little memory is left
 RATE = 4e9  # bytes in a second that a run takes at most, in small pieces
+_MAIN = threading.main_thread().ident
 AGAIN = 0.2  # seconds until a run that has caught the exception gets another one
 IDLE = 100  # looks at nothing after which the watching thread ends
 
@@ -74,9 +76,10 @@ class Watchdog:
         """Does something within limits on time and memory. `stop` is called, from another thread, when it must end:
         native code does not see Python's exceptions. Raises `Stopped` where the action does not deal with it itself."""
         if limits.seconds is None and limits.memory is None:
-            return action()
+            with Heeding():
+                return action()
         watch: _Watch | None = None
-        with memory.budget(limits.memory) as room:
+        with Heeding(), memory.budget(limits.memory) as room:
             try:
                 deadline = float("inf") if limits.seconds is None else time.monotonic() + limits.seconds
                 watch = _Watch(threading.get_ident(), deadline, room, stop)
@@ -105,7 +108,6 @@ class _Watcher:
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._loop, name="sacpy watchdog", daemon=True)
                 self._thread.start()
-                self._heed_what_is_lost()
             self._watches.append(watch)  # after the thread has started, which has this one's number for a moment
 
     def end(self, watch: _Watch) -> None:
@@ -117,29 +119,12 @@ class _Watcher:
             watch.struck = False
             _take_back(watch.thread)
 
-    def _heed_what_is_lost(self) -> None:
-        """An exception that strikes where Python has nobody to give it to, a finaliser say, is printed and lost. Ours
-        are not printed, and come again soon. One that strikes a thread before it runs anything, having been meant for
-        the one that starts it (Python 3.11 gives both the same number for a moment), would leave that one waiting for
-        ever: the new thread begins once more."""
-        before = sys.unraisablehook
-        if getattr(before, "sac_heeds", False):
-            return
-
-        def heed(lost: Any) -> None:
-            if lost.exc_type is not None and issubclass(lost.exc_type, Stopped):
-                here = threading.get_ident()
-                for watch in tuple(self._watches):
-                    if watch.thread == here:
-                        watch.next = 0.0
-                begin, thread = lost.object, getattr(lost.object, "__self__", None)
-                if isinstance(thread, threading.Thread) and thread.ident is None:
-                    begin()
-            else:
-                before(lost)
-
-        heed.sac_heeds = True  # type: ignore[attr-defined]
-        sys.unraisablehook = heed
+    def strike_again(self) -> None:
+        """The run of this thread has lost what was to stop it."""
+        here = threading.get_ident()
+        for watch in tuple(self._watches):
+            if watch.thread == here:
+                watch.next = 0.0
 
     def _loop(self) -> None:
         idle, pause = 0, POLL
@@ -156,6 +141,49 @@ class _Watcher:
 _watcher = _Watcher()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_watcher.__init__)  # type: ignore[misc]
+
+
+class Heeding:
+    """A context in which an exception is heeded that strikes where Python has nobody to give it to, in a finaliser or
+    in the callback of a weak reference, say; Python prints it, and it is lost. Those of limits are not printed, and
+    come again soon; so does Ctrl-C. One that strikes a thread before it runs anything, having been meant for the one
+    that starts it (Python 3.11 gives both the same number for a moment), would leave that one waiting for ever: the new
+    thread begins once more."""
+
+    __slots__ = ()
+    runs = 0  # of the main thread, which Ctrl-C is for
+
+    def __enter__(self) -> None:
+        before = sys.unraisablehook
+        if not getattr(before, "sac_heeds", False):
+
+            def heed(lost: Any) -> None:
+                if not _is_heeded(lost):
+                    before(lost)
+
+            heed.sac_heeds = True  # type: ignore[attr-defined]
+            sys.unraisablehook = heed
+        Heeding.runs += threading.get_ident() == _MAIN
+
+    def __exit__(self, *_: object) -> None:
+        Heeding.runs -= threading.get_ident() == _MAIN
+
+
+def _is_heeded(lost: Any) -> bool:
+    """Sees to it that an exception that is being lost comes again, if it is one that was to end a run."""
+    if lost.exc_type is KeyboardInterrupt and Heeding.runs > 0 and threading.get_ident() == _MAIN:
+        again = threading.Timer(POLL, _thread.interrupt_main)  # now it would strike here, and be lost again
+        again.daemon = True
+        with unstruck():
+            again.start()
+        return True
+    if lost.exc_type is None or not issubclass(lost.exc_type, Stopped):
+        return False
+    _watcher.strike_again()
+    begin, thread = lost.object, getattr(lost.object, "__self__", None)
+    if isinstance(thread, threading.Thread) and thread.ident is None:
+        begin()
+    return True
 
 
 def unstruck() -> AbstractContextManager[object]:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,49 @@ def test_ctrl_c() -> None:
         signal.signal(signal.SIGINT, before)
     assert module.fine(1) == 2
     assert session.eval("kept") == 5
+
+
+@pytest.mark.parametrize("target", ["interp", "cpu"])
+@pytest.mark.parametrize("limits", [sacpy.Limits(), sacpy.Limits(seconds=30.0)], ids=["without limits", "with limits"])
+def test_ctrl_c_that_strikes_where_python_loses_it_comes_again(
+    target: str, limits: sacpy.Limits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", printed.append)
+    strikes = [1]
+
+    class Thing:
+        pass
+
+    def gone(_: object) -> None:
+        strikes[0] -= 1
+        signal.raise_signal(signal.SIGINT)
+        for _ in range(1000):
+            pass
+
+    def lose(x: int) -> int:
+        if strikes[0] > 0:
+            thing = Thing()
+            held.append(weakref.ref(thing, gone))
+            del thing
+        return x
+
+    held: list[object] = []
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        session = sacpy.Session(target=target, limits=limits)
+        session.bind("lose", lose)
+        module = session.compile(
+            "use Array: all; external int lose(int x); int f(int n) { x = 0; "
+            "while (x < n) { x = lose(x); } return x; }"
+        )
+        start = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            module.f(1)
+        assert time.monotonic() - start < 10.0
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (strikes, printed) == ([0], [])
 
 
 @pytest.mark.parametrize("bad", [{"memory": 0}, {"seconds": -1.0}, {"depth": None}, {"output": "1"}, {"depth": True}])

@@ -63,6 +63,21 @@ def test_all_say_the_same(text: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert told(defined.value.diagnostics[0])[1] == wanted[1]
 
 
+@pytest.mark.parametrize(
+    "text, mended",
+    [
+        ("sort([3, 1, 2])", "Sort::sort([3, 1, 2])"),
+        ("[0] + argmax([1.0, 2.0])", "[0] + Select::argmax([1.0, 2.0])"),
+        ("sum([[1, 2], [3, 4]], 0)", "Statistics::sum(0, [[1, 2], [3, 4]])"),
+        ("msort([2, 1]) + 1", "Sort::sort([2, 1]) + 1"),
+    ],
+)
+def test_an_expression_has_no_place_for_a_use_line_and_is_told_the_whole_name(text: str, mended: str) -> None:
+    with pytest.raises(SacError) as raised:
+        sacpy.Session().eval(text)
+    assert told(raised.value.diagnostics[0])[2] == mended
+
+
 def test_names_of_a_session_and_of_the_prompt_are_known_when_a_change_is_tried() -> None:
     session = sacpy.Session()
     session["v"] = [1.0, 2.0]

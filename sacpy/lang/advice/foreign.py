@@ -254,7 +254,7 @@ def _rewritten(diagnostic: Diagnostic, span: Span, call: str, module: bool) -> M
         else f"`{shown}` is no expression of SaC: arrays have no methods and no fields"
     )
     say = "in SaC: {}"
-    plain = _change(span, call, Template(call, "change"), say, "")
+    plain = next(_changes(span, call, Template(call, "change"), say, ""))
     changes: list[Change] = []
     for row in rows():
         if row.word == found[0].text and row.section in ("functions", "names", "arguments"):
@@ -263,10 +263,10 @@ def _rewritten(diagnostic: Diagnostic, span: Span, call: str, module: bool) -> M
                 if row.section == "arguments" and plain not in changes:
                     changes.append(plain)  # a function of SaC, with arguments as it takes them, perhaps
                 changes += [
-                    _change(span, filled(t.text, call, found, matched[1]), one, say, row.remark)
+                    change
                     for t in row.templates
                     if t.kind != "shown"
-                    for one in _with_module(t)
+                    for change in _changes(span, filled(t.text, call, found, matched[1]), t, say, row.remark)
                 ]
     changes += [] if plain in changes else [plain]
     if not _SYNTAX.match(diagnostic.code):
@@ -304,16 +304,17 @@ def _meant(diagnostic: Diagnostic, here: _Found, text: str, found: Sequence[Piec
     say = "in SaC: {}" if syntax else f"`{named}` of {listed(row.languages)} is {{}} in SaC"
     texts = [(t, filled(t.text, text, found, here.captured, t.kind == "shown")) for t in row.templates]
     changes = tuple(
-        _change(span, filled_text, one, say, row.remark)
+        change
         for t, filled_text in texts
         if t.kind != "shown"
-        for one in _with_module(t)
+        for change in _changes(span, filled_text, t, say, row.remark)
     )
     help = say.format(f"`{texts[0][1]}`") + _behind(row.remark) if texts else ""
     only_shown = all(t.kind == "shown" for t in row.templates)
     by_itself = row.section == "arguments" and not only_shown
     if diagnostic.edit is not None and (by_itself or (not syntax and _puts_in(diagnostic.edit))):
         changes = (*changes, Change(diagnostic.help, diagnostic.edit))  # none for a name that merely looks alike
+    changes = (*changes, *filter(None, map(_by_name, changes)))
     made = replace(diagnostic, help=help, edit=None)
     if vague:
         made = Diagnostic(
@@ -324,17 +325,23 @@ def _meant(diagnostic: Diagnostic, here: _Found, text: str, found: Sequence[Piec
     return Meant(made, changes, perhaps, span)
 
 
-def _with_module(template: Template) -> Iterator[Template]:
-    """As it is, and with the line that its module needs."""
-    yield replace(template, module="")
+def _changes(span: Span, text: str, template: Template, say: str, remark: str) -> Iterator[Change]:
+    """What makes `text` of a span: as it is, and with the line that its module needs."""
+    yield Change(say.format(f"`{text}`") + _behind(remark), Edit(span, text))
     if template.module:
-        yield template
+        needs = f", with `use {template.module}: all;`"
+        also = (use_line(span.source, template.module),)
+        yield Change(say.format(f"`{text}`") + needs + _behind(remark), Edit(span, text, also))
 
 
-def _change(span: Span, text: str, template: Template, say: str, remark: str) -> Change:
-    also = (use_line(span.source, template.module),) if template.module else ()
-    needs = f", with `use {template.module}: all;`" if template.module else ""
-    return Change(say.format(f"`{text}`") + needs + _behind(remark), Edit(span, text, also))
+def _by_name(change: Change) -> Change | None:
+    """What does without the line that a module needs: an expression by itself has no place for that."""
+    if not change.edit.also:
+        return None
+    module = change.edit.also[0].text.split()[1].rstrip(":")
+    named = f"{module}::{change.edit.text}"
+    help = change.help.replace(f", with `use {module}: all;`", "").replace(f"`{change.edit.text}`", f"`{named}`")
+    return Change(help, Edit(change.edit.span, named))
 
 
 def _behind(remark: str) -> str:

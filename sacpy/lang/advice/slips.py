@@ -27,6 +27,9 @@ def misspelt(diagnostic: Diagnostic) -> Meant | None:
     span = diagnostic.span
     if not _CODES.match(diagnostic.code) or span.macro is not None or not span.source.text:
         return None
+    there = "" if diagnostic.edit is None else diagnostic.edit.text
+    if there.startswith("use ") or there.endswith(f"::{span.text}"):
+        return None  # it is the name of something
     text = span.source.text
     low, high = text.rfind("\n", 0, span.start) + 1, max(span.end, span.start + 1)
     found = pieces(text, low, high)

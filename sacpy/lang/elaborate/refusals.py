@@ -54,12 +54,13 @@ def unknown_function(cx: Context, function: ast.QName, span: Span) -> NoReturn:
         edit = Edit(function.span, meant)
     elif owners:
         module = next((m for m in USUAL if m in owners), owners[0])
-        help = f"it is in the library: add 'use {module}: all;'" if function.module is None else f"it is in {module}"
-        edit = (
-            use_line(cx.scope.info.span.source, module)
-            if function.module is None
-            else Edit(function.span, f"{module}::{function.name}")
-        )
+        use, named = f"add 'use {module}: all;'", f"{module}::{function.name}"
+        help = f"it is in the library: {use}" if function.module is None else f"it is in {module}"
+        edit = Edit(function.span, named)
+        if function.module is None and (is_operator or function.span.source is cx.scope.info.span.source):
+            edit = use_line(cx.scope.info.span.source, module)
+        elif function.module is None:  # an expression by itself has no place for the line
+            help = f"it is in the library: write {named}, or {use}"
     else:
         help = f"define {function.name}, or use the module it is in"
     cx.fail("E0307", f"there is no {what} {function}", function.span, f"unknown {what}", help=help, edit=edit)
