@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from sacpy.capture.elemental import elemental, reduction
     from sacpy.capture.function import Captured, function
     from sacpy.capture.heads import Bool, Complex, Double, Float, Int, Int32, UInt8
     from sacpy.embedding.functions import Function, Module
@@ -37,7 +38,9 @@ __all__ = [
     "UInt8",
     "World",
     "__version__",
+    "elemental",
     "function",
+    "reduction",
     "to_device",
 ]
 
@@ -50,6 +53,7 @@ _WHERE = {
     "unload_ipython_extension": "sacpy.notebook.magic",
     **dict.fromkeys(("Double", "Float", "Int", "Int32", "UInt8", "Bool", "Complex"), "sacpy.capture.heads"),
     **dict.fromkeys(("function", "Captured"), "sacpy.capture.function"),
+    **dict.fromkeys(("elemental", "reduction"), "sacpy.capture.elemental"),
 }  # fmt: skip
 
 

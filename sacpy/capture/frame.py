@@ -17,6 +17,7 @@ from sacpy.capture.kinds import INTS, UNSET, Kind, Num, Several, Unset, join, wh
 from sacpy.capture.places import CANNOT, DIFFER, NOT_SET, SHARED, Places, refusal
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Label, SacError
+from sacpy.lang.elaborate.freenames import nodes
 from sacpy.lang.source import Span
 from sacpy.lang.vocabulary import RESERVED
 from sacpy.nodes import Node, Record, field, replace
@@ -55,6 +56,7 @@ class Val(Record):
         return self.expr.span
 
 
+TWICE = 30  # nodes of an expression that may be written twice where it can have no name
 Pairs = frozenset[frozenset[str]]
 State = tuple[dict[str, "Kind | Torn"], Pairs]
 NOTHING = Num("void", 0)
@@ -246,6 +248,8 @@ class Frame:
     def kept(self, found: Val, node: py.AST) -> Val:
         """The same value, in a variable where it is more than a name or a number, so that it may stand twice."""
         if found.items is not None or build.is_simple(found.expr):
+            return found
+        if self.pre is None and sum(1 for _ in nodes(found.expr)) <= TWICE:
             return found
         if self.pre is None:
             help = "set a variable before this statement"

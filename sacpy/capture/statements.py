@@ -307,6 +307,8 @@ def _return(frame: Frame, statement: py.Return) -> Made:
 def _expression(frame: Frame, statement: py.Expr) -> Made:
     if isinstance(statement.value, py.Constant):
         return []
+    if isinstance(statement.value, py.Yield | py.YieldFrom | py.Await):
+        frame.value(statement.value)
     if isinstance(statement.value, py.Call):
         made: Made | None = frame.unit.method_statement(frame, statement.value)
         if made is not None:
