@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sacpy.capture.elemental import elemental, reduction
     from sacpy.capture.function import Captured, function
     from sacpy.capture.heads import Bool, Complex, Double, Float, Int, Int32, UInt8
+    from sacpy.capture.importer import install_importer
     from sacpy.embedding.functions import Function, Module
     from sacpy.embedding.grants import World
     from sacpy.embedding.kinds import Handle
@@ -40,6 +41,7 @@ __all__ = [
     "__version__",
     "elemental",
     "function",
+    "install_importer",
     "reduction",
     "to_device",
 ]
@@ -54,6 +56,7 @@ _WHERE = {
     **dict.fromkeys(("Double", "Float", "Int", "Int32", "UInt8", "Bool", "Complex"), "sacpy.capture.heads"),
     **dict.fromkeys(("function", "Captured"), "sacpy.capture.function"),
     **dict.fromkeys(("elemental", "reduction"), "sacpy.capture.elemental"),
+    "install_importer": "sacpy.capture.importer",
 }  # fmt: skip
 
 

@@ -83,8 +83,7 @@ def _warm(function: Captured, repetitions: int) -> tuple[Row, bool, bool]:
 
 def _is_native(session: Session, function: Captured) -> bool:
     """Whether there is native code for it."""
-    name = function.program.made[function].name
-    return any(row.function == name and row.where == "native" for row in session.stats().rows)
+    return any(row.function == function.sac_name and row.where == "native" for row in session.stats().rows)
 
 
 def _first(function: Captured, repetitions: int) -> Row:

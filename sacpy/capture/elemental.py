@@ -1,8 +1,8 @@
 """Functions of elements that are mapped over arrays, and operators that reduce arrays.
 
 In: a typed Python function of numbers. Out: `Elemental`, which takes arrays for its numbers, all of one shape, and
-gives the array of what it gives for each element; `u.at(-1, 0)` in it is the element's neighbour (the neighbour access of
-Intel's ArBB). `Reduction`, an associative operator, which takes an array or a generator and combines all elements.
+gives the array of what it gives for each element; `u.at(-1, 0)` in it is the element's neighbour (as in Intel's ArBB).
+`Reduction`, an associative operator, which takes an array or a generator and combines all elements.
 """
 
 from __future__ import annotations
@@ -135,22 +135,17 @@ class Elemental(Captured):
             message = f"{name} is asked for neighbours, and cannot be set"
             raise refusal(self.head.spans[name], message, "set another variable")
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        """Calls it with numbers and arrays of one shape."""
-        if named or not self._plain:
-            args = self._in_order(args, named)
+    def _called(self, args: tuple[Any, ...]) -> Any:
+        """A call with numbers and arrays of one shape."""
         ranks = tuple(np.ndim(a) for a in args)
         run = self._ranks.get(ranks)
         if run is None:
             run = self._ranks[ranks] = self._entered(self.session, ranks)
         return run(*args)
 
-    def interpreted(self, *args: Any, **named: Any) -> Any:
-        """The same call, interpreted."""
-        args = self._in_order(args, named)
-        from sacpy.capture.function import default_session
-
-        return self._entered(default_session("interp"), tuple(np.ndim(a) for a in args))(*args)
+    def _forget(self) -> None:
+        super()._forget()
+        self._ranks = {}
 
     def check(self) -> None:
         """Captures and checks it, for arrays with as many axes as it has steps to neighbours."""
@@ -176,7 +171,7 @@ class Elemental(Captured):
         rank = max(ranks, default=0)
         own = program.name(self.__name__)
         self._name = own
-        made = program.add(self, (self, rank), _element_work(rank))
+        made = program.add(self, (self.python, rank), _element_work(rank))
         names = [f"a{i}" for i in range(len(ranks))]
         axes = [f"n{i}" for i in range(rank)]
         index = [f"i{i}" for i in range(rank)]
@@ -210,7 +205,7 @@ class Elemental(Captured):
             message = f"{self.__name__} takes numbers and arrays with the same, known number of axes"
             raise frame.refused(node, message, 'annotate them: Double["n", "m"]', DIFFER)
         rank = max(r for r in ranks if r is not None)
-        made = work.program.add(self, (self, rank), _element_work(rank))
+        made = work.program.add(self, (self.python, rank), _element_work(rank))
         fitted = [
             work.fitted(frame, node, v, heads.Shaped(s.base, () if v.kind.rank == 0 else (None,) * rank), n)
             for v, (n, s) in zip(given, self.head.parameters.items())
@@ -294,13 +289,9 @@ class Reduction(Captured):
             self._folds = self._folding(self.session)
         return self._folds(*args)
 
-    def interpreted(self, *args: Any, **named: Any) -> Any:
-        """The same call, interpreted."""
-        if len(args) != 1 or named:
-            return super().interpreted(*args, **named)
-        from sacpy.capture.function import default_session
-
-        return self._folding(default_session("interp"))(*args)
+    def _forget(self) -> None:
+        super()._forget()
+        self._folds = None
 
     def _folding(self, session: Session) -> Function:
         """The function of a whole array."""

@@ -71,7 +71,7 @@ class Program:
     def add(self, captured: Any, key: Any = None, work: Callable[[Program, Any, Made], Work] | None = None) -> Made:
         """The SaC function of a captured one. `key`, `work`: of one that becomes several. Raises `SacError` for what
         cannot be captured."""
-        key = captured if key is None else key
+        key = captured.python if key is None else key
         known = self.made.get(key)
         if known is not None:
             return known

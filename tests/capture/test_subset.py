@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sacpy import Captured
+from sacpy.capture.function import default_session
 from tests.capture.subset import CASES
 
 
@@ -41,6 +42,6 @@ def test_a_part_of_the_subset(function: Captured, calls: Any) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("function", "calls"), CASES, ids=[f.__name__ for f, _ in CASES])
 def test_the_same_compiled(function: Captured, calls: Any) -> None:
-    compiled = Captured(function.python, target="cpu")
+    compiled = function.on(default_session("cpu"))
     for given in calls:
         compare(compiled(*given), function(*given))
