@@ -20,10 +20,12 @@ def assert_equal_on_all_targets(
     function: Captured, *args: Any, targets: Sequence[str] = TARGETS, python: bool = True, rtol: float = 1e-12,
     atol: float = 0.0,
 ) -> Any:  # fmt: skip
-    """Sees that a captured function gives on each target what its Python original gives: the same shapes, whole numbers
-    that are the same, reals within `rtol` and `atol`. `python=False`: only that the targets agree, as for functions
-    that ask for neighbours. Gives the result. Raises `AssertionError`, and `SacError` where the function is wrong."""
+    """Sees that a captured function gives on each target what its Python original gives: the same shapes, the same
+    whole numbers, reals within `rtol` and `atol`. `python=False`: only that the targets agree, as for functions
+    that ask for neighbours. Gives what the last target gives. Raises `AssertionError`, and `SacError` where the
+    function is wrong."""
     expected: Any = function.python(*copy.deepcopy(args)) if python else None
+    found: Any = None
     name, against = function.__name__, "Python"
     for target in targets:
         found = function.on(default_session(target))(*copy.deepcopy(args))
@@ -39,7 +41,7 @@ def assert_equal_on_all_targets(
                 np.testing.assert_allclose(a, b, rtol, atol, err_msg=what)
             else:
                 np.testing.assert_array_equal(a, b, what)
-    return expected
+    return found
 
 
 def _several(result: Any) -> tuple[Any, ...]:

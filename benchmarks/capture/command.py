@@ -61,7 +61,7 @@ def show(only: Sequence[str], repetitions: int, quick: bool) -> tuple[dict[str, 
 def _warm(function: Captured, repetitions: int) -> tuple[Row, bool, bool]:
     """The time of a call beside Numba's; whether it was compiled, and whether both give the same."""
     session = Session()
-    mine = Captured(function.python, session)
+    mine = function.on(session)
     theirs = compiled(function)
     given = arguments(function, 1)
     expected, found = theirs(*copy.deepcopy(given)), mine(*given)
@@ -69,9 +69,7 @@ def _warm(function: Captured, repetitions: int) -> tuple[Row, bool, bool]:
         np.allclose(a, b, rtol=1e-9, atol=1e-12)
         for a, b in zip(_several(found), _several(expected), strict=True)
     )  # fmt: skip
-    begin = time.perf_counter()
-    while (passed := time.perf_counter() - begin) < 1.0 or (passed < SETTLED and not _is_native(session, mine)):
-        mine(*given)
+    _settle(session, mine, given)
     actions: dict[str, Callable[[], object]] = {"sacpy": lambda: mine(*given), "numba": lambda: theirs(*given)}
     timings = in_turns(actions, repetitions, AT_LEAST)
     ratios = [a / b for a, b in zip(timings["sacpy"].seconds, timings["numba"].seconds)]
@@ -79,6 +77,13 @@ def _warm(function: Captured, repetitions: int) -> tuple[Row, bool, bool]:
     note = f"{timings['sacpy'].median * 1e3:.3f} ms, {timings['numba'].median * 1e3:.3f} ms"
     row = Row(function.__name__, value, "x", min(ratios), max(ratios), note=note)
     return row, _is_native(session, mine), equal
+
+
+def _settle(session: Session, function: Captured, given: tuple[Any, ...]) -> None:
+    """Calls a function until it is compiled, and some more."""
+    begin = time.perf_counter()
+    while (passed := time.perf_counter() - begin) < 1.0 or (passed < SETTLED and not _is_native(session, function)):
+        function(*given)
 
 
 def _is_native(session: Session, function: Captured) -> bool:
@@ -111,11 +116,11 @@ def _mean(name: str, rows: Sequence[Row], limit: float) -> Row:
 def _overhead(repetitions: int) -> Row:
     """A call on an 8 x 8 array."""
     function = next(f for f in CASES if f.__name__ == "blur")
-    mine, theirs = Captured(function.python, Session()), compiled(function)
+    session = Session()
+    mine, theirs = function.on(session), compiled(function)
     image = np.ones((8, 8))
-    for _ in range(2000):
-        mine(image)
-        theirs(image)
+    _settle(session, mine, (image,))
+    theirs(image)
     timings = in_turns({"sacpy": lambda: mine(image), "numba": lambda: theirs(image)}, repetitions, AT_LEAST)
     ratios = [a / b for a, b in zip(timings["sacpy"].seconds, timings["numba"].seconds)]
     value = timings["sacpy"].median / timings["numba"].median
