@@ -136,8 +136,18 @@ class Frame:
 
     def sac_name(self, name: str) -> str:
         """A variable's name in SaC."""
-        plain = name if name.isascii() else "v" + "".join(c if c.isascii() else f"{ord(c):x}" for c in name)
-        return f"{plain}_" if plain in RESERVED or plain.startswith("_") else plain
+        if name.isascii() and not name.startswith("_") and name not in RESERVED:
+            return name
+        return self._unused("v" + "".join(c if c.isascii() else f"{ord(c):x}" for c in name))
+
+    def part_name(self, sac: str, number: int) -> str:
+        """The name of the variable that stands for an item of a tuple."""
+        return self._unused(f"{sac}_{number}")
+
+    def _unused(self, name: str) -> str:
+        while name in self.locals:
+            name += "_"
+        return name
 
     def read(self, name: str, node: py.AST) -> Val:
         """The value of a variable."""
@@ -166,7 +176,9 @@ class Frame:
     def variable(self, sac: str, name: str, kind: Kind, span: Span) -> Val:
         """The value of a variable, or, for a tuple, of those that stand for its items."""
         if isinstance(kind, Several):
-            items = tuple(self.variable(f"{sac}_{i}", f"{name}.{i}", k, span) for i, k in enumerate(kind.items))
+            items = tuple(
+                self.variable(self.part_name(sac, i), f"{name}.{i}", k, span) for i, k in enumerate(kind.items)
+            )
             return Val(build.var(sac, span), NOTHING, items)
         assert isinstance(kind, Num)
         if kind.is_int:
@@ -187,7 +199,9 @@ class Frame:
 
     def _stored(self, sac: str, name: str, found: Val, span: Span) -> tuple[Kind, list[ast.Stmt]]:
         if found.items is not None:
-            parts = [self._stored(f"{sac}_{i}", f"{name}.{i}", item, span) for i, item in enumerate(found.items)]
+            parts = [
+                self._stored(self.part_name(sac, i), f"{name}.{i}", item, span) for i, item in enumerate(found.items)
+            ]
             return Several(tuple(k for k, _ in parts)), [s for _, more in parts for s in more]
         if found.kind == NOTHING:
             raise self.refused(span, "this gives nothing that could be kept", "call it as a statement", DIFFER)

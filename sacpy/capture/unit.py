@@ -216,6 +216,8 @@ class Work:
         if self.declared is None:
             if found.kind == NOTHING and found.items is None:
                 raise frame.refused(node, "this gives nothing that could be returned", "", DIFFER)
+            if any(item.items is not None for item in found.items or ()):
+                raise frame.refused(node, "a tuple within a tuple cannot be returned", "return one tuple", DIFFER)
             kind = _kind(found)
             self.declared = self.made.results = heads.of_kind(kind)
         if len(self.declared) == 1 and found.items is None:

@@ -9,7 +9,10 @@ import pytest
 
 from sacpy import Captured
 from sacpy.capture.function import default_session
-from tests.capture.subset import CASES
+from tests.capture.edges import EDGES
+from tests.capture.subset import CASES as PARTS
+
+CASES = [*PARTS, *EDGES]
 
 
 def compare(found: Any, expected: Any) -> None:
