@@ -194,8 +194,14 @@ class Frame:
         kind, statements = self._stored(self.sac_name(name), name, found, span)
         self.env[name] = kind
         self.forget_pairs(name)
-        self.pairs |= {frozenset((name, other)) for other in self._with_partners(found.shares) if other != name}
+        self._pair(name, found)
         return statements
+
+    def _pair(self, name: str, found: Val) -> None:
+        """Notes with which variables a new value shares memory; items of tuples are called `t.0`."""
+        self.pairs |= {frozenset((name, other)) for other in self._with_partners(found.shares) if other != name}
+        for i, item in enumerate(found.items or ()):
+            self._pair(f"{name}.{i}", item)
 
     def _stored(self, sac: str, name: str, found: Val, span: Span) -> tuple[Kind, list[ast.Stmt]]:
         if found.items is not None:
@@ -279,13 +285,15 @@ class Frame:
 
     def forget_pairs(self, name: str) -> None:
         """A variable gets a new value: it shares no memory any more."""
-        self.pairs = frozenset(pair for pair in self.pairs if name not in pair)
+        own = f"{name}."
+        self.pairs = frozenset(p for p in self.pairs if not any(n == name or n.startswith(own) for n in p))
 
     def changing(self, name: str, node: py.AST) -> None:
         """An array is changed in place. Raises `SacError` where Python would change another variable with it."""
         others = sorted(other for pair in self.pairs if name in pair for other in pair - {name})
         if others:
-            message = f"{name} and {others[0]} share memory in Python, so this would change both"
+            other = others[0].partition(".")[0]
+            message = f"{name} and {other} share memory in Python, so this would change both"
             raise self.refused(node, message, f"copy where one is set from the other: {others[0]}.copy()", SHARED)
 
     # ------------------------------------------------------------ ways that meet

@@ -52,7 +52,12 @@ def _assign(frame: Frame, statement: py.Assign) -> Made:
             return _together(frame, target, statement.value)
         return assigned(frame, target, frame.value(statement.value))
     found = frame.kept(frame.value(statement.value), statement)
-    return [s for target in statement.targets for s in assigned(frame, target, found)]
+    made: Made = []
+    for target in statement.targets:
+        made += assigned(frame, target, found)
+        if isinstance(target, py.Name) and found.items is None and found.kind.rank != 0:
+            found = replace(found, shares=found.shares | {target.id})
+    return made
 
 
 def assigned(frame: Frame, target: py.expr, found: Val) -> Made:

@@ -168,6 +168,11 @@ def no_result(n: int) -> int:
     m = n + 1  # E0905
 
 
+@wrong(1.0)
+def nested_result(x: float):
+    return (x, x), x  # E0903
+
+
 @wrong(1)
 def no_result_on_one_way(n: int) -> int:
     if n > 0:  # E0905
@@ -300,6 +305,44 @@ def view(a: Double["n"]) -> Double["n"]:
     c = b[1:]
     c[0] = 1.0  # E0906
     return b
+
+
+@wrong(V)
+def two_targets(a: Double["n"]) -> Double["n"]:
+    b = c = a * 2
+    b[0] = 1.0  # E0906
+    return c
+
+
+@wrong(V)
+def item_of_a_tuple(a: Double["n"]) -> Double["n"]:
+    b = a.copy()
+    t = (1.0, b)
+    c = t[1]
+    c[0] = 1.0  # E0906
+    return b
+
+
+@wrong(V)
+def row_of_a_loop(a: Double["n"]) -> Double[:, :]:
+    b = np.outer(a, a)
+    for row in b:
+        row[0] = 0.0  # E0906
+    return b
+
+
+@wrong(V)
+def second_name_of_a_constant(a: Double["n"]) -> float:
+    b = V
+    b[0] = 1.0  # E0906
+    return a[0]
+
+
+@wrong(V)
+def array_or_view(a: Double["n"]) -> Double["n"]:
+    b = np.asarray(a)
+    b += 1.0  # E0906
+    return a
 
 
 @wrong(V)
