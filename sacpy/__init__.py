@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from sacpy.capture.elemental import elemental, reduction
     from sacpy.capture.function import Captured, function
     from sacpy.capture.heads import Bool, Complex, Double, Float, Int, Int32, UInt8
+    from sacpy.capture.importer import install_importer
     from sacpy.embedding.functions import Function, Module
     from sacpy.embedding.grants import World
     from sacpy.embedding.kinds import Handle
@@ -44,7 +46,10 @@ __all__ = [
     "UInt8",
     "World",
     "__version__",
+    "elemental",
     "function",
+    "install_importer",
+    "reduction",
     "to_device",
 ]
 
@@ -57,6 +62,8 @@ _WHERE = {
     "unload_ipython_extension": "sacpy.notebook.magic",
     **dict.fromkeys(("Double", "Float", "Int", "Int32", "UInt8", "Bool", "Complex"), "sacpy.capture.heads"),
     **dict.fromkeys(("function", "Captured"), "sacpy.capture.function"),
+    **dict.fromkeys(("elemental", "reduction"), "sacpy.capture.elemental"),
+    "install_importer": "sacpy.capture.importer",
 }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ sacpy explain [options] FILE [ARGS]   run a program on a GPU or the emulator, an
 sacpy picture [options] FILE          draw how the with-loops of a program are laid out on a GPU
 sacpy eval [options] 'EXPR'           print the value of an expression
 sacpy fmt [--check] [--diff] FILE ..  lay programs out in the one style
+sacpy stubs FILE.sac [-o FILE.pyi]    the functions of a module as Python's tools see them
 sacpy lsp                             what editors talk to: the language server
 sacpy doc [NAME | WORDS]              what a function, module, type, word or message is about
 sacpy cache info | clear              what is kept of compiled programs; forget it
@@ -320,6 +321,13 @@ def _fmt(parsed: argparse.Namespace) -> int:
     return Formatting(parsed.check, parsed.diff, include, defines(parsed), search).run(parsed.files, show)
 
 
+def _stubs(parsed: argparse.Namespace) -> int:
+    from sacpy.commands.stubs import write
+
+    ready()
+    return write(workspace_of(parsed), parsed.file, parsed.output)
+
+
 def _lsp(parsed: argparse.Namespace) -> int:
     from sacpy.lsp import serve
 
@@ -426,6 +434,7 @@ COMMANDS = {
     "explain": _explain,
     "picture": _picture,
     "fmt": _fmt,
+    "stubs": _stubs,
     "lsp": _lsp,
     "doc": _doc,
     "cache": _cache,

@@ -135,7 +135,7 @@ class Session:
 
     def compile(self, source: str | ast.Module, name: str = "<source>") -> Module:
         """The same for a program or module in a string, or one that is a tree already."""
-        expect(source, str | ast.Module, "source")
+        expect("" if isinstance(source, ast.Module) else source, str, "source")
         return self._loaded(lambda: self._workspace.check_text(source, name, None), name)
 
     def _loaded(self, check: Callable[[], tuple[ElaboratedProgram, list[Diagnostic]]], title: str) -> Module:

@@ -13,7 +13,7 @@ from sacpy.base.collection import without_collection
 from sacpy.base.kept import cache_folder
 from sacpy.interp.limits import Limits, Watchdog
 from sacpy.interp.memory import physical
-from sacpy.lang import ast, core
+from sacpy.lang import core
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.modules import Library, Loader, load_library, module_info, parse_file, parse_source
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sacpy.interp.world import World
     from sacpy.jit.options import Options
     from sacpy.jit.run.on_demand import OnDemand
+    from sacpy.lang import ast
     from sacpy.withloop.devices import DeviceLimits
 
 T = TypeVar("T")
@@ -81,7 +82,7 @@ class Workspace(Record):
     ) -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The program in a string, or one that somebody else has made a tree, with everything there is to say about it.
         `home`: the folder of its modules."""
-        if isinstance(text, ast.Module):
+        if not isinstance(text, str):
             program = elaborate(module_info(text), self.loader(home))
             return program, program.check(self.limits_of_device)
         return self._advised(

@@ -18,6 +18,8 @@
 | `unit.py` | one function made, and the program it is part of |
 | `support.sac` | Python's meaning where the library's is another |
 | `function.py` | `Captured`: the function as it is called |
+| `elemental.py` | functions of elements mapped over arrays, and operators that reduce them |
+| `importer.py` | `import` of files of SaC |
 
 In: typed Python functions. Out: SaC programs as trees, which sessions check and run as any other. Captured functions
 stand above sessions: nothing below imports this.

@@ -101,7 +101,8 @@ def attribute(frame: Frame, node: py.Attribute) -> Val:
             if kind.base != "complex":
                 help = "of a real number, x itself and 0.0"
                 raise frame.refused(node, f"{kind} is not complex", help, DIFFER)
-            return elementwise(frame, node, [found], lambda e: build.call(node.attr, e, span), "double", direct=False)
+            part = elementwise(frame, node, [found], lambda e: build.call(node.attr, e, span), "double", direct=False)
+            return replace(part, shares=found.shares)
     raise frame.refused(node, f"{kind} has no attribute {node.attr}", "", UNKNOWN)
 
 

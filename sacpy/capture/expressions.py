@@ -90,9 +90,9 @@ def _array(frame: Frame, node: py.AST, value: Any, name: str) -> Val:
         return ast.Literal("ubyte", number, f"{number}ub", span)
 
     kind = array(base, found.ndim, frozenset(i for i, n in enumerate(found.shape) if n == 1))
-    if not found.size:
-        return Val(empty(base, found.shape, span), kind)
-    return Val(nested(found), kind)
+    shares = frozenset((name,)) if name and isinstance(value, np.ndarray) else frozenset()
+    expr = nested(found) if found.size else empty(base, found.shape, span)
+    return Val(expr, kind, None, shares)
 
 
 def empty(base: str, shape: tuple[int, ...], span: Any) -> ast.Expr:

@@ -17,6 +17,7 @@ from sacpy.capture.kinds import INTS, UNSET, Kind, Num, Several, Unset, join, wh
 from sacpy.capture.places import CANNOT, DIFFER, NOT_SET, SHARED, Places, refusal
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Label, SacError
+from sacpy.lang.elaborate.freenames import nodes
 from sacpy.lang.source import Span
 from sacpy.lang.vocabulary import RESERVED
 from sacpy.nodes import Node, Record, field, replace
@@ -55,6 +56,7 @@ class Val(Record):
         return self.expr.span
 
 
+TWICE = 30  # nodes of an expression that may be written twice where it can have no name
 Pairs = frozenset[frozenset[str]]
 State = tuple[dict[str, "Kind | Torn"], Pairs]
 NOTHING = Num("void", 0)
@@ -134,8 +136,18 @@ class Frame:
 
     def sac_name(self, name: str) -> str:
         """A variable's name in SaC."""
-        plain = name if name.isascii() else "v" + "".join(c if c.isascii() else f"{ord(c):x}" for c in name)
-        return f"{plain}_" if plain in RESERVED or plain.startswith("_") else plain
+        if name.isascii() and not name.startswith("_") and name not in RESERVED:
+            return name
+        return self._unused("v" + "".join(c if c.isascii() else f"{ord(c):x}" for c in name))
+
+    def part_name(self, sac: str, number: int) -> str:
+        """The name of the variable that stands for an item of a tuple."""
+        return self._unused(f"{sac}_{number}")
+
+    def _unused(self, name: str) -> str:
+        while name in self.locals:
+            name += "_"
+        return name
 
     def read(self, name: str, node: py.AST) -> Val:
         """The value of a variable."""
@@ -164,7 +176,9 @@ class Frame:
     def variable(self, sac: str, name: str, kind: Kind, span: Span) -> Val:
         """The value of a variable, or, for a tuple, of those that stand for its items."""
         if isinstance(kind, Several):
-            items = tuple(self.variable(f"{sac}_{i}", f"{name}.{i}", k, span) for i, k in enumerate(kind.items))
+            items = tuple(
+                self.variable(self.part_name(sac, i), f"{name}.{i}", k, span) for i, k in enumerate(kind.items)
+            )
             return Val(build.var(sac, span), NOTHING, items)
         assert isinstance(kind, Num)
         if kind.is_int:
@@ -180,12 +194,20 @@ class Frame:
         kind, statements = self._stored(self.sac_name(name), name, found, span)
         self.env[name] = kind
         self.forget_pairs(name)
-        self.pairs |= {frozenset((name, other)) for other in self._with_partners(found.shares) if other != name}
+        self._pair(name, found)
         return statements
+
+    def _pair(self, name: str, found: Val) -> None:
+        """Notes with which variables a new value shares memory; items of tuples are called `t.0`."""
+        self.pairs |= {frozenset((name, other)) for other in self._with_partners(found.shares) if other != name}
+        for i, item in enumerate(found.items or ()):
+            self._pair(f"{name}.{i}", item)
 
     def _stored(self, sac: str, name: str, found: Val, span: Span) -> tuple[Kind, list[ast.Stmt]]:
         if found.items is not None:
-            parts = [self._stored(f"{sac}_{i}", f"{name}.{i}", item, span) for i, item in enumerate(found.items)]
+            parts = [
+                self._stored(self.part_name(sac, i), f"{name}.{i}", item, span) for i, item in enumerate(found.items)
+            ]
             return Several(tuple(k for k, _ in parts)), [s for _, more in parts for s in more]
         if found.kind == NOTHING:
             raise self.refused(span, "this gives nothing that could be kept", "call it as a statement", DIFFER)
@@ -247,6 +269,8 @@ class Frame:
         """The same value, in a variable where it is more than a name or a number, so that it may stand twice."""
         if found.items is not None or build.is_simple(found.expr):
             return found
+        if self.pre is None and sum(1 for _ in nodes(found.expr)) <= TWICE:
+            return found
         if self.pre is None:
             help = "set a variable before this statement"
             raise self.refused(node, "a value that is used twice must have a name here", help)
@@ -261,13 +285,15 @@ class Frame:
 
     def forget_pairs(self, name: str) -> None:
         """A variable gets a new value: it shares no memory any more."""
-        self.pairs = frozenset(pair for pair in self.pairs if name not in pair)
+        own = f"{name}."
+        self.pairs = frozenset(p for p in self.pairs if not any(n == name or n.startswith(own) for n in p))
 
     def changing(self, name: str, node: py.AST) -> None:
         """An array is changed in place. Raises `SacError` where Python would change another variable with it."""
         others = sorted(other for pair in self.pairs if name in pair for other in pair - {name})
         if others:
-            message = f"{name} and {others[0]} share memory in Python, so this would change both"
+            other = others[0].partition(".")[0]
+            message = f"{name} and {other} share memory in Python, so this would change both"
             raise self.refused(node, message, f"copy where one is set from the other: {others[0]}.copy()", SHARED)
 
     # ------------------------------------------------------------ ways that meet

@@ -15,6 +15,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
+from sacpy.capture.places import ARGUMENTS, refusal
 from sacpy.capture.signatures import head
 from sacpy.capture.unit import Program
 from sacpy.embedding.functions import Function, Module
@@ -52,6 +55,7 @@ class Captured:
         self._target = target
         self._run: Function | None = None
         self._program: Program | None = None
+        self._interpreted: Captured | None = None
         self._name = ""
         self._plain = not any(
             p.default is not p.empty or p.kind is p.KEYWORD_ONLY
@@ -67,11 +71,29 @@ class Captured:
         return self._session
 
     def __call__(self, *args: Any, **named: Any) -> Any:
-        """Calls it. Raises `SacError` for what cannot be captured, arguments that do not fit, and errors of the run."""
-        run = self._run or self._ready()
+        """Calls it. `out`: an array, or a tuple of them, that is filled with what it gives; it may be an argument as
+        well. Raises `SacError` for what cannot be captured, arguments that do not fit, and errors of the run."""
         if named or not self._plain:
+            if "out" in named and "out" not in self.head.parameters:
+                return filled(self, named.pop("out"), self(*args, **named))
             args = self._in_order(args, named)
-        return run(*args)
+        return self._called(args)
+
+    def _called(self, args: tuple[Any, ...]) -> Any:
+        """A call with all arguments in their order."""
+        return (self._run or self._ready())(*args)
+
+    def on(self, session: Session) -> Captured:
+        """The same function, run by another session."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made._session = session
+        made._forget()
+        return made
+
+    def _forget(self) -> None:
+        """Drops what was made for a session."""
+        self._run = self._program = self._interpreted = None
 
     def _ready(self) -> Function:
         if self._run is None:
@@ -103,6 +125,11 @@ class Captured:
         return tuple(bound.arguments.values())
 
     @property
+    def sac_name(self) -> str:
+        """Its name in the SaC program. Raises `SacError` for what cannot be captured."""
+        return self._name if self.program else ""
+
+    @property
     def sac(self) -> str:
         """The SaC program that it becomes, without what is brought along."""
         program = self.program
@@ -119,7 +146,9 @@ class Captured:
 
     def interpreted(self, *args: Any, **named: Any) -> Any:
         """The same call, interpreted: nothing is compiled. Raises `SacError`."""
-        return self._loaded(default_session("interp"))(*self._in_order(args, named))
+        if self._interpreted is None:
+            self._interpreted = self.on(default_session("interp"))
+        return self._interpreted(*args, **named)
 
     def called(self, work: Work, frame: Frame, node: py.Call) -> Val:
         """Its call within another captured function."""
@@ -131,6 +160,18 @@ class Captured:
     def __reduce__(self) -> tuple[Any, ...]:
         """A captured function is pickled by name, as Python functions are."""
         return _found, (self.__module__, self.__qualname__)
+
+
+def filled(function: Captured, out: Any, found: Any) -> Any:
+    """Puts results into arrays of their shapes and types. Raises `SacError` for others."""
+    for array, value in zip(*((v if isinstance(v, tuple) else (v,)) for v in (out, found)), strict=True):
+        wanted = np.asarray(value)
+        if not isinstance(array, np.ndarray) or array.shape != wanted.shape or array.dtype != wanted.dtype:
+            given = f"{array.dtype}{list(array.shape)}" if isinstance(array, np.ndarray) else type(array).__name__
+            message = f"out is {given}, and {function.__name__} gives {wanted.dtype}{list(wanted.shape)}"
+            raise refusal(function.head.places.span(function.head.node), message, "pass such an array", ARGUMENTS)
+        array[...] = value
+    return out
 
 
 def _found(module: str, name: str) -> Captured:

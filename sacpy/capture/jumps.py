@@ -139,6 +139,9 @@ class _Turner:
                 case py.If() if leaves([statement]):
                     more, end = self._if(statement, rest, region)
                     return [*done, *more], end
+                case py.If():  # there may be loops in it
+                    ways = [self.block(way, region)[0] for way in (statement.body, statement.orelse)]
+                    done.append(py.copy_location(py.If(statement.test, *ways), statement))
                 case py.While() | py.For():
                     done += self._loop(statement, region)
                     if leaves(statement.body, within_loop=True):

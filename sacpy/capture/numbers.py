@@ -215,18 +215,34 @@ def _whole(frame: Frame, node: py.AST, symbol: str, left: Val, right: Val) -> Va
         return Val(frame.support("int_power", args, span), whole())
     low, high = _range(symbol, a, b)
     base = "int" if a.is_small and b.is_small and whole(low, high).is_small else "long"
-    exprs = [frame.coerced(v, base).expr for v in (left, right)]
-    plain = a.low >= 0 and b.low >= 0
-    if symbol in ("//", "%") and not plain:
-        expr = frame.support("floor_div" if symbol == "//" else "floor_mod", exprs, span)
+    operands = [frame.coerced(v, base) for v in (left, right)]
+    if symbol in ("//", "%"):
+        expr = _floored(frame, node, symbol, operands, a.low >= 0 and b.low >= 0)
     else:
-        expr = build.binary({"//": "/"}.get(symbol, symbol), exprs[0], exprs[1], span)
+        expr = build.binary(symbol, operands[0].expr, operands[1].expr, span)
     narrow = None
     if base == "long" and symbol in ("+", "-", "*") and low >= NARROW_LOW and high <= NARROW_HIGH:
         parts = [_narrow(frame, v) for v in (left, right)]
         if parts[0] is not None and parts[1] is not None:
             narrow = build.binary(symbol, parts[0], parts[1], span)
     return Val(expr, replace(whole(low, high), base=base), narrow=narrow)
+
+
+def _floored(frame: Frame, node: py.AST, symbol: str, operands: list[Val], plain: bool) -> ast.Expr:
+    """A division that rounds down, or its rest; `plain`: of numbers from 0 on. The division itself stands where Python
+    has it, so that one by zero is an error there."""
+    span = frame.span(node)
+    if frame.pre is not None and not plain:
+        operands = [frame.kept(v, node) for v in operands]
+    a, b = (v.expr for v in operands)
+    rest = build.binary("%", a, b, span)
+    if plain:
+        return rest if symbol == "%" else build.binary("/", a, b, span)
+    if not (build.is_simple(a) and build.is_simple(b)):
+        return frame.support("floor_div" if symbol == "//" else "floor_mod", [a, b], span)
+    if symbol == "%":
+        return frame.support("floor_rest", [rest, b], span)
+    return frame.support("floor_quotient", [build.binary("/", a, b, span), rest, b], span)
 
 
 def _narrow(frame: Frame, found: Val) -> ast.Expr | None:

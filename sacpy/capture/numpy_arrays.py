@@ -144,10 +144,16 @@ def _astype(frame: Frame, node: py.Call, of: Val) -> Val:
     return cast(frame, node, of, dtype(frame, found["dtype"], ""))
 
 
-def _array(frame: Frame, node: py.Call) -> Val:
-    found = given(frame, node, "a dtype")
-    of = replace(array_of(frame, found["a"]), shares=frozenset())
-    return cast(frame, node, of, dtype(frame, found["dtype"], "")) if "dtype" in found else of
+def _array(shared: bool) -> Callable[[Frame, py.Call], Val]:
+    """`np.array`, and `np.asarray`, which copies nothing that is an array of that type already."""
+
+    def row(frame: Frame, node: py.Call) -> Val:
+        found = given(frame, node, "a dtype")
+        of = array_of(frame, found["a"])
+        base = dtype(frame, found.get("dtype"), of.kind.base)
+        return replace(cast(frame, node, of, base), shares=of.shares if shared else frozenset())
+
+    return row
 
 
 def _scalar_of(base: str) -> Callable[[Frame, py.Call], Val]:
@@ -213,7 +219,7 @@ NUMPY.update(
     {
         np.zeros: _constant(0), np.ones: _constant(1), np.empty: _constant(0), np.zeros_like: _constant_like(0),
         np.ones_like: _constant_like(1), np.empty_like: _constant_like(0), np.full: _full, np.full_like: _full_like,
-        np.array: _array, np.asarray: _array, np.copy: _copy, np.arange: _arange, np.linspace: _linspace,
+        np.array: _array(False), np.asarray: _array(True), np.copy: _copy, np.arange: _arange, np.linspace: _linspace,
         np.eye: _eye, np.identity: _eye, np.float32: _scalar_of("float"), np.int32: _scalar_of("int"),
         np.uint8: _scalar_of("ubyte"),
     }

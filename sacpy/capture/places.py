@@ -52,6 +52,9 @@ class Places:
         if not hasattr(node, "lineno"):
             return NOWHERE
         start = self._offset(node.lineno, node.col_offset)
+        if isinstance(getattr(node, "body", None), list):  # of a loop, a function, only what stands before its body
+            line = self.source.line(self.source.position(start)[0])
+            return Span(self.source, start, self._starts[self.source.position(start)[0] - 1] + len(line.rstrip()))
         return Span(self.source, start, max(start, self._offset(node.end_lineno, node.end_col_offset)))
 
     def _offset(self, line: int, column: int) -> int:

@@ -52,7 +52,12 @@ def _assign(frame: Frame, statement: py.Assign) -> Made:
             return _together(frame, target, statement.value)
         return assigned(frame, target, frame.value(statement.value))
     found = frame.kept(frame.value(statement.value), statement)
-    return [s for target in statement.targets for s in assigned(frame, target, found)]
+    made: Made = []
+    for target in statement.targets:
+        made += assigned(frame, target, found)
+        if isinstance(target, py.Name) and found.items is None and found.kind.rank != 0:
+            found = replace(found, shares=found.shares | {target.id})
+    return made
 
 
 def assigned(frame: Frame, target: py.expr, found: Val) -> Made:
@@ -307,6 +312,8 @@ def _return(frame: Frame, statement: py.Return) -> Made:
 def _expression(frame: Frame, statement: py.Expr) -> Made:
     if isinstance(statement.value, py.Constant):
         return []
+    if isinstance(statement.value, py.Yield | py.YieldFrom | py.Await):
+        frame.value(statement.value)
     if isinstance(statement.value, py.Call):
         made: Made | None = frame.unit.method_statement(frame, statement.value)
         if made is not None:

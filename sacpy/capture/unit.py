@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast as py
 import inspect
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from sacpy.base.spelling import closest
 from sacpy.capture import build, calls, expressions, heads, statements
 from sacpy.capture import numpy_moves as _rows  # noqa: F401 - they register themselves
 from sacpy.capture.expressions import MISSING
@@ -28,7 +30,7 @@ from sacpy.lang.deep import deeply
 from sacpy.lang.elaborate.freenames import nodes
 from sacpy.lang.modules import ModuleInfo, module_info
 from sacpy.lang.parser import parse_module
-from sacpy.lang.source import NOWHERE, Source
+from sacpy.lang.source import NOWHERE, Source, Span
 from sacpy.nodes import Record, replace
 
 SUPPORT = Path(__file__).with_name("support.sac")
@@ -66,19 +68,29 @@ class Program:
         self._is_library = is_library
         self._names: set[str] = set()
 
-    def add(self, captured: Any) -> Made:
-        """The SaC function of a captured one. Raises `SacError` for what cannot be captured."""
-        known = self.made.get(captured)
+    def add(self, captured: Any, key: Any = None, work: Callable[[Program, Any, Made], Work] | None = None) -> Made:
+        """The SaC function of a captured one. `key`, `work`: of one that becomes several. Raises `SacError` for what
+        cannot be captured."""
+        key = captured.python if key is None else key
+        known = self.made.get(key)
         if known is not None:
             return known
         own: Head = captured.head
-        name = own.node.name if own.node.name.isascii() else "f"
+        made = self.made[key] = Made(self.name(own.node.name), own, own.results)
+        made.definition = (work or Work)(self, captured, made).definition()
+        return made
+
+    def name(self, wanted: str) -> str:
+        """A name for a function that none has."""
+        name = wanted if wanted.isascii() else "f"
         while name in self._names or name.startswith("_") or name in support() or self._is_library(name):
             name = f"f{name}" if name.startswith("_") else f"{name}_"
         self._names.add(name)
-        made = self.made[captured] = Made(name, own, own.results)
-        made.definition = Work(self, captured, made).definition()
-        return made
+        return name
+
+    def put(self, key: Any, definition: ast.FunDef, own: Head) -> None:
+        """Adds a function that somebody else has written."""
+        self.made[key] = Made(definition.name, own, own.results, definition)
 
     def tree(self) -> ast.Module:
         """The whole program."""
@@ -132,6 +144,7 @@ class Work:
             for name, shaped in self.head.parameters.items():
                 frame.env[name] = heads.kind_of(shaped)
                 known.places[name] = self.head.spans[name]
+            self.prepare(frame)
             kinds = dict(known.kinds)
             try:
                 body, values = self._body(frame)
@@ -167,19 +180,23 @@ class Work:
             sac = frame.sac_name(name)
             return f"{sac}_extent" if {name, sac.rstrip("0123456789")} & taken else sac
 
-        params = tuple(
-            ast.Param(
-                build.sac_type(s.base, s.pattern(frame.known.places[n], rename), frame.known.places[n]),
-                frame.sac_name(n), False, frame.known.places[n],
-            )
-            for n, s in self.head.parameters.items()
-        )  # fmt: skip
+        params = self.parameters(frame, rename)
         where = places.span(node.returns) if node.returns is not None else span
         results = tuple(build.sac_type(s.base, s.pattern(where, rename), where) for s in self.declared)
         statements_ = (*body, ast.Return(values, places.span(_last(node))))
         doc = py.get_docstring(node) or ""
         name = self.made.name
         return ast.FunDef((), "", "", results, False, name, params, False, (), statements_, (), doc, span, span)
+
+    def prepare(self, frame: Frame) -> None:
+        """What else is known when the body begins."""
+
+    def parameters(self, frame: Frame, rename: Callable[[str], str]) -> tuple[ast.Param, ...]:
+        """The parameters of the SaC function."""
+        return tuple(
+            parameter(s.base, s.pattern(frame.known.places[n], rename), frame.sac_name(n), frame.known.places[n])
+            for n, s in self.head.parameters.items()
+        )
 
     # ------------------------------------------------------------ results
 
@@ -199,6 +216,8 @@ class Work:
         if self.declared is None:
             if found.kind == NOTHING and found.items is None:
                 raise frame.refused(node, "this gives nothing that could be returned", "", DIFFER)
+            if any(item.items is not None for item in found.items or ()):
+                raise frame.refused(node, "a tuple within a tuple cannot be returned", "return one tuple", DIFFER)
             kind = _kind(found)
             self.declared = self.made.results = heads.of_kind(kind)
         if len(self.declared) == 1 and found.items is None:
@@ -276,7 +295,8 @@ class Work:
             found = getattr(of, node.attr, MISSING)
             if found is MISSING:
                 shown = py.unparse(node.value)
-                raise frame.refused(node, f"{shown} has no {node.attr}", "", UNKNOWN)
+                near = closest(node.attr, dir(of))
+                raise frame.refused(node, f"{shown} has no {node.attr}", _near(near), UNKNOWN)
             return found
         return MISSING
 
@@ -388,6 +408,15 @@ class Work:
             return True
         changed = {frame.sac_name(name) for name in set_names(loop.body)}
         return value.expr.name.name in changed
+
+
+def parameter(base: str, pattern: tuple[ast.Feature, ...] | None, name: str, span: Span) -> ast.Param:
+    """A parameter."""
+    return ast.Param(build.sac_type(base, pattern, span), name, False, span)
+
+
+def _near(names: Sequence[str]) -> str:
+    return f"did you mean {names[0]}?" if names else ""
 
 
 def _kind(found: Val) -> Kind:

@@ -30,8 +30,8 @@ ON_ALL = ("test",)
 RUNS = ("profile",)
 """Of them, those that run a program with words of its own."""
 COMMANDS = (
-    "run", "watch", "check", *TOOLS, "eval", "explain", "picture", "fmt", "lsp", "doc", "cache", "doctor", "kernel",
-    "repl",
+    "run", "watch", "check", *TOOLS, "eval", "explain", "picture", "fmt", "stubs", "lsp", "doc", "cache", "doctor",
+    "kernel", "repl",
 )  # fmt: skip
 GENERATIONS = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")
 """Of GPUs: those of withloop.devices, which is loaded only where it is needed."""
@@ -153,6 +153,9 @@ def _parser(word: str, stated_only: bool = False) -> argparse.ArgumentParser:
     add("--diff", action="store_true", help="change nothing; print what would change")
     what = "a file, a folder for all .sac files in it, or - for standard input"
     add("files", nargs="+", type=Path, metavar="FILE", help=what)
+    add = command("stubs", "the functions of a program or module as Python's tools see them")
+    add("file", type=Path)
+    add("-o", dest="output", type=Path, default=None, metavar="FILE.pyi", help="where to; standard output without it")
     command("lsp", "what editors talk to: the language server, on standard input and output")
     add = command("doc", "what a function, a module, a type, a word of the language or a message is about")
     what = (

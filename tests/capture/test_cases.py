@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.capture.cases import CASES, arguments
 from sacpy import Captured
+from sacpy.capture.function import default_session
 
 
 def several(result: Any) -> tuple[Any, ...]:
@@ -31,7 +32,7 @@ def test_a_captured_function_gives_what_python_gives(function: Captured) -> None
 @pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)
 def test_the_same_compiled(function: Captured) -> None:
     given = arguments(function, 0)
-    compiled = Captured(function.python, target="cpu")
+    compiled = function.on(default_session("cpu"))
     for mine, theirs in zip(several(compiled(*given)), several(function.python(*copy.deepcopy(given))), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-14)
 
