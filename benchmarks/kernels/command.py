@@ -1,7 +1,7 @@
 """`python -m benchmarks kernels`: what kernels do, counted on the interpreter of PTX, beside CUDA C by hand.
 
-In: names of kernels. Out: a table for each, rows with limits, and whether something is over its limit. Nothing is timed:
-the numbers are the same on every machine.
+In: names of kernels. Out: a table for each, rows with limits, and whether something is over its limit. Nothing is
+timed: the numbers are the same on every machine.
 """
 
 from __future__ import annotations
