@@ -14,9 +14,9 @@ import math
 from collections.abc import Callable, Hashable, Mapping
 
 from sacpy.jit.analysis.shared_planner import ALIGNMENT, BYTES
-from sacpy.jit.analysis.straight import is_straight
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.ir.graph import INT, ArrayType, Atom, Fold, Partition, Var, integer
+from sacpy.jit.kernels import wide
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import Numbers, array_sizes, chain_of, in_line, pragmas_of, scratch_of, space_of
@@ -40,7 +40,6 @@ _SAY_SO = (
     "leave Permute out; or, if the function gives the same in any order of its operands, say so with "
     "`#pragma commutative` before the first partition"
 )
-_MOST_STATEMENTS = 40  # of a body of which a thread does several at a time
 _WAVES = 2  # how often the device is filled with blocks at most
 
 
@@ -225,7 +224,7 @@ class Folds:
     def _group(self, p: Partition, mapping: chains.Mapping) -> int:
         """How many neighbouring indices a thread takes at a time: where elements lie side by side, as many as the
         widest access takes."""
-        plain = p.rank == 1 and len(p.body.statements) <= _MOST_STATEMENTS and is_straight(p.body)
+        plain = p.rank == 1 and not mapping.stages and wide.suits(p) and wide.side_by_side(p)
         return max(1, ALIGNMENT // max(BYTES[base] for base in self.bases)) if plain and not self.ordered else 1
 
     # ---- kernels
