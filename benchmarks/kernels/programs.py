@@ -89,18 +89,19 @@ def classics() -> list[Classic]:
                 1.3,
             ),
             Classic(
-                f"product 128^3, {word}",
+                f"product 1024^3, {word}",
                 PRODUCT.format(t=word, z=zero),
-                (reals(t, 128, 128), reals(t, 128, 128)),
-                128**3,
-                3 * 128 * 128 * unit,
+                (reals(t, 1024, 1024), reals(t, 1024, 1024)),
+                1024**3,
+                3 * 1024 * 1024 * unit,
                 f"product_{letter}",
-                (2, 2),
+                (16, 16),
                 (256,),
-                (128, 128, 128),
-                (128, 128),
-                LIMITS[f"product, {word}"],
+                (1024, 1024, 1024),
+                (1024, 1024),
+                LIMITS["product"],
                 1.1,
+                2,
             ),
             Classic(
                 f"sum, {word}",
@@ -132,21 +133,6 @@ def classics() -> list[Classic]:
             ),
         ]
     found += [
-        Classic(
-            "product 1024^3, float",
-            PRODUCT.format(t="float", z="0f"),
-            (reals(F, 1024, 1024), reals(F, 1024, 1024)),
-            1024**3,
-            3 * 1024 * 1024 * 4,
-            "product_f",
-            (16, 16),
-            (256,),
-            (1024, 1024, 1024),
-            (1024, 1024),
-            LIMITS["product, float"],
-            1.1,
-            2,
-        ),
         Classic(
             "row sums, double",
             ROWS,
@@ -209,15 +195,14 @@ def classics() -> list[Classic]:
 
 
 LIMITS = {
-    "relaxation": 1.5,
-    "product, double": 6.0,
-    "product, float": 6.0,
-    "sum, double": 4.0,
-    "sum, float": 4.0,
-    "transposition": 2.0,
-    "row sums": 3.0,
-    "map": 3.2,
-    "n-body": 1.5,
-    "vectors of 3": 2.0,
+    "relaxation": 0.6,
+    "product": 1.4,
+    "sum, double": 0.8,
+    "sum, float": 1.1,
+    "transposition": 1.1,
+    "row sums": 1.8,
+    "map": 0.85,
+    "n-body": 1.25,
+    "vectors of 3": 0.65,
 }
-SECTORS = {"transposition": 8.5, "n-body": 1.1, "vectors of 3": 3.2}
+SECTORS = {"transposition": 1.05, "n-body": 1.1, "vectors of 3": 3.05}
