@@ -35,6 +35,7 @@ def test_a_kernel_that_there_is_not_is_refused() -> None:
         show(["sorting"])
 
 
+@pytest.mark.long
 @pytest.mark.skipif(toolchain.program("nvcc") is None, reason="there is no nvcc")
 def test_kernels_by_hand_are_counted_beside(capsys: pytest.CaptureFixture[str]) -> None:
     report, over = show(["row sums"])
