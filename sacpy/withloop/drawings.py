@@ -9,6 +9,7 @@ out.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 
 from sacpy.nodes import Node
@@ -110,9 +111,11 @@ def scene(mapping: Mapping, step: int | None = None, title: str = "") -> Scene:
 def _legend(mapping: Mapping, y: float) -> tuple[list[Item], float]:
     """What the colours mean, and the numbers of the launch."""
     placement = mapping.placement
+    each = math.prod(placement.each)
+    threads, cells = mapping.threads // each, f" with {each} cells each" if each > 1 else ""
     numbers = (
-        f"grid {_product(placement.launched)}, block {_product(placement.block)}: {mapping.threads} "
-        f"thread{'s' * (mapping.threads != 1)}, {mapping.idle} idle"
+        f"grid {_product(placement.launched)}, block {_product(placement.threads)}: {threads} "
+        f"thread{'s' * (threads != 1)}{cells}, {mapping.idle} idle"
     )
     if any(placement.strided):
         numbers += (

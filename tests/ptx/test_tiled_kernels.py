@@ -248,3 +248,52 @@ def test_parts_of_arrays_by_threads_with_several_cells_are_the_interpreter_s(nam
 @pytest.mark.parametrize("name", PIECES)
 def test_parts_of_arrays_by_libnvvm_and_on_the_emulator(name: str) -> None:
     compared(*PIECES[name], "sac_kernel_pieces", "libnvvm", emulator=True)
+
+
+TOTAL = "{t} f({t}[n] v) {{ return with {{ ([0] <= [i] < [n]) : v[i] * 3; }} : fold({o}, {z}); }}"
+KEEPING = (
+    "int later(int a, int b) { return (b == 0 ? a : b); } int f(int[n] v) { return with { ([0] <= [i] < [n]) : "
+    "(v[i] > 45 ? i : 0); } : fold(later, 0); }"
+)
+FOLDED: dict[str, tuple[str, tuple[Any, ...], str]] = {
+    **{f"a sum of {n}": (TOTAL.format(t="int", o="+", z="7"), (ints(n),), "sac_kernel_fold") for n in (9, 4099)},
+    "a sum by many blocks": (TOTAL.format(t="int", o="+", z="0"), (ints(150_003),), "sac_kernel_fold"),
+    "a sum from the third on": (
+        "int f(int[n] v) { return with { ([3] <= [i] < [n - 1]) : v[i] * i; } : fold(+, 1); }",
+        (ints(5002),),
+        "sac_kernel_fold",
+    ),
+    "what comes last": (KEEPING, (ints(7001),), "sac_kernel_fold"),
+    "three at once": (
+        "int, int, long f(int[n] v) { a, b, c = with { ([0] <= [i] < [n]) : (v[i], v[i], tol(v[i]) * 5l); } : (fold(+, "
+        "0), fold(max, -99), fold(+, 3l)); return (a, b, c); }",
+        (ints(6001),),
+        "sac_kernel_fold",
+    ),
+    "a sum of each row": (
+        "int[m] f(int[m,n] a) { return with { ([0] <= [i] < [m]) : with { ([0] <= [j] < [n]) : a[i,j]; } : fold(+, 0); "
+        "} : genarray([m], 0); }",
+        (ints(7, 900),),
+        "rows",
+    ),
+    "a sum of each column": (
+        "int[n] f(int[m,n] a) { return with { ([0] <= [j] < [n]) : with { ([0] <= [i] < [m]) : a[i,j]; } : fold(+, 0); "
+        "} : genarray([n], 0); }",
+        (ints(900, 37),),
+        "rows",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOLDED)
+def test_folds_are_the_interpreter_s(name: str) -> None:
+    source, args, word = FOLDED[name]
+    checked = name in ("a sum of 4099", "what comes last", "a sum of each column")
+    compared(source, args, word, "nvptx", emulator=checked, strict=False)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", FOLDED)
+def test_folds_by_libnvvm_and_on_the_emulator(name: str) -> None:
+    source, args, word = FOLDED[name]
+    compared(source, args, word, "libnvvm", emulator=True, strict=False)

@@ -13,9 +13,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping
 
-from sacpy.jit.analysis.shared_planner import ALIGNMENT
+from sacpy.jit.analysis.shared_planner import ALIGNMENT, BYTES
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.ir.graph import INT, ArrayType, Atom, Fold, Partition, Var, integer
+from sacpy.jit.kernels import wide
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import Numbers, array_sizes, chain_of, in_line, pragmas_of, scratch_of, space_of
@@ -31,6 +32,7 @@ from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.strategies import STRATEGIES, Refusal
 
 _EACH = 8  # indices of a thread before a block more is launched
+_MOST_EACH = 32  # the same, where all multiprocessors have blocks
 _OTHER_ORDER = (
     "this mapping changes the order of the indices, and the function of the fold is not known to be commutative"
 )
@@ -190,16 +192,18 @@ class Folds:
         device, threads = self.options.device, self.threads
         mapping = in_line(space)
         total = math.prod(mapping.placement.grid)
-        wanted = -(-total // (threads * _EACH))
+        some, fewer = (-(-total // (threads * each)) for each in (_EACH, _MOST_EACH))
+        wanted = min(some, max(fewer, _WAVES * device.processors))
+        group = self._group(p, mapping)
         most = device.processors * (device.threads_per_processor // threads) * _WAVES
         blocks = max(1, min(wanted, most))
         each = -(-total // (blocks * threads))
         bits = mapping.bits([*array_sizes(self.source, numbers), total + blocks * threads * 2 + each])
         last = blocks == 1
-        key = (number, mapping.key, bits, last)
+        key = (number, mapping.key, bits, last, group)
         built = self.kernels.get(key)
         if built is None:
-            built = self.kernels[key] = self._kernel(number, p, mapping, bits, last)
+            built = self.kernels[key] = self._kernel(number, p, mapping, bits, last, group)
         m = magic(blocks * threads, bits)
         words = [*mapping.words(bits), total, *((each,) if self.ordered else (blocks * threads, m.multiplier, m.shift))]
         reasons = (
@@ -219,10 +223,17 @@ class Folds:
             scratch_of(built, numbers),
         )
 
+    def _group(self, p: Partition, mapping: chains.Mapping) -> int:
+        """How many neighbouring indices a thread takes at a time: where elements lie side by side, as many as the
+        widest access takes."""
+        plain = p.rank == 1 and not mapping.stages and wide.suits(p) and wide.side_by_side(p)
+        return max(1, ALIGNMENT // max(BYTES[base] for base in self.bases)) if plain and not self.ordered else 1
+
     # ---- kernels
 
-    def _kernel(self, number: int, p: Partition, mapping: chains.Mapping, bits: int, last: bool) -> Built:
-        """What threads and blocks do with the indices. `last`: there is one block, which gives the results."""
+    def _kernel(self, number: int, p: Partition, mapping: chains.Mapping, bits: int, last: bool, group: int) -> Built:
+        """What threads and blocks do with the indices. `last`: there is one block, which gives the results; `group`: so
+        many neighbouring indices a thread takes at a time, if their order does not count (a power of two)."""
         thread = self.source.thread(f"fold{number}", bits)
         b, threads = thread.b, self.threads
         reduction = self._reduction(thread)
@@ -246,16 +257,26 @@ class Folds:
             found = b.seq_for(start, b.op("min", b.op("add", start, run, exact=True), total), reduction.initial, one)
         else:
             step, multiplier, shift = stride
+            size = b.word_const(group)
+            groups = b.op("shr", total, b.word_const(group.bit_length() - 1)) if group > 1 else total
             room = b.op(
-                "sub", b.op("add", total, b.op("sub", step, b.word_const(1), exact=True), exact=True), mine, exact=True
+                "sub", b.op("add", groups, b.op("sub", step, b.word_const(1), exact=True), exact=True), mine, exact=True
             )
             count = b.let("count", b.word, k.Divide(room, step, multiplier, shift))
-            found = b.seq_for(
-                b.word_const(0),
-                count,
-                reduction.initial,
-                lambda i, carried: one(b.op("add", mine, b.op("mul", i, step, exact=True), exact=True), carried),
-            )
+
+            def several(i: Var, carried: list[Atom]) -> list[Atom]:
+                at = b.op("add", mine, b.op("mul", i, step, exact=True), exact=True)
+                first = b.op("mul", at, size, exact=True) if group > 1 else at
+                for n in range(group):
+                    carried = one(b.op("add", first, b.word_const(n), exact=True) if n else first, carried)
+                return carried
+
+            found = b.seq_for(b.word_const(0), count, reduction.initial, several)
+            if group > 1:  # what is left is less than a group
+                whole = b.op("mul", groups, size, exact=True)
+                place = b.op("add", whole, mine, exact=True)
+                before = found
+                found = reduction.choose(b.op("lt", place, total), lambda: one(place, before), lambda: before)
         reduction.leave(shared, t, found)
         gather = k.ForAll((t,), (b.word_const(threads),), b.close())
         phases = reduction.tree(shared, threads)
@@ -265,7 +286,7 @@ class Folds:
             else self._leave(thread, reduction, shared, number, lambda: block, blocks)
         )
         return Built(
-            b.kernel((block,), (blocks,), (b.word_const(threads),), (gather, *phases, end)),
+            b.kernel((block,), (blocks,), (b.word_const(threads),), (gather, *phases, end), aligned=group > 1),
             tuple(v.name for v in b.shape),
         )
 

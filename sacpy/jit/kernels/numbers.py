@@ -78,7 +78,7 @@ def in_line(space: IndexSpace) -> Mapping_:
     steps: list[Combinator] = []
     if space.rank:
         steps = [
-            ShiftLB(),
+            *([ShiftLB()] if any(space.lower) else []),
             *([] if space.dense else [CompressGrid((1,) * space.rank)]),
             *[FoldLast2()] * (space.rank - 1),
         ]

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from sacpy.jit.analysis.folds import recognised
 from sacpy.jit.analysis.shared_planner import ALIGNMENT, BYTES
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import FALSE, INT, TRUE, ArrayType, Atom, Const, Fold, Op, Var, integer
+from sacpy.jit.ir.graph import FALSE, INT, TRUE, ArrayType, Atom, Const, Fold, Var, integer
 from sacpy.jit.kernels.launches import KernelOptions, Refused
 from sacpy.jit.kernels.thread import Thread
 from sacpy.jit.kernels.values import Value, zero
@@ -27,6 +27,7 @@ from sacpy.lang.types import REAL, SIGNED
 from sacpy.nodes import Node
 
 Code = Callable[[], list[Atom]]
+RADIX = 8  # how many values a thread combines at a time
 NAN, NEGATIVE_ZERO, ZERO = 1, 2, 4  # what was come across, as bits
 
 
@@ -220,49 +221,55 @@ class Reduction:
         return [*found, self.b.op("or", left[count], right[count]), *seen]
 
     def tree(self, shared: Shared, threads: int, lanes: int = 1) -> list[k.BlockStmt]:
-        """Phases after which the first place has what all places had. Where order counts, neighbours are combined; else
-        each with the one half of the block on, so that neighbouring threads read neighbouring places. `lanes`: so many
-        folds side by side (a power of two), whose places
-        alternate; then the first `lanes` places have the results. A result lies where the thread of its number has
-        written it: that one may read it without a barrier."""
-        if threads == 1:
-            return []
-        rounds = (threads - 1).bit_length()
-        level, live = self.b.names.var("level", INT), self.b.names.var("live", INT)
-        t = self.b.names.var("thread", INT)
-        steps: list[k.BlockStmt] = [k.Barrier(), k.Uniform(live, Op("shr", (integer((1 << rounds) * lanes), level)))]
-        distance = live
+        """Phases after which the first place has what all places had. In each, a thread combines what `RADIX` of them
+        have: fewer phases, so fewer barriers that all threads wait at. Where order counts, those are neighbours; else
+        they lie evenly apart, so that neighbouring threads read neighbouring places. `lanes`: so many folds side by
+        side (a power of two), whose places alternate; then the first `lanes` places have the results. A result lies
+        where the thread of its number has written it: that one may read it without a barrier."""
+        steps: list[k.BlockStmt] = []
+        left, apart = threads, 1
+        while left > 1:
+            live = -(-left // RADIX)
+            steps += [k.Barrier(), self._level(shared, left, live, apart, lanes)]
+            left, apart = live, apart * RADIX
+        return steps
+
+    def _level(self, shared: Shared, left: int, live: int, apart: int, lanes: int) -> k.ForAll:
+        """Of each fold, `left` values become `live` ones. Where order counts they lie `apart` times `lanes` places from
+        one another, else side by side."""
+        b = self.b
+        t = b.names.var("thread", INT)
+        many = min(RADIX, left) if self.ordered else -(-left // live)
+        whole = left % many == 0 if self.ordered else left % live == 0
+        b.open()
+        lane = b.op("bitand", t, integer(lanes - 1)) if lanes > 1 else integer(0)
+        group = b.op("shr", t, integer(lanes.bit_length() - 1)) if lanes > 1 else t
+        first, step = group, live
         if self.ordered:
-            previous, distance = self.b.names.var("previous", INT), self.b.names.var("distance", INT)
-            steps += [
-                k.Uniform(previous, Op("sub", (level, integer(1)))),
-                k.Uniform(distance, Op("shl", (integer(lanes), previous))),
-            ]
-        self.b.open()
-        at = self._neighbour(t, distance, lanes) if self.ordered else t
-        other = self.b.op("add", at, distance, exact=True)
+            first, step = b.op("mul", group, integer(many), exact=True), 1
+        distance = apart if self.ordered else 1
 
-        def join() -> None:
-            left = [self.b.load(a, at) for a in shared.arrays]
-            right = [self.b.load(a, other) for a in shared.arrays]
-            self.leave(shared, at, self.joined(left, right))
+        def place(number: Atom) -> Atom:
+            at = b.op("mul", number, integer(distance * lanes), exact=True) if distance * lanes > 1 else number
+            return b.op("add", at, lane, exact=True) if lanes > 1 else at
 
-        self.b.when(self.b.op("lt", other, integer(threads * lanes)) if threads < 1 << rounds else None, join)
-        steps.append(k.ForAll((t,), (live,), self.b.close()))
-        return [k.BlockFor(level, integer(1), integer(rounds + 1), integer(1), tuple(steps))]
+        def take(at: Var, carried: list[Atom]) -> list[Atom]:
+            more = b.op("mul", at, integer(step), exact=True) if step > 1 else at
+            other = b.op("add", first, more, exact=True)
+            there = None if whole else b.op("lt", other, integer(left))
 
-    def _neighbour(self, t: Atom, distance: Atom, lanes: int) -> Atom:
-        """The left one of the two places that a thread combines where order counts; the other one is `distance` on."""
-        op = self.b.op
-        if lanes == 1:
-            return op("mul", t, op("mul", integer(2), distance, exact=True), exact=True)
-        pair = op(
-            "mul",
-            op("shr", t, integer(lanes.bit_length() - 1)),
-            op("mul", integer(2), distance, exact=True),
-            exact=True,
-        )
-        return op("add", pair, op("bitand", t, integer(lanes - 1)), exact=True)
+            def joined() -> list[Atom]:
+                return self.joined(carried, [b.load(a, place(other)) for a in shared.arrays])
+
+            return self.choose(there, joined, lambda: list(carried))
+
+        own = place(first)
+        start = [b.load(a, own) for a in shared.arrays]
+        self.t.depth += 1
+        found = b.seq_for(integer(1), integer(many), start, take)
+        self.t.depth -= 1
+        self.leave(shared, own, found)
+        return k.ForAll((t,), (integer(live * lanes),), b.close())
 
     def finish(self, found: Sequence[Atom], some: Atom | None, before: Code | None) -> list[Atom]:
         """The result of a partition from what all its indices gave: the neutral elements come first. `some`: whether

@@ -208,12 +208,16 @@ class _Writer:
         return tuple(self.b.names.var("thread", self.b.word) for _ in self.each)
 
     def _positions(self, threads: Sequence[Atom]) -> list[list[Atom]]:
-        """Along each axis of the block, the positions that a thread has."""
+        """Along each axis of the block, the positions that a thread has: as many neighbours as the widest access takes,
+        and the same again beyond those of all threads, so that neighbouring threads read from neighbouring banks."""
         b = self.b
         found = []
-        for t, many in zip(threads, self.each):
-            first = b.op("mul", t, b.word_const(many), exact=True)
-            found.append([b.op("add", first, b.word_const(n), exact=True) for n in range(many)])
+        for axis, (t, many, extent) in enumerate(zip(threads, self.each, self.frame.mapping.placement.threads)):
+            sizes = [BYTES[tile.array.base] for tile in self.found.tiles if tile.moving == axis]
+            group = min(many, max(1, WIDE // max(sizes, default=WIDE)))
+            first = b.op("mul", t, b.word_const(group), exact=True)
+            places = [n // group * group * extent + n % group for n in range(many)]
+            found.append([b.op("add", first, b.word_const(n), exact=True) if n else first for n in places])
         return found
 
     def _start(self) -> k.ForAll:

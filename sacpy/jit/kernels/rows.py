@@ -94,7 +94,11 @@ class Row(Node):
             return None
         lanes = options.device.warp if self.across else 1
         threads = 1
-        while threads * 2 * lanes <= max(options.fold_threads, lanes) and threads * 4 <= length:
+        while threads * 2 * lanes <= max(options.fold_threads, lanes):
+            # a device that is full has more of threads that take more each: fewer are put together at the end
+            each = _EACH if cells * threads >= full else _EACH // 4
+            if threads * 2 * each > length:
+                break
             threads *= 2
         busy = -(-cells // lanes) * lanes * threads
         chunks = max(1, min(-(-full // busy), length // (threads * _EACH), options.device.grid[1]))

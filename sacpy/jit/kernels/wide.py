@@ -1,8 +1,8 @@
 """Maps whose threads have several cells each.
 
 In: a partition whose body is a few operations, and a large index space. Out: a mapping under which a thread has as many
-neighbouring cells as the widest access takes, if there is one axis; else some below one another, so that neighbouring
-threads still have neighbouring cells, and what the rows share is read once. And the kernel.
+neighbouring cells as the widest access takes, if they read elements that lie as they do; else some below one another,
+or some apart, so that neighbouring threads still have neighbouring cells; what rows share is read once. And the kernel.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 
 from sacpy.jit.analysis.shared_planner import BYTES
 from sacpy.jit.analysis.straight import is_straight
-from sacpy.jit.ir.graph import Partition, extents_of
+from sacpy.jit.ir.graph import Let, Load, Partition, Var, extents_of, statements
 from sacpy.jit.kernels import maps
 from sacpy.jit.kernels.several import cells_phase
 from sacpy.jit.kernels.source import Built, Frame, Source
@@ -41,29 +41,41 @@ def suits(p: Partition) -> bool:
     )
 
 
+def side_by_side(p: Partition) -> bool:
+    """Whether the elements that neighbouring indices read lie side by side, at multiples of what lies at the first
+    index: each is read at the index itself, or at one that is the same for all."""
+    set_here = {v.name for v in p.index} | {t.name for s in statements(p.body) if isinstance(s, Let) for t in s.targets}
+    reads = [s.rhs for s in statements(p.body) if isinstance(s, Let) and isinstance(s.rhs, Load)]
+    return all(r.index == p.index or not {a.name for a in r.index if isinstance(a, Var)} & set_here for r in reads)
+
+
 def chain_for(p: Partition, space: IndexSpace, device: DeviceLimits) -> chains.Chain | None:
     """The mapping; None where the space is too small to give threads several cells, or too many would be idle."""
     rank, extents = space.rank, space.extents
-    each = min(WIDE // BYTES[r.base] for r in p.body.results) if rank == 1 else BELOW
+    wide = rank == 1 and not any(space.lower) and side_by_side(p)
+    each = min(WIDE // BYTES[r.base] for r in p.body.results) if wide else BELOW
     if not space.dense or each == 1 or math.prod(extents) < device.processors * THREADS * each:
         return None
     most = device.processors * (device.threads_per_processor // THREADS) * WAVES
     start: list[Combinator] = [ShiftLB()] if any(space.lower) else []
-    if rank == 1:
-        return chains.Chain((*start, SplitLast(THREADS * each)), GridBlock(1, True, most, each=(each,)))
+    if wide:
+        return chains.Chain((SplitLast(THREADS * each),), GridBlock(1, True, most, each=(each,)))
+    if rank == 1:  # a thread's cells are as far from one another as a block has threads
+        steps = (*start, SplitLast(THREADS * each), SplitLast(THREADS))
+        return chains.Chain(steps, GridBlock(2, True, most, each=(each, 1)))
     height = THREADS // COLUMNS * each
     wasted = math.prod(-(-extent // size) * size / extent for extent, size in zip(extents[-2:], (height, COLUMNS)))
     if wasted > MOST_WASTE:
         return None
     outer = tuple(range(rank - 2))
-    steps = (
+    rows = (
         *start,
         SplitLast(COLUMNS),
         Permute((*outer, rank - 1, rank, rank - 2)),
         SplitLast(height),
         Permute((*outer, rank, rank - 2, rank + 1, rank - 1)),
     )
-    return chains.Chain(steps, GridBlock(2, True, most, each=(each, 1)))
+    return chains.Chain(rows, GridBlock(2, True, most, each=(each, 1)))
 
 
 def wide_kernel(source: Source, number: int, mapping: chains.Mapping, bits: int) -> Built:

@@ -19,7 +19,9 @@ from sacpy.jit.kernels import KernelOptions, Launch, Refused, build
 from sacpy.jit.passes.mappings import stands
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import Node
+from sacpy.withloop.devices import DeviceLimits
 from sacpy.withloop.errors import MappingError
+from sacpy.withloop.occupancy import Occupancy, occupancy
 
 if TYPE_CHECKING:
     from sacpy.jit.device.loops import DeviceLoop
@@ -41,8 +43,8 @@ WORDS = {
 
 class LaunchReport(Node):
     """One launch. `what` it does; `space`, `chain` and `reasons` of its mapping, "" where it has none; `grid` and
-    `block` as z, y, x; `threads` of all of them, `idle` those without an index; `bits` of its indices; `resources` as
-    the assembler says, or why that is unknown."""
+    `block` as z, y, x; `threads` of all of them, with `each` cells, `idle` the cells without an index; `bits` of its
+    indices; `resources` as the assembler says, or why that is unknown; `busy`: how much of the device it keeps so."""
 
     what: str
     space: str
@@ -54,6 +56,8 @@ class LaunchReport(Node):
     idle: int
     bits: int
     resources: Resources | str
+    each: int = 1
+    busy: Occupancy | None = None
 
 
 class LoopReport(Node):
@@ -158,7 +162,8 @@ def _loop(loop: DeviceLoop, placed: Placed, assemble: Assembler) -> LoopReport:
     w = loop.placed.with_loop
     if last is not None:
         numbers = dict(zip(loop.template.inputs, last.numbers))
-        launches = tuple(_launch(ready.launch, assemble) for ready in last.launches)
+        device = loop.template.options.device
+        launches = tuple(_launch(ready.launch, assemble, device) for ready in last.launches)
         written = sum(b.size * dtype_of(b.base).itemsize for b in last.plan.results)
         read = sum(_size(v.type, numbers) for v in loop.placed.inputs if isinstance(v.type, ArrayType))
     return LoopReport(
@@ -185,15 +190,23 @@ def _number(e: Atom, numbers: Mapping[str, int]) -> int:
     return int(e.value) if isinstance(e, Const) else numbers.get(e.name, 1)
 
 
-def _launch(launch: Launch, assemble: Assembler) -> LaunchReport:
+def _launch(launch: Launch, assemble: Assembler, device: DeviceLimits) -> LaunchReport:
     what = WORDS.get(launch.purpose, launch.purpose) + ("" if launch.partition is None else f" {launch.partition + 1}")
     m = launch.mapping
     idle = m.idle if m is not None else 0
+    each = 1 if m is None else prod(m.placement.each)
+    needs = assemble(launch.kernel)
+    busy = None
+    if not isinstance(needs, str):
+        from sacpy.jit.emission.geometry import fixed_dynamic_bytes
+
+        shared = needs.shared_bytes + fixed_dynamic_bytes(launch.kernel)
+        busy = occupancy(device, prod(launch.block), needs.registers, shared, prod(launch.grid))
     return LaunchReport(
         what, "" if m is None else f"{m.space}, {m.space.size} {'index' if m.space.size == 1 else 'indices'}",
         "" if m is None else str(m.chain), launch.reasons,
-        launch.grid, launch.block, launch.threads if m is None else m.threads, idle, launch.kernel.bits,
-        assemble(launch.kernel),
+        launch.grid, launch.block, launch.threads if m is None else m.threads // each, idle, launch.kernel.bits,
+        needs, each, busy,
     )  # fmt: skip
 
 
@@ -240,9 +253,10 @@ def _launch_lines(launch: LaunchReport) -> Iterator[str]:
     if launch.chain:
         yield f"      {launch.chain}"
     yield from (f"        {reason}" for reason in launch.reasons)
-    idle = (
-        f", {launch.idle} of them idle ({launch.idle / launch.threads:.0%})" if launch.idle and launch.threads else ""
-    )
+    cells = launch.threads * launch.each
+    idle = f", {launch.idle} of them idle ({launch.idle / cells:.0%})" if launch.idle and cells else ""
+    if launch.each > 1:
+        idle = f" with {launch.each} cells each{idle.replace('idle', 'not there')}"
     yield (
         f"      grid {_extents(launch.grid)}, block {_extents(launch.block)}: {launch.threads} threads{idle}; "
         f"{launch.bits}-bit indices"
@@ -258,6 +272,12 @@ def _launch_lines(launch: LaunchReport) -> Iterator[str]:
         )
         yield (
             f"      {needs.registers} registers a thread, {needs.shared_bytes} bytes of shared memory a block{spilled}"
+        )
+    if launch.busy is not None:
+        b = launch.busy
+        yield (
+            f"      {b.warps} of {b.most} warps on a multiprocessor, in {b.blocks} blocks, limited by {b.limit}; "
+            f"{b.waves:.2f} waves"
         )
 
 
