@@ -265,9 +265,7 @@ class Reduction:
 
         own = place(first)
         start = [b.load(a, own) for a in shared.arrays]
-        self.t.depth += 1
         found = b.seq_for(integer(1), integer(many), start, take)
-        self.t.depth -= 1
         self.leave(shared, own, found)
         return k.ForAll((t,), (integer(live * lanes),), b.close())
 

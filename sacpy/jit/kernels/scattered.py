@@ -174,9 +174,7 @@ class Scattered:
             b.when(guard, combine)
             return []
 
-        thread.depth += 1
         b.seq_for(b.word_const(0), count, [], one)
-        thread.depth -= 1
         body: tuple[k.BlockStmt, ...] = (k.ForAll((t,), (b.word_const(threads),), b.close()),)
         if own is not None:
             first = [self._begin(b, h, a, e) for h, a, e in zip(self.found, shared, own)]
