@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from sacpy.jit.analysis.circuits import NOTHING, circuits
 from sacpy.jit.analysis.independence import apart
+from sacpy.jit.analysis.makers import carried_in_place
 from sacpy.jit.analysis.scans import scan_of
 from sacpy.jit.analysis.straight import is_straight, updated_in
 from sacpy.jit.host import layout
 from sacpy.jit.host.memory import BORROWED, Array, Value, copy_elements, element_address, elements, flat, release
-from sacpy.jit.host.places import carried_in_place, places
+from sacpy.jit.host.places import Openings, places
 from sacpy.jit.host.writer import Slots, Writer, function_name, result_type, text_of
 from sacpy.jit.ir.graph import (
     ArrayType,
@@ -59,7 +61,10 @@ class Lowering(Writer):
         references the block takes over. `into`: where the array of a name is to be built, if the block makes it."""
         uses = self.unit.uses
         mine = set(owned)
-        into = places(self, block, mine, into or {})
+        plan = NOTHING
+        if self.unit.options.short_circuit:
+            plan = circuits(block, mine, uses.of, self.facts.made, self.lent)
+        openings = Openings(self, block, plan, dict(places(self, block, mine, into or {}, plan)))
         last: dict[str, int] = {}
         for number, s in enumerate(block.statements):
             last.update(dict.fromkeys(uses.of(s), number))
@@ -70,9 +75,12 @@ class Lowering(Writer):
             release(self.code, self.env[name])  # type: ignore[arg-type]
         mine &= last.keys()
         for number, s in enumerate(block.statements):
+            openings.before(number)
+            if number in openings.done:
+                continue
             dying = {name for name in uses.of(s) if name in mine and last[name] == number}
             mine -= dying
-            self.statement(s, dying, into)
+            openings.statement(number, s, dying)
             for name in sorted(dying):
                 release(self.code, self.env[name])  # type: ignore[arg-type]
             if isinstance(s, Let):
@@ -187,6 +195,12 @@ class Lowering(Writer):
         array = self.updated(rhs.array, dying, place)
         address = element_address(self.code, array, flat(self.code, self.wides(rhs.index), array.extents))
         copy_elements(self.code, array.element, address, value.data, elements(self.code, value.extents))
+        self.bind([target], [self.as_built(place) if place else array])
+
+    def hand_on(self, target: Var, source: Var, dying: set[str], into: dict[str, Array]) -> None:
+        """An update whose value is in its place already, in an array that nobody else holds."""
+        place = into.get(target.name)
+        array = self.updated(source, dying, place)
         self.bind([target], [self.as_built(place) if place else array])
 
     def updated(self, source: Var, dying: set[str], place: Array | None) -> Array:

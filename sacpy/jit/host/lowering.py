@@ -28,9 +28,10 @@ def lower(unit: Unit, options: Options) -> str:
     """The LLVM IR of a unit. The same for any number of threads."""
     module = Module()
     context = UnitContext(module, options, {f.name: f for f in unit.functions}, recursive(unit))
-    for function in unit.functions:
-        lower_function(context, function)
     found = takes(unit, bool(context.recursive))
+    lent = frozenset(p.name for number, p in enumerate(unit.root.params) if number not in found)
+    for function in unit.functions:
+        lower_function(context, function, lent if function is unit.root and not context.recursive else frozenset())
     _entry(module, unit.root, {o.positions[0]: o.extents for o in unit.outputs if o.kind == "array"}, found)
     return COUNTING + module.text()
 
@@ -196,8 +197,8 @@ def _hand_over(code: Code, arrays: list[tuple[int, str]]) -> None:
         code.end(f"ret i32 {layout.OUT_OF_MEMORY}")
 
 
-def lower_function(unit: UnitContext, function: Function) -> None:
-    """Writes a function into the unit's module."""
+def lower_function(unit: UnitContext, function: Function, lent: frozenset[str]) -> None:
+    """Writes a function into the unit's module. `lent`: parameters that its caller keeps."""
     params = [("ptr", "%frame")]
     for number, p in enumerate(function.params):
         if isinstance(p.type, ArrayType):
@@ -207,7 +208,7 @@ def lower_function(unit: UnitContext, function: Function) -> None:
     results = result_type(function.body.results)
     code = Code(unit.module, function_name(function), results, params, head="define internal fastcc")
     lowering = Lowering(unit, code, Facts.of(function))
-    lowering.results = results
+    lowering.results, lowering.lent = results, lent
     if function.name in unit.recursive:
         lowering.poll()
         stack_check(lowering)

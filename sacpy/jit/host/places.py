@@ -9,36 +9,22 @@ In: a block, and the places of its results, as far as these are known. Out: plac
       next u
     yield s
 
-What becomes another array, by an update or by rounds of updates, shares its place if nobody else needs it: it is only
-loaded from, or copied, and before that.
+What becomes another array, by an update or by rounds of updates, shares its place if nobody else needs it
+(`analysis/makers`). What is made only to be copied into a part of a larger array is made there
+(`analysis/circuits`): `Openings` sees to it that the larger one is there by then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container
 from math import prod
 
-from sacpy.jit.host.memory import BORROWED, Array
+from sacpy.jit.analysis.circuits import Circuit, Opening, Plan
+from sacpy.jit.analysis.makers import Makers, only_loads
+from sacpy.jit.analysis.projections import Shift
+from sacpy.jit.host.memory import BORROWED, Array, element_address, flat
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Block,
-    Check,
-    Cons,
-    Const,
-    For,
-    Genarray,
-    If,
-    Let,
-    Load,
-    Loop,
-    Stmt,
-    Update,
-    Var,
-    WithLoop,
-    blocks,
-    operands,
-)
+from sacpy.jit.ir.graph import ArrayType, Block, Const, Let, Stmt, Update, Var, View, WithLoop, extents_of
 from sacpy.jit.llvm.legal import memory_type, size_of
 from sacpy.nodes import replace
 
@@ -46,38 +32,34 @@ LARGEST = 512  # bytes of an array on the stack
 MOST = 4096  # bytes of such arrays in one LLVM function
 
 
-def places(w: Writer, block: Block, owned: Container[str], into: dict[str, Array]) -> dict[str, Array]:
-    """The places of the arrays that a block makes. `owned`: arrays from outside that the block takes over; `into`: the
-    places of results that have one."""
-    makers = {
-        t.name: number
-        for number, s in enumerate(block.statements)
-        if isinstance(s, Let) and isinstance(s.rhs, Cons | Update | For | Loop | WithLoop)
-        for t in s.targets
-        if isinstance(t.type, ArrayType)
-    }
-    if not makers:
+def places(w: Writer, block: Block, owned: Container[str], into: dict[str, Array], plan: Plan) -> dict[str, Array]:
+    """The places of the arrays that a block makes, as far as they are known from the start. `owned`: arrays from
+    outside that the block takes over; `into`: the places of results that have one; `plan`: which arrays are made in
+    others."""
+    makers = Makers(block, owned, w.unit.uses.of)
+    if not makers.makers:
         return into
-    plan = _Plan(w, block, owned, makers)
     found = dict(into)
     for name, place in into.items():
-        for other in plan.chain(name)[0]:
+        for other in makers.chain(name).names:
             found[other] = replace(place)
     results = {a.name for a in block.results if isinstance(a, Var)}
-    for name in reversed(makers):
-        size = _stack_size(plan.target(name))
-        if name in found or name in results or not 0 < size <= LARGEST or w.on_stack + size > MOST:
+    elsewhere = found.keys() | {name for o in plan.openings.values() for c in o.circuits for name in c.names}
+    for name in reversed(makers.makers):
+        size = _stack_size(makers.target(name))
+        if name in elsewhere or name in results or not 0 < size <= LARGEST or w.on_stack + size > MOST:
             continue
-        if not all(_only_loads(block.statements[k], name) for k in plan.users.get(name, ())):
+        if not all(only_loads(block.statements[k], name) for k in makers.users.get(name, ())):
             continue
-        names, own = plan.chain(name)
-        if own and not found.keys() & set(names):
+        chain = makers.chain(name)
+        if chain.own and not elsewhere & set(chain.names):
             w.on_stack += size
-            v = plan.target(name)
+            v = makers.target(name)
             assert isinstance(v.type, ArrayType)
             data = w.code.slot(f"[{size // size_of(v.base)} x {memory_type(v.base)}]")
-            for other in (name, *names):
+            for other in (name, *chain.names):
                 found[other] = Array(data, BORROWED, v.base, w.wides(v.type.extents))
+            elsewhere = elsewhere | {name, *chain.names}
     return found
 
 
@@ -88,149 +70,91 @@ def _stack_size(v: Var) -> int:
     return prod(extents) * size_of(v.base) if len(extents) == v.type.rank else 0
 
 
-class _Plan:
-    """`makers`: the number of the statement that makes an array; `users`: of those that use it."""
+class Openings:
+    """The circuits of a block, while it is written: before each statement what they need is there. `into`: the places
+    of the block's arrays, to which those of parts are added; `done`: the statements that have been written ahead."""
 
-    def __init__(self, w: Writer, block: Block, owned: Container[str], makers: dict[str, int]) -> None:
-        self.statements, self.owned, self.makers = block.statements, owned, makers
-        self.users: dict[str, list[int]] = {}
-        for number, s in enumerate(block.statements):
-            for name in w.unit.uses.of(s):
-                self.users.setdefault(name, []).append(number)
-        for a in block.results:
-            if isinstance(a, Var):
-                self.users.setdefault(a.name, []).append(len(block.statements))
+    def __init__(self, w: Writer, block: Block, plan: Plan, into: dict[str, Array]) -> None:
+        self.w, self.statements, self.plan, self.into = w, block.statements, plan, into
+        self.done: set[int] = set()
+        self.lent = frozenset[str]().union(*(o.lent for o in plan.openings.values()))
+        self.rooms: dict[str, Array] = {}
 
-    def let(self, name: str) -> Let:
-        """The statement that makes an array."""
-        s = self.statements[self.makers[name]]
-        assert isinstance(s, Let)
-        return s
+    def before(self, number: int) -> None:
+        """What has to be there before a statement: the outer arrays first."""
+        if not self.plan.openings:
+            return
+        for point, o in sorted(self.plan.openings.items(), reverse=True):
+            if o.first == number:
+                self.open(point, o)
+            if o.begins == number:
+                self.begin(o)
 
-    def target(self, name: str) -> Var:
-        """The variable of a name."""
-        return next(t for t in self.let(name).targets if t.name == name)
+    def open(self, point: int, o: Opening) -> None:
+        """The memory of what parts are made in: a new array's in `begin`; of one that there is, nobody else holds it
+        from here on."""
+        onto, whole = o.circuits[0].onto, o.circuits[0].whole
+        if onto is None:
+            return
+        w, array = self.w, self.w.array_named(onto.name)
+        if whole.name in self.into:
+            place = self.into[whole.name]
+            w.placed(array, place)
+            w.env[onto.name] = replace(array, data=place.data, scope=place.scope, apart=place.apart)
+        elif not array.unique:
+            w.env[onto.name] = w.owned(array)
 
-    def chain(self, name: str) -> tuple[list[str], bool]:
-        """The arrays of the block that become this one, so that they can share its place, the latest first. And whether
-        no memory is given up for it that is there anyway: the first of them is made here, or has to stay as it is."""
-        found: list[str] = []
-        while name in self.makers:
-            number, s = self.makers[name], self.let(name)
-            at = [t.name for t in s.targets].index(name)
-            match s.rhs:
-                case Cons():
-                    return found, True
-                case WithLoop(operators=operators):
-                    return found, len(operators) == 1 and isinstance(operators[0], Genarray)
-                case Update(array=source):
-                    pass
-                case For(initial=initial) | Loop(initial=initial):
-                    before = initial[at]
-                    if not isinstance(before, Var) or not carried_in_place(s.rhs, at):
-                        return found, False
-                    source = before
-                case _:
-                    return found, False
-            if source.name not in self.makers:
-                return found, source.name not in self.owned
-            others = [k for k in self.users[source.name] if k != number]
-            if (
-                not all(k < number and _only_loads(self.statements[k], source.name) for k in others)
-                or _uses(s, source.name) != 1
-            ):
-                return found, False
-            name = source.name
-            found.append(name)
-        return found, False
+    def begin(self, o: Opening) -> None:
+        """The places of the parts."""
+        w, whole, onto = self.w, o.circuits[0].whole, o.circuits[0].onto
+        for number in o.ahead:
+            if number not in self.done:
+                w.statement(self.statements[number], set(), {})
+                self.done.add(number)
+        if onto is not None:
+            room = w.array_named(onto.name)
+        elif whole.name in self.into:
+            room = self.into[whole.name]
+        else:
+            room = self.rooms[whole.name] = w.allocate(whole.base, w.wides(extents_of(whole)))
+        for c in o.circuits:
+            place = self.place(c, room)
+            for name in c.names:
+                self.into[name] = replace(place)
 
+    def place(self, c: Circuit, room: Array) -> Array:
+        """The memory of a part."""
+        w, extents = self.w, self.w.wides(extents_of(c.part))
+        if c.source is not None:
+            return Array(w.array_named(c.source.name).data, BORROWED, room.element, extents)
+        first = w.wides(a.start if isinstance(a, Shift) else a for a in c.at)
+        at = element_address(w.code, room, flat(w.code, first, room.extents))
+        return Array(at, BORROWED, room.element, extents)
 
-def carried_in_place(loop: For | Loop, at: int) -> bool:
-    """Whether an array that a loop carries can stay in one place: every round updates it, or hands it on, and keeps no
-    other version of it."""
-    param = loop.params[at]
-    if isinstance(loop, Loop) and (
-        not all(_only_loads(s, param.name) for s in loop.condition.statements) or param in loop.condition.results
-    ):
-        return False
-    return _handed_on(loop.body, param.name) == at
+    def statement(self, number: int, s: Stmt, dying: set[str]) -> None:
+        """Runs a statement, with what has been made ahead left out."""
+        o = self.plan.openings.get(number)
+        if o is None or not isinstance(s, Let):
+            if isinstance(s, Let) and isinstance(s.rhs, View) and s.targets[0].name in self.lent:
+                self.lend(s.targets[0], s.rhs)
+            else:
+                self.w.statement(s, dying, self.into)
+            return
+        if isinstance(s.rhs, Update):
+            self.w.hand_on(s.targets[0], s.rhs.array, dying, self.into)
+            return
+        assert isinstance(s.rhs, WithLoop)
+        gone = {c.partition for c in o.circuits}
+        left = tuple(p for k, p in enumerate(s.rhs.partitions) if k not in gone)
+        (target,) = s.targets
+        room = self.rooms.pop(target.name, None)
+        into = self.into if room is None else {**self.into, target.name: room}
+        self.w.statement(replace(s, rhs=replace(s.rhs, partitions=left)), dying, into)
+        if room is not None:
+            self.w.env[target.name] = replace(room, scope="", apart=())
 
-
-def _handed_on(body: Block, name: str) -> int | None:
-    """The number of the result that an array becomes which a block gets; None unless each version of it goes into the
-    next one, or that result, and nowhere else but into loads before that."""
-    gone: set[str] = set()
-    for s in body.statements:
-        names = _arrays(s)
-        if names & gone:
-            return None
-        if name not in names or _only_loads(s, name):
-            continue
-        after = _next(s, name)
-        if after is None:
-            return None
-        gone.add(name)
-        name = after
-    at = [k for k, a in enumerate(body.results) if isinstance(a, Var) and a.name == name]
-    return at[0] if len(at) == 1 and not any(isinstance(a, Var) and a.name in gone for a in body.results) else None
-
-
-def _next(s: Stmt, name: str) -> str | None:
-    """The array that a statement makes of one, in its place."""
-    if isinstance(s, Check):
-        return None
-    match s.rhs:
-        case Update(array=array):
-            return s.targets[0].name if array.name == name and _uses(s, name) == 1 else None
-        case For(initial=initial) | Loop(initial=initial):
-            at = [k for k, a in enumerate(initial) if isinstance(a, Var) and a.name == name]
-            return (
-                s.targets[at[0]].name
-                if len(at) == 1 and _uses(s, name) == 1 and carried_in_place(s.rhs, at[0])
-                else None
-            )
-        case If(then=then, otherwise=otherwise):
-            first, second = _handed_on(then, name), _handed_on(otherwise, name)
-            return s.targets[first].name if first is not None and first == second else None
-    return None
-
-
-def _arrays(s: Stmt) -> set[str]:
-    """The arrays that a statement uses, inner blocks included."""
-    if isinstance(s, Check):
-        return set()
-    atoms = [*operands(s.rhs), *(a for b in blocks(s.rhs) for a in b.results)]
-    return {a.name for a in atoms if isinstance(a, Var) and isinstance(a.type, ArrayType)}.union(
-        *(_arrays(i) for b in blocks(s.rhs) for i in b.statements)
-    )
-
-
-def _occurrences(s: Stmt, name: str) -> Iterator[bool]:
-    """For each use of an array in a statement, inner blocks included, whether it is a load from it, or copies it into
-    another."""
-    if isinstance(s, Check):
-        return
-    load = isinstance(s.rhs, Load) or (isinstance(s.rhs, Update) and s.rhs.array.name != name)
-    for a in operands(s.rhs):
-        if isinstance(a, Var) and a.name == name:
-            yield load
-    for b in blocks(s.rhs):
-        yield from _inside(b.statements, name)
-        for a in b.results:
-            if isinstance(a, Var) and a.name == name:
-                yield False
-
-
-def _inside(statements: Sequence[Stmt], name: str) -> Iterator[bool]:
-    for s in statements:
-        yield from _occurrences(s, name)
-
-
-def _only_loads(s: Stmt, name: str) -> bool:
-    """Whether a statement uses an array for nothing but to load elements, or to copy them."""
-    return all(_occurrences(s, name))
-
-
-def _uses(s: Stmt, name: str) -> int:
-    """How often a statement uses an array."""
-    return sum(1 for _ in _occurrences(s, name))
+    def lend(self, target: Var, view: View) -> None:
+        """A view that its array outlives: it holds no reference."""
+        w, source = self.w, self.w.array_named(view.array.name)
+        data = element_address(w.code, source, flat(w.code, w.wides(view.index), source.extents))
+        w.bind_array(target, data, BORROWED, source)

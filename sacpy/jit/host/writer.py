@@ -129,6 +129,7 @@ class Writer(ABC):
         self.in_order = False  # extremes of reals are computed from left to right here
         self.on_stack = 0  # bytes of the arrays that lie on the stack
         self.results = "{i32}"
+        self.lent: frozenset[str] = frozenset()  # parameters that the caller keeps
 
     # ---- statements
 
@@ -147,6 +148,14 @@ class Writer(ABC):
     @abstractmethod
     def statement(self, s: Stmt, dying: set[str], into: dict[str, Array]) -> None:
         """Runs a statement."""
+
+    @abstractmethod
+    def placed(self, source: Array, place: Array) -> Array:
+        """An array in its place, to be written to: copied there unless it is there already."""
+
+    @abstractmethod
+    def hand_on(self, target: Var, source: Var, dying: set[str], into: dict[str, Array]) -> None:
+        """An update whose value is in its place already."""
 
     # ---- variables
 
