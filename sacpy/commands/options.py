@@ -27,9 +27,9 @@ RUNNING = (
     "--target", "--device", "--threads", "--strategy", "--memory", "--seconds", "--depth", "--emit", "--function",
 )  # fmt: skip
 """Options of a run that take a value."""
-FLAGS = ("--debug", "--progress", "--strict-fp", "--stats", "--explain", "--verify")
+FLAGS = ("--debug", "--progress", "--strict-fp", "--stats", "--explain", "--verify", "--no-short-circuit")
 """Those that take none."""
-SETTINGS = ("target", "threads", "strategy", "strict_fp", "verify", "device")
+SETTINGS = ("target", "threads", "strategy", "strict_fp", "verify", "device", "short_circuit")
 """Options that a workspace has under the same name."""
 WRONG_USE = 2
 _Options = Callable[..., argparse.Action]
@@ -193,6 +193,8 @@ def _running(stated_only: bool) -> argparse.ArgumentParser:
     )
     what = "floating point in the order that the program says, the same to the last bit on every target"
     add("--strict-fp", action="store_true", default=default(False), help=what)
+    what = "make arrays that end up inside another one where they are, and copy them; to compare"
+    add("--no-short-circuit", dest="short_circuit", action="store_false", default=default(True), help=what)
     add("--verify", action="store_true", default=default(False), help="let the compiler check its own steps")
     what = "how much memory the program may take: bytes, or a number with K, M, G or T"
     add("--memory", type=_size, default=default(None), metavar="SIZE", help=what)

@@ -26,16 +26,15 @@ index function gives for each axis of the whole either an index or an axis of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.makers import Makers
-from sacpy.jit.analysis.overwritten import Old
-from sacpy.jit.analysis.projections import Projection, Shift, copied_part, is_contiguous
 from sacpy.jit.ir.graph import (
     ArrayType,
-    Atom,
     Block,
-    Check,
+    Function,
     Genarray,
     Let,
     Modarray,
@@ -45,18 +44,12 @@ from sacpy.jit.ir.graph import (
     Var,
     WithLoop,
     extents_of,
-    integer,
 )
 from sacpy.nodes import Node, Record, field
 
-NOT_MADE_HERE = "it is not made in this block, bit by bit or at once"
-NEEDED_LATER = "it is needed afterwards"
-MEMORY_THERE = "it has the memory of an array that dies"
-UNKNOWN_BEFORE = "where it goes is not known before it is made"
-NOT_WHOLE = "it is not copied as a whole, in its order"
-OTHERS_HOLD = "the array that it goes to is needed afterwards"
-IS_READ = "what it would overwrite is read meanwhile"
-SCATTERED = "its elements would not lie side by side"
+if TYPE_CHECKING:
+    from sacpy.jit.analysis.projections import Projection
+    from sacpy.withloop.linear import Bounds
 
 
 class Circuit(Node):
@@ -95,6 +88,33 @@ class Opening(Node):
     lent: frozenset[str]
 
 
+class Outside(Node):
+    """What is known of a function: `borrowed`: parameters that its caller keeps, so that no memory is given up for what
+    begins with one; `given`: those that must be as they were if a check fails. `bounds`: between which sums the indices
+    of its loops lie."""
+
+    bounds: Callable[[], Bounds]
+    borrowed: frozenset[str] = frozenset()
+    given: frozenset[str] = frozenset()
+
+    @staticmethod
+    def of(function: Function, sums: Mapping[str, Op], taken: Collection[int] | None = None) -> Outside:
+        """Of a function: `taken`: which of its parameters it may take over, if it is the root of a unit."""
+
+        @cache
+        def bounds() -> Bounds:
+            from sacpy.jit.analysis.overwritten import ranges
+
+            return ranges(function.body, sums)
+
+        if taken is None:
+            return Outside(bounds)
+        names = {p.name: number in taken for number, p in enumerate(function.params)}
+        return Outside(
+            bounds, frozenset(n for n, given in names.items() if not given), frozenset(n for n in names if names[n])
+        )
+
+
 class Plan(Record):
     """By the number of the statement at the point."""
 
@@ -110,17 +130,22 @@ def circuits(
     owned: Collection[str],
     uses_of: Callable[[Stmt], frozenset[str]],
     sums: Mapping[str, Op],
-    borrowed: Collection[str] = (),
+    outside: Outside,
+    *,
+    scattered: bool = False,
 ) -> Plan:
-    """The plan of a block. `owned`: arrays from outside that the block takes over; `borrowed`: those of them that its
-    caller keeps, so that no memory is given up for a part that begins with one."""
-    if not any(_is_point(s) for s in block.statements):
+    """The plan of a block. `owned`: arrays from outside that the block takes over; `outside`: what else is known
+    of what is around it. `scattered`: those parts are looked for whose elements do not lie side by side in the whole,
+    or that begin with a copy of what is there; otherwise the others."""
+    if not any(is_point(s) for s in block.statements):
         return NOTHING
-    makers = Makers(block, [name for name in owned if name not in borrowed], uses_of)
-    return _Planner(block, frozenset(owned), makers, sums).plan()
+    from sacpy.jit.analysis.planner import Planner
+
+    makers = Makers(block, [name for name in owned if name not in outside.borrowed], uses_of)
+    return Planner(block, frozenset(owned), makers, sums, outside, scattered).plan()
 
 
-def _is_point(s: Stmt) -> bool:
+def is_point(s: Stmt) -> bool:
     """Whether a statement might copy an array into a part of another one."""
     if not isinstance(s, Let):
         return False
@@ -137,163 +162,3 @@ def _receives(w: WithLoop) -> bool:
     if isinstance(o, Genarray):
         return w.complete and not o.cell
     return isinstance(o, Modarray) and len(extents_of(o.array)) == len(w.frame or ())
-
-
-class _Planner:
-    def __init__(self, block: Block, owned: frozenset[str], makers: Makers, sums: Mapping[str, Op]) -> None:
-        self.block, self.statements, self.owned = block, block.statements, owned
-        self.makers, self.sums = makers, sums
-        self.found = Plan()
-        self.opened: dict[str, int] = {}  # by arrays that are made at a point: before which statement they are there
-        self.set_by = {
-            t.name: number for number, s in enumerate(block.statements) if isinstance(s, Let) for t in s.targets
-        }
-
-    def plan(self) -> Plan:
-        for number, s in enumerate(self.statements):
-            if not isinstance(s, Let) or not _is_point(s):
-                continue
-            made = []
-            for candidate in self.candidates(number, s):
-                if isinstance(candidate, Refusal):
-                    self.found.refusals.append(candidate)
-                else:
-                    made.append(candidate)
-            if made:
-                self.open(number, made)
-        return self.found
-
-    def candidates(self, number: int, s: Let) -> list[Circuit | Refusal]:
-        """For each array that a statement copies into a part of another one what becomes of it."""
-        whole = s.targets[0]
-        if isinstance(s.rhs, Update):
-            assert isinstance(s.rhs.value, Var)
-            part = s.rhs.value
-            at = (*s.rhs.index, *(Shift(k, integer(0)) for k in range(len(extents_of(part)))))
-            return [self.judged(number, part, whole, at, None, s.rhs.array)]
-        assert isinstance(s.rhs, WithLoop)
-        (o,) = s.rhs.operators
-        onto, found = o.array if isinstance(o, Modarray) else None, list[Circuit | Refusal]()
-        for k, p in enumerate(s.rhs.partitions):
-            copied = copied_part(p, self.sums)
-            if copied is None:
-                continue
-            part, place = copied
-            if onto is not None and part.name == onto.name:
-                continue
-            if part.name in self.makers.makers and not any(c.part.name == part.name for c in found):
-                found.append(
-                    Refusal(part, whole, NOT_WHOLE)
-                    if place is None
-                    else self.judged(number, part, whole, place, k, onto)
-                )
-        return found
-
-    def judged(
-        self, number: int, part: Var, whole: Var, at: Projection, partition: int | None, onto: Var | None
-    ) -> Circuit | Refusal:
-        """Whether an array is made where it is copied to."""
-        if part.name not in self.makers.makers:
-            return Refusal(part, whole, NOT_MADE_HERE)
-        if part.base != whole.base or any(k > number for k in self.makers.users.get(part.name, ())):
-            return Refusal(part, whole, NEEDED_LATER)
-        chain = self.makers.chain(part.name)
-        if not self.makers.can_place(part.name):
-            return Refusal(part, whole, NOT_MADE_HERE)
-        if not chain.own and chain.source is not None and chain.source.name not in self.makers.makers:
-            return Refusal(part, whole, MEMORY_THERE)
-        if not is_contiguous(at, extents_of(whole), extents_of(part), self.sums):
-            return Refusal(part, whole, SCATTERED)
-        source = None
-        if onto is not None:
-            old = Old(self.block, onto, part, at, self.sums, self.makers)
-            if not self.is_ours(onto.name, chain.first) or old.last > number:
-                return Refusal(part, whole, OTHERS_HOLD)
-            source = chain.source if chain.source is not None and old.is_there(chain.source) else None
-            if not old.stays_readable(chain.first, number, starts_there=source is not None):
-                return Refusal(part, whole, IS_READ)
-        return Circuit(part, whole, (part.name, *chain.names), at, number, partition, onto, source)
-
-    def is_ours(self, name: str, number: int) -> bool:
-        """Whether an array is the block's own before a statement."""
-        return name in self.owned or (name in self.set_by and self.set_by[name] < number)
-
-    # ---- the memory of the whole
-
-    def open(self, number: int, made: Sequence[Circuit]) -> None:
-        """Notes circuits of a point, as far as what they need is known before their parts are made."""
-        kept: list[Circuit] = list(made)
-        while kept:
-            begins = min(map(self.first, kept))
-            whole = kept[0].whole
-            needed = [a for c in kept for a in _needed(c)] + list(extents_of(whole))
-            ahead = self.ahead(needed, begins, number)
-            if ahead is not None:
-                break
-            early = min(kept, key=self.first)
-            kept.remove(early)
-            self.found.refusals.append(Refusal(early.part, early.whole, UNKNOWN_BEFORE))
-        else:
-            return
-        first, lent = begins, frozenset[str]()
-        if kept[0].onto is not None:
-            lent = Old(self.block, kept[0].onto, kept[0].part, kept[0].at, self.sums, self.makers).views
-            first = min([first, *(self.set_by[name] for name in lent)])
-        self.opened[whole.name] = first
-        self.found.openings[number] = Opening(tuple(kept), first, begins, ahead, lent)
-
-    def first(self, c: Circuit) -> int:
-        """The number of the statement before which the place of a part has to be known."""
-        numbers = [self.makers.makers[name] for name in c.names]
-        return min([*numbers, *(self.opened[name] for name in c.names if name in self.opened)])
-
-    def ahead(self, needed: Sequence[Atom], first: int, point: int) -> tuple[int, ...] | None:
-        """The statements from a certain one on that compute some scalars, and those that check them, in their order;
-        None where a scalar is more than an operation on others."""
-        found: set[int] = set()
-        waiting = [a.name for a in needed if isinstance(a, Var)]
-        while waiting:
-            number = self.set_by.get(waiting.pop(), -1)
-            if number < first or number in found:
-                continue
-            s = self.statements[number]
-            assert isinstance(s, Let)
-            if number > point or not isinstance(s.rhs, Op):
-                return None
-            found.add(number)
-            waiting += [a.name for a in s.rhs.args if isinstance(a, Var)]
-        return self.with_checks(found, first, point)
-
-    def with_checks(self, found: set[int], first: int, point: int) -> tuple[int, ...] | None:
-        """Statements, and the checks of what they compute."""
-        computed = {t.name for n in found for t in self.statements[n].targets}  # type: ignore[union-attr]
-        before = {name for name, n in self.set_by.items() if n < first}
-        known = set(computed)  # what can be computed of it
-        told: set[int] = set()
-        for number in range(first, point):
-            s = self.statements[number]
-            if isinstance(s, Check):
-                if isinstance(s.condition, Var) and s.condition.name in known and s.condition.name not in before:
-                    told.add(number)
-            elif isinstance(s.rhs, Op) and any(isinstance(a, Var) and a.name in known for a in s.rhs.args):
-                known |= {t.name for t in s.targets}
-        for number in tuple(told):
-            s = self.statements[number]
-            assert isinstance(s, Check) and isinstance(s.condition, Var)
-            waiting = [s.condition.name]
-            while waiting:
-                n = self.set_by.get(waiting.pop(), -1)
-                if n < first or n in found:
-                    continue
-                made = self.statements[n]
-                assert isinstance(made, Let)
-                if not isinstance(made.rhs, Op):
-                    return None
-                found.add(n)
-                waiting += [a.name for a in made.rhs.args if isinstance(a, Var)]
-        return tuple(sorted(found | told))
-
-
-def _needed(c: Circuit) -> list[Atom]:
-    """What has to be known for the place of a part."""
-    return [*(a.start if isinstance(a, Shift) else a for a in c.at), *extents_of(c.part)]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from sacpy.jit.ir.graph import (
     ArrayType,
     Block,
+    Call,
     Check,
     Cons,
     For,
@@ -140,7 +141,7 @@ def _handed_on(body: Block, name: str) -> int | None:
     next one, or that result, and nowhere else but into loads before that."""
     gone: set[str] = set()
     for s in body.statements:
-        names = _arrays(s)
+        names = arrays_of(s)
         if names & gone:
             return None
         if name not in names or only_loads(s, name):
@@ -174,13 +175,13 @@ def _next(s: Stmt, name: str) -> str | None:
     return None
 
 
-def _arrays(s: Stmt) -> set[str]:
+def arrays_of(s: Stmt) -> frozenset[str]:
     """The arrays that a statement uses, inner blocks included."""
     if isinstance(s, Check):
-        return set()
+        return frozenset()
     atoms = [*operands(s.rhs), *(a for b in blocks(s.rhs) for a in b.results)]
-    return {a.name for a in atoms if isinstance(a, Var) and isinstance(a.type, ArrayType)}.union(
-        *(_arrays(i) for b in blocks(s.rhs) for i in b.statements)
+    return frozenset(a.name for a in atoms if isinstance(a, Var) and isinstance(a.type, ArrayType)).union(
+        *(arrays_of(i) for b in blocks(s.rhs) for i in b.statements)
     )
 
 
@@ -203,6 +204,13 @@ def _occurrences(s: Stmt, name: str) -> Iterator[bool]:
 def _inside(statements: Sequence[Stmt], name: str) -> Iterator[bool]:
     for s in statements:
         yield from _occurrences(s, name)
+
+
+def may_fail(s: Stmt) -> bool:
+    """Whether a statement contains a check, or calls what might."""
+    if isinstance(s, Check) or isinstance(s.rhs, Call):
+        return True
+    return any(may_fail(inner) for b in blocks(s.rhs) for inner in b.statements)
 
 
 def only_loads(s: Stmt, name: str) -> bool:

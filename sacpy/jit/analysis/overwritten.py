@@ -13,7 +13,7 @@ finds what was there: elsewhere than in the part, along some axis; or in an elem
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sacpy.jit.analysis.makers import Makers, only_loads
 from sacpy.jit.analysis.projections import Projection, Shift, form
@@ -25,6 +25,7 @@ from sacpy.jit.ir.graph import (
     Let,
     Load,
     Op,
+    Partition,
     Stmt,
     Update,
     Var,
@@ -41,13 +42,24 @@ Index = tuple[Atom, ...]
 
 
 class Old:
-    """`array`: as it is before the part is made; `aliases`: it and the views of it in the block, each with the index
-    that it is at; `views`: those views; `last`: the number of the last statement that uses one of them."""
+    """`array`: as it is before the part is made; `names`: the arrays that become the part,
+    `made`: the numbers of the statements that make them; `aliases`: the array and the
+    views of it in the block, each with the index that it is at; `views`: those views; `last`: the number of the last
+    statement that uses one of them; `bounds`: what is known of loops' indices."""
 
     def __init__(
-        self, block: Block, array: Var, part: Var, at: Projection, sums: Mapping[str, Op], makers: Makers
+        self,
+        block: Block,
+        array: Var,
+        part: Var,
+        at: Projection,
+        sums: Mapping[str, Op],
+        makers: Makers,
+        bounds: Callable[[], Bounds],
     ) -> None:
-        self.block, self.array, self.at, self.sums = block, array, at, sums
+        self.names = {part.name, *makers.chain(part.name).names}
+        self.made = sorted(makers.makers[name] for name in self.names)
+        self.block, self.array, self.at, self.sums, self.bounds = block, array, at, sums, bounds
         self.extents = [form(a, sums) for a in extents_of(part)]
         self.aliases: dict[str, Index] = {array.name: ()}
         for s in block.statements:
@@ -55,7 +67,6 @@ class Old:
                 self.aliases[s.targets[0].name] = (*self.aliases[s.rhs.array.name], *s.rhs.index)
         self.views = frozenset(self.aliases) - {array.name}
         self.last = max((k for name in self.aliases for k in makers.users.get(name, ())), default=-1)
-        self.bounds = Bounds()
 
     def is_there(self, source: Var) -> bool:
         """Whether a view is that of the part, as it is before."""
@@ -69,10 +80,33 @@ class Old:
             and all(self.form(a.start) == 0 for a in self.at if isinstance(a, Shift))
         )
 
+    def copies(self, s: Stmt) -> bool:
+        """Whether a statement makes a copy of the part, as it is before."""
+        return (
+            isinstance(s, Let)
+            and isinstance(s.rhs, WithLoop)
+            and s.rhs.complete
+            and all(map(self.is_copy, s.rhs.partitions))
+        )
+
+    def is_copy(self, p: Partition) -> bool:
+        """Whether a partition of a with-loop that makes the part gives the elements that are there."""
+        last = p.body.statements[-1] if p.body.statements else None
+        if (
+            not isinstance(last, Let)
+            or not isinstance(last.rhs, Load)
+            or last.rhs.array.name not in self.aliases
+            or p.body.results != last.targets
+            or len(p.index) != len(self.extents)
+        ):
+            return False
+        index = self.in_part(self.whole_index(last.rhs.array.name, last.rhs.index))
+        return len(index) == len(p.index) and all(index[k] == name(i.name) for k, i in enumerate(p.index))
+
     def stays_readable(self, first: int, point: int, *, starts_there: bool) -> bool:
         """Whether all that is read of the array by the statements from one number on, up to that of the point, is as it
         was. `starts_there`: the part begins with what is there."""
-        self.learn()
+        setter = self.setter(first) if starts_there else -1
         for number, s in enumerate(self.block.statements):
             names = self.aliases.keys() & _names(s)
             if not names:
@@ -80,7 +114,7 @@ class Old:
             if number < first or number == point:
                 if not all(self.is_harmless(s, name, point == number) for name in names):
                     return False
-            elif not self.reads_what_was(s, names, starts_there):
+            elif not self.reads_what_was(s, names, number in (first, setter) and starts_there, number == setter):
                 return False
         return not any(isinstance(a, Var) and a.name in self.aliases for a in self.block.results)
 
@@ -96,22 +130,35 @@ class Old:
             return True
         return only_loads(s, name)
 
-    def reads_what_was(self, s: Stmt, names: set[str], starts_there: bool) -> bool:
-        """Whether a statement between the part's first and the point reads what was there."""
+    def setter(self, first: int) -> int:
+        """The number of the statement that is the first to change the part, which begins with what is there."""
+        if not self.copies(self.block.statements[first]):
+            return first
+        return min((n for n in self.made if n > first), default=-1)
+
+    def reads_what_was(self, s: Stmt, names: set[str], unchanged: bool, sets: bool) -> bool:
+        """Whether a statement between the part's first and the point reads what was there. `unchanged`: the part is
+        still as it was; `sets`: this is what changes it."""
         if not isinstance(s, Let):
             return False
         if isinstance(s.rhs, View):
             return self.is_apart(self.whole_index(s.rhs.array.name, s.rhs.index))
         if isinstance(s.rhs, Load):
             return self.is_apart(self.whole_index(s.rhs.array.name, s.rhs.index))
-        writer = None
+        writer = self.writer(s) if sets else None
         mine = [a for a in operands(s.rhs) if isinstance(a, Var) and a.name in names]
-        if mine:
-            if not isinstance(s.rhs, For) or len(mine) != 1 or not starts_there or not self.is_there(mine[0]):
-                return False
-            k = s.rhs.initial.index(mine[0])
-            writer = _Writer.of(s.rhs, k, self.sums)
-        return all(self.block_reads(b, tuple(names), writer) for b in blocks(s.rhs))
+        if mine and not (unchanged and isinstance(s.rhs, For) and len(mine) == 1 and self.is_there(mine[0])):
+            return False
+        parts = s.rhs.partitions if isinstance(s.rhs, WithLoop) else ()
+        copied = {id(p.body) for p in parts if unchanged and self.is_copy(p)}
+        return all(id(b) in copied or self.block_reads(b, tuple(names), writer) for b in blocks(s.rhs))
+
+    def writer(self, s: Let) -> _Writer | None:
+        """The loops that set the part's elements, if a statement is such."""
+        if not isinstance(s.rhs, For):
+            return None
+        k = next((k for k, t in enumerate(s.targets) if t.name in self.names), None)
+        return None if k is None else _Writer.of(s.rhs, k, self.sums)
 
     def block_reads(self, b: Block, names: Sequence[str], writer: _Writer | None) -> bool:
         """Whether what a block, inner ones included, reads of the array under some names is as it was."""
@@ -145,6 +192,7 @@ class Old:
 
     def is_apart(self, index: Index) -> bool:
         """Whether an index certainly lies outside of the part."""
+        bounds = self.bounds()
         for a, b in zip(self.at, index):
             found = self.form(b)
             if isinstance(a, Shift):
@@ -152,7 +200,7 @@ class Old:
                 before, behind = start - found - 1, found - start - self.extents[a.axis]
             else:
                 before, behind = self.form(a) - found - 1, found - self.form(a) - 1
-            if self.bounds.never_negative(before) or self.bounds.never_negative(behind):
+            if bounds.never_negative(before) or bounds.never_negative(behind):
                 return True
         return False
 
@@ -167,21 +215,24 @@ class Old:
                 return {}
         return found
 
-    def learn(self) -> None:
-        """Where loops and partitions of the block begin and end."""
-        for s in statements(self.block):
-            if not isinstance(s, Let):
-                continue
-            if isinstance(s.rhs, For):
-                lower, upper = self.form(s.rhs.lower), self.form(s.rhs.upper)
-                if s.rhs.step > 0:
-                    self.bounds.learn(s.rhs.index.name, [lower], [upper - 1])
-                else:
-                    self.bounds.learn(s.rhs.index.name, [upper + 1], [lower])
-            elif isinstance(s.rhs, WithLoop):
-                for p in s.rhs.partitions:
-                    for i, low, high in zip(p.index, p.lower, p.upper):
-                        self.bounds.learn(i.name, [self.form(low)], [self.form(high) - 1])
+
+def ranges(body: Block, sums: Mapping[str, Op]) -> Bounds:
+    """Between which sums the indices of the loops and partitions of a function lie."""
+    bounds = Bounds()
+    for s in statements(body):
+        if not isinstance(s, Let):
+            continue
+        if isinstance(s.rhs, For):
+            lower, upper = form(s.rhs.lower, sums), form(s.rhs.upper, sums)
+            if s.rhs.step > 0:
+                bounds.learn(s.rhs.index.name, [lower], [upper - 1])
+            else:
+                bounds.learn(s.rhs.index.name, [upper + 1], [lower])
+        elif isinstance(s.rhs, WithLoop):
+            for p in s.rhs.partitions:
+                for i, low, high in zip(p.index, p.lower, p.upper):
+                    bounds.learn(i.name, [form(low, sums)], [form(high, sums) - 1])
+    return bounds
 
 
 class _Writer:

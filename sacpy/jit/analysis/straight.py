@@ -90,3 +90,9 @@ class _Updates:
             case WithLoop(operators=operators):
                 return any(isinstance(o, Modarray) and o.array.name in self.names for o in operators)
         return False
+
+
+def makes_array(s: Let) -> bool:
+    """Whether a statement makes an array, or changes one."""
+    made = isinstance(s.rhs, Cons | Update | For | Loop | WithLoop)
+    return made and any(isinstance(t.type, ArrayType) for t in s.targets)

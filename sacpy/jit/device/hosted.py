@@ -176,6 +176,6 @@ def _compiled(unit: Unit, tools: PieceContext) -> NativeFunction:
     ).hexdigest()[:40]
     code = tools.cache.read(name)
     if code is None:
-        code = compile_object(lower(placed(unit, options.verify), options), options)
+        code = compile_object(lower(placed(unit, options), options), options)
         tools.cache.write(name, code)
     return load(code, Signature.of(unit), options, tools.context)

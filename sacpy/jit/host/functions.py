@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from sacpy.jit.analysis.circuits import NOTHING, circuits
 from sacpy.jit.analysis.independence import apart
-from sacpy.jit.analysis.makers import carried_in_place
 from sacpy.jit.analysis.scans import scan_of
-from sacpy.jit.analysis.straight import is_straight, updated_in
+from sacpy.jit.analysis.straight import is_straight, makes_array, updated_in
 from sacpy.jit.host import layout
 from sacpy.jit.host.memory import BORROWED, Array, Value, copy_elements, element_address, elements, flat, release
-from sacpy.jit.host.places import Openings, places
-from sacpy.jit.host.writer import Slots, Writer, function_name, result_type, text_of
+from sacpy.jit.host.writer import Inside, Slots, Writer, function_name, result_type, text_of
 from sacpy.jit.ir.graph import (
     ArrayType,
     Block,
@@ -52,7 +49,7 @@ class Lowering(Writer):
 
     def fork(self, code: Code) -> Lowering:
         """What writes another function of the same unit, which knows the same numbers."""
-        return Lowering(self.unit, code, self.facts)
+        return Lowering(self.unit, code, self.facts, Inside(self.inside.function))
 
     # ---- blocks
 
@@ -60,11 +57,11 @@ class Lowering(Writer):
         """Runs a block's statements; gives its results with references of their own. `owned`: arrays from outside whose
         references the block takes over. `into`: where the array of a name is to be built, if the block makes it."""
         uses = self.unit.uses
-        mine = set(owned)
-        plan = NOTHING
-        if self.unit.options.short_circuit:
-            plan = circuits(block, mine, uses.of, self.facts.made, self.lent)
-        openings = Openings(self, block, plan, dict(places(self, block, mine, into or {}, plan)))
+        mine, into, openings = set(owned), into or {}, None
+        if any(isinstance(s, Let) and makes_array(s) for s in block.statements):
+            from sacpy.jit.host.places import placed
+
+            into, openings = placed(self, block, mine, into)
         last: dict[str, int] = {}
         for number, s in enumerate(block.statements):
             last.update(dict.fromkeys(uses.of(s), number))
@@ -75,12 +72,14 @@ class Lowering(Writer):
             release(self.code, self.env[name])  # type: ignore[arg-type]
         mine &= last.keys()
         for number, s in enumerate(block.statements):
-            openings.before(number)
-            if number in openings.done:
+            if openings is not None and not openings.before(number):
                 continue
             dying = {name for name in uses.of(s) if name in mine and last[name] == number}
             mine -= dying
-            openings.statement(number, s, dying)
+            if openings is None:
+                self.statement(s, dying, into)
+            else:
+                openings.statement(number, s, dying)
             for name in sorted(dying):
                 release(self.code, self.env[name])  # type: ignore[arg-type]
             if isinstance(s, Let):
@@ -197,12 +196,6 @@ class Lowering(Writer):
         copy_elements(self.code, array.element, address, value.data, elements(self.code, value.extents))
         self.bind([target], [self.as_built(place) if place else array])
 
-    def hand_on(self, target: Var, source: Var, dying: set[str], into: dict[str, Array]) -> None:
-        """An update whose value is in its place already, in an array that nobody else holds."""
-        place = into.get(target.name)
-        array = self.updated(source, dying, place)
-        self.bind([target], [self.as_built(place) if place else array])
-
     def updated(self, source: Var, dying: set[str], place: Array | None) -> Array:
         """What an update writes to: its array's own memory or a copy, in its place if it has one."""
         if place is not None:
@@ -302,6 +295,10 @@ class Lowering(Writer):
     @staticmethod
     def places(targets: Sequence[Var], rhs: Loop | For, into: dict[str, Array]) -> list[Array | None]:
         """Where the arrays that a loop carries stay, as far as they have a place."""
+        if not any(t.name in into for t in targets):
+            return [None] * len(targets)
+        from sacpy.jit.analysis.makers import carried_in_place
+
         return [into[t.name] if t.name in into and carried_in_place(rhs, k) else None for k, t in enumerate(targets)]
 
     def loop(self, targets: Sequence[Var], rhs: Loop, dying: set[str], into: dict[str, Array]) -> None:

@@ -34,6 +34,7 @@ from sacpy.jit.passes import (
     reductions,
     scatter,
     sharing,
+    short_circuit,
     split,
     stage_slice,
     stepping,
@@ -48,7 +49,8 @@ ROUNDS = 4  # how often the first passes run at most; each round may lay open so
 
 class Step(Node):
     """A pass in its place. `why`: what it does there, and for whom that comes later; `on`: "cpu" or "device" where it
-    is for that alone; `once`: in the first round alone; `ends`: a later round in which it finds nothing is the last."""
+    is for that alone; `once`: in the first round alone; `ends`: a later round in which it finds nothing is the last;
+    `option`: a field of `Options` without which it is left out."""
 
     name: str
     run: Pass
@@ -56,6 +58,7 @@ class Step(Node):
     on: str = ""
     once: bool = False
     ends: bool = False
+    option: str = ""
 
 
 # In rounds, until nothing changes: fewer arrays, fewer loops.
@@ -90,6 +93,7 @@ PLACING = (
     Step("stepping", stepping.run, "scans and reductions by index become loops in order, which the CPU knows", "cpu"),
     Step("accumulating", accumulating.run, "nests that add to elements become a sum for each element", "cpu"),
     Step("interchange", interchange.run, "arrays that a loop adds up become a sum for each element", "cpu"),
+    Step("short_circuit", short_circuit.run, "a part is computed where it goes", "cpu", option="short_circuit"),
     Step("assigning", assigning.run, "a part that is assigned is computed where it goes", "cpu"),
     Step("private", private.run, "scratch that a round fills is its own, so that rounds are independent", "cpu"),
     Step("stage_slice", stage_slice.run, "a part that moves is computed aside, the rest is not copied", "cpu"),
@@ -105,27 +109,27 @@ STEPS = (*FOLDING, *SHAPING, *PLACING, *FINISHING)
 def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> Unit:
     """The unit, optimised: same results for the same arguments, bit for bit. A check may fail more often than before,
     which sends the call to the interpreter. `host`: for the CPU alone, so that what kernels know may become loops."""
-    verified = options is not None and options.verify
+    options = options or Options()
     target = "cpu" if host else "device"
     for number in range(ROUNDS):
         before = unit
-        for step in _steps(FOLDING, target):
+        for step in _steps(FOLDING, target, options):
             if step.once and number:
                 continue
-            found = _done(step, unit, verified)
+            found = _done(step, unit, options)
             if step.ends:
                 if number and found is unit:
-                    return _finished(unit, target, verified)
+                    return _finished(unit, target, options)
                 before = unit
             unit = found
         if unit == before:
             break  # another round would find nothing either
-    return _finished(unit, target, verified)
+    return _finished(unit, target, options)
 
 
-def _finished(unit: Unit, target: str, verified: bool) -> Unit:
-    for step in _steps((*SHAPING, *PLACING, *FINISHING), target):
-        unit = _done(step, unit, verified)
+def _finished(unit: Unit, target: str, options: Options) -> Unit:
+    for step in _steps((*SHAPING, *PLACING, *FINISHING), target, options):
+        unit = _done(step, unit, options)
     return unit
 
 
@@ -136,22 +140,23 @@ def effort(unit: Unit) -> Iterator[str]:
         yield f"large ({most} statements): what is known of indices is looked for in few steps"
 
 
-def placed(unit: Unit, verified: bool = False) -> Unit:
+def placed(unit: Unit, options: Options | None = None) -> Unit:
     """A unit, or what of one is left to the CPU, as that runs it best."""
-    for step in PLACING:
-        unit = _done(step, unit, verified)
+    options = options or Options()
+    for step in _steps(PLACING, "cpu", options):
+        unit = _done(step, unit, options)
     return unit
 
 
-def _steps(steps: Iterable[Step], target: str) -> Iterator[Step]:
+def _steps(steps: Iterable[Step], target: str, options: Options) -> Iterator[Step]:
     """Those for a target."""
-    return (step for step in steps if step.on in ("", target))
+    return (s for s in steps if s.on in ("", target) and (not s.option or getattr(options, s.option)))
 
 
-def _done(step: Step, unit: Unit, verified: bool) -> Unit:
+def _done(step: Step, unit: Unit, options: Options) -> Unit:
     checkpoint()
     unit = step.run(unit)
-    if verified:
+    if options.verify:
         from sacpy.jit.ir.graph_verify import verify
 
         verify(unit)

@@ -86,6 +86,7 @@ class Engine:
         verify: bool = False,
         strategy: str = "auto",
         device: str = "",
+        short_circuit: bool = True,
         eager: bool = False,
         cache: Cache | None = None,
         defects: bool = False,
@@ -101,6 +102,7 @@ class Engine:
             verify=verify,
             strategy=strategy,
             device=device,
+            short_circuit=short_circuit,
         )
         self.tools = CompileContext(self.options, Cache(native_folder()) if cache is None else cache, eager, check)
         self.policy = Policy(0.0, pace=pace) if pace is not None else EAGER if eager else POLICIES[target]

@@ -1,0 +1,270 @@
+"""Arrays that are made where they belong: how many are asked for, with array short-circuiting and without, and what
+must not be made anywhere else than it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sacpy.jit.failures import CheckFailed
+from tests.jit.circuit_tools import arrays, interpreted, native
+from tests.jit.native_tools import same
+
+SC = """use Array: all;
+inline double[n] sc(double[n] a)
+{
+  r = a;
+  for (i = 1; i < n; i++) { r[i] = r[i - 1] * 0.5 + a[i]; }
+  return r;
+}
+inline double[n] there(double[n] r)
+{
+  s = sc(r);
+  for (j = n - 2; j >= 0; j--) { s[j] = s[j + 1] + s[j]; }
+  return s;
+}
+inline double[.,.] swept(double[n,m] t)
+{
+  for (i = 1; i < n; i++) { for (j = 1; j < m; j++) { t[i,j] = t[i,j] + 0.25 * t[i - 1,j - 1]; } }
+  return t;
+}
+"""
+V, W = np.cos(np.arange(30.0)), np.sin(np.arange(23.0))
+A, B = np.cos(np.arange(60.0 * 40)).reshape(60, 40), np.sin(np.arange(60.0 * 9)).reshape(60, 9)
+
+# What is written; with what arguments; how many arrays that takes, and how many without short-circuiting.
+TABLE: dict[str, tuple[str, tuple[Any, ...], int, int]] = {
+    "sc(..) ++ sc(..)": ("double[.] f(double[n] a, double[m] b) { return sc(a) ++ sc(b); }", (V, W), 1, 3),
+    "three operands": ("double[.] f(double[n] a, double[m] b) { return sc(a) ++ there(b) ++ sc(a); }", (V, W), 1, 4),
+    "one of nothing": ("double[.] f(double[n] a, double[m] b) { return sc(a) ++ sc(b); }", (V, W[:0]), 1, 2),
+    "with what is read too": ("double[.] f(double[n] a) { return there(a) ++ a; }", (V,), 1, 2),
+    "reverse of each row": (
+        "double[.,.] f(double[n,m] a) { return { [i] -> reverse(a[i]) | [i] < [n] }; }",
+        (A,),
+        1,
+        1,
+    ),
+    "++ in each row": (
+        "double[.,.] f(double[n,m] a) { return { [i] -> sc(a[i]) ++ there(a[i]) | [i] < [n] }; }",
+        (A,),
+        1,
+        1 + 2 * 60,
+    ),
+    "columns side by side": (
+        "double[.,.] f(double[n,m] a, double[n,k] b) { return { [i] -> sc(a[i]) ++ sc(b[i]) | [i] < [n] }; }",
+        (A, B),
+        1,
+        1 + 2 * 60,
+    ),
+    "rows between two": (
+        """double[.,.] f(double[n,m] a)
+           { return [genarray([m], 1.0)] ++ { [i] -> there(a[i]) | [i] < [n] } ++ [genarray([m], 2.0)]; }""",
+        (A,),
+        1,
+        3,
+    ),
+    "a[i] = sc(a[i])": (
+        "double[n,m] f(double[n,m] a) { for (i = 0; i < n; i++) { a[i] = sc(a[i]); } return a; }",
+        (A,),
+        1,
+        1 + 60,
+    ),
+    "a row from the one before": (
+        """double[n,m] f(double[n,m] a) { for (i = 1; i < n; i++) { r = a[i];
+             for (j = 1; j < m; j++) { r[j] = 0.5 * (r[j - 1] + a[i - 1,j]) + a[i,j]; } a[i] = r; } return a; }""",
+        (A,),
+        1,
+        60,
+    ),
+    "a row that reads ahead": (
+        """double[n,m] f(double[n,m] a) { for (i = 0; i < n; i++) { r = a[i]; x = 0.0;
+             for (j = 0; j < m - 1; j++) { x = a[i,j + 1] - x; r[j] = r[j] + x; } a[i] = r; } return a; }""",
+        (A,),
+        1,
+        1 + 60,
+    ),
+    "blocks of rows": (
+        """double[n,m] f(double[n,m] a, int b) { for (k = 0; k < n / b; k++) {
+             t = swept({ [i,j] -> a[k * b + i, j] | [i,j] < [b,m] });
+             a = with { ([k * b, 0] <= [i,j] < [k * b + b, m]) : t[i - k * b, j]; } : modarray(a); } return a; }""",
+        (A, 7),
+        1,
+        1 + 8,
+    ),
+    "blocks": (
+        """double[n,m] f(double[n,m] a, int b) { for (k = 0; k < n / b; k++) { for (l = 0; l < m / b; l++) {
+             r = k * b; c = l * b;
+             t = swept({ [i,j] -> a[r + i, c + j] | [i,j] < [b,b] });
+             a = with { ([r,c] <= [i,j] < [r + b, c + b]) : t[i - r, j - c]; } : modarray(a); } } return a; }""",
+        (A, 7),
+        1,
+        1 + 8 * 5,
+    ),
+    "columns": (
+        """double[n,m] f(double[n,m] a) { for (i = 1; i < m; i++) { r = { [j] -> 2.0 * a[j,i - 1] | [j] < [n] };
+             for (j = 1; j < n; j++) { r[j] = 0.5 * (r[j - 1] + a[j,i - 1]); }
+             a = with { ([0,i] <= [k,l] < [n,i + 1]) : r[k]; } : modarray(a); } return a; }""",
+        (A,),
+        1,
+        40,
+    ),
+    "a block that a loop ends early in": (
+        """double[n,m] f(double[n,m] a, int b) { for (k = 0; k < n / b; k++) { r = k * b;
+             t = { [i,j] -> a[r + i, j] | [i,j] < [b,b] }; i = 0;
+             while (i < b && t[i,0] < 0.9) { t[i,b - 1] = t[i,0] + 1.0; i++; }
+             a = with { ([r,0] <= [i,j] < [r + b, b]) : t[i - r, j]; } : modarray(a); } return a; }""",
+        (A, 6),
+        1,
+        1 + 10,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_the_table_of_arrays(name: str) -> None:
+    text, args, expected, without = TABLE[name]
+    assert arrays(SC + text, "f", *args) == expected
+    assert arrays(SC + text, "f", *args, short_circuit=False) == without
+
+
+# What must be computed elsewhere, or is: each would give something else in the place that it goes to.
+ELSEWHERE: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "the row is read behind what has been set": (
+        """double[n,m] f(double[n,m] a) { for (i = 0; i < n; i++) { r = a[i];
+             for (j = 1; j < m; j++) { x = r[j - 1]; r[j] = a[i,j - 1] + 0.5 * x; } a[i] = r; } return a; }""",
+        (A,),
+    ),
+    "the row is read from its other end": (
+        """double[n,m] f(double[n,m] a) { for (i = 0; i < n; i++) { r = a[i]; x = 0.0;
+             for (j = 0; j < m; j++) { x = x + a[i,m - 1 - j]; r[j] = r[j] + x; } a[i] = r; } return a; }""",
+        (A,),
+    ),
+    "the row is read by a second loop": (
+        """double[n,m] f(double[n,m] a) { for (i = 0; i < n; i++) { r = a[i];
+             for (j = 1; j < m; j++) { r[j] = 0.5 * (r[j - 1] + a[i,j]); }
+             for (j = 1; j < m; j++) { r[j] = r[j] - a[i,j] + 0.5 * r[j - 1]; } a[i] = r; } return a; }""",
+        (A,),
+    ),
+    "the row goes to where the data say": (
+        """double[n,m] f(double[n,m] a, int[.] p) { for (i = 0; i < n; i++) { r = a[i];
+             for (j = 1; j < m; j++) { r[j] = 0.5 * (r[j - 1] + a[i,j]); } a[p[i]] = r; } return a; }""",
+        (A, np.arange(60, dtype=np.int32)[::-1].copy()),
+    ),
+    "two rows change places": (
+        """double[n,m] f(double[n,m] a) { for (i = 1; i < n; i++) { r = a[i]; s = a[i - 1];
+             for (j = 1; j < m; j++) { r[j] = r[j - 1] + s[j]; s[j] = s[j - 1] * 0.5; }
+             a[i - 1] = r; a[i] = s; } return a; }""",
+        (A,),
+    ),
+    "the array is needed as it was": (
+        """double[n,m], double f(double[n,m] a) { s = 0.0; for (i = 0; i < n; i++) { b = a; b[i] = sc(a[i]);
+             s = s + b[i,m - 1] * a[i,m - 1]; } return (a, s); }""",
+        (A,),
+    ),
+    "a view is needed afterwards": (
+        """double[n,m] f(double[n,m] a) { for (i = 1; i < n; i++) { s = a[i]; a[i] = sc(a[i]); a[i - 1] = s; }
+             return a; }""",
+        (A,),
+    ),
+    "the part is needed afterwards": (
+        """double[.], double[.] f(double[n] a) { r = there(a); w = r ++ there(r); r[0] = 1.0; return (w, r); }""",
+        (V,),
+    ),
+    "only some of the part": (
+        """double[.] f(double[n] a, int k) { r = there(a); return take([k], r) ++ drop([k + 1], r); }""",
+        (V, 4),
+    ),
+    "the part the other way round": ("double[.] f(double[n] a) { return reverse(there(a)) ++ a; }", (V,)),
+    "transposed blocks": (
+        """double[n,n] f(double[n,n] a, int b) { for (k = 0; k < n / b; k++) { r = k * b;
+             t = swept({ [i,j] -> a[r + j, r + i] | [i,j] < [b,b] });
+             a = with { ([r,r] <= [i,j] < [r + b, r + b]) : t[j - r, i - r] + a[i,j]; } : modarray(a); }
+             return a; }""",
+        (A[:40].copy(), 7),
+    ),
+    "a block that reads its neighbour's cells": (
+        """double[n,m] f(double[n,m] a, int b) { for (k = 1; k < n / b; k++) { r = k * b;
+             t = { [i,j] -> a[r + i, j] | [i,j] < [b,b] };
+             for (i = 1; i < b; i++) { for (j = 1; j < b; j++) { t[i,j] = t[i - 1,j] + a[r + i - 1, j - 1]; } }
+             a = with { ([r,0] <= [i,j] < [r + b, b]) : t[i - r, j]; } : modarray(a); } return a; }""",
+        (A, 7),
+    ),
+    "overlapping halves": (
+        """double[.] f(double[n] a, int k) { r = there(a);
+             return with { ([0] <= [i] < [n]) : r[i]; ([k] <= [i] < [n + k]) : 7.0; } : genarray([n + k], 0.0); }""",
+        (V, 3),
+    ),
+    "every second element": (
+        """double[.] f(double[n] a) { r = there(a);
+             return with { ([0] <= [i] < [2 * n] step [2]) : r[i / 2]; } : genarray([2 * n], 0.5); }""",
+        (V,),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_what_is_made_elsewhere(name: str) -> None:
+    text, args = ELSEWHERE[name]
+    with_, without = (arrays(SC + text, "f", *args, short_circuit=on) for on in (True, False))
+    assert with_ <= without
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_few_elements_and_none(n: int) -> None:
+    for name in ("sc(..) ++ sc(..)", "with what is read too"):
+        text, args, _, _ = TABLE[name]
+        arrays(SC + text, "f", *(a[:n] for a in args))
+    for name in ("a[i] = sc(a[i])", "++ in each row", "rows between two"):
+        text, _, _, _ = TABLE[name]
+        for shape in ((n, 5), (5, n), (n, n)):
+            arrays(SC + text, "f", A[: shape[0], : shape[1]].copy())
+    text, _, _, _ = TABLE["blocks"]
+    arrays(SC + text, "f", A[:12, :12].copy(), n + 1)
+
+
+def test_nan_and_minus_zero_stay_what_they_are() -> None:
+    v = np.array([np.nan, -0.0, np.inf, 0.0, -np.inf, 5e-324])
+    for name in ("three operands", "sc(..) ++ sc(..)"):
+        arrays(SC + TABLE[name][0], "f", v, v[::-1].copy())
+
+
+def test_a_part_that_would_lie_outside_is_refused_before_anything_is_written() -> None:
+    text = """double[n,m] f(double[n,m] a, int r) { t = swept({ [i,j] -> a[min(r, n - 4) + i, j] | [i,j] < [4,m] });
+      return with { ([r,0] <= [i,j] < [r + 4, m]) : t[i - r, j]; } : modarray(a); }"""
+    f = native(SC + text, "f", (A, 3))
+    assert same(f.call((A, 3))[-1], interpreted(SC + text, "f", (A, 3))[0])
+    before = A.copy()
+    for r in (57, 60, 2**31 - 2, -1):
+        with pytest.raises(CheckFailed):
+            f.call((A, r))
+    assert (before == A).all()
+
+
+def test_an_array_that_is_taken_over_is_whole_after_a_failed_check() -> None:
+    text = """double[n,m] f(double[n,m] a, int[.] p, int k) { r = a[k];
+      for (j = 1; j < m; j++) { r[j] = r[j - 1] + r[p[j]]; } a[k] = r; return a; }"""
+    p = np.arange(40, dtype=np.int32)
+    f = native(SC + text, "f", (A, p, 3))
+    mine = native(SC + text, "f", (A, p, 3)).call((A, p, 4))[-1]
+    before = mine.copy()
+    p[30] = 99
+    with pytest.raises(CheckFailed):
+        (f.giving or f.call)(*(((mine, p, 3), (True, False, False)) if f.giving else ((mine, p, 3),)))
+    assert same(mine, before)
+
+
+@pytest.mark.parametrize("name", ["++ in each row", "a[i] = sc(a[i])", "rows between two", "blocks of rows"])
+def test_any_number_of_threads(name: str) -> None:
+    text, args, _, _ = TABLE[name]
+    large = np.cos(np.arange(900.0 * 700)).reshape(900, 700)
+    f = native(SC + text, "f", args, threads=3)
+    given = (large, *args[1:])
+    found = []
+    for threads in (1, 3):
+        f.context.threads = threads
+        found.append(f.call(given)[-1])
+    assert same(found[0], found[1])
+    without = native(SC + text, "f", args, threads=3, short_circuit=False)
+    assert same(without.call(given)[-1], found[0])
