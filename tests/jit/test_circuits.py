@@ -3,6 +3,7 @@ must not be made anywhere else than it is."""
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,13 @@ TABLE: dict[str, tuple[str, tuple[Any, ...], int, int]] = {
         (A,),
         1,
         1 + 60,
+    ),
+    "a[i] = sc(..) ++ sc(..)": (
+        """double[n,m] f(double[n,m] a, double[n,k] b) { for (i = 0; i < n; i++) {
+             a[i] = sc(b[i]) ++ there(b[i]); } return a; }""",
+        (A[:, :18].copy(), B),
+        1 + 60,  # that the second part is as long as what is left is known by a check alone
+        1 + 3 * 60,
     ),
     "a row from the one before": (
         """double[n,m] f(double[n,m] a) { for (i = 1; i < n; i++) { r = a[i];
@@ -151,6 +159,12 @@ ELSEWHERE: dict[str, tuple[str, tuple[Any, ...]]] = {
         """double[n,m] f(double[n,m] a, int[.] p) { for (i = 0; i < n; i++) { r = a[i];
              for (j = 1; j < m; j++) { r[j] = 0.5 * (r[j - 1] + a[i,j]); } a[p[i]] = r; } return a; }""",
         (A, np.arange(60, dtype=np.int32)[::-1].copy()),
+    ),
+    "the halves of a row change places": (
+        """double[n,m] f(double[n,m] a) { for (i = 0; i < n; i++) {
+             l = sc({ [j] -> a[i,j] | [j] < [m / 2] }); r = sc({ [j] -> a[i,m - 1 - j] | [j] < [m - m / 2] });
+             a[i] = r ++ l; } return a; }""",
+        (A,),
     ),
     "two rows change places": (
         """double[n,m] f(double[n,m] a) { for (i = 1; i < n; i++) { r = a[i]; s = a[i - 1];
@@ -268,3 +282,40 @@ def test_any_number_of_threads(name: str) -> None:
     assert same(found[0], found[1])
     without = native(SC + text, "f", args, threads=3, short_circuit=False)
     assert same(without.call(given)[-1], found[0])
+
+
+def rounds(random: Random, name: str) -> str:
+    """A function that changes rows or blocks of a matrix in some order, each from itself and others: what it reads lies
+    near what it writes, on either side."""
+
+    def near(of: str, low: int = -2, high: int = 2) -> str:
+        return f"{of} + {random.randint(low, high)}"
+
+    across = random.choice(
+        ["for (j = 2; j < m - 2; j++)", "for (j = m - 3; j >= 2; j--)", "for (j = 2; j < m - 2; j += 2)"]
+    )
+    over = random.choice(["for (i = 2; i < n - 2; i++)", "for (i = n - 3; i > 1; i--)"])
+    start = random.choice(["a[i]", "a[i]", "a[i]", "a[i - 1]", "sc(a[i])", "{ [j] -> a[i,j] | [j] < [m] }"])
+    read = random.choice([f"a[i,{near('j')}]", f"a[{near('i')},j]", f"a[{near('i')},{near('j', 0)}]", "a[i,j]", "0.5"])
+    other = random.choice(["r[j - 1]", "r[j + 1]", f"r[{near('j')}]", "x"])
+    again = f"{across} {{ r[j] = r[j] - 0.5 * {read}; }}" if random.random() < 0.3 else ""
+    to = random.choice(["i", "i", "i", "i - 1"])
+    rows = f"{over} {{ r = {start}; {across} {{ x = {read}; r[j] = 0.5 * {other} + x; }} {again} a[{to}] = r; }}"
+    shift, turn = random.choice(["", "", "", " + 1"]), random.choice(["i - r, j - c", "i - r, j - c", "j - c, i - r"])
+    inner = random.choice([f"a[r + y,{near('c + z')}]", f"a[{near('r + y')},c + z]", "a[r + y,c + z]", "1.0"])
+    mine = random.choice(["t[y - 1,z]", "t[y,z - 1]", "t[y - 1,z - 1]", "t[y,z]"])
+    blocks = f"""for (r = 2; r < n - 5; r += {random.choice((2, 3))}) {{ for (c = 2; c < m - 5; c += 3) {{
+      t = {{ [i,j] -> a[r + i, c + j{shift}] | [i,j] < [3,3] }};
+      for (y = 1; y < 3; y++) {{ for (z = 1; z < 3; z++) {{ t[y,z] = 0.5 * {mine} + {inner}; }} }}
+      a = with {{ ([r,c] <= [i,j] < [r + 3,c + 3]) : t[{turn}]; }} : modarray(a); }} }}"""
+    return f"double[n,m] {name}(double[n,m] a) {{ {rows if random.random() < 0.6 else blocks} return a; }}\n"
+
+
+@pytest.mark.parametrize("seeds", [range(12), pytest.param(range(12, 512), marks=pytest.mark.long)])
+def test_random_rows_and_blocks_are_what_they_are_without_circuits(seeds: range) -> None:
+    text = SC + "".join(rounds(Random(seed), f"f{seed}") for seed in seeds)
+    given, fewer = np.cos(np.arange(11.0 * 13)).reshape(11, 13), 0
+    for seed in seeds:
+        without = arrays(text, f"f{seed}", given, short_circuit=False)
+        fewer += arrays(text, f"f{seed}", given) < without
+    assert fewer >= len(seeds) // 6

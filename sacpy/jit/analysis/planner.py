@@ -117,10 +117,11 @@ class Planner:
             return Refusal(part, whole, SCATTERED)
         source = None
         if onto is not None:
+            first = self.first((part.name, *chain.names))
             old = Old(self.block, onto, part, at, self.sums, self.makers, self.bounds)
-            if not self.is_ours(onto.name, chain.first) or old.last > number:
+            if not self.is_ours(onto.name, first) or old.last > number:
                 return Refusal(part, whole, OTHERS_HOLD)
-            if onto.name in self.given and any(map(may_fail, self.statements[chain.first : number])):
+            if onto.name in self.given and any(map(may_fail, self.statements[first:number])):
                 return Refusal(part, whole, MUST_STAY)
             source = chain.source if chain.source is not None and old.is_there(chain.source) else None
             starts_there = source is not None
@@ -128,7 +129,7 @@ class Planner:
                 starts_there = old.copies(self.statements[chain.first])
                 if not starts_there and side_by_side:
                     return Refusal(part, whole, LEFT)
-            if not old.stays_readable(chain.first, number, starts_there=starts_there):
+            if not old.stays_readable(first, number, starts_there=starts_there):
                 return Refusal(part, whole, IS_READ)
         return Circuit(part, whole, (part.name, *chain.names), at, number, partition, onto, source)
 
@@ -142,13 +143,13 @@ class Planner:
         """Notes circuits of a point, as far as what they need is known before their parts are made."""
         kept: list[Circuit] = list(made)
         while kept:
-            begins = min(map(self.first, kept))
+            begins = min(self.first(c.names) for c in kept)
             whole = kept[0].whole
             needed = [a for c in kept for a in _needed(c)] + list(extents_of(whole))
             ahead = self.ahead(needed, begins, number)
             if ahead is not None:
                 break
-            early = min(kept, key=self.first)
+            early = min(kept, key=lambda c: self.first(c.names))
             kept.remove(early)
             self.found.refusals.append(Refusal(early.part, early.whole, UNKNOWN_BEFORE))
         else:
@@ -160,10 +161,10 @@ class Planner:
         self.opened[whole.name] = first
         self.found.openings[number] = Opening(tuple(kept), first, begins, ahead, lent)
 
-    def first(self, c: Circuit) -> int:
-        """The number of the statement before which the place of a part has to be known."""
-        numbers = [self.makers.makers[name] for name in c.names]
-        return min([*numbers, *(self.opened[name] for name in c.names if name in self.opened)])
+    def first(self, names: Sequence[str]) -> int:
+        """The number of the first statement that writes to what becomes an array; others may have been made in that."""
+        numbers = [self.makers.makers[name] for name in names]
+        return min([*numbers, *(self.opened[name] for name in names if name in self.opened)])
 
     def ahead(self, needed: Sequence[Atom], first: int, point: int) -> tuple[int, ...] | None:
         """The statements from a certain one on that compute some scalars, and the checks that come until the point:
