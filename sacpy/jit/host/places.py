@@ -45,6 +45,10 @@ def placed(
         if w.inside.outside is None:
             w.inside.outside = Outside.of(w.inside.function, w.facts.made, w.inside.taken)
         plan = circuits(block, owned, w.unit.uses.of, w.facts.made, w.inside.outside)
+        if plan.openings and w.unit.options.verify:
+            from sacpy.jit.analysis.plan_verify import verify_plan
+
+            verify_plan(block, plan)
     found = places(w, block, owned, into, plan)
     if not plan.openings:
         return found, None
@@ -63,23 +67,35 @@ def places(w: Writer, block: Block, owned: Container[str], into: dict[str, Array
     for name, place in into.items():
         for other in makers.chain(name).names:
             found[other] = replace(place)
+    taken = found.keys() | {name for o in plan.openings.values() for c in o.circuits for name in c.names}
+    for names, size in on_stack(makers, block, taken, MOST - w.on_stack):
+        w.on_stack += size
+        v = makers.target(names[0])
+        assert isinstance(v.type, ArrayType)
+        data = w.code.slot(f"[{size // size_of(v.base)} x {memory_type(v.base)}]")
+        for name in names:
+            found[name] = Array(data, BORROWED, v.base, w.wides(v.type.extents))
+    return found
+
+
+def on_stack(makers: Makers, block: Block, taken: Container[str], left: int) -> list[tuple[tuple[str, ...], int]]:
+    """The arrays of a block that lie on the stack: those that share a place, and its bytes. `taken`: those that have a
+    place; `left`: how many bytes there may be."""
     results = {a.name for a in block.results if isinstance(a, Var)}
-    elsewhere = found.keys() | {name for o in plan.openings.values() for c in o.circuits for name in c.names}
+    found: list[tuple[tuple[str, ...], int]] = []
+    placed: set[str] = set()
     for name in reversed(makers.makers):
         size = _stack_size(makers.target(name))
-        if name in elsewhere or name in results or not 0 < size <= LARGEST or w.on_stack + size > MOST:
+        if name in taken or name in placed or name in results or not 0 < size <= LARGEST or size > left:
             continue
         if not all(only_loads(block.statements[k], name) for k in makers.users.get(name, ())):
             continue
         chain = makers.chain(name)
-        if chain.own and not elsewhere & set(chain.names):
-            w.on_stack += size
-            v = makers.target(name)
-            assert isinstance(v.type, ArrayType)
-            data = w.code.slot(f"[{size // size_of(v.base)} x {memory_type(v.base)}]")
-            for other in (name, *chain.names):
-                found[other] = Array(data, BORROWED, v.base, w.wides(v.type.extents))
-            elsewhere = elsewhere | {name, *chain.names}
+        names = (name, *chain.names)
+        if chain.own and not any(other in taken or other in placed for other in names):
+            left -= size
+            placed |= set(names)
+            found.append((names, size))
     return found
 
 
