@@ -100,9 +100,11 @@ class _Teller:
                 yield from self.statement(b, number, dying, places, plan, depth)
                 mine |= {t.name for t in s.targets if isinstance(t.type, ArrayType)}
             mine -= dying
-        for refusal in plan.refusals:
-            text = f"{refusal.part.name} is not made in {refusal.whole.name}"
-            yield f"{INDENT * depth}{text:<{COLUMN}}  {refusal.reason}"
+        spread = circuits(b, owned, arrays_of, self.sums, self.outside, scattered=True) if plan.refusals else NOTHING
+        why = {(r.part.name, r.whole.name): r.reason for r in spread.refusals}  # of those that a pass has left
+        for r in plan.refusals:
+            text = f"{r.part.name} is not made in {r.whole.name}"
+            yield f"{INDENT * depth}{text:<{COLUMN}}  {why.get((r.part.name, r.whole.name), r.reason)}"
 
     @staticmethod
     def last(b: Block) -> dict[str, int]:
