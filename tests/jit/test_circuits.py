@@ -41,6 +41,14 @@ TABLE: dict[str, tuple[str, tuple[Any, ...], int, int]] = {
     "three operands": ("double[.] f(double[n] a, double[m] b) { return sc(a) ++ there(b) ++ sc(a); }", (V, W), 1, 4),
     "one of nothing": ("double[.] f(double[n] a, double[m] b) { return sc(a) ++ sc(b); }", (V, W[:0]), 1, 2),
     "with what is read too": ("double[.] f(double[n] a) { return there(a) ++ a; }", (V,), 1, 2),
+    "sc of views": (
+        """double[.] f(double[n] a) { evens = { [i] -> a[2 * i] | [i] < [n / 2] };
+             return sc(reverse(a)) ++ sc(drop([3], a)) ++ sc(evens); }""",
+        (V,),
+        1,
+        7,
+    ),
+    "sc of a column": ("double[.] f(double[n,m] a) { return sc(a[.,3]) ++ there(a[5]); }", (A,), 1, 4),
     "reverse of each row": (
         "double[.,.] f(double[n,m] a) { return { [i] -> reverse(a[i]) | [i] < [n] }; }",
         (A,),
@@ -320,3 +328,36 @@ def test_random_rows_and_blocks_are_what_they_are_without_circuits(seeds: range)
         without = arrays(text, f"f{seed}", given, short_circuit=False)
         fewer += arrays(text, f"f{seed}", given) < without
     assert fewer >= len(seeds) // 6
+
+
+READ = """use Array: all;
+double f(double[n,m] a, int k)
+{
+  v = reshape([n * m], a);
+  b = %s;
+  x = 0.0;
+  for (i = 0; i < shape(b)[0]; i++) { x = 0.5 * x + b[i]; }
+  for (i = 1; i < shape(b)[0]; i += 2) { x = b[i] - 0.25 * x; }
+  return x;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        "take([k], v)",
+        "drop([3], v)",
+        "take([-k], v)",
+        "reverse(v)",
+        "transpose(a)[k]",
+        "reshape([m, n], transpose(a))[k]",
+        "reshape([n * m / 2, 2], v)[.,1]",
+        "a[.,k]",
+        "reverse(transpose(a)[k])",
+        "{ [i] -> v[3 * i + 1] | [i] < [n * m / 3] }",
+        "drop([2], reverse(drop([1], v)))",
+    ],
+)
+def test_what_is_only_read_is_not_made(view: str) -> None:
+    assert arrays(READ % view, "f", np.cos(np.arange(6000.0 * 4)).reshape(6000, 4), 3) == 0

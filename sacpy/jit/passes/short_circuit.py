@@ -22,30 +22,39 @@ part work on that array itself.
 of the array meanwhile is read of the array as it has become, of elements that are what they were. The other parts, of
 which the elements lie side by side, keep their loops, and get their memory when code is written (`host/places`).
 
+What loops begin with, and read too, in another order than an array has that there is, they read of that one
+(`layouts`): then they may change it.
+
 That a partition is as large as the part may depend on a sum that does not overflow. That is checked, then.
 """
 
 from __future__ import annotations
 
-from sacpy.jit.ir.graph import Function, Let, Load, Modarray, Rhs, Unit, WithLoop, statements
+from sacpy.jit.ir.graph import For, Function, Genarray, Let, Load, Loop, Modarray, Rhs, Unit, WithLoop, statements
 from sacpy.jit.passes.units import per_function
 
 
 def short_circuit(function: Function) -> Function:
     """A function in which what is spread over an array is made there; itself if there is nothing of the kind."""
-    if not any(isinstance(s, Let) and _writes_back(s.rhs) for s in statements(function.body)):
-        return function
-    from sacpy.jit.passes.whole_for_part import Circuiter
+    lets = [s for s in statements(function.body) if isinstance(s, Let)]
+    copies = {t for s in lets if _copies(s.rhs, Genarray) for t in s.targets}
+    if any(isinstance(s.rhs, For | Loop) and not copies.isdisjoint(s.rhs.initial) for s in lets):
+        from sacpy.jit.passes.layouts import layouts
 
-    return Circuiter(function).function(function)
+        function = layouts(function)
+    if any(_copies(s.rhs, Modarray) for s in lets):
+        from sacpy.jit.passes.whole_for_part import Circuiter
+
+        function = Circuiter(function).function(function)
+    return function
 
 
-def _writes_back(r: Rhs) -> bool:
-    """Whether a right-hand side sets a part of an array that there is to what it loads."""
+def _copies(r: Rhs, operator: type) -> bool:
+    """Whether a right-hand side makes or changes an array, as an operator says, and some of it is loaded."""
     return (
         isinstance(r, WithLoop)
         and len(r.operators) == 1
-        and isinstance(r.operators[0], Modarray)
+        and isinstance(r.operators[0], operator)
         and any(
             isinstance(s, Let) and isinstance(s.rhs, Load) and s.targets == p.body.results
             for p in r.partitions
