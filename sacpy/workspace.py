@@ -37,10 +37,10 @@ class Workspace(Record):
     """`search`: further folders of modules; `include_path`: further folders of included files; `defines`: macros;
     `limits`: what a run may use. `target`: "interp", "cpu", or "auto" (interpreted until something is hot); `threads`:
     how many a compiled loop may use, None for one per core; `strict_fp`: floating point in the order that the program
-    says; `verify`: the compiler checks its own steps; `eager`: whatever can be compiled is. `strategy`: who lays out
-    with-loops without a pragma on a GPU; `device`: the GPU generation ("sm_90") that programs are checked and laid out
-    for, "" for that of the machine, and no check. `split_borders`: interiors of with-loops are cut apart from their
-    borders."""
+    says; `verify`: the compiler checks its own steps; `split_borders`: interiors of with-loops are cut apart from their
+    borders; `short_circuit`: what ends up inside another array is computed there; `eager`: whatever can be compiled is.
+    `strategy`: who lays out with-loops without a pragma on a GPU; `device`: the GPU generation ("sm_90") that programs
+    are checked and laid out for, "" for that of the machine, and no check."""
 
     search: Sequence[Path] = ()
     include_path: Sequence[Path] = ()
@@ -54,6 +54,7 @@ class Workspace(Record):
     strategy: str = "auto"
     device: str = ""
     split_borders: bool = True
+    short_circuit: bool = True
     _library: Library | None = None
     _engine: OnDemand | None = None
 
@@ -163,6 +164,7 @@ class Workspace(Record):
                 strategy=self.strategy,
                 device=self.device,
                 split_borders=self.split_borders,
+                short_circuit=self.short_circuit,
                 eager=self.eager,
             )
         return self._engine
@@ -183,6 +185,7 @@ class Workspace(Record):
             strategy=self.strategy,
             device=self.device,
             split_borders=self.split_borders,
+            short_circuit=self.short_circuit,
         )
 
     def guard(self, watchdog: Watchdog, action: Callable[[], T], *, settle: bool = True) -> T:

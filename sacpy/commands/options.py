@@ -40,9 +40,14 @@ RUNNING = (
     "--html", "--rows",
 )  # fmt: skip
 """Options of a run that take a value."""
-FLAGS = ("--debug", "--progress", "--strict-fp", "--stats", "--explain", "--verify", "--no-border-split")
+FLAGS = (
+    "--debug", "--progress", "--strict-fp", "--stats", "--explain", "--verify", "--no-border-split",
+    "--no-short-circuit",
+)  # fmt: skip
 """Those that take none."""
-SETTINGS = ("target", "threads", "strategy", "strict_fp", "verify", "device", "split_borders")
+SETTINGS = (
+    "target", "threads", "strategy", "strict_fp", "verify", "device", "split_borders", "short_circuit",
+)  # fmt: skip
 """Options that a workspace has under the same name."""
 WRONG_USE = 2
 _Options = Callable[..., argparse.Action]
@@ -215,6 +220,8 @@ def _running(stated_only: bool, more: tuple[str, ...] = (), usual: str = "auto")
     )
     what = "floating point in the order that the program says, the same to the last bit on every target"
     add("--strict-fp", action="store_true", default=default(False), help=what)
+    what = "make arrays that end up inside another one where they are, and copy them; to compare"
+    add("--no-short-circuit", dest="short_circuit", action="store_false", default=default(True), help=what)
     add("--verify", action="store_true", default=default(False), help="let the compiler check its own steps")
     what = "leave with-loops whole where conditions tell borders from an interior; to compare"
     add("--no-border-split", dest="split_borders", action="store_false", default=default(True), help=what)
@@ -239,7 +246,7 @@ def _watched() -> argparse.ArgumentParser:
         "do not run; print what this stage of the compiler makes of the program's functions; kernel, nvvm, ptx and "
         "sass: of their with-loops, for a GPU"
     )
-    stages = ["core", "graph", "llvm", "asm", "kernel", "nvvm", "ptx", "sass"]
+    stages = ["core", "graph", "memory", "llvm", "asm", "kernel", "nvvm", "ptx", "sass"]
     add("--emit", choices=stages, default=None, help=what)
     what = "with --emit: of the functions with this name, or of what stands on this line, only"
     add("--function", default="", metavar="NAME|LINE", help=what)

@@ -16,11 +16,11 @@ GENERATIONS = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")
 class Options(Node):
     """`threads`: how many threads parallel loops may use, at least 1; compiled code is the same for any number.
     `strict_fp`: floating point bit-equal to the interpreter: folds left to right, the interpreter's own libm, no
-    contraction. `opt_level`: LLVM's, 0 to 3. `verify`: check the graph's laws after every pass. `strategy`: who lays
-    out with-loops without a pragma on a GPU (a name of `withloop.strategies`); `device`: the GPU generation that they
-    are laid out for, "" for that of the machine; neither changes code for the host.
+    contraction. `short_circuit`: arrays that are made to be copied into a part of another one are made there;
     `split_borders`: partitions are cut into an interior and borders where that decides conditions on indices; results
-    are the same without."""
+    are the same without either. `opt_level`: LLVM's, 0 to 3. `verify`: check the graph's laws after every pass.
+    `strategy`: who lays out with-loops without a pragma on a GPU (a name of `withloop.strategies`); `device`: the GPU
+    generation that they are laid out for, "" for that of the machine; neither changes code for the host."""
 
     threads: int = 1
     strict_fp: bool = False
@@ -29,6 +29,7 @@ class Options(Node):
     strategy: str = "auto"
     device: str = ""
     split_borders: bool = True
+    short_circuit: bool = True
 
     def __post_init__(self) -> None:
         if self.threads < 1:
@@ -40,7 +41,8 @@ class Options(Node):
     def key(self) -> str:
         """What of this the compiled code depends on."""
         whole = "" if self.split_borders else " whole"
-        return f"{'strict' if self.strict_fp else 'default'} O{self.opt_level}{whole}"
+        apart = "" if self.short_circuit else " without circuits"
+        return f"{'strict' if self.strict_fp else 'default'} O{self.opt_level}{whole}{apart}"
 
 
 def cores() -> int:

@@ -106,6 +106,11 @@ def graph(engine: Engine, text: str) -> str:
     return _compiled(engine, text, "graph")
 
 
+def memory(engine: Engine, text: str) -> str:
+    """Where its arrays lie."""
+    return _compiled(engine, text, "memory")
+
+
 def llvm(engine: Engine, text: str) -> str:
     """The LLVM IR."""
     return _compiled(engine, text, "llvm")
@@ -170,6 +175,7 @@ STAGES: dict[str, Callable[[Engine, str], str]] = {
     "types": types,
     "python": python,
     "graph": graph,
+    "memory": memory,
     "llvm": llvm,
     "asm": asm,
     "kernel": kernel,

@@ -18,6 +18,7 @@ from typing import Any
 from sacpy.interp import evaluator
 from sacpy.interp.runtime.calls import Copies
 from sacpy.interp.world import World
+from sacpy.jit.host.memory_plan import memory_text
 from sacpy.jit.ir.graph import Unit
 from sacpy.jit.ir.graph_printer import print_unit
 from sacpy.jit.options import Options
@@ -165,6 +166,12 @@ def graph(before: str, whole: str, name: str) -> str:
     return print_unit(optimise(_unit(before, whole, name), Options(verify=True)))
 
 
+def memory(before: str, whole: str, name: str) -> str:
+    """Where the arrays lie."""
+    options = Options(verify=True)
+    return memory_text(optimise(_unit(before, whole, name), options, host=True), options)
+
+
 def chain(_: str, __: str, words: str) -> str:
     """The spaces that a mapping goes through."""
     return gpu_stages.chain(words)
@@ -304,6 +311,7 @@ STAGES: dict[str, Callable[[str, str, str], str]] = {
         region,
         specialised,
         graph,
+        memory,
         chain,
         launches,
         kernel,

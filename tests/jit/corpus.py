@@ -20,7 +20,9 @@ from tests.tools import ROOT
 class Native(OnDemand):
     """The engine with everything at once; on the emulator every access to memory is checked."""
 
-    def __init__(self, *, strict_fp: bool = False, cache: Cache | None = None, target: str = "cpu") -> None:
+    def __init__(
+        self, *, strict_fp: bool = False, cache: Cache | None = None, target: str = "cpu", short_circuit: bool = True
+    ) -> None:
         super().__init__(
             target,
             eager=True,
@@ -29,6 +31,7 @@ class Native(OnDemand):
             verify=True,
             threads=2,
             check=True,
+            short_circuit=short_circuit,
             cache=Cache(None) if cache is None else cache,
         )
 
@@ -42,12 +45,13 @@ def run_natively(
     *,
     strict_fp: bool = False,
     target: str = "cpu",
+    short_circuit: bool = True,
 ) -> tuple[int, bytes, str, Stats]:
     """Status, output, messages, and what ran where."""
     parsed = cli.parse(["run", *flags, "--target", target, *(["--strict-fp"] * strict_fp), str(path.resolve()), *args])
     world = World.captured(stdin, tuple(a.encode() for a in (str(path), *args)))
     workspace = cli.workspace_of(parsed)
-    workspace.use(Native(strict_fp=strict_fp, target=target))
+    workspace.use(Native(strict_fp=strict_fp, target=target, short_circuit=short_circuit))
     found: Sequence[Diagnostic] = ()
     with contextlib.chdir(cwd or ROOT):
         try:

@@ -285,8 +285,8 @@ MUTANTS: dict[Mutant, str] = {
     ): "cells",
     Mutant(
         "an array stays in its place, though an older version is kept",
-        HOST + "places",
-        "_Plan.chain",
+        ANALYSIS + "makers",
+        "Makers.chain",
         "k < number and ",
         "",
     ): "versions",

@@ -69,6 +69,7 @@ TABLE = {
     "Histogram": "bincount histogram histogram_edges scatter_add scatter_min scatter_max scatter_last occurs",
     "Sort": "sort argsort sort_by_key is_sorted unique unique_counts unique_inverse group_by searchsorted "
     "searchsorted_right",
+    "Slice": "slice modslice",
     "Segmented": "segment_sum segment_prod segment_max segment_min segment_any segment_all segment_cumsum "
     "segment_lengths segment_offsets spmv",
     "Statistics": "sum prod minval maxval any all mean var std sample_var sample_std median quantile",

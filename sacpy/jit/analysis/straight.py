@@ -15,6 +15,7 @@ from sacpy.jit.ir.graph import (
     Cons,
     For,
     If,
+    Let,
     Loop,
     Reshape,
     Stmt,
@@ -62,3 +63,9 @@ def is_row_of(view: View | None, update: Update) -> bool:
     """Whether what an update puts into an array is one of the parts that the array has there: the same part, or one
     that has no element in common with it."""
     return view is not None and view.array == update.array and len(view.index) == len(update.index)
+
+
+def makes_array(s: Let) -> bool:
+    """Whether a statement makes an array, or changes one."""
+    made = isinstance(s.rhs, Cons | Update | For | Loop | WithLoop)
+    return made and any(isinstance(t.type, ArrayType) for t in s.targets)

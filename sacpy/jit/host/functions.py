@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from sacpy.jit.analysis.scans import scan_of
-from sacpy.jit.analysis.straight import is_row_of, is_straight
+from sacpy.jit.analysis.straight import is_row_of, is_straight, makes_array
 from sacpy.jit.host import layout
 from sacpy.jit.host.memory import BORROWED, Array, Value, copy_elements, element_address, elements, flat, release
-from sacpy.jit.host.places import places
-from sacpy.jit.host.writer import Slots, Writer, function_name, result_type, text_of
+from sacpy.jit.host.writer import Inside, Slots, Writer, function_name, result_type, text_of
 from sacpy.jit.ir.graph import (
     ArrayType,
     Block,
@@ -49,7 +48,7 @@ class Lowering(Writer):
 
     def fork(self, code: Code) -> Lowering:
         """What writes another function of the same unit, which knows the same numbers."""
-        return Lowering(self.unit, code, self.facts)
+        return Lowering(self.unit, code, self.facts, Inside(self.inside.function))
 
     # ---- blocks
 
@@ -57,8 +56,11 @@ class Lowering(Writer):
         """Runs a block's statements; gives its results with references of their own. `owned`: arrays from outside whose
         references the block takes over. `into`: where the array of a name is to be built, if the block makes it."""
         uses = self.unit.uses
-        mine = set(owned)
-        into = places(self, block, mine, into or {})
+        mine, into, openings = set(owned), into or {}, None
+        if any(isinstance(s, Let) and makes_array(s) for s in block.statements):
+            from sacpy.jit.host.places import placed
+
+            into, openings = placed(self, block, mine, into)
         last: dict[str, int] = {}
         for number, s in enumerate(block.statements):
             last.update(dict.fromkeys(uses.of(s), number))
@@ -69,9 +71,14 @@ class Lowering(Writer):
             release(self.code, self.env[name])  # type: ignore[arg-type]
         mine &= last.keys()
         for number, s in enumerate(block.statements):
+            if openings is not None and not openings.before(number):
+                continue
             dying = {name for name in uses.of(s) if name in mine and last[name] == number}
             mine -= dying
-            self.statement(s, dying, into)
+            if openings is None:
+                self.statement(s, dying, into)
+            else:
+                openings.statement(number, s, dying)
             for name in sorted(dying):
                 release(self.code, self.env[name])  # type: ignore[arg-type]
             if isinstance(s, Let):
@@ -293,7 +300,7 @@ class Lowering(Writer):
     @staticmethod
     def places(targets: Sequence[Var], rhs: Loop | For, into: dict[str, Array]) -> list[Array | None]:
         """Where the arrays that a loop carries stay, as far as they have a place."""
-        if not into:
+        if not any(t.name in into for t in targets):
             return [None] * len(targets)
         from sacpy.jit.analysis.versions import handed_on
 

@@ -15,7 +15,7 @@ from sacpy.jit.host import layout
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.memory import BORROWED, COUNTING, Array, byte_count
 from sacpy.jit.host.takeover import takes
-from sacpy.jit.host.writer import UnitContext, function_name, result_type, types_of
+from sacpy.jit.host.writer import Inside, UnitContext, function_name, result_type, types_of
 from sacpy.jit.ir.graph import ArrayType, Atom, Call, Function, Let, Unit, statements
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module
 from sacpy.jit.options import Options
@@ -28,9 +28,10 @@ def lower(unit: Unit, options: Options) -> str:
     """The LLVM IR of a unit. The same for any number of threads."""
     module = Module()
     context = UnitContext(module, options, {f.name: f for f in unit.functions}, recursive(unit))
-    for function in unit.functions:
-        lower_function(context, function)
     found = takes(unit, bool(context.recursive))
+    for function in unit.functions:
+        taken = found if function is unit.root and not context.recursive else None
+        lower_function(context, function, taken)
     _entry(module, unit.root, {o.positions[0]: o.extents for o in unit.outputs if o.kind == "array"}, found)
     return COUNTING + module.text()
 
@@ -196,8 +197,9 @@ def _hand_over(code: Code, arrays: list[tuple[int, str]]) -> None:
         code.end(f"ret i32 {layout.OUT_OF_MEMORY}")
 
 
-def lower_function(unit: UnitContext, function: Function) -> None:
-    """Writes a function into the unit's module."""
+def lower_function(unit: UnitContext, function: Function, taken: tuple[int, ...] | None) -> None:
+    """Writes a function into the unit's module. `taken`: which of its parameters it may take over, if it is
+    the root."""
     params = [("ptr", "%frame")]
     for number, p in enumerate(function.params):
         if isinstance(p.type, ArrayType):
@@ -206,7 +208,7 @@ def lower_function(unit: UnitContext, function: Function) -> None:
             params.append((LLVM_TYPES[p.base], f"%p{number}"))
     results = result_type(function.body.results)
     code = Code(unit.module, function_name(function), results, params, head="define internal fastcc")
-    lowering = Lowering(unit, code, Facts.of(function))
+    lowering = Lowering(unit, code, Facts.of(function), Inside(function, taken))
     lowering.results = results
     if function.name in unit.recursive:
         lowering.poll()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from sacpy.jit.analysis.indices import Facts
 from sacpy.jit.host import layout
@@ -32,6 +33,15 @@ from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module, constant, memory_type
 from sacpy.jit.llvm.scalars import Style
 from sacpy.jit.options import Options
 from sacpy.nodes import Record, field, replace
+
+
+class Inside(Record):
+    """The function that is being written. `taken`: which of its parameters it may take over, if it is the root of a
+    unit; `outside`: what is known of it (`analysis/circuits`), once somebody has asked."""
+
+    function: Function
+    taken: tuple[int, ...] | None = None
+    outside: Any = None
 
 
 class UnitContext(Record):
@@ -115,8 +125,8 @@ class Writer(ABC):
     """Writes one LLVM function: its variables, the ways to leave it early, and its arrays. `functions.Lowering` adds
     statements; those who write with-loops and other loops know it as this."""
 
-    def __init__(self, unit: UnitContext, code: Code, facts: Facts) -> None:
-        self.unit, self.code, self.facts = unit, code, facts
+    def __init__(self, unit: UnitContext, code: Code, facts: Facts, inside: Inside) -> None:
+        self.unit, self.code, self.facts, self.inside = unit, code, facts, inside
         self.env: dict[str, Value] = {}
         # where a failing check jumps to inside a vectorisable loop; None: it leaves the function
         self.on_failure: str | None = None
@@ -147,6 +157,10 @@ class Writer(ABC):
     @abstractmethod
     def statement(self, s: Stmt, dying: set[str], into: dict[str, Array]) -> None:
         """Runs a statement."""
+
+    @abstractmethod
+    def placed(self, source: Array, place: Array) -> Array:
+        """An array in its place, to be written to: copied there unless it is there already."""
 
     # ---- variables
 

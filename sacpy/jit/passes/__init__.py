@@ -34,6 +34,7 @@ from sacpy.jit.passes import (
     reductions,
     scatter,
     sharing,
+    short_circuit,
     split,
     stage_slice,
     stepping,
@@ -63,6 +64,11 @@ class Step(Node):
 def _borders(options: Options) -> bool:
     """Whether borders are cut apart."""
     return options.split_borders
+
+
+def _circuits(options: Options) -> bool:
+    """Whether arrays are made where they end up."""
+    return options.short_circuit
 
 
 def _regrouping(options: Options) -> bool:
@@ -106,6 +112,7 @@ PLACING = (
     Step("behind", stepping.run_around, "maps around a scan are computed where it reads and writes", "cpu"),
     Step("accumulating", accumulating.run, "nests that add to elements become a sum for each element", "cpu"),
     Step("interchange", interchange.run, "arrays that a loop adds up become a sum for each element", "cpu"),
+    Step("short_circuit", short_circuit.run, "a part is computed where it goes", "cpu", when=_circuits),
     Step("assigning", assigning.run, "a part that is assigned is computed where it goes", "cpu"),
     Step("private", private.run, "scratch that a round fills is its own, so that rounds are independent", "cpu"),
     Step("stage_slice", stage_slice.run, "a part that moves is computed aside, the rest is not copied", "cpu"),
@@ -129,7 +136,7 @@ def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> 
         for step in _steps(FOLDING, target, options):
             if step.once and number:
                 continue
-            found = _done(step, unit, options.verify)
+            found = _done(step, unit, options)
             if step.ends:
                 if number and found is unit:
                     return _finished(unit, target, options)
@@ -142,7 +149,7 @@ def optimise(unit: Unit, options: Options | None = None, host: bool = False) -> 
 
 def _finished(unit: Unit, target: str, options: Options) -> Unit:
     for step in _steps((*SHAPING, *PLACING, *FINISHING), target, options):
-        unit = _done(step, unit, options.verify)
+        unit = _done(step, unit, options)
     return unit
 
 
@@ -156,7 +163,7 @@ def effort(unit: Unit) -> Iterator[str]:
 def placed(unit: Unit, options: Options) -> Unit:
     """A unit, or what of one is left to the CPU, as that runs it best."""
     for step in _steps(PLACING, "cpu", options):
-        unit = _done(step, unit, options.verify)
+        unit = _done(step, unit, options)
     return unit
 
 
@@ -165,10 +172,10 @@ def _steps(steps: Iterable[Step], target: str, options: Options) -> Iterator[Ste
     return (s for s in steps if s.on in ("", target) and (s.when is None or s.when(options)))
 
 
-def _done(step: Step, unit: Unit, verified: bool) -> Unit:
+def _done(step: Step, unit: Unit, options: Options) -> Unit:
     checkpoint()
     unit = step.run(unit)
-    if verified:
+    if options.verify:
         from sacpy.jit.ir.graph_verify import verify
 
         verify(unit)

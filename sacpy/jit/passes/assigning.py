@@ -133,9 +133,20 @@ def _assigned(b: Block) -> dict[str, WithLoop]:
             views[s.targets[0].name] = s.rhs
         elif isinstance(s.rhs, Update) and isinstance(s.rhs.value, Var) and s.rhs.value.name in made:
             at, w = made[s.rhs.value.name]
+            if _copies_loops(w, b.statements[:at], s.rhs.array):
+                continue  # what they make is made in the array itself
             if _fits(w, s.rhs, views) and not _updated(s.rhs.array, b.statements[at:k]):
                 found[s.rhs.value.name] = w
     return found
+
+
+def _copies_loops(w: WithLoop, before: Sequence[Stmt], array: Var) -> bool:
+    """Whether partitions copy what loops have made, all of which do not look at the array (`analysis/circuits`)."""
+    copied = {
+        s.rhs.array for p in w.partitions for s in p.body.statements if isinstance(s, Let) and isinstance(s.rhs, Load)
+    }
+    loops = [s for s in before if isinstance(s, Let) and isinstance(s.rhs, For) and copied & set(s.targets)]
+    return bool(loops) and not any(array.name in uses(Block((s,))) for s in loops)
 
 
 def _updated(array: Var, between: Sequence[Stmt]) -> bool:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LARGE = 80  # statements of a graph from which on its code is mostly too large to be translated in this process
 LITTLE = "large: translated with little effort"
 KERNEL_STAGES = ("kernel", "nvvm", "ptx", "sass")
-STAGES = ("core", "graph", "llvm", "asm", *KERNEL_STAGES)
+STAGES = ("core", "graph", "memory", "llvm", "asm", *KERNEL_STAGES)
 
 
 class Clock:
@@ -187,8 +187,8 @@ def arguments(program: Program, key: str, kind: Kind) -> Sequence[Any]:
 
 
 def emitted(program: Program, key: str, kind: Kind, options: Options, stage: str) -> str:
-    """What a stage makes of a function, as text: "core", "graph", "llvm" (as lowered) or "asm"; of its kernels
-    "kernel", "nvvm", "ptx" or "sass". Raises `Unsupported`."""
+    """What a stage makes of a function, as text: "core", "graph", "memory" (where its arrays lie), "llvm" (as
+    lowered) or "asm"; of its kernels "kernel", "nvvm", "ptx" or "sass". Raises `Unsupported`."""
     if stage == "core":
         from sacpy.lang.core_printer import print_function
 
@@ -205,6 +205,10 @@ def emitted(program: Program, key: str, kind: Kind, options: Options, stage: str
     )
     if stage == "graph":
         return print_unit(unit)
+    if stage == "memory":
+        from sacpy.jit.host.memory_plan import memory_text
+
+        return memory_text(unit, options)
     if stage in KERNEL_STAGES:
         from sacpy.jit.emission.stages import kernels_text
 

@@ -87,6 +87,7 @@ class Engine:
         strategy: str = "auto",
         device: str = "",
         split_borders: bool = True,
+        short_circuit: bool = True,
         eager: bool = False,
         cache: Cache | None = None,
         defects: bool = False,
@@ -103,6 +104,7 @@ class Engine:
             strategy=strategy,
             device=device,
             split_borders=split_borders,
+            short_circuit=short_circuit,
         )
         self.tools = CompileContext(self.options, Cache(native_folder()) if cache is None else cache, eager, check)
         self.policy = Policy(0.0, pace=pace) if pace is not None else EAGER if eager else POLICIES[target]

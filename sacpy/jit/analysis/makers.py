@@ -1,0 +1,173 @@
+"""Who makes the arrays of a block, and which of them can share one place.
+
+In: a block, and which arrays are its own. Out: `Makers`, which says of an array of what others of the block it is made
+bit by bit, by updates or rounds of updates, so that all of them can lie in the same place.
+
+What becomes another array shares its place if nobody else needs it: it is only loaded from, or copied, and before that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Sequence
+
+from sacpy.jit.analysis.versions import handed_on
+from sacpy.jit.ir.graph import (
+    ArrayType,
+    Block,
+    Call,
+    Check,
+    Cons,
+    For,
+    Genarray,
+    Let,
+    Load,
+    Loop,
+    Stmt,
+    Update,
+    Var,
+    WithLoop,
+    blocks,
+    operands,
+)
+from sacpy.nodes import Node
+
+
+class Chain(Node):
+    """The arrays of a block that become one, the latest first. `own`: no memory is given up for it that is there
+    anyway: the first of them is made here, or has to stay as it is. `first`: the number of the statement that makes the
+    first of them; `source`: what that begins with, None where it sets all elements."""
+
+    names: tuple[str, ...]
+    own: bool
+    first: int
+    source: Var | None
+
+
+class Makers:
+    """`owned`: arrays from outside that the block takes over; `uses_of`: the arrays that a statement uses. `makers`:
+    the number of the statement that makes an array; `users`: of those that use it."""
+
+    def __init__(self, block: Block, owned: Container[str], uses_of: Callable[[Stmt], frozenset[str]]) -> None:
+        self.statements, self.owned = block.statements, owned
+        self.makers = {
+            t.name: number
+            for number, s in enumerate(block.statements)
+            if isinstance(s, Let) and isinstance(s.rhs, Cons | Update | For | Loop | WithLoop)
+            for t in s.targets
+            if isinstance(t.type, ArrayType)
+        }
+        self.users: dict[str, list[int]] = {}
+        if not self.makers:
+            return
+        for number, s in enumerate(block.statements):
+            for name in uses_of(s):
+                self.users.setdefault(name, []).append(number)
+        for a in block.results:
+            if isinstance(a, Var):
+                self.users.setdefault(a.name, []).append(len(block.statements))
+
+    def let(self, name: str) -> Let:
+        """The statement that makes an array."""
+        s = self.statements[self.makers[name]]
+        assert isinstance(s, Let)
+        return s
+
+    def target(self, name: str) -> Var:
+        """The variable of a name."""
+        return next(t for t in self.let(name).targets if t.name == name)
+
+    def is_given_up(self, name: str, number: int) -> bool:
+        """Whether an array from outside is the block's own, and dies where a statement changes it."""
+        return name in self.owned and max(self.users[name]) == number and count_uses(self.statements[number], name) == 1
+
+    def can_place(self, name: str) -> bool:
+        """Whether who makes an array can do so in a given place, without a copy of another one."""
+        s = self.let(name)
+        at = [t.name for t in s.targets].index(name)
+        match s.rhs:
+            case For() | Loop():
+                return handed_on(s.rhs, at)
+            case WithLoop(operators=operators):
+                return len(operators) == len(s.targets) and isinstance(operators[at], Genarray)
+        return True
+
+    def chain(self, name: str) -> Chain:
+        """The arrays that become this one, which a statement of the block makes."""
+        found: list[str] = []
+        while True:
+            number, s = self.makers[name], self.let(name)
+            at = [t.name for t in s.targets].index(name)
+            source: Var | None = None
+            match s.rhs:
+                case Cons():
+                    return Chain(tuple(found), True, number, None)
+                case WithLoop(operators=operators):
+                    own = len(operators) == 1 and isinstance(operators[0], Genarray)
+                    return Chain(tuple(found), own, number, None)
+                case Update(array=source):
+                    pass
+                case For(initial=initial) | Loop(initial=initial):
+                    before = initial[at]
+                    if not isinstance(before, Var) or not handed_on(s.rhs, at):
+                        return Chain(tuple(found), False, number, None)
+                    source = before
+                case _:
+                    return Chain(tuple(found), False, number, None)
+            if source.name not in self.makers:
+                return Chain(tuple(found), not self.is_given_up(source.name, number), number, source)
+            others = [k for k in self.users[source.name] if k != number]
+            if (
+                not all(k < number and only_loads(self.statements[k], source.name) for k in others)
+                or count_uses(s, source.name) != 1
+            ):
+                return Chain(tuple(found), False, number, source)
+            name = source.name
+            found.append(name)
+
+
+def arrays_of(s: Stmt) -> frozenset[str]:
+    """The arrays that a statement uses, inner blocks included."""
+    if isinstance(s, Check):
+        return frozenset()
+    atoms = [*operands(s.rhs), *(a for b in blocks(s.rhs) for a in b.results)]
+    return frozenset(a.name for a in atoms if isinstance(a, Var) and isinstance(a.type, ArrayType)).union(
+        *(arrays_of(i) for b in blocks(s.rhs) for i in b.statements)
+    )
+
+
+def _occurrences(s: Stmt, name: str) -> Iterator[bool]:
+    """For each use of an array in a statement, inner blocks included, whether it is a load from it, or copies it into
+    another."""
+    if isinstance(s, Check):
+        return
+    load = isinstance(s.rhs, Load) or (isinstance(s.rhs, Update) and s.rhs.array.name != name)
+    for a in operands(s.rhs):
+        if isinstance(a, Var) and a.name == name:
+            yield load
+    for b in blocks(s.rhs):
+        yield from _inside(b.statements, name)
+        for a in b.results:
+            if isinstance(a, Var) and a.name == name:
+                yield False
+
+
+def _inside(statements: Sequence[Stmt], name: str) -> Iterator[bool]:
+    for s in statements:
+        yield from _occurrences(s, name)
+
+
+def may_fail(s: Stmt) -> bool:
+    """Whether a statement contains a check, or calls what might."""
+    if isinstance(s, Check) or isinstance(s.rhs, Call):
+        return True
+    return any(may_fail(inner) for b in blocks(s.rhs) for inner in b.statements)
+
+
+def only_loads(s: Stmt, name: str) -> bool:
+    """Whether a statement uses an array for nothing but to load elements, or to copy them."""
+    return all(_occurrences(s, name))
+
+
+def count_uses(s: Stmt, name: str) -> int:
+    """How often a statement uses an array."""
+    return sum(1 for _ in _occurrences(s, name))

@@ -1,0 +1,319 @@
+"""What is read of an array while a part of it is made anew in its memory.
+
+In: a block, an array, the place of a part in it. Out: `Old`: whether everybody who reads the array from a statement on
+finds what was there: elsewhere than in the part, along some axis; or in an element that is only set later.
+
+    v = view a[i]
+    r = for j from 1 to m step 1 with s := v        in a[i]; round j sets a[i,j], and has read it before;
+      x = load a[i,j]                               a[i,k] is set in a later round if k is j + 1
+      u = update s[j] with ..
+      next u
+    b = update a[i] with r
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from sacpy.jit.analysis.makers import Makers, only_loads
+from sacpy.jit.analysis.projections import Projection, Shift, form
+from sacpy.jit.ir.graph import (
+    Atom,
+    Block,
+    Check,
+    For,
+    Let,
+    Load,
+    Op,
+    Partition,
+    Stmt,
+    Update,
+    Var,
+    View,
+    WithLoop,
+    blocks,
+    extents_of,
+    operands,
+    statements,
+)
+from sacpy.withloop.linear import Bounds, Number, name
+
+Index = tuple[Atom, ...]
+
+
+class Old:
+    """`array`: as it is before the part is made; `names`: the arrays that become the part,
+    `made`: the numbers of the statements that make them; `aliases`: the array and the
+    views of it in the block, each with the index that it is at; `views`: those views; `last`: the number of the last
+    statement that uses one of them; `bounds`: what is known of loops' indices."""
+
+    def __init__(
+        self,
+        block: Block,
+        array: Var,
+        part: Var,
+        at: Projection,
+        sums: Mapping[str, Op],
+        makers: Makers,
+        bounds: Callable[[], Bounds],
+    ) -> None:
+        self.names = {part.name, *makers.chain(part.name).names}
+        self.made = sorted(makers.makers[name] for name in self.names)
+        self.block, self.array, self.at, self.sums, self.bounds = block, array, at, sums, bounds
+        self.extents = [form(a, sums) for a in extents_of(part)]
+        self.aliases: dict[str, Index] = {array.name: ()}
+        for s in block.statements:
+            if isinstance(s, Let) and isinstance(s.rhs, View) and s.rhs.array.name in self.aliases:
+                self.aliases[s.targets[0].name] = (*self.aliases[s.rhs.array.name], *s.rhs.index)
+        self.views = frozenset(self.aliases) - {array.name}
+        self.last = max((k for name in self.aliases for k in makers.users.get(name, ())), default=-1)
+
+    def is_there(self, source: Var) -> bool:
+        """Whether a view is that of the part, as it is before."""
+        index = self.aliases.get(source.name)
+        fixed = [a for a in self.at if not isinstance(a, Shift)]
+        return (
+            index is not None
+            and source != self.array
+            and len(index) == len(fixed)
+            and all(not isinstance(a, Shift) and self.form(a) == self.form(b) for a, b in zip(self.at, index))
+            and all(self.form(a.start) == 0 for a in self.at if isinstance(a, Shift))
+        )
+
+    def copies(self, s: Stmt) -> bool:
+        """Whether a statement makes a copy of the part, as it is before."""
+        return (
+            isinstance(s, Let)
+            and isinstance(s.rhs, WithLoop)
+            and s.rhs.complete
+            and all(map(self.is_copy, s.rhs.partitions))
+        )
+
+    def is_copy(self, p: Partition) -> bool:
+        """Whether a partition of a with-loop that makes the part gives the elements that are there."""
+        last = p.body.statements[-1] if p.body.statements else None
+        if (
+            not isinstance(last, Let)
+            or not isinstance(last.rhs, Load)
+            or last.rhs.array.name not in self.aliases
+            or p.body.results != last.targets
+            or len(p.index) != len(self.extents)
+        ):
+            return False
+        index = self.in_part(self.whole_index(last.rhs.array.name, last.rhs.index))
+        return len(index) == len(p.index) and all(index[k] == name(i.name) for k, i in enumerate(p.index))
+
+    def stays_readable(self, first: int, point: int, *, starts_there: bool) -> bool:
+        """Whether all that is read of the array by the statements from one number on, up to that of the point, is as it
+        was. `starts_there`: the part begins with what is there."""
+        setter = self.setter(first) if starts_there else -1
+        for number, s in enumerate(self.block.statements):
+            names = self.aliases.keys() & _names(s)
+            if not names:
+                continue
+            if number < first or number == point:
+                if not all(self.is_harmless(s, name, point == number) for name in names):
+                    return False
+            elif not self.reads_what_was(s, names, number in (first, setter) and starts_there, number == setter):
+                return False
+        return not any(isinstance(a, Var) and a.name in self.aliases for a in self.block.results)
+
+    def is_harmless(self, s: Stmt, name: str, at_point: bool) -> bool:
+        """Whether a statement keeps no reference to a view, and reads nothing at the point."""
+        if at_point:
+            if name != self.array.name or not isinstance(s, Let):
+                return False
+            return not isinstance(s.rhs, WithLoop) or all(
+                self.block_reads(p.body, (name,), None) for p in s.rhs.partitions
+            )
+        if name == self.array.name or (isinstance(s, Let) and isinstance(s.rhs, View)):
+            return True
+        return only_loads(s, name)
+
+    def setter(self, first: int) -> int:
+        """The number of the statement that is the first to change the part, which begins with what is there."""
+        if not self.copies(self.block.statements[first]):
+            return first
+        return min((n for n in self.made if n > first), default=-1)
+
+    def reads_what_was(self, s: Stmt, names: set[str], unchanged: bool, sets: bool) -> bool:
+        """Whether a statement between the part's first and the point reads what was there. `unchanged`: the part is
+        still as it was; `sets`: this is what changes it."""
+        if not isinstance(s, Let):
+            return False
+        if isinstance(s.rhs, View):
+            return self.is_apart(self.whole_index(s.rhs.array.name, s.rhs.index))
+        if isinstance(s.rhs, Load):
+            return self.is_apart(self.whole_index(s.rhs.array.name, s.rhs.index))
+        writer = self.writer(s) if sets else None
+        mine = [a for a in operands(s.rhs) if isinstance(a, Var) and a.name in names]
+        if mine and not (unchanged and isinstance(s.rhs, For) and len(mine) == 1 and self.is_there(mine[0])):
+            return False
+        parts = s.rhs.partitions if isinstance(s.rhs, WithLoop) else ()
+        copied = {id(p.body) for p in parts if unchanged and self.is_copy(p)}
+        return all(id(b) in copied or self.block_reads(b, tuple(names), writer) for b in blocks(s.rhs))
+
+    def writer(self, s: Let) -> _Writer | None:
+        """The loops that set the part's elements, if a statement is such."""
+        if not isinstance(s.rhs, For):
+            return None
+        k = next((k for k, t in enumerate(s.targets) if t.name in self.names), None)
+        return None if k is None else _Writer.of(s.rhs, k, self.sums)
+
+    def block_reads(self, b: Block, names: Sequence[str], writer: _Writer | None) -> bool:
+        """Whether what a block, inner ones included, reads of the array under some names is as it was."""
+        if any(isinstance(a, Var) and a.name in names for a in b.results):
+            return False
+        for s in b.statements:
+            if isinstance(s, Check):
+                continue
+            if isinstance(s.rhs, Load | View) and s.rhs.array.name in names:
+                index = self.whole_index(s.rhs.array.name, s.rhs.index)
+                if isinstance(s.rhs, View) and s.rhs.array.name in self.views:
+                    return False  # it might be kept longer than there is something to see
+                if not self.is_apart(index) and not (
+                    isinstance(s.rhs, Load) and writer is not None and writer.comes_later(self.in_part(index), s)
+                ):
+                    return False
+            elif any(isinstance(a, Var) and a.name in names for a in operands(s.rhs)):
+                return False
+            if not all(self.block_reads(inner, names, writer) for inner in blocks(s.rhs)):
+                return False
+        return True
+
+    # ---- indices
+
+    def form(self, a: Atom) -> Number:
+        return form(a, self.sums)
+
+    def whole_index(self, array: str, index: Index) -> Index:
+        """The index in the whole array."""
+        return (*self.aliases[array], *index)
+
+    def is_apart(self, index: Index) -> bool:
+        """Whether an index certainly lies outside of the part."""
+        bounds = self.bounds()
+        for a, b in zip(self.at, index):
+            found = self.form(b)
+            if isinstance(a, Shift):
+                start = self.form(a.start)
+                before, behind = start - found - 1, found - start - self.extents[a.axis]
+            else:
+                before, behind = self.form(a) - found - 1, found - self.form(a) - 1
+            if bounds.never_negative(before) or bounds.never_negative(behind):
+                return True
+        return False
+
+    def in_part(self, index: Index) -> dict[int, Number]:
+        """The index in the part, by its axes, of an index in the whole; nothing where it is not known to be in the
+        part along the axes that the part has no extent in."""
+        found: dict[int, Number] = {}
+        for a, b in zip(self.at, index):
+            if isinstance(a, Shift):
+                found[a.axis] = self.form(b) - self.form(a.start)
+            elif self.form(a) != self.form(b):
+                return {}
+        return found
+
+
+def ranges(body: Block, sums: Mapping[str, Op]) -> Bounds:
+    """Between which sums the indices of the loops and partitions of a function lie."""
+    bounds = Bounds()
+    for s in statements(body):
+        if not isinstance(s, Let):
+            continue
+        if isinstance(s.rhs, For):
+            lower, upper = form(s.rhs.lower, sums), form(s.rhs.upper, sums)
+            if s.rhs.step > 0:
+                bounds.learn(s.rhs.index.name, [lower], [upper - 1])
+            else:
+                bounds.learn(s.rhs.index.name, [upper + 1], [lower])
+        elif isinstance(s.rhs, WithLoop):
+            for p in s.rhs.partitions:
+                for i, low, high in zip(p.index, p.lower, p.upper):
+                    bounds.learn(i.name, [form(low, sums)], [form(high, sums) - 1])
+    return bounds
+
+
+class _Writer:
+    """Loops that set each element of a carried array at most once, in order: `counters`, the outermost first, are the
+    indices of its axes `axes`, plus `offsets`; `steps`: by how much they change. `before`: the statements of the
+    innermost body in front of the update."""
+
+    def __init__(self) -> None:
+        self.counters: list[str] = []
+        self.steps: list[int] = []
+        self.axes: list[int] = []
+        self.offsets: list[int] = []
+        self.before: list[Stmt] = []
+
+    @staticmethod
+    def of(r: For, at: int, sums: Mapping[str, Op]) -> _Writer | None:
+        """The loops that change what a loop carries as its parameter of that number, if they are of this kind."""
+        found = _Writer()
+        while True:
+            found.counters.append(r.index.name)
+            found.steps.append(r.step)
+            array = r.params[at]
+            result = r.body.results[at]
+            users = [
+                (k, s)
+                for k, s in enumerate(r.body.statements)
+                if isinstance(s, Let)
+                and any(isinstance(a, Var) and a == array for a in operands(s.rhs))
+                and not (isinstance(s.rhs, Load))
+            ]
+            if len(users) != 1:
+                return None
+            number, s = users[0]
+            if not isinstance(s, Let) or result not in s.targets:
+                return None
+            if isinstance(s.rhs, For) and array in s.rhs.initial:
+                at = s.rhs.initial.index(array)
+                if s.targets[at] != result:
+                    return None
+                r = s.rhs
+                continue
+            if not isinstance(s.rhs, Update) or s.rhs.array != array:
+                return None
+            found.before = list(r.body.statements[:number])
+            return found if found.covers(s.rhs.index, sums) else None
+
+    def covers(self, index: Index, sums: Mapping[str, Op]) -> bool:
+        """Whether the components of an index are the counters, plus numbers."""
+        left = dict(enumerate(form(a, sums) for a in index))
+        for counter in self.counters:
+            found = next(
+                ((k, n) for k, a in left.items() if isinstance(n := a - name(counter), int)),
+                None,
+            )
+            if found is None:
+                return False
+            self.axes.append(found[0])
+            self.offsets.append(found[1])
+            del left[found[0]]
+        return not left
+
+    def comes_later(self, index: Mapping[int, Number], load: Stmt) -> bool:
+        """Whether an element of the part that a statement of a round reads is only set behind that statement."""
+        if not index:
+            return False
+        for counter, step, axis, offset in zip(self.counters, self.steps, self.axes, self.offsets):
+            ahead = index[axis] - name(counter) - offset if axis in index else None
+            if not isinstance(ahead, int):
+                return False
+            if ahead:
+                return ahead * step > 0 and ahead % step == 0
+        return any(s is load for s in self.before)
+
+
+def _names(s: Stmt) -> set[str]:
+    """The variables that a statement uses, inner blocks included."""
+    if isinstance(s, Check):
+        return set()
+    found = {a.name for a in operands(s.rhs) if isinstance(a, Var)}
+    for b in blocks(s.rhs):
+        found |= {a.name for a in b.results if isinstance(a, Var)}
+        for inner in b.statements:
+            found |= _names(inner)
+    return found

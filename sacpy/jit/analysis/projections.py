@@ -1,0 +1,86 @@
+"""Where a part lies in a larger array: for each axis of that either an index, or an axis of the part and where it
+begins.
+
+In: the partition of a with-loop that copies an array. Out: its `Projection`, the part's index function in the axes of
+the whole; whether elements that lie side by side in the part do so in the whole.
+
+    part [m] <= [j] < [t]           t = add! m, n; r has n elements        (Shift(0, m),)
+        k = sub! j, m; load r[k]
+    part [k,b] <= [i,j] < [k1,e]    k1 = add! k, 1; e = add! b, n          (k, Shift(0, b))
+        l = sub! j, b; load r[l]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sacpy.jit.ir.graph import Atom, Const, Let, Load, Op, Partition, Var, extents_of
+from sacpy.nodes import Node
+from sacpy.withloop.linear import Number, name
+
+DEPTH = 12  # operations that are looked behind, one after the other
+
+
+class Shift(Node):
+    """The index along an axis of the part, plus `start`."""
+
+    axis: int
+    start: Atom
+
+
+Projection = tuple[Atom | Shift, ...]
+
+
+def form(a: Atom, sums: Mapping[str, Op], depth: int = DEPTH) -> Number:
+    """An int as a sum of names. `sums`: the operations without overflow that variables are set to."""
+    if isinstance(a, Const):
+        return int(a.value)
+    op = sums.get(a.name) if depth else None
+    if op is not None and a.base == "int":
+        if op.code in ("add", "sub"):
+            x, y = (form(b, sums, depth - 1) for b in op.args)
+            return x + y * (1 if op.code == "add" else -1)
+        if op.code == "neg":
+            return form(op.args[0], sums, depth - 1) * -1
+        if op.code == "mul":
+            for b, c in (op.args, op.args[::-1]):
+                if isinstance(c, Const):
+                    return form(b, sums, depth - 1) * int(c.value)
+    return name(a.name)
+
+
+def copied_part(p: Partition, sums: Mapping[str, Op]) -> tuple[Var, Projection | None] | None:
+    """The array that a partition copies, and where to; None for the place if it is not all of the array, element by
+    element; None altogether if the partition does something else."""
+    if not p.body.statements or p.step is not None:
+        return None
+    *before, last = p.body.statements
+    if (
+        not isinstance(last, Let)
+        or not isinstance(last.rhs, Load)
+        or p.body.results != last.targets
+        or not all(isinstance(s, Let) and isinstance(s.rhs, Op) for s in before)
+    ):
+        return None
+    array, found = last.rhs.array, dict[int, Shift]()
+    lower, upper = ([form(a, sums) for a in bounds] for bounds in (p.lower, p.upper))
+    for axis, (at, extent) in enumerate(zip(last.rhs.index, extents_of(array))):
+        k = next((k for k, i in enumerate(p.index) if form(at, sums) - name(i.name) + lower[k] == 0), None)
+        if k is None or k in found or upper[k] - lower[k] != form(extent, sums):
+            return array, None
+        found[k] = Shift(axis, p.lower[k])
+    if any(upper[k] - lower[k] != 1 for k in range(p.rank) if k not in found):
+        return array, None
+    return array, tuple(found.get(k, low) for k, low in enumerate(p.lower))
+
+
+def is_contiguous(at: Projection, whole: Sequence[Atom], part: Sequence[Atom], sums: Mapping[str, Op]) -> bool:
+    """Whether the elements of a part lie side by side, in its order."""
+    fixed = next((k for k, a in enumerate(at) if isinstance(a, Shift)), len(at))
+    first, *rest = at[fixed:] or (Shift(0, Const("int", 0)),)
+    if not isinstance(first, Shift) or first.axis != 0 or len(at) - fixed != len(part):
+        return False
+    return all(
+        isinstance(a, Shift) and a.axis == k and form(a.start, sums) == 0 and form(n, sums) == form(m, sums)
+        for k, (a, n, m) in enumerate(zip(rest, whole[fixed + 1 :], part[1:]), 1)
+    )

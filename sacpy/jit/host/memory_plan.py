@@ -1,0 +1,232 @@
+"""Where the arrays of a unit lie, as text: `--emit memory`.
+
+In: an optimised unit. Out: its functions with a line for each array that they make, and for each that is made elsewhere
+and copied, the reason. It is told by whoever decides when code is written: circuits by `analysis/circuits`, places on
+the stack by `places`, the memory of arrays that die by `analysis/depends` and `growing`.
+
+    function two(int a_n, double[a_n] a, int b_n, double[b_n] b)
+        r.1 = for                     in w at [a_n]
+        r.3 = for                     in w at [0]
+        w = with                      new, made before r.1
+
+Whether an array that dies is held by others too is seen when the code runs: then there is a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sacpy.jit.analysis.circuits import NOTHING, Outside, Plan, circuits
+from sacpy.jit.analysis.depends import ALWAYS, may_share
+from sacpy.jit.analysis.ints import Ints
+from sacpy.jit.analysis.makers import Makers, arrays_of
+from sacpy.jit.analysis.projections import Projection, Shift
+from sacpy.jit.host.growing import kept_rows
+from sacpy.jit.host.places import MOST, on_stack
+from sacpy.jit.ir.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Call,
+    Cons,
+    Const,
+    For,
+    Function,
+    Genarray,
+    If,
+    Let,
+    Loop,
+    Modarray,
+    Reshape,
+    Stmt,
+    Unit,
+    Update,
+    Var,
+    View,
+    WithLoop,
+    statements,
+)
+from sacpy.jit.ir.rewrite import inner_binders
+from sacpy.jit.options import Options
+from sacpy.nodes import replace
+
+INDENT = "    "
+COLUMN = 34
+
+
+def memory_text(unit: Unit, options: Options) -> str:
+    """The arrays of a unit."""
+    from sacpy.jit.analysis.indices import Facts
+    from sacpy.jit.host.lowering import recursive
+    from sacpy.jit.host.takeover import takes
+    from sacpy.jit.ir.graph_printer import print_function
+
+    lines = []
+    for f in unit.functions:
+        facts = Facts.of(f)
+        taken = takes(unit, bool(recursive(unit))) if f is unit.root else None
+        lines.append(print_function(replace(f, body=Block(()))).splitlines()[0])
+        lines += _Teller(f, facts.ints, Outside.of(f, facts.made, taken), options).block(
+            f.body, {p.name for p in f.params}, {}, 1
+        )
+    return "\n".join(lines) + "\n"
+
+
+class _Teller:
+    def __init__(self, function: Function, ints: Ints, outside: Outside, options: Options) -> None:
+        self.function, self.ints, self.outside, self.options = function, ints, outside, options
+        self.sums = ints.sums
+        self.left = MOST  # bytes that may lie on the stack
+        self.types = {v.name: v.type for v in (*function.params, *_set_in(function.body))}
+
+    def block(self, b: Block, owned: set[str], into: Mapping[str, str], depth: int) -> Iterator[str]:
+        """The lines of a block. `owned`: arrays from outside that it takes over; `into`: where results are made that
+        have a place."""
+        plan = circuits(b, owned, arrays_of, self.sums, self.outside) if self.options.short_circuit else NOTHING
+        makers = Makers(b, owned, arrays_of)
+        places = dict(into)
+        for name, place in into.items():
+            if name in makers.makers:
+                places.update(dict.fromkeys(makers.chain(name).names, place))
+        for o in plan.openings.values():
+            for c in o.circuits:
+                places.update(dict.fromkeys(c.names, f"in {c.whole.name} at {_at(c.at)}"))
+        stacked = on_stack(makers, b, places, self.left)
+        self.left -= sum(size for _, size in stacked)
+        places.update({name: "on the stack" for names, _ in stacked for name in names})
+        mine, last = set(owned), self.last(b)
+        for number, s in enumerate(b.statements):
+            dying = {name for name in arrays_of(s) if name in mine and last[name] == number}
+            if isinstance(s, Let):
+                yield from self.statement(b, number, dying, places, plan, depth)
+                mine |= {t.name for t in s.targets if isinstance(t.type, ArrayType)}
+            mine -= dying
+        spread = circuits(b, owned, arrays_of, self.sums, self.outside, scattered=True) if plan.refusals else NOTHING
+        why = {(r.part.name, r.whole.name): r.reason for r in spread.refusals}  # of those that a pass has left
+        for r in plan.refusals:
+            text = f"{r.part.name} is not made in {r.whole.name}"
+            yield f"{INDENT * depth}{text:<{COLUMN}}  {why.get((r.part.name, r.whole.name), r.reason)}"
+
+    @staticmethod
+    def last(b: Block) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for number, s in enumerate(b.statements):
+            found.update(dict.fromkeys(arrays_of(s), number))
+        found.update({a.name: len(b.statements) for a in b.results if isinstance(a, Var)})
+        return found
+
+    def statement(
+        self, b: Block, number: int, dying: set[str], places: Mapping[str, str], plan: Plan, depth: int
+    ) -> Iterator[str]:
+        s = b.statements[number]
+        assert isinstance(s, Let)
+        for k, t in enumerate(s.targets):
+            if isinstance(t.type, ArrayType):
+                what = f"{t.name} = {_word(s)}"
+                yield f"{INDENT * depth}{what:<{COLUMN}}  {self.place(b, number, k, dying, places, plan)}"
+        match s.rhs:
+            case For(params=params, body=body) | Loop(params=params, body=body):
+                yield from self.block(body, {p.name for p in params}, {}, depth + 1)
+            case If(then=then, otherwise=otherwise):
+                for branch in (then, otherwise):
+                    into = {
+                        r.name: places[t.name]
+                        for t, r in zip(s.targets, branch.results)
+                        if t.name in places and isinstance(r, Var)
+                    }
+                    yield from self.block(branch, dying, into, depth + 1)
+            case WithLoop(operators=operators, partitions=partitions):
+                for p in partitions:
+                    cells = {
+                        r.name: f"in its cell of {t.name}"
+                        for o, t, r in zip(operators, s.targets, p.body.results)
+                        if isinstance(o, Genarray | Modarray) and isinstance(r, Var) and isinstance(r.type, ArrayType)
+                    }
+                    yield from self.block(p.body, set(), cells, depth + 1)
+
+    def place(self, b: Block, number: int, k: int, dying: set[str], places: Mapping[str, str], plan: Plan) -> str:
+        """Where an array lies that a statement sets."""
+        s = b.statements[number]
+        assert isinstance(s, Let)
+        name, r = s.targets[k].name, s.rhs
+        if name in places:
+            return places[name]
+        opening = plan.openings.get(number)
+        match r:
+            case View() | Reshape():
+                lent = any(name in o.lent for o in plan.openings.values())
+                return f"part of {r.array.name}" + (", without a reference of its own" if lent else "")
+            case Var():
+                return f"{r.name} itself"
+            case Update(array=array):
+                here = "; its new part is there" if opening is not None else ""
+                return self.changed(array, dying) + here
+            case For(initial=initial) | Loop(initial=initial):
+                start = initial[k]
+                assert isinstance(start, Var)
+                return self.changed(start, dying)
+            case WithLoop():
+                return self.result(r, s.targets, k, dying, None if opening is None else b.statements[opening.begins])
+            case Call():
+                return f"made by {r.function}"
+            case If():
+                return "what its branches give"
+        return "new"
+
+    def changed(self, array: Var, dying: set[str]) -> str:
+        """Where an array lies that another one becomes."""
+        if array.name in self.outside.borrowed:
+            return f"a copy of {array.name}, which the caller keeps"
+        return f"in the memory of {array.name}" if array.name in dying else f"a copy of {array.name}"
+
+    def result(self, w: WithLoop, targets: tuple[Var, ...], k: int, dying: set[str], begins: Stmt | None) -> str:
+        """Where the result of a with-loop lies. `begins`: the statement that makes the first of what is made in it."""
+        o = w.operators[k] if len(w.operators) == len(targets) else None
+        match o:
+            case Modarray(array=array):
+                parts = "" if begins is None else "; its new parts are there"
+                if array.name in dying - self.outside.borrowed and may_share(w, array, self.ints) is not None:
+                    return f"in the memory of {array.name}{parts}"
+                return f"a copy of {array.name}"
+            case Genarray():
+                if isinstance(begins, Let):
+                    return f"new, there before {begins.targets[0].name} is"
+                type_ = targets[k].type
+                for name in sorted(dying - self.outside.borrowed) if w.complete else ():
+                    if self.types[name] == type_ and may_share(w, Var(name, type_), self.ints) == ALWAYS:
+                        return f"in the memory of {name}"
+                kept = kept_rows(w, dying - self.outside.borrowed, self.sums)
+                return f"grown from {kept[0].load.array.name}" if kept else "new"
+        return "what the fold ends with"
+
+
+def _set_in(b: Block) -> Iterator[Var]:
+    """The variables that are set in a block, inner blocks included."""
+    for s in statements(b):
+        if isinstance(s, Let):
+            yield from s.targets
+            yield from inner_binders(s.rhs)
+
+
+def _word(s: Let) -> str:
+    """What kind of a statement sets an array."""
+    return s.rhs.name if isinstance(s.rhs, Var) else _WORDS[s.rhs.__class__]
+
+
+_WORDS: dict[type, str] = {
+    Call: "call",
+    Cons: "array",
+    For: "for",
+    If: "if",
+    Loop: "loop",
+    Reshape: "reshape",
+    Update: "update",
+    View: "view",
+    WithLoop: "with",
+}
+
+
+def _at(at: Projection) -> str:
+    """Where a part lies: the index of its first element."""
+    atoms: list[Atom] = [a.start if isinstance(a, Shift) else a for a in at]
+    return "[" + ",".join(str(a.value) if isinstance(a, Const) else a.name for a in atoms) + "]"
