@@ -27,7 +27,7 @@ from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.interactive import extended, library_in_scope
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.modules import module_info
-from sacpy.lang.parser import parse_expression, parse_input, parse_module
+from sacpy.lang.parser import ParsedInput, parse_expression, parse_input, parse_module
 from sacpy.lang.preprocessor import CONFINED
 from sacpy.lang.source import Source
 from sacpy.nodes import replace
@@ -343,19 +343,23 @@ class Session:
             lambda: advised(found, lambda texts: self._tried(Source(text.name, texts.get(text.name, text.text)), names))
         )
 
+    def _typed(self, text: Source, variables: Sequence[str] = ()) -> ParsedInput:
+        """A text as what is typed at a prompt is read, which may be anything."""
+        workspace = self._workspace
+        return parse_input(
+            text,
+            defines=workspace.defines,
+            include_path=tuple(workspace.include_path),
+            operators=operators_of(self._definitions),
+            variables=tuple(variables),
+        )
+
     def _tried(self, text: Source, names: Mapping[str, NamedValue] | None) -> Sequence[Diagnostic]:
         """The errors that an expression, or definitions, would have: nothing is evaluated and nothing added."""
         from sacpy.lang.elaborate.tentative import Around, problems, ranks_only
 
         around = Around(self._definitions, self._loader, {n: ranks_only(v.named) for n, v in (names or {}).items()})
-        workspace = self._workspace
-        typed = parse_input(
-            text,
-            defines=workspace.defines,
-            include_path=tuple(workspace.include_path),
-            operators=operators_of(self._definitions),
-            variables=tuple(names or ()),
-        )
+        typed = self._typed(text, tuple(names or ()))
         errors = [d for d in typed.diagnostics if d.severity == "error"]
         if names is not None and len(typed.nodes) > 1:  # where one expression is wanted
             return errors or plain_error("E0205", "expected the end").diagnostics
@@ -364,13 +368,7 @@ class Session:
     def _elsewhere(self, text: Source, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
         """What is wrong with a text; where it is right for another method than the one it was given to, with that
         method for a help."""
-        workspace = self._workspace
-        typed = parse_input(
-            text,
-            defines=workspace.defines,
-            include_path=tuple(workspace.include_path),
-            operators=operators_of(self._definitions),
-        )
+        typed = self._typed(text)
         wrong = [d for d in typed.diagnostics if d.severity == "error"]
         if wrong or not typed.nodes:  # statements are known there, so what is wrong with one is
             return wrong or found

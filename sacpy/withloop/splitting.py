@@ -153,3 +153,9 @@ def _space(box: Box) -> IndexSpace:
     return IndexSpace(
         tuple(a.low for a in box), tuple(a.high for a in box), tuple(a.step for a in box), tuple(a.width for a in box)
     )
+
+
+def box_around(spaces: Sequence[IndexSpace]) -> IndexSpace:
+    """The smallest box around spaces."""
+    lower, upper = (zip(*(getattr(s.normalised(), end) for s in spaces)) for end in ("lower", "upper"))
+    return IndexSpace.of([min(axis) for axis in lower], [max(axis) for axis in upper])

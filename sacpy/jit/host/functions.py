@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from sacpy.jit.analysis.scans import scan_of
 from sacpy.jit.analysis.straight import is_row_of, is_straight, makes_array
 from sacpy.jit.host import layout
+from sacpy.jit.host.loops import BETWEEN_POLLS, before, has_few_rounds
 from sacpy.jit.host.memory import BORROWED, Array, Value, copy_elements, element_address, elements, flat, release
 from sacpy.jit.host.writer import Inside, Slots, Writer, function_name, result_type, text_of
 from sacpy.jit.ir.graph import (
@@ -39,8 +40,6 @@ from sacpy.jit.ir.graph import (
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code
 from sacpy.jit.llvm.scalars import STRICT, emit
 from sacpy.nodes import replace
-
-BETWEEN_POLLS = 1 << 16  # rounds of a loop without loops in it
 
 
 class Lowering(Writer):
@@ -372,7 +371,7 @@ class Lowering(Writer):
         counter = code.slot("i64")
         code.store("i64", lower, counter)
         straight = is_straight(rhs.body)
-        if straight and not _few_rounds(rhs):
+        if straight and not has_few_rounds(rhs):
             self.stretches(rhs, slots, unique, counter, upper)
         else:
             self.rounds(rhs, slots, unique, counter, upper, polls=not straight)
@@ -415,7 +414,7 @@ class Lowering(Writer):
         test, body, done = code.label("test"), code.label("round"), code.label("done")
         code.place(test)
         i = code.load("i64", counter)
-        code.branch(code.op(f"icmp {_before(rhs.step)} i64 {i}, {end}"), body, done)
+        code.branch(code.op(f"icmp {before(rhs.step)} i64 {i}, {end}"), body, done)
         code.place(body)
         if polls:
             self.poll()
@@ -435,23 +434,9 @@ class Lowering(Writer):
         stretch, more, done = code.label("stretch"), code.label("more"), code.label("done")
         code.place(stretch)
         far = code.op(f"add nsw i64 {code.load('i64', counter)}, {between * step}")
-        rounds(code.op(f"select i1 {code.op(f'icmp {_before(step)} i64 {far}, {upper}')}, i64 {far}, i64 {upper}"))
-        code.branch(code.op(f"icmp {_before(step)} i64 {code.load('i64', counter)}, {upper}"), more, done)
+        rounds(code.op(f"select i1 {code.op(f'icmp {before(step)} i64 {far}, {upper}')}, i64 {far}, i64 {upper}"))
+        code.branch(code.op(f"icmp {before(step)} i64 {code.load('i64', counter)}, {upper}"), more, done)
         code.place(more)
         self.poll()
         code.jump(stretch)
         code.place(done)
-
-
-def _before(step: int) -> str:
-    """LLVM's comparison of a counter that has not reached its end."""
-    return "slt" if step > 0 else "sgt"
-
-
-def _few_rounds(rhs: For) -> bool:
-    """Whether a loop is certain to end soon."""
-    return (
-        isinstance(rhs.lower, Const)
-        and isinstance(rhs.upper, Const)
-        and abs(int(rhs.upper.value) - int(rhs.lower.value)) <= BETWEEN_POLLS * abs(rhs.step)
-    )

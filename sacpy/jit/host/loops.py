@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sacpy.jit.host.writer import Writer
+from sacpy.jit.ir.graph import Const, For
 
+BETWEEN_POLLS = 1 << 16  # rounds of a loop without loops in it
 STRETCH = 1 << 18  # rounds between two looks at the stop flag: of the dearest functions some hundredths of a second
 
 
@@ -65,3 +67,17 @@ def short_or_long(lowering: Writer, lower: str, upper: str, step: str, loops: Ca
     stretches(lowering, lower, upper, step, loops)
     code.jump(done)
     code.place(done)
+
+
+def before(step: int) -> str:
+    """LLVM's comparison of a counter that has not reached its end."""
+    return "slt" if step > 0 else "sgt"
+
+
+def has_few_rounds(rhs: For) -> bool:
+    """Whether a loop is certain to end soon."""
+    return (
+        isinstance(rhs.lower, Const)
+        and isinstance(rhs.upper, Const)
+        and abs(int(rhs.upper.value) - int(rhs.lower.value)) <= BETWEEN_POLLS * abs(rhs.step)
+    )

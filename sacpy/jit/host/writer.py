@@ -310,9 +310,7 @@ class Writer(ABC):
     def reused(self, array: Array) -> Array:
         """An array to be overwritten, made of one whose reference is given up: its memory if no one else holds it, else
         new."""
-        return (
-            array if array.unique else self.unless_shared(array, lambda old: self.allocate(old.element, old.extents))
-        )
+        return array if array.unique else self.unless_shared(array, lambda old: self.allocate(old.element, old.extents))
 
     def first_unshared(self, arrays: Sequence[Array]) -> Array:
         """The memory of the first of some arrays of one type that no one else holds, to be overwritten, else new; it

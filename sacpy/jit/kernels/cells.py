@@ -31,7 +31,7 @@ from sacpy.withloop.auto import in_rows
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.pragmas import GpuMem, Pragma
 from sacpy.withloop.spaces import IndexSpace
-from sacpy.withloop.splitting import MOST_PIECES, Piece, split
+from sacpy.withloop.splitting import MOST_PIECES, Piece, box_around, split
 from sacpy.withloop.strategies import choose
 
 _MERGE_DENSE = 1 << 22  # cells up to which asking each index for its partition costs less than another launch
@@ -92,10 +92,10 @@ class Cells:
         parts = split(frame, spaces)
         every = frozenset(range(len(spaces) if within else len(spaces) + 1))
         if parts.first_match:
-            box = _around(spaces) if within else IndexSpace.box(frame)
+            box = box_around(spaces) if within else IndexSpace.box(frame)
             return [], self._first_match(box, spaces, every, numbers, parameters)
         pieces = [p for p in parts.pieces if p.partition is not None or not within]
-        box = _around([p.space for p in pieces]) if within and pieces else IndexSpace.box(frame)
+        box = box_around([p.space for p in pieces]) if within and pieces else IndexSpace.box(frame)
         if self._merged(pieces, box, spaces):
             return [], self._together(
                 box,
@@ -172,7 +172,7 @@ class Cells:
         for number, pragmas in enumerate(self.pragmas):
             memory = memory_of(pragmas)
             if memory is not None and memory.mode == "shared":
-                raise _cannot_stage(memory, f"the partitions make more than {MOST_PIECES} pieces")
+                raise staging.cannot_stage(memory, f"the partitions make more than {MOST_PIECES} pieces")
             chain = self._asked(number, parameters)
             if chain is not None:
                 rest.discard(number)
@@ -290,7 +290,7 @@ class Cells:
             return [], self._tiled(piece, chain, (*reasons, words), tiles, numbers)
         if tiles is not None:
             assert wanted is not None
-            raise _cannot_stage(wanted, tiles)
+            raise staging.cannot_stage(wanted, tiles)
         if asked is None and wanted is None and self.options.strategy == "auto" and self.wide[number]:
             several = wide.chain_for(self.source.with_loop.partitions[number], piece.space, device)
             if several is not None:
@@ -438,24 +438,9 @@ class Cells:
         ]
 
 
-def _around(spaces: Sequence[IndexSpace]) -> IndexSpace:
-    """The smallest box around spaces."""
-    lower, upper = (zip(*(getattr(s.normalised(), end) for s in spaces)) for end in ("lower", "upper"))
-    return IndexSpace.of([min(axis) for axis in lower], [max(axis) for axis in upper])
-
-
 def _many(chain: chains.Chain) -> str:
     """Why threads have several cells."""
     return f"{math.prod(chain.grid_block.each)} cells a thread, as there are many"
-
-
-def _cannot_stage(wanted: GpuMem, reason: str) -> MappingError:
-    help = (
-        "lay the with-loop out without FoldLast2 and CompressGrid on the axes of a block, or leave the pragma out"
-        if reason == staging.NO_BOX
-        else "leave the pragma out"
-    )
-    return MappingError("E0819", f"nothing can be staged here: {reason}", help, span=wanted.spans[0], word="gpumem")
 
 
 def _stages(pragmas: Sequence[Pragma]) -> bool:

@@ -22,6 +22,7 @@ from sacpy.jit.kernels.source import Built, Frame, Source
 from sacpy.jit.kernels.thread import Tile
 from sacpy.nodes import Node
 from sacpy.withloop import chains
+from sacpy.withloop.errors import MappingError
 from sacpy.withloop.pragmas import GpuMem
 
 NO_BOX = "the indices of a block are no box"
@@ -181,3 +182,13 @@ def copy_tile(
     b.when(inside, lambda: b.store(tile, place, b.load(f.array, *at)))
     whole = (math.prod(extents),) if flat else extents
     return k.ForAll(tuple(counters), tuple(b.word_const(e) for e in whole), b.close())
+
+
+def cannot_stage(wanted: GpuMem, reason: str) -> MappingError:
+    """What is wrong with a pragma that wants what cannot be."""
+    help = (
+        "lay the with-loop out without FoldLast2 and CompressGrid on the axes of a block, or leave the pragma out"
+        if reason == NO_BOX
+        else "leave the pragma out"
+    )
+    return MappingError("E0819", f"nothing can be staged here: {reason}", help, span=wanted.spans[0], word="gpumem")
