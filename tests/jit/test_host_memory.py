@@ -14,7 +14,7 @@ import pytest
 from sacpy.jit.host import layout
 from sacpy.jit.host.loading import runtime
 from sacpy.jit.host.native import Context
-from sacpy.jit.host.runtime_blocks import FREED_BYTES, SMALL
+from sacpy.jit.host.runtime_blocks import FREED_BYTES, HUGE, PAGE, SMALL
 
 
 class Frame:
@@ -179,3 +179,12 @@ def test_a_block_has_room_for_an_array(frame: Frame, extents: tuple[int, ...]) -
 def test_an_array_of_more_bytes_than_there_are_numbers_is_refused(frame: Frame, rank: int) -> None:
     extents = [ctypes.c_int64(1 << 62)] + [ctypes.c_int64(3)] * (rank - 1)
     assert not frame.call(f"array{rank}", ctypes.c_void_p, ctypes.c_int64(8), *extents)
+
+
+@pytest.mark.parametrize("bytes_", [HUGE, HUGE + 1, HUGE + PAGE // 2, 3 * HUGE + 64], ids=str)
+def test_a_block_on_huge_pages_is_taken_again(frame: Frame, bytes_: int) -> None:
+    """Rounding up to whole pages makes it larger by up to half; it is still the one for the next of the same size."""
+    block = frame.new(bytes_)
+    frame.free(block)
+    assert frame.new(bytes_) == block
+    frame.free(block)

@@ -14,6 +14,7 @@ from sacpy.jit.cache import Cache
 from sacpy.jit.ir.graph import Function, Let, Unit, WithLoop, statements
 from sacpy.jit.options import Options
 from sacpy.jit.passes import optimise
+from sacpy.jit.reports.statistics import explain
 from sacpy.jit.run.engine import Engine
 from sacpy.jit.specialise import Argument, Specialiser
 from sacpy.lang.elaborate.program import ElaboratedProgram
@@ -139,3 +140,12 @@ def test_whole_and_cut_are_equal_to_the_last_bit() -> None:
             assert same(*found), name
     assert any(v.report.cuts for site in cut.sites for v in site.versions.values())
     assert not any(v.report.cuts for site in whole.sites for v in site.versions.values())
+
+
+@pytest.mark.long
+def test_a_kernel_of_the_interior_stages_its_tile() -> None:
+    """Only the interior reads at fixed distances from the index."""
+    loaded = Workspace().load_text(f"#define WIDTH 9\n{TEXT}")[0]
+    engine = Engine("emulator", threads=1, device="sm_75", eager=True, defects=True, cache=Cache(None))
+    called(loaded, "clamped", engine, np.ones((72, 1024), "f4"), np.ones((9, 9), "f4"))
+    assert "x by tiles of 9 x 264" in explain(engine)

@@ -115,7 +115,8 @@ class Splitter:
         if not last and not any(outer):
             return [p]
         code = size(p.body)
-        across = bool(cuts[-1].lows or cuts[-1].highs) and (1 + sum(outer)) * (1 + last) * code <= CODE
+        along = self.wraps and bool(cuts[-1].lows or cuts[-1].highs)  # on a device, each piece is a launch
+        across = along and (1 + sum(outer)) * (1 + last) * code <= CODE
         if not across and (1 + sum(outer) + last) * code > CODE:
             return [p]
         boxes: list[Piece] = []
