@@ -12,6 +12,7 @@ from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.reports.statistics import explain, stats
 from sacpy.jit.run import turns
+from sacpy.jit.run.contract import Pace
 from sacpy.jit.run.engine import Engine
 from sacpy.jit.run.versions import Versions
 from sacpy.lang.diagnostics import SacError, render_text
@@ -146,24 +147,57 @@ def test_what_cannot_be_compiled_stays_interpreted_and_is_not_asked_for_again() 
     assert not left(engine)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(6))
-def test_the_corpus_at_a_pace_of_its_own(seed: int, tmp_path: Path) -> None:
+EVERYWHERE: dict[str, Pace] = {
+    "each round": Steady(None, 1, 1),
+    "every second round": Steady(None, 2, 1),
+    "from the seventh": Steady(None, 7, 0),
+    "seven and two": Steady(None, 7, 2),
+    "from the second call": Steady(1, 1, 1),
+    "from the third call": Steady(2, 2, 2),
+    "from the eighth call": Steady(7, 7, 7),
+    **{f"wandering {seed}": Wandering(seed) for seed in range(6)},
+}
+
+
+def outcome(path: Path, engine: Engine | None) -> tuple[int | str, bytes]:
+    """What a program's `main` returns, or its diagnostics; and what it has printed until then."""
+    program, _ = Workspace(search=[path.parent]).load(path)
+    world = World.captured()
+    try:
+        (status,) = Evaluator(program, world, engine=engine, strict_fp=True).call(
+            program.key(program.main.own("main")[0], ()), ()
+        )
+    except SacError as error:
+        status = render_text(error.diagnostics)
+    return status, world.out()
+
+
+def runnable() -> list[Path]:
+    """The programs of the corpus that need nothing from outside, those that fail included."""
     from tests.jit.test_corpus_cpu import PROGRAMS
     from tests.tools import first_directive, read_directives
 
-    for path in PROGRAMS:
-        directives = read_directives(path)
-        if "args" in directives or "stdin" in directives or "flags" in directives:
-            continue
-        program, _ = Workspace(search=[path.parent]).load(path)
-        world = World.captured()
-        status = 0
-        try:
-            (status,) = Evaluator(program, world, engine=paced(Wandering(seed)), strict_fp=True).call(
-                program.key(program.main.own("main")[0], ()), ()
-            )
-        except SacError:
-            continue
-        assert world.out().decode("latin-1") == path.with_suffix(".out").read_text(encoding="latin-1"), path
-        assert status == int(first_directive(directives, "expect-status", "0"))
+    return [p for p in PROGRAMS if not any(first_directive(read_directives(p), d) for d in ("args", "stdin", "flags"))]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_the_corpus_at_every_pace(name: str) -> None:
+    entered = 0
+    for path in runnable():
+        engine = paced(EVERYWHERE[name])
+        assert outcome(path, engine) == outcome(path, None), path
+        entered += sum(v.calls for unit in (*engine.units, *engine.sites) for v in unit.versions.values())
+    assert entered > 100
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_random_programs_at_every_pace(name: str) -> None:
+    from tests.fuzz.differential import compare
+    from tests.fuzz.seeds import case
+
+    found = [compare(case(seed), {name: lambda: paced(EVERYWHERE[name])}) for seed in range(9000, 9100)]
+    assert [(o.case, o.different) for o in found if o.different] == []
+    engines = [engine for o in found for engine in o.engines.values()]
+    assert sum(v.calls for e in engines for u in (*e.units, *e.sites) for v in u.versions.values()) > 100
