@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
+if sys.argv[:1] == ["-m"] and "sacpy" in sys.orig_argv:  # `python -m sacpy` comes here before it comes to the command
+    from sac_lang import quiet
+
+    quiet()
+
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
