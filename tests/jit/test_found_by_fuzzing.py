@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.fuzz.devices import EMULATOR
 from tests.fuzz.differential import QUICK_DEFAULT, QUICK_STRICT, WAYS, compare
 from tests.fuzz.programs import HEAD, Case
 
@@ -72,6 +73,19 @@ def test_compiled_is_interpreted(text: str, args: Sequence[Any]) -> None:
     assert all(
         engine.entered() and all(site.versions for site in engine.entered()) for engine in outcome.engines.values()
     )
+
+
+def test_an_index_outside_of_an_array_in_registers_in_a_branch_that_is_not_taken() -> None:
+    text = (
+        "int g(int a) { return a; } int g(int[.] a) { return sum(a); } int g(int[.,.] x) { return with { ([0] <= [i] < "
+        "[shape(x)[0]]) : g(x[i]); } : fold(+, 0); } int[.,.] run(int[.,.] a, int[.] b, int n, int m) { return { [i,j] "
+        "-> i <= j ? a[i,j] * b[i] : g({ [q] -> q + b[i] | [q] < [i+1] }) | [i,j] < [n,m] }; }"
+    )
+    matrix = np.arange(20, dtype=np.int32).reshape(4, 5)
+    calls = tuple(("run", (matrix, INTS[[0, 1, 2, 0]], n, m)) for n, m in ((4, 5), (1, 1), (0, 5), (3, 0)))
+    outcome = compare(Case(0, HEAD + text, calls), WAYS | EMULATOR)
+    assert not outcome.refused_before
+    assert not outcome.different, outcome.expected
 
 
 def test_llvm_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
