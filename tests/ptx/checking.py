@@ -10,8 +10,10 @@ import shlex
 import signal
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import chdir
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
@@ -115,6 +117,7 @@ def programs(
     """Whole programs with what they print, each on one path by turns. `each`: the most seconds that one may take;
     such a program counts as "too long", not as wrong. Only where there are signals."""
     verdict = Verdict()
+    found = [path.resolve() for path in files]
     fired: list[bool] = []
 
     def late(*_: Any) -> None:
@@ -123,7 +126,7 @@ def programs(
 
     before = signal.signal(signal.SIGALRM, late)
     try:
-        for at, path in enumerate(files):
+        for at, path in enumerate(found):
             if monotonic() > until:
                 verdict.told["not reached"] += 1
                 continue
@@ -132,7 +135,8 @@ def programs(
             fired.clear()
             signal.alarm(each)
             try:
-                wrong = _program(path, gpu)
+                with TemporaryDirectory() as folder, chdir(folder):  # some programs write files
+                    wrong = _program(path, gpu)
             except _Late:
                 wrong = []
             finally:
