@@ -10,8 +10,10 @@ import shlex
 import signal
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import chdir
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
@@ -100,8 +102,8 @@ def fuzz(
     return verdict
 
 
-class _Late(Exception):
-    """A program takes too long."""
+class _Late(BaseException):
+    """A program takes too long. Who catches everything makes a failure of his own of it: so it is noted, too."""
 
 
 def programs(
@@ -115,20 +117,34 @@ def programs(
     """Whole programs with what they print, each on one path by turns. `each`: the most seconds that one may take;
     such a program counts as "too long", not as wrong. Only where there are signals."""
     verdict = Verdict()
+    found = [path.resolve() for path in files]
+    fired: list[bool] = []
 
     def late(*_: Any) -> None:
+        fired.append(True)
         raise _Late
 
     before = signal.signal(signal.SIGALRM, late)
     try:
-        for at, path in enumerate(files):
+        for at, path in enumerate(found):
             if monotonic() > until:
                 verdict.told["not reached"] += 1
                 continue
             arch, front = paths[at % len(paths)]
-            _program(
-                path, PtxCuda(arch, front, strict=not _in_corpus(path), races=races, memory=1 << 28), each, verdict
-            )
+            gpu = PtxCuda(arch, front, strict=not _in_corpus(path), races=races, memory=1 << 28)
+            fired.clear()
+            signal.alarm(each)
+            try:
+                with TemporaryDirectory() as folder, chdir(folder):  # some programs write files
+                    wrong = _program(path, gpu)
+            except _Late:
+                wrong = []
+            finally:
+                signal.alarm(0)
+            verdict.told["too long" if fired else "programs"] += 1
+            verdict.told["programs with launches"] += bool(gpu.launches)
+            verdict.wrong += [] if fired else wrong
+            verdict.gpu(gpu, path.name)
     finally:
         signal.signal(signal.SIGALRM, before)
     return verdict
@@ -138,7 +154,8 @@ def _in_corpus(path: Path) -> bool:
     return path.with_suffix(".out").exists()
 
 
-def _program(path: Path, gpu: PtxCuda, each: int, verdict: Verdict) -> None:
+def _program(path: Path, gpu: PtxCuda) -> list[str]:
+    """Runs a program; what it does that it should not."""
     corpus = _in_corpus(path)
     directives = read_directives(path) if corpus else []
     flags = [f.replace("{here}", str(path.parent)) for f in shlex.split(first_directive(directives, "flags"))]
@@ -152,30 +169,20 @@ def _program(path: Path, gpu: PtxCuda, each: int, verdict: Verdict) -> None:
     world = World.captured(stdin, tuple(a.encode() for a in (str(path), *args)))
     workspace = workspace_of(parsed)
     workspace.use(on_demand(gpu))
-    signal.alarm(each)
+    wrong: list[str] = []
     try:
         program, found = workspace.load(parsed.file)
         workspace.run(program, world, found)
-    except _Late:
-        verdict.told["too long"] += 1
-        verdict.gpu(gpu, path.name)
-        return
     except SacError as error:
         if not corpus:
-            verdict.wrong.append(
-                f"{path.name} [{gpu.path}]: {error.diagnostics[0].code} {error.diagnostics[0].message}"
-            )
-    finally:
-        signal.alarm(0)
+            wrong.append(f"{path.name} [{gpu.path}]: {error.diagnostics[0].code} {error.diagnostics[0].message}")
     world.finish()
     got = world.out().decode("latin-1" if corpus else "utf-8", "replace")
-    verdict.told["programs"] += 1
-    verdict.told["programs with launches"] += bool(gpu.launches)
     if got != wanted:
         lines = zip(got.splitlines(), wanted.splitlines())
         first = next(((k, x, y) for k, (x, y) in enumerate(lines) if x != y), None)
-        verdict.wrong.append(f"{path.name} [{gpu.path}]: {first or 'of another length'}")
-    verdict.gpu(gpu, path.name)
+        wrong.append(f"{path.name} [{gpu.path}]: {first or 'of another length'}")
+    return wrong
 
 
 def outcome(module: Any, function: str, args: tuple[Any, ...]) -> Any:

@@ -87,7 +87,8 @@ def test_all_cases_by_the_strategies_of_the_paper(strategy: str) -> None:
 
 @pytest.mark.long
 def test_random_programs() -> None:
-    verdict = checking.fuzz(range(70_000, 70_200), paths(), races=False)
+    # strictly: in some, sums of huge numbers that cancel depend on the order of their operands
+    verdict = checking.fuzz(range(70_000, 70_200), paths(), strict=True, races=False)
     assert verdict.wrong == []
     assert verdict.told["launches"] > 100
 

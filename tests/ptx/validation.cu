@@ -43,7 +43,7 @@ __global__ void ints(const int *a, const int *b, const long long *c, const long 
   R(__byte_perm(x, y, (unsigned)u & 0xffff)); R(__funnelshift_l(x, y, (unsigned)v));
   R(__funnelshift_rc(x, y, (unsigned)v & 63)); R(__sad(x, y, 5)); R(__mul24(x, y)); R((short)x * (short)y);
   R((signed char)x / (signed char)(y | 1)); R(x << (v & 31)); R(u >> (v & 63)); R(ux >> (v & 31)); R(min(x, y));
-  R(max(uu, uv)); R(abs(x)); R((x ^ y) & ~x | 77); R((short)(x >> 3)); R((unsigned char)(x >> 5)); R(x < 0 ? u : v);
+  R(max(uu, uv)); R(abs(x | 1)); R((x ^ y) & ~x | 77); R((short)(x >> 3)); R((unsigned char)(x >> 5)); R(x < 0 ? u : v);
   unsigned __int128 w = (unsigned __int128)uu * uv + uu; R((unsigned long long)(w >> 64));
   R((unsigned long long)(w - uv)); __int128 sw = (__int128)u * v - x; R((long long)(sw >> 70)); }
 __global__ void convert(const double *x, long long *r) { int i = I, n = gridDim.x * blockDim.x, k = 0;

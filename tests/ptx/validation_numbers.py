@@ -89,7 +89,7 @@ def whole(ptx: str, check: Check) -> None:
             ux >> (v & 31),
             min(x, y),
             max(uu, uv),
-            s(abs(x), 32),
+            abs(x | 1),
             s((x ^ y) & ~x | 77, 32),
             s(x >> 3, 16),
             (x >> 5) & 255,
