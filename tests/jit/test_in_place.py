@@ -16,10 +16,10 @@ from tests.jit.test_device_programs import Both
 HEAD = "use Array: all;\nuse Math: all;\n"
 
 
-def on_host(text: str, name: str, *args: Any) -> int:
+def on_host(text: str, name: str, *args: Any, threads: int = 1) -> int:
     """How many arrays a call makes natively, once its code is there; the result is the interpreter's."""
     session = Session(target="cpu")
-    engine = OnDemand("cpu", eager=True, defects=True, verify=True, threads=1, cache=Cache(None))
+    engine = OnDemand("cpu", eager=True, defects=True, verify=True, threads=threads, cache=Cache(None))
     session._workspace.use(engine)
     native = session.define(HEAD + text)[name]
     wanted = Session(target="interp").define(HEAD + text)[name](*args)
@@ -149,6 +149,27 @@ def test_where_what_is_read_may_change_the_code_looks_when_it_runs(low: int) -> 
     args = (MATRIX, 6, low, 18, 5)
     assert on_host(PROGRAM, "shifted", *args) == (1 if low >= 12 else 6)
     assert on_device(PROGRAM, "shifted", *args) <= (2 if low >= 12 else 6)
+
+
+INSIDE = """
+double[m] one(double[m] v, int s, int low, int high)
+{
+  v[0] = 1.0;
+  return with { ([low] <= [j] < [high]) : v[j - s] + 1.0; } : modarray(v);
+}
+double[n,m] cells(double[n,m] a, double[q] c, int low, int high)
+{
+  s = m - q;
+  return { [r] -> one(a[r], s, low, high) | [r] < [n] };
+}
+"""
+
+
+@pytest.mark.parametrize("s", [12, 5])
+def test_conditions_are_about_what_the_code_knows_where_it_looks(s: int) -> None:
+    args = (MATRIX, np.zeros(24 - s), 12, 24)
+    on_host(INSIDE, "cells", *args, threads=3)
+    on_device(INSIDE, "cells", *args)
 
 
 PART = """
