@@ -157,10 +157,14 @@ double[m] one(double[m] v, int s, int low, int high)
   v[0] = 1.0;
   return with { ([low] <= [j] < [high]) : v[j - s] + 1.0; } : modarray(v);
 }
-double[n,m] cells(double[n,m] a, double[q] c, int low, int high)
+double[n,m] rounds(double[n,m] a, double[q] c, int low, int high)
 {
   s = m - q;
-  return { [r] -> one(a[r], s, low, high) | [r] < [n] };
+  for (i = 0; i < n; i++) {
+    w = one({ [j] -> a[i,j] + 1.0 | [j] < [m] }, s, low, high);
+    for (j = 0; j < m; j++) { a[i,j] = w[j] + w[m - 1 - j]; }
+  }
+  return a;
 }
 """
 
@@ -168,8 +172,8 @@ double[n,m] cells(double[n,m] a, double[q] c, int low, int high)
 @pytest.mark.parametrize("s", [12, 5])
 def test_conditions_are_about_what_the_code_knows_where_it_looks(s: int) -> None:
     args = (MATRIX, np.zeros(24 - s), 12, 24)
-    on_host(INSIDE, "cells", *args, threads=3)
-    on_device(INSIDE, "cells", *args)
+    on_host(INSIDE, "rounds", *args, threads=3)
+    on_device(INSIDE, "rounds", *args)
 
 
 PART = """
