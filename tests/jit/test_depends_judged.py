@@ -23,7 +23,7 @@ def questions(default: int, long: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("many", "seed"), [(default, SEEDS), *more])
 
 
-@questions(1200, 7000)
+@questions(900, 7000)
 def test_what_may_be_overwritten_is_read_by_nobody_else(many: int, seed: int) -> None:
     isl = pytest.importorskip("islpy")
     random, certain, conditional, possible, missed, open_ = Random(seed), 0, 0, 0, 0, 0
@@ -44,7 +44,7 @@ def test_what_may_be_overwritten_is_read_by_nobody_else(many: int, seed: int) ->
     assert certain >= YES * many and conditional and open_ <= many // 100
 
 
-@questions(800, 3000)
+@questions(1100, 3000)
 def test_rounds_that_may_run_at_once_depend_on_no_other(many: int, seed: int) -> None:
     isl = pytest.importorskip("islpy")
     random, certain, possible, missed, open_ = Random(seed), 0, 0, 0, 0

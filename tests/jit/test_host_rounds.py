@@ -93,6 +93,18 @@ def test_the_rounds_of_an_elimination_step_are_independent_the_steps_are_not() -
             False,
         ),
         ("0", "double[n] u = x", False),
+        (
+            "0",
+            "int t = mul! i, 2\n        int s = add! t, 1\n        double v = load b[s]\n"
+            "        double[n] w = update b[t] with v\n        double[n] u = update w[s] with 1.0",
+            True,
+        ),
+        (
+            "0",
+            "int t = mul! i, 2\n        int s = add! t, 2\n        double v = load b[s]\n"
+            "        double[n] u = update b[t] with v",
+            False,
+        ),
     ],
 )
 def test_what_makes_rounds_independent(lower: str, body: str, expected: bool) -> None:
@@ -116,3 +128,37 @@ def test_branches_may_leave_an_array_alone() -> None:
     with patch.object(chunks, "WORTH", 60.0), patch.object(chunks, "PER_CHUNK", 30.0):
         (_, found) = compiled(parsed(BRANCH), context=Context(2)).call((given,))
     assert same(found, np.abs(given))
+
+
+STRIPS = """
+function f(int n, double[n] x)
+    int half = div n, 4
+    double[n] r = for i from 0 to half step 1 with double[n] b := x
+        int t = mul! i, 4
+        double s = with
+            fold from 0.0 by (double acc), (double val)
+                double sum = add acc, val
+                give sum
+            part [0] <= [k] < [4]
+                int at = add! t, k
+                double y = load b[at]
+                yield y
+        double[n] u = for j from 0 to 4 step 1 with double[n] c := b
+            int at.1 = add! t, j
+            double z = load c[at.1]
+            double q = div z, s
+            double[n] v = update c[at.1] with q
+            next v
+        next u
+    return n, r
+"""
+
+
+def test_rounds_that_keep_to_strips_run_at_once() -> None:
+    assert independent(STRIPS) == [True, True]
+    given = np.random.default_rng(1).random(1001)
+    with patch.object(chunks, "WORTH", 60.0), patch.object(chunks, "PER_CHUNK", 30.0):
+        assert "sacpy_spread" in lower(parsed(STRIPS), Options(strict_fp=True))
+        found = [compiled(parsed(STRIPS), context=Context(threads)).call((given,))[1] for threads in (1, 2, 3)]
+    (_, expected) = evaluate(parsed(STRIPS), [given.copy()])
+    assert all(same(one, expected) for one in found)

@@ -83,7 +83,7 @@ def operations(text: str, n: int, monkeypatch: pytest.MonkeyPatch) -> int:
 def test_updates_of_an_array_that_is_loaded_too_take_time_linear_in_its_length(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few, more, many = (operations(text, n, monkeypatch) for n in (150, 300, 600))
+    few, more, many = (operations(text, n, monkeypatch) for n in (100, 200, 400))
     assert (many - more) < 2.3 * (more - few)
 
 

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.access import accesses
 from sacpy.jit.analysis.ints import Ints
-from sacpy.jit.analysis.overlap import ALWAYS, MOST, Conditions, Overlap, Test
+from sacpy.jit.analysis.overlap import ALWAYS, MOST, Conditions, Overlap, Test, tested
 from sacpy.jit.analysis.versions import Use, follow
 from sacpy.jit.ir.graph import (
     ArrayType,
@@ -259,4 +259,14 @@ def _sets_its_own(b: Block, array: Var, result: Atom, loops: Sequence[For]) -> b
     return uses(b)[array.name] == 1 and own_cell(Block(b.statements), result, update.index)
 
 
-__all__ = ["ALWAYS", "Conditions", "Test", "filled_before_read", "independent", "leaves", "may_share", "own_cell"]
+__all__ = [
+    "ALWAYS",
+    "Conditions",
+    "Test",
+    "filled_before_read",
+    "independent",
+    "leaves",
+    "may_share",
+    "own_cell",
+    "tested",
+]

@@ -10,7 +10,7 @@ all axes together, where extents are numbers; and what would have to hold when t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from math import gcd
 
 from sacpy.jit.analysis.access import Access
@@ -35,6 +35,15 @@ class Test(Node):
 Condition = tuple[Test, ...]  # one of these
 Conditions = frozenset[Condition]  # all of these
 ALWAYS: Conditions = frozenset()
+
+
+def tested(needed: Conditions | None, known: Container[str]) -> Conditions | None:
+    """Conditions that are enough for some, and about names alone that somebody knows; None where there are none. What a
+    body says of an index may be about names that only code around it uses."""
+    if not needed:
+        return needed
+    kept = frozenset(tuple(t for t in c if all(v.name in known for v, _ in t.terms)) for c in needed)
+    return None if () in kept else kept
 
 
 def multiple(extent: Var, number: int) -> Condition:

@@ -13,7 +13,7 @@ from math import prod
 from typing import Any
 
 from sacpy.interp.values import dtype_of
-from sacpy.jit.analysis.depends import Test
+from sacpy.jit.analysis.depends import Test, tested
 from sacpy.jit.device import placement
 from sacpy.jit.device.machine import Machine, Ready
 from sacpy.jit.device.memory import DeviceArray, Memory
@@ -70,10 +70,9 @@ class DeviceLoop:
             if isinstance(t.type, ArrayType)
         )
         self._in_place = {
-            target: (positions[found.source.name], tuple(tests))
+            target: (positions[found.source.name], needed)
             for target, found in template.in_place.items()
-            if found.source.name in positions
-            and all(tests := [[t for t in c if _is_known(t, positions)] for c in found.needed])
+            if found.source.name in positions and (needed := tested(found.needed, positions)) is not None
         }
         self._positions = positions
         # work and bytes made, by the numbers that they depend on
@@ -145,11 +144,6 @@ class DeviceLoop:
     def _ready(self, launch: Launch, places: dict[str, int]) -> ReadyLaunch:
         arguments = tuple((True, places[a]) if isinstance(a, str) else (False, a) for a in launch.arguments)
         return ReadyLaunch(launch, self.machine.prepare(launch.kernel), launch.grid, launch.block, arguments)
-
-
-def _is_known(test: Test, positions: dict[str, int]) -> bool:
-    """Whether all that a condition is about are values that the loop is given."""
-    return all(v.name in positions for v, _ in test.terms)
 
 
 def _getter(a: Atom, positions: dict[str, int]) -> Callable[[tuple[Any, ...]], int]:

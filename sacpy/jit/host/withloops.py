@@ -182,9 +182,9 @@ class WithLoops:
 
     def may_share(self, array: Var) -> Conditions | None:
         """What must hold so that results may take the memory of an array; None if nothing is known to be enough."""
-        from sacpy.jit.analysis.depends import may_share
+        from sacpy.jit.analysis.depends import may_share, tested
 
-        return may_share(self.w, array, self.low.facts.ints)
+        return tested(may_share(self.w, array, self.low.facts.ints), self.low.env)
 
     def reads(self, name: str) -> bool:
         """Whether the bodies read an array."""
