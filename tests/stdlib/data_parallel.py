@@ -72,6 +72,12 @@ def finite(base: str, n: int, seed: int = 1) -> Array:
     return rng.integers(-9, 10, n).astype(DTYPES[base]) if base in REALS else elements(base, n, seed)
 
 
+def close(base: str, n: int) -> Array:
+    """Reals of which a few at a time agree in the upper half of their bits, some in all of them."""
+    rng = np.random.default_rng(n)
+    return (1.0 + rng.integers(0, n // 4 + 1, n) * 2.0**-20 + rng.integers(0, 4, n) * 2.0**-45).astype(DTYPES[base])
+
+
 def signs(base: str, n: int) -> Array:
     """Elements whose products are exact."""
     rng = np.random.default_rng(n)
@@ -258,6 +264,12 @@ CASES: dict[str, Case] = {
     ),
     "sort": Case("T[.] f(T[.] v) { return sort(v); }", ONE, np.sort),
     "sort_axis": Case("T[.,.,.] f(T[.,.,.] v) { return sort(1, v); }", CUBE, lambda v: np.sort(v, 1)),
+    "argsort_close": Case(
+        "int[n] f(T[n] v) { return argsort(v); }",
+        lambda base, n: (close(base, n),),
+        lambda v: np.argsort(v, kind="stable"),
+        ("double",),
+    ),
     "argsort": Case("int[.] f(T[.] v) { return argsort(v); }", ONE, lambda v: np.argsort(v, kind="stable")),
     "argsort_axis": Case(
         "int[.,.,.] f(T[.,.,.] v) { return argsort(0, v); }", CUBE, lambda v: np.argsort(v, 0, kind="stable")

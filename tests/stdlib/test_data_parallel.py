@@ -114,7 +114,8 @@ def test_on_the_emulator(name: str, base: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["cumsum", "cummax", "bincount_m", "scatter_max", "sort", "argsort", "unique", "filter", "argmax"]
+    "name",
+    ["cumsum", "cummax", "bincount_m", "scatter_max", "sort", "argsort", "argsort_close", "unique", "filter", "argmax"],
 )
 def test_large(name: str) -> None:
     agrees(library("cpu", 2), name, CASES[name].bases[0] if "int" not in CASES[name].bases else "int", 1_000_003)
