@@ -28,9 +28,10 @@ def test(add: _Options) -> None:
     what = (
         "a program or module, a folder for all .sac files in it, or FILE::NAME for the tests of one function; tests "
         "are functions called test_*, examples in comments, and programs with NAME.out or NAME.expected beside them; "
-        "with --target all each runs interpreted, compiled and on the emulator, and must do the same"
+        "with --target all each runs interpreted, compiled and on the emulator, and must do the same; this folder "
+        "without any"
     )
-    add("paths", nargs="+", metavar="PATH", help=what)
+    add("paths", nargs="*", default=["."], metavar="PATH", help=what)
 
 
 def _above_0(text: str) -> int:

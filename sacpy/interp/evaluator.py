@@ -105,6 +105,12 @@ class Evaluator:
             self.namespace |= tracing.hooks(tracer)
         self.namespace["_inferrer"] = self.preparer.inferrer
 
+    def begin_in(self, world: Any) -> None:
+        """From now on functions run in another world, which allows the same; global objects are as in the
+        beginning."""
+        self.world = self.namespace["_world"] = world
+        self.globals.clear()
+
     def call(self, key: str, args: Sequence[Value]) -> tuple[Value, ...]:
         """Calls a function; its results, the new values of reference parameters included. Raises `SacError`."""
         args = tuple(args)

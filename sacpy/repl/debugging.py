@@ -34,7 +34,7 @@ from sacpy.repl.commands.command import refused
 from sacpy.repl.diagnostics import THE_INPUT
 from sacpy.repl.engine import ANSWER, Engine
 from sacpy.repl.inputs import PREFIX
-from sacpy.repl.outcomes import Paused, Variable, made_of
+from sacpy.repl.outcomes import Failure, Paused, Variable, gist, made_of
 
 OTHERWISE = "what has led to it depends on input, files, clocks or random numbers, or has been defined anew since"
 SHOWN = 3  # lines of a statement that are shown
@@ -97,7 +97,7 @@ class Debugging:
         self._debugger: Debugger | None = None
         self._run: Run | None = None
         self._stop: Stop | None = None
-        self._failed: tuple[ast.Expr | ast.Stmt, SacError] | None = None  # the failed input that `_stop` is about
+        self._failed: Failure | None = None  # what `_stop` is about, if it is behind an error
         self._at = 0
         self._seen: dict[str, str] = {}
 
@@ -162,7 +162,7 @@ class Debugging:
         if error is not None:
             self._stop = came if isinstance(came, Stop) else None
             self._at = 0 if self._stop is None else len(self._stop.frames) - 1
-            self.engine.failed = self._failed = run.node, error
+            self.engine.failed = self._failed = run.node, gist(error)
             raise error
         assert isinstance(came, Done)
         self._stop = None
@@ -192,7 +192,7 @@ class Debugging:
             )
         return self._stop
 
-    def _replay(self, node: ast.Expr | ast.Stmt, error: SacError) -> None:
+    def _replay(self, node: ast.Expr | ast.Stmt, wanted: tuple[str, str]) -> None:
         """Runs an input that has failed again, up to its error. Raises `SacError` where it does not come to it."""
         debugger = Debugger(Breakpoints())
         world = World.captured(b"", allowed=False)
@@ -203,7 +203,7 @@ class Debugging:
             came = Done(error=refusal)  # before it ran: there are no frames
         finally:
             world.finish()
-        if not isinstance(came, Stop) or _gist(came.error) != _gist(error):
+        if not isinstance(came, Stop) or came.error is None or gist(came.error) != wanted:
             what = "ends well" if came.error is None else f"comes to this error: {came.error.diagnostics[0].message}"
             raise refused(
                 "E0737",
@@ -362,11 +362,6 @@ def _needed(steps: Sequence[ast.Expr | ast.Stmt], values: Sequence[bool], last: 
 def _uses(node: ast.Expr | ast.Stmt) -> set[str]:
     """The names whose values an input may need; an update needs the old value."""
     return mentioned(node) | assigned(node, lambda call: set())
-
-
-def _gist(error: SacError | None) -> tuple[str, str]:
-    """What makes an error the same as another."""
-    return ("", "") if error is None else (error.diagnostics[0].code, error.diagnostics[0].message)
 
 
 def _called(function: str) -> str:

@@ -40,7 +40,7 @@ from sacpy.repl.diagnostics import as_said_here
 from sacpy.repl.display import PAGE
 from sacpy.repl.holding import handed_over
 from sacpy.repl.inputs import PREFIX
-from sacpy.repl.outcomes import Outcome, Paused, Step, Timing, Variable, made_of
+from sacpy.repl.outcomes import Failure, Outcome, Paused, Step, Timing, Variable, gist, made_of
 from sacpy.repl.page import Page
 from sacpy.repl.redefinitions import Problem, groups, replaced, without_files
 from sacpy.repl.settings import Settings
@@ -73,7 +73,7 @@ class Engine:
         self.settings = Settings()
         self.settings.values |= {"strategy": workspace.strategy, "strict-fp": "on" if workspace.strict_fp else "off"}
         self.debugging: Debugging | None = None  # once somebody asks for it
-        self.failed: tuple[ast.Expr | ast.Stmt, SacError] | None = None  # what the last input ended with, if an error
+        self.failed: Failure | None = None  # what the last input ended with
         self.protocol: str | None = None  # how the terminal shows pictures, once that is known
         self.saved: set[Path] = set()  # files that were written from here
         self.loader = workspace.loader(Path())
@@ -363,7 +363,7 @@ class Engine:
         try:
             results, changed = self._run(node if expr is None else expr)
         except SacError as error:
-            self.failed = node, error
+            self.failed = node, gist(error)
             raise
         self.done(node, results, changed)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sacpy.interp.values import Value
 from sacpy.lang import ast
-from sacpy.lang.diagnostics import Diagnostic
+from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.interactive import Expression
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.repl.display import PAGE, show, type_text
@@ -79,6 +79,15 @@ class Paused(Exception):
     def __init__(self, lines: list[str]) -> None:
         super().__init__()
         self.lines = lines
+
+
+Failure = tuple["ast.Expr | ast.Stmt", tuple[str, str]]
+"""A statement or expression that has ended with an error, and the error's gist; not the error, which holds frames."""
+
+
+def gist(error: SacError) -> tuple[str, str]:
+    """What makes an error the same as another: its code and its message."""
+    return error.diagnostics[0].code, error.diagnostics[0].message
 
 
 def made_of(

@@ -6,6 +6,7 @@ In: an elaborated program and the key of a function. Out: an outcome. Arguments 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from random import Random
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from sacpy.base.terminal import has_color
 from sacpy.interp.errors import Exit
+from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.limits import Watchdog
 from sacpy.interp.runtime.calls import shown
 from sacpy.interp.values import Value
@@ -76,7 +78,7 @@ def tried(program: ElaboratedProgram, key: str, workspace: Workspace, properties
             return _said("error", SacError(wrong))
         if signature.params:
             return _property(program, signature, workspace, properties)
-        run = _called(program, signature, (), workspace)
+        run = Calls(program, signature, workspace).run(())
     except SacError as error:
         return _said("error", error)
     if run.error is not None:
@@ -88,18 +90,18 @@ def _property(
     program: ElaboratedProgram, signature: Signature, workspace: Workspace, properties: Properties
 ) -> Outcome:
     """A function with parameters, for many arguments."""
-    random = Random(f"{properties.seed} {signature.name}")
+    random, calls = Random(f"{properties.seed} {signature.name}"), Calls(program, signature, workspace)
     count, attempts = 0, 0
     while count < properties.cases and attempts < PATIENCE * properties.cases:
         attempts += 1
         choices = Choices(random=random)
         try:
-            run = _called(program, signature, arguments(signature, choices), workspace)
+            run = calls.run(arguments(signature, choices))
         except TooMany:
             continue
         count += not run.refused
         if run.error is not None:
-            return _smallest(program, signature, workspace, choices.drawn, count)
+            return _smallest(signature, calls, choices.drawn, count)
     if count == 0:
         return _said(
             "error",
@@ -115,15 +117,13 @@ def _property(
     return Outcome(seen=count)
 
 
-def _smallest(
-    program: ElaboratedProgram, signature: Signature, workspace: Workspace, drawn: Sequence[int], count: int
-) -> Outcome:
+def _smallest(signature: Signature, calls: Calls, drawn: Sequence[int], count: int) -> Outcome:
     """The outcome of a failing case, made smaller."""
 
     def run_of(numbers: Sequence[int]) -> tuple[Choices, tuple[Value, ...], Run]:
         choices = Choices(numbers)
         values = arguments(signature, choices)
-        return choices, values, _called(program, signature, values, workspace)
+        return choices, values, calls.run(values)
 
     def fails(numbers: Sequence[int]) -> Sequence[int] | None:
         try:
@@ -142,39 +142,57 @@ def _smallest(
     return _said("failed", run.error, text, run.output)
 
 
-def _called(program: ElaboratedProgram, signature: Signature, values: Sequence[Value], workspace: Workspace) -> Run:
-    """Calls a test in a world of its own. Raises `KeyboardInterrupt`."""
-    world = World.captured(b"", (b"test",))
-    error, refused = None, False
-    try:
-        evaluator = workspace.evaluator(program, world)
-        results = workspace.guard(Watchdog(), lambda: evaluator.call(signature.key, [_copied(v) for v in values]))
-        if not all(np.all(result) for result in results[: len(signature.results)]):
+class Calls:
+    """Calls a test, each time in a world of its own; what has been generated for one call serves the next."""
+
+    def __init__(self, program: ElaboratedProgram, signature: Signature, workspace: Workspace) -> None:
+        self._program = program
+        self._signature = signature
+        self._workspace = workspace
+        self._watchdog = Watchdog()
+        self._evaluator: Evaluator | None = None
+
+    def run(self, values: Sequence[Value]) -> Run:
+        """Calls it with these arguments. Raises `KeyboardInterrupt`."""
+        signature, world = self._signature, World.captured(b"", (b"test",))
+        evaluator = self._in(world)
+        error, refused = None, False
+        try:
+            arguments = [_copied(v) for v in values]
+            results = self._workspace.guard(self._watchdog, lambda: evaluator.call(signature.key, arguments))
+            if not all(np.all(result) for result in results[: len(signature.results)]):
+                error = SacError(
+                    Diagnostic(
+                        "E0773",
+                        f"{shown(signature)} gives false",
+                        signature.span,
+                        help="functions of Assert tell what the values are: equal(f(x), y);",
+                    )
+                )
+        except SacError as found:
+            if found.diagnostics[0].code == INTERRUPTED:
+                raise KeyboardInterrupt from None
+            refused = bool(signature.params) and _is_refusal(found.diagnostics[0], self._program, signature)
+            error = None if refused else found
+        except Exit as stop:
             error = SacError(
                 Diagnostic(
-                    "E0773",
-                    f"{shown(signature)} gives false",
+                    "E0774",
+                    f"{shown(signature)} ends the program, with status {stop.status}",
                     signature.span,
-                    help="functions of Assert tell what the values are: equal(f(x), y);",
+                    help="test what is called before the program is ended",
                 )
             )
-    except SacError as found:
-        if found.diagnostics[0].code == INTERRUPTED:
-            raise KeyboardInterrupt from None
-        refused = bool(signature.params) and _is_refusal(found.diagnostics[0], program, signature)
-        error = None if refused else found
-    except Exit as stop:
-        error = SacError(
-            Diagnostic(
-                "E0774",
-                f"{shown(signature)} ends the program, with status {stop.status}",
-                signature.span,
-                help="test what is called before the program is ended",
-            )
-        )
-    output = (world.out() + world.err()).decode("utf-8", "backslashreplace")
-    world.finish()
-    return Run(error, output, refused)
+        output = (world.out() + world.err()).decode("utf-8", "backslashreplace")
+        world.finish()
+        return Run(error, output, refused)
+
+    def _in(self, world: World) -> Evaluator:
+        """What evaluates, in another world and with global objects as they are in the beginning."""
+        if self._evaluator is None:
+            self._evaluator = self._workspace.evaluator(self._program, world)
+        self._evaluator.begin_in(world)
+        return self._evaluator
 
 
 def _copied(value: Value) -> Value:
@@ -194,8 +212,6 @@ def _is_refusal(found: Diagnostic, program: ElaboratedProgram, signature: Signat
 
 def _said(status: str, error: SacError, before: str = "", output: str = "") -> Outcome:
     """The outcome that an error is."""
-    import sys
-
     text = render_text(error.diagnostics, color=has_color(sys.stdout))
     first = error.diagnostics[0]
     return Outcome(

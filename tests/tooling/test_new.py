@@ -19,6 +19,7 @@ def ran(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
     return status, captured.out + captured.err
 
 
+@pytest.mark.long  # the ten minutes of docs/ten-minutes.md do most of it
 def test_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     status, out = ran(capsys, "new", "program", "heat")
@@ -38,6 +39,7 @@ def test_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     assert "differences" in ran(capsys, "doc", "-L", "vectors", "Vectors")[1]
 
 
+@pytest.mark.long
 def test_a_python_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     assert ran(capsys, "new", "python", "smoothing")[0] == 0

